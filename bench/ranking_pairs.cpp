@@ -271,7 +271,7 @@ int run(const Plan& plan) {
   LocalOptions options;
   options.worker.executable = plan.lehr;
   LocalMeasurer measurer(compiler, options);
-  measurer.prepare(problem_for(task.workload, plan.seed));
+  measurer.prepare(asked_problem(task.workload, plan.seed));
   const Candidates candidates = candidates_for(task);
   Rng rng(plan.seed);
 

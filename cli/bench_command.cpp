@@ -198,7 +198,8 @@ int BenchCommand::run() {
   if (std::erase(named, kUnfused) > 0 && candidates.unfused)
     challenger = {std::string(kUnfused), to_text(chosen[0]) + ", then a pass", candidates.unfused(chosen[0])};
 
-  setup.measurer->prepare(problem_for(workload, 0), [&] { return other_problem_for(workload, 0); });
+  setup.measurer->prepare(asked_problem(workload, 0), other_problem(workload, 0),
+                          plain_source(workload, setup.device.limits));
   const std::vector<ContestEntry> sides =
       contest(*setup.measurer, chosen, sources, challenger, named, seconds);
   if (json_) {

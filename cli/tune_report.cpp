@@ -66,6 +66,7 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
   };
   line("result", s.unproven.empty() ? verdict_line(s) : "none: " + printable(s.unproven));
   line("bits", s.determinism);
+  if (s.checked_by != "host") line("checked", s.checked_by.empty() ? "" : "by the " + s.checked_by);
   if (s.caches == "cold") line("caches", "cold: swept before each timed call");
   if (s.roofline_fraction) {
     line("roofline", fmt::format("{:.0f} % of what the device can do ({:.0f} GFLOP/s, {:.0f} GB/s)",

@@ -16,7 +16,7 @@
 namespace lehr {
 namespace {
 
-constexpr int kKnownWell = 64;           // own timings from which on other tasks are not asked
+constexpr int kKnownWell = 64;  // own timings from which on other tasks are not asked
 constexpr int kBounds = 3;
 constexpr double kProbingShare = 0.005;  // of the session's time, that probes of the roofs may take
 
@@ -134,10 +134,9 @@ Summary Session::end(StopReason reason) {
 void Session::prepare() {
   const double before_s = elapsed_s();
   report(EventKind::kSetup, summary_.workload);
-  const auto other = [workload = task_.workload, seed = options_.seed] {
-    return other_problem_for(workload, seed);
-  };
-  parts_.measurer->prepare(problem_for(task_.workload, options_.seed), other);
+  parts_.measurer->prepare(asked_problem(task_.workload, options_.seed),
+                           other_problem(task_.workload, options_.seed),
+                           plain_source(task_.workload, task_.device.limits));
   setup_s_ += elapsed_s() - before_s;
 }
 

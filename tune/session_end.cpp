@@ -98,6 +98,7 @@ void Session::conclude_from_contest(std::vector<Config> configs, std::vector<Con
   const ContestEntry& winner = entries[judgement.winner];
   summary_.best = *trials_.find(configs[judgement.winner]);
   summary_.gpu = winner.gpu;
+  summary_.checked_by = winner.checked_by;
   summary_.verdict = std::move(judgement.verdict);
   if (default_) {
     summary_.default_trial = *trials_.find(*default_);
@@ -122,6 +123,7 @@ void Session::conclude_from_trials() {
   };
   Verdict& verdict = summary_.verdict;
   summary_.best = *best;
+  summary_.checked_by = parts_.measurer->checked_by();
   verdict.best = single_time(*best);
   const KnownTrial* base = default_ ? trials_.find(*default_) : nullptr;
   if (!base || !base->time_us()) return;
@@ -144,17 +146,17 @@ void Session::check_determinism() {
   std::string& text = summary_.determinism;
   if (const auto* failure = std::get_if<Failure>(&repeated)) {
     text = fmt::format("whether the winner is deterministic could not be told: {}: {}",
-                             name_of(failure->kind), first_line(failure->text));
+                       name_of(failure->kind), first_line(failure->text));
     return;
   }
   const Repetition& bits = std::get<Repetition>(repeated);
   summary_.verdict.deterministic = bits.different == 0;
   text = bits.different == 0
-                   ? "the winner gave the same bits in two runs on the same input"
-                   : fmt::format(
-                         "the winner is not deterministic: {} of {} output elements have other bits in "
-                         "a second run on the same input, the first is element {}",
-                         bits.different, bits.elements, bits.first);
+             ? "the winner gave the same bits in two runs on the same input"
+             : fmt::format(
+                   "the winner is not deterministic: {} of {} output elements have other bits in "
+                   "a second run on the same input, the first is element {}",
+                   bits.different, bits.elements, bits.first);
 }
 
 void Session::summarize(const Progress& at_stop) {

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "measure/core/check.h"
+#include "workload/reference.h"
+
 namespace lehr {
 namespace {
 
@@ -48,8 +51,9 @@ void count(FamilyCheck& check, const Config& config, const Outcome& outcome, dou
 
 std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidates, Measurer& measurer,
                                     const SpotCheckOptions& options, const std::atomic<bool>& interrupted) {
-  const Problem problem = problem_for(task.workload, options.seed);
-  measurer.prepare(problem);
+  const Problem problem = asked_problem(task.workload, options.seed);
+  const double tolerance = tolerance_for(task.workload, problem.tensors[output_of(problem)].elements);
+  measurer.prepare(problem, std::nullopt, plain_source(task.workload, task.device.limits));
   Rng rng(options.seed);
   std::vector<FamilyCheck> checks;
   for (const FamilySpace& family : candidates.space.families()) {
@@ -60,7 +64,7 @@ std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidat
     for (const Config& config : draw(family, candidates.defaults, options.samples, rng)) {
       std::variant<Source, Failure> source = try_emit(candidates, config);
       if (const auto* failure = std::get_if<Failure>(&source)) {
-        count(check, config, *failure, problem.tolerance);
+        count(check, config, *failure, tolerance);
         continue;
       }
       configs.push_back(config);
@@ -71,12 +75,13 @@ std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidat
         const auto* cut_off = std::get_if<Failure>(&outcome);
         if (interrupted && cut_off != nullptr && cut_off->kind == FailureKind::kInterrupted)
           throw Interrupted();
-        count(check, configs[i], outcome, problem.tolerance);
+        count(check, configs[i], outcome, tolerance);
         if (interrupted) throw Interrupted();
       });
     } catch (const Interrupted&) {
       break;
     }
+    check.checked_by = measurer.checked_by();
     if (interrupted) break;
   }
   return checks;
@@ -95,6 +100,7 @@ nlohmann::json to_json(const std::string& workload, const std::vector<FamilyChec
                       {"sampled", check.sampled},
                       {"right", check.right},
                       {"rejected", check.rejected},
+                      {"checked_by", check.checked_by},
                       {"error_of_tolerance", check.error_of_tolerance},
                       {"failures", failures}});
   }

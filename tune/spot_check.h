@@ -24,6 +24,7 @@ struct FamilyCheck {
   int sampled = 0;   ///< distinct configs that were drawn and run
   int right = 0;     ///< gave the reference's result
   int rejected = 0;  ///< compiled, but their log broke a rule (spills): a search would not have run them
+  std::string checked_by;         ///< Measurer::checked_by()
   double error_of_tolerance = 0;  ///< largest error / tolerance of the right ones, in [0, 1]
   std::vector<CheckFailure> failures;
 };

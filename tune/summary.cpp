@@ -76,6 +76,7 @@ json to_json(const Summary& s) {
       {"deterministic", verdict.deterministic},
       {"unproven", known_or_null(s.unproven)},
       {"determinism", known_or_null(s.determinism)},
+      {"checked_by", known_or_null(s.checked_by)},
       {"roofline_fraction", s.roofline_fraction},
       {"roofline_note", known_or_null(note)},
       {"peaks",

@@ -18,8 +18,8 @@ namespace lehr {
 
 struct BaselineTime {
   std::string name;
-  Time time;      ///< us 0: not timed, `missing` says why
-  Ratio speedup;  ///< how much faster the best kernel is; 0: not timed
+  Time time;                                   ///< us 0: not timed, `missing` says why
+  Ratio speedup;                               ///< how much faster the best kernel is; 0: not timed
   std::optional<GpuState> gpu = std::nullopt;  ///< while it was timed
   std::string note;                            ///< how it was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string missing;
@@ -49,6 +49,7 @@ struct Summary {
   std::optional<GpuState> gpu;         ///< while the best one was timed in the finals
   bool contested = false;  ///< the verdict comes from the interleaved finals (else from single trials)
   Verdict verdict;
+  std::string checked_by;  ///< of the best one: ContestEntry::checked_by
   std::vector<BaselineTime> baselines;
   std::string
       unproven;  ///< why there is no best one, though some were timed: one sentence without a full stop
@@ -58,16 +59,17 @@ struct Summary {
 
   int measured = 0;  ///< trials of this session, failures included
   int timed = 0;
-  int kernels = 0;   ///< sources given to the compiler in elapsed.compile_s
-  int retimed = 0;   ///< windows that were timed again because the machine disturbed them
+  int kernels = 0;    ///< sources given to the compiler in elapsed.compile_s
+  int retimed = 0;    ///< windows that were timed again because the machine disturbed them
   int disturbed = 0;  ///< trials without a calm window
-  int reused = 0;    ///< trials of earlier runs
-  int evidence = 0;  ///< trials of other tasks that hints come from
+  int reused = 0;     ///< trials of earlier runs
+  int evidence = 0;   ///< trials of other tasks that hints come from
   std::map<FailureKind, int> failed;
   std::string first_failure;  ///< text of the first failure, ""
   int fits = 0;               ///< how often the cost model was fitted
   std::uint64_t scored = 0;   ///< candidates that a model scored
-  double compiling_s = 0;     ///< the compiler was at work so long: more than elapsed.compile_s when it works ahead
+  double compiling_s =
+      0;  ///< the compiler was at work so long: more than elapsed.compile_s when it works ahead
   Elapsed elapsed;
   StopReason stop = StopReason::kTrials;
   std::string stop_text;

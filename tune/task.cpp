@@ -11,7 +11,9 @@
 #include "costmodel/features.h"
 #include "costmodel/machine.h"
 #include "costmodel/roofline_model.h"
+#include "measure/worker/backends.h"
 #include "templates/catalog.h"
+#include "templates/reference/plain_kernel.h"
 #include "templates/shared/epilogue_pass.h"
 
 namespace lehr {
@@ -97,6 +99,13 @@ std::variant<ir::Kernel, Failure> try_lower(const Candidates& candidates, const 
   } catch (const std::exception& error) {
     return not_lowered(candidates.space.config_of(point), error);
   }
+}
+
+std::optional<PlainSource> plain_source(const Workload& workload, const Limits& limits) {
+  if (backend_of(limits.target).check_kernels == nullptr) return std::nullopt;
+  const std::optional<PlainKernel> plain = plain_kernel(workload, limits);
+  if (!plain) return std::nullopt;
+  return PlainSource{emit(plain->kernel), plain->bands};
 }
 
 std::variant<Source, Failure> try_emit(const Candidates& candidates, const Config& config) {

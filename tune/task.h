@@ -2,15 +2,16 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "codegen/source.h"
 #include "ir/kernel.h"
+#include "measure/core/device.h"
 #include "measure/core/outcome.h"
 #include "measure/core/problem.h"
-#include "measure/core/device.h"
 #include "space/space.h"
 #include "templates/catalog.h"
 #include "workload/workload.h"
@@ -37,13 +38,16 @@ struct Candidates {
   std::vector<LeftOut> faulty = {};  ///< families that should be in `space` (templates/catalog.h)
 };
 
-/// One default of each family that serves the workload, the most promising first: on a CPU that with the shortest
-/// estimate (costmodel/roofline_model.h), elsewhere the catalogue's order.
+/// One default of each family that serves the workload, the most promising first: on a CPU that with the
+/// shortest estimate (costmodel/roofline_model.h), elsewhere the catalogue's order.
 std::vector<Config> ordered_defaults(const Workload& workload, const Limits& limits);
 
 /// All template families that serve the task. Throws Error(kUser) with each family's reason when there is
 /// none.
 Candidates candidates_for(const Task& task);
+
+/// What a device that checks by itself computes expected outputs with; nullopt where the host checks.
+std::optional<PlainSource> plain_source(const Workload& workload, const Limits& limits);
 
 /// The kernel of `point`, or what the template threw, as a failed trial.
 std::variant<ir::Kernel, Failure> try_lower(const Candidates& candidates, const Point& point);

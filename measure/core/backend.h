@@ -27,8 +27,8 @@ struct ToolPaths {
 };
 
 struct DeviceRequest {
-  int ordinal = 0;             ///< of several of one kind
-  int threads = 0;             ///< of the CPU; 0: all that the process may use
+  int ordinal = 0;                ///< of several of one kind
+  int threads = 0;                ///< of the CPU; 0: all that the process may use
   const IsaLevel* isa = nullptr;  ///< made for that level; nullptr: for all that the device has
   bool measure_rates = false;  ///< where peak rates are not known but measured, in some tens of milliseconds
 };
@@ -62,6 +62,9 @@ struct Backend {
   std::unique_ptr<Compiler> (*compiler)(const ToolPaths& tools, int jobs, const IsaLevel* isa) = nullptr;
   std::unique_ptr<WorkerCompiler> (*worker_compiler)(const WorkerCompilerOptions& options) = nullptr;
   std::unique_ptr<Runner> (*make_runner)();
+  /// The kernels by which its runner, and those of its vendor libraries, check outputs of such a workload on
+  /// the device. nullptr: the host checks.
+  Source (*check_kernels)(const Workload& workload) = nullptr;
 
   /// What candidates find in the caches when these are not swept: "warm" (the call before them was their
   /// own), or "rotating" (tensors in turn that together exceed twice the last cache).

@@ -2,28 +2,59 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "measure/core/problem.h"
 
 namespace lehr {
 
+/// What was found in an output, on the host or on a device. The error of an element is how far the expected
+/// value is from those that round to what was got: |got - expected| but for f16 and bf16, half a unit of
+/// which is no error.
+struct Findings {
+  std::int64_t compared = 0;      ///< elements for which something is expected
+  std::int64_t wrong = 0;         ///< of those, the ones whose error is not within the tolerance
+  std::int64_t first_wrong = -1;  ///< flat index, as in the next two; -1: none
+  std::int64_t searched = 0;      ///< elements that were looked at for NaNs and the poison (is_searched())
+  std::int64_t unwritten = 0;     ///< of those, the ones that hold the poison
+  std::int64_t first_unwritten = -1;
+  std::int64_t first_nan = -1;  ///< that is not the poison
+  double max_error = 0;         ///< largest finite error
+
+  /// With those of other elements.
+  void add(const Findings& others);
+};
+
+/// An output that is rounded to 16 bits.
+struct NarrowFormat {
+  int fraction_bits = 0;
+  int least_exponent = 0;  ///< of a normal value
+};
+/// nullopt for other types.
+std::optional<NarrowFormat> narrow_format(DType output);
+
+/// Whether NaNs and the poison are looked for: of the types that hold sums.
+bool is_searched(DType output);
+
 struct Comparison {
-  /// Largest error over the compared elements that are finite. The error of an element is how far the
-  /// expected value is from those that round to what was got: |got - expected| but for f16 and bf16, half a
-  /// unit of which is no error.
-  double max_error = 0;
+  double max_error = 0;  ///< Findings::max_error
   /// "" when right, else one sentence with the flat index of the first wrong element.
   std::string fault;
 };
 
+/// What is wrong, in words. `got` and `expected`: of the first wrong element.
+std::string fault_of(const Findings& findings, double tolerance, double got, double expected);
+
 /// `bytes` is the output in its device type, poisoned before the run (measure/core/element.h). Compares with
 /// `problem.expected` (at `problem.indices`), and demands of every element that it was written and is not a
-/// NaN. That is the tightest test that accepts whatever a sum within the tolerance rounds to.
-Comparison compare_output(const Problem& problem, const void* bytes);
+/// NaN. That is the tightest test that accepts whatever a sum within the tolerance rounds to. On so many
+/// threads.
+Comparison compare_output(const Problem& problem, const void* bytes, int threads = 1);
 
-/// Index in problem.tensors of its one output; throws Error(kUser) when there is not exactly one, when an
-/// input does not carry one value per element, or when `expected` and `indices` do not fit together.
+/// Index in problem.tensors of its one output; throws Error(kUser) when there is not exactly one and, of one
+/// that is made, when an input does not carry one value per element, or `expected` and `indices` do not fit
+/// together.
 std::size_t output_of(const Problem& problem);
 
 }  // namespace lehr

@@ -4,9 +4,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/error.h"
-#include "base/small_float.h"
-
 namespace lehr {
 namespace {
 
@@ -23,14 +20,6 @@ void store_all(std::span<const float> values, void* bytes, Convert convert) {
     std::memcpy(to, &converted, sizeof(T));
     to += sizeof(T);
   }
-}
-
-template <typename T>
-T load(const void* bytes, std::int64_t index) {
-  T value;
-  std::memcpy(&value, static_cast<const unsigned char*>(bytes) + index * static_cast<std::int64_t>(sizeof(T)),
-              sizeof(T));
-  return value;
 }
 
 }  // namespace
@@ -67,30 +56,7 @@ void store_elements(DType type, std::span<const float> values, void* bytes) {
 }
 
 double load_element(DType type, const void* bytes, std::int64_t index) {
-  switch (type) {
-    case DType::kF64:
-      return load<double>(bytes, index);
-    case DType::kF32:
-      return load<float>(bytes, index);
-    case DType::kF16:
-      return from_f16(load<std::uint16_t>(bytes, index));
-    case DType::kBF16:
-      return from_bf16(load<std::uint16_t>(bytes, index));
-    case DType::kS32:
-      return load<std::int32_t>(bytes, index);
-    case DType::kS8:
-      return load<std::int8_t>(bytes, index);
-    case DType::kU8:
-      return load<std::uint8_t>(bytes, index);
-    case DType::kE4M3:
-      return from_e4m3(load<std::uint8_t>(bytes, index));
-    case DType::kE5M2:
-      return from_e5m2(load<std::uint8_t>(bytes, index));
-    case DType::kU32:
-      return load<std::uint32_t>(bytes, index);
-  }
-  CHECK(false, "dtype {}", static_cast<int>(type));
-  return 0;
+  return with_elements(type, bytes, [index](const auto& load) { return load(index); });
 }
 
 bool is_poison(DType type, const void* bytes, std::int64_t index) {

@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "base/dtype.h"
+#include "base/error.h"
+#include "base/small_float.h"
 
 namespace lehr {
 
@@ -17,6 +20,49 @@ inline constexpr unsigned char kPoisonByte = 0xFF;
 /// Writes `values` as `type` at `bytes` (values.size() * size_of(type) bytes). Rounds to nearest even;
 /// integers saturate.
 void store_elements(DType type, std::span<const float> values, void* bytes);
+/// Calls body(load) once, where load(index) is element `index` of the array at `bytes`, as a double: loops
+/// over many elements belong into the body.
+template <typename Body>
+auto with_elements(DType type, const void* bytes, const Body& body) {
+  const auto bits = [bytes]<typename T>(T, std::int64_t index) {
+    T value;
+    std::memcpy(&value,
+                static_cast<const unsigned char*>(bytes) + index * static_cast<std::int64_t>(sizeof(T)),
+                sizeof(T));
+    return value;
+  };
+  const auto plain = [&]<typename T>(T one) {
+    return body([=](std::int64_t index) { return static_cast<double>(bits(one, index)); });
+  };
+  const auto small = [&]<typename T>(T one, float (*value_of)(T)) {
+    return body([=](std::int64_t index) { return static_cast<double>(value_of(bits(one, index))); });
+  };
+  switch (type) {
+    case DType::kF64:
+      return plain(double{});
+    case DType::kF32:
+      return plain(float{});
+    case DType::kS32:
+      return plain(std::int32_t{});
+    case DType::kU32:
+      return plain(std::uint32_t{});
+    case DType::kS8:
+      return plain(std::int8_t{});
+    case DType::kU8:
+      return plain(std::uint8_t{});
+    case DType::kF16:
+      return small(std::uint16_t{}, &from_f16);
+    case DType::kBF16:
+      return small(std::uint16_t{}, &from_bf16);
+    case DType::kE4M3:
+      return small(std::uint8_t{}, &from_e4m3);
+    case DType::kE5M2:
+      return small(std::uint8_t{}, &from_e5m2);
+  }
+  CHECK(false, "dtype {}", static_cast<int>(type));
+  return plain(double{});
+}
+
 /// Element `index` of an array of `type`.
 double load_element(DType type, const void* bytes, std::int64_t index);
 /// Whether element `index` still holds the poison. Always false for integers (see kPoisonByte).

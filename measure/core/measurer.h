@@ -18,12 +18,13 @@ namespace lehr {
 struct ContestEntry {
   std::string name;              ///< "source 0", "openblas", "onednn", ...
   std::vector<double> round_us;  ///< one time per round; empty when `missing` says why
-  double calm_within = 0;  ///< a round counts up to so many times the entry's best ones (measure/core/ratio.h); 0:
-                           ///< every round counts
-  bool finished = true;    ///< false: dropped out, round_us holds the rounds up to then
-  double time_us = 0;      ///< median of calm_us()
+  double calm_within = 0;        ///< a round counts up to so many times the entry's best ones
+                           ///< (measure/core/ratio.h); 0: every round counts
+  bool finished = true;         ///< false: dropped out, round_us holds the rounds up to then
+  double time_us = 0;           ///< median of calm_us()
   std::optional<GpuState> gpu;  ///< median over the rounds; nullopt on the CPU and where NVML does not tell
   std::string note;             ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
+  std::string checked_by;       ///< Runner::checked_by(); "device and host": the host has compared once more
   std::string missing;  ///< why a baseline could not be timed ("libdnnl.so.2 is not installed"), else empty
   std::optional<Failure> failure = std::nullopt;  ///< how one of ours failed: the long form of `missing`
 };
@@ -38,12 +39,12 @@ struct Challenger {
 
 /// What a measurer has spent since it was made.
 struct Spent {
-  double compile_s = 0;  ///< wall time of waiting for the compiler, nothing else being done
+  double compile_s = 0;    ///< wall time of waiting for the compiler, nothing else being done
   double compiling_s = 0;  ///< wall time in which the compiler was at work; more where it works ahead
-  double run_s = 0;      ///< wall time of checking and timing, contests included
-  int kernels = 0;       ///< sources given to the compiler, those that it refused included
-  int retimed = 0;       ///< windows timed again, because the machine disturbed the one before
-  int disturbed = 0;     ///< candidates whose time comes from a disturbed window: there was no calm one
+  double run_s = 0;        ///< wall time of checking and timing, contests included
+  int kernels = 0;         ///< sources given to the compiler, those that it refused included
+  int retimed = 0;         ///< windows timed again, because the machine disturbed the one before
+  int disturbed = 0;       ///< candidates whose time comes from a disturbed window: there was no calm one
 
   friend Spent operator+(const Spent& a, const Spent& b) { return added(a, b, 1); }
   friend Spent operator-(const Spent& a, const Spent& b) { return added(a, b, -1); }
@@ -56,15 +57,14 @@ struct Spent {
   }
 };
 
-/// The prepared workload on other inputs.
-using OtherProblem = std::function<Problem()>;
-
 class Measurer {
  public:
   virtual ~Measurer() = default;
-  /// Sets what the next candidates run on. Call before measure(). `other` is asked for when a contest is to
-  /// prove its finalists, once at most.
-  virtual void prepare(const Problem& problem, OtherProblem other = {}) = 0;
+  /// Sets what the next candidates run on. Call before measure(). `other`: the same workload on other inputs,
+  /// for a contest to prove its finalists on. With `plain`, and a problem that is only asked for, a device
+  /// that can checks by itself.
+  virtual void prepare(const Problem& problem, const std::optional<Problem>& other = {},
+                       const std::optional<PlainSource>& plain = {}) = 0;
   /// One outcome per source, same order; `done(i, outcome)` is called as soon as each is known. Throws only
   /// when the device or the environment is lost, or what `done` throws: a caller leaves a batch that way, and
   /// the next call works. The first timing after prepare() becomes the reference kernel.
@@ -85,6 +85,8 @@ class Measurer {
   /// outputs bit by bit. A result that differs within the tolerance was right both times.
   virtual std::variant<Repetition, Failure> repeat(const Source& source) = 0;
   virtual Spent spent() const = 0;
+  /// Who has checked what was measured since prepare(), as ContestEntry says of one.
+  virtual std::string checked_by() const { return "host"; }
 };
 
 }  // namespace lehr

@@ -19,21 +19,36 @@ std::vector<ProblemTensor> problem_tensors(const Workload& workload, std::vector
   return tensors;
 }
 
-Problem problem_for(const Workload& workload, std::uint64_t seed, double full_flops) {
-  std::vector<std::vector<float>> inputs = make_inputs(workload, seed);
-  Reference reference = make_reference(workload, inputs, full_flops);
-  return {.workload = workload,
-          .seed = seed,
-          .tensors = problem_tensors(workload, std::move(inputs)),
-          .indices = std::move(reference.indices),
-          .expected = std::move(reference.values),
-          .tolerance = reference.tolerance};
+Problem asked_problem(const Workload& workload, std::uint64_t seed) {
+  Problem problem;
+  problem.workload = workload;
+  problem.seed = seed;
+  problem.tensors = problem_tensors(workload, std::vector<std::vector<float>>(tensors_of(workload).size()));
+  return problem;
 }
 
-Problem other_problem_for(const Workload& workload, std::uint64_t seed) {
+Problem other_problem(const Workload& workload, std::uint64_t seed) {
   constexpr double kFewFlops = 2e8;
   constexpr std::uint64_t kOther = 0x6C656872;  // any number: seeds of sessions are small ones
-  return problem_for(workload, seed ^ kOther, kFewFlops);
+  Problem problem = asked_problem(workload, seed ^ kOther);
+  problem.full_flops = kFewFlops;
+  return problem;
+}
+
+void make(Problem& problem, int threads) {
+  if (problem.made()) return;
+  std::vector<std::vector<float>> inputs = make_inputs(problem.workload, problem.seed, threads);
+  Reference reference = make_reference(problem.workload, inputs, problem.full_flops);
+  problem.tensors = problem_tensors(problem.workload, std::move(inputs));
+  problem.indices = std::move(reference.indices);
+  problem.expected = std::move(reference.values);
+  problem.tolerance = reference.tolerance;
+}
+
+Problem problem_for(const Workload& workload, std::uint64_t seed) {
+  Problem problem = asked_problem(workload, seed);
+  make(problem, 1);
+  return problem;
 }
 
 }  // namespace lehr

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "codegen/source.h"
 #include "workload/workload.h"
 
 namespace lehr {
@@ -19,21 +20,39 @@ struct ProblemTensor {
       values;  ///< inputs: one f32 per element (exactly representable in `type`); outputs: empty
 };
 
+/// Made, or only asked for: then its inputs have no values yet, and nothing is expected. Whoever runs
+/// candidates makes it, or has its device do that.
 struct Problem {
   Workload workload;                   ///< what is computed: what a vendor library is asked for
   std::uint64_t seed = 0;              ///< of the inputs
+  double full_flops = 8e9;             ///< of more operations only some rows of the output are expected
   std::vector<ProblemTensor> tensors;  ///< tensors_of(workload), with make_inputs(workload, seed)
   std::vector<std::int64_t> indices;   ///< flat output elements that `expected` holds; empty: all
   std::vector<float> expected;
   double tolerance = 0;  ///< of each element's sum, absolute; its rounding to 16 bits comes on top (check.h)
+
+  bool made() const { return !expected.empty(); }
 };
 
-/// With inputs and expected output; the same for the same seed. Of workloads of more than `full_flops`
-/// operations some rows of the output are expected (workload/reference.h).
-Problem problem_for(const Workload& workload, std::uint64_t seed, double full_flops = 8e9);
-/// The same workload on other inputs, of which a few rows of the output are expected: what a kernel that
+/// The problem of that seed, only asked for.
+Problem asked_problem(const Workload& workload, std::uint64_t seed);
+/// The same workload on other inputs, of which the host expects a few rows of the output: what a kernel that
 /// answers from what it saw before cannot know.
-Problem other_problem_for(const Workload& workload, std::uint64_t seed);
+Problem other_problem(const Workload& workload, std::uint64_t seed);
+/// With inputs and expected output; the same for the same workload, seed and `full_flops`
+/// (workload/reference.h). Nothing happens to one that is made.
+void make(Problem& problem, int threads);
+/// asked_problem(), made.
+Problem problem_for(const Workload& workload, std::uint64_t seed);
+
+/// A kernel that computes what is expected on the device that candidates run on, element by element in f64.
+struct PlainSource {
+  /// Its parameters are the inputs, in the order of tensors_of(workload), an f32 for each element of the
+  /// output, and numbers of bands (s32): blocks with blockIdx.y == y compute the elements of band bands[y].
+  Source source;
+  std::int64_t bands = 0;  ///< that hold all elements
+};
+
 /// Problem::tensors of what make_inputs() made.
 std::vector<ProblemTensor> problem_tensors(const Workload& workload, std::vector<std::vector<float>> inputs);
 

@@ -59,23 +59,23 @@ void read_array(int fd, const std::string& path, std::vector<T>& values, std::si
 }  // namespace
 
 void write_problem(const std::string& path, const Problem& problem) {
-  const json header = {{"workload", to_text(problem.workload)},
-                       {"seed", problem.seed},
-                       {"indices", problem.indices.size()},
-                       {"expected", problem.expected.size()},
-                       {"tolerance", problem.tolerance}};
+  const json header = {{"workload", to_text(problem.workload)}, {"seed", problem.seed},
+                       {"full_flops", problem.full_flops},      {"indices", problem.indices.size()},
+                       {"expected", problem.expected.size()},   {"tolerance", problem.tolerance}};
   const std::string text = header.dump();
   const std::uint64_t length = text.size();
 
-  const Fd file(open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600));
-  if (file.get() < 0) throw_write_error(path, errno);
-  write_all(file.get(), path, &length, sizeof length);
-  write_all(file.get(), path, text.data(), text.size());
-  write_array(file.get(), path, problem.indices);
-  write_array(file.get(), path, problem.expected);
+  const std::string draft = path + ".draft";
+  const Fd file(open(draft.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600));
+  if (file.get() < 0) throw_write_error(draft, errno);
+  write_all(file.get(), draft, &length, sizeof length);
+  write_all(file.get(), draft, text.data(), text.size());
+  write_array(file.get(), draft, problem.indices);
+  write_array(file.get(), draft, problem.expected);
+  if (rename(draft.c_str(), path.c_str()) != 0) throw_write_error(path, errno);
 }
 
-Problem read_problem(const std::string& path) {
+Problem read_problem(const std::string& path, int threads) {
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) throw_environment("cannot read the problem file {}: {}", path, std::strerror(errno));
   std::uint64_t length = 0;
@@ -83,10 +83,10 @@ Problem read_problem(const std::string& path) {
   std::string text(length, '\0');
   read_all(file.get(), path, text.data(), length);
   const json header = json::parse(text);
-  Problem problem;
-  problem.workload = parse_workload(header["workload"].get<std::string>());
-  problem.seed = header["seed"];
-  problem.tensors = problem_tensors(problem.workload, make_inputs(problem.workload, problem.seed));
+  Problem problem = asked_problem(parse_workload(header["workload"].get<std::string>()), header["seed"]);
+  problem.full_flops = header["full_flops"];
+  if (header["expected"] == 0) return problem;
+  problem.tensors = problem_tensors(problem.workload, make_inputs(problem.workload, problem.seed, threads));
   read_array(file.get(), path, problem.indices, header["indices"]);
   read_array(file.get(), path, problem.expected, header["expected"]);
   problem.tolerance = header["tolerance"];

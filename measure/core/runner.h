@@ -15,16 +15,6 @@
 
 namespace lehr {
 
-/// What the parent decides for all candidates of one prepared problem.
-struct RunSettings {
-  int threads = 1;    ///< CPU threads that a candidate may use
-  bool cold = false;  ///< sweep the last-level cache between samples instead of timing warm caches
-  int device = 0;     ///< CUDA ordinal
-  std::int64_t memory_bytes = 0;  ///< CPU: limit on the worker's private memory; 0: half of the machine's
-  std::string bundle = {};        ///< the folder of the participant of that name
-  friend bool operator==(const RunSettings&, const RunSettings&) = default;
-};
-
 /// An argument that is a tensor map of tensor `tensor` (SourceParam::map).
 struct TensorMapArgument {
   std::size_t tensor = 0;
@@ -44,6 +34,25 @@ struct Candidate {
   std::vector<TensorMapArgument> tensor_maps = {};  ///< CUDA: the other arguments are addresses
   std::vector<SourceStep> then = {};                ///< CPU: what follows (Source::then)
   friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
+/// What a device that checks by itself is given for it. Without kernels the host checks.
+struct DeviceCheck {
+  std::string kernels;  ///< the binary of Backend::check_kernels; "": none
+  Candidate plain;      ///< the compiled PlainSource
+  std::int64_t bands = 0;
+  friend bool operator==(const DeviceCheck&, const DeviceCheck&) = default;
+};
+
+/// What the parent decides for all candidates of one prepared problem.
+struct RunSettings {
+  int threads = 1;    ///< CPU threads that a candidate may use
+  bool cold = false;  ///< sweep the last-level cache between samples instead of timing warm caches
+  int device = 0;     ///< CUDA ordinal
+  std::int64_t memory_bytes = 0;  ///< CPU: limit on the worker's private memory; 0: half of the machine's
+  std::string bundle = {};        ///< the folder of the participant of that name
+  DeviceCheck check = {};
+  friend bool operator==(const RunSettings&, const RunSettings&) = default;
 };
 
 /// A candidate's failure, and whether the process can go on. CUDA's sticky errors (illegal address, ...) set
@@ -104,8 +113,13 @@ class Runner {
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  /// Throws Error(kEnvironment) when the device or library is not there: the text reaches the user.
+  /// Makes what takes long and needs no problem. Need not be called.
+  virtual void open(const RunSettings&) {}
+  /// The problem is made, but for runners that are told how their device checks (RunSettings::check). Throws
+  /// Error(kEnvironment) when the device or library is not there: the text reaches the user.
   virtual void prepare(const Problem& problem, const RunSettings& settings) = 0;
+  /// Who checks, since prepare(): "host", "device", or "host: why the device does not".
+  virtual std::string checked_by() const { return "host"; }
   /// Asked before a candidate is loaded: whether one that ran before has damaged what all of them share. Then
   /// the worker is lost.
   virtual std::optional<Fault> damage_by_another() const { return std::nullopt; }
@@ -117,6 +131,8 @@ class Runner {
   /// Behind time(): what its calls left is right, and nothing else was touched; and so it is after one more
   /// call on a poisoned output. Of a vendor library only the latter is asked.
   virtual std::variant<Checked, Fault> check_again(int slot) { return check(slot); }
+  /// Where the device checks: one more call, whose whole output the host compares.
+  virtual std::variant<Checked, Fault> check_by_host(int) { return Checked{}; }
   /// Puts other inputs, of tensors like those of the prepared problem, in their places, prepacks them for
   /// `slot` and expects other outputs from now on. Only runners of candidates are asked.
   virtual void replace_inputs(int, const Problem&) {

@@ -45,6 +45,14 @@ CudaStatus CudaArena::read(std::size_t piece, std::int64_t set, void* to) const 
   return memory_.read(place_of(piece, set), to, bytes_[piece]);
 }
 
+CudaStatus CudaArena::poke(std::size_t piece, std::int64_t at, const void* from, std::int64_t count) const {
+  return memory_.write(place_of(piece, 0) + at, from, count);
+}
+
+CudaStatus CudaArena::peek(std::size_t piece, std::int64_t at, void* to, std::int64_t count) const {
+  return memory_.read(place_of(piece, 0) + at, to, count);
+}
+
 CudaStatus CudaArena::find_damage(std::optional<Damage>& damage) const {
   std::vector<unsigned char> guard(kGuardBytes);
   for (std::size_t i = 0; i < offsets_.size(); ++i) {

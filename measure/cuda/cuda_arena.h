@@ -24,10 +24,14 @@ class CudaArena {
   /// What one set needs, guards included.
   std::int64_t set_bytes() const { return set_bytes_; }
   CudaAddress address(std::size_t piece, std::int64_t set) const;
+  CudaAddress begin() const { return memory_.address(); }
 
   CudaStatus fill(std::size_t piece, std::int64_t set, unsigned char value) const;
   CudaStatus write(std::size_t piece, std::int64_t set, const void* from) const;
   CudaStatus read(std::size_t piece, std::int64_t set, void* to) const;
+  /// `count` bytes from `at` of a piece of set 0 on, also in the guards around it.
+  CudaStatus poke(std::size_t piece, std::int64_t at, const void* from, std::int64_t count) const;
+  CudaStatus peek(std::size_t piece, std::int64_t at, void* to, std::int64_t count) const;
 
   /// A write outside a piece of set 0.
   struct Damage {

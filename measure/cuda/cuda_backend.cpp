@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/error.h"
+#include "measure/cuda/check_kernels.h"
 #include "measure/cuda/cuda_device.h"
 #include "measure/cuda/cuda_folders.h"
 #include "measure/cuda/cuda_runner.h"
@@ -60,6 +61,7 @@ constinit const Backend kCudaBackend = {
       return std::make_unique<NvrtcCompiler>(options);
     },
     .make_runner = []() -> std::unique_ptr<Runner> { return std::make_unique<CudaRunner>(); },
+    .check_kernels = &check_kernels,
     .caches = "rotating",
 };
 

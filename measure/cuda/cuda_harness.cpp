@@ -2,12 +2,15 @@
 #include "measure/cuda/cuda_harness.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
 #include "base/error.h"
 #include "measure/core/check.h"
+#include "measure/core/element.h"
 #include "measure/core/sample_limits.h"
+#include "measure/system/affinity.h"
 
 namespace lehr {
 namespace {
@@ -24,6 +27,10 @@ std::int64_t calls_per_sample(double sample_us, double call_us) {
   const double least = call_us < kShortUs ? static_cast<double>(kMinLaunches) : 1.0;
   const double wanted = std::ceil(sample_us / std::max(call_us, 0.5));
   return static_cast<std::int64_t>(std::clamp(wanted, least, static_cast<double>(kMaxLaunches)));
+}
+
+int host_threads() {
+  return static_cast<int>(allowed_cpus().size());
 }
 
 }  // namespace
@@ -49,10 +56,10 @@ const CudaStream& CudaHarness::stream() const {
   return device_->stream;
 }
 
-void CudaHarness::prepare(const Problem& problem, const RunSettings& settings) {
-  problem_ = problem;
+void CudaHarness::open(const RunSettings& settings) {
   if (!device_ || settings_.device != settings.device) {
     tensors_ = CudaTensors();
+    checker_ = CudaChecker();
     device_.reset();
     auto device = std::make_unique<Device>();
     std::string why_not;
@@ -70,15 +77,42 @@ void CudaHarness::prepare(const Problem& problem, const RunSettings& settings) {
     device_ = std::move(device);
   }
   settings_ = settings;
+}
+
+void CudaHarness::prepare(const Problem& problem, const RunSettings& settings) {
+  open(settings);
+  problem_ = problem;
+  checked_by_ = "host";
+  checker_ = CudaChecker();
+  if (!problem.made() && !settings.check.kernels.empty()) {
+    const std::string amiss = checker_.open(driver(), stream(), settings.check, problem);
+    checked_by_ = amiss.empty() ? "device" : "host: " + amiss;
+  }
   place();
 }
 
 void CudaHarness::place() {
+  if (by_device() && place_by_device()) return;
+  make(problem_, host_threads());
+  place_tensors();
+}
+
+void CudaHarness::place_tensors() {
   const std::int64_t rotated_bytes = settings_.cold ? 0 : 2 * device_->l2_bytes;
   if (const CudaStatus status = tensors_.place(driver(), problem_, rotated_bytes); !status.ok()) {
     throw_environment("the problem's tensors ({} bytes) cannot be placed on cuda:{}: {}",
                       tensors_.set_bytes(), settings_.device, driver().text_of(status));
   }
+}
+
+/// false: the host must.
+bool CudaHarness::place_by_device() {
+  place_tensors();
+  const std::string amiss = checker_.prepare(tensors_, problem_, host_threads());
+  if (amiss.empty()) return true;
+  checked_by_ = "host: the device's check is not to be trusted: " + amiss;
+  checker_ = CudaChecker();
+  return false;
 }
 
 Fault CudaHarness::fault(FailureKind kind, CudaStatus status, const std::string& who) const {
@@ -109,28 +143,94 @@ void CudaHarness::replace(const Problem& problem) {
   place();
 }
 
+std::variant<Checked, Fault> CudaHarness::damaged(const std::string& what, const std::string& who) {
+  // Set 0 is spoilt now; the next candidate must not be blamed for it.
+  place();
+  return Fault{{FailureKind::kWrongResult, fmt::format("{}: {}", who, what), {}}, false};
+}
+
+/// What was damaged is looked for where something was.
+std::variant<Checked, Fault> CudaHarness::judged(const DeviceFindings& seen, const std::string& who) {
+  if (!seen.inputs_whole) {
+    std::string damage;
+    CudaStatus status = tensors_.find_damage_of_guards(damage);
+    for (std::size_t i = 0; i < tensors_.count() && status.ok() && damage.empty(); ++i) {
+      bool whole = true;
+      if (i != tensors_.output()) status = checker_.is_whole(i, whole);
+      if (!whole) damage = fmt::format("it modified its input (argument {})", i);
+    }
+    if (!status.ok()) return fault(FailureKind::kLaunch, status, who);
+    return damaged(damage.empty() ? "it wrote outside its arguments" : damage, who);
+  }
+  if (!seen.expected_whole)
+    return damaged("it wrote outside its arguments, onto what is expected of it", who);
+  float expected = 0;
+  unsigned char got[8] = {};
+  const DType type = problem_.tensors[tensors_.output()].type;
+  if (seen.output.first_wrong >= 0) {
+    CudaStatus status = checker_.expected_at(seen.output.first_wrong, expected);
+    if (status.ok())
+      status = tensors_.peek(tensors_.output(), seen.output.first_wrong * size_of(type), got, size_of(type));
+    if (!status.ok()) return fault(FailureKind::kLaunch, status, who);
+  }
+  const std::string text = fault_of(seen.output, problem_.tolerance, load_element(type, got, 0), expected);
+  if (!text.empty()) return Fault{{FailureKind::kWrongResult, text, {}}, false};
+  return Checked{seen.output.max_error, ""};
+}
+
 std::variant<Checked, Fault> CudaHarness::check_left(const std::string& who) {
+  if (const CudaStatus status = stream().wait(); !status.ok())
+    return fault(FailureKind::kLaunch, status, who);
+  if (by_device()) {
+    const std::variant<DeviceFindings, CudaStatus> seen = checker_.check();
+    if (const auto* status = std::get_if<CudaStatus>(&seen)) return fault(FailureKind::kLaunch, *status, who);
+    return judged(std::get<DeviceFindings>(seen), who);
+  }
   std::vector<unsigned char> bytes;
   std::string damage;
-  CudaStatus status = stream().wait();
-  if (status.ok()) status = tensors_.read_output(bytes);
+  CudaStatus status = tensors_.read_output(bytes);
   if (status.ok()) status = tensors_.find_damage(damage);
   if (!status.ok()) return fault(FailureKind::kLaunch, status, who);
-  if (!damage.empty()) {
-    // Set 0 is spoilt now; the next candidate must not be blamed for it.
-    place();
-    return Fault{{FailureKind::kWrongResult, fmt::format("{}: {}", who, damage), {}}, false};
-  }
-  const Comparison comparison = compare_output(problem_, bytes.data());
+  if (!damage.empty()) return damaged(damage, who);
+  const Comparison comparison = compare_output(problem_, bytes.data(), host_threads());
+  if (!comparison.fault.empty()) return Fault{{FailureKind::kWrongResult, comparison.fault, {}}, false};
+  return Checked{comparison.max_error, ""};
+}
+
+std::variant<Checked, Fault> CudaHarness::check_by_host(const Call& call, const std::string& who) {
+  std::variant<Checked, Fault> seen = check(call, who);
+  if (!by_device() || std::holds_alternative<Fault>(seen)) return seen;
+  std::vector<unsigned char> bytes;
+  std::vector<float> expected;
+  CudaStatus status = tensors_.read_output(bytes);
+  if (status.ok()) status = checker_.read_expected(expected);
+  if (!status.ok()) return fault(FailureKind::kLaunch, status, who);
+  Problem known = problem_;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    if (std::bit_cast<std::uint32_t>(expected[i]) != kNothingExpected) {
+      known.indices.push_back(static_cast<std::int64_t>(i));
+      known.expected.push_back(expected[i]);
+    }
+  if (known.expected.size() == expected.size()) known.indices.clear();
+  const Comparison comparison = compare_output(known, bytes.data(), host_threads());
   if (!comparison.fault.empty()) return Fault{{FailureKind::kWrongResult, comparison.fault, {}}, false};
   return Checked{comparison.max_error, ""};
 }
 
 std::optional<Fault> CudaHarness::damage_by_another() const {
-  std::string damage;
+  const auto lost = [](const std::string& what) {
+    return Fault{{FailureKind::kCrash, "another kernel: " + what, {}}, true, true};
+  };
   // A driver that no longer answers says so to the candidate that asks next.
+  if (by_device()) {
+    const std::variant<bool, CudaStatus> whole = checker_.inputs_whole();
+    const bool* seen = std::get_if<bool>(&whole);
+    if (seen == nullptr || *seen) return std::nullopt;
+    return lost("it modified an input, or wrote outside its arguments");
+  }
+  std::string damage;
   if (!tensors_.find_damage(damage).ok() || damage.empty()) return std::nullopt;
-  return Fault{{FailureKind::kCrash, "another kernel: " + damage, {}}, true, true};
+  return lost(damage);
 }
 
 std::variant<RunOutput, Fault> CudaHarness::output() const {

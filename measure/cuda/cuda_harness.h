@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "measure/core/runner.h"
+#include "measure/cuda/cuda_checker.h"
 #include "measure/cuda/cuda_driver.h"
 #include "measure/cuda/cuda_tensors.h"
 #include "measure/cuda/nvml.h"
@@ -38,8 +39,14 @@ class CudaHarness {
   CudaHarness(const CudaHarness&) = delete;
   CudaHarness& operator=(const CudaHarness&) = delete;
 
-  /// Throws Error(kEnvironment) when the driver, the device or memory for the tensors is missing.
+  /// Makes the device's context. Throws as prepare().
+  void open(const RunSettings& settings);
+  /// A problem that is only asked for is made here: by the device, where RunSettings::check has kernels that
+  /// stand their drill, else by the host. Throws Error(kEnvironment) when the driver, the device or memory
+  /// for the tensors is missing.
   void prepare(const Problem& problem, const RunSettings& settings);
+  /// Runner::checked_by().
+  const std::string& checked_by() const { return checked_by_; }
   bool prepared() const { return device_ != nullptr; }
 
   const CudaDriver& driver() const;
@@ -49,6 +56,8 @@ class CudaHarness {
 
   /// One call on poisoned output; compares it and the guards. `who` begins the text of a fault.
   std::variant<Checked, Fault> check(const Call& call, const std::string& who);
+  /// Runner::check_by_host().
+  std::variant<Checked, Fault> check_by_host(const Call& call, const std::string& who);
   /// What the calls of time() left in the set that is checked, and its guards.
   std::variant<Checked, Fault> check_left(const std::string& who);
   /// Runner::damage_by_another().
@@ -65,6 +74,11 @@ class CudaHarness {
   struct Device;
 
   void place();
+  void place_tensors();
+  bool place_by_device();
+  bool by_device() const { return checked_by_ == "device"; }
+  std::variant<Checked, Fault> judged(const DeviceFindings& seen, const std::string& who);
+  std::variant<Checked, Fault> damaged(const std::string& what, const std::string& who);
   std::optional<Fault> capture(const Call& call, std::int64_t calls, const std::string& who,
                                CudaGraph& graph) const;
   CudaStatus sample(const CudaGraph& graph, std::int64_t calls, double& us) const;
@@ -74,6 +88,8 @@ class CudaHarness {
   CudaLibraries libraries_;
   std::unique_ptr<Device> device_;
   CudaTensors tensors_;  ///< destroyed before the device
+  CudaChecker checker_;  ///< the same
+  std::string checked_by_ = "host";
   Problem problem_;
   RunSettings settings_;
 };

@@ -130,6 +130,11 @@ std::variant<Checked, Fault> CudaRunner::check_again(int slot) {
   return std::holds_alternative<Fault>(left) ? left : check(slot);
 }
 
+std::variant<Checked, Fault> CudaRunner::check_by_host(int slot_number) {
+  const Slot& slot = loaded(slot_number);
+  return harness_.check_by_host(call_of(slot), slot.candidate.entry);
+}
+
 void CudaRunner::replace_inputs(int, const Problem& problem) {
   harness_.replace(problem);
 }

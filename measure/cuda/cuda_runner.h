@@ -15,13 +15,16 @@ class CudaRunner : public Runner {
  public:
   explicit CudaRunner(CudaLibraries libraries = {});
 
+  void open(const RunSettings& settings) override { harness_.open(settings); }
   void prepare(const Problem& problem, const RunSettings& settings) override;
+  std::string checked_by() const override { return harness_.checked_by(); }
   std::optional<Fault> damage_by_another() const override { return harness_.damage_by_another(); }
   std::variant<Resources, Fault> load(int slot, const Candidate& candidate) override;
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<RunOutput, Fault> output() const override { return harness_.output(); }
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
   std::variant<Checked, Fault> check_again(int slot) override;
+  std::variant<Checked, Fault> check_by_host(int slot) override;
   void replace_inputs(int slot, const Problem& problem) override;
   void unload(int slot) override;
 

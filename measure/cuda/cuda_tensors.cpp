@@ -30,7 +30,8 @@ CudaStatus CudaTensors::place(const CudaDriver& driver, const Problem& problem, 
     sets_ = (sets_ + 1) / 2;
     status = arena_.place(driver, bytes, sets_);
   }
-  return status.ok() ? fill_sets(problem) : status;
+  if (!status.ok()) return status;
+  return problem.made() ? fill_sets(problem) : poison_output();
 }
 
 CudaStatus CudaTensors::fill_sets(const Problem& problem) {
@@ -55,10 +56,15 @@ CudaStatus CudaTensors::read_output(std::vector<unsigned char>& bytes) const {
   return arena_.read(output_, 0, bytes.data());
 }
 
-CudaStatus CudaTensors::find_damage(std::string& text) const {
+CudaStatus CudaTensors::find_damage_of_guards(std::string& text) const {
   std::optional<CudaArena::Damage> damage;
-  CudaStatus status = arena_.find_damage(damage);
+  const CudaStatus status = arena_.find_damage(damage);
   if (damage) text = text_of(*damage, fmt::format("argument {}", damage->piece));
+  return status;
+}
+
+CudaStatus CudaTensors::find_damage(std::string& text) const {
+  CudaStatus status = find_damage_of_guards(text);
   std::vector<unsigned char> bytes;
   for (std::size_t i = 0; i < arena_.count() && status.ok() && text.empty(); ++i) {
     if (i == output_) continue;

@@ -15,9 +15,9 @@ namespace lehr {
 /// Set 0 is the one that is checked.
 class CudaTensors {
  public:
-  /// Allocates and fills: inputs with their values, the output with poison. As many sets as exceed
-  /// `rotated_bytes` together, fewer when memory is short, one at least. What an earlier call placed is
-  /// freed. `driver` must outlive this object.
+  /// Allocates and fills: inputs with their values, where the problem is made (else whoever has placed them
+  /// makes them), the output with poison. As many sets as exceed `rotated_bytes` together, fewer when memory
+  /// is short, one at least. What an earlier call placed is freed. `driver` must outlive this object.
   CudaStatus place(const CudaDriver& driver, const Problem& problem, std::int64_t rotated_bytes);
 
   std::int64_t sets() const { return sets_; }
@@ -25,9 +25,22 @@ class CudaTensors {
   std::int64_t set_bytes() const { return arena_.set_bytes(); }
   std::size_t count() const { return arena_.count(); }
   CudaAddress address(std::size_t tensor, std::int64_t set) const { return arena_.address(tensor, set); }
+  /// Where set 0 begins, with a guard.
+  CudaAddress address_of_set_0() const { return arena_.begin(); }
+  std::int64_t bytes(std::size_t tensor) const { return arena_.bytes(tensor); }
+  std::size_t output() const { return output_; }
+  /// Bytes of a tensor of set 0, or of the guards around it.
+  CudaStatus poke(std::size_t tensor, std::int64_t at, const void* from, std::int64_t count) const {
+    return arena_.poke(tensor, at, from, count);
+  }
+  CudaStatus peek(std::size_t tensor, std::int64_t at, void* to, std::int64_t count) const {
+    return arena_.peek(tensor, at, to, count);
+  }
 
   CudaStatus poison_output() const;
   CudaStatus read_output(std::vector<unsigned char>& bytes) const;
+  /// Reads the guards of set 0, and not the inputs.
+  CudaStatus find_damage_of_guards(std::string& text) const;
   /// Reads the guards and the inputs of set 0. `text` says which tensor's guard was overwritten, or which
   /// input is another one than was placed, and stays empty if none is.
   CudaStatus find_damage(std::string& text) const;

@@ -198,6 +198,7 @@ std::vector<ContestEntry> run_contest(std::vector<Participant> participants, con
     entry.missing = participants[i].missing;
     entry.failure = participants[i].failure;
     entry.note = participants[i].note;
+    if (participants[i].worker != nullptr) entry.checked_by = participants[i].worker->checked_by();
   }
   fill_entries(entries, rounds);
   return entries;

@@ -39,8 +39,12 @@ class Stopwatch {
 };
 
 Candidate candidate_of(const Source& source, const Binary& binary) {
-  Candidate candidate{binary.path, source.entry, source.launch, source.scratch_bytes,
-                      workspace_bytes(source), prepacked_bytes(source)};
+  Candidate candidate{binary.path,
+                      source.entry,
+                      source.launch,
+                      source.scratch_bytes,
+                      workspace_bytes(source),
+                      prepacked_bytes(source)};
   candidate.then = source.then;
   for (std::size_t i = 0; i < source.params.size(); ++i)
     if (source.params[i].map)
@@ -96,21 +100,49 @@ double LocalMeasurer::run_limit_s() const {
   return options_.run_timeout_s + kCallsOfATrial * kOrdinary * least_s;
 }
 
-void LocalMeasurer::prepare(const Problem& problem, OtherProblem other) {
+void LocalMeasurer::prepare(const Problem& problem, const std::optional<Problem>& other,
+                            const std::optional<PlainSource>& plain) {
   output_of(problem);
-  if (!prepared_.problem_path.empty()) unlink(prepared_.problem_path.c_str());
-  if (!other_path_.empty()) unlink(other_path_.c_str());
-  other_path_.clear();
-  other_ = std::move(other);
+  for (const std::string& path : {prepared_.problem_path, other_path_})
+    if (!path.empty()) unlink(path.c_str());
+  for (const std::string& path : check_paths_) unlink(path.c_str());
+  check_paths_.clear();
   drop_reference();
   kept_.clear();
   best_us_ = 0;
   workload_ = problem.workload;
   prepared_ = {std::string(name_of(options_.limits.target)),
-               fmt::format("{}/problem{}", directory_.path(), problems_++),
-               options_.settings};
+               fmt::format("{}/problem{}", directory_.path(), problems_), options_.settings};
   write_problem(prepared_.problem_path, problem);
+  other_path_ = other ? fmt::format("{}/other{}", directory_.path(), problems_) : "";
+  if (other) write_problem(other_path_, *other);
+  ++problems_;
+  worker_prepared_ = false;
+  plain_ = problem.made() ? std::nullopt : plain;
+  if (check_sources().empty()) prepare_worker();
+}
+
+std::vector<Source> LocalMeasurer::check_sources() const {
+  const auto kernels = backend_of(options_.limits.target).check_kernels;
+  if (worker_prepared_ || kernels == nullptr || !plain_) return {};
+  return {kernels(workload_), plain_->source};
+}
+
+void LocalMeasurer::prepare_worker(std::vector<Compiled> checks) {
+  const auto* kernels = checks.empty() ? nullptr : std::get_if<Binary>(&checks[0]);
+  const auto* plain = checks.empty() ? nullptr : std::get_if<Binary>(&checks[1]);
+  for (const Binary* binary : {kernels, plain})
+    if (binary != nullptr) check_paths_.push_back(binary->path);
+  if (kernels != nullptr && plain != nullptr)
+    prepared_.settings.check = {kernels->path, candidate_of(plain_->source, *plain), plain_->bands};
+  worker_prepared_ = true;
   worker_.prepare(prepared_);
+}
+
+void LocalMeasurer::prepare_worker() {
+  if (worker_prepared_) return;
+  const std::vector<Source> sources = check_sources();
+  prepare_worker(sources.empty() ? std::vector<Compiled>() : compile(sources));
 }
 
 void LocalMeasurer::begin_compiling(std::span<const Source> sources) {
@@ -197,11 +229,22 @@ std::vector<Outcome> LocalMeasurer::measure(std::span<const Source> sources,
   const auto chunk_from = [&](std::size_t begin) {
     return sources.subspan(begin, std::min(chunk, sources.size() - begin));
   };
-  if (options_.overlap && !sources.empty()) begin_compiling(chunk_from(0));
+  // In front of the first kernels; meanwhile the worker opens the device.
+  std::vector<Source> first = check_sources();
+  const std::size_t checks = first.size();
+  first.insert(first.end(), sources.begin(),
+               sources.begin() + static_cast<std::ptrdiff_t>(chunk_from(0).size()));
+  if (options_.overlap && !sources.empty()) begin_compiling(first);
+  if (options_.overlap && checks > 0 && !sources.empty()) worker_.open(prepared_);
   for (std::size_t begin = 0; begin < sources.size(); begin += chunk) {
     const std::size_t end = begin + chunk_from(begin).size();
-    const std::vector<Compiled> compiled =
-        options_.overlap ? finish_compiling() : compile(chunk_from(begin));
+    std::vector<Compiled> compiled =
+        options_.overlap ? finish_compiling() : compile(begin == 0 ? first : chunk_from(begin));
+    if (begin == 0 && checks > 0) {
+      const auto behind = compiled.begin() + static_cast<std::ptrdiff_t>(checks);
+      prepare_worker({compiled.begin(), behind});
+      compiled.erase(compiled.begin(), behind);
+    }
     if (options_.overlap && end < sources.size()) begin_compiling(chunk_from(end));
     for (std::size_t i = begin; i < end; ++i) {
       const Compiled& one = compiled[i - begin];
@@ -264,16 +307,8 @@ Participant LocalMeasurer::baseline_participant(const std::string& name,
   return best;
 }
 
-const std::string& LocalMeasurer::other_path() {
-  if (other_) {
-    other_path_ = fmt::format("{}/other{}", directory_.path(), problems_);
-    write_problem(other_path_, std::exchange(other_, {})());
-  }
-  return other_path_;
-}
-
 std::optional<Failure> LocalMeasurer::disproof(const LoadRequest& load, double seconds) {
-  const ProveRequest request = {load.slot, other_path(), kProvenCalls, seconds};
+  const ProveRequest request = {load.slot, other_path_, kProvenCalls, seconds};
   for (bool again = false;; again = true) {
     const std::variant<std::string, Failure> loaded = worker_.load(load, run_limit_s());
     if (const auto* failure = std::get_if<Failure>(&loaded)) return *failure;
@@ -296,6 +331,7 @@ void LocalMeasurer::prove(std::span<ContestEntry> entries, const std::vector<Loa
     ContestEntry& entry = entries[order[place]];
     entry.failure =
         disproof(loads[order[place]], std::max(0.0, left) / static_cast<double>(order.size() - place));
+    if (!entry.failure && entry.checked_by == "device") entry.checked_by = "device and host";
     if (!entry.failure) continue;
     entry.missing = fmt::format("{}: {}", name_of(entry.failure->kind), entry.failure->text);
     entry.round_us.clear();
@@ -307,6 +343,7 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
                                                  std::span<const Challenger> challengers,
                                                  std::span<const std::string> baselines, double budget_s) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
+  prepare_worker();
   ContestOptions options = backend_of(options_.limits.target).contest;
   options.timeout_s = run_limit_s();
   const double compile_s_before = spent_.compile_s;
@@ -327,8 +364,7 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
     if (const auto* failure = std::get_if<Failure>(&compiled[i])) {
       one.missing = fmt::format("{}: {}", name_of(failure->kind), failure->text);
     } else {
-      one.load = {kFirstLoadSlot + static_cast<int>(i),
-                  candidate_of(ours[i], std::get<Binary>(compiled[i]))};
+      one.load = {kFirstLoadSlot + static_cast<int>(i), candidate_of(ours[i], std::get<Binary>(compiled[i]))};
     }
   }
   std::vector<LoadRequest> loads;
@@ -348,6 +384,7 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
 
 std::variant<Repetition, Failure> LocalMeasurer::repeat(const Source& source) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
+  prepare_worker();
   const Compiled compiled = compile_unless_kept({&source, 1})[0];
   if (const auto* failure = std::get_if<Failure>(&compiled)) return *failure;
   const Stopwatch stopwatch(spent_.run_s);

@@ -32,8 +32,8 @@ struct LocalOptions {
   /// One candidate's loading, check and timing, in the time that kCallsOfATrial calls of the fastest so far
   /// take and this on top; then its process is killed.
   double run_timeout_s = 10;
-  int chunk = 8;              ///< so many are compiled (in parallel) before they are run (one by one)
-  int compile_jobs = 1;       ///< so many the compiler compiles at once
+  int chunk = 8;         ///< so many are compiled (in parallel) before they are run (one by one)
+  int compile_jobs = 1;  ///< so many the compiler compiles at once
   /// The next chunk is compiled while this one is timed. On a GPU that is right: the host only has to queue
   /// graphs in time, and a core should be left to it. On a CPU the compiler takes what is timed: not only a
   /// core, but cache, memory bandwidth and clock. Only where threads and compile jobs leave a core free is
@@ -59,14 +59,15 @@ class LocalMeasurer : public Measurer {
   LocalMeasurer(Compiler& compiler, LocalOptions options);
   ~LocalMeasurer() override;
 
-  void prepare(const Problem& problem, OtherProblem other = {}) override;
+  void prepare(const Problem& problem, const std::optional<Problem>& other = {},
+               const std::optional<PlainSource>& plain = {}) override;
   std::vector<Outcome> measure(std::span<const Source> sources,
                                const std::function<void(std::size_t, const Outcome&)>& done) override;
-  std::vector<ContestEntry> contest(std::span<const Source> sources,
-                                    std::span<const Challenger> challengers,
+  std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
                                     std::span<const std::string> baselines, double budget_s) override;
   std::variant<Repetition, Failure> repeat(const Source& source) override;
   Spent spent() const override { return spent_; }
+  std::string checked_by() const override { return worker_.checked_by(); }
 
  private:
   void begin_compiling(std::span<const Source> sources);
@@ -79,7 +80,13 @@ class LocalMeasurer : public Measurer {
   std::optional<Failure> disproof(const LoadRequest& load, double seconds);
   /// Proves the first `sources` entries that were timed to the end, within about `seconds` in all.
   void prove(std::span<ContestEntry> entries, const std::vector<LoadRequest>& loads, double seconds);
-  const std::string& other_path();
+  /// The sources of the device's own check that are to be compiled before the worker is prepared; empty:
+  /// none.
+  std::vector<Source> check_sources() const;
+  /// Gives the worker the problem, and what came of check_sources().
+  void prepare_worker(std::vector<Compiled> checks);
+  /// The same where measure() was not called.
+  void prepare_worker();
   Participant baseline_participant(const std::string& name, std::vector<std::unique_ptr<Worker>>& workers,
                                    const ContestOptions& options);
 
@@ -91,15 +98,17 @@ class LocalMeasurer : public Measurer {
   CompileAhead ahead_;  ///< not used without LocalOptions::overlap
   TempDir directory_;
   Worker worker_;
-  PrepareRequest prepared_;  ///< its path is empty before prepare()
-  OtherProblem other_;       ///< empty where there is none, or none any more: other_path_ is its file then
-  std::string other_path_;
-  Workload workload_;        ///< of the same problem
+  PrepareRequest prepared_;               ///< its path is empty before prepare()
+  std::string other_path_;                ///< of the problem to prove on; empty: none
+  std::optional<PlainSource> plain_;      ///< nullopt: the host checks
+  bool worker_prepared_ = false;          ///< since prepare()
+  std::vector<std::string> check_paths_;  ///< files of the device's check
+  Workload workload_;                     ///< of the same problem
   int problems_ = 0;
   KeptBinaries kept_;
   std::optional<ReferenceKernel> reference_;  ///< its file is kept_'s
-  int deaths_ = 0;      ///< worker processes lost in a row
-  double best_us_ = 0;  ///< 0: nothing timed since prepare()
+  int deaths_ = 0;                            ///< worker processes lost in a row
+  double best_us_ = 0;                        ///< 0: nothing timed since prepare()
   Spent spent_;
 };
 

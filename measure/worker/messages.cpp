@@ -33,7 +33,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Candidate, path, entry, launch, scratch_bytes
                                    prepacked_bytes, tensor_maps, then)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SampleRequest, sample_us, min_samples, min_total_us, max_total_us,
                                    few_samples, hopeless_us, tolerance, tight_total_us, contender_us)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunSettings, threads, cold, device, memory_bytes, bundle)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceCheck, kernels, plain, bands)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunSettings, threads, cold, device, memory_bytes, bundle, check)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PrepareRequest, runner, problem_path, settings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReferenceKernel, candidate, session_us)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialRequest, candidate, sampling, reference)

@@ -13,9 +13,10 @@
 namespace lehr {
 
 /// The worker's first message. Both sides come from one build; the number guards against a wrong executable.
-inline constexpr int kProtocolVersion = 11;
+inline constexpr int kProtocolVersion = 12;
 
-/// Choose a runner by name and give it the problem. Answered by Done.
+/// Choose a runner by name and give it the problem; without a path only open it. Answered by Done, with
+/// Runner::checked_by().
 struct PrepareRequest {
   std::string runner;
   std::string problem_path;  ///< measure/core/problem_file.h
@@ -86,7 +87,7 @@ struct Hello {
   int version = kProtocolVersion;
 };
 struct Done {
-  std::string note = {};  ///< Checked::note of what was loaded
+  std::string note = {};  ///< Checked::note of what was loaded, or who checks
 };
 /// The compile worker is ready.
 struct Identity {

@@ -13,6 +13,7 @@
 
 #include "measure/core/problem_file.h"
 #include "measure/core/stats.h"
+#include "measure/system/affinity.h"
 
 namespace lehr {
 namespace {
@@ -76,9 +77,24 @@ Reply guarded_answer(Server& server, const Request& request) {
 
 Reply Server::answer(const PrepareRequest& request) {
   reference_.reset();
+  if (request.problem_path.empty()) {
+    runner_.open(request.settings);
+    return Done{};
+  }
   problem_path_ = request.problem_path;
-  runner_.prepare(read_problem(request.problem_path), request.settings);
-  return Done{};
+  device_checks_ = !request.settings.check.kernels.empty();
+  runner_.prepare(problem_at(problem_path_), request.settings);
+  return Done{runner_.checked_by()};
+}
+
+/// Made, and kept for those who ask next, where the runner does not leave that to its device.
+Problem Server::problem_at(const std::string& path) const {
+  const auto threads = static_cast<int>(allowed_cpus().size());
+  Problem problem = read_problem(path, threads);
+  if (problem.made() || device_checks_) return problem;
+  make(problem, threads);
+  write_problem(path, problem);
+  return problem;
 }
 
 Reply Server::answer(const LoadRequest& request) {
@@ -106,16 +122,21 @@ Reply Server::answer(const ProveRequest& request) {
   };
   int calls = request.calls;
   if (!request.other_path.empty()) {
-    runner_.replace_inputs(request.slot, read_problem(request.other_path));
+    runner_.replace_inputs(request.slot, problem_at(request.other_path));
     const int others = std::min(calls, kMostOtherProofs);
     if (auto fault = proven(request.slot, others, behind(0.25), "other inputs")) {
-      if (!fault->worker_lost) runner_.replace_inputs(request.slot, read_problem(problem_path_));
+      if (!fault->worker_lost) runner_.replace_inputs(request.slot, problem_at(problem_path_));
       return *std::move(fault);
     }
     calls -= others;
-    runner_.replace_inputs(request.slot, read_problem(problem_path_));
+    runner_.replace_inputs(request.slot, problem_at(problem_path_));
   }
   if (auto fault = proven(request.slot, calls, behind(1), "the same inputs")) return *std::move(fault);
+  auto checked = runner_.check_by_host(request.slot);
+  if (auto* fault = std::get_if<Fault>(&checked)) {
+    fault->failure.text = fmt::format("right to the device, but not to the host: {}", fault->failure.text);
+    return std::move(*fault);
+  }
   return Done{};
 }
 

@@ -46,6 +46,7 @@ class Server {
  private:
   using Clock = std::chrono::steady_clock;
 
+  Problem problem_at(const std::string& path) const;
   Reply repeated();
   /// Up to `calls` checked calls, of which the last ends behind `until`; a fault says which it was.
   std::optional<Fault> proven(int slot, int calls, Clock::time_point until, const char* inputs);
@@ -55,6 +56,7 @@ class Server {
 
   Runner& runner_;
   std::string problem_path_;  ///< of the prepared problem
+  bool device_checks_ = false;
   std::optional<Candidate> reference_;
   std::optional<Clock::time_point> fresh_at_;
   double fresh_us_ = 0;

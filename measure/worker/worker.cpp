@@ -51,9 +51,22 @@ void Worker::start() {
     throw_environment("the worker process failed while it prepared the problem: {}",
                       failure_of(*death, options_.prepare_timeout_s).text);
   }
-  Reply& reply = std::get<Reply>(answer);
+  take_prepared(std::get<Reply>(answer));
+}
+
+void Worker::take_prepared(Reply& reply) {
   if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->error, thrown->text);
-  expected<Done>(reply);
+  checked_by_ = std::move(expected<Done>(reply).note);
+}
+
+void Worker::open(const PrepareRequest& request) {
+  PrepareRequest opening = request;
+  opening.problem_path.clear();
+  if (stopped_) resume();
+  prepared_.reset();
+  if (process_ == nullptr || process_->ended()) start();
+  const std::variant<Reply, Death> answer = process_->ask(opening, deadline_in(options_.prepare_timeout_s));
+  if (std::holds_alternative<Death>(answer)) process_.reset();
 }
 
 void Worker::prepare(const PrepareRequest& request) {
@@ -63,9 +76,7 @@ void Worker::prepare(const PrepareRequest& request) {
   std::variant<Reply, Death> answer = process_->ask(request, deadline_in(options_.prepare_timeout_s));
   if (std::holds_alternative<Death>(answer))
     return start();  // once more with a fresh process; then it throws
-  Reply& reply = std::get<Reply>(answer);
-  if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->error, thrown->text);
-  expected<Done>(reply);
+  take_prepared(std::get<Reply>(answer));
 }
 
 std::variant<Reply, Failure> Worker::ask(const Request& request, double timeout_s) {

@@ -18,8 +18,13 @@ class Worker {
 
   explicit Worker(WorkerOptions options);
 
+  /// Starts a process where none runs, and lets its runner make what needs no problem. What fails is told by
+  /// prepare().
+  void open(const PrepareRequest& request);
   /// Starts a process where none runs. The request is repeated for every replacement.
   void prepare(const PrepareRequest& request);
+  /// Runner::checked_by() of the process that was prepared last.
+  const std::string& checked_by() const { return checked_by_; }
   /// Timing (uncorrected fields as the worker measured them) or Failure.
   Outcome trial(const TrialRequest& request, double timeout_s);
   /// The note of what was loaded (Checked::note), or why it was not.
@@ -43,10 +48,12 @@ class Worker {
   /// The same; a request that another candidate's damage has spoilt is asked once more of a new process.
   std::variant<Reply, Failure> ask_undamaged(const Request& request, double timeout_s);
   void start();
+  void take_prepared(Reply& reply);
 
   WorkerOptions options_;
   std::optional<PrepareRequest> prepared_;
   std::unique_ptr<WorkerProcess> process_;
+  std::string checked_by_;
   int generation_ = 0;
   bool stopped_ = false;
   bool damaged_ = false;  ///< the last request's fault was of_another

@@ -32,9 +32,9 @@ constexpr int kCrashes = 440, kHangs = 30, kWrong = 300, kUncompiled = 230;
 constexpr int kFailures = kCrashes + kHangs + kWrong + kUncompiled;
 static_assert(kFailures == 1000 && kFailures < kConfigs);
 constexpr double kRunLimitS = 0.5;
-// The good ones compute their product 4 to 8 times over, the fastest once. There are several of those, and the others
-// are far slower: a machine that stops for the milliseconds of one trial, or works for others for half a minute and
-// halves what it gives to this test, would otherwise decide the test.
+// The good ones compute their product 4 to 8 times over, the fastest once. There are several of those, and
+// the others are far slower: a machine that stops for the milliseconds of one trial, or works for others for
+// half a minute and halves what it gives to this test, would otherwise decide the test.
 constexpr int kSlower = 4, kSlowest = 8, kFastest = 8;
 
 enum class Fate { kGood, kCrash, kHang, kWrong, kUncompiled };
@@ -59,9 +59,8 @@ std::vector<Plan> draw_plans(std::uint64_t seed) {
   add(Fate::kUncompiled, kUncompiled);
   Rng rng(seed);
   for (int good = 0; good < kConfigs - kFailures - 1; ++good)
-    plans.push_back({Fate::kGood, good < kFastest
-                                      ? 1
-                                      : kSlower + static_cast<int>(rng.below(kSlowest - kSlower + 1))});
+    plans.push_back(
+        {Fate::kGood, good < kFastest ? 1 : kSlower + static_cast<int>(rng.below(kSlowest - kSlower + 1))});
   for (std::size_t i = plans.size() - 1; i > 0; --i)
     std::swap(plans[i], plans[static_cast<std::size_t>(rng.uniform() * static_cast<double>(i + 1))]);
   plans.insert(plans.begin(), Plan{});
@@ -173,8 +172,9 @@ class DrillCompiler : public Compiler {
 class ClockedMeasurer : public Measurer {
  public:
   explicit ClockedMeasurer(Measurer& measurer, int chunk) : measurer_(measurer), chunk_(chunk) {}
-  void prepare(const Problem& problem, OtherProblem other) override {
-    measurer_.prepare(problem, std::move(other));
+  void prepare(const Problem& problem, const std::optional<Problem>& other,
+               const std::optional<PlainSource>& plain) override {
+    measurer_.prepare(problem, other, plain);
   }
   std::vector<Outcome> measure(std::span<const Source> sources,
                                const std::function<void(std::size_t, const Outcome&)>& done) override {

@@ -108,6 +108,9 @@ extern "C" {
 EmulatedReal expf(EmulatedReal x);
 EmulatedReal tanhf(EmulatedReal x);
 EmulatedReal erff(EmulatedReal x);
+double exp(double x);
+double tanh(double x);
+double erfc(double x);
 }
 #ifdef LEHR_COUNT_FLOPS
 inline float expf(float x) {
@@ -176,6 +179,12 @@ inline unsigned __float_as_uint(float x) {
 }
 inline float __uint_as_float(unsigned x) {
   return __builtin_bit_cast(float, x);
+}
+inline long long __double_as_longlong(double x) {
+  return __builtin_bit_cast(long long, x);
+}
+inline double __longlong_as_double(long long x) {
+  return __builtin_bit_cast(double, x);
 }
 
 #define __grid_constant__

@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "base/error.h"
-#include "target/dialect.h"
 #include "measure/core/element.h"
+#include "target/dialect.h"
 
 namespace lehr::emulator {
 namespace {
@@ -73,9 +73,8 @@ std::string translate(const Source& source, std::size_t index) {
   std::string call;
   for (std::size_t i = 0; i < source.params.size(); ++i) {
     call += i == 0 ? "" : ", ";
-    call += source.params[i].map
-                ? fmt::format("*(LehrTensorMap*)arguments[{}]", i)
-                : fmt::format("({}*)arguments[{}]", scalar_name(source.params[i].type), i);
+    call += source.params[i].map ? fmt::format("*(LehrTensorMap*)arguments[{}]", i)
+                                 : fmt::format("({}*)arguments[{}]", scalar_name(source.params[i].type), i);
   }
   // The caller reads the array of pointers, which is no memory of the kernel: no hooks there.
   return fmt::format(
@@ -180,6 +179,20 @@ void collect(const Source& source, const std::vector<GlobalBuffer>& buffers, Res
 
 Result Program::run(std::size_t index, const std::vector<std::vector<float>>& inputs,
                     const Schedule& schedule) const {
+  std::vector<std::vector<unsigned char>> bytes;
+  for (const SourceParam& param : sources_.at(index).params) {
+    if (param.direction != ir::Direction::kIn) continue;
+    const std::vector<float>& values = inputs.at(bytes.size());
+    CHECK(static_cast<std::int64_t>(values.size()) == param.elements, "{} has {} elements, not {}",
+          param.name, param.elements, values.size());
+    bytes.emplace_back(values.size() * static_cast<std::size_t>(size_of(param.type)));
+    store_elements(param.type, values, bytes.back().data());
+  }
+  return run_bytes(index, bytes, schedule);
+}
+
+Result Program::run_bytes(std::size_t index, const std::vector<std::vector<unsigned char>>& inputs,
+                          const Schedule& schedule) const {
   const Source& source = sources_.at(index);
   std::vector<GlobalBuffer> buffers;
   std::vector<void*> arguments;
@@ -192,10 +205,9 @@ Result Program::run(std::size_t index, const std::vector<std::vector<float>>& in
     granule = std::min(granule, size);
     std::vector<unsigned char> bytes(static_cast<std::size_t>(param.elements * size));
     if (param.direction == ir::Direction::kIn) {
-      const std::vector<float>& values = inputs.at(input++);
-      CHECK(static_cast<std::int64_t>(values.size()) == param.elements, "{} has {} elements, not {}",
-            param.name, param.elements, values.size());
-      store_elements(param.type, values, bytes.data());
+      CHECK(inputs.at(input).size() == bytes.size(), "{} has {} bytes, not {}", param.name, bytes.size(),
+            inputs.at(input).size());
+      bytes = inputs.at(input++);
     }
     buffers.emplace_back(param.name, bytes, size, role_of(param.direction));
     buffers.back().map = param.map;

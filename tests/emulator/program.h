@@ -41,6 +41,9 @@ class Program {
   /// two schedules: the results must be the same to the bit. What is counted is the second launch.
   Result run(std::size_t index, const std::vector<std::vector<float>>& inputs,
              const Schedule& schedule = {}) const;
+  /// The same with the inputs' bytes.
+  Result run_bytes(std::size_t index, const std::vector<std::vector<unsigned char>>& inputs,
+                   const Schedule& schedule = {}) const;
 
  private:
   struct Library;

@@ -1,16 +1,18 @@
 # Tests of the CUDA half of measure/: none needs a GPU, those labelled nvrtc need NVRTC and skip themselves without it.
-add_library(fake_cuda_driver SHARED fake_cuda_driver.cpp)
+add_library(fake_cuda_driver SHARED fake_check_kernels.cpp fake_cuda_driver.cpp)
 # The same, of before the driver counted clusters.
-add_library(fake_cuda_driver_before_11_8 SHARED fake_cuda_driver.cpp)
+add_library(fake_cuda_driver_before_11_8 SHARED fake_check_kernels.cpp fake_cuda_driver.cpp)
 target_compile_definitions(fake_cuda_driver_before_11_8 PRIVATE FAKE_CUDA_BEFORE_11_8)
 # The same by the name that programs look for, in a folder of its own.
-add_library(fake_libcuda SHARED fake_cuda_driver.cpp)
+add_library(fake_libcuda SHARED fake_check_kernels.cpp fake_cuda_driver.cpp)
 set_target_properties(fake_libcuda PROPERTIES OUTPUT_NAME cuda SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fake_libcuda)
+# They stand for the device: what they take is none of the host's.
+set_source_files_properties(fake_check_kernels.cpp PROPERTIES COMPILE_OPTIONS -O2)
 add_library(fake_cublaslt SHARED fake_cublaslt.cpp)
 target_link_libraries(fake_cublaslt PRIVATE fake_cuda_driver)
 add_library(fake_cudnn SHARED fake_cudnn.cpp)
 target_link_libraries(fake_cudnn PRIVATE fake_cuda_driver)
-lehr_test(measure_cuda SOURCES cublaslt_contest_test.cpp cublaslt_test.cpp cuda_folders_test.cpp cudnn_test.cpp cuda_runner_test.cpp cuda_tensor_map_test.cpp ptxas_log_test.cpp LINKS measure)
+lehr_test(measure_cuda SOURCES cuda_checker_test.cpp cublaslt_contest_test.cpp cublaslt_test.cpp cuda_folders_test.cpp cudnn_test.cpp cuda_runner_test.cpp cuda_tensor_map_test.cpp ptxas_log_test.cpp LINKS measure)
 target_compile_definitions(measure_cuda_test PRIVATE
   LEHR_FAKE_CUDA_DRIVER="$<TARGET_FILE:fake_cuda_driver>"
   LEHR_FAKE_CUDA_DRIVER_BEFORE_11_8="$<TARGET_FILE:fake_cuda_driver_before_11_8>"

@@ -1,11 +1,13 @@
 // A stand-in for libcuda.so.1, built as a shared object for tests: device memory is host memory, a "cubin" is
 // a text file whose kernels are known here by name, and every call is written down in order. Only what
 // measure/cuda/cuda_driver.cpp and measure/cuda/nvml.cpp call exists.
+#include "fake_check_kernels.h"
 #include "fake_cuda.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <map>
 #include <string>
 #include <string_view>
@@ -26,6 +28,7 @@ struct Launch {
   std::string kernel;
   unsigned elements;
   std::vector<float*> arguments;
+  unsigned blocks = 0, bands = 0;  ///< along x and y
 };
 
 struct Work {
@@ -52,6 +55,8 @@ struct State {
   std::string tensor_map;         ///< what the last one was made of
   std::string launch;             ///< the last one
   void* context = nullptr;        ///< the current one
+  std::size_t bytes_back = 0;     ///< copied to the host
+  double work_s = 0;              ///< CPU time of kernels of checks: the device's, not the host's
 };
 
 State& state() {
@@ -64,6 +69,20 @@ int note(const char* call) {
   state().calls += ' ';
   return state().sticky;
 }
+
+/// The CPU time of what a device would do.
+class DeviceWork {
+ public:
+  ~DeviceWork() { state().work_s += now_s() - begin_s_; }
+
+ private:
+  static double now_s() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  }
+  double begin_s_ = now_s();
+};
 
 void perform(const Work& work) {
   state().clock_ms += work.us / 1000;
@@ -86,6 +105,11 @@ void run(const Launch& launch) {
   if (launch.kernel == "illegal") s.sticky = kIllegalAddress;
   if (launch.kernel == "forever") s.sticky = kLaunchTimeout;
   if (s.sticky != 0) return;
+  if (fake_check_arguments(launch.kernel) > 0) {
+    const DeviceWork work;
+    return fake_check_run(launch.kernel, {launch.arguments.begin(), launch.arguments.end()}, launch.blocks,
+                          launch.bands);
+  }
   int m = 0, n = 0, k = 0;
   if (std::sscanf(launch.kernel.c_str(), "gemm_%d_%d_%d", &m, &n, &k) == 3)
     return gemm(launch.arguments, m, n, k);
@@ -161,6 +185,19 @@ EXPORT int fake_cuda_dynamic_shared(const char* kernel) {
     if (state().functions[reinterpret_cast<std::size_t>(function) - 1] == kernel) return bytes;
   }
   return 0;
+}
+
+EXPORT std::size_t fake_cuda_bytes_back() {
+  return state().bytes_back;
+}
+EXPORT double fake_cuda_work_s() {
+  return state().work_s;
+}
+EXPORT void fake_cuda_break_check(const char* what) {
+  fake_check_break(what);
+}
+EXPORT void fake_cuda_tell(const long* elements, const float* values, std::size_t count) {
+  fake_check_tell({elements, elements + count}, {values, values + count});
 }
 
 EXPORT int cuInit(unsigned) {
@@ -260,9 +297,11 @@ EXPORT int cuMemcpyHtoD_v2(unsigned long long to, const void* from, std::size_t 
 }
 EXPORT int cuMemcpyDtoH_v2(void* to, unsigned long long from, std::size_t bytes) {
   std::memcpy(to, reinterpret_cast<void*>(from), bytes);
+  state().bytes_back += bytes;
   return note("cuMemcpyDtoH");
 }
 EXPORT int cuMemsetD8_v2(unsigned long long to, unsigned char value, std::size_t bytes) {
+  const DeviceWork work;
   std::memset(reinterpret_cast<void*>(to), value, bytes);
   return note("cuMemsetD8");
 }
@@ -350,7 +389,10 @@ EXPORT int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** a
                                 : " ") +
                       std::to_string(numbers[i]);
   const bool three = launch.kernel.starts_with("gemm_") || launch.kernel.starts_with("workspace_");
-  const int count = three ? 3 : 2;
+  const int known = fake_check_arguments(launch.kernel);
+  const int count = known > 0 ? known : three ? 3 : 2;
+  launch.blocks = config->grid_x;
+  launch.bands = config->grid_y;
   for (int i = 0; i < count; ++i) launch.arguments.push_back(*static_cast<float**>(arguments[i]));
   fake_cuda_submit([launch] { run(launch); }, 1000.0 / 64);  // exact in the float that the events give
   const bool programmatic = config->count == 1 && config->attributes[0] == 6 && config->attributes[2] == 1;

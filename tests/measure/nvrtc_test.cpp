@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "measure/cuda/check_kernels.h"
 #include "measure/cuda/cuda_folders.h"
 #include "measure/cuda/nvrtc_library.h"
 #include "measure/system/temp_dir.h"
@@ -137,6 +138,23 @@ TEST_F(Nvrtc, SaysWhatIsWrongInItsFirstLine) {
   EXPECT_EQ(failure.kind, FailureKind::kCompile);
   EXPECT_THAT(failure.text.substr(0, failure.text.find('\n')), HasSubstr("broken.cu(2): error"));
   EXPECT_THAT(failure.text.substr(0, failure.text.find('\n')), HasSubstr("missing_name"));
+}
+
+// Of every type that an input or an output may have.
+TEST_F(Nvrtc, CompilesTheKernelsOfTheDevicesOwnCheck) {
+  for (const char* arch : {"sm_75", "sm_90a"}) {
+    WorkerCompilerOptions of_arch = options();
+    of_arch.arch = arch;
+    NvrtcCompiler compiler(of_arch);
+    for (const char* types : {"a=f32:row b=f32:row c=f32:row", "a=bf16:row b=bf16:row c=bf16:row",
+                              "a=f16:row b=f16:row c=f16:row", "a=s8:row b=s8:row c=s32:row accum=s32",
+                              "a=e4m3:row b=e5m2:row c=bf16:row"}) {
+      const std::vector<Source> sources = {
+          check_kernels(parse_workload(std::string("gemm m=64 n=64 k=64 epilogue=none ") + types))};
+      const Compiled compiled = compiler.compile(sources)[0];
+      ASSERT_TRUE(std::holds_alternative<Binary>(compiled)) << types << std::get<Failure>(compiled).text;
+    }
+  }
 }
 
 TEST_F(Nvrtc, RejectsASpillingKernelWithItsResources) {

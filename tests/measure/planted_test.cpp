@@ -23,7 +23,7 @@ class Planted : public testing::Measuring {
   /// What the source is found out with, in a trial or in the finals; "" where it is not. The second
   /// participant is right, and must stay so.
   static std::string found_out(LocalMeasurer& measurer, const Source& bad, double budget_s = 1) {
-    measurer.prepare(square_problem(), &other_problem);
+    measurer.prepare(square_problem(), other_problem());
     const std::vector<Source> sources = {bad, right_source()};
     const std::vector<Outcome> outcomes = measurer.measure(sources, {});
     EXPECT_TRUE(std::holds_alternative<Timing>(outcomes[1])) << std::get<Failure>(outcomes[1]).text;
@@ -68,7 +68,7 @@ TEST_F(Planted, WhoDamagesAnInputLaterIsBlamedAndNobodyElse) {
                 source("static long calls; rows(a, b, c, 0, N); if (++calls > 3) ((float*)a)[0] += 1;")),
       HasSubstr("not when it was timed: modified its input (argument 0)"));
   // As the reference kernel, which is called beside others, long after its own trial.
-  measurer.prepare(square_problem(), &other_problem);
+  measurer.prepare(square_problem(), other_problem());
   const Source late =
       source("static long calls; rows(a, b, c, 0, N); if (++calls == 20000) ((float*)a)[0] += 1;");
   std::vector<Source> sources = {late};

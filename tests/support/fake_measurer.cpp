@@ -15,7 +15,7 @@ double quantile(std::vector<double> values, double share) {
 
 }  // namespace
 
-void FakeMeasurer::prepare(const Problem&, OtherProblem) {
+void FakeMeasurer::prepare(const Problem&, const std::optional<Problem>&, const std::optional<PlainSource>&) {
   ++prepared;
 }
 

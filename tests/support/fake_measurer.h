@@ -26,11 +26,11 @@ class FakeMeasurer : public Measurer {
   FakeMeasurer(OutcomeOf outcome_of, FakeClock& clock, double trial_s = 0.05)
       : outcome_of_(std::move(outcome_of)), clock_(&clock), trial_s_(trial_s) {}
 
-  void prepare(const Problem& problem, OtherProblem other = {}) override;
+  void prepare(const Problem& problem, const std::optional<Problem>& other = {},
+               const std::optional<PlainSource>& plain = {}) override;
   std::vector<Outcome> measure(std::span<const Source> sources,
                                const std::function<void(std::size_t, const Outcome&)>& done) override;
-  std::vector<ContestEntry> contest(std::span<const Source> sources,
-                                    std::span<const Challenger> challengers,
+  std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
                                     std::span<const std::string> baselines, double budget_s) override;
   std::variant<Repetition, Failure> repeat(const Source& source) override {
     repeated.push_back(source.entry);

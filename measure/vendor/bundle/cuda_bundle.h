@@ -17,6 +17,7 @@ class CudaBundleRunner : public VendorRunner {
 
   /// Throws Error(kEnvironment) when the driver is missing, or the bundle does not serve the problem here.
   void prepare(const Problem& problem, const RunSettings& settings) override;
+  std::string checked_by() const override { return harness_.checked_by(); }
   /// Twice: with tensor maps that were made beforehand and with those that each launch makes, and with what
   /// the first launch left in the workspaces.
   std::variant<Checked, Fault> check(int slot) override;

@@ -31,6 +31,7 @@ class CublasLtRunner : public VendorRunner {
   /// Throws Error(kEnvironment) when the driver or the library is missing, Error(kUser) when the library has
   /// no kernel for the problem's types and layouts.
   void prepare(const Problem& problem, const RunSettings& settings) override;
+  std::string checked_by() const override { return harness_.checked_by(); }
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 

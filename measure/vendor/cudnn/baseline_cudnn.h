@@ -39,6 +39,7 @@ class CudnnRunner : public VendorRunner {
   /// Throws Error(kEnvironment) when the driver or the library is missing, Error(kUser) when the library has
   /// no plan for the problem.
   void prepare(const Problem& problem, const RunSettings& settings) override;
+  std::string checked_by() const override { return harness_.checked_by(); }
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 

@@ -1,0 +1,290 @@
+// Two stages: each block adds up what its threads saw, one block adds those up. Nothing depends on the order.
+#include "measure/cuda/check_kernels.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "target/dialect.h"
+#include "target/prelude.h"
+
+namespace lehr {
+namespace {
+
+// The arithmetic is the host's (workload/inputs.h, measure/core/check.cpp): integers, and doubles without a
+// product that an addition follows, so that nothing can be contracted.
+constexpr const char* kCommon = R"(
+typedef unsigned long long lehr_u64;
+__device__ __forceinline__ lehr_u64 lehr_mix(lehr_u64 x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+__device__ __forceinline__ lehr_u64 lehr_key(lehr_u64 seed, lehr_u64 i) {
+  return seed + (i + 1) * 0x9e3779b97f4a7c15ull;
+}
+__device__ __forceinline__ lehr_u64 lehr_thread() {
+  return static_cast<lehr_u64>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ __forceinline__ lehr_u64 lehr_threads() {
+  return static_cast<lehr_u64>(gridDim.x) * blockDim.x;
+}
+__device__ __forceinline__ lehr_u64 lehr_least(lehr_u64 a, lehr_u64 b) { return a < b ? a : b; }
+__device__ __forceinline__ lehr_u64 lehr_low_bytes(lehr_u64 count) {
+  return count == 8 ? ~0ull : (1ull << (8 * count)) - 1;
+}
+__device__ __forceinline__ double lehr_power_of_two(int exponent) {
+  return __longlong_as_double(static_cast<long long>(1023 + exponent) << 52);
+}
+// 0: the sum, 1: the least, 2: the greatest, over the threads of the block.
+template <int kHow>
+__device__ __forceinline__ lehr_u64 lehr_of_block(lehr_u64* shared, lehr_u64 value) {
+  const unsigned t = threadIdx.x;
+  shared[t] = value;
+  __syncthreads();
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    if (t < half) {
+      const lehr_u64 a = shared[t], b = shared[t + half];
+      shared[t] = kHow == 0 ? a + b : kHow == 1 ? lehr_least(a, b) : (a < b ? b : a);
+    }
+    __syncthreads();
+  }
+  const lehr_u64 result = shared[0];
+  __syncthreads();
+  return result;
+}
+struct lehr_found {
+  lehr_u64 compared, wrong, first_wrong, largest, unwritten, first_unwritten, first_nan, sum;
+};
+__device__ __forceinline__ lehr_found lehr_nothing() { return {0, 0, ~0ull, 0, 0, ~0ull, ~0ull, 0}; }
+__device__ __forceinline__ void lehr_write_found(lehr_u64* shared, const lehr_found& one, lehr_u64* to) {
+  const lehr_found all = {lehr_of_block<0>(shared, one.compared),    lehr_of_block<0>(shared, one.wrong),
+                          lehr_of_block<1>(shared, one.first_wrong), lehr_of_block<2>(shared, one.largest),
+                          lehr_of_block<0>(shared, one.unwritten),   lehr_of_block<1>(shared, one.first_unwritten),
+                          lehr_of_block<1>(shared, one.first_nan),   lehr_of_block<0>(shared, one.sum)};
+  if (threadIdx.x != 0) return;
+  to[0] = all.compared;
+  to[1] = all.wrong;
+  to[2] = all.first_wrong;
+  to[3] = all.largest;
+  to[4] = all.unwritten;
+  to[5] = all.first_unwritten;
+  to[6] = all.first_nan;
+  to[7] = all.sum;
+}
+)";
+
+constexpr const char* kHead = R"(extern "C" __global__ void __launch_bounds__(256) )";
+constexpr const char* kShared =
+    "  extern __shared__ __align__(16) unsigned char lehr_shared[];\n"
+    "  lehr_u64* shared = reinterpret_cast<lehr_u64*>(lehr_shared);\n";
+
+std::string inputs_text(const std::string& entry, DType moved) {
+  return fmt::format(
+      R"({0}{1}(const {2}* __restrict__ table, const unsigned* __restrict__ job_words, {2}* __restrict__ tensor) {{
+  const lehr_u64* job = reinterpret_cast<const lehr_u64*>(job_words);
+  const lehr_u64 key = job[0], elements = job[1];
+  for (lehr_u64 i = lehr_thread(); i < elements; i += lehr_threads()) {{
+    const lehr_u64 bits = lehr_mix(lehr_key(key, i));
+    tensor[i] = table[(bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) + (bits >> 48)];
+  }}
+}}
+)",
+      kHead, entry, scalar_name(moved));
+}
+
+std::string sum_text() {
+  return fmt::format(
+      R"({0}lehr_sum(const unsigned* __restrict__ data, const unsigned* __restrict__ job_words, unsigned* __restrict__ partials) {{
+{1}  const lehr_u64* job = reinterpret_cast<const lehr_u64*>(job_words);
+  const lehr_u64* words = reinterpret_cast<const lehr_u64*>(data);
+  const lehr_u64 seed = job[0], count = job[1], hole_begin = job[2], hole_end = job[3];
+  lehr_u64 sum = 0;
+  for (lehr_u64 i = lehr_thread(); i < count; i += lehr_threads()) {{
+    // Bytes of the hole, of the eight, count as zeros.
+    const lehr_u64 begin = hole_begin > 8 * i ? lehr_least(hole_begin - 8 * i, 8) : 0;
+    const lehr_u64 end = hole_end > 8 * i ? lehr_least(hole_end - 8 * i, 8) : 0;
+    lehr_u64 word = 0;
+    if (begin > 0 || end < 8) word = words[i];
+    if (begin < end) word &= ~(lehr_low_bytes(end) & ~lehr_low_bytes(begin));
+    sum += lehr_mix(word ^ lehr_key(seed, i));
+  }}
+  sum = lehr_of_block<0>(shared, sum);
+  if (threadIdx.x == 0) reinterpret_cast<lehr_u64*>(partials)[blockIdx.x] = sum;
+}}
+)",
+      kHead, kShared);
+}
+
+/// Expressions of `raw`, an element as it lies in memory.
+std::string value_of(DType type) {
+  switch (type) {
+    case DType::kF16:
+    case DType::kBF16:
+    case DType::kE4M3:
+    case DType::kE5M2:
+      return fmt::format("static_cast<double>(lehr_f32_from_{}(raw))", name_of(type));
+    default:
+      return "static_cast<double>(raw)";
+  }
+}
+std::string is_poison(DType type) {
+  switch (type) {
+    case DType::kF64:
+      return "__double_as_longlong(raw) == -1";
+    case DType::kF32:
+      return "__float_as_uint(raw) == 0xffffffffu";
+    default:
+      return "raw == 0xffff";
+  }
+}
+/// Of the output's rounding, half a unit is no error (half_unit() in measure/core/check.cpp).
+std::string rounding_text(DType type) {
+  const std::optional<NarrowFormat> format = narrow_format(type);
+  if (!format) return "";
+  return fmt::format(R"(
+    if (error > 0 && error <= 1.7976931348623157e308) {{
+      const int biased = (raw & 0x7fff) >> {0};
+      const double size = got < 0 ? -got : got, aim = wanted < 0 ? -wanted : wanted;
+      const int at_power = aim < size && biased > 1 && (raw & {1}) == 0;
+      const double rest = error - lehr_power_of_two((biased > 1 ? biased - 1 : 0) + ({2}) - {0} - 1 - at_power);
+      error = rest > 0 ? rest : 0;
+    }})",
+                     format->fraction_bits, (1 << format->fraction_bits) - 1, format->least_exponent);
+}
+
+std::string compare_text(const std::string& entry, DType type) {
+  const std::string search = fmt::format(
+      R"(
+    if (got != got) {{
+      if ({}) {{
+        ++found.unwritten;
+        found.first_unwritten = lehr_least(found.first_unwritten, i);
+      }} else {{
+        found.first_nan = lehr_least(found.first_nan, i);
+      }}
+    }})",
+      is_poison(type));
+  return fmt::format(
+      R"({0}{1}(const {2}* __restrict__ output, const unsigned* __restrict__ expected, const unsigned* __restrict__ job_words, unsigned* __restrict__ partials) {{
+{3}  const lehr_u64* job = reinterpret_cast<const lehr_u64*>(job_words);
+  const lehr_u64 elements = job[0], seed = job[2];
+  const double tolerance = __longlong_as_double(static_cast<long long>(job[1]));
+  lehr_found found = lehr_nothing();
+  for (lehr_u64 i = lehr_thread(); i < elements; i += lehr_threads()) {{
+    const unsigned bits = expected[i];
+    found.sum += lehr_mix(bits ^ lehr_key(seed, i));
+    const {2} raw = output[i];
+    const double got = {4};{5}
+    if (bits == {6:#x}u) continue;
+    ++found.compared;
+    const double wanted = static_cast<double>(__uint_as_float(bits));
+    const double difference = got - wanted;
+    double error = got == wanted ? 0 : difference < 0 ? -difference : difference;{7}
+    if (error <= 1.7976931348623157e308) {{
+      const lehr_u64 size = static_cast<lehr_u64>(__double_as_longlong(error));
+      if (size > found.largest) found.largest = size;
+    }}
+    if (error <= tolerance) continue;
+    ++found.wrong;
+    found.first_wrong = lehr_least(found.first_wrong, i);
+  }}
+  lehr_write_found(shared, found, reinterpret_cast<lehr_u64*>(partials) + blockIdx.x * 8);
+}}
+)",
+      kHead, entry, scalar_name(type), kShared, value_of(type), is_searched(type) ? search : "",
+      kNothingExpected, rounding_text(type));
+}
+
+std::string total_text() {
+  return fmt::format(
+      R"({0}lehr_total(const unsigned* __restrict__ compared, const unsigned* __restrict__ summed, const unsigned* __restrict__ job_words, unsigned* __restrict__ result) {{
+{1}  const lehr_u64* job = reinterpret_cast<const lehr_u64*>(job_words);
+  const lehr_u64* rows = reinterpret_cast<const lehr_u64*>(compared);
+  const lehr_u64* sums = reinterpret_cast<const lehr_u64*>(summed);
+  lehr_u64* to = reinterpret_cast<lehr_u64*>(result);
+  lehr_found found = lehr_nothing();
+  for (lehr_u64 b = threadIdx.x; b < job[1]; b += blockDim.x) {{
+    const lehr_u64* row = rows + b * 8;
+    found.compared += row[0];
+    found.wrong += row[1];
+    found.first_wrong = lehr_least(found.first_wrong, row[2]);
+    if (row[3] > found.largest) found.largest = row[3];
+    found.unwritten += row[4];
+    found.first_unwritten = lehr_least(found.first_unwritten, row[5]);
+    found.first_nan = lehr_least(found.first_nan, row[6]);
+    found.sum += row[7];
+  }}
+  lehr_write_found(shared, found, to + 1);
+  lehr_u64 sum = 0;
+  for (lehr_u64 b = threadIdx.x; b < job[2]; b += blockDim.x) sum += sums[b];
+  sum = lehr_of_block<0>(shared, sum);
+  if (threadIdx.x != 0) return;
+  to[9] = sum;
+  to[0] = job[0];
+}}
+)",
+      kHead, kShared);
+}
+
+/// The kernel of that name. CHECKs that there is one.
+std::string text_of(const std::string& entry) {
+  if (entry == "lehr_sum") return sum_text();
+  if (entry == "lehr_total") return total_text();
+  for (const DType type : all_dtypes())
+    if (entry == inputs_entry(type)) return inputs_text(entry, moved_as(type));
+  for (const DType type : all_dtypes())
+    if (entry == compare_entry(type)) return compare_text(entry, type);
+  CHECK(false, "no kernel {}", entry);
+  return "";
+}
+
+}  // namespace
+
+DType moved_as(DType type) {
+  switch (size_of(type)) {
+    case 1:
+      return DType::kU8;
+    case 2:
+      return DType::kF16;
+    case 4:
+      return DType::kU32;
+    default:
+      return DType::kF64;
+  }
+}
+
+std::string inputs_entry(DType type) {
+  return fmt::format("lehr_inputs_{}", size_of(type));
+}
+
+std::string compare_entry(DType output) {
+  return fmt::format("lehr_compare_{}", name_of(output));
+}
+
+std::string check_kernels_text(std::span<const std::string> entries) {
+  std::string kernels;
+  for (const std::string& entry : entries) kernels += text_of(entry);
+  SnippetSet used = {"base"};
+  for (const DType type : {DType::kF16, DType::kBF16, DType::kE4M3, DType::kE5M2}) {
+    const std::string convert = fmt::format("f32_from_{}", name_of(type));
+    if (kernels.find("lehr_" + convert + "(") != std::string::npos) used.insert(convert);
+  }
+  return prelude(Target::kCuda, used) + kCommon + kernels;
+}
+
+Source check_kernels(const Workload& workload) {
+  std::set<std::string> entries = {"lehr_sum", "lehr_total"};
+  for (const TensorSpec& tensor : tensors_of(workload))
+    entries.insert(tensor.is_output() ? compare_entry(tensor.type) : inputs_entry(tensor.type));
+  Source source;
+  source.target = Target::kCuda;
+  source.text = check_kernels_text(std::vector<std::string>(entries.begin(), entries.end()));
+  source.entry = "lehr_total";
+  source.launch.block = {kCheckThreads, 1, 1};
+  source.launch.shared_bytes = kCheckThreads * static_cast<int>(sizeof(std::uint64_t));
+  return source;
+}
+
+}  // namespace lehr

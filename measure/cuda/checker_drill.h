@@ -1,0 +1,27 @@
+// Whether a device's check finds what is planted.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "measure/cuda/cuda_tensors.h"
+
+namespace lehr {
+
+class CudaChecker;
+
+/// What the drill must know of the output.
+struct DrilledOutput {
+  DType type = DType::kF32;
+  double tolerance = 0;
+  const std::vector<float>& expected;  ///< by element; NaNs of kNothingExpected where there is nothing
+};
+
+/// Plants faults on the device, one after the other: an unwritten output, wrong elements at its begin, middle
+/// and end, NaNs, poison, bytes of guards, bits of inputs, an expected value. Returns which one was not
+/// found, or what was found that was not there; "" where all is well. The output is poison in the end, all
+/// else as before.
+std::string drill(const CudaChecker& checker, const CudaTensors& tensors, const DrilledOutput& output);
+
+}  // namespace lehr
