@@ -16,6 +16,7 @@
 #include "cli/table.h"
 #include "codegen/emit.h"
 #include "measure/core/ratio.h"
+#include "measure/worker/baselines.h"
 #include "tune/session.h"
 
 namespace lehr {
@@ -186,7 +187,7 @@ int BenchCommand::run() {
   const double seconds = parse_duration("--time", time_);
   const MeasureSetup setup = make_measure_setup(choice, workload, environment_, 0);
   if (!setup.note.empty()) tell("note: {}", setup.note);
-  std::vector<std::string> named = baselines(setup.device.limits.target);
+  std::vector<std::string> named = with_calls_for(workload.op(), baselines(setup.device.limits.target));
   std::optional<BundleAnswer> answer;
   if (!bundle_.empty()) answer = BundleAnswers(bundle_).answer(to_text(workload), setup.device.limits);
   const Candidates candidates = candidates_for({workload, setup.device});

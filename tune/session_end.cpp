@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "measure/worker/backends.h"
+#include "measure/worker/baselines.h"
 #include "tune/finals.h"
 #include "tune/resume.h"
 #include "tune/session_impl.h"
@@ -58,7 +59,7 @@ void Session::finals() {
   std::vector<Source> sources;
   for (const Config& config : configs) sources.push_back(runner_.source_of(config));
   const double budget_s = finals_budget_s();
-  std::vector<std::string> libraries = options_.baselines;
+  std::vector<std::string> libraries = with_calls_for(task_.workload.op(), options_.baselines);
   std::erase(libraries, kUnfused);
   std::vector<ContestEntry> entries =
       parts_.measurer->contest(sources, challengers(configs), libraries, budget_s);

@@ -51,4 +51,12 @@ NamedBaseline find_baseline(std::string_view name) {
   return {};
 }
 
+std::vector<std::string> with_calls_for(Operator op, std::vector<std::string> names) {
+  std::erase_if(names, [op](const std::string& name) {
+    const VendorLibrary* const library = find_baseline(name).library;
+    return library != nullptr && library->only.value_or(op) != op;
+  });
+  return names;
+}
+
 }  // namespace lehr

@@ -24,4 +24,8 @@ struct NamedBaseline {
 };
 NamedBaseline find_baseline(std::string_view name);
 
+/// `names` without those of libraries that have no call for the operator (VendorLibrary::only): there is
+/// nothing to say of them.
+std::vector<std::string> with_calls_for(Operator op, std::vector<std::string> names);
+
 }  // namespace lehr

@@ -280,6 +280,16 @@ TEST(Baselines, FindColdCachesWhereCandidatesDo) {
   }
 }
 
+TEST(Baselines, AreNamedOnlyWhereTheirLibraryHasCallsForTheOperator) {
+  using Names = std::vector<std::string>;
+  const Names all = {"openblas", "onednn",     "blis",          "cublaslt", "cublaslt-best",
+                     "cudnn",    "cudnn-best", "cudnn-unfused", "bundle",   "absent"};
+  EXPECT_EQ(with_calls_for(Operator::kGemm, all),
+            (Names{"openblas", "onednn", "blis", "cublaslt", "cublaslt-best", "bundle", "absent"}));
+  EXPECT_EQ(with_calls_for(Operator::kConv2d, all),
+            (Names{"onednn", "cudnn", "cudnn-best", "cudnn-unfused", "bundle", "absent"}));
+}
+
 TEST(Baselines, RefuseWhatTheyHaveNoCallFor) {
   const auto refused = [](std::string_view baseline, const std::string& workload, bool cold = false) {
     return error_of([&] {

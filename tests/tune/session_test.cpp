@@ -181,6 +181,14 @@ TEST(Session, TimesTheBaselinesInTheFinalsAndSaysWhyOneIsMissing) {
   EXPECT_EQ(nlohmann::json::parse(verdicts[0].json), to_json(summary));
 }
 
+TEST(Session, HasNoRowOfALibraryWithoutACallForTheOperator) {
+  ToySession toy;
+  toy.options.baselines = {"cudnn", "cudnn-best", "absent"};
+  const Summary summary = toy.run();
+  ASSERT_EQ(summary.baselines.size(), 1u);
+  EXPECT_EQ(summary.baselines[0].name, "absent");
+}
+
 TEST(Session, StoresFailuresByKindAndGoesOn) {
   ToySession toy;
   toy.outcome_of = [](const Source& source) -> Outcome {

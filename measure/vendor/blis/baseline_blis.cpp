@@ -58,6 +58,7 @@ constexpr Baseline kBaselines[] = {
 
 constinit const VendorLibrary kLibrary = {.name = "blis",
                                           .target = Target::kCpu,
+                                          .only = Operator::kGemm,
                                           .by_default = false,
                                           .baselines = kBaselines,
                                           .variants = &with_openmp,

@@ -156,6 +156,7 @@ constexpr Baseline kBaselines[] = {{"cublaslt", &make_runner<false>, &require_se
 
 constinit const VendorLibrary kLibrary = {.name = "cublaslt",
                                           .target = Target::kCuda,
+                                          .only = Operator::kGemm,
                                           .baselines = kBaselines,
                                           .variants = &as_it_comes,
                                           .describe = &describe};

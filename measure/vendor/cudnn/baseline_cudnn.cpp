@@ -198,6 +198,7 @@ constexpr Baseline kBaselines[] = {
 
 constinit const VendorLibrary kLibrary = {.name = "cudnn",
                                           .target = Target::kCuda,
+                                          .only = Operator::kConv2d,
                                           .baselines = kBaselines,
                                           .variants = &as_it_comes,
                                           .describe = &describe};
