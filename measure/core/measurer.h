@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "codegen/source.h"
+#include "measure/core/library_search.h"
 #include "measure/core/outcome.h"
 #include "measure/core/problem.h"
 
@@ -25,6 +27,7 @@ struct ContestEntry {
   std::optional<GpuState> gpu;  ///< median over the rounds; nullopt on the CPU and where NVML does not tell
   std::string note;             ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string checked_by;       ///< Runner::checked_by(); "device and host": the host has compared once more
+  std::optional<LibraryFinding> finding = std::nullopt;  ///< of a baseline that searches for its fastest way
   std::string missing;  ///< why a baseline could not be timed ("libdnnl.so.2 is not installed"), else empty
   std::optional<Failure> failure = std::nullopt;  ///< how one of ours failed: the long form of `missing`
 };
@@ -65,6 +68,10 @@ class Measurer {
   /// that can checks by itself.
   virtual void prepare(const Problem& problem, const std::optional<Problem>& other = {},
                        const std::optional<PlainSource>& plain = {}) = 0;
+  /// How baselines search for their fastest ways, by name, until the next prepare(); one that is not named
+  /// searches without limit. Where candidates have a device to themselves these libraries are started, and
+  /// search, while the next sources are compiled and nothing runs; else in the contest.
+  virtual void prepare_baselines(std::map<std::string, LibrarySearch>) {}
   /// One outcome per source, same order; `done(i, outcome)` is called as soon as each is known. Throws only
   /// when the device or the environment is lost, or what `done` throws: a caller leaves a batch that way, and
   /// the next call works. The first timing after prepare() becomes the reference kernel.

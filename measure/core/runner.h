@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "codegen/source.h"
+#include "measure/core/library_search.h"
 #include "measure/core/outcome.h"
 #include "measure/core/problem.h"
 
@@ -51,6 +52,7 @@ struct RunSettings {
   int device = 0;     ///< CUDA ordinal
   std::int64_t memory_bytes = 0;  ///< CPU: limit on the worker's private memory; 0: half of the machine's
   std::string bundle = {};        ///< the folder of the participant of that name
+  LibrarySearch search = {};      ///< of a vendor library for its fastest way
   DeviceCheck check = {};
   friend bool operator==(const RunSettings&, const RunSettings&) = default;
 };
@@ -120,6 +122,8 @@ class Runner {
   virtual void prepare(const Problem& problem, const RunSettings& settings) = 0;
   /// Who checks, since prepare(): "host", "device", or "host: why the device does not".
   virtual std::string checked_by() const { return "host"; }
+  /// What prepare() has searched for, or was told and found to be so; nullopt: nothing, or no way was right.
+  virtual std::optional<LibraryFinding> finding() const { return std::nullopt; }
   /// Asked before a candidate is loaded: whether one that ran before has damaged what all of them share. Then
   /// the worker is lost.
   virtual std::optional<Fault> damage_by_another() const { return std::nullopt; }

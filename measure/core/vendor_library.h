@@ -26,6 +26,7 @@ struct Baseline {
   /// Of the fields that came later, those that its calls heed: require() refuses others for it.
   std::span<const std::string_view> reads = kOldFields;
   bool reads_all = false;  ///< it goes by the workload's text, so that it knows every field
+  bool searches = false;   ///< for its fastest way, within RunSettings::search
 };
 
 /// Throws Error(kUser), one sentence, for what the baseline does not serve, or a field of it that it does not

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "measure/core/stats.h"
 
 namespace lehr {
@@ -18,6 +18,8 @@ constexpr double kHopelessFactor = 3;
 constexpr std::size_t kFinalists = 8;
 constexpr int kRounds = 5;
 constexpr SampleRequest kRound = {500, 3, 3000, 100000, 1, 0};
+/// Of the seconds of a search; the rest is for the rounds.
+constexpr double kScreeningShare = 0.75;
 
 struct Way {
   std::size_t index = 0;
@@ -25,71 +27,137 @@ struct Way {
   double us = 0;
 };
 
-bool faster(const Way& x, const Way& y) {
-  return x.us < y.us;
-}
+class Search {
+ public:
+  Search(CudaHarness& harness, const VendorWays& ways, double seconds)
+      : harness_(harness), ways_(ways), seconds_(seconds) {}
 
-/// nullopt when it does not run, or is hopeless beside `best_us` (0: nothing is known).
-std::optional<double> screen(CudaHarness& harness, const CudaHarness::Call& call, double best_us,
-                             const std::string& who) {
-  // Not captured: libraries load a kernel when it is first called, which a capture does not allow.
-  if (call(0)) return std::nullopt;
-  if (const CudaStatus status = harness.stream().wait(); !status.ok())
-    throw_environment("{} failed while its kernels were tried: {}", who, harness.driver().text_of(status));
-  SampleRequest request = kScreening;
-  request.hopeless_us = kHopelessFactor * best_us;
-  const std::variant<Samples, Fault> timed = harness.time(call, request, who);
-  const auto* samples = std::get_if<Samples>(&timed);
-  if (samples == nullptr) return std::nullopt;
-  return estimate(samples->us);
-}
+  /// Whether there is a way that runs and no time to look at another one.
+  bool cut(double share = kScreeningShare) const {
+    const double spent_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    return !timed_.empty() && seconds_ > 0 && spent_s > share * seconds_;
+  }
+  bool empty() const { return timed_.empty(); }
 
-/// Sets each one's time to the median of rounds in which all of them take turns.
-void time_in_turn(CudaHarness& harness, std::vector<Way>& ways, const std::string& who) {
-  std::vector<std::vector<double>> times(ways.size());
-  for (int round = 0; round < kRounds; ++round) {
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-      const std::variant<Samples, Fault> timed = harness.time(ways[i].call, kRound, who);
-      if (const auto* samples = std::get_if<Samples>(&timed)) times[i].push_back(estimate(samples->us));
-    }
+  /// A short look at way `index`.
+  void try_way(std::size_t index) {
+    std::optional<CudaHarness::Call> call = ways_.call_of(index);
+    if (!call) return;
+    const std::optional<double> us = screen(*call);
+    if (!us) return;
+    if (best_us_ == 0 || *us < best_us_) best_us_ = *us;
+    timed_.push_back({index, *std::move(call), *us});
   }
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    if (!times[i].empty()) ways[i].us = median(times[i]);
+
+  bool is_right(std::size_t index) {
+    const std::optional<CudaHarness::Call> call = ways_.call_of(index);
+    return call && is_right(*call);
   }
-}
+
+  /// Of those that were tried. CHECKs that one runs.
+  VendorChoice fastest() {
+    CHECK(!timed_.empty());
+    std::stable_sort(timed_.begin(), timed_.end(), faster);
+    timed_.resize(std::min(timed_.size(), kFinalists));
+    if (timed_.size() > 1) time_in_turn();
+    std::stable_sort(timed_.begin(), timed_.end(), faster);
+    const auto right =
+        std::find_if(timed_.begin(), timed_.end(), [&](const Way& way) { return is_right(way.call); });
+    VendorChoice choice;
+    choice.right = right != timed_.end();
+    if (choice.right) choice.wrong = static_cast<std::size_t>(right - timed_.begin());
+    choice.found.way = static_cast<std::int64_t>(choice.right ? right->index : timed_.front().index);
+    return choice;
+  }
+
+ private:
+  static bool faster(const Way& x, const Way& y) { return x.us < y.us; }
+
+  bool is_right(const CudaHarness::Call& call) {
+    const std::variant<Checked, Fault> checked = harness_.check(call, ways_.who);
+    const auto* fault = std::get_if<Fault>(&checked);
+    if (fault != nullptr && fault->worker_lost)
+      throw_environment("{} failed while its kernels were tried: {}", ways_.who, fault->failure.text);
+    return fault == nullptr;
+  }
+
+  /// nullopt when it does not run, or is hopeless beside the best one so far.
+  std::optional<double> screen(const CudaHarness::Call& call) {
+    // Not captured: libraries load a kernel when it is first called, which a capture does not allow.
+    if (call(0)) return std::nullopt;
+    if (const CudaStatus status = harness_.stream().wait(); !status.ok())
+      throw_environment("{} failed while its kernels were tried: {}", ways_.who,
+                        harness_.driver().text_of(status));
+    SampleRequest request = kScreening;
+    request.hopeless_us = kHopelessFactor * best_us_;
+    return time(call, request);
+  }
+
+  std::optional<double> time(const CudaHarness::Call& call, const SampleRequest& request) {
+    const std::variant<Samples, Fault> timed = harness_.time(call, request, ways_.who);
+    const auto* samples = std::get_if<Samples>(&timed);
+    return samples != nullptr ? std::optional(estimate(samples->us)) : std::nullopt;
+  }
+
+  /// Sets each one's time to the median of rounds in which all of them take turns.
+  void time_in_turn() {
+    std::vector<std::vector<double>> times(timed_.size());
+    for (int round = 0; round < kRounds && (round == 0 || !cut(1)); ++round)
+      for (std::size_t i = 0; i < timed_.size(); ++i)
+        if (const std::optional<double> us = time(timed_[i].call, kRound)) times[i].push_back(*us);
+    for (std::size_t i = 0; i < timed_.size(); ++i)
+      if (!times[i].empty()) timed_[i].us = median(times[i]);
+  }
+
+  CudaHarness& harness_;
+  const VendorWays& ways_;
+  double seconds_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::vector<Way> timed_;
+  double best_us_ = 0;
+};
 
 }  // namespace
 
-std::optional<VendorChoice> choose_fastest(
-    CudaHarness& harness, std::size_t ways,
-    const std::function<std::optional<CudaHarness::Call>(std::size_t)>& call_of, double screening_s,
-    const std::string& who) {
-  const auto start = std::chrono::steady_clock::now();
-  VendorChoice choice;
-  std::vector<Way> timed;
-  double best_us = 0;
-  for (std::size_t i = 0; i < ways; ++i) {
-    const double spent_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (!timed.empty() && spent_s > screening_s) break;
-    ++choice.tried;
-    std::optional<CudaHarness::Call> call = call_of(i);
-    if (!call) continue;
-    const std::optional<double> us = screen(harness, *call, best_us, who);
-    if (!us) continue;
-    if (best_us == 0 || *us < best_us) best_us = *us;
-    timed.push_back({i, *std::move(call), *us});
+std::string VendorChoice::text() const {
+  const char* const ways = found.offered == 1 ? "way" : "ways";
+  std::string text = found.complete() ? fmt::format("fastest of {} {}", found.offered, ways)
+                                      : fmt::format("{} of {} {} tried", found.tried, found.offered, ways);
+  if (recalled) text += " by an earlier search";
+  if (wrong > 0) text += fmt::format(" ({} faster one{} wrong)", wrong, wrong == 1 ? " was" : "s were");
+  return text;
+}
+
+std::optional<VendorChoice> choose_fastest(CudaHarness& harness, const VendorWays& ways,
+                                           const std::optional<FoundWay>& known, double seconds) {
+  Search search(harness, ways, seconds);
+  const std::size_t count = ways.texts.size();
+  const auto mark_of = [&](std::int64_t way) {
+    return stable_hash(ways.texts[static_cast<std::size_t>(way)]);
+  };
+  const bool of_this_list = known && known->offered == static_cast<std::int64_t>(count) && known->way >= 0 &&
+                            known->way < known->offered && mark_of(known->way) == known->mark;
+  if (of_this_list && known->complete() && search.is_right(static_cast<std::size_t>(known->way)))
+    return VendorChoice{.found = *known, .right = true, .recalled = true};
+  std::size_t next = 0;
+  if (of_this_list && !known->complete()) {
+    search.try_way(static_cast<std::size_t>(known->way));
+    if (!search.empty())
+      next = static_cast<std::size_t>(std::clamp<std::int64_t>(known->tried, 0, known->offered));
   }
-  if (timed.empty()) return std::nullopt;
-  std::stable_sort(timed.begin(), timed.end(), faster);
-  timed.resize(std::min(timed.size(), kFinalists));
-  time_in_turn(harness, timed, who);
-  std::stable_sort(timed.begin(), timed.end(), faster);
-  const auto right = std::find_if(timed.begin(), timed.end(), [&](const Way& way) {
-    return std::holds_alternative<Checked>(harness.check(way.call, who));
-  });
-  if (right != timed.end()) choice.wrong = static_cast<std::size_t>(right - timed.begin());
-  choice.way = right == timed.end() ? timed.front().index : right->index;
+  for (; next < count && !search.cut(); ++next) search.try_way(next);
+  if (search.empty()) return std::nullopt;
+  VendorChoice choice = search.fastest();
+  choice.found.mark = mark_of(choice.found.way);
+  choice.found.tried = static_cast<std::int64_t>(next);
+  choice.found.offered = static_cast<std::int64_t>(count);
   return choice;
+}
+
+std::optional<FoundWay> known_way(const LibrarySearch& search, std::string_view library, std::size_t list) {
+  for (const LibraryFinding& finding : search.known)
+    if (finding.library == library && list < finding.lists.size()) return finding.lists[list];
+  return std::nullopt;
 }
 
 }  // namespace lehr

@@ -5,24 +5,41 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "measure/core/library_search.h"
 #include "measure/cuda/cuda_harness.h"
 
 namespace lehr {
 
-struct VendorChoice {
-  std::size_t way = 0;    ///< the fastest one whose result is right; the fastest one where none is
-  std::size_t tried = 0;  ///< those that were reached in time
-  std::size_t wrong = 0;  ///< faster ones whose results are wrong
+/// In the order in which the library prefers them.
+struct VendorWays {
+  std::string who;                 ///< begins the text of a fault
+  std::vector<std::string> texts;  ///< the library's own words for each
+  /// Makes one ready; nullopt: it cannot run.
+  std::function<std::optional<CudaHarness::Call>(std::size_t)> call_of;
 };
 
-/// Times ways 0 to `ways` - 1, in the order in which the library prefers them: a short look at each, then the
-/// best eight in turn. `call_of` makes a way ready; nullopt: it cannot run. After `screening_s` seconds the
-/// rest, which the library itself expects to be slower, is not tried. nullopt: none of them runs. Throws
-/// Error(kEnvironment) when a way takes the device with it. `who` begins the text of a fault.
-std::optional<VendorChoice> choose_fastest(
-    CudaHarness& harness, std::size_t ways,
-    const std::function<std::optional<CudaHarness::Call>(std::size_t)>& call_of, double screening_s,
-    const std::string& who);
+struct VendorChoice {
+  FoundWay found;         ///< the fastest one whose result is right; the fastest one where none is
+  bool right = false;     ///< whether its result is
+  bool recalled = false;  ///< an earlier search has found it, and nothing was searched now
+  std::size_t wrong = 0;  ///< faster ones whose results are wrong
+
+  std::size_t way() const { return static_cast<std::size_t>(found.way); }
+  /// "fastest of 16 ways", "3 of 16 ways tried": for Checked::note.
+  std::string text() const;
+};
+
+/// A short look at each way, then the best eight in turn. What `known` says of this very list is not searched
+/// again: only its way's result is checked, and of a search that was cut the rest is tried. A search of more
+/// than `seconds` is cut (0: never). nullopt: none of the ways runs. Throws Error(kEnvironment) when a way
+/// takes the device with it.
+std::optional<VendorChoice> choose_fastest(CudaHarness& harness, const VendorWays& ways,
+                                           const std::optional<FoundWay>& known, double seconds);
+
+/// What `search` knows of the library's list number `list`.
+std::optional<FoundWay> known_way(const LibrarySearch& search, std::string_view library, std::size_t list);
 
 }  // namespace lehr

@@ -93,12 +93,14 @@ class Contestants {
   bool ensure_loaded(std::size_t i) {
     Participant& one = participants_[i];
     if (loaded_[i] == one.worker->generation() && loaded_[i] != 0) return true;
-    const std::variant<std::string, Failure> loaded = one.worker->load(one.load, options_.timeout_s);
+    const std::variant<Done, Failure> loaded = one.worker->load(one.load, options_.timeout_s);
     if (const auto* failure = std::get_if<Failure>(&loaded)) {
       fail(i, *failure);
       return false;
     }
-    if (const std::string& note = std::get<std::string>(loaded); !note.empty()) one.note = note;
+    const Done& done = std::get<Done>(loaded);
+    if (!done.note.empty()) one.note = done.note;
+    one.finding = done.finding;
     loaded_[i] = one.worker->generation();
     return true;
   }
@@ -199,6 +201,7 @@ std::vector<ContestEntry> run_contest(std::vector<Participant> participants, con
     entry.failure = participants[i].failure;
     entry.note = participants[i].note;
     if (participants[i].worker != nullptr) entry.checked_by = participants[i].worker->checked_by();
+    entry.finding = participants[i].finding;
   }
   fill_entries(entries, rounds);
   return entries;

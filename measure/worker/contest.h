@@ -21,6 +21,7 @@ struct Participant {
   std::string missing;     ///< set: it does not take part
   std::optional<Failure> failure = std::nullopt;  ///< what it did when it was loaded or timed
   std::string note;        ///< goes into ContestEntry::note
+  std::optional<LibraryFinding> finding = std::nullopt;  ///< and this into ContestEntry::finding
 };
 
 /// Loads everyone, then rounds: each participant's process is continued (SIGCONT), warmed up by one call,

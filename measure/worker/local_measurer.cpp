@@ -20,6 +20,10 @@ namespace {
 
 constexpr int kDeathsThatDoomTheReference = 4;
 
+/// A library that searches without a limit is taken for hung after so long. cuDNN has some tens of plans, of
+/// which each may be compiled first.
+constexpr double kLongestSearchS = 900;
+
 /// What is wrong in one call of 50 goes through so many unseen in one case of a hundred.
 constexpr int kProvenCalls = 230;
 /// Of a contest's budget; the rest is for its rounds.
@@ -109,6 +113,9 @@ void LocalMeasurer::prepare(const Problem& problem, const std::optional<Problem>
   check_paths_.clear();
   drop_reference();
   kept_.clear();
+  searches_.clear();
+  started_.clear();
+  start_early_ = false;
   best_us_ = 0;
   workload_ = problem.workload;
   prepared_ = {std::string(name_of(options_.limits.target)),
@@ -236,6 +243,7 @@ std::vector<Outcome> LocalMeasurer::measure(std::span<const Source> sources,
                sources.begin() + static_cast<std::ptrdiff_t>(chunk_from(0).size()));
   if (options_.overlap && !sources.empty()) begin_compiling(first);
   if (options_.overlap && checks > 0 && !sources.empty()) worker_.open(prepared_);
+  if (options_.overlap && !sources.empty()) start_baselines();
   for (std::size_t begin = 0; begin < sources.size(); begin += chunk) {
     const std::size_t end = begin + chunk_from(begin).size();
     std::vector<Compiled> compiled =
@@ -259,58 +267,86 @@ std::vector<Outcome> LocalMeasurer::measure(std::span<const Source> sources,
   return outcomes;
 }
 
-Participant LocalMeasurer::baseline_participant(const std::string& name,
-                                                std::vector<std::unique_ptr<Worker>>& workers,
-                                                const ContestOptions& options) {
-  Participant best;
-  best.name = name;
+ContestOptions LocalMeasurer::contest_options() const {
+  ContestOptions options = backend_of(options_.limits.target).contest;
+  options.timeout_s = run_limit_s();
+  return options;
+}
+
+void LocalMeasurer::prepare_baselines(std::map<std::string, LibrarySearch> searches) {
+  searches_ = std::move(searches);
+  start_early_ = !backend_of(options_.limits.target).on_host;
+}
+
+/// Called while nothing runs on the device.
+void LocalMeasurer::start_baselines() {
+  if (!std::exchange(start_early_, false)) return;
+  const Stopwatch stopwatch(spent_.run_s);
+  for (const auto& [name, search] : searches_) {
+    Baselined one = start_baseline(name, contest_options());
+    if (one.worker != nullptr) one.worker->stop();
+    started_.insert_or_assign(name, std::move(one));
+  }
+}
+
+LocalMeasurer::Baselined LocalMeasurer::start_baseline(const std::string& name,
+                                                       const ContestOptions& options) {
+  Baselined best;
+  best.participant.name = name;
   const auto [library, baseline] = find_baseline(name);
   if (baseline == nullptr) {
-    best.missing = fmt::format("no baseline named {} is known (there are {})", name,
-                               fmt::join(baseline_names(options_.limits.target), ", "));
+    best.participant.missing = fmt::format("no baseline named {} is known (there are {})", name,
+                                           fmt::join(baseline_names(options_.limits.target), ", "));
     return best;
   }
   double best_us = 0;
-  std::unique_ptr<Worker> best_worker;
+  PrepareRequest request = prepared_;
+  request.runner = name;
+  if (const auto search = searches_.find(name); search != searches_.end())
+    request.settings.search = search->second;
+  const double limit_s = request.settings.search.seconds;
+  const double search_s = !baseline->searches ? 0 : limit_s > 0 ? limit_s : kLongestSearchS;
   const std::vector<BaselineVariant> variants =
       library->variants(options_.limits.arch, options_.settings.threads);
   for (const BaselineVariant& variant : variants) {
     WorkerOptions worker_options = options_.worker;
     worker_options.environment.insert(worker_options.environment.end(), variant.environment.begin(),
                                       variant.environment.end());
-    auto worker = std::make_unique<Worker>(std::move(worker_options));
-    Participant trial;
+    worker_options.prepare_timeout_s += search_s;
+    worker_options.prepare_may_give_up = baseline->searches;
+    Baselined one;
+    one.worker = std::make_unique<Worker>(std::move(worker_options));
+    Participant& trial = one.participant;
     trial.name = name;
-    trial.worker = worker.get();
+    trial.worker = one.worker.get();
     trial.load.slot = kFirstLoadSlot;
     trial.note = variant.note;
     try {
       require(*baseline, workload_, options_.settings);
-      PrepareRequest request = prepared_;
-      request.runner = name;
-      worker->prepare(request);
+      one.worker->prepare(request);
     } catch (const Error& error) {
       // A missing library or an unsuitable problem: no variant will fare better.
-      best.missing = error.what();
-      return best;
+      one.participant.missing = error.what();
+      one.participant.worker = nullptr;
+      one.worker.reset();
+      return one;
     }
     const double us = variants.size() > 1 ? trial_block_us(trial, options) : 0;
-    const bool first = best_worker == nullptr && best.missing.empty();
-    const bool better = trial.missing.empty() && (best_worker == nullptr || us < best_us);
+    const bool first = best.worker == nullptr && best.participant.missing.empty();
+    const bool better = trial.missing.empty() && (best.worker == nullptr || us < best_us);
     if (!first && !better) continue;
-    best = trial;
+    best = std::move(one);
     best_us = us;
-    best_worker = trial.missing.empty() ? std::move(worker) : nullptr;
+    if (!best.participant.missing.empty()) best.worker.reset();
+    best.participant.worker = best.worker.get();
   }
-  best.worker = best_worker.get();
-  if (best_worker != nullptr) workers.push_back(std::move(best_worker));
   return best;
 }
 
 std::optional<Failure> LocalMeasurer::disproof(const LoadRequest& load, double seconds) {
   const ProveRequest request = {load.slot, other_path_, kProvenCalls, seconds};
   for (bool again = false;; again = true) {
-    const std::variant<std::string, Failure> loaded = worker_.load(load, run_limit_s());
+    const std::variant<Done, Failure> loaded = worker_.load(load, run_limit_s());
     if (const auto* failure = std::get_if<Failure>(&loaded)) return *failure;
     std::optional<Failure> failure = worker_.prove(request, seconds + run_limit_s());
     // A crash may be the work of another one that has run in the process before: once more in a new one.
@@ -344,8 +380,7 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
                                                  std::span<const std::string> baselines, double budget_s) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
   prepare_worker();
-  ContestOptions options = backend_of(options_.limits.target).contest;
-  options.timeout_s = run_limit_s();
+  ContestOptions options = contest_options();
   const double compile_s_before = spent_.compile_s;
   std::vector<Source> ours(sources.begin(), sources.end());
   for (const Challenger& challenger : challengers) ours.push_back(challenger.source);
@@ -370,8 +405,12 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
   std::vector<LoadRequest> loads;
   for (std::size_t i = 0; i < sources.size(); ++i) loads.push_back(participants[i].load);
   std::vector<std::unique_ptr<Worker>> workers;
-  for (const std::string& name : baselines)
-    participants.push_back(baseline_participant(name, workers, options));
+  for (const std::string& name : baselines) {
+    auto started = started_.extract(name);
+    Baselined one = started ? std::move(started.mapped()) : start_baseline(name, options);
+    participants.push_back(std::move(one.participant));
+    if (one.worker != nullptr) workers.push_back(std::move(one.worker));
+  }
   std::vector<ContestEntry> entries = run_contest(std::move(participants), options);
   workers.clear();
   prove(std::span(entries).first(sources.size()), loads, kProofShare * left_s);

@@ -1,6 +1,7 @@
 // The Measurer of this machine: compiles here, runs candidates in worker processes.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,6 +62,7 @@ class LocalMeasurer : public Measurer {
 
   void prepare(const Problem& problem, const std::optional<Problem>& other = {},
                const std::optional<PlainSource>& plain = {}) override;
+  void prepare_baselines(std::map<std::string, LibrarySearch> searches) override;
   std::vector<Outcome> measure(std::span<const Source> sources,
                                const std::function<void(std::size_t, const Outcome&)>& done) override;
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
@@ -87,8 +89,14 @@ class LocalMeasurer : public Measurer {
   void prepare_worker(std::vector<Compiled> checks);
   /// The same where measure() was not called.
   void prepare_worker();
-  Participant baseline_participant(const std::string& name, std::vector<std::unique_ptr<Worker>>& workers,
-                                   const ContestOptions& options);
+  /// A baseline that is ready, or says why it is not.
+  struct Baselined {
+    Participant participant;
+    std::unique_ptr<Worker> worker;
+  };
+  Baselined start_baseline(const std::string& name, const ContestOptions& options);
+  void start_baselines();
+  ContestOptions contest_options() const;
 
   /// Seconds until a candidate's process is killed: LocalOptions::run_timeout_s and kCallsOfATrial calls.
   double run_limit_s() const;
@@ -106,6 +114,9 @@ class LocalMeasurer : public Measurer {
   Workload workload_;                     ///< of the same problem
   int problems_ = 0;
   KeptBinaries kept_;
+  std::map<std::string, LibrarySearch> searches_;  ///< of baselines, by name
+  bool start_early_ = false;                       ///< they are to be started beside the next compilation
+  std::map<std::string, Baselined> started_;       ///< those that were, until a contest
   std::optional<ReferenceKernel> reference_;  ///< its file is kept_'s
   int deaths_ = 0;                            ///< worker processes lost in a row
   double best_us_ = 0;                        ///< 0: nothing timed since prepare()

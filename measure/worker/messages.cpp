@@ -33,8 +33,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Candidate, path, entry, launch, scratch_bytes
                                    prepacked_bytes, tensor_maps, then)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SampleRequest, sample_us, min_samples, min_total_us, max_total_us,
                                    few_samples, hopeless_us, tolerance, tight_total_us, contender_us)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FoundWay, way, mark, tried, offered)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LibraryFinding, library, lists)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LibrarySearch, seconds, known)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceCheck, kernels, plain, bands)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunSettings, threads, cold, device, memory_bytes, bundle, check)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunSettings, threads, cold, device, memory_bytes, bundle, search, check)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PrepareRequest, runner, problem_path, settings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReferenceKernel, candidate, session_us)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialRequest, candidate, sampling, reference)
@@ -49,7 +52,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompilerRequest, target, options, memory_byte
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileRequest, entry, text, shared_bytes, path)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hello, version)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, note)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, note, finding)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Samples, us, hopeless, cpu_share, gpu)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failure, kind, text, resources)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fault, failure, worker_lost, of_another)

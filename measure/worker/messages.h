@@ -88,6 +88,7 @@ struct Hello {
 };
 struct Done {
   std::string note = {};  ///< Checked::note of what was loaded, or who checks
+  std::optional<LibraryFinding> finding = std::nullopt;  ///< Runner::finding()
 };
 /// The compile worker is ready.
 struct Identity {

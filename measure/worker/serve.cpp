@@ -106,7 +106,7 @@ Reply Server::answer(const LoadRequest& request) {
     if (!fault->worker_lost) runner_.unload(request.slot);
     return std::move(*fault);
   }
-  return Done{std::move(std::get<Checked>(checked).note)};
+  return Done{std::move(std::get<Checked>(checked).note), runner_.finding()};
 }
 
 Reply Server::answer(const TimeRequest& request) {

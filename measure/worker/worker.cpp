@@ -45,7 +45,8 @@ void Worker::start() {
   process_ = std::make_unique<WorkerProcess>(options_);
   ++generation_;
   if (!prepared_) return;
-  std::variant<Reply, Death> answer = process_->ask(*prepared_, deadline_in(options_.prepare_timeout_s));
+  std::variant<Reply, Death> answer =
+      process_->ask(*prepared_, deadline_in(options_.prepare_timeout_s), options_.prepare_may_give_up);
   if (const auto* death = std::get_if<Death>(&answer)) {
     process_.reset();
     throw_environment("the worker process failed while it prepared the problem: {}",
@@ -73,7 +74,8 @@ void Worker::prepare(const PrepareRequest& request) {
   prepared_ = request;
   if (stopped_) resume();
   if (process_ == nullptr || process_->ended()) return start();
-  std::variant<Reply, Death> answer = process_->ask(request, deadline_in(options_.prepare_timeout_s));
+  std::variant<Reply, Death> answer =
+      process_->ask(request, deadline_in(options_.prepare_timeout_s), options_.prepare_may_give_up);
   if (std::holds_alternative<Death>(answer))
     return start();  // once more with a fresh process; then it throws
   take_prepared(std::get<Reply>(answer));
@@ -140,10 +142,10 @@ Outcome Worker::trial(const TrialRequest& request, double timeout_s) {
                  {}};
 }
 
-std::variant<std::string, Failure> Worker::load(const LoadRequest& request, double timeout_s) {
+std::variant<Done, Failure> Worker::load(const LoadRequest& request, double timeout_s) {
   std::variant<Reply, Failure> answer = ask_undamaged(request, timeout_s);
   if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
-  return std::move(expected<Done>(std::get<Reply>(answer)).note);
+  return std::move(expected<Done>(std::get<Reply>(answer)));
 }
 
 std::variant<Samples, Failure> Worker::time(const TimeRequest& request, double timeout_s) {

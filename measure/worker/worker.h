@@ -27,8 +27,8 @@ class Worker {
   const std::string& checked_by() const { return checked_by_; }
   /// Timing (uncorrected fields as the worker measured them) or Failure.
   Outcome trial(const TrialRequest& request, double timeout_s);
-  /// The note of what was loaded (Checked::note), or why it was not.
-  std::variant<std::string, Failure> load(const LoadRequest& request, double timeout_s);
+  /// What is told of what was loaded, or why it was not.
+  std::variant<Done, Failure> load(const LoadRequest& request, double timeout_s);
   std::variant<Samples, Failure> time(const TimeRequest& request, double timeout_s);
   std::variant<Repetition, Failure> repeat(const RepeatRequest& request, double timeout_s);
   /// nullopt: what the slot holds was right in each call.

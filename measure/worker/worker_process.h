@@ -20,6 +20,7 @@ struct WorkerOptions {
   // How long a candidate may have to wait for a worker; what is later is the environment's fault.
   double start_timeout_s = 30;     ///< until its first message
   double prepare_timeout_s = 120;  ///< a CUDA context and a large problem's inputs, on a busy machine
+  bool prepare_may_give_up = false;  ///< an interrupt ends the waiting for that, and the process
 };
 
 /// How a worker ended.

@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "host_support.h"
 #include "measure/core/ratio.h"
@@ -20,7 +23,10 @@ using ::testing::HasSubstr;
 /// Every source is a "cubin" of the fake driver, whose kernels are known by name.
 class FakeCompiler : public Compiler {
  public:
+  std::function<void()> meanwhile = [] {};  ///< what happens while it compiles
+
   std::vector<Compiled> compile(std::span<const Source> sources) override {
+    meanwhile();
     std::vector<Compiled> results;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       const std::string path = fmt::format("{}/{}.cubin", directory_.path(), made_++);
@@ -77,6 +83,61 @@ TEST(CublasLtContest, BothEntriesAreTimedInTurnWithOurKernel) {
   EXPECT_NEAR(speedup_over(entries[1], entries[0]).value, 1.5625, 1e-3);
   EXPECT_THAT(entries[1].note, HasSubstr("cuBLASLt 13.1.0, heuristic 0"));
   EXPECT_THAT(entries[2].note, HasSubstr("cuBLASLt 13.1.0, fastest of 2"));
+}
+
+TEST(CublasLtContest, SearchesWithinTheLimitThatItIsGiven) {
+  const TempDir directory;
+  FakeCompiler compiler;
+  LocalMeasurer measurer(compiler, options_with(directory));
+  const std::vector<Source> sources = {gemm_source()};
+  const std::vector<std::string> baselines = {"cublaslt", "cublaslt-best"};
+  measurer.prepare(gemm_problem(gemm_of(7, 5, 3)));
+  measurer.prepare_baselines({{"cublaslt-best", {.seconds = 1e-9}}});
+  std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, 0.1);
+  EXPECT_THAT(entries[2].note, HasSubstr("1 of 2 ways tried"));
+  EXPECT_FALSE(entries[1].finding.has_value());
+  ASSERT_TRUE(entries[2].finding.has_value());
+  EXPECT_EQ(ways_of(*entries[2].finding).tried, 1);
+  const LibraryFinding cut = *entries[2].finding;
+  // Until the next problem; there is no limit where none is named.
+  measurer.prepare(gemm_problem(gemm_of(7, 5, 3)));
+  entries = measurer.contest(sources, {}, baselines, 0.1);
+  EXPECT_THAT(entries[2].note, HasSubstr("fastest of 2 ways, "));
+  measurer.prepare_baselines({{"cublaslt-best", {.seconds = 0, .known = {cut, *entries[2].finding}}}});
+  entries = measurer.contest(sources, {}, baselines, 0.1);
+  EXPECT_THAT(entries[2].note, HasSubstr("fastest of 2 ways, ")) << "the first one that is known counts";
+  EXPECT_GT(entries[2].time_us, 0);
+}
+
+TEST(CublasLtContest, LibrariesStartWhileTheFirstSourcesAreCompiled) {
+  const TempDir directory;
+  const std::string path = directory.path() + "/starts";
+  const auto starts = [&] {
+    std::ifstream file(path);
+    return std::distance(std::istreambuf_iterator<char>(file), {}) / 6;  // "start\n"
+  };
+  FakeCompiler compiler;
+  std::ptrdiff_t seen = 0;
+  compiler.meanwhile = [&] {
+    for (int tries = 0; tries < 6000 && starts() < 2; ++tries) usleep(10000);
+    seen = starts();
+  };
+  LocalOptions options = options_with(directory);
+  options.worker.environment.push_back("FAKE_CUBLASLT_STARTS=" + path);
+  options.overlap = true;
+  LocalMeasurer measurer(compiler, options);
+  measurer.prepare(gemm_problem(gemm_of(7, 5, 3)));
+  measurer.prepare_baselines({{"cublaslt", {}}, {"cublaslt-best", {}}, {"absent", {}}});
+  EXPECT_EQ(starts(), 0);
+  const std::vector<Source> sources = {gemm_source()};
+  ASSERT_TRUE(std::holds_alternative<Timing>(measurer.measure(sources, {})[0]));
+  EXPECT_EQ(seen, 2);
+  const std::vector<std::string> baselines = {"cublaslt", "cublaslt-best", "absent"};
+  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, 0.1);
+  EXPECT_EQ(starts(), 2) << "they are not started again";
+  EXPECT_NEAR(entries[1].time_us, 10, 1e-3);
+  EXPECT_THAT(entries[2].note, HasSubstr("fastest of 2 ways"));
+  EXPECT_THAT(entries[3].missing, HasSubstr("no baseline named absent"));
 }
 
 TEST(CublasLtContest, GoesOnWithoutABaselineThatHasNoKernel) {

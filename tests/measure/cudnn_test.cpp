@@ -88,7 +88,7 @@ TEST_F(CudnnOnFakes, ComputesConvolutionsAndAllThatMayFollowThem) {
         if (epilogue == "none") continue;
         CudnnRunner unfused(options_, Mode::kUnfused);
         unfused.prepare(problem, {});
-        EXPECT_THAT(checked(unfused), HasSubstr("; then fastest of 1 (of 1 offered), plan 0: engine 0"));
+        EXPECT_THAT(checked(unfused), HasSubstr("; then fastest of 1 way, plan 0: engine 0"));
       }
     }
   }
@@ -120,10 +120,9 @@ TEST_F(CudnnOnFakes, BestIsTheFastestOfAllHeuristicsThatRunsAndIsRight) {
   const Problem problem = conv_problem(odd_conv(false));
   CudnnRunner best(options_, Mode::kBest);
   best.prepare(problem, {});
-  EXPECT_EQ(
-      checked(best),
-      "cuDNN 9.19.0, fastest of 7 (of 7 offered; 1 faster ones were wrong), plan 6: engine 5, workspace "
-      "1048576 bytes");
+  EXPECT_EQ(checked(best),
+            "cuDNN 9.19.0, fastest of 7 ways (1 faster one was wrong), plan 6: engine 5, workspace "
+            "1048576 bytes");
   const auto timed = best.time(0, {});
   ASSERT_TRUE(std::holds_alternative<Samples>(timed));
   EXPECT_NEAR(std::get<Samples>(timed).us[0], 20, 0.1);
@@ -143,16 +142,45 @@ TEST_F(CudnnOnFakes, EachHalfOfTheUnfusedPairIsTheFastest) {
   EXPECT_NEAR(std::get<Samples>(timed).us[0], 22, 0.1);
 }
 
+TEST_F(CudnnOnFakes, SearchesWithinItsLimitAndGoesOnLater) {
+  const std::vector<FakePlan> plans = {{.us = 50, .pointwise_us = 3}, {.us = 20, .pointwise_us = 2}};
+  offer(plans);
+  const Problem problem = conv_problem(odd_conv(false), kBnReluResidual);
+  CudnnRunner runner(options_, Mode::kUnfused);
+  runner.prepare(problem, {.search = {.seconds = 1e-9}});
+  EXPECT_THAT(checked(runner),
+              ::testing::ContainsRegex("1 of 2 ways tried, plan 0.*; then 1 of 2 ways tried"));
+  ASSERT_TRUE(runner.finding().has_value());
+  const LibraryFinding cut = *runner.finding();
+  EXPECT_EQ(cut.library, "cuDNN 9.19.0");
+  ASSERT_EQ(cut.lists.size(), 2U);
+  EXPECT_EQ(ways_of(cut).tried, 2);
+  EXPECT_EQ(ways_of(cut).offered, 4);
+  runner.prepare(problem, {.search = {.known = {cut}}});
+  EXPECT_THAT(checked(runner),
+              ::testing::ContainsRegex("fastest of 2 ways, plan 1.*; then fastest of 2 ways, plan 1"));
+  const LibraryFinding whole = runner.finding().value();
+  offer(plans);
+  runner.prepare(problem, {.search = {.known = {whole}}});
+  EXPECT_EQ(counts().graphs, "conv+0 pointwise+4 conv+0 pointwise+4 ") << "each half checked once";
+  EXPECT_EQ(runner.finding(), whole);
+  EXPECT_THAT(checked(runner),
+              ::testing::ContainsRegex("2 ways by an earlier search, plan 1.*; then .*plan 1: engine 1"));
+  CudnnRunner first(options_);
+  first.prepare(problem, {});
+  EXPECT_FALSE(first.finding().has_value());
+}
+
 TEST_F(CudnnOnFakes, LeavesOutPlansThatRoundMoreThanTheProblemPermits) {
   const FakePlan tf32 = {.us = 5, .notes = {0}}, narrow = {.us = 4, .notes = {0, 2}}, plain = {.us = 20};
   offer({tf32, narrow, plain});
   CudnnRunner best(options_, Mode::kBest);
   best.prepare(conv_problem(odd_conv(true)), {});
-  EXPECT_THAT(checked(best), HasSubstr("of 1 offered), plan 0: engine 2"));
+  EXPECT_THAT(checked(best), HasSubstr("fastest of 1 way, plan 0: engine 2"));
   best.prepare(conv_problem(odd_conv(true), "none", DType::kF16), {});
-  EXPECT_THAT(checked(best), HasSubstr("of 2 offered), plan 0: engine 0"));
+  EXPECT_THAT(checked(best), HasSubstr("fastest of 2 ways, plan 0: engine 0"));
   best.prepare(conv_problem(odd_conv(true) + " math=tf32"), {});
-  EXPECT_THAT(checked(best), HasSubstr("of 2 offered), plan 0: engine 0"));
+  EXPECT_THAT(checked(best), HasSubstr("fastest of 2 ways, plan 0: engine 0"));
   offer({tf32});
   EXPECT_EQ(error_of([&] { best.prepare(conv_problem(odd_conv(true)), {}); }),
             "cudnn has no plan for this graph that rounds nothing in between");

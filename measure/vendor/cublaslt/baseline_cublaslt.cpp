@@ -30,6 +30,7 @@ CublasLtRunner::CublasLtRunner(CublasLtOptions options, bool best)
     : options_(std::move(options)), best_(best), harness_(options_.cuda) {}
 
 void CublasLtRunner::prepare(const Problem& problem, const RunSettings& settings) {
+  finding_.reset();
   choices_.clear();
   matmuls_.clear();
   library_.reset();
@@ -66,9 +67,9 @@ void CublasLtRunner::prepare(const Problem& problem, const RunSettings& settings
     }
   }
   note_ = fmt::format("cuBLASLt {}", library_->version());
-  if (best_) choose();
+  if (best_) choose(settings.search);
   const Choice& chosen = choices_.front();
-  note_ += fmt::format("{}heuristic {}{}: {}, workspace {} bytes", best_ ? "" : ", ", chosen.rank,
+  note_ += fmt::format(", heuristic {}{}: {}, workspace {} bytes", chosen.rank,
                        chosen.matmul->gemm().row_order ? " with row-major matrices" : "",
                        chosen.matmul->describe(chosen.algorithm), chosen.algorithm.workspace_bytes);
 }
@@ -108,16 +109,19 @@ CudaHarness::Call CublasLtRunner::call_of(const Choice& choice) const {
   };
 }
 
-/// Brings the fastest one to the front.
-void CublasLtRunner::choose() {
-  const std::optional<VendorChoice> fastest = choose_fastest(
-      harness_, choices_.size(), [this](std::size_t i) { return std::optional(call_of(choices_[i])); },
-      options_.screening_s, "cublaslt");
+/// Brings the fastest one to the front. `note_` is the library's name so far.
+void CublasLtRunner::choose(const LibrarySearch& search) {
+  VendorWays ways = {"cublaslt", {}, [this](std::size_t i) { return std::optional(call_of(choices_[i])); }};
+  for (const Choice& choice : choices_)
+    ways.texts.push_back(fmt::format("{}{}, workspace {}", choice.matmul->gemm().row_order ? "rows, " : "",
+                                     choice.matmul->numbers_of(choice.algorithm),
+                                     choice.algorithm.workspace_bytes));
+  const std::optional<VendorChoice> fastest =
+      choose_fastest(harness_, ways, known_way(search, note_, 0), search.seconds);
   if (!fastest) throw_environment("none of cublaslt's {} algorithms for this problem runs", choices_.size());
-  note_ += fmt::format(", fastest of {} (of {} offered", fastest->tried, choices_.size());
-  if (fastest->wrong > 0) note_ += fmt::format("; {} faster ones were wrong", fastest->wrong);
-  note_ += "), ";
-  std::swap(choices_.front(), choices_[fastest->way]);
+  if (fastest->right) finding_ = LibraryFinding{note_, {fastest->found}};
+  note_ += ", " + fastest->text();
+  std::swap(choices_.front(), choices_[fastest->way()]);
 }
 
 std::variant<Checked, Fault> CublasLtRunner::check(int) {
@@ -150,7 +154,11 @@ std::unique_ptr<Runner> make_runner() {
 
 constexpr std::string_view kReads[] = {"math", "alpha"};
 constexpr Baseline kBaselines[] = {{"cublaslt", &make_runner<false>, &require_served, kReads},
-                                   {"cublaslt-best", &make_runner<true>, &require_served, kReads}};
+                                   {.name = "cublaslt-best",
+                                    .make_runner = &make_runner<true>,
+                                    .require_served = &require_served,
+                                    .reads = kReads,
+                                    .searches = true}};
 
 }  // namespace
 

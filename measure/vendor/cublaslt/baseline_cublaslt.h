@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -15,11 +16,10 @@ namespace lehr::cublaslt {
 
 extern const VendorLibrary kLibrary;
 
-/// What is opened and how long is searched; others than these are for tests.
+/// What is opened; others than these are for tests.
 struct CublasLtOptions {
   CudaLibraries cuda;
   std::vector<std::string> paths = cublaslt_paths();
-  double screening_s = 15;  ///< then the rest, which the library itself expects to be slower, is not tried
 };
 
 /// Calls are timed as our own kernels are: same tensors, same graphs. prepare() chooses the algorithm.
@@ -32,6 +32,7 @@ class CublasLtRunner : public VendorRunner {
   /// no kernel for the problem's types and layouts.
   void prepare(const Problem& problem, const RunSettings& settings) override;
   std::string checked_by() const override { return harness_.checked_by(); }
+  std::optional<LibraryFinding> finding() const override { return finding_; }
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 
@@ -44,7 +45,7 @@ class CublasLtRunner : public VendorRunner {
   };
 
   void collect(std::int64_t workspace_bytes, int count);
-  void choose();
+  void choose(const LibrarySearch& search);
   CudaHarness::Call call_of(const Choice& choice) const;
   [[noreturn]] void refuse(const LtGemm& gemm, LtStatus status) const;
 
@@ -55,6 +56,7 @@ class CublasLtRunner : public VendorRunner {
   std::unique_ptr<CublasLt> library_;
   std::vector<LtMatmul> matmuls_;
   std::vector<Choice> choices_;  ///< the chosen one first
+  std::optional<LibraryFinding> finding_;
   std::string note_;
 };
 

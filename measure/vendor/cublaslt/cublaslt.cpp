@@ -75,6 +75,7 @@ constexpr int kLastAlignment = 8;
 constexpr int kAlgorithmId = 0;
 constexpr int kTileId = 1;
 constexpr int kSplitK = 2;
+constexpr int kStagesId = 6;  // behind the scheme of reduction, the order of blocks and an option
 
 constexpr std::uint32_t kReduceInComputeType = 2;  // CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
 constexpr std::int32_t kOrderRow = 1;              // CUBLASLT_ORDER_ROW
@@ -246,14 +247,23 @@ LtStatus LtMatmul::run(const LtAlgorithm& algorithm, CudaAddress first, CudaAddr
           "cublasLtMatmul"};
 }
 
+std::int32_t LtMatmul::number_of(const LtAlgorithm& algorithm, int attribute) const {
+  std::int32_t value = -1;
+  std::size_t written = 0;
+  library_->functions().algorithm_get(algorithm.opaque.data(), attribute, &value, sizeof value, &written);
+  return value;
+}
+
 std::string LtMatmul::describe(const LtAlgorithm& algorithm) const {
-  const auto get = [&](int attribute) {
-    std::int32_t value = -1;
-    std::size_t written = 0;
-    library_->functions().algorithm_get(algorithm.opaque.data(), attribute, &value, sizeof value, &written);
-    return value;
-  };
-  return fmt::format("algorithm {}, tile {}, split-K {}", get(kAlgorithmId), get(kTileId), get(kSplitK));
+  return fmt::format("algorithm {}, tile {}, split-K {}", number_of(algorithm, kAlgorithmId),
+                     number_of(algorithm, kTileId), number_of(algorithm, kSplitK));
+}
+
+std::string LtMatmul::numbers_of(const LtAlgorithm& algorithm) const {
+  std::string text;
+  for (int attribute = kAlgorithmId; attribute <= kStagesId; ++attribute)
+    text += fmt::format("{}{}", text.empty() ? "" : " ", number_of(algorithm, attribute));
+  return text;
 }
 
 }  // namespace lehr::cublaslt

@@ -77,9 +77,13 @@ class LtMatmul {
                CudaAddress workspace, void* stream) const;
   /// "algorithm 66, tile 20, split-K 1": the library's own numbers.
   std::string describe(const LtAlgorithm& algorithm) const;
+  /// All numbers that the library tells of it, its stages and the order of its blocks among them.
+  std::string numbers_of(const LtAlgorithm& algorithm) const;
   const LtGemm& gemm() const { return gemm_; }
 
  private:
+  std::int32_t number_of(const LtAlgorithm& algorithm, int attribute) const;
+
   const CublasLt* library_ = nullptr;
   LtGemm gemm_;
   LibraryHandle operation_, first_, second_, d_;

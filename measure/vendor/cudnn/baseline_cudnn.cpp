@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "measure/core/check.h"
-#include "measure/vendor/vendor_choice.h"
 
 namespace lehr::cudnn {
 namespace {
@@ -51,9 +50,12 @@ void CudnnRunner::prepare(const Problem& problem, const RunSettings& settings) {
   }
   for (const DnnGraph& graph : graphs) describe(graph);
   for (const auto& stage : stages_) take_first(*stage);
+  name_ = fmt::format("cuDNN {}", library_->version());
+  const double seconds = settings.search.seconds / static_cast<double>(stages_.size());
   if (mode_ != Mode::kFirst)
-    for (const auto& stage : stages_) take_fastest(*stage);
-  note_ = fmt::format("cuDNN {}", library_->version());
+    for (std::size_t i = 0; i < stages_.size(); ++i)
+      take_fastest(*stages_[i], known_way(settings.search, name_, i), seconds);
+  note_ = name_;
   for (const auto& stage : stages_) note_ += (stage == stages_.front() ? ", " : "; then ") + stage->note;
 }
 
@@ -119,9 +121,8 @@ void CudnnRunner::take_first(Stage& stage) {
 }
 
 /// Among all of them, with the other stages as they are.
-void CudnnRunner::take_fastest(Stage& stage) {
+void CudnnRunner::take_fastest(Stage& stage, const std::optional<FoundWay>& known, double seconds) {
   std::vector<std::shared_ptr<DnnPlan>> plans(stage.configs.size());
-  const std::shared_ptr<DnnPlan> first = stage.plan;
   const auto call_of = [&](std::size_t i) -> std::optional<CudaHarness::Call> {
     std::string why_not;
     plans[i] = plan_of(stage.configs[i], why_not);
@@ -131,14 +132,23 @@ void CudnnRunner::take_fastest(Stage& stage) {
       return all_stages()(set);
     };
   };
-  const std::optional<VendorChoice> fastest =
-      choose_fastest(harness_, plans.size(), call_of, options_.screening_s, "cudnn");
-  if (!fastest) throw_environment("none of cudnn's {} plans for this graph runs", plans.size());
-  stage.plan = plans[fastest->way];
-  stage.note = fmt::format(
-      "fastest of {} (of {} offered{}), plan {}: {}, workspace {} bytes", fastest->tried, plans.size(),
-      fastest->wrong > 0 ? fmt::format("; {} faster ones were wrong", fastest->wrong) : "", fastest->way,
-      stage.configs[fastest->way].text, stage.plan->workspace_bytes());
+  VendorWays ways = {"cudnn", {}, call_of};
+  for (const DnnConfig& config : stage.configs) ways.texts.push_back(config.text);
+  stage.choice = choose_fastest(harness_, ways, known, seconds);
+  if (!stage.choice) throw_environment("none of cudnn's {} plans for this graph runs", plans.size());
+  const std::size_t way = stage.choice->way();
+  stage.plan = plans[way];
+  stage.note = fmt::format("{}, plan {}: {}, workspace {} bytes", stage.choice->text(), way,
+                           stage.configs[way].text, stage.plan->workspace_bytes());
+}
+
+std::optional<LibraryFinding> CudnnRunner::finding() const {
+  LibraryFinding finding{name_, {}};
+  for (const auto& stage : stages_) {
+    if (!stage->choice || !stage->choice->right) return std::nullopt;
+    finding.lists.push_back(stage->choice->found);
+  }
+  return finding;
 }
 
 std::optional<Fault> CudnnRunner::run(const DnnOperations& operations, const DnnPlan& plan,
@@ -189,10 +199,16 @@ std::string describe(const std::vector<std::string>& folders) {
                      library->path());
 }
 
-constexpr Baseline kBaselines[] = {
-    {"cudnn", &make_runner<Mode::kFirst>, &require_served<Mode::kFirst>},
-    {"cudnn-best", &make_runner<Mode::kBest>, &require_served<Mode::kBest>},
-    {"cudnn-unfused", &make_runner<Mode::kUnfused>, &require_served<Mode::kUnfused>}};
+template <Mode kMode>
+constexpr Baseline baseline(std::string_view name) {
+  return {.name = name,
+          .make_runner = &make_runner<kMode>,
+          .require_served = &require_served<kMode>,
+          .searches = kMode != Mode::kFirst};
+}
+
+constexpr Baseline kBaselines[] = {baseline<Mode::kFirst>("cudnn"), baseline<Mode::kBest>("cudnn-best"),
+                                   baseline<Mode::kUnfused>("cudnn-unfused")};
 
 }  // namespace
 

@@ -13,17 +13,16 @@
 #include "measure/core/vendor_library.h"
 #include "measure/cuda/cuda_harness.h"
 #include "measure/vendor/cudnn/cudnn_plan.h"
+#include "measure/vendor/vendor_choice.h"
 
 namespace lehr::cudnn {
 
 extern const VendorLibrary kLibrary;
 
-/// What is opened and how long is searched; others than these are for tests.
+/// What is opened; others than these are for tests.
 struct CudnnOptions {
   CudaLibraries cuda;
   std::vector<std::string> paths = cudnn_paths();
-  double screening_s =
-      15;  ///< per graph; then the rest, which the library expects to be slower, is not tried
 };
 
 enum class Mode { kFirst, kBest, kUnfused };
@@ -40,6 +39,7 @@ class CudnnRunner : public VendorRunner {
   /// no plan for the problem.
   void prepare(const Problem& problem, const RunSettings& settings) override;
   std::string checked_by() const override { return harness_.checked_by(); }
+  std::optional<LibraryFinding> finding() const override;
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 
@@ -49,12 +49,13 @@ class CudnnRunner : public VendorRunner {
     DnnOperations operations;
     std::vector<DnnConfig> configs;
     std::shared_ptr<DnnPlan> plan;
+    std::optional<VendorChoice> choice;  ///< nullopt: nothing was searched
     std::string note;
   };
 
   void describe(const DnnGraph& graph);
   void take_first(Stage& stage);
-  void take_fastest(Stage& stage);
+  void take_fastest(Stage& stage, const std::optional<FoundWay>& known, double seconds);
   std::shared_ptr<DnnPlan> plan_of(const DnnConfig& config, std::string& why_not);
   std::optional<Fault> run(const DnnOperations& operations, const DnnPlan& plan, std::int64_t set) const;
   CudaHarness::Call all_stages() const;
@@ -66,6 +67,7 @@ class CudnnRunner : public VendorRunner {
   CudaMemory intermediate_;
   std::unique_ptr<Cudnn> library_;
   std::vector<std::unique_ptr<Stage>> stages_;
+  std::string name_;  ///< of the library, with its version
   std::string note_;
 };
 
