@@ -69,8 +69,9 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
   if (s.checked_by != "host") line("checked", s.checked_by.empty() ? "" : "by the " + s.checked_by);
   if (s.caches == "cold") line("caches", "cold: swept before each timed call");
   if (s.roofline_fraction) {
-    line("roofline", fmt::format("{:.0f} % of what the device can do ({:.0f} GFLOP/s, {:.0f} GB/s)",
-                                 100 * *s.roofline_fraction, s.peaks.gflops_f32, s.peaks.gbytes_per_s));
+    line("roofline", fmt::format("{:.0f} % of what the device can do ({:.0f} GFLOP/s{}, {:.0f} GB/s)",
+                                 100 * *s.roofline_fraction, s.peaks.gflops,
+                                 s.peaks.tensor_cores ? " on tensor cores" : "", s.peaks.gbytes_per_s));
     line("", std::string(why_above_all(*s.roofline_fraction)));
   }
   if (s.gpu)

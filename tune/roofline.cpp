@@ -39,13 +39,44 @@ double needed_flops(const Workload& workload) {
          columns;
 }
 
-/// Whether all its products are made by the units that Limits::peak_gflops_f32 is about.
-bool on_f32_units(const Workload& workload, Target target) {
-  if (target.has(Feature::kTensorCores) && math_of(workload) != Math::kStrict) return false;
-  const std::vector<TensorSpec> tensors = tensors_of(workload);
-  return accum_of(workload) == DType::kF32 && std::ranges::all_of(tensors, [](const TensorSpec& tensor) {
-           return tensor.is_output() || tensor.type == DType::kF32;
+/// The types of the operands that are multiplied.
+std::vector<DType> multiplied(const Workload& workload) {
+  std::vector<DType> types;
+  for (const TensorSpec& tensor : tensors_of(workload))
+    if (tensor.role == TensorRole::kInput) types.push_back(tensor.type);
+  return types;
+}
+
+/// What tensor cores do of such products at most, of whichever kernel; 0: nothing, or it is not known.
+double tensor_gflops(DType type, Math math, const Limits& limits) {
+  switch (type) {
+    case DType::kF16:
+      return limits.tensor_gflops_f16;
+    case DType::kBF16:
+      return limits.has(Ability::kBF16) ? limits.tensor_gflops_f16 : 0;
+    case DType::kF32:
+      if (math == Math::kStrict) return 0;
+      return limits.tensor_gflops_tf32 / (math == Math::k3xTf32 ? 3 : 1);
+    case DType::kS8:
+      return limits.tensor_gflops_s8;
+    case DType::kE4M3:
+    case DType::kE5M2:
+      return limits.tensor_gflops_f8;
+    default:
+      return 0;
+  }
+}
+
+/// Whether the units of f32 can do it as fast as they do f32: a GPU's convert shorter floats beside that.
+bool on_f32_units(const std::vector<DType>& types, const Workload& workload, Target target) {
+  return accum_of(workload) == DType::kF32 && std::ranges::all_of(types, [&](DType type) {
+           return type == DType::kF32 || target.has(Feature::kTensorCores);
          });
+}
+
+bool multiplies_matrices(const Workload& workload) {
+  if (workload.op() != Operator::kConv2d) return true;
+  return workload.conv2d().c > workload.conv2d().groups;
 }
 
 void raise(double& roof, double rate) {
@@ -54,15 +85,25 @@ void raise(double& roof, double rate) {
 
 }  // namespace
 
+Peaks peaks_of(const Workload& workload, const Limits& limits) {
+  const std::vector<DType> types = multiplied(workload);
+  Peaks peaks = {.gbytes_per_s = limits.dram_gbytes_per_s};
+  if (on_f32_units(types, workload, limits.target)) peaks.gflops = limits.peak_gflops_f32;
+  if (!limits.target.has(Feature::kTensorCores) || !multiplies_matrices(workload)) return peaks;
+  double most = tensor_gflops(types.front(), math_of(workload), limits);
+  for (const DType type : types) most = std::min(most, tensor_gflops(type, math_of(workload), limits));
+  peaks.tensor_cores = most > peaks.gflops;
+  peaks.gflops = std::max(most, peaks.gflops);
+  return peaks;
+}
+
 bool saves_products(std::string_view family) {
   const auto known = std::ranges::find(catalog(), family, &Template::name);
   return known != catalog().end() && known->saves_products;
 }
 
 Roofline::Roofline(const Workload& workload, const Limits& limits)
-    : flops_(on_f32_units(workload, limits.target) ? needed_flops(workload) : 0),
-      peaks_{limits.peak_gflops_f32, limits.dram_gbytes_per_s},
-      probed_gflops_(limits.peak_gflops_f32) {
+    : flops_(needed_flops(workload)), peaks_(peaks_of(workload, limits)), probed_gflops_(peaks_.gflops) {
   const double caches =
       static_cast<double>(limits.l2_bytes) * (limits.target.has(Feature::kL2PerCore) ? limits.cores : 1) +
       static_cast<double>(limits.l3_bytes);
@@ -70,7 +111,7 @@ Roofline::Roofline(const Workload& workload, const Limits& limits)
 }
 
 void Roofline::probed(Roof roof, double rate) {
-  raise(roof == Roof::kArithmetic ? peaks_.gflops_f32 : peaks_.gbytes_per_s, rate);
+  raise(roof == Roof::kArithmetic ? peaks_.gflops : peaks_.gbytes_per_s, rate);
   if (roof == Roof::kArithmetic) raise(probed_gflops_, rate);
 }
 
@@ -80,7 +121,7 @@ void Roofline::bounded(double gflops) {
 
 void Roofline::reached(std::string_view family, double time_us) {
   if (time_us <= 0) return;
-  if (!saves_products(family)) raise(peaks_.gflops_f32, gflops_of_us(time_us));
+  if (!saves_products(family)) raise(peaks_.gflops, gflops_of_us(time_us));
   raise(peaks_.gbytes_per_s, gbytes_of_us(time_us));
 }
 
@@ -93,19 +134,20 @@ std::string Roofline::why_implausible(double time_us, const std::function<double
   if (own <= most_flops) return "";
   const double flops = std::min(own, flops_);
   return fmt::format(
-      "{:.3g} us for {:.3g} operations are {:.3g} GFLOP/s, and the device's best probe is {:.3g}", time_us,
-      flops, flops / time_us * 1e-3, probed_gflops_);
+      "{:.3g} us for {:.3g} operations are {:.3g} GFLOP/s, and the most that is known of the device is "
+      "{:.3g}",
+      time_us, flops, flops / time_us * 1e-3, probed_gflops_);
 }
 
 Roof Roofline::binding() const {
-  const bool memory = bytes_ * peaks_.gflops_f32 > flops_ * peaks_.gbytes_per_s;
+  const bool memory = bytes_ * peaks_.gflops > flops_ * peaks_.gbytes_per_s;
   return memory ? Roof::kMemory : Roof::kArithmetic;
 }
 
 std::optional<double> Roofline::share(double time_us) const {
-  if (flops_ <= 0 || time_us <= 0 || peaks_.gflops_f32 <= 0) return std::nullopt;
+  if (flops_ <= 0 || time_us <= 0 || peaks_.gflops <= 0) return std::nullopt;
   // Rates and not times are compared: a kernel that has set a roof is at exactly 1 of it.
-  double share = gflops_of_us(time_us) / peaks_.gflops_f32;
+  double share = gflops_of_us(time_us) / peaks_.gflops;
   if (bytes_ > 0) {
     if (peaks_.gbytes_per_s <= 0) return std::nullopt;
     share = std::max(share, gbytes_of_us(time_us) / peaks_.gbytes_per_s);

@@ -12,15 +12,20 @@
 namespace lehr {
 
 enum class Roof {
-  kArithmetic,  ///< f32 operations, in GFLOP/s
+  kArithmetic,  ///< operations, in GFLOP/s
   kMemory,      ///< what the memory delivers, in GB/s
 };
 
-/// The most that a device is known to do. 0: not known.
+/// The most that a device is known to do for one workload. 0: not known.
 struct Peaks {
-  double gflops_f32 = 0;    ///< as Limits::peak_gflops_f32
-  double gbytes_per_s = 0;  ///< as Limits::dram_gbytes_per_s
+  double gflops = 0;          ///< of the units that can do its operations fastest
+  double gbytes_per_s = 0;    ///< as Limits::dram_gbytes_per_s
+  bool tensor_cores = false;  ///< whether these units are tensor cores; else those of f32
 };
+
+/// What the limits say of it. Sums as exact as 3xtf32's cost three products of tf32. A convolution with one
+/// channel a group is no product of matrices: its units are those of f32.
+Peaks peaks_of(const Workload& workload, const Limits& limits);
 
 /// Template::saves_products of a family; false for one that this version does not have.
 bool saves_products(std::string_view family);
@@ -45,15 +50,16 @@ class Roofline {
   void reached(std::string_view family, double time_us);
 
   /// "", or why no kernel that was right can have taken `time_us`, one clause: its operations would need more
-  /// than four times the best probe or bound of the device, or what its limits say. These are the direct
-  /// sum's or, if they are fewer, the kernel's own (Winograd's), which are asked for where they matter.
+  /// than four times the best probe or bound of the device, or what its limits say of the workload's units.
+  /// These are the direct sum's or, if they are fewer, the kernel's own (Winograd's), which are asked for
+  /// where they matter.
   std::string why_implausible(double time_us, const std::function<double()>& own_flops) const;
 
   /// The roof that bounds the workload. The memory's bounds only what does not fit the caches.
   Roof binding() const;
   /// Fastest possible time of a direct sum / `time_us`: the larger share of the two roofs, above 0. Never
   /// above 1 for a time that was given to reached() with a family that saves nothing. nullopt: a rate is not
-  /// known, the time is not above 0, or the workload may run on other units than the f32 ones (tensor cores).
+  /// known, or the time is not above 0.
   std::optional<double> share(double time_us) const;
   const Peaks& peaks() const { return peaks_; }
 
@@ -61,10 +67,10 @@ class Roofline {
   double gflops_of_us(double time_us) const { return flops_ / time_us * 1e-3; }
   double gbytes_of_us(double time_us) const { return bytes_ / time_us * 1e-3; }
 
-  double flops_ = 0;  // 0: not on the f32 units
+  double flops_ = 0;
   double bytes_ = 0;  // 0: all operands fit the caches
   Peaks peaks_;
-  double probed_gflops_ = 0;  // as Peaks::gflops_f32, but raised by probes and bounds alone
+  double probed_gflops_ = 0;  // as Peaks::gflops, but raised by probes and bounds alone
 };
 
 /// Why a share is above 100 %, for people: one sentence without a full stop. "" where it rounds to 100 % or

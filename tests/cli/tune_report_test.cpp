@@ -29,6 +29,15 @@ TEST(TuneReport, PrintsTheShareOfTheSessionsPeaks) {
   EXPECT_THAT(report_of(std::nullopt), Not(HasSubstr("roofline")));
 }
 
+TEST(TuneReport, SaysWhereTheShareIsOfTensorCores) {
+  Summary summary;
+  summary.roofline_fraction = 0.723;
+  summary.peaks = {989000, 4800, true};
+  EXPECT_THAT(
+      report_text(summary, Device{}, "lehr.db"),
+      HasSubstr("roofline  72 % of what the device can do (989000 GFLOP/s on tensor cores, 4800 GB/s)\n"));
+}
+
 TEST(TuneReport, SaysInWordsWhyWinogradIsAboveAHundredPercent) {
   EXPECT_THAT(report_of(1.96),
               HasSubstr("roofline  196 % of what the device can do (230 GFLOP/s, 21 GB/s)\n"

@@ -1,6 +1,7 @@
 // Shares of the roofline: roofs that rise, what a direct sum needs, and a session's one estimate.
 #include "tune/roofline.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +38,7 @@ Workload row_times_matrix() {
   return workload;
 }
 
-TEST(Roofline, IsTheComputeBoundInsideTheCachesAndNullForOtherTypes) {
+TEST(Roofline, IsTheComputeBoundInsideTheCachesAndNullForTypesThatNoUnitIsKnownFor) {
   Workload workload = kSmall;
   const Limits limits = limits_of(100, 10);
   EXPECT_NEAR(*Roofline(workload, limits).share(0.02048), 0.5, 1e-9);
@@ -52,8 +53,9 @@ TEST(Roofline, CallsTimesImplausibleThatFourProbesWouldNotReach) {
   // 1024 operations in 10.24 us are 0.1 GFLOP/s; four times the probe is 400.
   EXPECT_EQ(roofline.why_implausible(10.24, own(1024)), "");
   EXPECT_EQ(roofline.why_implausible(0.0026, own(1024)), "");
-  EXPECT_EQ(roofline.why_implausible(0.0025, own(1e9)),
-            "0.0025 us for 1.02e+03 operations are 410 GFLOP/s, and the device's best probe is 100");
+  EXPECT_EQ(
+      roofline.why_implausible(0.0025, own(1e9)),
+      "0.0025 us for 1.02e+03 operations are 410 GFLOP/s, and the most that is known of the device is 100");
   EXPECT_EQ(roofline.why_implausible(0.0025, own(900)), "");  // Winograd's
   EXPECT_NE(roofline.why_implausible(0.001, own(900)), "");
   roofline.probed(Roof::kArithmetic, 200);
@@ -72,24 +74,85 @@ TEST(Roofline, IsTheBandwidthBoundBeyondTheCaches) {
   EXPECT_EQ(Roofline(kSmall, limits_of(100, 10)).binding(), Roof::kArithmetic);
 }
 
-TEST(Roofline, IsNotKnownWhereTensorCoresMayMakeTheProducts) {
-  Workload workload = kSmall;
-  workload.gemm().math = Math::kTf32;
+/// A card that does not exist: a rate for each type that no other one is a multiple of.
+Limits forged_card() {
   Limits limits = limits_of(100, 10);
-  EXPECT_TRUE(Roofline(workload, limits).share(1));
   limits.target = Target::kCuda;
-  EXPECT_EQ(Roofline(workload, limits).share(1), std::nullopt);
-  EXPECT_TRUE(Roofline(kSmall, limits).share(1));
+  limits.abilities = static_cast<int>(Ability::kBF16);
+  limits.tensor_gflops_f16 = 700;
+  limits.tensor_gflops_tf32 = 330;
+  limits.tensor_gflops_s8 = 1300;
+  limits.tensor_gflops_f8 = 1100;
+  return limits;
+}
+
+std::string peak_text(const Workload& workload, const Limits& limits) {
+  const Peaks peaks = peaks_of(workload, limits);
+  return fmt::format("{} of {}", peaks.gflops, peaks.tensor_cores ? "tensor cores" : "f32");
+}
+
+TEST(Roofline, IsThatOfTheTensorCoresForTheTypesThatTheyMultiply) {
+  const auto peak = [](const std::string& fields) {
+    return peak_text(parse_workload("gemm m=64 n=64 k=64 " + fields), forged_card());
+  };
+  EXPECT_EQ(peak(""), "100 of f32");
+  EXPECT_EQ(peak("math=tf32"), "330 of tensor cores");
+  EXPECT_EQ(peak("math=3xtf32"), "110 of tensor cores");
+  EXPECT_EQ(peak("a=f16:row b=f16:row c=f16"), "700 of tensor cores");
+  EXPECT_EQ(peak("a=bf16:row b=bf16:row c=f32 epilogue=bias"), "700 of tensor cores");
+  EXPECT_EQ(peak("a=s8:row b=s8:column c=s32 accum=s32"), "1300 of tensor cores");
+  EXPECT_EQ(peak("a=e4m3:row b=e5m2:column c=bf16"), "1100 of tensor cores");
+  EXPECT_EQ(peak("a=e4m3:row b=e4m3:column c=bf16 math=two_level"), "1100 of tensor cores");
+}
+
+TEST(Roofline, IsThatOfTheF32UnitsWhereTheyAreFasterOrAlone) {
+  Limits limits = forged_card();
+  limits.tensor_gflops_tf32 = 90;
+  EXPECT_EQ(peak_text(parse_workload("gemm m=64 n=64 k=64 math=tf32"), limits), "100 of f32");
+  limits.abilities = 0;
+  EXPECT_EQ(peak_text(parse_workload("gemm m=64 n=64 k=64 a=bf16:row b=bf16:row c=bf16"), limits),
+            "100 of f32");
+  EXPECT_EQ(peak_text(parse_workload("gemm m=64 n=64 k=64 math=tf32"), toy_task().device.limits),
+            fmt::format("{} of f32", toy_task().device.limits.peak_gflops_f32));
+  const std::string layer = "conv2d h=9 w=9 c=32 k=32 r=3 s=3 x=f16 f=f16 y=f16 layout=nhwc";
+  EXPECT_EQ(peak_text(parse_workload(layer), forged_card()), "700 of tensor cores");
+  EXPECT_EQ(peak_text(parse_workload(layer + " groups=16"), forged_card()), "700 of tensor cores");
+  EXPECT_EQ(peak_text(parse_workload(layer + " groups=32"), forged_card()), "100 of f32");
+}
+
+/// 192.1 us on an H200 were 715 of the datasheet's 989 TFLOP/s, and 25.66 us 82 % of 4800 GB/s.
+TEST(Roofline, IsTheShareOfTheTensorCoresOrTheMemoryOnAnH200) {
+  const Limits h200 = cuda_limits("sm_90a");
+  const Roofline square(parse_workload("gemm m=4096 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16"), h200);
+  EXPECT_NEAR(*square.share(192.1), 0.723, 0.001);
+  EXPECT_EQ(square.binding(), Roof::kArithmetic);
+  const Roofline decode(parse_workload("gemm m=16 n=12288 k=4096 a=bf16:row b=bf16:column c=bf16"), h200);
+  EXPECT_NEAR(*decode.share(25.66), 0.822, 0.001);
+  EXPECT_EQ(decode.binding(), Roof::kMemory);
+}
+
+/// Clocks rise above those of a datasheet: such a kernel is at 100 %, and none is called implausible.
+TEST(Roofline, OfTensorCoresRisesToWhatAKernelReachedAndRefusesOnlyFourTimesAsMuch) {
+  Roofline roofline(parse_workload("gemm m=4096 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16"),
+                    cuda_limits("sm_90a"));
+  const auto own = [] { return 2 * 4096.0 * 4096 * 4096; };
+  const double datasheet_us = own() / 989e12 * 1e6;
+  EXPECT_EQ(roofline.why_implausible(datasheet_us / 2, own), "");
+  EXPECT_EQ(roofline.why_implausible(datasheet_us / 3.9, own), "");
+  EXPECT_NE(roofline.why_implausible(datasheet_us / 4.1, own), "");
+  roofline.reached("gemm_wgmma", datasheet_us / 1.1);
+  EXPECT_EQ(roofline.share(datasheet_us / 1.1), 1.0);
+  EXPECT_NEAR(roofline.peaks().gflops, 1.1 * 989e3, 1);
 }
 
 TEST(Roofline, TakesTheBestProbe) {
   Roofline roofline(kSmall, limits_of(50, 10));  // the machine was busy
   roofline.probed(Roof::kArithmetic, 30);        // and became busier
-  EXPECT_EQ(roofline.peaks().gflops_f32, 50);
+  EXPECT_EQ(roofline.peaks().gflops, 50);
   roofline.probed(Roof::kArithmetic, 100);
   roofline.probed(Roof::kArithmetic, 60);
   roofline.probed(Roof::kMemory, 12);
-  EXPECT_EQ(roofline.peaks().gflops_f32, 100);
+  EXPECT_EQ(roofline.peaks().gflops, 100);
   EXPECT_EQ(roofline.peaks().gbytes_per_s, 12);
   EXPECT_NEAR(*roofline.share(0.02048), 0.5, 1e-9);
 }
@@ -99,7 +162,7 @@ TEST(Roofline, IsNeverBelowWhatACheckedKernelHasReached) {
   EXPECT_GT(*roofline.share(0.01024), 1.9);
   roofline.reached(kDirect, 0.01024);
   EXPECT_EQ(roofline.share(0.01024), 1.0);
-  EXPECT_NEAR(roofline.peaks().gflops_f32, 100, 1e-9);
+  EXPECT_NEAR(roofline.peaks().gflops, 100, 1e-9);
   roofline.reached(kDirect, 0.02048);
   roofline.reached(kDirect, 0);
   EXPECT_NEAR(*roofline.share(0.02048), 0.5, 1e-9);
@@ -113,7 +176,7 @@ TEST(Roofline, RisesAboveAGpusComputedPeaksToo) {
   Roofline arithmetic(kSmall, limits);
   const double us = 1024 / (2e3 * limits.peak_gflops_f32);  // twice as fast
   arithmetic.reached("gemm_simt", us);
-  EXPECT_NEAR(arithmetic.peaks().gflops_f32, 2 * limits.peak_gflops_f32, 1);
+  EXPECT_NEAR(arithmetic.peaks().gflops, 2 * limits.peak_gflops_f32, 1);
   EXPECT_EQ(arithmetic.share(us), 1);
   Workload large = row_times_matrix();
   large.gemm().n *= 2;  // beyond the L2
@@ -131,7 +194,7 @@ TEST(Roofline, RaisesOnlyTheRoofThatAKernelWasAbove) {
   roofline.reached("gemv_cpu", us);
   EXPECT_EQ(roofline.share(us), 1.0);
   EXPECT_NEAR(roofline.peaks().gbytes_per_s, 20, 1e-9);
-  EXPECT_EQ(roofline.peaks().gflops_f32, 100);
+  EXPECT_EQ(roofline.peaks().gflops, 100);
 }
 
 TEST(Roofline, IsNotRaisedByOperationsThatWinogradsKernelHasNotDone) {
@@ -139,7 +202,7 @@ TEST(Roofline, IsNotRaisedByOperationsThatWinogradsKernelHasNotDone) {
   const double us = flops_of(workload) / 98e9 * 1e6;
   Roofline roofline(workload, limits_of(50, 10));
   roofline.reached(kWinograd, us);
-  EXPECT_EQ(roofline.peaks().gflops_f32, 50);
+  EXPECT_EQ(roofline.peaks().gflops, 50);
   EXPECT_NEAR(*roofline.share(us), 1.96, 1e-9);
   EXPECT_THAT(std::string(why_above_all(*roofline.share(us))), ::testing::HasSubstr("Winograd"));
   EXPECT_EQ(why_above_all(1.004), "");  // is printed as 100 %
@@ -160,7 +223,7 @@ TEST(Roofline, StaysUnknownWhereNoRateIsKnown) {
   no_peak.reached(kDirect, 1);
   no_peak.probed(Roof::kArithmetic, 100);
   EXPECT_EQ(no_peak.share(1), std::nullopt);
-  EXPECT_EQ(no_peak.peaks().gflops_f32, 0);
+  EXPECT_EQ(no_peak.peaks().gflops, 0);
   Roofline no_memory(row_times_matrix(), limits_of(100, 0));
   no_memory.reached(kDirect, 1);
   EXPECT_EQ(no_memory.share(1), std::nullopt);
@@ -262,9 +325,9 @@ TEST(SessionRoofline, IsAtMostAHundredPercentWhereAKernelIsFasterThanTheProbe) {
   const Summary summary = toy.run();
   ASSERT_TRUE(summary.best);
   EXPECT_EQ(summary.roofline_fraction, 1.0);
-  EXPECT_EQ(summary.peaks.gflops_f32, gflops_of(summary.flops, summary.verdict.best.us));
+  EXPECT_EQ(summary.peaks.gflops, gflops_of(summary.flops, summary.verdict.best.us));
   EXPECT_TRUE(to_json(summary)["roofline_note"].is_null());
-  EXPECT_EQ(to_json(summary)["peaks"]["gflops_f32"], gflops_of(summary.flops, summary.verdict.best.us));
+  EXPECT_EQ(to_json(summary)["peaks"]["gflops"], gflops_of(summary.flops, summary.verdict.best.us));
 }
 
 TEST(SessionRoofline, HoldsForAWinnerWithoutAContestToo) {
@@ -288,7 +351,7 @@ TEST(SessionRoofline, TakesTheRawTimesOfTrialsAndNotTheCorrectedOnes) {
   const Summary summary = toy.run();
   double fastest_us = 1000;
   for (const Record& row : toy.rows("session-1")) fastest_us = std::min(fastest_us, toy_time_us(row.config));
-  EXPECT_NEAR(summary.peaks.gflops_f32, 1024e-3 / fastest_us, 1e-9);
+  EXPECT_NEAR(summary.peaks.gflops, 1024e-3 / fastest_us, 1e-9);
 }
 
 TEST(SessionRoofline, IsAboveAHundredPercentForWinogradWhichSaysWhy) {
@@ -298,7 +361,7 @@ TEST(SessionRoofline, IsAboveAHundredPercentForWinogradWhichSaysWhy) {
   ASSERT_TRUE(summary.best);
   EXPECT_NEAR(*summary.roofline_fraction, gflops_of(summary.flops, summary.verdict.best.us) / kTooLow, 1e-9);
   EXPECT_GT(*summary.roofline_fraction, 2);
-  EXPECT_EQ(summary.peaks.gflops_f32, kTooLow);
+  EXPECT_EQ(summary.peaks.gflops, kTooLow);
   EXPECT_EQ(to_json(summary)["roofline_note"], why_above_all(2));
 }
 
@@ -314,7 +377,7 @@ TEST(SessionRoofline, IsOfTheBestOfProbesThatAreSpreadOverTheSessionAndCheap) {
     return begun_s.size() == 2 ? 150.0 : 80.0;  // calm once; the start's probe said 100
   };
   const Summary summary = toy.run();
-  EXPECT_EQ(summary.peaks.gflops_f32, 150);
+  EXPECT_EQ(summary.peaks.gflops, 150);
   ASSERT_GE(begun_s.size(), 4u);
   EXPECT_LT(begun_s.front(), 0.25 * summary.elapsed.total_s);
   EXPECT_GT(begun_s.back(), 0.95 * summary.elapsed.total_s);  // behind the finals
