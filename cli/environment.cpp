@@ -1,8 +1,10 @@
-// Reads PATH, CXX, LEHR_DB, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, LEHR_ONNXRUNTIME and TMPDIR.
+// Reads PATH, CXX, LEHR_DB, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, LEHR_ONNXRUNTIME, LEHR_SUPERVISOR and
+// TMPDIR.
 #include "cli/environment.h"
 
 #include <cstdlib>
 
+#include "base/error.h"
 #include "base/text.h"
 
 namespace lehr {
@@ -25,6 +27,10 @@ Environment read_environment() {
   if (result.cuda_home.empty()) result.cuda_home = variable("CUDA_PATH");
   result.library_path = variable("LD_LIBRARY_PATH");
   result.onnxruntime = variable("LEHR_ONNXRUNTIME");
+  const std::string supervisor = variable("LEHR_SUPERVISOR");
+  if (!supervisor.empty() && supervisor != "none")
+    throw_user("LEHR_SUPERVISOR is '{}': 'none' is all that it can be", supervisor);
+  result.supervised = supervisor.empty();
   result.scratch = variable("TMPDIR");
   if (const std::string database = variable("LEHR_DB"); !database.empty()) result.database = database;
   return result;

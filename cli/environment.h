@@ -9,9 +9,11 @@ namespace lehr {
 
 struct Environment : ToolPaths {
   std::string database = "./lehr.db";  ///< LEHR_DB: the database where --db is not given
+  bool supervised = true;              ///< false where LEHR_SUPERVISOR is "none"
   std::string scratch;                 ///< TMPDIR: where temporary files go; "": TempDir's own choice
 };
 
+/// Throws Error(kUser) for another LEHR_SUPERVISOR.
 Environment read_environment();
 
 /// This program's own file, to start workers from.

@@ -4,6 +4,7 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -12,6 +13,7 @@
 
 #include "base/error.h"
 #include "cli/app.h"
+#include "cli/environment.h"
 #include "cli/signals.h"
 #include "cli/standard_streams.h"
 #include "cli/table.h"
@@ -75,7 +77,8 @@ int main(int argc, char** argv) {
     if (argc >= 2 && std::string_view(argv[1]) == "worker") return lehr::run_worker(argc, argv);
     if (argc == 4 && std::string_view(argv[1]) == "engine")
       return lehr::onnxruntime::trial_main(argv[2], argv[3]);
-    const lehr::Supervised supervised;
+    std::optional<lehr::Supervised> supervised;
+    if (lehr::read_environment().supervised) supervised.emplace();
     lehr::take_failed_writes_as_errors();
     const int code = lehr::CommandLine().run(argc, argv);
     const std::string unwritten = lehr::why_unwritten();

@@ -2,6 +2,7 @@
 // SCM_RIGHTS).
 #include "measure/system/supervisor.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -131,21 +132,36 @@ Words answer(const Packet& packet, std::set<pid_t>& known) {
   return {yes ? "yes" : "no"};
 }
 
+/// Those of this process behind stderr.
+std::vector<int> open_descriptors() {
+  std::vector<int> found;
+  DIR* const folder = opendir("/proc/self/fd");
+  if (folder == nullptr) return found;
+  while (const dirent* entry = readdir(folder)) {
+    const int fd = std::atoi(entry->d_name);  // "." is no number: 0
+    if (fd > 2 && fd != dirfd(folder)) found.push_back(fd);
+  }
+  closedir(folder);
+  return found;
+}
+
 /// What a terminal or a user sends to all of a group or of a name is not for the supervisor: it ends last.
-void become_supervisor(int socket) {
+/// Closes `inherited`, but for the socket. What the fork itself opened stays: a tool that follows processes
+/// (compute-sanitizer) reports the supervisor's children through it.
+void become_supervisor(int socket, const std::vector<int>& inherited) {
   setsid();
   for (const int request : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) signal(request, SIG_IGN);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   prctl(PR_SET_NAME, "lehr-supervisor");
   // Whoever reads this program's output must not wait for this process, too.
-  const int nothing = open("/dev/null", O_RDWR);
-  for (int standard = 0; standard < 3; ++standard) dup2(nothing, standard);
-  close_range(3, static_cast<unsigned>(socket) - 1, 0);
-  close_range(static_cast<unsigned>(socket) + 1, ~0U, 0);
+  for (const int fd : inherited)
+    if (fd != socket) close(fd);
+  const Fd nothing(open("/dev/null", O_RDWR));
+  for (int standard = 0; standard < 3; ++standard) dup2(nothing.get(), standard);
 }
 
-[[noreturn]] void supervise(int socket) {
-  become_supervisor(socket);
+[[noreturn]] void supervise(int socket, const std::vector<int>& inherited) {
+  become_supervisor(socket, inherited);
   std::set<pid_t> known;
   while (true) {
     Words reply;
@@ -175,9 +191,10 @@ Supervised::Supervised() {
     throw_environment("cannot make a socket pair: {}", std::strerror(errno));
   Fd ours = raised(ends[0]);
   Fd theirs = raised(ends[1]);
+  const std::vector<int> inherited = open_descriptors();
   pid_ = fork();
   if (pid_ < 0) throw_environment("cannot start a process: {}", std::strerror(errno));
-  if (pid_ == 0) supervise(theirs.get());
+  if (pid_ == 0) supervise(theirs.get(), inherited);
   socket_ = std::move(ours);
   living = this;
 }

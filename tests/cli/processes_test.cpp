@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -89,6 +90,51 @@ TEST(Processes, NothingOutlivesAKill) {
   const std::vector<int> pids = hung(scratch.path());
   ASSERT_GE(pids.size(), 2U);
   for (const int pid : pids) EXPECT_TRUE(is_gone(pid)) << pid;
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // theirs have to be loaded first
+/// `lehr check` under a tool that follows all processes, and the lines that this wrote.
+std::vector<std::string> followed_check(const std::vector<std::string>& environment) {
+  const Scratch scratch;
+  const std::filesystem::path log = scratch.path() / "followed";
+  std::vector<std::string> all = {"LD_PRELOAD=" LEHR_FOLLOWER, "FOLLOWER_LOG=" + log.string()};
+  all.insert(all.end(), environment.begin(), environment.end());
+  const Ran ran = run_lehr(words("check gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --samples 2"),
+                           scratch.path(), {}, all);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("right"));
+  std::vector<std::string> lines;
+  std::ifstream file(log);
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+std::ptrdiff_t lines_with(const std::vector<std::string>& lines, const std::string& begin) {
+  return std::count_if(lines.begin(), lines.end(),
+                       [&](const std::string& line) { return line.rfind(begin + " ", 0) == 0; });
+}
+
+TEST(Processes, CanBeFollowedByATool) {
+  const std::vector<std::string> lines = followed_check({});
+  EXPECT_EQ(lines_with(lines, "forked"), 1) << "the supervisor";
+  EXPECT_GE(lines_with(lines, "spawned"), 2) << "a compiler and a worker";
+}
+
+TEST(Processes, AreStartedDirectlyWhereNoSupervisorIsWanted) {
+  const std::vector<std::string> lines = followed_check({"LEHR_SUPERVISOR=none"});
+  EXPECT_EQ(lines_with(lines, "forked"), 0);
+  ASSERT_FALSE(lines.empty());
+  // "started PID PARENT" of `lehr` itself is the first line.
+  const std::string lehr = lines[0].substr(0, lines[0].rfind(' ')).substr(lines[0].find(' ') + 1);
+  EXPECT_GE(lines_with(lines, "spawned " + lehr), 2) << "a compiler and a worker";
+}
+#endif
+
+TEST(Processes, AnUnknownWayToSuperviseIsRefused) {
+  const Scratch scratch;
+  const Ran ran = run_lehr(words("--version"), scratch.path(), {}, {"LEHR_SUPERVISOR=off"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(ran.err, "lehr: LEHR_SUPERVISOR is 'off': 'none' is all that it can be\n");
 }
 
 TEST(Processes, ScratchIsWhereItIsWanted) {

@@ -2,6 +2,8 @@
 #include "measure/system/supervisor.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +15,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "measure/system/process.h"
@@ -136,6 +139,25 @@ TEST(Supervisor, StartsAndSaysWhatSpawnDoes) {
     if (end_of(pid) != -1) _exit(5);
   });
   EXPECT_EQ(status, 0) << "exit status " << WEXITSTATUS(status);
+}
+
+/// What a tool that follows processes opens in each forked one: a descriptor of its own.
+int followed[2] = {-1, -1};
+
+TEST(Supervisor, ClosesWhatItInheritsAndKeepsWhatTheForkOpened) {
+  const auto closed = [](bool follow) {
+    return in_a_process([follow] {
+      if (pipe(followed) != 0) _exit(3);
+      if (follow) pthread_atfork(nullptr, nullptr, [] { std::ignore = dup(followed[1]); });
+      const Supervised supervised;
+      close(followed[1]);
+      run_captured({.command = {"/bin/true"}}, deadline_in(20));  // it answers: it has closed what it closes
+      pollfd end = {followed[0], 0, 0};
+      _exit(poll(&end, 1, 0) == 1 && (end.revents & POLLHUP) != 0 ? 1 : 2);
+    });
+  };
+  EXPECT_EQ(WEXITSTATUS(closed(false)), 1);
+  EXPECT_EQ(WEXITSTATUS(closed(true)), 2);
 }
 
 TEST(Supervisor, IsMissedInOneSentence) {
