@@ -77,8 +77,8 @@ void print_suite(const std::string& suite, const std::vector<const Step*>& rows)
   for (const Step* row : rows)
     for (const json& entry : row->wrapper["result"].value("baselines", json::array()))
       if (number(entry, "time_us") > 0) libraries.insert(entry.value("name", ""));
-  std::string header = "| name | m x n x k | types | ours us | TFLOP/s | family |";
-  std::string rule = "|---|---|---|---|---|---|";
+  std::string header = "| name | m x n x k | types | ours us | TFLOP/s | roofline | family |";
+  std::string rule = "|---|---|---|---|---|---|---|";
   for (const std::string& library : libraries) {
     header += fmt::format(" {} us |", library);
     rule += "---|";
@@ -93,9 +93,11 @@ void print_suite(const std::string& suite, const std::vector<const Step*>& rows)
     const std::string workload = result.value("workload", "");
     const json best = result.value("best", json());
     const double ratio = number(result, "speedup_vs_baseline");
-    fmt::print("| {} | {} x {} x {} | {} | {} | {:.2f} | {} |", row->text("name"), field(workload, "m"),
+    const double share = number(result, "roofline_fraction");
+    fmt::print("| {} | {} x {} x {} | {} | {} | {:.2f} | {} | {} |", row->text("name"), field(workload, "m"),
                field(workload, "n"), field(workload, "k"), types_of(workload),
                time_text(number(best, "time_us")), number(best, "gflops") / 1000,
+               share > 0 ? fmt::format("{:.0f} %", 100 * share) : "-",
                best.is_object() ? best.value("template", "") : "-");
     for (const std::string& library : libraries) fmt::print(" {} |", time_text(baseline_us(result, library)));
     const json gpu = result.value("gpu", json());
@@ -154,12 +156,36 @@ void print_checks(const std::vector<const Step*>& steps) {
   for (const std::string& failure : failures) fmt::print("{}\n", failure);
 }
 
+/// "family(knob=value, ...)" split at its commas; others in one piece.
+std::vector<std::string> knobs_of(const std::string& config) {
+  const std::size_t open = config.find('(');
+  if (open == std::string::npos || !config.ends_with(')')) return {config};
+  std::vector<std::string> words = {config.substr(0, open)};
+  for (std::size_t at = open + 1; at < config.size();) {
+    const std::size_t end = std::min(config.find(", ", at), config.size() - 1);
+    words.push_back(config.substr(at, end - at));
+    at = end + 2;
+  }
+  return words;
+}
+
+/// A config by the knobs in which it differs from the ladder's first; whole where it is of another family.
+std::string against_first(const std::string& config, const std::string& first) {
+  const std::vector<std::string> ours = knobs_of(config), theirs = knobs_of(first);
+  if (config == first || ours.size() != theirs.size() || ours[0] != theirs[0]) return config;
+  std::string differing;
+  for (std::size_t i = 1; i < ours.size(); ++i)
+    if (ours[i] != theirs[i]) differing += (differing.empty() ? "" : ", ") + ours[i];
+  return differing;
+}
+
 /// What `lehr bench` printed: its sides in the order in which they were named.
 void print_ladder(const Step& step) {
   fmt::print("\n### {}{} {}\n\n| us | against the first | config |\n|--:|--:|---|\n",
              step.text("kind") == "bundle" ? "bundle: " : "", step.text("suite"), step.text("name"));
   for (const json& side : step.wrapper["result"]["entries"]) {
-    const std::string what = side.value("what", "");
+    const json& first = step.wrapper["result"]["entries"][0];
+    const std::string what = against_first(side.value("what", ""), first.value("what", ""));
     if (side["time_us"].is_null()) {
       fmt::print("| - | - | {}: {} |\n", what, one_line(side["missing"].get<std::string>()));
     } else {
