@@ -43,6 +43,8 @@ json json_of(const Winner& winner) {
           {"speedup_vs_default_interval", verdict.speedup_vs_default.interval},
           {"baseline", known_or_null(verdict.baseline)},
           {"baseline_us", known_or_null(verdict.baseline_us)},
+          {"ways_tried", known_or_null(verdict.ways_tried)},
+          {"ways", known_or_null(verdict.ways)},
           {"speedup_vs_baseline", known_or_null(verdict.speedup_vs_baseline.value)},
           {"speedup_vs_baseline_interval", verdict.speedup_vs_baseline.interval},
           {"deterministic", verdict.deterministic},
@@ -52,6 +54,13 @@ json json_of(const Winner& winner) {
           {"session", record.session},
           {"merged_from", winner.merged_from},
           {"record", record.id}};
+}
+
+/// With the ways that it has not tried.
+std::string baseline_of(const Verdict& verdict) {
+  if (verdict.baseline.empty()) return "-";
+  if (verdict.ways_tried == verdict.ways) return verdict.baseline;
+  return fmt::format("{} ({} of {} ways tried)", verdict.baseline, verdict.ways_tried, verdict.ways);
 }
 
 }  // namespace
@@ -102,7 +111,7 @@ int BestCommand::run() {
     rows.push_back({record.workload, format_time_us(verdict.best) + (winner->contested ? "" : " *"),
                     gflops(*winner) > 0 ? fmt::format("{:.1f}", gflops(*winner)) : "-",
                     format_ratio(verdict.speedup_vs_default), format_ratio(verdict.speedup_vs_baseline),
-                    verdict.baseline.empty() ? "-" : verdict.baseline, std::to_string(winner->trials),
+                    baseline_of(verdict), std::to_string(winner->trials),
                     record.picked_by + (winner->merged_from.empty() ? "" : ", of " + winner->merged_from),
                     format_date(record.created_unix_ms), to_text(record.config)});
   }

@@ -128,7 +128,7 @@ int DbCommand::merge() const {
   nlohmann::json documents = nlohmann::json::array();
   bool damaged = false;
   for (std::size_t i = 0; i < added.size(); ++i) {
-    damaged = damaged || added[i].trials.refused + added[i].verdicts.refused + added[i].devices.refused > 0;
+    damaged = damaged || added[i].refused() > 0;
     nlohmann::json document = to_json(added[i]);
     document["from"] = others_[i];
     documents.push_back(std::move(document));
@@ -174,7 +174,7 @@ int DbCommand::salvage() const {
     fmt::print("{}: {} and {} saved from '{}'; {} more had a wrong checksum\n", others_[0],
                fmt::format("{} trial{}", rows.trials.added, rows.trials.added == 1 ? "" : "s"),
                fmt::format("{} verdict{}", rows.verdicts.added, rows.verdicts.added == 1 ? "" : "s"),
-               database_, rows.trials.refused + rows.verdicts.refused + rows.devices.refused);
+               database_, rows.refused());
   }
   return 0;
 }

@@ -45,6 +45,7 @@ json to_json(const DatabaseStats& stats) {
           {"records", stats.records},
           {"verdicts", stats.verdicts},
           {"devices", stats.devices},
+          {"ways", stats.ways},
           {"sessions", stats.sessions},
           {"merged_sessions", stats.merged_sessions},
           {"tasks", tasks}};
@@ -78,9 +79,15 @@ json to_json(const Verification& found) {
   json damaged = json::array();
   for (const DamagedRow& row : found.damaged)
     damaged.push_back({{"table", row.table}, {"seq", row.seq}, {"id", row.id}, {"problem", row.problem}});
-  return {{"sound", found.sound()},   {"records", found.records},    {"verdicts", found.verdicts},
-          {"devices", found.devices}, {"origins", found.origins},    {"without_device", found.without_device},
-          {"damaged", damaged},       {"structure", found.structure}};
+  return {{"sound", found.sound()},
+          {"records", found.records},
+          {"verdicts", found.verdicts},
+          {"devices", found.devices},
+          {"origins", found.origins},
+          {"ways", found.ways},
+          {"without_device", found.without_device},
+          {"damaged", damaged},
+          {"structure", found.structure}};
 }
 
 std::string verification_text(const std::string& file, const Verification& found) {
@@ -110,7 +117,8 @@ json to_json(const AddedRows& rows) {
   return {{"trials", to_json(rows.trials)},
           {"verdicts", to_json(rows.verdicts)},
           {"devices", to_json(rows.devices)},
-          {"origins", to_json(rows.origins)}};
+          {"origins", to_json(rows.origins)},
+          {"ways", to_json(rows.ways)}};
 }
 
 std::string added_text(const AddedRows& rows) {
@@ -123,7 +131,7 @@ std::string added_text(const AddedRows& rows) {
   if (const auto count = both(&RowCounts::present)) text += fmt::format(", {} were there already", count);
   if (const auto count = both(&RowCounts::conflicting))
     text += fmt::format(", {} left out because another has the same id", count);
-  if (const auto count = both(&RowCounts::refused) + rows.devices.refused)
+  if (const auto count = rows.refused())
     text += fmt::format(", {} left out because their checksum is wrong", count);
   return text;
 }

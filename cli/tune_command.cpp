@@ -132,6 +132,7 @@ SessionOptions TuneCommand::session_options() const {
     options.stop.trials = static_cast<int>(parse_number("--trials", trials_, 1, kMostTrials));
   if (!time_.empty()) options.stop.time_s = parse_duration("--time", time_);
   if (trials_.empty() && time_.empty()) options.stop.time_s = 60;
+  options.stop.cut_searches = !time_.empty();
   options.stop.plateau_trials =
       patience_.empty() ? 256 : static_cast<int>(parse_number("--patience", patience_, 0, kMostTrials));
   options.strategy = parse_choice("--strategy", strategy_, strategy_names());

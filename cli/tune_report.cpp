@@ -47,6 +47,8 @@ std::string verdict_line(const Summary& s) {
     text += fmt::format("{}{} the speed of {}{}", text.empty() ? "" : "; ",
                         format_ratio(verdict.speedup_vs_baseline.value), verdict.baseline,
                         bounds(verdict.speedup_vs_baseline.interval));
+  if (verdict.ways_tried < verdict.ways)
+    text += fmt::format(", of which {} of {} ways were tried", verdict.ways_tried, verdict.ways);
   if (!s.contested)
     text += (text.empty() ? "" : "; ") + std::string("from single trials, not from a contest");
   return text;

@@ -35,6 +35,7 @@ std::string why_damaged(const LogTable& table, const Row& row) {
   const bool readable = &table == &trial_table()     ? decode_record(row).has_value()
                         : &table == &verdict_table() ? decode_verdict(row).has_value()
                         : &table == &origin_table()  ? decode_origin(row).has_value()
+                        : &table == &way_table()     ? decode_way(row).has_value()
                                                      : has_types_of(table, row);
   return readable ? "" : fmt::format("its values are no {}", table.name);
 }
@@ -45,7 +46,9 @@ Bulk::Bulk(Database::Impl& impl)
   Statement rows = impl.connection.prepare("SELECT checksum FROM verdict");
   while (rows.step()) verdicts_.insert(rows.row()[0]);
   Statement here = impl.connection.prepare(
-      "SELECT session FROM trial UNION SELECT session FROM verdict EXCEPT SELECT session FROM origin");
+      "SELECT session FROM trial UNION SELECT session FROM verdict UNION SELECT session FROM way EXCEPT "
+      "SELECT "
+      "session FROM origin");
   while (here.step()) here_.insert(here.row()[0]);
 }
 
@@ -54,6 +57,7 @@ void Bulk::add(const LogTable& table, const Row& row, AddedRows& counts) {
   RowCounts& count = trial                       ? counts.trials
                      : verdict                   ? counts.verdicts
                      : &table == &origin_table() ? counts.origins
+                     : &table == &way_table()    ? counts.ways
                                                  : counts.devices;
   if (!why_damaged(table, row).empty()) {
     ++count.refused;
@@ -62,7 +66,7 @@ void Bulk::add(const LogTable& table, const Row& row, AddedRows& counts) {
   // Another log had this one's rows from it.
   if (&table == &origin_table() && here_.contains(session_of(table, row))) return;
   const bool fresh = (!verdict || verdicts_.insert(row.back()).second) && impl_.insert(table, row);
-  if (fresh && (trial || verdict)) added_.insert(session_of(table, row));
+  if (fresh && (trial || verdict || &table == &way_table())) added_.insert(session_of(table, row));
   ++(fresh ? count.added : !trial || present(row) ? count.present : count.conflicting);
 }
 

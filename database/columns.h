@@ -32,6 +32,7 @@ const LogTable& trial_table();
 const LogTable& verdict_table();
 const LogTable& device_table();
 const LogTable& origin_table();
+const LogTable& way_table();
 /// All of them, in the order in which they are dumped.
 std::span<const LogTable* const> log_tables();
 

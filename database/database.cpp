@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -231,6 +232,32 @@ std::uint64_t Database::append(const StoredDevice& device) {
   const Row row = encode(device);
   impl_->insert(device_table(), row);
   return std::bit_cast<std::uint64_t>(std::get<std::int64_t>(row.back()));
+}
+
+void Database::append(const StoredWay& way) {
+  StoredWay stored = way;
+  if (stored.created_unix_ms == 0) stored.created_unix_ms = now_unix_ms();
+  impl_->insert(way_table(), encode(stored));
+}
+
+std::vector<StoredWay> Database::ways(const std::string& workload, const std::string& device) const {
+  if (impl_->version < way_table().since) return {};
+  Where where;
+  where.require("workload=?", workload);
+  where.require("device=?", device);
+  Statement rows =
+      impl_->connection.prepare(select_from(way_table(), impl_->version) + where.sql + " ORDER BY seq");
+  rows.bind(where.values);
+  const std::map<std::string, std::string> merged = origins();
+  std::map<std::tuple<std::string, std::string, std::int64_t>, StoredWay> newest;
+  while (rows.step()) {
+    std::optional<StoredWay> way = decode_way(rows.row());
+    if (way && !merged.contains(way->session))
+      newest.insert_or_assign({way->library, way->baseline, way->list}, *way);
+  }
+  std::vector<StoredWay> ways;
+  for (auto& [key, way] : newest) ways.push_back(std::move(way));
+  return ways;
 }
 
 std::map<std::uint64_t, StoredDevice> Database::devices() const {

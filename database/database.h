@@ -35,7 +35,7 @@ struct TaskStats {
 };
 struct DatabaseStats {
   int schema_version = 0;
-  std::int64_t file_bytes = 0, records = 0, verdicts = 0, devices = 0, sessions = 0;
+  std::int64_t file_bytes = 0, records = 0, verdicts = 0, devices = 0, ways = 0, sessions = 0;
   std::map<std::string, std::int64_t>
       merged_sessions;  ///< of `sessions` those that were run elsewhere, by origins()
   std::vector<TaskStats> tasks;
@@ -49,7 +49,11 @@ struct RowCounts {
   std::int64_t refused = 0;      ///< damaged: left out
 };
 struct AddedRows {
-  RowCounts trials, verdicts, devices, origins;
+  RowCounts trials, verdicts, devices, origins, ways;
+  /// Damaged rows of all tables.
+  std::int64_t refused() const {
+    return trials.refused + verdicts.refused + devices.refused + origins.refused + ways.refused;
+  }
 };
 /// What rows of another log are: somebody else's evidence, or as good as measured here (a log of one's own).
 enum class Trust { kEvidence, kAsRunHere };
@@ -57,12 +61,13 @@ enum class Trust { kEvidence, kAsRunHere };
 struct DamagedRow {
   std::string table;
   std::int64_t seq = 0;  ///< 1 is the first row that was appended to the table
-  std::string id;  ///< as far as it can be read; a verdict's is that of its winner, a device's its identity
+  std::string id;  ///< as far as it can be read; a verdict's is that of its winner, a device's its identity,
+                   ///< a way's its workload
   std::string problem;  ///< "its checksum is wrong"
 };
 struct Verification {
-  std::int64_t records = 0, verdicts = 0, devices = 0,
-               origins = 0;         ///< rows that were looked at, damaged ones included
+  std::int64_t records = 0, verdicts = 0, devices = 0, origins = 0,
+               ways = 0;            ///< rows that were looked at, damaged ones included
   std::int64_t without_device = 0;  ///< sound trials that name a device which the log has no sound row of
   std::vector<DamagedRow> damaged;
   std::vector<std::string> structure;  ///< SQLite's words on what is wrong with the file as a whole
@@ -101,12 +106,14 @@ class Database {
   void append(const StoredVerdict& verdict);
   /// Returns Record::device_hash of its trials. One that is already there is left as it is.
   std::uint64_t append(const StoredDevice& device);
-  /// Appends the records, verdicts and devices of `others` that are not here yet, all of them or none. Their
-  /// sessions are noted as theirs (StoredOrigin), unless they are trusted. Running it twice changes nothing.
-  /// Returns one entry for each.
+  /// created_unix_ms is given by the database when 0.
+  void append(const StoredWay& way);
+  /// Appends the records, verdicts, devices and ways of `others` that are not here yet, all of them or none.
+  /// Their sessions are noted as theirs (StoredOrigin), unless they are trusted. Running it twice changes
+  /// nothing. Returns one entry for each.
   std::vector<AddedRows> merge(std::span<const Database> others, Trust trust = Trust::kEvidence);
-  /// Every sound row as one line of JSON (json_lines.h) without line break, trials first, then verdicts and
-  /// devices, each table in order of appending. Returns how many rows were left out because they are damaged.
+  /// Every sound row as one line of JSON (json_lines.h) without line break, trials first, then the other
+  /// tables, each in order of appending. Returns how many rows were left out because they are damaged.
   /// Equal verdicts are given once.
   std::int64_t dump(const std::function<void(std::string_view)>& line) const;
   /// Appends the rows of files of such lines, all of them or none. Throws Error(kUser) that names file and
@@ -132,6 +139,9 @@ class Database {
   /// All devices that trials may name, by Record::device_hash. Left out are damaged rows, and rows of targets
   /// that this version does not know.
   std::map<std::uint64_t, StoredDevice> devices() const;
+  /// The newest of each library's version, baseline and list for the workload on the device. Those of
+  /// sessions that were run elsewhere (origins()) are left out.
+  std::vector<StoredWay> ways(const std::string& workload, const std::string& device) const;
   /// Of sessions that were not run here: log_name() of what brought them. Damaged rows are left out.
   std::map<std::string, std::string> origins() const;
   /// Counts rows without looking at their checksums, which verify() does; `best_us` is best()'s.

@@ -1,5 +1,5 @@
-// What the log holds: trials, the devices that they were measured on, the verdicts of contests, and which
-// sessions were run elsewhere.
+// What the log holds: trials, the devices that they were measured on, the verdicts of contests, what
+// libraries' searches found, and which sessions were run elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "base/describe.h"
 #include "measure/core/device.h"
+#include "measure/core/library_search.h"
 #include "measure/core/outcome.h"
 #include "space/config.h"
 
@@ -91,6 +92,8 @@ struct Verdict {
   std::string baseline;      ///< fastest baseline's name; "": none at hand
   double baseline_us = 0;
   Ratio speedup_vs_baseline;
+  std::int64_t ways_tried = 0;  ///< by the baseline's search for its fastest way, ...
+  std::int64_t ways = 0;        ///< ... of so many; 0: it searches for none
   std::optional<bool>
       deterministic;  ///< the winner gave the same bits in two runs on one input; nullopt: not known
 };
@@ -127,6 +130,33 @@ void describe(auto& field, Is<StoredVerdict> auto& verdict) {
   field("speedup_vs_baseline_low", verdict.speedup_vs_baseline.interval.low, 3);
   field("speedup_vs_baseline_high", verdict.speedup_vs_baseline.interval.high, 3);
   field("deterministic", verdict.deterministic, 3);
+  field("ways_tried", verdict.ways_tried, 5);
+  field("ways", verdict.ways, 5);
+}
+
+/// What a baseline's search in one list of a library's ways found, and where: numbers that find the way again
+/// in the same version's list. Nothing of it is ever run.
+struct StoredWay : FoundWay {
+  std::string workload;
+  std::string device;                ///< identity text, the driver's version with it
+  std::string session;               ///< that searched
+  std::string baseline;              ///< "cudnn-unfused"
+  std::string library;               ///< LibraryFinding::library
+  std::int64_t list = 0;             ///< position in LibraryFinding::lists
+  std::int64_t created_unix_ms = 0;  ///< given by the database when 0
+};
+void describe(auto& field, Is<StoredWay> auto& way) {
+  field("workload", way.workload);
+  field("device", way.device);
+  field("session", way.session);
+  field("baseline", way.baseline);
+  field("library", way.library);
+  field("list", way.list);
+  field("way", way.way);
+  field("mark", way.mark);
+  field("tried", way.tried);
+  field("offered", way.offered);
+  field("created_unix_ms", way.created_unix_ms);
 }
 
 /// Where the rows of a session came from that was not run here: they are evidence of somebody else's.

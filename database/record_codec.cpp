@@ -230,6 +230,7 @@ bool is_sound(const Record& record) {
          (!timing || (std::isfinite(timing->time_us) && timing->time_us > 0));
 }
 bool is_sound(const StoredVerdict& verdict) {
+  if (!(verdict.ways_tried >= 0 && verdict.ways_tried <= verdict.ways)) return false;
   for (const Interval& interval : {verdict.best.interval, verdict.default_time.interval,
                                    verdict.speedup_vs_default.interval, verdict.speedup_vs_baseline.interval})
     if (!(interval.low >= 0 && interval.low <= interval.high && std::isfinite(interval.high))) return false;
@@ -240,6 +241,11 @@ bool is_sound(const StoredDevice&) {
 }
 bool is_sound(const StoredOrigin& origin) {
   return !origin.merged_from.empty();
+}
+bool is_sound(const StoredWay& way) {
+  constexpr std::int64_t kMostLists = 16, kMostWays = 100'000;
+  return way.list >= 0 && way.list < kMostLists && way.way >= 0 && way.way < way.offered && way.tried >= 1 &&
+         way.tried <= way.offered && way.offered <= kMostWays;
 }
 
 template <typename T>
@@ -283,8 +289,14 @@ const LogTable& origin_table() {
   static const LogTable table = {.name = "origin", .columns = columns, .since = 4, .unique = "session"};
   return table;
 }
+const LogTable& way_table() {
+  static const std::vector<Column> columns = columns_of<StoredWay>();
+  static const LogTable table = {.name = "way", .columns = columns, .since = 5, .unique = "checksum"};
+  return table;
+}
 std::span<const LogTable* const> log_tables() {
-  static const std::array tables = {&trial_table(), &verdict_table(), &device_table(), &origin_table()};
+  static const std::array tables = {&trial_table(), &verdict_table(), &device_table(), &origin_table(),
+                                    &way_table()};
   return tables;
 }
 
@@ -299,6 +311,9 @@ Row encode(const StoredDevice& device) {
 }
 Row encode(const StoredOrigin& origin) {
   return encoded(origin_table(), origin);
+}
+Row encode(const StoredWay& way) {
+  return encoded(way_table(), way);
 }
 std::uint64_t hash_of(const StoredDevice& device) {
   return std::bit_cast<std::uint64_t>(std::get<std::int64_t>(encode(device).back()));
@@ -317,6 +332,9 @@ std::optional<StoredDevice> decode_device(const Row& row) {
 }
 std::optional<StoredOrigin> decode_origin(const Row& row) {
   return decoded<StoredOrigin>(origin_table(), row);
+}
+std::optional<StoredWay> decode_way(const Row& row) {
+  return decoded<StoredWay>(way_table(), row);
 }
 
 }  // namespace lehr

@@ -15,6 +15,7 @@ sqlite::Row encode(const Record& record);
 sqlite::Row encode(const StoredVerdict& verdict);
 sqlite::Row encode(const StoredDevice& device);
 sqlite::Row encode(const StoredOrigin& origin);
+sqlite::Row encode(const StoredWay& way);
 /// Record::device_hash of the trials that were measured on it.
 std::uint64_t hash_of(const StoredDevice& device);
 
@@ -23,5 +24,6 @@ std::optional<Record> decode_record(const sqlite::Row& row);
 std::optional<StoredVerdict> decode_verdict(const sqlite::Row& row);
 std::optional<StoredDevice> decode_device(const sqlite::Row& row);
 std::optional<StoredOrigin> decode_origin(const sqlite::Row& row);
+std::optional<StoredWay> decode_way(const sqlite::Row& row);
 
 }  // namespace lehr

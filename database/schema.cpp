@@ -106,8 +106,29 @@ CREATE TABLE origin (
 ) STRICT;
 )sql";
 
-constexpr std::array<Migration, 4> kMigrations = {
-    {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4}}};
+// A row of `way` never changes: a later search is another row.
+constexpr std::string_view kVersion5 = R"sql(
+CREATE TABLE way (
+  seq             INTEGER PRIMARY KEY,
+  workload        TEXT NOT NULL,
+  device          TEXT NOT NULL,
+  session         TEXT NOT NULL,
+  baseline        TEXT NOT NULL,
+  library         TEXT NOT NULL,
+  list            INTEGER NOT NULL,
+  way             INTEGER NOT NULL,
+  mark            INTEGER NOT NULL,
+  tried           INTEGER NOT NULL,
+  offered         INTEGER NOT NULL,
+  created_unix_ms INTEGER NOT NULL,
+  checksum        INTEGER NOT NULL UNIQUE
+) STRICT;
+ALTER TABLE verdict ADD COLUMN ways_tried INTEGER;
+ALTER TABLE verdict ADD COLUMN ways INTEGER;
+)sql";
+
+constexpr std::array<Migration, 5> kMigrations = {
+    {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4}, {5, kVersion5}}};
 
 // The three answers belong together only inside one transaction: another process may be creating the file.
 int version_in_transaction(const sqlite::Connection& connection, std::span<const Migration> steps) {

@@ -39,8 +39,11 @@ void verify_table(const Database::Impl& impl, const LogTable& table, Verificatio
     Row row = rows.row();
     const std::int64_t seq = std::get<std::int64_t>(row.front());
     row.erase(row.begin());
-    const bool origin = &table == &origin_table();
-    ++(trial ? result.records : verdict ? result.verdicts : origin ? result.origins : result.devices);
+    ++(trial                       ? result.records
+       : verdict                   ? result.verdicts
+       : &table == &origin_table() ? result.origins
+       : &table == &way_table()    ? result.ways
+                                   : result.devices);
     if (const std::string problem = why_damaged(table, row); !problem.empty()) {
       const auto* id = std::get_if<std::string>(&row[verdict ? 3 : 0]);
       result.damaged.push_back({std::string(table.name), seq, id ? *id : "", problem});
@@ -65,6 +68,7 @@ DatabaseStats Database::stats() const {
   stats.verdicts = connection.query_int("SELECT count(*) FROM verdict");
   if (impl_->version >= device_table().since)
     stats.devices = connection.query_int("SELECT count(*) FROM device");
+  if (impl_->version >= way_table().since) stats.ways = connection.query_int("SELECT count(*) FROM way");
   struct Task {
     TaskStats stats;
     std::map<std::string, std::int64_t, std::less<>> failed;

@@ -66,6 +66,9 @@ Judgement judge(const std::vector<ContestEntry>& entries, std::size_t sources) {
     verdict.baseline = entry.name;
     verdict.baseline_us = entry.time_us;
     verdict.speedup_vs_baseline = speedup_over(entries[result.winner], entry);
+    const WayCount ways = entry.finding ? ways_of(*entry.finding) : WayCount();
+    verdict.ways_tried = ways.tried;
+    verdict.ways = ways.offered;
   }
   return result;
 }

@@ -86,6 +86,7 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
 
 Summary Session::run() {
   begin();
+  prepare_libraries();
   while (round()) {
   }
   return end(*stop_);
@@ -137,6 +138,7 @@ void Session::prepare() {
   parts_.measurer->prepare(asked_problem(task_.workload, options_.seed),
                            other_problem(task_.workload, options_.seed),
                            plain_source(task_.workload, task_.device.limits));
+  libraries_prepared_ = false;
   setup_s_ += elapsed_s() - before_s;
 }
 

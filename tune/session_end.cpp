@@ -1,5 +1,6 @@
 // The session's end: the contest of the finalists, the verdict, the summary.
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
@@ -49,8 +50,54 @@ double Session::finals_budget_s() {
   return options_.baselines.empty() ? budget_s : 0.6 * budget_s;
 }
 
+std::vector<std::string> Session::libraries() const {
+  std::vector<std::string> names = with_calls_for(task_.workload.op(), options_.baselines);
+  std::erase(names, kUnfused);
+  return names;
+}
+
+void Session::prepare_libraries() {
+  libraries_prepared_ = true;
+  std::map<std::string, LibrarySearch> searches;
+  for (const std::string& name : libraries()) searches[name].seconds = library_search_s(options_.stop);
+  if (options_.reuse) {
+    for (const StoredWay& way : parts_.database->ways(summary_.workload, summary_.identity)) {
+      const auto search = searches.find(way.baseline);
+      if (search == searches.end()) continue;
+      std::vector<LibraryFinding>& known = search->second.known;
+      if (way.list == 0) known.push_back({way.library, {}});
+      // In their order; behind a gap they are of no use.
+      if (!known.empty() && known.back().library == way.library && way.list == std::ssize(known.back().lists))
+        known.back().lists.push_back(way);
+    }
+  }
+  parts_.measurer->prepare_baselines(std::move(searches));
+}
+
+/// For the next session, unless the log has it.
+void Session::remember_ways(const ContestEntry& library) {
+  if (!library.finding) return;
+  const std::vector<StoredWay> known = parts_.database->ways(summary_.workload, summary_.identity);
+  for (std::size_t i = 0; i < library.finding->lists.size(); ++i) {
+    StoredWay way;
+    static_cast<FoundWay&>(way) = library.finding->lists[i];
+    way.workload = summary_.workload;
+    way.device = summary_.identity;
+    way.session = options_.session_id;
+    way.baseline = library.name;
+    way.library = library.finding->library;
+    way.list = static_cast<std::int64_t>(i);
+    const bool there = std::ranges::any_of(known, [&](const StoredWay& other) {
+      return other.baseline == way.baseline && other.library == way.library && other.list == way.list &&
+             static_cast<const FoundWay&>(other) == static_cast<const FoundWay&>(way);
+    });
+    if (!there) parts_.database->append(way);
+  }
+}
+
 void Session::finals() {
   report(EventKind::kFinals, "");
+  if (!libraries_prepared_) prepare_libraries();
   const bool in_time = options_.stop.time_s > 0 || options_.stop.finals_s > 0;
   const ContestOptions contest = backend_of(task_.device.limits.target).contest;
   const std::vector<Config> configs = entrants(
@@ -59,10 +106,8 @@ void Session::finals() {
   std::vector<Source> sources;
   for (const Config& config : configs) sources.push_back(runner_.source_of(config));
   const double budget_s = finals_budget_s();
-  std::vector<std::string> libraries = with_calls_for(task_.workload.op(), options_.baselines);
-  std::erase(libraries, kUnfused);
   std::vector<ContestEntry> entries =
-      parts_.measurer->contest(sources, challengers(configs), libraries, budget_s);
+      parts_.measurer->contest(sources, challengers(configs), libraries(), budget_s);
   CHECK(entries.size() >= sources.size(), "{} entries for {} sources", entries.size(), sources.size());
   const bool cut_off =
       entries[0].round_us.empty() || std::ranges::any_of(entries, [](const ContestEntry& entry) {
@@ -107,13 +152,18 @@ void Session::conclude_from_contest(std::vector<Config> configs, std::vector<Con
     summary_.verdict.default_time = {};
     summary_.verdict.speedup_vs_default = {};
   }
-  for (const ContestEntry& entry : std::span(entries).subspan(configs.size()))
+  for (const ContestEntry& entry : std::span(entries).subspan(configs.size())) {
+    const WayCount ways = entry.finding ? ways_of(*entry.finding) : WayCount();
     summary_.baselines.push_back({.name = entry.name,
                                   .time = time_of(entry),
                                   .speedup = speedup_over(winner, entry),
                                   .gpu = entry.gpu,
                                   .note = entry.note,
+                                  .ways_tried = ways.tried,
+                                  .ways = ways.offered,
                                   .missing = entry.missing});
+    remember_ways(entry);
+  }
 }
 
 void Session::conclude_from_trials() {

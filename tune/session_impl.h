@@ -64,6 +64,10 @@ class Session {
   void report(EventKind kind, std::string note);
   Spent spent() const;
   // session_end.cpp
+  std::vector<std::string> libraries() const;
+  /// What they may spend on their searches, and what the log knows of these.
+  void prepare_libraries();
+  void remember_ways(const ContestEntry& library);
   void finals();
   double finals_budget_s();
   std::vector<Config> entrants(std::size_t finalists);
@@ -94,6 +98,7 @@ class Session {
   Seen seen_;  // the configs of all trials
   std::optional<Transfer> transfer_;
   bool warmed_up_ = false;
+  bool libraries_prepared_ = false;  // since prepare()
   bool model_expects_gain_ = true;
   std::optional<StopReason> stop_;
   std::optional<Config> default_;  // the first default that ran in this session

@@ -67,4 +67,10 @@ double finals_share_s(const StopRules& rules, double elapsed_s) {
   return std::clamp(kShare * elapsed_s, 2.0, 20.0);
 }
 
+double library_search_s(const StopRules& rules) {
+  constexpr double kShare = 0.05, kShareOfFinals = 0.2;
+  if (!rules.cut_searches) return 0;
+  return rules.time_s > 0 ? kShare * rules.time_s : kShareOfFinals * rules.finals_s;
+}
+
 }  // namespace lehr

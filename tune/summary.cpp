@@ -27,6 +27,8 @@ json json_of(const BaselineTime& b) {
           {"speedup_interval", b.speedup.interval},
           {"gpu", b.gpu},
           {"note", known_or_null(b.note)},
+          {"ways_tried", known_or_null(b.ways_tried)},
+          {"ways", known_or_null(b.ways)},
           {"missing", known_or_null(b.missing)}};
 }
 

@@ -22,6 +22,7 @@ struct BaselineTime {
   Ratio speedup;                               ///< how much faster the best kernel is; 0: not timed
   std::optional<GpuState> gpu = std::nullopt;  ///< while it was timed
   std::string note;                            ///< how it was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
+  std::int64_t ways_tried = 0, ways = 0;       ///< as Verdict::ways
   std::string missing;
 };
 

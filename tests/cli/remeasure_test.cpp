@@ -85,7 +85,7 @@ class Remeasure : public ::testing::Test {
     EXPECT_EQ(parsed(mended)["kernels"], 1);
     const json stats = parsed(lehr("db stats --json"));
     EXPECT_GT(stats["records"], before);
-    EXPECT_EQ(stats["schema_version"], 4);
+    EXPECT_EQ(stats["schema_version"], 5);
     const json kernel = bundle()["kernels"][0];
     const std::optional<Record> row = Database::open_read_only(log()).find(kernel["record"]);
     ASSERT_TRUE(row);

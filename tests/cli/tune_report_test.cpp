@@ -1,4 +1,4 @@
-// What the table of `lehr tune` says of the roofline.
+// What the table of `lehr tune` says of the roofline, and of searches that were cut.
 #include "cli/tune_report.h"
 
 #include <gmock/gmock.h>
@@ -43,6 +43,21 @@ TEST(TuneReport, SaysInWordsWhyWinogradIsAboveAHundredPercent) {
               HasSubstr("roofline  196 % of what the device can do (230 GFLOP/s, 21 GB/s)\n"
                         "          more than 100 %: Winograd's algorithm does fewer operations "
                         "than the direct sum that is counted\n"));
+}
+
+TEST(TuneReport, SaysThatALibrarysSearchWasCut) {
+  const auto report = [](std::int64_t tried) {
+    Summary summary;
+    summary.best = Trial();
+    summary.contested = true;
+    summary.verdict.baseline = "cudnn-best";
+    summary.verdict.speedup_vs_baseline.value = 1.25;
+    summary.verdict.ways_tried = tried;
+    summary.verdict.ways = 44;
+    return report_text(summary, Device(), "lehr.db");
+  };
+  EXPECT_THAT(report(9), HasSubstr("1.25x the speed of cudnn-best, of which 9 of 44 ways were tried\n"));
+  EXPECT_THAT(report(44), HasSubstr("1.25x the speed of cudnn-best\n"));
 }
 
 }  // namespace

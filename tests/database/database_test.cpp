@@ -199,7 +199,7 @@ TEST(Database, CountsTasksFailuresAndSessions) {
         failed("w", "d", FailureKind::kCompile), failed("v", "d", FailureKind::kTimeout)})
     database.append(record);
   const DatabaseStats stats = database.stats();
-  EXPECT_EQ(stats.schema_version, 4);
+  EXPECT_EQ(stats.schema_version, 5);
   EXPECT_GT(stats.file_bytes, 4096);
   EXPECT_EQ(stats.sessions, 2);
   ASSERT_THAT(stats.tasks, SizeIs(2));
@@ -261,6 +261,30 @@ TEST(Database, NamesItsTasksInOrderAndCountsWhatWasTimed) {
   EXPECT_EQ(database.timed({.workload = "b", .device = "y"}), 2);
   EXPECT_EQ(database.timed({.workload = "a"}), 2);
   EXPECT_EQ(database.timed({.workload = "c"}), 0);
+}
+
+TEST(Database, TellsTheNewestWayOfEachListAndVersion) {
+  Database database = Database::open(":memory:");
+  const auto found = [](std::int64_t list, std::int64_t way, std::int64_t tried, const char* library) {
+    StoredWay stored = test::stored_way("s1", list);
+    stored.way = way;
+    stored.tried = tried;
+    stored.library = library;
+    return stored;
+  };
+  database.append(found(1, 2, 44, "cuDNN 9.19.0"));
+  database.append(found(0, 1, 3, "cuDNN 9.19.0"));
+  database.append(found(0, 8, 44, "cuDNN 9.19.0"));
+  database.append(found(0, 4, 44, "cuDNN 9.10.0"));
+  database.append(found(0, 4, 44, "cuDNN 9.10.0"));
+  const std::vector<StoredWay> ways = database.ways("w", "d");
+  ASSERT_EQ(ways.size(), 3U);
+  const auto is = [&](std::size_t i, const char* library, std::int64_t list, std::int64_t way) {
+    return ways[i].library == library && ways[i].list == list && ways[i].way == way;
+  };
+  EXPECT_TRUE(is(0, "cuDNN 9.10.0", 0, 4));
+  EXPECT_TRUE(is(1, "cuDNN 9.19.0", 0, 8));
+  EXPECT_TRUE(is(2, "cuDNN 9.19.0", 1, 2));
 }
 
 }  // namespace

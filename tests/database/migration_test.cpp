@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 TEST(Migration, ReadsAnOlderFileWithoutChangingIt) {
-  for (const int version : {1, 2}) {
+  for (const int version : {1, 2, 4}) {
     TempDir dir;
     const std::string text = make_older(dir / "a.db", version, 40);
     const std::string before = bytes_of(dir / "a.db");
@@ -29,6 +29,8 @@ TEST(Migration, ReadsAnOlderFileWithoutChangingIt) {
     EXPECT_TRUE(dump_of(database) == text);
     EXPECT_EQ(database.stats().records, 40);
     EXPECT_EQ(database.stats().devices, 0);
+    EXPECT_EQ(database.stats().ways, 0);
+    EXPECT_THAT(database.ways("w", "d"), SizeIs(0));
     EXPECT_EQ(database.stats().schema_version, version);
     EXPECT_TRUE(database.best({}).has_value());
     EXPECT_THAT(database.all({}), SizeIs(40));
@@ -41,7 +43,7 @@ TEST(Migration, ReadsAnOlderFileWithoutChangingIt) {
 }
 
 TEST(Migration, BringsAnOlderFileForwardAndKeepsACopyOfWhatItWas) {
-  for (const int version : {1, 2}) {
+  for (const int version : {1, 2, 4}) {
     TempDir dir;
     const std::string text = make_older(dir / "a.db", version, 40);
     const std::string bak = fmt::format("a.db.v{}.bak", version);
@@ -51,7 +53,7 @@ TEST(Migration, BringsAnOlderFileForwardAndKeepsACopyOfWhatItWas) {
       note = database.note();
       EXPECT_TRUE(dump_of(database) == text);
       EXPECT_TRUE(database.verify().sound());
-      EXPECT_EQ(database.stats().schema_version, 4);
+      EXPECT_EQ(database.stats().schema_version, 5);
       Record record = test::timed("w", "d", 1);
       std::get<Timing>(record.outcome).resources.advisories = "(C7510) wgmma serialised";
       record.source_hash = 0xfedc'ba98'7654'3210;
@@ -61,9 +63,11 @@ TEST(Migration, BringsAnOlderFileForwardAndKeepsACopyOfWhatItWas) {
       EXPECT_EQ(std::get<Timing>(back->outcome).resources.advisories, "(C7510) wgmma serialised");
       EXPECT_EQ(back->source_hash, record.source_hash);
       EXPECT_EQ(database.devices().at(back->device_hash).limits.cores, 114);
+      database.append(test::stored_way("s1"));
+      EXPECT_THAT(database.ways("w", "d"), SizeIs(1));
       EXPECT_TRUE(database.verify().sound());
     }
-    EXPECT_THAT(note, HasSubstr(fmt::format("from schema version {} to 4", version)));
+    EXPECT_THAT(note, HasSubstr(fmt::format("from schema version {} to 5", version)));
     EXPECT_THAT(note, HasSubstr(bak));
     const Database copy = Database::open_read_only(dir / bak);
     EXPECT_EQ(copy.stats().schema_version, version);
@@ -111,7 +115,7 @@ TEST(Migration, ChangesNothingWhereTheCopyCannotBeMade) {
 }
 
 TEST(Migration, RowsOfAllVersionsAreTheSameRowsToMergeAndSalvage) {
-  for (const int version : {1, 2}) {
+  for (const int version : {1, 2, 4}) {
     TempDir dir;
     const std::string text = make_older(dir / "old.db", version, 40);
     std::vector<Database> old;
@@ -128,6 +132,7 @@ TEST(Migration, RowsOfAllVersionsAreTheSameRowsToMergeAndSalvage) {
       record.device_hash = forward.append(test::stored_gpu("H100", 114));
       record.source_hash = 7;
       forward.append(record);
+      forward.append(test::stored_way("s1"));
     }
     old[0] = Database::open_read_only(dir / "old.db");
     const AddedRows more = fresh.merge(old, Trust::kAsRunHere)[0];
@@ -135,10 +140,12 @@ TEST(Migration, RowsOfAllVersionsAreTheSameRowsToMergeAndSalvage) {
     EXPECT_EQ(more.trials.present, 40);
     EXPECT_EQ(more.verdicts.present, 1);
     EXPECT_EQ(more.devices.added, 1);
+    EXPECT_EQ(more.ways.added, 1);
     const AddedRows saved = salvage(dir / "old.db", dir / "saved.db");
     EXPECT_EQ(saved.trials.added, 41);
     EXPECT_EQ(saved.verdicts.added, 1);
     EXPECT_EQ(saved.devices.added, 1);
+    EXPECT_EQ(saved.ways.added, 1);
     EXPECT_TRUE(dump_of(Database::open_read_only(dir / "saved.db")) == dump_of(old[0]));
   }
 }

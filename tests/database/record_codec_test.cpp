@@ -101,9 +101,11 @@ TEST(RecordCodec, KeepsTheOrderOfTheColumns) {
       "workload device session record_id default_us best_us baseline baseline_us speedup_vs_default "
       "speedup_vs_baseline json created_unix_ms default_us_low default_us_high best_us_low best_us_high "
       "speedup_vs_default_low speedup_vs_default_high speedup_vs_baseline_low speedup_vs_baseline_high "
-      "deterministic checksum ");
+      "deterministic ways_tried ways checksum ");
   EXPECT_EQ(names_of(device_table()),
             "identity name target arch facts driver compiler os uuid cold checksum ");
+  EXPECT_EQ(names_of(way_table()),
+            "workload device session baseline library list way mark tried offered created_unix_ms checksum ");
 }
 
 TEST(RecordCodec, RefusesToStoreWhatIsNoMeasurement) {
@@ -229,6 +231,43 @@ TEST(VerdictCodec, TakesNothingFromADocumentThatTuneNeverPrinted) {
     EXPECT_FALSE(got->best.interval.known() || got->default_time.interval.known() ||
                  got->speedup_vs_default.interval.known() || got->deterministic)
         << text;
+  }
+}
+
+TEST(VerdictCodec, TellsHowManyWaysTheBaselineHasTried) {
+  StoredVerdict v = test::verdict("w", "d", "id");
+  EXPECT_EQ(decode_verdict(encode(v))->ways, 0);
+  v.ways_tried = 3;
+  v.ways = 16;
+  const std::optional<StoredVerdict> got = decode_verdict(encode(v));
+  ASSERT_TRUE(got.has_value());
+  EXPECT_EQ(got->ways_tried, 3);
+  EXPECT_EQ(got->ways, 16);
+  EXPECT_FALSE(decode_verdict(test::changed(verdict_table(), encode(v), "ways_tried", std::int64_t{17})));
+}
+
+TEST(WayCodec, GivesBackEveryField) {
+  const StoredWay way = test::stored_way("s1", 2);
+  const std::optional<StoredWay> got = decode_way(encode(way));
+  ASSERT_TRUE(got.has_value());
+  EXPECT_EQ(static_cast<const FoundWay&>(*got), static_cast<const FoundWay&>(way));
+  EXPECT_EQ(encode(*got), encode(way));
+  EXPECT_EQ(got->library, "cuDNN 9.19.0");
+  EXPECT_EQ(got->list, 2);
+}
+
+TEST(WayCodec, RefusesNumbersThatNoSearchGives) {
+  for (const auto& [name, value] : {std::pair{"way", -1L},
+                                    {"way", 44},
+                                    {"tried", 0},
+                                    {"tried", 45},
+                                    {"offered", 0},
+                                    {"offered", 1L << 40},
+                                    {"list", -1},
+                                    {"list", 1000}}) {
+    const sqlite::Row row =
+        test::changed(way_table(), encode(test::stored_way("s1")), name, std::int64_t{value});
+    EXPECT_FALSE(decode_way(row).has_value()) << name << "=" << value;
   }
 }
 

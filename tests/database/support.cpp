@@ -199,6 +199,18 @@ StoredDevice stored_gpu(const std::string& name, int cores) {
   return device;
 }
 
+StoredWay stored_way(const std::string& session, std::int64_t list) {
+  StoredWay way;
+  static_cast<FoundWay&>(way) = {.way = 5, .mark = 0xfedc'ba98'7654'3210, .tried = 9, .offered = 44};
+  way.workload = "w";
+  way.device = "d";
+  way.session = session;
+  way.baseline = "cudnn-unfused";
+  way.library = "cuDNN 9.19.0";
+  way.list = list;
+  return way;
+}
+
 std::string make_older(const std::filesystem::path& path, int version, int rows) {
   Database same = Database::open(":memory:");
   const sqlite::Connection connection(path, sqlite::Mode::kReadWrite);

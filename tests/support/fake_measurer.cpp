@@ -70,6 +70,7 @@ std::vector<ContestEntry> FakeMeasurer::contest(std::span<const Source> sources,
       entry.missing = "libabsent.so is not installed";
     else
       entry.round_us.assign(kRounds, baseline_us);
+    if (const auto found = findings.find(name); found != findings.end()) entry.finding = found->second;
     entries.push_back(std::move(entry));
   }
   for (ContestEntry& entry : entries) {

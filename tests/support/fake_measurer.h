@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,9 @@ class FakeMeasurer : public Measurer {
 
   void prepare(const Problem& problem, const std::optional<Problem>& other = {},
                const std::optional<PlainSource>& plain = {}) override;
+  void prepare_baselines(std::map<std::string, LibrarySearch> wanted) override {
+    searches = std::move(wanted);
+  }
   std::vector<Outcome> measure(std::span<const Source> sources,
                                const std::function<void(std::size_t, const Outcome&)>& done) override;
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
@@ -53,6 +57,8 @@ class FakeMeasurer : public Measurer {
   std::vector<std::string> repeated;  ///< entries
 
   int prepared = 0;
+  std::map<std::string, LibrarySearch> searches;   ///< of the last prepare_baselines()
+  std::map<std::string, LibraryFinding> findings;  ///< of baselines, by name
   std::vector<std::string> measured;   ///< entries, in order
   std::vector<std::string> contested;  ///< entries of the last contest
   double last_budget_s = 0;

@@ -61,6 +61,13 @@ TEST(StopRules, KeepAShareForTheFinals) {
   EXPECT_DOUBLE_EQ(finals_share_s({}, 1e6), 20);
 }
 
+TEST(StopRules, LimitTheSearchesOfLibrariesWhereTimeIsLimited) {
+  EXPECT_DOUBLE_EQ(library_search_s({.trials = 64, .cut_searches = true}), 0);
+  EXPECT_DOUBLE_EQ(library_search_s({.trials = 0, .time_s = 20, .cut_searches = true}), 1);
+  EXPECT_DOUBLE_EQ(library_search_s({.trials = 0, .finals_s = 5, .cut_searches = true}), 1);
+  EXPECT_DOUBLE_EQ(library_search_s({.trials = 0, .time_s = 20}), 0);
+}
+
 TEST(Pool, VisitsEveryIndexOnceForAnyCountChunkAndThreads) {
   for (const int threads : {1, 2, 5}) {
     Pool pool(threads);

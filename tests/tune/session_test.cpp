@@ -181,8 +181,60 @@ TEST(Session, TimesTheBaselinesInTheFinalsAndSaysWhyOneIsMissing) {
   EXPECT_EQ(nlohmann::json::parse(verdicts[0].json), to_json(summary));
 }
 
+LibraryFinding finding_of(const char* library, std::int64_t way, std::int64_t tried) {
+  return {library, {{.way = way, .mark = 77, .tried = tried, .offered = 16}}};
+}
+
+TEST(Session, KeepsWhatLibrariesFoundForTheNextSession) {
+  ToySession toy;
+  toy.with_model = false;
+  toy.options.stop.trials = 4;
+  toy.options.baselines = {"vendor", "other"};
+  toy.options.stop.time_s = 20;
+  toy.options.stop.cut_searches = true;
+  LibraryFinding found = finding_of("Vendor 1.0", 2, 3);
+  toy.arrange = [&](FakeMeasurer& measurer) { measurer.findings = {{"vendor", found}}; };
+  const Summary first = toy.run();
+  ASSERT_EQ(toy.measurer->searches.size(), 2U);
+  EXPECT_TRUE(toy.measurer->searches.at("vendor").known.empty());
+  EXPECT_DOUBLE_EQ(toy.measurer->searches.at("vendor").seconds, 1);
+  EXPECT_EQ(first.baselines[0].ways_tried, 3);
+  EXPECT_EQ(first.baselines[0].ways, 16);
+  EXPECT_EQ(first.baselines[1].ways, 0);
+  const nlohmann::json document = to_json(first);
+  EXPECT_EQ(document["baselines"][0]["ways_tried"], 3);
+  EXPECT_EQ(document["baselines"][0]["ways"], 16);
+  EXPECT_TRUE(document["baselines"][1]["ways"].is_null());
+  ASSERT_EQ(first.verdict.baseline, "vendor");
+  EXPECT_EQ(toy.database.verdicts({})[0].ways_tried, 3);
+  EXPECT_EQ(toy.database.verdicts({})[0].ways, 16);
+  // It goes on, and keeps what is new; of another version, too.
+  toy.options.session_id = "session-2";
+  toy.options.stop.time_s = 0;
+  found = finding_of("Vendor 1.0", 9, 16);
+  toy.run();
+  EXPECT_EQ(toy.measurer->searches.at("vendor").known, std::vector{finding_of("Vendor 1.0", 2, 3)});
+  EXPECT_TRUE(toy.measurer->searches.at("other").known.empty());
+  EXPECT_DOUBLE_EQ(toy.measurer->searches.at("vendor").seconds, 0);
+  toy.options.session_id = "session-3";
+  found = finding_of("Vendor 2.0", 4, 16);
+  toy.run();
+  EXPECT_EQ(toy.measurer->searches.at("vendor").known, std::vector{finding_of("Vendor 1.0", 9, 16)});
+  toy.options.session_id = "session-4";
+  toy.run();
+  const std::vector both = {finding_of("Vendor 1.0", 9, 16), finding_of("Vendor 2.0", 4, 16)};
+  EXPECT_EQ(toy.measurer->searches.at("vendor").known, both);
+  EXPECT_EQ(toy.database.stats().ways, 3) << "what is known is not written again";
+  toy.options.session_id = "session-5";
+  toy.options.reuse = false;
+  toy.run();
+  EXPECT_TRUE(toy.measurer->searches.at("vendor").known.empty());
+}
+
 TEST(Session, HasNoRowOfALibraryWithoutACallForTheOperator) {
   ToySession toy;
+  toy.with_model = false;
+  toy.options.stop.trials = 4;
   toy.options.baselines = {"cudnn", "cudnn-best", "absent"};
   const Summary summary = toy.run();
   ASSERT_EQ(summary.baselines.size(), 1u);
