@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "cli/args.h"
@@ -207,6 +208,7 @@ int TuneCommand::tune_workloads(std::vector<Workload> workloads, const MeasureSe
     opened.options.session_id = new_session_id();
     TaskRun run({workload, setup.device, !no_winograd_}, opened.options, opened.parts);
     summaries.push_back(run.run());
+    opened.options.before_s = 0;
     opened.progress.finish();
     if (!json_) fmt::print("{}", report_text(summaries.back(), setup.device, database_));
     std::fflush(stdout);
@@ -250,6 +252,7 @@ int TuneCommand::tune_model(const ModelProblem& problem, const MeasureSetup& set
 }
 
 int TuneCommand::run() {
+  const auto begun = std::chrono::steady_clock::now();
   if (model_.given() && (problem_.chosen() || problem_.from_file()))
     throw_user("--model and other problems exclude each other");
   if (!model_.given() && (model_.has_sizes() || warm_))
@@ -279,6 +282,7 @@ int TuneCommand::run() {
   opened.parts.measurer = setup.measurer.get();
   opened.parts.prober = prober_of(setup.device.limits);
   opened.parts.bound = bound_of(setup.device.limits);
+  options.before_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   opened.options = std::move(options);
   return model ? tune_model(*model, setup, opened) : tune_workloads(std::move(workloads), setup, opened);
 }

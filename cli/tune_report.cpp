@@ -87,9 +87,11 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
   if (s.retimed > 0)
     line("noise", fmt::format("{} disturbed window{} timed again; {} trial{} had no calm one", s.retimed,
                               s.retimed == 1 ? " was" : "s were", s.disturbed, s.disturbed == 1 ? "" : "s"));
-  line("time", fmt::format("{:.1f} s: compile {:.1f}, run {:.1f}, search {:.1f} ({:.0f} %), setup {:.1f}",
-                           s.elapsed.total_s, s.elapsed.compile_s, s.elapsed.run_s, s.elapsed.search_s,
-                           100 * s.elapsed.search_s / std::max(1e-9, s.elapsed.total_s), s.elapsed.setup_s));
+  const Elapsed::Parts& parts = s.elapsed.parts;
+  line("time", fmt::format("{:.1f} s: setup {:.1f}, hints {:.1f}, proposals {:.1f}, compile {:.1f}, trials "
+                           "{:.1f}, finals {:.1f}",
+                           s.elapsed.total_s, parts.setup_s, parts.hints_s, parts.proposals_s,
+                           parts.compile_s, parts.trials_s, parts.finals_s));
   line("idle",
        fmt::format("the device waited {:.1f} s ({:.0f} %): {:.1f} for the compiler, {:.1f} for the search",
                    device_idle_s(s.elapsed),

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "measure/worker/serve.h"
 
 namespace lehr {
 namespace {
@@ -14,13 +15,22 @@ constexpr double kLeastGain = 0.01;
 /// Of a turn, beside its block: waking the worker, a call to warm up, stopping it (1.6 ms on 2 CPUs of a Xeon
 /// at 2.8 GHz).
 constexpr double kTurnOverheadUs = 1600;
+/// To be loaded and checked, kLeastRounds rounds with a call to warm up in each, and to be loaded again and
+/// proven on two problems (kLeastProofs).
+constexpr int kLeastCalls = 1 + 2 * kLeastRounds + 1 + 2 * kLeastProofs;
+/// Of a contest's time, for its rounds; libraries and proofs have the rest (LocalMeasurer).
+constexpr double kRoundsShare = 0.5;
 
 }  // namespace
 
-std::size_t affordable_finalists(double budget_s, std::size_t most, const ContestOptions& contest) {
-  const double seconds_each = 1.5 * contest.stage_rounds * (contest.block_us + kTurnOverheadUs) * 1e-6;
-  return std::clamp(static_cast<std::size_t>(std::max(0.0, budget_s) / seconds_each),
-                    std::min(contest.most_finalists, most), most);
+std::size_t affordable_finalists(double budget_s, std::size_t most, double default_us, double fastest_us,
+                                 const ContestOptions& contest) {
+  const double each_s = kLeastCalls * fastest_us * 1e-6;
+  const double left_s = budget_s - kLeastCalls * default_us * 1e-6;
+  if (left_s <= 0 || left_s < each_s) return 0;
+  const double rounds_s = 1.5 * contest.stage_rounds * (contest.block_us + kTurnOverheadUs) * 1e-6;
+  const double wanted = std::max(kRoundsShare * budget_s / rounds_s, static_cast<double>(contest.most_finalists));
+  return static_cast<std::size_t>(std::min({wanted, left_s / std::max(each_s, 1e-9), static_cast<double>(most)}));
 }
 
 std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optional<Config>& default_config,

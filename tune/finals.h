@@ -15,9 +15,12 @@ namespace lehr {
 std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optional<Config>& default_config,
                                         std::size_t count);
 
-/// How many of `most` finalists a contest of `budget_s` seconds has time for; at least those that no stage
-/// drops. Each costs a turn in each round of the first stage, and half of them as much in the second.
-std::size_t affordable_finalists(double budget_s, std::size_t most, const ContestOptions& contest);
+/// How many of `most` finalists a contest of `budget_s` seconds has time for beside the default; 0: there is
+/// none. Each costs the calls without which it proves nothing, a turn in each round of the first stage, and
+/// half of them as much in the second; but for the calls those that no stage drops are always paid for.
+/// `default_us`, `fastest_us`: a call of the default (0: none takes part) and of the fastest.
+std::size_t affordable_finalists(double budget_s, std::size_t most, double default_us, double fastest_us,
+                                 const ContestOptions& contest);
 
 /// The end of a contest whose entry 0 is the default.
 struct Judgement {

@@ -18,13 +18,6 @@
 namespace lehr {
 namespace {
 
-/// Of the time, for all finals together, and of each of them, in seconds.
-constexpr double kFinalsShare = 0.2;
-constexpr double kLeastFinals = 0.4, kMostFinals = 8;
-/// A contest takes so many times what its budget says: the finalists are compiled again, libraries are
-/// started.
-constexpr double kFinalsOverhead = 2.3;
-
 /// Failures from the start after which a task is given up.
 constexpr int kFailingTrials = 32;
 /// What a task of which nothing ran counts for, in microseconds.
@@ -62,21 +55,20 @@ class TurnTaking {
       parts_.now_s = [] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
       };
-    started_s_ = parts_.now_s();
+    started_s_ = parts_.now_s() - options.session.before_s;
     sink_ = std::exchange(parts_.on_event, [this](Event event) { pass_on(std::move(event)); });
-    parts_.time_is_up = [this] { return out_of_time(); };
+    parts_.time_left = [this] { return TimeLeft{left_s() - finals_left_s(), left_s()}; };
     tasks_.reserve(tasks.size());  // their addresses stay
     for (const SharedTask& each : tasks) add(each, device);
-    const double finals_s =
-        kFinalsShare * options.time_s / static_cast<double>(std::max<std::size_t>(1, tasks.size()));
-    finals_s_ = std::clamp(finals_s / kFinalsOverhead, kLeastFinals, kMostFinals);
+    // As of a task that has its part of the time for itself.
+    finals_s_ = finals_share_s(options.time_s / static_cast<double>(std::max<std::size_t>(1, tasks.size())), 0);
   }
 
   std::vector<SharedResult> run() {
     begin_new_ones();
     while (Shared* next = out_of_time() ? nullptr : most_promising()) turn(*next);
     for (Shared& each : tasks_)
-      if (each.run) finish(each);
+      if (each.run) finish(each, std::min(finals_left_s(), left_s()) / static_cast<double>(unfinished()));
     std::vector<SharedResult> results;
     for (Shared& each : tasks_) results.push_back(std::move(each.result));
     return results;
@@ -103,12 +95,13 @@ class TurnTaking {
 
   bool interrupted() const { return parts_.interrupted && parts_.interrupted->load(); }
   double elapsed_s() const { return parts_.now_s() - started_s_; }
-  double finals_left_s() const {
-    return static_cast<double>(
-               std::ranges::count_if(tasks_, [](const Shared& each) { return bool(each.run); })) *
-           finals_s_ * kFinalsOverhead;
+  double left_s() const { return options_.time_s - elapsed_s(); }
+  /// Tasks whose finals are to come.
+  std::ptrdiff_t unfinished() const {
+    return std::ranges::count_if(tasks_, [](const Shared& each) { return each.run && !each.result.summary; });
   }
-  bool out_of_time() const { return interrupted() || elapsed_s() + finals_left_s() >= options_.time_s; }
+  double finals_left_s() const { return static_cast<double>(unfinished()) * finals_s_; }
+  bool out_of_time() const { return interrupted() || left_s() <= finals_left_s(); }
 
   void begin_new_ones() {
     std::vector<Shared*> order;
@@ -116,18 +109,20 @@ class TurnTaking {
       if (each.result.knowledge != Knowledge::kKnown) order.push_back(&each);
     std::ranges::stable_sort(order, std::greater(), &Shared::flops);
     for (Shared* each : order)
-      if (!out_of_time()) begin(*each);
+      if (!out_of_time() && left_s() >= begin_s_) begin(*each);
   }
 
   void begin(Shared& shared) {
     SessionOptions session = options_.session;
+    session.before_s = 0;
     session.stop.time_s = 0;
     session.stop.failing_trials = kFailingTrials;
-    session.stop.finals_s = finals_s_;
     session.session_id = fmt::format("{}-{}", session.session_id, &shared - tasks_.data());
+    const double from_s = elapsed_s();
     shared.run = std::make_unique<TaskRun>(shared.task, session, parts_);
     shared.run->session().begin();
     shared.run->session().pause();
+    begin_s_ = elapsed_s() - from_s;
   }
 
   /// The expected gain of a task's next turn, in microseconds of the sum.
@@ -152,6 +147,7 @@ class TurnTaking {
       const double gain_us = next_gain_us(each);
       const bool worth = options_.session.stop.plateau_trials == 0 || gain_us >= kLeastGain * sum_us;
       const double rate = gain_us / each.curve.seconds_per_turn(usual_s);
+      if (!each.run && left_s() < begin_s_) continue;
       if (each.exhausted || !worth || rate <= best_rate) continue;
       best = &each;
       best_rate = rate;
@@ -166,24 +162,25 @@ class TurnTaking {
     Session& session = shared.run->session();
     const double setup_before_s = session.setup_s();
     session.resume();
-    const double setup_s = session.setup_s() - setup_before_s;
     const int trials_before = session.trials().measured();
     const double search_from_s = elapsed_s();
+    const auto searched_s = [&] { return elapsed_s() - search_from_s; };
+    const auto setup_s = [&] { return session.setup_s() - setup_before_s; };
     do {
       if (!session.round()) shared.exhausted = true;
     } while (!shared.exhausted && !out_of_time() &&
              (session.trials().measured() - trials_before < kTurnTrials ||
-              elapsed_s() - search_from_s < 3 * setup_s));
+              searched_s() < 4 * setup_s()));
     session.pause();
     shared.curve.add_turn(before_us, shared.best_us(), elapsed_s() - begin_s);
     ++shared.result.turns;
   }
 
-  void finish(Shared& shared) {
+  void finish(Shared& shared, double seconds) {
     Session& session = shared.run->session();
     if (!interrupted()) session.resume();
     SharedResult& result = shared.result;
-    result.summary = session.end(interrupted() ? StopReason::kInterrupted : StopReason::kShared);
+    result.summary = session.end(interrupted() ? StopReason::kInterrupted : StopReason::kShared, seconds);
     if (result.summary->best) take(result.summary->verdict, result);
   }
 
@@ -214,6 +211,7 @@ class TurnTaking {
   EventSink sink_;
   std::vector<Shared> tasks_;
   double started_s_ = 0, finals_s_ = 0;
+  double begin_s_ = 0;  // what the last task's inputs and default took: the next one has fewer operations
 };
 
 }  // namespace

@@ -60,6 +60,7 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
       learner_(scorer_.columns(), parts_.model, parts_.validity, options.learner),
       proposer_(*parts_.strategy, learner_, scorer_, parts_.prior, options.batches, options.seed) {
   CHECK(!candidates.defaults.empty(), "a task without a default");
+  elapsed_before_s_ = setup_s_ = options.before_s;
   runner_.set_implausible([this](const Config& config, double time_us) {
     const auto own_flops = [&] {
       return ir::analyze(candidates_.lower(candidates_.space.point_of(config))).flops;
@@ -103,6 +104,7 @@ void Session::pause() {
   elapsed_before_s_ = elapsed_s();
   spent_here_ = spent();
   paused_ = true;
+  prepared_ = false;
 }
 
 Spent Session::spent() const {
@@ -114,12 +116,15 @@ void Session::resume() {
   paused_ = false;
   started_s_ = parts_.now_s();
   spent_before_ = parts_.measurer->spent();
-  prepare();
 }
 
-Summary Session::end(StopReason reason) {
+Summary Session::end(StopReason reason, std::optional<double> finals_s) {
   if (!stop_) stop_ = reason;
   const Progress at_stop = progress();
+  finals_from_s_ = elapsed_s();
+  spent_by_search_ = spent();
+  setup_by_search_s_ = setup_s_;
+  if (finals_s) finals_until_s_ = finals_from_s_ + *finals_s;
   if (stop_ == StopReason::kInterrupted)
     conclude_from_trials();
   else
@@ -133,13 +138,16 @@ Summary Session::end(StopReason reason) {
 }
 
 void Session::prepare() {
+  if (prepared_) return;
+  prepared_ = true;
   const double before_s = elapsed_s();
   report(EventKind::kSetup, summary_.workload);
   parts_.measurer->prepare(asked_problem(task_.workload, options_.seed),
                            other_problem(task_.workload, options_.seed),
                            plain_source(task_.workload, task_.device.limits));
   libraries_prepared_ = false;
-  setup_s_ += elapsed_s() - before_s;
+  inputs_s_ = elapsed_s() - before_s;
+  setup_s_ += inputs_s_;
 }
 
 void Session::recall_rows() {
@@ -210,7 +218,8 @@ void Session::learn(const std::vector<std::size_t>& positions) {
 }
 
 void Session::measure(std::span<const Pick> picks) {
-  learn(runner_.measure(picks, [this] { return out_of_budget(); }));
+  prepare();
+  learn(runner_.measure(picks, [this] { return out_of_budget(); }, time_left()));
 }
 
 /// The first default that is not quarantined is measured in every session, known or not, and whatever the
@@ -224,7 +233,10 @@ void Session::measure_first_default() {
   for (const Config& config : options_.wanted)
     if (picks.empty() || config != picks[0].config)
       picks.push_back({config, kPickedToRemeasure, std::nullopt});
-  learn(runner_.measure(picks, [this] { return interrupted(); }));
+  const double begin_s = elapsed_s();
+  // However little time there is, the default is measured.
+  learn(runner_.measure(picks, [this] { return interrupted(); }, {.wanted_s = time_left().wanted_s}));
+  first_default_s_ = elapsed_s() - begin_s;
   choose_default();
 }
 
@@ -238,7 +250,9 @@ void Session::choose_default() {
 
 void Session::warm_up() {
   warmed_up_ = true;
+  const double begin_s = elapsed_s();
   if (options_.reuse && options_.transfer) recall_tasks();
+  hints_s_ = elapsed_s() - begin_s;
   std::vector<Pick> picks;
   for (const Config& config : candidates_.defaults)
     if (!trials_.find(config)) picks.push_back({config, "default", std::nullopt});
@@ -251,6 +265,10 @@ void Session::warm_up() {
 
 bool Session::round() {
   if (out_of_budget()) return false;
+  if (time_left().most_s < seconds_per_trial() + (prepared_ ? 0 : inputs_s_)) {  // it would only be ended
+    stop_ = parts_.time_left ? StopReason::kShared : StopReason::kTime;
+    return false;
+  }
   if (!warmed_up_) {
     warm_up();
     return true;
@@ -291,15 +309,24 @@ void Session::tell_that_hints_were_dropped() {
 
 /// No more than the budget still holds: proposing and compiling the rest would be wasted.
 std::size_t Session::batch_size(std::size_t wanted) const {
-  const StopRules& rules = options_.stop;
   double room = static_cast<double>(wanted);
-  if (rules.trials > 0) room = std::min<double>(room, rules.trials - spent_ - trials_.measured());
-  if (rules.time_s > 0 && trials_.measured() > 0) {
-    const Progress now = progress();
-    const double per_trial_s = (now.elapsed_s - setup_s_) / trials_.measured();
-    if (per_trial_s > 0) room = std::min(room, (rules.time_s - now.finals_s - now.elapsed_s) / per_trial_s);
-  }
+  if (const int trials = options_.stop.trials; trials > 0)
+    room = std::min<double>(room, trials - spent_ - trials_.measured());
+  if (const double each_s = seconds_per_trial(); each_s > 0)
+    room = std::min(room, time_left().wanted_s / each_s);
   return static_cast<std::size_t>(std::max(1.0, room));
+}
+
+double Session::seconds_per_trial() const {
+  return trials_.measured() > 0 ? (elapsed_s() - setup_s_ - hints_s_) / trials_.measured() : 0;
+}
+
+TimeLeft Session::time_left() const {
+  TimeLeft left = parts_.time_left ? parts_.time_left() : TimeLeft{};
+  const double time_s = options_.stop.time_s;
+  if (time_s > 0) left.most_s = std::min(left.most_s, time_s - elapsed_s());
+  if (time_s > 0) left.wanted_s = std::min(left.wanted_s, left.most_s - finals_share_s(time_s, elapsed_s()));
+  return left;
 }
 
 std::vector<Pick> Session::propose(std::size_t count) {
@@ -318,12 +345,12 @@ Progress Session::progress() const {
           .trials_since_gain = trials_.since_gain(),
           .model_expects_gain = model_expects_gain_,
           .elapsed_s = elapsed,
-          .finals_s = finals_share_s(options_.stop, elapsed)};
+          .finals_s = finals_share_s(options_.stop.time_s, elapsed)};
 }
 
 bool Session::out_of_budget() {
   if (!stop_ && interrupted()) stop_ = StopReason::kInterrupted;
-  if (!stop_ && parts_.time_is_up && parts_.time_is_up()) stop_ = StopReason::kShared;
+  if (!stop_ && parts_.time_left && parts_.time_left().wanted_s <= 0) stop_ = StopReason::kShared;
   if (!stop_) stop_ = should_stop(options_.stop, progress());
   return stop_.has_value();
 }

@@ -39,6 +39,7 @@ struct SessionOptions {
   bool check_determinism = false;  ///< the winner runs twice on the same input, and its bits are compared
   LearnerOptions learner;
   BatchSchedule batches;
+  double before_s = 0;      ///< seconds of the time limit that were spent before: opening the device; part of the set-up
   RowOf row_of;             ///< features; empty: of the lowered kernels
   std::size_t columns = 0;  ///< of `row_of`
   std::string session_id;   ///< unique: names this run in the database
@@ -56,8 +57,8 @@ struct SessionParts {
   const CostModel* prior = nullptr;   ///< scores before the first fit; nullptr: none
   const std::atomic<bool>* interrupted = nullptr;  ///< nullptr: never
   EventSink on_event;                              ///< may be empty
-  std::function<bool()> time_is_up =
-      {};  ///< of several sessions that share it: then there are no more rounds; empty: never
+  std::function<TimeLeft()> time_left =
+      {};  ///< that several sessions share: `wanted_s` until there are no more rounds; empty: no limit
   std::function<double()> now_s;                   ///< monotonic seconds; empty: the steady clock
   Prober prober = {};  ///< asked now and then while no kernel runs; empty: never
   std::function<double()> bound =

@@ -14,18 +14,27 @@
 #include "tune/session_impl.h"
 
 namespace lehr {
+namespace {
 
-/// The default first, then the finalists; all of them measured (and so checked) by this session.
-std::vector<Config> Session::entrants(std::size_t finalists) {
+/// Of the finals' time, for measuring finalists of earlier runs once more.
+constexpr double kResumeShare = 0.5;
+
+}  // namespace
+
+/// The default first, then the finalists; all of them measured (and so checked) by this session. Those that
+/// only earlier runs know are measured for as long as `seconds` say.
+std::vector<Config> Session::entrants(std::size_t finalists, double seconds) {
   std::vector<Config> configs;
   if (default_) configs.push_back(*default_);
   for (const std::size_t at : pick_finalists(trials_, default_, finalists))
     configs.push_back(trials_.all()[at].config);
+  const double until_s = elapsed_s() + seconds;
+  const double affordable = seconds_per_trial() > 0 ? seconds / seconds_per_trial() : 0;
   std::vector<Pick> unknown_here;
   for (const Config& config : configs)
-    if (trials_.find(config)->origin != Origin::kHere)
+    if (trials_.find(config)->origin != Origin::kHere && static_cast<double>(unknown_here.size()) < affordable)
       unknown_here.push_back({config, kPickedToResume, std::nullopt});
-  runner_.measure(unknown_here, [this] { return interrupted(); });
+  runner_.measure(unknown_here, [&] { return interrupted() || elapsed_s() > until_s; }, {.wanted_s = seconds});
   std::erase_if(configs, [this](const Config& config) {
     const KnownTrial* trial = trials_.find(config);
     return trial->origin != Origin::kHere || !trial->time_us();
@@ -42,12 +51,23 @@ std::vector<Challenger> Session::challengers(const std::vector<Config>& configs)
   return {{std::string(kUnfused), to_text(fastest) + ", then a pass", candidates_.unfused(fastest)}};
 }
 
-double Session::finals_budget_s() {
-  double budget_s = finals_share_s(options_.stop, elapsed_s());
-  if (options_.stop.time_s > 0)  // what the rounds overran is taken from the finals, but not all of it
-    budget_s = std::clamp(options_.stop.time_s - elapsed_s(), 0.25 * budget_s, budget_s);
-  // Starting the vendor libraries and choosing among their variants takes time that a contest does not count.
-  return options_.baselines.empty() ? budget_s : 0.6 * budget_s;
+TimeLeft Session::finals_left() const {
+  const double now_s = elapsed_s(), time_s = options_.stop.time_s;
+  if (finals_until_s_) return {*finals_until_s_ - now_s, *finals_until_s_ - now_s};
+  if (time_s <= 0) return {.wanted_s = finals_share_s(0, finals_from_s_)};
+  // What the rounds overran is taken from the finals.
+  const double until_s = std::min(finals_from_s_ + finals_share_s(time_s, now_s), time_s);
+  return {until_s - now_s, until_s - now_s};
+}
+
+/// 0: there is no time for a contest.
+std::size_t Session::finalists(const TimeLeft& left) const {
+  const KnownTrial* const best = trials_.best();
+  if (!best) return 0;
+  if (left.most_s == kNoLimitS) return options_.finalists;
+  const double default_us = default_ ? *trials_.find(*default_)->time_us() : 0;
+  return affordable_finalists(left.wanted_s - (prepared_ ? 0 : inputs_s_), options_.finalists, default_us,
+                              *best->time_us(), backend_of(task_.device.limits.target).contest);
 }
 
 std::vector<std::string> Session::libraries() const {
@@ -59,7 +79,7 @@ std::vector<std::string> Session::libraries() const {
 void Session::prepare_libraries() {
   libraries_prepared_ = true;
   std::map<std::string, LibrarySearch> searches;
-  for (const std::string& name : libraries()) searches[name].seconds = library_search_s(options_.stop);
+  for (const std::string& name : libraries()) searches[name].seconds = library_search_s(options_.stop, finals_left().wanted_s);
   if (options_.reuse) {
     for (const StoredWay& way : parts_.database->ways(summary_.workload, summary_.identity)) {
       const auto search = searches.find(way.baseline);
@@ -96,18 +116,20 @@ void Session::remember_ways(const ContestEntry& library) {
 }
 
 void Session::finals() {
+  const TimeLeft whole = finals_left();
+  const std::size_t count = finalists(whole);
+  if (count == 0 || interrupted()) return conclude_from_trials();
   report(EventKind::kFinals, "");
   if (!libraries_prepared_) prepare_libraries();
-  const bool in_time = options_.stop.time_s > 0 || options_.stop.finals_s > 0;
-  const ContestOptions contest = backend_of(task_.device.limits.target).contest;
-  const std::vector<Config> configs = entrants(
-      in_time ? affordable_finalists(finals_budget_s(), options_.finalists, contest) : options_.finalists);
+  prepare();
+  const std::vector<Config> configs =
+      entrants(count, whole.most_s == kNoLimitS ? kNoLimitS : kResumeShare * whole.wanted_s);
   if (configs.empty() || interrupted()) return conclude_from_trials();
   std::vector<Source> sources;
   for (const Config& config : configs) sources.push_back(runner_.source_of(config));
-  const double budget_s = finals_budget_s();
+  const TimeLeft left = finals_left();
   std::vector<ContestEntry> entries =
-      parts_.measurer->contest(sources, challengers(configs), libraries(), budget_s);
+      parts_.measurer->contest(sources, challengers(configs), libraries(), left.wanted_s, left.most_s);
   CHECK(entries.size() >= sources.size(), "{} entries for {} sources", entries.size(), sources.size());
   const bool cut_off =
       entries[0].round_us.empty() || std::ranges::any_of(entries, [](const ContestEntry& entry) {
@@ -128,6 +150,7 @@ void Session::refuse(const Config& config, const Failure& failure) {
 
 void Session::conclude_from_contest(std::vector<Config> configs, std::vector<ContestEntry> entries) {
   if (default_ && entries[0].failure) return refuse(configs[0], *entries[0].failure);
+  if (default_ && !entries[0].finished) return conclude_from_trials();  // the time was up
   // Without a default the first one that was proven takes its place: neither one that failed nor one that
   // dropped out.
   for (std::optional<Failure> last; entries[0].failure || !entries[0].finished;) {
@@ -193,8 +216,15 @@ void Session::conclude_from_trials() {
 
 void Session::check_determinism() {
   if (!options_.check_determinism || !summary_.best || interrupted()) return;
-  const auto repeated = parts_.measurer->repeat(runner_.source_of(summary_.best->config));
   std::string& text = summary_.determinism;
+  constexpr double kTolerated = 1.1;  // times the limit
+  const double limit_s = options_.stop.time_s, two_calls_s = 2 * summary_.verdict.best.us * 1e-6;
+  if (limit_s > 0 && elapsed_s() + two_calls_s > kTolerated * limit_s) {
+    text = "whether the winner is deterministic could not be told: no time was left";
+    return;
+  }
+  prepare();
+  const auto repeated = parts_.measurer->repeat(runner_.source_of(summary_.best->config));
   if (const auto* failure = std::get_if<Failure>(&repeated)) {
     text = fmt::format("whether the winner is deterministic could not be told: {}: {}",
                        name_of(failure->kind), first_line(failure->text));
@@ -218,23 +248,48 @@ void Session::summarize(const Progress& at_stop) {
   summary_.fits = learner_.fits();
   summary_.scored = scorer_.scored();
   summary_.stop = *stop_;
-  summary_.stop_text = explain(*stop_, options_.stop, at_stop);
+  summary_.stop_text = stop_text(at_stop);
   if (summary_.best) {
     roofline_.reached(summary_.best->config.family, summary_.verdict.best.us);
     summary_.roofline_fraction = roofline_.share(summary_.verdict.best.us);
   }
   summary_.peaks = roofline_.peaks();
-  Elapsed& elapsed = summary_.elapsed;
-  elapsed.total_s = elapsed_s();
-  elapsed.setup_s = setup_s_;
   const Spent spent = this->spent();
-  elapsed.run_s = spent.run_s;
-  elapsed.compile_s = spent.compile_s;
+  tell_where_time_went(summary_.elapsed);
   summary_.compiling_s = spent.compiling_s;
   summary_.kernels = spent.kernels;
   summary_.retimed = spent.retimed;
   summary_.disturbed = spent.disturbed;
-  elapsed.search_s = std::max(0.0, elapsed.total_s - setup_s_ - elapsed.run_s - elapsed.compile_s);
+}
+
+void Session::tell_where_time_went(Elapsed& elapsed) const {
+  const Spent spent = this->spent();
+  elapsed.total_s = elapsed_s();
+  elapsed.setup_s = setup_s_ + spent.prepare_s;
+  elapsed.run_s = spent.run_s;
+  elapsed.compile_s = spent.compile_s;
+  elapsed.search_s = std::max(0.0, elapsed.total_s - elapsed.setup_s - elapsed.run_s - elapsed.compile_s);
+  Elapsed::Parts& parts = elapsed.parts;
+  parts.setup_s = elapsed.setup_s;
+  parts.hints_s = hints_s_;
+  parts.compile_s = spent_by_search_.compile_s;
+  parts.trials_s = spent_by_search_.run_s;
+  parts.proposals_s =
+      finals_from_s_ - setup_by_search_s_ - spent_by_search_.prepare_s - hints_s_ - parts.compile_s - parts.trials_s;
+  parts.finals_s = elapsed.total_s - finals_from_s_ - (setup_s_ - setup_by_search_s_) -
+                   (spent.prepare_s - spent_by_search_.prepare_s);
+}
+
+/// What cannot be shorter than it is may take longer than the limit: then it is named.
+std::string Session::stop_text(const Progress& at_stop) const {
+  const double limit_s = options_.stop.time_s, begun_s = first_default_s_ + setup_s_;
+  const KnownTrial* const first = default_ ? trials_.find(*default_) : nullptr;
+  if (limit_s <= 0 || begun_s <= limit_s || !first || !first->time_us())
+    return explain(*stop_, options_.stop, at_stop);
+  return fmt::format(
+      "the limit of {:g} s was reached: set-up took {:.1f} s, and the default alone {:.1f} s (to compile, check "
+      "and time it; one call takes {:.2g} s)",
+      limit_s, setup_s_, first_default_s_, *first->time_us() * 1e-6);
 }
 
 /// Only a contest gives a verdict: without one `best` shows the fastest row, and says so.

@@ -32,14 +32,18 @@ class Session {
   /// measures and learns once. false: a stop rule has fired, or did before.
   bool round();
   /// The finals and the verdict; `reason` is why there are no more rounds, where no stop rule has fired.
-  Summary end(StopReason reason);
+  /// `finals_s`: what the finals may take, of a session that shares its time; else they have the rest of its
+  /// own.
+  Summary end(StopReason reason, std::optional<double> finals_s = std::nullopt);
   /// Before another session uses the measurer, and when it is this one's again: its clock stands still
-  /// meanwhile.
+  /// meanwhile. The inputs are made again when they are needed.
   void pause();
   void resume();
 
   const Trials& trials() const { return trials_; }
   double setup_s() const { return setup_s_; }
+  /// What making the inputs took the last time.
+  double inputs_s() const { return inputs_s_; }
   double elapsed_s() const { return elapsed_before_s_ + (paused_ ? 0 : parts_.now_s() - started_s_); }
   bool stopped() const { return stop_.has_value(); }
 
@@ -60,6 +64,10 @@ class Session {
   void probe_roof();
   Progress progress() const;
   bool out_of_budget();
+  /// `wanted_s`: until the finals are due.
+  TimeLeft time_left() const;
+  /// Of a trial, with all that it takes; 0: not known yet.
+  double seconds_per_trial() const;
   bool interrupted() const { return parts_.interrupted && parts_.interrupted->load(); }
   void report(EventKind kind, std::string note);
   Spent spent() const;
@@ -69,11 +77,15 @@ class Session {
   void prepare_libraries();
   void remember_ways(const ContestEntry& library);
   void finals();
-  double finals_budget_s();
-  std::vector<Config> entrants(std::size_t finalists);
+  /// What the finals may take from now on, and whether more would be too much.
+  TimeLeft finals_left() const;
+  std::size_t finalists(const TimeLeft& left) const;
+  std::vector<Config> entrants(std::size_t finalists, double seconds);
   std::vector<Challenger> challengers(const std::vector<Config>& configs) const;
   void conclude_from_trials();
   void check_determinism();
+  std::string stop_text(const Progress& at_stop) const;
+  void tell_where_time_went(Elapsed& elapsed) const;
   /// `entries`: of the configs, then of challengers and libraries.
   void conclude_from_contest(std::vector<Config> configs, std::vector<ContestEntry> entries);
   void refuse(const Config& config, const Failure& failure);
@@ -103,7 +115,13 @@ class Session {
   std::optional<StopReason> stop_;
   std::optional<Config> default_;  // the first default that ran in this session
   std::vector<Config> warm_starts_;
-  double setup_s_ = 0;
+  double setup_s_ = 0, inputs_s_ = 0, hints_s_ = 0;
+  bool prepared_ = false;
+  double first_default_s_ = 0;  // compiled, checked, timed
+  double finals_from_s_ = 0;    // when the search had ended, ...
+  Spent spent_by_search_;       // ... and what it had spent
+  double setup_by_search_s_ = 0;
+  std::optional<double> finals_until_s_;  // by elapsed_s(); of a session that shares its time
   std::array<double, 2> probe_cost_s_ = {0.02, 0.1};  // by Roof: guessed, then what the last one took
   double probing_s_ = 0;
   int spent_ = 0;  // of the budget of trials, by earlier runs that were cut off

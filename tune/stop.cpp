@@ -60,17 +60,16 @@ std::string explain(StopReason reason, const StopRules& rules, const Progress& p
   return "";
 }
 
-double finals_share_s(const StopRules& rules, double elapsed_s) {
-  constexpr double kShare = 0.13;
-  if (rules.finals_s > 0) return rules.finals_s;
-  if (rules.time_s > 0) return std::min(std::max(2.0, kShare * rules.time_s), 0.4 * rules.time_s);
+double finals_share_s(double time_s, double elapsed_s) {
+  constexpr double kShare = 0.13, kMostShare = 0.25;
+  if (time_s > 0) return std::min(std::max(2.0, kShare * time_s), kMostShare * time_s);
   return std::clamp(kShare * elapsed_s, 2.0, 20.0);
 }
 
-double library_search_s(const StopRules& rules) {
+double library_search_s(const StopRules& rules, double finals_s) {
   constexpr double kShare = 0.05, kShareOfFinals = 0.2;
   if (!rules.cut_searches) return 0;
-  return rules.time_s > 0 ? kShare * rules.time_s : kShareOfFinals * rules.finals_s;
+  return rules.time_s > 0 ? kShare * rules.time_s : kShareOfFinals * finals_s;
 }
 
 }  // namespace lehr

@@ -23,7 +23,6 @@ std::string_view name_of(StopReason reason);
 struct StopRules {
   int trials = 0;              ///< new measurements of this session; 0: no limit
   double time_s = 0;           ///< wall time of the whole task, finals included; 0: no limit
-  double finals_s = 0;         ///< of the finals; 0: finals_share_s() tells
   bool cut_searches = false;   ///< the time is of vendor libraries' searches, too: library_search_s()
   int plateau_trials = 0;      ///< trials without a gain; 0: never stop for it
   double plateau_gain = 0.01;  ///< relative gain that counts as one (below it is noise, tune/finals.h)
@@ -46,12 +45,12 @@ std::optional<StopReason> should_stop(const StopRules& rules, const Progress& pr
 /// One sentence without a full stop, for the user.
 std::string explain(StopReason reason, const StopRules& rules, const Progress& progress);
 
-/// Seconds to keep for the finals: `finals_s` where it is set; else 13 % of the limit, at least 2 s, never
-/// above 40 % of the limit. Without a time limit: 13 % of the time spent so far, between 2 and 20 s.
-double finals_share_s(const StopRules& rules, double elapsed_s);
+/// Seconds to keep for the finals, all that belongs to them included: 13 % of a limit of `time_s`, at least
+/// 2 s, never above a quarter of it. Without a limit (0): 13 % of the time spent so far, between 2 and 20 s.
+double finals_share_s(double time_s, double elapsed_s);
 
 /// Seconds that each vendor library may search for its fastest way, where `cut_searches` is set: a twentieth
-/// of the limit, or a fifth of `finals_s`. 0: no limit.
-double library_search_s(const StopRules& rules);
+/// of the limit, or of tasks that share a time a fifth of what the finals have. 0: no limit.
+double library_search_s(const StopRules& rules, double finals_s);
 
 }  // namespace lehr

@@ -32,6 +32,11 @@ json json_of(const BaselineTime& b) {
           {"missing", known_or_null(b.missing)}};
 }
 
+json json_of(const Elapsed::Parts& parts) {
+  return {{"setup", parts.setup_s},     {"hints", parts.hints_s},   {"proposals", parts.proposals_s},
+          {"compile", parts.compile_s}, {"trials", parts.trials_s}, {"finals", parts.finals_s}};
+}
+
 }  // namespace
 
 void to_json(json& document, const Interval& interval) {
@@ -101,7 +106,8 @@ json to_json(const Summary& s) {
         {"setup", s.elapsed.setup_s},
         {"search", s.elapsed.search_s},
         {"compile", s.elapsed.compile_s},
-        {"run", s.elapsed.run_s}}},
+        {"run", s.elapsed.run_s},
+        {"parts", json_of(s.elapsed.parts)}}},
       {"device_idle_s", device_idle_s(s.elapsed)},
       {"stop_reason", std::string(name_of(s.stop))},
       {"stop_text", s.stop_text},

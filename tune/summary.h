@@ -26,13 +26,23 @@ struct BaselineTime {
   std::string missing;
 };
 
-/// Wall seconds. total = setup + search + compile + run.
+/// Wall seconds. total = setup + search + compile + run, and the sum of the parts.
 struct Elapsed {
   double total_s = 0;
-  double setup_s = 0;    ///< inputs and the expected output
+  double setup_s = 0;    ///< opening the device, inputs and the expected output
   double search_s = 0;   ///< the tuner's own share: sampling, features, model, database, probes of the roofs
   double compile_s = 0;  ///< waiting for the compiler, also for the finals, with the device idle
   double run_s = 0;      ///< checking and timing, the finals included
+
+  /// What went on, one thing at a time.
+  struct Parts {
+    double setup_s = 0;      ///< as above
+    double hints_s = 0;      ///< reading and learning what other tasks of the log tell
+    double proposals_s = 0;  ///< the rest of the search's own share
+    double compile_s = 0;    ///< waiting for the compiler, but for the finals
+    double trials_s = 0;     ///< checking and timing, but for the finals
+    double finals_s = 0;     ///< contest, libraries, proofs, and what is compiled for them
+  } parts = {};
 };
 
 struct Summary {

@@ -37,7 +37,7 @@ TrialRunner::TrialRunner(const Task& task, const Candidates& candidates, const S
 }
 
 std::vector<std::size_t> TrialRunner::measure(std::span<const Pick> picks,
-                                              const std::function<bool()>& abandon) {
+                                              const std::function<bool()>& abandon, TimeLeft left) {
   std::vector<std::size_t> positions;
   std::vector<Source> sources;
   std::vector<const Pick*> queued;
@@ -62,14 +62,14 @@ std::vector<std::size_t> TrialRunner::measure(std::span<const Pick> picks,
     hashes.push_back(hash);
   }
   const auto done = [&](std::size_t i, const Outcome& outcome) {
-    // What was cut off by the user is as if it had never been begun.
+    // What was cut off by the user, or by the end of the time, is as if it had never been begun.
     const auto* failure = std::get_if<Failure>(&outcome);
     if (failure != nullptr && failure->kind == FailureKind::kInterrupted && abandon()) throw Abandoned{};
     positions.push_back(record(*queued[i], hashes[i], outcome));
     if (abandon()) throw Abandoned{};
   };
   try {
-    if (!sources.empty() && !abandon()) parts_->measurer->measure(sources, done);
+    if (!sources.empty() && !abandon()) parts_->measurer->measure(sources, done, left);
   } catch (const Abandoned&) {
     // What is known is recorded; the rest was never measured.
   }

@@ -25,7 +25,8 @@ class TrialRunner {
   /// Measures `picks`; asks `abandon` after each trial and gives up the rest when it says so. Returns the
   /// positions of the new trials in trials.all(), in the order of measurement. A pick whose source is equal
   /// to one that this session has measured takes over that outcome and costs nothing.
-  std::vector<std::size_t> measure(std::span<const Pick> picks, const std::function<bool()>& abandon);
+  std::vector<std::size_t> measure(std::span<const Pick> picks, const std::function<bool()>& abandon,
+                                   TimeLeft left = {});
 
   /// The source of a config that was measured with success. CHECKs that it can be emitted.
   Source source_of(const Config& config) const;

@@ -13,6 +13,7 @@
 #include "measure/core/library_search.h"
 #include "measure/core/outcome.h"
 #include "measure/core/problem.h"
+#include "measure/core/time_left.h"
 
 namespace lehr {
 
@@ -20,10 +21,11 @@ namespace lehr {
 struct ContestEntry {
   std::string name;              ///< "source 0", "openblas", "onednn", ...
   std::vector<double> round_us;  ///< one time per round; empty when `missing` says why
-  double calm_within = 0;        ///< a round counts up to so many times the entry's best ones
-                           ///< (measure/core/ratio.h); 0: every round counts
-  bool finished = true;         ///< false: dropped out, round_us holds the rounds up to then
-  double time_us = 0;           ///< median of calm_us()
+  double calm_within = 0;  ///< a round counts up to so many times the entry's best ones (measure/core/ratio.h); 0:
+                           ///< every round counts
+  /// false: dropped out, round_us holds the rounds up to then; or there was no time to time or prove it.
+  bool finished = true;
+  double time_us = 0;      ///< median of calm_us()
   std::optional<GpuState> gpu;  ///< median over the rounds; nullopt on the CPU and where NVML does not tell
   std::string note;             ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string checked_by;       ///< Runner::checked_by(); "device and host": the host has compared once more
@@ -45,6 +47,7 @@ struct Spent {
   double compile_s = 0;    ///< wall time of waiting for the compiler, nothing else being done
   double compiling_s = 0;  ///< wall time in which the compiler was at work; more where it works ahead
   double run_s = 0;        ///< wall time of checking and timing, contests included
+  double prepare_s = 0;    ///< wall time of opening the device and preparing the problem, but within prepare()
   int kernels = 0;         ///< sources given to the compiler, those that it refused included
   int retimed = 0;         ///< windows timed again, because the machine disturbed the one before
   int disturbed = 0;       ///< candidates whose time comes from a disturbed window: there was no calm one
@@ -55,7 +58,7 @@ struct Spent {
  private:
   static Spent added(const Spent& a, const Spent& b, int sign) {
     return {a.compile_s + sign * b.compile_s, a.compiling_s + sign * b.compiling_s,
-            a.run_s + sign * b.run_s,         a.kernels + sign * b.kernels,
+            a.run_s + sign * b.run_s,         a.prepare_s + sign * b.prepare_s, a.kernels + sign * b.kernels,
             a.retimed + sign * b.retimed,     a.disturbed + sign * b.disturbed};
   }
 };
@@ -74,9 +77,11 @@ class Measurer {
   virtual void prepare_baselines(std::map<std::string, LibrarySearch>) {}
   /// One outcome per source, same order; `done(i, outcome)` is called as soon as each is known. Throws only
   /// when the device or the environment is lost, or what `done` throws: a caller leaves a batch that way, and
-  /// the next call works. The first timing after prepare() becomes the reference kernel.
+  /// the next call works. The first timing after prepare() becomes the reference kernel. Behind
+  /// `left.most_s` a source is kInterrupted; compiling is not cut short.
   virtual std::vector<Outcome> measure(std::span<const Source> sources,
-                                       const std::function<void(std::size_t, const Outcome&)>& done) = 0;
+                                       const std::function<void(std::size_t, const Outcome&)>& done,
+                                       TimeLeft left = {}) = 0;
   /// Re-times `sources` (already measured with success), the challengers and the named baselines interleaved
   /// for about `budget_s` seconds, of which compiling them takes up to half; of many sources the slow ones
   /// drop out on the way, but never the first one, the challengers and the baselines. Entries in the order:
@@ -84,10 +89,14 @@ class Measurer {
   /// that does not match the reference is reported in `missing` and not timed. In the end the sources that
   /// have not dropped out are proven: called up to 230 times within one loaded image, each result compared,
   /// the first ones on other inputs. That takes up to a fifth of the budget, shared by them, with fewer calls
-  /// where these take longer. One that fails is left without a time, and its entry says why.
+  /// where these take longer. One that fails is left without a time, and its entry says why. With `most_s` all
+  /// of this, starting the libraries included, takes no longer, but for what one call and one compilation
+  /// take: libraries that do not fit are `missing`, and what was not timed in kLeastRounds rounds and proven
+  /// has not finished.
   virtual std::vector<ContestEntry> contest(std::span<const Source> sources,
                                             std::span<const Challenger> challengers,
-                                            std::span<const std::string> baselines, double budget_s) = 0;
+                                            std::span<const std::string> baselines, double budget_s,
+                                            double most_s = kNoLimitS) = 0;
   /// Runs a source (already measured with success) twice on the prepared problem's input and compares the
   /// outputs bit by bit. A result that differs within the tolerance was right both times.
   virtual std::variant<Repetition, Failure> repeat(const Source& source) = 0;

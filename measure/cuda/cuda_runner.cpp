@@ -125,9 +125,8 @@ std::variant<Samples, Fault> CudaRunner::time(int slot_number, const SampleReque
   return harness_.time(call_of(slot), request, slot.candidate.entry);
 }
 
-std::variant<Checked, Fault> CudaRunner::check_again(int slot) {
-  std::variant<Checked, Fault> left = harness_.check_left(loaded(slot).candidate.entry);
-  return std::holds_alternative<Fault>(left) ? left : check(slot);
+std::variant<Checked, Fault> CudaRunner::check_left(int slot) {
+  return harness_.check_left(loaded(slot).candidate.entry);
 }
 
 std::variant<Checked, Fault> CudaRunner::check_by_host(int slot_number) {

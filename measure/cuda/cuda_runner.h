@@ -23,7 +23,7 @@ class CudaRunner : public Runner {
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<RunOutput, Fault> output() const override { return harness_.output(); }
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
-  std::variant<Checked, Fault> check_again(int slot) override;
+  std::variant<Checked, Fault> check_left(int slot) override;
   std::variant<Checked, Fault> check_by_host(int slot) override;
   void replace_inputs(int slot, const Problem& problem) override;
   void unload(int slot) override;

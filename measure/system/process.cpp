@@ -59,6 +59,10 @@ int milliseconds_left(Deadline deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
 }
 
+double seconds_left(Deadline deadline) {
+  return std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count();
+}
+
 void Fd::close() {
   if (fd_ >= 0) ::close(fd_);
   fd_ = -1;

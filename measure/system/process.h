@@ -17,6 +17,8 @@ using Deadline = std::chrono::steady_clock::time_point;
 Deadline deadline_in(double seconds);
 /// Milliseconds left, rounded up, for poll(); 0 when it has passed.
 int milliseconds_left(Deadline deadline);
+/// Seconds left; negative when it has passed.
+double seconds_left(Deadline deadline);
 
 /// A file descriptor with one owner.
 class Fd {

@@ -158,18 +158,21 @@ void fill_entries(std::vector<ContestEntry>& entries, const std::vector<Round>& 
 }  // namespace
 
 std::vector<ContestEntry> run_contest(std::vector<Participant> participants, const ContestOptions& options) {
+  const Deadline end = deadline_in(options.most_s);
   Contestants contestants(participants, options);
   contestants.load_all();
   const Elapsed elapsed;
   const std::size_t count = participants.size();
   std::vector<Round> rounds;
   int stage_start = 0;
-  double stage_start_s = 0;
+  double stage_start_s = 0, round_start_s = 0;
   while (static_cast<int>(rounds.size()) < options.max_rounds) {
     const int done = static_cast<int>(rounds.size());
     const double spent_s = elapsed.seconds();
     if (done >= options.min_rounds && spent_s >= options.budget_s) break;
-    if (done >= 3 && spent_s >= 2 * options.budget_s) break;
+    if (done >= kLeastRounds && spent_s >= 2 * options.budget_s) break;
+    if (seconds_left(end) < spent_s - round_start_s) break;  // the next one takes as long as the last one
+    round_start_s = spent_s;
     const int in_stage = done - stage_start;
     if (in_stage >= options.stage_rounds ||
         (in_stage >= 2 && spent_s - stage_start_s >= options.stage_share * options.budget_s)) {
@@ -196,7 +199,7 @@ std::vector<ContestEntry> run_contest(std::vector<Participant> participants, con
     ContestEntry& entry = entries.emplace_back();
     entry.name = participants[i].name;
     entry.calm_within = options.calm_within;
-    entry.finished = !contestants.dropped(i);
+    entry.finished = !contestants.dropped(i) && static_cast<int>(rounds.size()) >= kLeastRounds;
     entry.missing = participants[i].missing;
     entry.failure = participants[i].failure;
     entry.note = participants[i].note;

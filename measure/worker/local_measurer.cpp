@@ -28,6 +28,12 @@ constexpr double kLongestSearchS = 900;
 constexpr int kProvenCalls = 230;
 /// Of a contest's budget; the rest is for its rounds.
 constexpr double kProofShare = 0.2;
+/// Of a contest's time, for starting the libraries and choosing among their ways, where it is limited.
+constexpr double kLibraryShare = 0.4;
+/// The least that they take, in calls: a checked one to load it, and kLeastProofs on each of two problems.
+constexpr int kCallsOfAProof = 1 + 2 * kLeastProofs;
+/// A checked call and three blocks to choose a variant, a checked call in the contest.
+constexpr int kCallsOfALibrary = 8;
 
 /// Adds the wall time of its own life to `total`.
 class Stopwatch {
@@ -193,25 +199,34 @@ std::vector<Compiled> LocalMeasurer::compile_unless_kept(std::span<const Source>
 
 constexpr double kReferenceCare = 5;
 
-Outcome LocalMeasurer::run(const Source& source, const Binary& binary) {
+Outcome LocalMeasurer::failed(const Binary& binary, Failure failure) {
+  const bool died = failure.kind == FailureKind::kCrash || failure.kind == FailureKind::kTimeout;
+  deaths_ = died ? deaths_ + 1 : 0;
+  // It may be the reference kernel that dies, now and then, beside innocent candidates: take another one.
+  if (deaths_ == kDeathsThatDoomTheReference) drop_reference();
+  failure.resources = merged(binary.resources, failure.resources);
+  unlink(binary.path.c_str());
+  return failure;
+}
+
+Outcome LocalMeasurer::run(const Source& source, const Binary& binary, Deadline wanted, Deadline end) {
   const Stopwatch stopwatch(spent_.run_s);
+  const double limit_s = run_limit_s(), end_s = seconds_left(end);
+  const Failure time_is_up = {FailureKind::kInterrupted, "the time was up", {}};
+  if (end_s <= 0) return failed(binary, time_is_up);
   TrialRequest request;
   request.candidate = candidate_of(source, binary);
   request.sampling = options_.sampling;
   request.sampling.hopeless_us = options_.hopeless_factor * best_us_;
   request.sampling.contender_us = options_.contender_factor * best_us_;
+  request.wanted_s = seconds_left(wanted);
   if (options_.use_reference) request.reference = reference_;
   // All later times are scaled by the reference's: it is timed longer than any of them.
   if (options_.use_reference && !reference_) request.sampling.min_total_us *= kReferenceCare;
-  Outcome outcome = worker_.trial(request, run_limit_s());
+  Outcome outcome = worker_.trial(request, std::min(limit_s, end_s));
   if (auto* failure = std::get_if<Failure>(&outcome)) {
-    const bool died = failure->kind == FailureKind::kCrash || failure->kind == FailureKind::kTimeout;
-    deaths_ = died ? deaths_ + 1 : 0;
-    // It may be the reference kernel that dies, now and then, beside innocent candidates: take another one.
-    if (deaths_ == kDeathsThatDoomTheReference) drop_reference();
-    failure->resources = merged(binary.resources, failure->resources);
-    unlink(binary.path.c_str());
-    return outcome;
+    if (failure->kind == FailureKind::kTimeout && end_s < limit_s) return failed(binary, time_is_up);
+    return failed(binary, std::move(*failure));
   }
   deaths_ = 0;
   Timing& timing = std::get<Timing>(outcome);
@@ -229,8 +244,10 @@ Outcome LocalMeasurer::run(const Source& source, const Binary& binary) {
 }
 
 std::vector<Outcome> LocalMeasurer::measure(std::span<const Source> sources,
-                                            const std::function<void(std::size_t, const Outcome&)>& done) {
+                                            const std::function<void(std::size_t, const Outcome&)>& done,
+                                            TimeLeft left) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
+  const Deadline wanted = deadline_in(left.wanted_s), end = deadline_in(left.most_s);
   std::vector<Outcome> outcomes(sources.size());
   const std::size_t chunk = chunk_of(options_, sources.size());
   const auto chunk_from = [&](std::size_t begin) {
@@ -242,24 +259,28 @@ std::vector<Outcome> LocalMeasurer::measure(std::span<const Source> sources,
   first.insert(first.end(), sources.begin(),
                sources.begin() + static_cast<std::ptrdiff_t>(chunk_from(0).size()));
   if (options_.overlap && !sources.empty()) begin_compiling(first);
-  if (options_.overlap && checks > 0 && !sources.empty()) worker_.open(prepared_);
+  if (options_.overlap && checks > 0 && !sources.empty()) {
+    const Stopwatch stopwatch(spent_.prepare_s);
+    worker_.open(prepared_);
+  }
   if (options_.overlap && !sources.empty()) start_baselines();
   for (std::size_t begin = 0; begin < sources.size(); begin += chunk) {
-    const std::size_t end = begin + chunk_from(begin).size();
+    const std::size_t behind = begin + chunk_from(begin).size();
     std::vector<Compiled> compiled =
         options_.overlap ? finish_compiling() : compile(begin == 0 ? first : chunk_from(begin));
     if (begin == 0 && checks > 0) {
-      const auto behind = compiled.begin() + static_cast<std::ptrdiff_t>(checks);
-      prepare_worker({compiled.begin(), behind});
-      compiled.erase(compiled.begin(), behind);
+      const auto kernels = compiled.begin() + static_cast<std::ptrdiff_t>(checks);
+      const Stopwatch stopwatch(spent_.prepare_s);
+      prepare_worker({compiled.begin(), kernels});
+      compiled.erase(compiled.begin(), kernels);
     }
-    if (options_.overlap && end < sources.size()) begin_compiling(chunk_from(end));
-    for (std::size_t i = begin; i < end; ++i) {
+    if (options_.overlap && behind < sources.size()) begin_compiling(chunk_from(behind));
+    for (std::size_t i = begin; i < behind; ++i) {
       const Compiled& one = compiled[i - begin];
       if (const auto* failure = std::get_if<Failure>(&one)) {
         outcomes[i] = *failure;
       } else {
-        outcomes[i] = run(sources[i], std::get<Binary>(one));
+        outcomes[i] = run(sources[i], std::get<Binary>(one), wanted, end);
       }
       if (done) done(i, outcomes[i]);
     }
@@ -355,18 +376,19 @@ std::optional<Failure> LocalMeasurer::disproof(const LoadRequest& load, double s
 }
 
 void LocalMeasurer::prove(std::span<ContestEntry> entries, const std::vector<LoadRequest>& loads,
-                          double seconds) {
+                          double seconds, Deadline end) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < entries.size(); ++i)
     if (entries[i].finished && !entries[i].round_us.empty()) order.push_back(i);
-  std::ranges::sort(order, {}, [&](std::size_t i) { return entries[i].time_us; });
-  const auto start = std::chrono::steady_clock::now();
+  // Without a proof of the first one, which the others are compared with, theirs are of no use.
+  std::ranges::sort(order, {}, [&](std::size_t i) { return i == 0 ? 0 : entries[i].time_us; });
+  const Deadline until = deadline_in(seconds);
   for (std::size_t place = 0; place < order.size(); ++place) {
-    const double left =
-        seconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     ContestEntry& entry = entries[order[place]];
-    entry.failure =
-        disproof(loads[order[place]], std::max(0.0, left) / static_cast<double>(order.size() - place));
+    entry.finished = seconds_left(end) > kCallsOfAProof * entry.time_us * 1e-6;
+    if (!entry.finished) continue;
+    entry.failure = disproof(loads[order[place]], std::max(0.0, seconds_left(until)) /
+                                                      static_cast<double>(order.size() - place));
     if (!entry.failure && entry.checked_by == "device") entry.checked_by = "device and host";
     if (!entry.failure) continue;
     entry.missing = fmt::format("{}: {}", name_of(entry.failure->kind), entry.failure->text);
@@ -375,22 +397,12 @@ void LocalMeasurer::prove(std::span<ContestEntry> entries, const std::vector<Loa
   }
 }
 
-std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources,
-                                                 std::span<const Challenger> challengers,
-                                                 std::span<const std::string> baselines, double budget_s) {
-  CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
-  prepare_worker();
-  ContestOptions options = contest_options();
-  const double compile_s_before = spent_.compile_s;
-  std::vector<Source> ours(sources.begin(), sources.end());
-  for (const Challenger& challenger : challengers) ours.push_back(challenger.source);
-  const std::vector<Compiled> compiled = compile_unless_kept(ours);
-  const double left_s = std::max(budget_s / 2, budget_s - (spent_.compile_s - compile_s_before));
-  options.budget_s = (1 - kProofShare) * left_s;
-  const Stopwatch stopwatch(spent_.run_s);
+std::vector<Participant> LocalMeasurer::our_participants(std::span<const Source> ours, std::size_t sources,
+                                                         std::span<const Challenger> challengers,
+                                                         const std::vector<Compiled>& compiled) {
   std::vector<Participant> participants;
   for (std::size_t i = 0; i < ours.size(); ++i) {
-    const Challenger* challenger = i < sources.size() ? nullptr : &challengers[i - sources.size()];
+    const Challenger* challenger = i < sources ? nullptr : &challengers[i - sources];
     Participant& one = participants.emplace_back();
     one.name = challenger != nullptr ? challenger->name : fmt::format("source {}", i);
     one.note = challenger != nullptr ? challenger->note : "";
@@ -402,18 +414,56 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
       one.load = {kFirstLoadSlot + static_cast<int>(i), candidate_of(ours[i], std::get<Binary>(compiled[i]))};
     }
   }
+  return participants;
+}
+
+void LocalMeasurer::add_baselines(std::vector<Participant>& participants, std::span<const std::string> names,
+                                  std::vector<std::unique_ptr<Worker>>& workers, ContestOptions options,
+                                  Deadline end) {
+  const double limit_s = options.timeout_s;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const double left_s = seconds_left(end);
+    if (left_s > kCallsOfALibrary * best_us_ * 1e-6) {
+      options.timeout_s = std::min(limit_s, left_s);
+      auto started = started_.extract(names[i]);
+      Baselined one = started ? std::move(started.mapped()) : start_baseline(names[i], options);
+      participants.push_back(std::move(one.participant));
+      if (one.worker != nullptr) workers.push_back(std::move(one.worker));
+    } else {
+      Participant& one = participants.emplace_back();
+      one.name = names[i];
+      one.missing = "no time was left for it";
+    }
+  }
+}
+
+std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources,
+                                                 std::span<const Challenger> challengers,
+                                                 std::span<const std::string> baselines, double budget_s,
+                                                 double most_s) {
+  CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
+  const bool limited = most_s < kNoLimitS;
+  const Deadline end = deadline_in(most_s);
+  prepare_worker();
+  ContestOptions options = contest_options();
+  const double compile_s_before = spent_.compile_s;
+  std::vector<Source> ours(sources.begin(), sources.end());
+  for (const Challenger& challenger : challengers) ours.push_back(challenger.source);
+  const std::vector<Compiled> compiled = compile_unless_kept(ours);
+  const double behind_compiler_s = std::max(budget_s / 2, budget_s - (spent_.compile_s - compile_s_before));
+  const Stopwatch stopwatch(spent_.run_s);
+  std::vector<Participant> participants = our_participants(ours, sources.size(), challengers, compiled);
   std::vector<LoadRequest> loads;
   for (std::size_t i = 0; i < sources.size(); ++i) loads.push_back(participants[i].load);
   std::vector<std::unique_ptr<Worker>> workers;
-  for (const std::string& name : baselines) {
-    auto started = started_.extract(name);
-    Baselined one = started ? std::move(started.mapped()) : start_baseline(name, options);
-    participants.push_back(std::move(one.participant));
-    if (one.worker != nullptr) workers.push_back(std::move(one.worker));
-  }
+  add_baselines(participants, baselines, workers, options,
+                limited ? deadline_in(kLibraryShare * seconds_left(end)) : end);
+  const double left_s = limited ? std::max(0.0, std::min(budget_s, seconds_left(end))) : behind_compiler_s;
+  options.budget_s = (1 - kProofShare) * left_s;
+  if (limited) options.most_s = options.budget_s;
   std::vector<ContestEntry> entries = run_contest(std::move(participants), options);
   workers.clear();
-  prove(std::span(entries).first(sources.size()), loads, kProofShare * left_s);
+  prove(std::span(entries).first(sources.size()), loads, kProofShare * left_s, end);
   for (std::size_t i = 0; i < ours.size(); ++i) {
     const auto* binary = std::get_if<Binary>(&compiled[i]);
     if (binary != nullptr && kept_.find(ours[i]) == nullptr) unlink(binary->path.c_str());

@@ -64,9 +64,12 @@ class LocalMeasurer : public Measurer {
                const std::optional<PlainSource>& plain = {}) override;
   void prepare_baselines(std::map<std::string, LibrarySearch> searches) override;
   std::vector<Outcome> measure(std::span<const Source> sources,
-                               const std::function<void(std::size_t, const Outcome&)>& done) override;
-  std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
-                                    std::span<const std::string> baselines, double budget_s) override;
+                               const std::function<void(std::size_t, const Outcome&)>& done,
+                               TimeLeft left = {}) override;
+  std::vector<ContestEntry> contest(std::span<const Source> sources,
+                                    std::span<const Challenger> challengers,
+                                    std::span<const std::string> baselines, double budget_s,
+                                    double most_s = kNoLimitS) override;
   std::variant<Repetition, Failure> repeat(const Source& source) override;
   Spent spent() const override { return spent_; }
   std::string checked_by() const override { return worker_.checked_by(); }
@@ -77,11 +80,10 @@ class LocalMeasurer : public Measurer {
   std::vector<Compiled> compile(std::span<const Source> sources);
   std::vector<Compiled> compile_unless_kept(std::span<const Source> sources);
   void drop_reference();
-  Outcome run(const Source& source, const Binary& binary);
+  Outcome run(const Source& source, const Binary& binary, Deadline wanted, Deadline end);
+  Outcome failed(const Binary& binary, Failure failure);
   /// Why what `load` loads is not right in each of many calls within about `seconds`; nullopt where it is.
   std::optional<Failure> disproof(const LoadRequest& load, double seconds);
-  /// Proves the first `sources` entries that were timed to the end, within about `seconds` in all.
-  void prove(std::span<ContestEntry> entries, const std::vector<LoadRequest>& loads, double seconds);
   /// The sources of the device's own check that are to be compiled before the worker is prepared; empty:
   /// none.
   std::vector<Source> check_sources() const;
@@ -97,6 +99,17 @@ class LocalMeasurer : public Measurer {
   Baselined start_baseline(const std::string& name, const ContestOptions& options);
   void start_baselines();
   ContestOptions contest_options() const;
+  /// Proves the entries that were timed to the end, within about `seconds` in all: the first one first, then
+  /// the fastest ones. What does not fit before `end` has not finished.
+  void prove(std::span<ContestEntry> entries, const std::vector<LoadRequest>& loads, double seconds,
+             Deadline end);
+  /// Our sides of a contest.
+  std::vector<Participant> our_participants(std::span<const Source> ours, std::size_t sources,
+                                            std::span<const Challenger> challengers,
+                                            const std::vector<Compiled>& compiled);
+  /// Starts the libraries, those that fit before `end`.
+  void add_baselines(std::vector<Participant>& participants, std::span<const std::string> names,
+                     std::vector<std::unique_ptr<Worker>>& workers, ContestOptions options, Deadline end);
 
   /// Seconds until a candidate's process is killed: LocalOptions::run_timeout_s and kCallsOfATrial calls.
   double run_limit_s() const;

@@ -9,6 +9,7 @@
 #include "measure/core/compiler.h"
 #include "measure/core/outcome.h"
 #include "measure/core/runner.h"
+#include "measure/core/time_left.h"
 
 namespace lehr {
 
@@ -34,6 +35,7 @@ struct TrialRequest {
   Candidate candidate;
   SampleRequest sampling;
   std::optional<ReferenceKernel> reference;
+  double wanted_s = kNoLimitS;  ///< TimeLeft::wanted_s
   friend bool operator==(const TrialRequest&, const TrialRequest&) = default;
 };
 /// Load and check into a slot, and leave it there. Answered by Done or Fault.

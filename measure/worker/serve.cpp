@@ -34,6 +34,10 @@ double elapsed_s(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+bool passed(Deadline deadline) {
+  return seconds_left(deadline) <= 0;
+}
+
 Repetition compare(const RunOutput& a, const RunOutput& b) {
   const auto step = static_cast<std::size_t>(a.element_bytes);
   Repetition result;
@@ -164,11 +168,13 @@ Reply Server::answer(const RepeatRequest& request) {
 
 Reply Server::answer(const TrialRequest& request) {
   const auto start = std::chrono::steady_clock::now();
-  std::optional<double> before = reference_time(request.reference);
+  const Deadline wanted = deadline_in(request.wanted_s);
+  std::optional<double> before;
+  if (!passed(wanted)) before = reference_time(request.reference);
   if (auto damaged = runner_.damage_by_another()) return *std::move(damaged);
   auto loaded = runner_.load(kTrialSlot, request.candidate);
   if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
-  Reply reply = timed(request, std::get<Resources>(loaded), before);
+  Reply reply = timed(request, std::get<Resources>(loaded), before, wanted);
   const auto* fault = std::get_if<Fault>(&reply);
   if (fault == nullptr || !fault->worker_lost) runner_.unload(kTrialSlot);
   if (auto* timing = std::get_if<Timing>(&reply)) timing->run_s = elapsed_s(start);
@@ -188,7 +194,17 @@ Reply Server::repeated() {
   }
 }
 
-Reply Server::timed(const TrialRequest& request, const Resources& resources, std::optional<double> before) {
+std::optional<Fault> Server::wrong_behind(int slot, Deadline wanted) {
+  auto again = runner_.check_left(slot);
+  if (std::holds_alternative<Checked>(again) && !passed(wanted)) again = runner_.check(slot);
+  auto* fault = std::get_if<Fault>(&again);
+  if (fault == nullptr) return std::nullopt;
+  fault->failure.text = "right in its first call, but not when it was timed: " + fault->failure.text;
+  return std::move(*fault);
+}
+
+Reply Server::timed(const TrialRequest& request, const Resources& resources, std::optional<double> before,
+                    Deadline wanted) {
   auto checked = runner_.check(kTrialSlot);
   if (auto* fault = std::get_if<Fault>(&checked)) return std::move(*fault);
   Timing timing;
@@ -197,16 +213,14 @@ Reply Server::timed(const TrialRequest& request, const Resources& resources, std
   double least = 0;
   const int attempts = restless_ < kRestless ? kAttempts : 1;
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    auto sampled = runner_.time(kTrialSlot, request.sampling);
+    SampleRequest sampling = request.sampling;
+    sampling.max_total_us = std::clamp(1e6 * seconds_left(wanted), 0.0, sampling.max_total_us);
+    auto sampled = runner_.time(kTrialSlot, sampling);
     if (auto* fault = std::get_if<Fault>(&sampled)) return std::move(*fault);
-    auto again = runner_.check_again(kTrialSlot);
-    if (auto* fault = std::get_if<Fault>(&again)) {
-      fault->failure.text = "right in its first call, but not when it was timed: " + fault->failure.text;
-      return std::move(*fault);
-    }
+    if (auto fault = wrong_behind(kTrialSlot, wanted)) return *std::move(fault);
     const Samples& samples = std::get<Samples>(sampled);
     // A candidate that is four times too slow needs no correction by percents.
-    const bool corrected = before && !samples.hopeless;
+    const bool corrected = before && !samples.hopeless && !passed(wanted);
     double reference_us = 0;
     double moved = 0;
     double slowed = std::min(1.0, samples.cpu_share);  // calm time / this time, at the least
@@ -240,6 +254,7 @@ Reply Server::timed(const TrialRequest& request, const Resources& resources, std
     else if (attempt + 1 == kAttempts)
       ++restless_;
     if (disturbance <= 1 || (limit_us > 0 && estimate(samples.us) * slowed > limit_us)) break;
+    if (passed(wanted)) break;
   }
   return timing;
 }

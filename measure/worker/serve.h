@@ -6,6 +6,7 @@
 #include <string>
 
 #include "measure/core/runner.h"
+#include "measure/system/process.h"
 #include "measure/worker/messages.h"
 #include "measure/worker/wire.h"
 
@@ -50,7 +51,11 @@ class Server {
   Reply repeated();
   /// Up to `calls` checked calls, of which the last ends behind `until`; a fault says which it was.
   std::optional<Fault> proven(int slot, int calls, Clock::time_point until, const char* inputs);
-  Reply timed(const TrialRequest& request, const Resources& resources, std::optional<double> before);
+  /// Behind `wanted` one window does, uncorrected and of the fewest samples.
+  Reply timed(const TrialRequest& request, const Resources& resources, std::optional<double> before,
+              Deadline wanted);
+  /// Behind a window: what its calls left, and up to `wanted` one more call on a poisoned output.
+  std::optional<Fault> wrong_behind(int slot, Deadline wanted);
   /// The reference kernel's time now; nullopt when there is none or it is too slow to be of use.
   std::optional<double> reference_time(const std::optional<ReferenceKernel>& wanted);
 

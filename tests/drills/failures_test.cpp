@@ -177,9 +177,10 @@ class ClockedMeasurer : public Measurer {
     measurer_.prepare(problem, other, plain);
   }
   std::vector<Outcome> measure(std::span<const Source> sources,
-                               const std::function<void(std::size_t, const Outcome&)>& done) override {
+                               const std::function<void(std::size_t, const Outcome&)>& done,
+                               TimeLeft left) override {
     Clock::time_point last = Clock::now();
-    return measurer_.measure(sources, [&](std::size_t i, const Outcome& outcome) {
+    const auto clocked = [&](std::size_t i, const Outcome& outcome) {
       const double took_s = std::chrono::duration<double>(Clock::now() - last).count();
       const auto* timing = std::get_if<Timing>(&outcome);
       if (timing != nullptr && static_cast<int>(i) % chunk_ != 0)
@@ -189,11 +190,13 @@ class ClockedMeasurer : public Measurer {
         lost_ = failure != nullptr && failure->kind != FailureKind::kWrongResult;
       done(i, outcome);
       last = Clock::now();
-    });
+    };
+    return measurer_.measure(sources, clocked, left);
   }
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
-                                    std::span<const std::string> baselines, double budget_s) override {
-    return measurer_.contest(sources, challengers, baselines, budget_s);
+                                    std::span<const std::string> baselines, double budget_s,
+                                    double most_s) override {
+    return measurer_.contest(sources, challengers, baselines, budget_s, most_s);
   }
   std::variant<Repetition, Failure> repeat(const Source& source) override { return measurer_.repeat(source); }
   Spent spent() const override { return measurer_.spent(); }

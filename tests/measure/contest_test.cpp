@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <functional>
+#include <thread>
 
 #include "base/error.h"
 #include "host_support.h"
@@ -18,6 +20,7 @@ namespace {
 using testing::error_of;
 using testing::gemm_of;
 using testing::gemm_problem;
+using testing::kSize;
 using testing::local_options;
 using testing::right_source;
 using testing::source;
@@ -107,6 +110,42 @@ TEST(Contest, AFailingParticipantLeavesTheOthersInTheRace) {
   EXPECT_GT(ratio_of(entries, 2), 0);
   EXPECT_NE(entries[3].missing.find("does not match the reference"), std::string::npos) << entries[3].missing;
   EXPECT_NE(entries[4].missing.find("no baseline named no such library is known"), std::string::npos);
+}
+
+TEST(Contest, BeginsNothingThatDoesNotFitIntoItsTime) {
+  HostCompiler compiler;
+  LocalMeasurer measurer(compiler, local_options());
+  measurer.prepare(square_problem());
+  const std::vector<Source> sources = {right_source(10), right_source(20)};
+  measurer.measure(sources, {});
+  const std::vector<std::string> baselines = {"openblas"};
+  for (const double most_s : {-1.0, 0.0, 1e-3}) {
+    const std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, 5, most_s);
+    ASSERT_EQ(entries.size(), 3U);
+    for (const ContestEntry& entry : entries) EXPECT_FALSE(entry.finished) << entry.name;
+    if (most_s <= 0) {
+      EXPECT_EQ(entries[2].missing, "no time was left for it");
+    }
+  }
+  // The measurer goes on as before.
+  EXPECT_GT(ratio_of(measurer.contest(sources, {}, {}, 0.2), 1), 0);
+}
+
+TEST(Contest, KeepsItsTimeWithAllThatBelongsToIt) {
+  HostCompiler compiler;
+  LocalMeasurer measurer(compiler, local_options());
+  measurer.prepare(square_problem(), [] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return gemm_problem(gemm_of(kSize, kSize, kSize), 2);
+  });
+  const std::vector<Source> sources = {right_source(10), right_source(20)};
+  measurer.measure(sources, {});
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, {}, 1, 1);
+  const double took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (const ContestEntry& entry : entries) EXPECT_TRUE(entry.finished);
+  EXPECT_LT(took_s, 1.1);
+  EXPECT_GT(took_s, 0.5);
 }
 
 // c = a b, then c = 2 c: two entries on the same tensors.

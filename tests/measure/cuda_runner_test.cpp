@@ -176,7 +176,7 @@ TEST_F(CudaRunnerOnAFakeDriver, FindsAnInputThatWasModifiedAndBlamesNobodyElseFo
   const std::optional<Fault> damage = runner.damage_by_another();
   ASSERT_TRUE(damage);
   EXPECT_TRUE(damage->of_another);
-  const auto again = runner.check_again(1);
+  const auto again = runner.check_left(1);
   ASSERT_TRUE(std::holds_alternative<Fault>(again));
   EXPECT_THAT(std::get<Fault>(again).failure.text, HasSubstr("modified its input (argument 0)"));
 }

@@ -91,6 +91,28 @@ TEST_F(Measuring, SpendsLittleOnHopelessCandidates) {
   EXPECT_GT(std::get<Timing>(outcomes[1]).time_us, 10 * std::get<Timing>(outcomes[0]).time_us);
 }
 
+TEST_F(Measuring, BehindItsTimeASourceGetsTheFewestSamplesOrIsNotBegun) {
+  LocalMeasurer measurer = make();
+  measurer.prepare(square_problem());
+  const std::vector<Source> sources = {right_source()};
+  const Outcome hasty = measurer.measure(sources, {}, {.wanted_s = 0})[0];
+  ASSERT_TRUE(std::holds_alternative<Timing>(hasty)) << std::get<Failure>(hasty).text;
+  EXPECT_EQ(std::get<Timing>(hasty).samples_us.size(), 3U);
+  const Outcome none = measurer.measure(sources, {}, {.wanted_s = 0, .most_s = 0})[0];
+  ASSERT_TRUE(std::holds_alternative<Failure>(none));
+  EXPECT_EQ(std::get<Failure>(none).kind, FailureKind::kInterrupted);
+}
+
+TEST_F(Measuring, EndsASourceThatStillRunsWhenTheTimeIsUp) {
+  LocalMeasurer measurer = make();
+  measurer.prepare(square_problem());
+  const std::vector<Source> sources = {source("for (volatile long i = 0; ; i = i + 1) {}")};
+  const Outcome outcome = measurer.measure(sources, {}, {.wanted_s = 0, .most_s = 2})[0];
+  ASSERT_TRUE(std::holds_alternative<Failure>(outcome));
+  EXPECT_EQ(std::get<Failure>(outcome).kind, FailureKind::kInterrupted);  // not its own kTimeout, of 10 s
+  EXPECT_TRUE(std::holds_alternative<Timing>(measurer.measure(std::vector<Source>{right_source()}, {})[0]));
+}
+
 TEST_F(Measuring, CanSweepTheCachesBetweenSamples) {
   LocalOptions options = local_options();
   options.settings.cold = true;

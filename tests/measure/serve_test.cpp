@@ -13,6 +13,8 @@ struct Script {
   std::vector<double> reference_us;
   std::vector<Samples> candidate;
   std::size_t references = 0, candidates = 0;
+  int checks = 0, looks = 0;  ///< calls of check() and check_left()
+  SampleRequest last = {};    ///< of the candidate
 };
 Script script;
 
@@ -24,20 +26,31 @@ const T& answer_of(const std::vector<T>& of, std::size_t& used) {
 class ScriptedRunner : public VendorRunner {
  public:
   void prepare(const Problem&, const RunSettings&) override {}
-  std::variant<Checked, Fault> check(int) override { return Checked{}; }
-  std::variant<Samples, Fault> time(int slot, const SampleRequest&) override {
-    if (slot != kReferenceSlot) return answer_of(script.candidate, script.candidates);
+  std::variant<Checked, Fault> check(int) override {
+    ++script.checks;
+    return Checked{};
+  }
+  std::variant<Checked, Fault> check_left(int) override {
+    ++script.looks;
+    return Checked{};
+  }
+  std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override {
+    if (slot != kReferenceSlot) {
+      script.last = request;
+      return answer_of(script.candidate, script.candidates);
+    }
     return Samples{.us = {answer_of(script.reference_us, script.references)}};
   }
 };
 
-Timing trial_of(Script given, double contender_us = 0) {
+Timing trial_of(Script given, double contender_us = 0, double wanted_s = kNoLimitS) {
   script = std::move(given);
   ScriptedRunner runner;
   Server server(runner);
   TrialRequest request;
   request.candidate.entry = "candidate";
   request.sampling.contender_us = contender_us;
+  request.wanted_s = wanted_s;
   request.reference = ReferenceKernel{Candidate{.path = "", .entry = "reference", .launch = {}}, 100};
   return std::get<Timing>(server.answer(request));
 }
@@ -105,6 +118,32 @@ TEST(Trial, AHopelessCandidateGetsNoSecondWindow) {
   Samples hopeless = samples(900, 0.2);
   hopeless.hopeless = true;
   EXPECT_EQ(trial_of({{100, 150}, {hopeless}}).windows, 1);
+}
+
+TEST(Trial, IsCheckedBeforeEachWindowAndBehindIt) {
+  trial_of({{100, 120, 121}, {samples(60), samples(61)}});
+  EXPECT_EQ(script.checks, 3);
+  EXPECT_EQ(script.looks, 2);
+  EXPECT_EQ(script.last.max_total_us, SampleRequest{}.max_total_us);
+}
+
+TEST(Trial, BehindItsTimeGetsWhatAVerdictNeeds) {
+  const Timing timing = trial_of({{100, 150}, {samples(60, 0.5)}}, 0, -1);
+  EXPECT_EQ(timing.windows, 1);
+  EXPECT_TRUE(timing.disturbed);
+  EXPECT_EQ(timing.time_us, 60);
+  EXPECT_EQ(timing.reference_us, 0);
+  EXPECT_EQ(script.references, 0u);
+  EXPECT_EQ(script.checks, 1);
+  EXPECT_EQ(script.looks, 1);  // what the timed calls left, without another call
+  EXPECT_EQ(script.last.max_total_us, 0);
+  EXPECT_EQ(script.last.few_samples, 3);
+}
+
+TEST(Trial, IsSampledNoLongerThanItsTime) {
+  trial_of({{100}, {samples(60)}}, 0, 0.2);
+  EXPECT_LE(script.last.max_total_us, 200000);
+  EXPECT_GT(script.last.max_total_us, 100000);
 }
 
 }  // namespace

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <thread>
 
 #include "base/error.h"
 #include "base/rng.h"
@@ -14,6 +16,7 @@
 #include "measure/core/element.h"
 #include "measure/core/problem_file.h"
 #include "measure/core/sample_limits.h"
+#include "measure/core/sampling.h"
 #include "measure/core/stats.h"
 #include "measure/host/cpu_device.h"
 #include "measure/worker/backends.h"
@@ -94,6 +97,23 @@ TEST(Statistics, TheIntervalOfATimingIsCorrectedAsItsTimeWas) {
   timing.samples_us.clear();
   timing.spread = 0.1;
   EXPECT_NEAR(interval_of(timing).high, 11.55, 1e-9);
+}
+
+TEST(Sampling, CountsALongFirstCallAsASample) {
+  const auto calls_for = [](int milliseconds, SampleRequest request) {
+    int calls = 0;
+    const Samples samples = sample_calls(
+        [&] {
+          ++calls;
+          std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+        },
+        request, 1);
+    EXPECT_EQ(static_cast<int>(samples.us.size()), request.few_samples);
+    return calls;
+  };
+  EXPECT_EQ(calls_for(210, {.max_total_us = 0}), 3);
+  EXPECT_EQ(calls_for(210, {100, 1, 2000, 2000, 1, 0}), 1);  // a contest's block
+  EXPECT_EQ(calls_for(5, {.max_total_us = 0}), 4);           // one to warm up
 }
 
 TEST(Sampling, GoesOnUntilTheTimeIsTightOrDoesNotMatter) {
@@ -276,6 +296,7 @@ TEST(Messages, SurviveTheJourney) {
   trial.sampling.tolerance = 0.02;
   trial.sampling.contender_us = 1.5;
   trial.reference = ReferenceKernel{trial.candidate, 1.0 / 3};
+  trial.wanted_s = -0.25;
   const std::optional<Request> back = parse_request(to_text(Request(trial)));
   ASSERT_TRUE(back.has_value());
   EXPECT_EQ(std::get<TrialRequest>(*back), trial);

@@ -17,21 +17,31 @@ double quantile(std::vector<double> values, double share) {
 
 void FakeMeasurer::prepare(const Problem&, const std::optional<Problem>&, const std::optional<PlainSource>&) {
   ++prepared;
+  clock_->now_s += prepare_s;
 }
 
 std::vector<Outcome> FakeMeasurer::measure(std::span<const Source> sources,
-                                           const std::function<void(std::size_t, const Outcome&)>& done) {
+                                           const std::function<void(std::size_t, const Outcome&)>& done,
+                                           TimeLeft time) {
   std::vector<Outcome> outcomes;
+  const double begin_s = clock_->now_s;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (before_trial) before_trial(static_cast<int>(measured.size()));
-    clock_->now_s += trial_s_;
-    spent_.compile_s += trial_s_ / 2;
-    spent_.compiling_s += trial_s_;  // half of it while another trial ran
-    spent_.run_s += trial_s_ / 2;
+    const double gone_s = clock_->now_s - begin_s;
+    left.push_back({time.wanted_s - gone_s, time.most_s - gone_s});
+    const double whole_s = seconds_of ? seconds_of(sources[i]) : trial_s_;
+    const double trial_s = std::min(whole_s, std::max(0.0, left.back().most_s));
+    clock_->now_s += trial_s;
+    spent_.compile_s += trial_s / 2;
+    spent_.compiling_s += trial_s;  // half of it while another trial ran
+    spent_.run_s += trial_s / 2;
     ++spent_.kernels;
     measured.push_back(sources[i].entry);
-    outcomes.push_back(outcome_of_(sources[i]));
-    if (auto* timing = std::get_if<Timing>(&outcomes.back())) timing->run_s = trial_s_ / 2;
+    if (trial_s < whole_s)
+      outcomes.push_back(Failure{FailureKind::kInterrupted, "the time was up", {}});
+    else
+      outcomes.push_back(outcome_of_(sources[i]));
+    if (auto* timing = std::get_if<Timing>(&outcomes.back())) timing->run_s = trial_s / 2;
     done(i, outcomes.back());
   }
   return outcomes;
@@ -39,10 +49,13 @@ std::vector<Outcome> FakeMeasurer::measure(std::span<const Source> sources,
 
 std::vector<ContestEntry> FakeMeasurer::contest(std::span<const Source> sources,
                                                 std::span<const Challenger> challengers,
-                                                std::span<const std::string> baselines, double budget_s) {
+                                                std::span<const std::string> baselines, double budget_s,
+                                                double most_s) {
   last_budget_s = budget_s;
-  clock_->now_s += budget_s;
-  spent_.run_s += budget_s;
+  last_most_s = most_s;
+  const double takes_s = std::min(budget_s, most_s);
+  clock_->now_s += takes_s;
+  spent_.run_s += takes_s;
   spent_.kernels += static_cast<int>(sources.size());
   contested.clear();
   std::vector<ContestEntry> entries;
@@ -74,6 +87,7 @@ std::vector<ContestEntry> FakeMeasurer::contest(std::span<const Source> sources,
     entries.push_back(std::move(entry));
   }
   for (ContestEntry& entry : entries) {
+    entry.finished = finishes;
     if (entry.round_us.empty()) continue;
     entry.time_us = quantile(entry.round_us, 0.5);
   }

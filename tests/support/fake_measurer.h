@@ -33,9 +33,12 @@ class FakeMeasurer : public Measurer {
     searches = std::move(wanted);
   }
   std::vector<Outcome> measure(std::span<const Source> sources,
-                               const std::function<void(std::size_t, const Outcome&)>& done) override;
-  std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
-                                    std::span<const std::string> baselines, double budget_s) override;
+                               const std::function<void(std::size_t, const Outcome&)>& done,
+                               TimeLeft left = {}) override;
+  std::vector<ContestEntry> contest(std::span<const Source> sources,
+                                    std::span<const Challenger> challengers,
+                                    std::span<const std::string> baselines, double budget_s,
+                                    double most_s = kNoLimitS) override;
   std::variant<Repetition, Failure> repeat(const Source& source) override {
     repeated.push_back(source.entry);
     return repetition;
@@ -43,6 +46,9 @@ class FakeMeasurer : public Measurer {
   /// Half of a trial is compiling, the other half running.
   Spent spent() const override { return spent_; }
 
+  double prepare_s = 0;  ///< on the clock, for each prepare()
+  /// Seconds that a source's trial takes; empty: `trial_s`.
+  std::function<double(const Source&)> seconds_of;
   /// Called before each trial; tests use it to interrupt.
   std::function<void(int trial)> before_trial;
   /// Times in a contest, in round `round`; empty: the time of outcome_of.
@@ -52,6 +58,7 @@ class FakeMeasurer : public Measurer {
   /// Time of every baseline but "absent", which is reported as missing.
   double baseline_us = 50;
   double challenger_us = 60;
+  bool finishes = true;  ///< whether a contest has the time that it needs
 
   std::variant<Repetition, Failure> repetition;
   std::vector<std::string> repeated;  ///< entries
@@ -61,7 +68,8 @@ class FakeMeasurer : public Measurer {
   std::map<std::string, LibraryFinding> findings;  ///< of baselines, by name
   std::vector<std::string> measured;   ///< entries, in order
   std::vector<std::string> contested;  ///< entries of the last contest
-  double last_budget_s = 0;
+  double last_budget_s = 0, last_most_s = 0;
+  std::vector<TimeLeft> left;  ///< when each of `measured` began
 
  private:
   OutcomeOf outcome_of_;

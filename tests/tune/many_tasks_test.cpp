@@ -161,6 +161,28 @@ TEST(ManyTasks, GoOnAfterAnInterrupt) {
   EXPECT_EQ(shared.database.verdicts({.workload = "", .device = "", .target = "", .family = ""}).size(), 2u);
 }
 
+TEST(ManyTasks, EndWithinATenthOfTheirTime) {
+  for (const double time_s : {1.0, 3.0, 10.0})
+    for (const double prepare_s : {0.0, 0.1, 0.5}) {
+      SharedRun shared;
+      shared.options.time_s = time_s;
+      shared.options.session.before_s = 0.1;
+      shared.arrange = [&](FakeMeasurer& measurer) {
+        measurer.prepare_s = prepare_s;
+        measurer.seconds_of = [](const Source& source) { return 0.02 + 1e-4 * static_cast<double>(source.text.size() % 997); };
+      };
+      std::vector<SharedTask> tasks;
+      for (int i = 1; i <= 12; ++i) tasks.push_back(product(8 * i));
+      const std::vector<SharedResult> results = shared.run(tasks);
+      EXPECT_LE(0.1 + shared.clock.now_s, 1.1 * time_s) << time_s << " " << prepare_s;
+      EXPECT_TRUE(results[11].summary);
+      double finals_s = 0;
+      for (const SharedResult& each : results)
+        if (each.summary) finals_s += each.summary->elapsed.parts.finals_s;
+      EXPECT_LE(finals_s, 0.25 * time_s + 1e-9);
+    }
+}
+
 TEST(ManyTasks, NameWhatNoTimeWasLeftFor) {
   SharedRun shared;
   shared.options.time_s = 1;

@@ -55,17 +55,17 @@ TEST(StopRules, EveryReasonHasANameAndASentence) {
 }
 
 TEST(StopRules, KeepAShareForTheFinals) {
-  EXPECT_DOUBLE_EQ(finals_share_s({.trials = 0, .time_s = 60}, 5), 7.8);
-  EXPECT_DOUBLE_EQ(finals_share_s({.trials = 0, .time_s = 6}, 5), 2);
-  EXPECT_DOUBLE_EQ(finals_share_s({.trials = 0, .time_s = 1}, 0.5), 0.4);
-  EXPECT_DOUBLE_EQ(finals_share_s({}, 1e6), 20);
+  EXPECT_DOUBLE_EQ(finals_share_s(60, 5), 7.8);
+  EXPECT_DOUBLE_EQ(finals_share_s(10, 5), 2);
+  EXPECT_DOUBLE_EQ(finals_share_s(1, 0.5), 0.25);
+  EXPECT_DOUBLE_EQ(finals_share_s(0, 1e6), 20);
 }
 
 TEST(StopRules, LimitTheSearchesOfLibrariesWhereTimeIsLimited) {
-  EXPECT_DOUBLE_EQ(library_search_s({.trials = 64, .cut_searches = true}), 0);
-  EXPECT_DOUBLE_EQ(library_search_s({.trials = 0, .time_s = 20, .cut_searches = true}), 1);
-  EXPECT_DOUBLE_EQ(library_search_s({.trials = 0, .finals_s = 5, .cut_searches = true}), 1);
-  EXPECT_DOUBLE_EQ(library_search_s({.trials = 0, .time_s = 20}), 0);
+  EXPECT_DOUBLE_EQ(library_search_s({.trials = 64, .cut_searches = true}, 0), 0);
+  EXPECT_DOUBLE_EQ(library_search_s({.trials = 0, .time_s = 20, .cut_searches = true}, 0), 1);
+  EXPECT_DOUBLE_EQ(library_search_s({.trials = 0, .cut_searches = true}, 5), 1);
+  EXPECT_DOUBLE_EQ(library_search_s({.trials = 0, .time_s = 20}, 0), 0);
 }
 
 TEST(Pool, VisitsEveryIndexOnceForAnyCountChunkAndThreads) {
@@ -248,11 +248,16 @@ TEST(Finals, TakeDistinctKernelsFastestFirstWithoutTheDefault) {
 
 TEST(Finals, HaveAsManyEntrantsAsTheirTimePaysFor) {
   const ContestOptions cuda = backend_of(Target::kCuda).contest, cpu = backend_of(Target::kCpu).contest;
-  EXPECT_EQ(affordable_finalists(9, 16, cuda), 16u);
-  EXPECT_EQ(affordable_finalists(1.52, 16, cuda), 9u);
-  EXPECT_EQ(affordable_finalists(1.52, 16, cpu), 14u);  // their turns are shorter
-  EXPECT_EQ(affordable_finalists(-1, 16, cuda), 4u);
-  EXPECT_EQ(affordable_finalists(0, 2, cuda), 2u);
+  EXPECT_EQ(affordable_finalists(9, 16, 100, 50, cuda), 16u);
+  EXPECT_EQ(affordable_finalists(3, 16, 100, 50, cuda), 9u);
+  EXPECT_EQ(affordable_finalists(3, 16, 100, 50, cpu), 13u);  // their turns are shorter
+  EXPECT_EQ(affordable_finalists(0.1, 16, 100, 50, cuda), 4u);
+  EXPECT_EQ(affordable_finalists(0.1, 2, 100, 50, cuda), 2u);
+  EXPECT_EQ(affordable_finalists(-1, 16, 100, 50, cuda), 0u);
+  // Of what takes a second a call 12 calls each, and as many of the default.
+  EXPECT_EQ(affordable_finalists(23.9, 16, 1e6, 1e6, cpu), 0u);
+  EXPECT_EQ(affordable_finalists(24, 16, 1e6, 1e6, cpu), 1u);
+  EXPECT_EQ(affordable_finalists(24, 16, 0, 1e6, cpu), 2u);
 }
 
 ContestEntry entry(const std::string& name, double us) {

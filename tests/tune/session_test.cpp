@@ -328,6 +328,91 @@ TEST(Session, StopsWhenTheSpaceIsExhausted) {
   EXPECT_EQ(summary.measured, 4);
 }
 
+void expect_parts_to_add_up(const Elapsed& elapsed) {
+  const Elapsed::Parts& p = elapsed.parts;
+  EXPECT_NEAR(elapsed.total_s,
+              p.setup_s + p.hints_s + p.proposals_s + p.compile_s + p.trials_s + p.finals_s, 1e-9);
+  for (const double part : {p.setup_s, p.hints_s, p.proposals_s, p.compile_s, p.trials_s, p.finals_s})
+    EXPECT_GE(part, -1e-9);
+}
+
+/// A time limit, and how long the default's trial and the others' take.
+void slow_down(ToySession& toy, double first_s, double others_s, double limit_s) {
+  toy.options.stop = {.trials = 0, .time_s = limit_s};
+  toy.arrange = [=](FakeMeasurer& measurer) {
+    measurer.prepare_s = 0.2;
+    measurer.seconds_of = [=](const Source& source) {
+      return config_of(source) == toy_config(1, 1, 1, 0) ? first_s : others_s;
+    };
+  };
+}
+
+TEST(Session, EndsWithItsDefaultWhereThatTakesLongerThanTheLimit) {
+  ToySession toy;
+  slow_down(toy, 9, 9, 1);
+  toy.options.before_s = 0.3;
+  const Summary summary = toy.run();
+  EXPECT_EQ(summary.measured, 1);
+  EXPECT_LT(toy.measurer->left[0].wanted_s, 0.3);           // it is timed as briefly as can be, ...
+  EXPECT_EQ(toy.measurer->left[0].most_s, kNoLimitS);       // ... but timed
+  EXPECT_TRUE(toy.measurer->contested.empty());
+  EXPECT_EQ(toy.measurer->prepared, 1);
+  EXPECT_FALSE(summary.contested);
+  ASSERT_TRUE(summary.best);
+  EXPECT_TRUE(toy.database.verdicts({}).empty());
+  EXPECT_NEAR(summary.elapsed.total_s, 9.5, 1e-9);
+  expect_parts_to_add_up(summary.elapsed);
+  EXPECT_NEAR(summary.elapsed.setup_s, 0.5, 1e-9);
+  EXPECT_EQ(summary.stop_text,
+            "the limit of 1 s was reached: set-up took 0.5 s, and the default alone 9.0 s (to compile, check and "
+            "time it; one call takes 0.001 s)");
+}
+
+TEST(Session, EndsWithinATenthOfItsLimitHoweverLongATrialTakes) {
+  for (const double limit_s : {1.0, 10.0, 60.0})
+    for (const double others_s : {0.1, 0.7, 4.0, 100.0}) {
+      ToySession toy;
+      slow_down(toy, 0.3, others_s, limit_s);
+      toy.options.stop.plateau_trials = 0;
+      const Summary summary = toy.run();
+      EXPECT_EQ(summary.stop == StopReason::kTime || summary.stop == StopReason::kExhausted, true);
+      EXPECT_LE(summary.elapsed.total_s, 1.1 * limit_s) << limit_s << " " << others_s;
+      expect_parts_to_add_up(summary.elapsed);
+      EXPECT_LE(summary.elapsed.parts.finals_s, 0.25 * limit_s + 1e-9) << limit_s << " " << others_s;
+      for (const Record& row : toy.rows("session-1"))
+        if (const auto* failure = std::get_if<Failure>(&row.outcome)) {
+          EXPECT_NE(failure->kind, FailureKind::kInterrupted);  // what was ended is as if it had never begun
+        }
+    }
+}
+
+TEST(Session, TellsTheMeasurerHowMuchTimeIsLeft) {
+  ToySession toy;
+  slow_down(toy, 0.3, 0.1, 10);
+  const Summary summary = toy.run();
+  const std::vector<TimeLeft>& left = toy.measurer->left;
+  ASSERT_GT(left.size(), 3u);
+  for (std::size_t i = 1; i < left.size(); ++i) EXPECT_NEAR(left[i].most_s, left[i].wanted_s + 2, 1e-9);
+  EXPECT_LE(toy.measurer->last_budget_s, 2.5);
+  EXPECT_EQ(toy.measurer->last_most_s, toy.measurer->last_budget_s);
+  toy.options.stop = {.trials = 20};
+  toy.options.session_id = "session-2";
+  toy.run();
+  EXPECT_GT(toy.measurer->left.back().wanted_s, 0.9 * kNoLimitS);
+  EXPECT_EQ(toy.measurer->last_most_s, kNoLimitS);
+}
+
+TEST(Session, GivesNoVerdictWhereTheContestHadNotEnoughTime) {
+  ToySession toy;
+  toy.arrange = [](FakeMeasurer& measurer) { measurer.finishes = false; };
+  const Summary summary = toy.run();
+  EXPECT_FALSE(toy.measurer->contested.empty());
+  EXPECT_FALSE(summary.contested);
+  EXPECT_TRUE(summary.best);
+  EXPECT_EQ(summary.unproven, "");
+  EXPECT_TRUE(toy.database.verdicts({}).empty());
+}
+
 TEST(Session, KeepsATimeLimitIncludingTheFinals) {
   for (const double limit : {2.0, 10.0}) {
     ToySession toy;
@@ -340,6 +425,8 @@ TEST(Session, KeepsATimeLimitIncludingTheFinals) {
     EXPECT_GT(toy.measurer->last_budget_s, 0.1 * limit) << limit;
     const Elapsed& e = summary.elapsed;
     EXPECT_NEAR(e.total_s, e.setup_s + e.search_s + e.compile_s + e.run_s, 1e-9) << limit;
+    expect_parts_to_add_up(e);
+    EXPECT_NEAR(to_json(summary)["elapsed_s"]["parts"]["finals"], e.parts.finals_s, 1e-9);
     // The fake measurer compiles for half of each trial's 50 ms; the contest recompiles its sources at no
     // cost.
     EXPECT_NEAR(e.compile_s, 0.025 * summary.measured, 1e-9) << limit;
