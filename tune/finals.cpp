@@ -29,8 +29,10 @@ std::size_t affordable_finalists(double budget_s, std::size_t most, double defau
   const double left_s = budget_s - kLeastCalls * default_us * 1e-6;
   if (left_s <= 0 || left_s < each_s) return 0;
   const double rounds_s = 1.5 * contest.stage_rounds * (contest.block_us + kTurnOverheadUs) * 1e-6;
-  const double wanted = std::max(kRoundsShare * budget_s / rounds_s, static_cast<double>(contest.most_finalists));
-  return static_cast<std::size_t>(std::min({wanted, left_s / std::max(each_s, 1e-9), static_cast<double>(most)}));
+  const double wanted =
+      std::max(kRoundsShare * budget_s / rounds_s, static_cast<double>(contest.most_finalists));
+  return static_cast<std::size_t>(
+      std::min({wanted, left_s / std::max(each_s, 1e-9), static_cast<double>(most)}));
 }
 
 std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optional<Config>& default_config,

@@ -61,7 +61,8 @@ class TurnTaking {
     tasks_.reserve(tasks.size());  // their addresses stay
     for (const SharedTask& each : tasks) add(each, device);
     // As of a task that has its part of the time for itself.
-    finals_s_ = finals_share_s(options.time_s / static_cast<double>(std::max<std::size_t>(1, tasks.size())), 0);
+    finals_s_ =
+        finals_share_s(options.time_s / static_cast<double>(std::max<std::size_t>(1, tasks.size())), 0);
   }
 
   std::vector<SharedResult> run() {
@@ -169,8 +170,7 @@ class TurnTaking {
     do {
       if (!session.round()) shared.exhausted = true;
     } while (!shared.exhausted && !out_of_time() &&
-             (session.trials().measured() - trials_before < kTurnTrials ||
-              searched_s() < 4 * setup_s()));
+             (session.trials().measured() - trials_before < kTurnTrials || searched_s() < 4 * setup_s()));
     session.pause();
     shared.curve.add_turn(before_us, shared.best_us(), elapsed_s() - begin_s);
     ++shared.result.turns;

@@ -219,7 +219,8 @@ void Session::learn(const std::vector<std::size_t>& positions) {
 
 void Session::measure(std::span<const Pick> picks) {
   prepare();
-  learn(runner_.measure(picks, [this] { return out_of_budget(); }, time_left()));
+  learn(runner_.measure(
+      picks, [this] { return out_of_budget(); }, time_left()));
 }
 
 /// The first default that is not quarantined is measured in every session, known or not, and whatever the

@@ -27,20 +27,22 @@ inline constexpr std::string_view kUnfused = "unfused";
 struct SessionOptions {
   StopRules stop;
   std::uint64_t seed = 0;
-  int threads = 1;                     ///< for lowering and features
-  std::string strategy = "anneal";     ///< the name that is stored with its picks
+  int threads = 1;                  ///< for lowering and features
+  std::string strategy = "anneal";  ///< the name that is stored with its picks
   /// Asked to take part in the finals. kUnfused: a kernel without the epilogue, and the epilogue behind it;
   /// it has nothing to say where there is no such pair (Candidates::unfused).
   std::vector<std::string> baselines;
-  bool reuse = true;                   ///< earlier rows of this workload answer
-  bool transfer = true;                ///< rows of other tasks hint
+  bool reuse = true;     ///< earlier rows of this workload answer
+  bool transfer = true;  ///< rows of other tasks hint
   std::size_t finalists = 16;
-  std::vector<Config> wanted;  ///< of the space: measured with the first default, whatever the budget and the log
+  std::vector<Config>
+      wanted;  ///< of the space: measured with the first default, whatever the budget and the log
   bool check_determinism = false;  ///< the winner runs twice on the same input, and its bits are compared
   LearnerOptions learner;
   BatchSchedule batches;
-  double before_s = 0;      ///< seconds of the time limit that were spent before: opening the device; part of the set-up
-  RowOf row_of;             ///< features; empty: of the lowered kernels
+  double before_s =
+      0;         ///< seconds of the time limit that were spent before: opening the device; part of the set-up
+  RowOf row_of;  ///< features; empty: of the lowered kernels
   std::size_t columns = 0;  ///< of `row_of`
   std::string session_id;   ///< unique: names this run in the database
   std::string tool_version;
@@ -59,8 +61,8 @@ struct SessionParts {
   EventSink on_event;                              ///< may be empty
   std::function<TimeLeft()> time_left =
       {};  ///< that several sessions share: `wanted_s` until there are no more rounds; empty: no limit
-  std::function<double()> now_s;                   ///< monotonic seconds; empty: the steady clock
-  Prober prober = {};  ///< asked now and then while no kernel runs; empty: never
+  std::function<double()> now_s;  ///< monotonic seconds; empty: the steady clock
+  Prober prober = {};             ///< asked now and then while no kernel runs; empty: never
   std::function<double()> bound =
       {};  ///< bound_of(): asked before a time is called implausible; empty: never
 };

@@ -32,9 +32,11 @@ std::vector<Config> Session::entrants(std::size_t finalists, double seconds) {
   const double affordable = seconds_per_trial() > 0 ? seconds / seconds_per_trial() : 0;
   std::vector<Pick> unknown_here;
   for (const Config& config : configs)
-    if (trials_.find(config)->origin != Origin::kHere && static_cast<double>(unknown_here.size()) < affordable)
+    if (trials_.find(config)->origin != Origin::kHere &&
+        static_cast<double>(unknown_here.size()) < affordable)
       unknown_here.push_back({config, kPickedToResume, std::nullopt});
-  runner_.measure(unknown_here, [&] { return interrupted() || elapsed_s() > until_s; }, {.wanted_s = seconds});
+  runner_.measure(unknown_here, [&] { return interrupted() || elapsed_s() > until_s; },
+                  {.wanted_s = seconds});
   std::erase_if(configs, [this](const Config& config) {
     const KnownTrial* trial = trials_.find(config);
     return trial->origin != Origin::kHere || !trial->time_us();
@@ -79,7 +81,8 @@ std::vector<std::string> Session::libraries() const {
 void Session::prepare_libraries() {
   libraries_prepared_ = true;
   std::map<std::string, LibrarySearch> searches;
-  for (const std::string& name : libraries()) searches[name].seconds = library_search_s(options_.stop, finals_left().wanted_s);
+  for (const std::string& name : libraries())
+    searches[name].seconds = library_search_s(options_.stop, finals_left().wanted_s);
   if (options_.reuse) {
     for (const StoredWay& way : parts_.database->ways(summary_.workload, summary_.identity)) {
       const auto search = searches.find(way.baseline);
@@ -274,8 +277,8 @@ void Session::tell_where_time_went(Elapsed& elapsed) const {
   parts.hints_s = hints_s_;
   parts.compile_s = spent_by_search_.compile_s;
   parts.trials_s = spent_by_search_.run_s;
-  parts.proposals_s =
-      finals_from_s_ - setup_by_search_s_ - spent_by_search_.prepare_s - hints_s_ - parts.compile_s - parts.trials_s;
+  parts.proposals_s = finals_from_s_ - setup_by_search_s_ - spent_by_search_.prepare_s - hints_s_ -
+                      parts.compile_s - parts.trials_s;
   parts.finals_s = elapsed.total_s - finals_from_s_ - (setup_s_ - setup_by_search_s_) -
                    (spent.prepare_s - spent_by_search_.prepare_s);
 }
@@ -287,7 +290,8 @@ std::string Session::stop_text(const Progress& at_stop) const {
   if (limit_s <= 0 || begun_s <= limit_s || !first || !first->time_us())
     return explain(*stop_, options_.stop, at_stop);
   return fmt::format(
-      "the limit of {:g} s was reached: set-up took {:.1f} s, and the default alone {:.1f} s (to compile, check "
+      "the limit of {:g} s was reached: set-up took {:.1f} s, and the default alone {:.1f} s (to compile, "
+      "check "
       "and time it; one call takes {:.2g} s)",
       limit_s, setup_s_, first_default_s_, *first->time_us() * 1e-6);
 }

@@ -1,5 +1,5 @@
-// The state of one running session, for tune/ alone (others run it by run_session() or TaskRun): session.cpp holds its beginning and its rounds,
-// session_end.cpp its finals and its summary.
+// The state of one running session, for tune/ alone (others run it by run_session() or TaskRun): session.cpp
+// holds its beginning and its rounds, session_end.cpp its finals and its summary.
 #pragma once
 
 #include <array>
@@ -121,7 +121,7 @@ class Session {
   double finals_from_s_ = 0;    // when the search had ended, ...
   Spent spent_by_search_;       // ... and what it had spent
   double setup_by_search_s_ = 0;
-  std::optional<double> finals_until_s_;  // by elapsed_s(); of a session that shares its time
+  std::optional<double> finals_until_s_;              // by elapsed_s(); of a session that shares its time
   std::array<double, 2> probe_cost_s_ = {0.02, 0.1};  // by Roof: guessed, then what the last one took
   double probing_s_ = 0;
   int spent_ = 0;  // of the budget of trials, by earlier runs that were cut off

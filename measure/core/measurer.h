@@ -21,11 +21,11 @@ namespace lehr {
 struct ContestEntry {
   std::string name;              ///< "source 0", "openblas", "onednn", ...
   std::vector<double> round_us;  ///< one time per round; empty when `missing` says why
-  double calm_within = 0;  ///< a round counts up to so many times the entry's best ones (measure/core/ratio.h); 0:
-                           ///< every round counts
+  double calm_within = 0;        ///< a round counts up to so many times the entry's best ones
+                                 ///< (measure/core/ratio.h); 0: every round counts
   /// false: dropped out, round_us holds the rounds up to then; or there was no time to time or prove it.
   bool finished = true;
-  double time_us = 0;      ///< median of calm_us()
+  double time_us = 0;           ///< median of calm_us()
   std::optional<GpuState> gpu;  ///< median over the rounds; nullopt on the CPU and where NVML does not tell
   std::string note;             ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string checked_by;       ///< Runner::checked_by(); "device and host": the host has compared once more
@@ -47,10 +47,10 @@ struct Spent {
   double compile_s = 0;    ///< wall time of waiting for the compiler, nothing else being done
   double compiling_s = 0;  ///< wall time in which the compiler was at work; more where it works ahead
   double run_s = 0;        ///< wall time of checking and timing, contests included
-  double prepare_s = 0;    ///< wall time of opening the device and preparing the problem, but within prepare()
-  int kernels = 0;         ///< sources given to the compiler, those that it refused included
-  int retimed = 0;         ///< windows timed again, because the machine disturbed the one before
-  int disturbed = 0;       ///< candidates whose time comes from a disturbed window: there was no calm one
+  double prepare_s = 0;  ///< wall time of opening the device and preparing the problem, but within prepare()
+  int kernels = 0;       ///< sources given to the compiler, those that it refused included
+  int retimed = 0;       ///< windows timed again, because the machine disturbed the one before
+  int disturbed = 0;     ///< candidates whose time comes from a disturbed window: there was no calm one
 
   friend Spent operator+(const Spent& a, const Spent& b) { return added(a, b, 1); }
   friend Spent operator-(const Spent& a, const Spent& b) { return added(a, b, -1); }
@@ -58,8 +58,9 @@ struct Spent {
  private:
   static Spent added(const Spent& a, const Spent& b, int sign) {
     return {a.compile_s + sign * b.compile_s, a.compiling_s + sign * b.compiling_s,
-            a.run_s + sign * b.run_s,         a.prepare_s + sign * b.prepare_s, a.kernels + sign * b.kernels,
-            a.retimed + sign * b.retimed,     a.disturbed + sign * b.disturbed};
+            a.run_s + sign * b.run_s,         a.prepare_s + sign * b.prepare_s,
+            a.kernels + sign * b.kernels,     a.retimed + sign * b.retimed,
+            a.disturbed + sign * b.disturbed};
   }
 };
 
@@ -89,8 +90,8 @@ class Measurer {
   /// that does not match the reference is reported in `missing` and not timed. In the end the sources that
   /// have not dropped out are proven: called up to 230 times within one loaded image, each result compared,
   /// the first ones on other inputs. That takes up to a fifth of the budget, shared by them, with fewer calls
-  /// where these take longer. One that fails is left without a time, and its entry says why. With `most_s` all
-  /// of this, starting the libraries included, takes no longer, but for what one call and one compilation
+  /// where these take longer. One that fails is left without a time, and its entry says why. With `most_s`
+  /// all of this, starting the libraries included, takes no longer, but for what one call and one compilation
   /// take: libraries that do not fit are `missing`, and what was not timed in kLeastRounds rounds and proven
   /// has not finished.
   virtual std::vector<ContestEntry> contest(std::span<const Source> sources,

@@ -43,7 +43,7 @@ struct VendorLibrary {
   std::string_view name;  ///< what `lehr doctor` calls it
   Target target;
   std::optional<Operator> only = std::nullopt;  ///< the one operator that it has calls for; nullopt: each
-  bool by_default = true;  ///< false: it is timed only where --baseline names it
+  bool by_default = true;                       ///< false: it is timed only where --baseline names it
   std::span<const Baseline> baselines;
   /// The library as it comes first, then others worth trying: the fastest counts. `arch` is Limits::arch of
   /// the device.

@@ -39,7 +39,7 @@ class Fd {
 };
 
 struct SpawnOptions {
-  std::vector<std::string> command;      ///< [0] is the program's path
+  std::vector<std::string> command;           ///< [0] is the program's path
   std::vector<std::string> environment = {};  ///< "NAME=value": set on top of this process's own
   std::vector<std::pair<int, int>> descriptors =
       {};  ///< ours -> the child's number; 0, 1 and 2 are /dev/null otherwise

@@ -16,11 +16,11 @@ namespace lehr {
 struct Participant {
   std::string name;
   Worker* worker = nullptr;
-  LoadRequest load;        ///< slots are distinct among participants of one worker
-  bool contender = false;  ///< one of many of which only the fastest matter
-  std::string missing;     ///< set: it does not take part
+  LoadRequest load;                               ///< slots are distinct among participants of one worker
+  bool contender = false;                         ///< one of many of which only the fastest matter
+  std::string missing;                            ///< set: it does not take part
   std::optional<Failure> failure = std::nullopt;  ///< what it did when it was loaded or timed
-  std::string note;        ///< goes into ContestEntry::note
+  std::string note;                               ///< goes into ContestEntry::note
   std::optional<LibraryFinding> finding = std::nullopt;  ///< and this into ContestEntry::finding
 };
 
@@ -28,8 +28,8 @@ struct Participant {
 /// timed for a block, and stopped (SIGSTOP); the starting one moves on by one each round. Stopped processes
 /// cannot disturb the others with spinning thread pools. Contenders meet in stages: many of them, because the
 /// one that looked fastest in the trials was also the luckiest, but rounds spent on the slow ones are lost to
-/// the fast ones. All workers are running again at the end. Entries in the participants' order; where `most_s`
-/// left less than kLeastRounds rounds, none of them has finished.
+/// the fast ones. All workers are running again at the end. Entries in the participants' order; where
+/// `most_s` left less than kLeastRounds rounds, none of them has finished.
 std::vector<ContestEntry> run_contest(std::vector<Participant> participants, const ContestOptions& options);
 
 /// One participant's estimate() over three blocks, and more for 60 ms; missing is set on it when it fails.

@@ -387,8 +387,8 @@ void LocalMeasurer::prove(std::span<ContestEntry> entries, const std::vector<Loa
     ContestEntry& entry = entries[order[place]];
     entry.finished = seconds_left(end) > kCallsOfAProof * entry.time_us * 1e-6;
     if (!entry.finished) continue;
-    entry.failure = disproof(loads[order[place]], std::max(0.0, seconds_left(until)) /
-                                                      static_cast<double>(order.size() - place));
+    entry.failure = disproof(loads[order[place]],
+                             std::max(0.0, seconds_left(until)) / static_cast<double>(order.size() - place));
     if (!entry.failure && entry.checked_by == "device") entry.checked_by = "device and host";
     if (!entry.failure) continue;
     entry.missing = fmt::format("{}: {}", name_of(entry.failure->kind), entry.failure->text);

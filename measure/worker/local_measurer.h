@@ -66,8 +66,7 @@ class LocalMeasurer : public Measurer {
   std::vector<Outcome> measure(std::span<const Source> sources,
                                const std::function<void(std::size_t, const Outcome&)>& done,
                                TimeLeft left = {}) override;
-  std::vector<ContestEntry> contest(std::span<const Source> sources,
-                                    std::span<const Challenger> challengers,
+  std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
                                     std::span<const std::string> baselines, double budget_s,
                                     double most_s = kNoLimitS) override;
   std::variant<Repetition, Failure> repeat(const Source& source) override;
@@ -130,9 +129,9 @@ class LocalMeasurer : public Measurer {
   std::map<std::string, LibrarySearch> searches_;  ///< of baselines, by name
   bool start_early_ = false;                       ///< they are to be started beside the next compilation
   std::map<std::string, Baselined> started_;       ///< those that were, until a contest
-  std::optional<ReferenceKernel> reference_;  ///< its file is kept_'s
-  int deaths_ = 0;                            ///< worker processes lost in a row
-  double best_us_ = 0;                        ///< 0: nothing timed since prepare()
+  std::optional<ReferenceKernel> reference_;       ///< its file is kept_'s
+  int deaths_ = 0;                                 ///< worker processes lost in a row
+  double best_us_ = 0;                             ///< 0: nothing timed since prepare()
   Spent spent_;
 };
 

@@ -89,7 +89,7 @@ struct Hello {
   int version = kProtocolVersion;
 };
 struct Done {
-  std::string note = {};  ///< Checked::note of what was loaded, or who checks
+  std::string note = {};                                 ///< Checked::note of what was loaded, or who checks
   std::optional<LibraryFinding> finding = std::nullopt;  ///< Runner::finding()
 };
 /// The compile worker is ready.

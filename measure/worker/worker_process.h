@@ -18,8 +18,8 @@ struct WorkerOptions {
   std::vector<std::string> arguments = {"worker"};  ///< "--fd", "3" is appended
   std::vector<std::string> environment;             ///< "NAME=value", on top of ours
   // How long a candidate may have to wait for a worker; what is later is the environment's fault.
-  double start_timeout_s = 30;     ///< until its first message
-  double prepare_timeout_s = 120;  ///< a CUDA context and a large problem's inputs, on a busy machine
+  double start_timeout_s = 30;       ///< until its first message
+  double prepare_timeout_s = 120;    ///< a CUDA context and a large problem's inputs, on a busy machine
   bool prepare_may_give_up = false;  ///< an interrupt ends the waiting for that, and the process
 };
 

@@ -10,9 +10,9 @@
 namespace lehr::test {
 namespace {
 
-const std::vector<std::string> kWholeProduct = {"base",     "workload",  "space",     "ir",     "target",
-                                                "codegen",  "templates", "costmodel", "search", "measure",
-                                                "database", "tune",      "replay",    "deploy", "model", "cli"};
+const std::vector<std::string> kWholeProduct = {
+    "base",   "workload", "space",    "ir",   "target", "codegen", "templates", "costmodel",
+    "search", "measure",  "database", "tune", "replay", "deploy",  "model",     "cli"};
 
 std::vector<std::string> product_without(std::initializer_list<std::string_view> left_out) {
   std::vector<std::string> folders = kWholeProduct;

@@ -50,7 +50,8 @@ TEST(Contest, FindsTheRatioOfTwoKernelsOfKnownWork) {
   measurer.prepare(square_problem());
   const std::vector<Source> sources = {right_source(20), right_source(10), right_source(20)};
   const std::vector<ContestEntry> entries = contest_until(measurer, sources, 2, [](const auto& all) {
-    return ratio_of(all, 1) > 1.6 && ratio_of(all, 1) < 2.6 && ratio_of(all, 2) > 0.7 && ratio_of(all, 2) < 1.4;
+    return ratio_of(all, 1) > 1.6 && ratio_of(all, 1) < 2.6 && ratio_of(all, 2) > 0.7 &&
+           ratio_of(all, 2) < 1.4;
   });
   ASSERT_EQ(entries.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -168,7 +169,7 @@ TEST(Contest, AChallengerRunsItsStepsInOrderAndNeverDropsOut) {
   const char* doubling = "for (long i = task * N * N / 2; i < (task + 1) * N * N / 2; ++i) c[i] *= 2;";
   const std::vector<Source> sources = {doubled_source(doubling)};
   const std::vector<Challenger> challengers = {{"slow", "how", doubled_source(doubling)},
-                                     {"wrong", "", doubled_source("if (task == 0) c[0] *= 2;")}};
+                                               {"wrong", "", doubled_source("if (task == 0) c[0] *= 2;")}};
   const std::vector<ContestEntry> entries = measurer.contest(sources, challengers, {}, 0.3);
   ASSERT_EQ(entries.size(), 3U);
   EXPECT_EQ(entries[0].missing, "");
@@ -222,15 +223,16 @@ TEST(Baselines, OpenBlasIsTriedWithTheCoreTypesThatTheCpuCanRun) {
   EXPECT_EQ(library_of("openblas").variants("sse2", 2).size(), 1U);
   EXPECT_EQ(library_of("onednn").variants("avx512", 2).size(), 1U);
   for (const BaselineVariant& variant : library_of("openblas").variants("avx2", 3)) {
-    EXPECT_THAT(variant.environment, ::testing::IsSupersetOf({"OPENBLAS_NUM_THREADS=3", "OMP_NUM_THREADS=3"}));
+    EXPECT_THAT(variant.environment,
+                ::testing::IsSupersetOf({"OPENBLAS_NUM_THREADS=3", "OMP_NUM_THREADS=3"}));
     EXPECT_EQ(variant.note.find("SkylakeX"), std::string::npos);
   }
 }
 
 TEST(Baselines, BelongToATargetByTheirTable) {
   EXPECT_THAT(baseline_names(Target::kCpu), ::testing::IsSupersetOf({"openblas", "onednn"}));
-  EXPECT_THAT(baseline_names(Target::kCuda), ::testing::ElementsAre("cublaslt", "cublaslt-best", "cudnn",
-                                                                    "cudnn-best", "cudnn-unfused"));
+  EXPECT_THAT(baseline_names(Target::kCuda),
+              ::testing::ElementsAre("cublaslt", "cublaslt-best", "cudnn", "cudnn-best", "cudnn-unfused"));
   EXPECT_EQ(default_baselines(Target::kCpu), (std::vector<std::string>{"openblas", "onednn"}));
   EXPECT_EQ(default_baselines(Target::kCuda), baseline_names(Target::kCuda));
   std::vector<std::string> all;
@@ -245,8 +247,8 @@ TEST(Baselines, BelongToATargetByTheirTable) {
   EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
 }
 
-/// Each f32 GEMM library of the CPU that is here, with all layouts of small odd shapes, most of them scaled, against
-/// the reference.
+/// Each f32 GEMM library of the CPU that is here, with all layouts of small odd shapes, most of them scaled,
+/// against the reference.
 TEST(Baselines, AgreeWithTheReferenceInAllLayouts) {
   for (const std::string& name : baseline_names(Target::kCpu)) {
     for (int layout = 0; layout < 8; ++layout) {
@@ -273,7 +275,8 @@ TEST(Baselines, AgreeWithTheReferenceInAllLayouts) {
 
 // What was written before a field came would ignore it, and time something else.
 TEST(Baselines, RefuseLaterFieldsThatTheyDoNotList) {
-  const auto refused = [](Baseline baseline, const std::string& more, std::span<const std::string_view> reads) {
+  const auto refused = [](Baseline baseline, const std::string& more,
+                          std::span<const std::string_view> reads) {
     baseline.reads = reads;
     return error_of([&] { require(baseline, parse_workload("gemm m=4 n=4 k=4 " + more), RunSettings{}); });
   };

@@ -177,7 +177,8 @@ TEST_F(Measuring, SurvivesEveryKindOfBadCandidate) {
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(one.body);
-    // Only a limit ends the one that allocates for ever; the sanitizers allow none (measure/system/memory_limit.h).
+    // Only a limit ends the one that allocates for ever; the sanitizers allow none
+    // (measure/system/memory_limit.h).
     if (!kMemoryIsLimited && one.body.find("malloc") != std::string::npos) continue;
     const Source bad = source(one.body, 1, one.body.find("scratch") != std::string::npos ? 64 : 0);
     expect_failure_then_recovery(measurer, bad, one.kind, one.words);

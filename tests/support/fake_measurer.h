@@ -35,8 +35,7 @@ class FakeMeasurer : public Measurer {
   std::vector<Outcome> measure(std::span<const Source> sources,
                                const std::function<void(std::size_t, const Outcome&)>& done,
                                TimeLeft left = {}) override;
-  std::vector<ContestEntry> contest(std::span<const Source> sources,
-                                    std::span<const Challenger> challengers,
+  std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
                                     std::span<const std::string> baselines, double budget_s,
                                     double most_s = kNoLimitS) override;
   std::variant<Repetition, Failure> repeat(const Source& source) override {
@@ -66,8 +65,8 @@ class FakeMeasurer : public Measurer {
   int prepared = 0;
   std::map<std::string, LibrarySearch> searches;   ///< of the last prepare_baselines()
   std::map<std::string, LibraryFinding> findings;  ///< of baselines, by name
-  std::vector<std::string> measured;   ///< entries, in order
-  std::vector<std::string> contested;  ///< entries of the last contest
+  std::vector<std::string> measured;               ///< entries, in order
+  std::vector<std::string> contested;              ///< entries of the last contest
   double last_budget_s = 0, last_most_s = 0;
   std::vector<TimeLeft> left;  ///< when each of `measured` began
 

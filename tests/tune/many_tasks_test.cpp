@@ -167,9 +167,12 @@ TEST(ManyTasks, EndWithinATenthOfTheirTime) {
       SharedRun shared;
       shared.options.time_s = time_s;
       shared.options.session.before_s = 0.1;
+      shared.options.session.strategy = "random";
       shared.arrange = [&](FakeMeasurer& measurer) {
         measurer.prepare_s = prepare_s;
-        measurer.seconds_of = [](const Source& source) { return 0.02 + 1e-4 * static_cast<double>(source.text.size() % 997); };
+        measurer.seconds_of = [](const Source& source) {
+          return 0.02 + 1e-4 * static_cast<double>(source.text.size() % 997);
+        };
       };
       std::vector<SharedTask> tasks;
       for (int i = 1; i <= 12; ++i) tasks.push_back(product(8 * i));

@@ -271,9 +271,8 @@ ContestEntry entry(const std::string& name, double us) {
 TEST(Judge, PassesOverALeaderWhoseLeadIsNoise) {
   ContestEntry unsteady = entry("source 1", 70);
   unsteady.round_us = {70, 130, 70, 120, 70, 125, 70, 110};
-  const Judgement judged = judge({entry("source 0", 100), unsteady, entry("source 2", 80),
-                                   entry("vendor", 160)},
-                                  3);
+  const Judgement judged =
+      judge({entry("source 0", 100), unsteady, entry("source 2", 80), entry("vendor", 160)}, 3);
   EXPECT_EQ(judged.winner, 2u);
   EXPECT_EQ(judged.verdict.speedup_vs_default.value, 1.25);
   EXPECT_EQ(judged.verdict.baseline, "vendor");

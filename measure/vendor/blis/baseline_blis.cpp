@@ -19,8 +19,7 @@ struct Functions : LibraryFunctions {
 SharedLibrary open_library(Functions& functions) {
   const std::vector<std::string> names = {"libblis.so.4", "libblis.so"};
   SharedLibrary library = load_library(names);
-  if (!library)
-    throw_environment("libblis.so.4 is not installed (Debian: apt-get install libblis4-pthread)");
+  if (!library) throw_environment("libblis.so.4 is not installed (Debian: apt-get install libblis4-pthread)");
   if (const std::string_view missing = functions.find(library.handle); !missing.empty())
     throw_environment("{} has no {}", library.path, missing);
   return library;
@@ -49,9 +48,7 @@ std::string describe(const std::vector<std::string>&) {
 
 constexpr Baseline kBaselines[] = {
     {"blis", []() -> std::unique_ptr<Runner> { return std::make_unique<SgemmRunner>("blis", &open_sgemm); },
-     [](const Workload& workload, const RunSettings& settings) {
-       require_sgemm("blis", workload, settings);
-     },
+     [](const Workload& workload, const RunSettings& settings) { require_sgemm("blis", workload, settings); },
      kSgemmReads}};
 
 }  // namespace

@@ -188,7 +188,8 @@ LtStatus LtMatmul::describe(const CublasLt& library, const LtGemm& gemm) {
     if (status.ok()) layout = LibraryHandle(made, {f.layout_destroy});
     const auto set = [&](int attribute, auto value) {
       if (status.ok())
-        status = {f.layout_set(layout.get(), attribute, &value, sizeof value), "cublasLtMatrixLayoutSetAttribute"};
+        status = {f.layout_set(layout.get(), attribute, &value, sizeof value),
+                  "cublasLtMatrixLayoutSetAttribute"};
     };
     if (gemm.row_order) set(kOrder, kOrderRow);
     if (gemm.batch > 1) {
@@ -221,8 +222,8 @@ LtStatus LtMatmul::heuristics(std::int64_t workspace_bytes, int count, std::uint
   std::vector<HeuristicResult> results(static_cast<std::size_t>(count));
   int returned = 0;
   if (status.ok()) {
-    status = {f.heuristic(library_->handle(), operation_.get(), first_.get(), second_.get(), d_.get(), d_.get(), preference, count,
-                          results.data(), &returned),
+    status = {f.heuristic(library_->handle(), operation_.get(), first_.get(), second_.get(), d_.get(),
+                          d_.get(), preference, count, results.data(), &returned),
               "cublasLtMatmulAlgoGetHeuristic"};
   }
   f.preference_destroy(preference);
@@ -238,13 +239,13 @@ LtStatus LtMatmul::heuristics(std::int64_t workspace_bytes, int count, std::uint
 LtStatus LtMatmul::run(const LtAlgorithm& algorithm, CudaAddress first, CudaAddress second, CudaAddress d,
                        CudaAddress workspace, void* stream) const {
   const Scale scale = scale_of(gemm_);
-  return {library_->functions().matmul(library_->handle(), operation_.get(), scale.alpha.data(), pointer(first),
-                                       first_.get(), pointer(second), second_.get(), scale.zero.data(),
-                                       pointer(d), d_.get(), const_cast<void*>(pointer(d)), d_.get(),
-                                       algorithm.opaque.data(),
-                                       const_cast<void*>(pointer(workspace)),
-                                       static_cast<std::size_t>(algorithm.workspace_bytes), stream),
-          "cublasLtMatmul"};
+  return {
+      library_->functions().matmul(library_->handle(), operation_.get(), scale.alpha.data(), pointer(first),
+                                   first_.get(), pointer(second), second_.get(), scale.zero.data(),
+                                   pointer(d), d_.get(), const_cast<void*>(pointer(d)), d_.get(),
+                                   algorithm.opaque.data(), const_cast<void*>(pointer(workspace)),
+                                   static_cast<std::size_t>(algorithm.workspace_bytes), stream),
+      "cublasLtMatmul"};
 }
 
 std::int32_t LtMatmul::number_of(const LtAlgorithm& algorithm, int attribute) const {
