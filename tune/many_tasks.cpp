@@ -61,8 +61,8 @@ class TurnTaking {
     tasks_.reserve(tasks.size());  // their addresses stay
     for (const SharedTask& each : tasks) add(each, device);
     // As of a task that has its part of the time for itself.
-    finals_s_ =
-        finals_share_s(options.time_s / static_cast<double>(std::max<std::size_t>(1, tasks.size())), 0);
+    each_s_ = options.time_s / static_cast<double>(std::max<std::size_t>(1, tasks.size()));
+    finals_s_ = finals_share_s(each_s_, 0);
   }
 
   std::vector<SharedResult> run() {
@@ -116,6 +116,7 @@ class TurnTaking {
   void begin(Shared& shared) {
     SessionOptions session = options_.session;
     session.before_s = 0;
+    session.shared_s = each_s_;
     session.stop.time_s = 0;
     session.stop.failing_trials = kFailingTrials;
     session.session_id = fmt::format("{}-{}", session.session_id, &shared - tasks_.data());
@@ -210,7 +211,7 @@ class TurnTaking {
   SessionParts parts_;
   EventSink sink_;
   std::vector<Shared> tasks_;
-  double started_s_ = 0, finals_s_ = 0;
+  double started_s_ = 0, each_s_ = 0, finals_s_ = 0;
   double begin_s_ = 0;  // what the last task's inputs and default took: the next one has fewer operations
 };
 

@@ -39,38 +39,50 @@ std::vector<Group> groups_of(const Database& log, const Task& task, bool kernels
 /// read.
 constexpr int kMostTried = 3 * static_cast<int>(kMostTasks);
 
+/// Seconds that a row takes in consistent_tasks() and Transfer, most of them fits of boosted trees: 1.3 s for 125
+/// rows and 2.8 s for 381 on 16 cores of a Xeon beside an H200, 2026-11-27.
+constexpr double kSecondsPerRow = 0.008;
+constexpr double kShare = 1.0 / 12;
+/// Of a trial of the ordinary kind, its compilation included.
+constexpr double kSecondsPerTrial = 0.3;
+/// Fewer of one task would not say whether it can be believed.
+constexpr std::size_t kLeastTaskRows = 16;
+
 // The fastest half, and the newest of the others.
-void cut(std::vector<Record>& rows) {
-  if (rows.size() <= kMostTaskRows) return;
-  const auto half = rows.begin() + kMostTaskRows / 2;
+void cut(std::vector<Record>& rows, std::size_t most) {
+  if (rows.size() <= most) return;
+  const auto half = rows.begin() + static_cast<std::ptrdiff_t>(most / 2);
   std::ranges::stable_sort(rows, {}, [](const Record& row) { return *row.time_us(); });
   std::sort(half, rows.end(), [](const Record& a, const Record& b) {
     return a.created_unix_ms != b.created_unix_ms ? a.created_unix_ms > b.created_unix_ms : a.id < b.id;
   });
-  rows.resize(kMostTaskRows);
+  rows.resize(most);
 }
 
 /// The rows of a group that tell of other kernels than `task` asks for.
 std::vector<Record> rows_of(const Database& log, const Group& group, bool own, const std::string& identity,
-                            const Candidates& candidates) {
+                            const Candidates& candidates, std::size_t most) {
   std::vector<Record> rows = log.all(group.where);
   std::erase_if(rows, [&](const Record& row) {
     return !row.time_us() ||
            (own && (!candidates.space.contains(row.config) || answers(row, identity, candidates)));
   });
-  cut(rows);
+  cut(rows, most);
   return rows;
 }
 
 }  // namespace
 
 std::vector<PastTask> past_tasks(const Database& log, const Task& task, const Candidates& candidates,
-                                 const RowOf& own_rows, std::size_t columns, bool kernels) {
+                                 const RowOf& own_rows, std::size_t columns, bool kernels,
+                                 std::size_t most_rows) {
   const std::string identity = identity_of(task.device), own_text = to_text(task.workload);
   std::vector<PastTask> tasks;
+  const std::size_t most_each = std::clamp(most_rows / 4, kLeastTaskRows, kMostTaskRows);
+  std::size_t left = most_rows;
   int tried = 0;
   for (const Group& group : groups_of(log, task, kernels)) {
-    if (tasks.size() == kMostTasks || tried++ == kMostTried) break;
+    if (left == 0 || tasks.size() == kMostTasks || tried++ == kMostTried) break;
     const bool own = group.where.workload == own_text;
     std::optional<Candidates> theirs;
     RowOf row_of = own_rows;
@@ -84,16 +96,24 @@ std::vector<PastTask> past_tasks(const Database& log, const Task& task, const Ca
     }
     PastTask past{group.where.workload, std::exp2(-group.distance / 2), {}, FeatureMatrix(columns), {}};
     std::vector<float> row(columns);
-    for (const Record& record : rows_of(log, group, own, identity, candidates)) {
+    for (const Record& record : rows_of(log, group, own, identity, candidates, std::min(most_each, left))) {
       const auto point = (theirs ? theirs->space : candidates.space).find(record.config);
       if (!point || !row_of(*point, row)) continue;
       past.configs.push_back(record.config);
       past.rows.append(row);
       past.times_us.push_back(*record.time_us());
     }
+    left -= past.times_us.size();
     if (!past.times_us.empty()) tasks.push_back(std::move(past));
   }
   return tasks;
+}
+
+std::size_t hint_rows(int trials, double time_s) {
+  double rows = kMostTasks * kMostTaskRows;
+  if (time_s > 0) rows = std::min(rows, kShare * time_s / kSecondsPerRow);
+  if (trials > 0) rows = std::min(rows, kShare * kSecondsPerTrial * trials / kSecondsPerRow);
+  return static_cast<std::size_t>(rows);
 }
 
 }  // namespace lehr

@@ -183,8 +183,9 @@ void Session::recall_spent(const std::vector<Record>& rows) {
 void Session::recall_tasks() {
   if (!parts_.model || trials_.reused_timed() >= kKnownWell) return;
   const Database& log = parts_.transfer_from ? *parts_.transfer_from : *parts_.database;
-  std::vector<PastTask> tasks =
-      past_tasks(log, task_, candidates_, row_of_, scorer_.columns(), !options_.row_of);
+  std::vector<PastTask> tasks = past_tasks(
+      log, task_, candidates_, row_of_, scorer_.columns(), !options_.row_of,
+      hint_rows(options_.stop.trials, options_.shared_s > 0 ? options_.shared_s : options_.stop.time_s));
   XgboostOptions model;
   model.seed = options_.seed;
   ConsistentTasks trusted = consistent_tasks(std::move(tasks), model);
@@ -203,7 +204,7 @@ void Session::recall_tasks() {
     warm_starts_.push_back(candidates_.space.config_of(point));
   proposer_.start_from(*transfer_, warm_starts_.empty());
   for (const PastTask& past : transfer_->tasks()) summary_.evidence += static_cast<int>(past.times_us.size());
-  say(describe(*transfer_, Transfer::kWarmStarts));
+  say(describe(*transfer_));
 }
 
 void Session::learn(const std::vector<std::size_t>& positions) {

@@ -42,6 +42,7 @@ struct SessionOptions {
   BatchSchedule batches;
   double before_s =
       0;         ///< seconds of the time limit that were spent before: opening the device; part of the set-up
+  double shared_s = 0;  ///< its part of a time that several sessions share; 0: it shares none
   RowOf row_of;  ///< features; empty: of the lowered kernels
   std::size_t columns = 0;  ///< of `row_of`
   std::string session_id;   ///< unique: names this run in the database

@@ -81,8 +81,9 @@ std::vector<std::string> Session::libraries() const {
 void Session::prepare_libraries() {
   libraries_prepared_ = true;
   std::map<std::string, LibrarySearch> searches;
+  const double shared_s = finals_until_s_ ? finals_left().wanted_s : 0;
   for (const std::string& name : libraries())
-    searches[name].seconds = library_search_s(options_.stop, finals_left().wanted_s);
+    searches[name].seconds = library_search_s(options_.stop, shared_s);
   if (options_.reuse) {
     for (const StoredWay& way : parts_.database->ways(summary_.workload, summary_.identity)) {
       const auto search = searches.find(way.baseline);

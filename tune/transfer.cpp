@@ -7,14 +7,11 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "costmodel/metrics.h"
 #include "search/batch.h"
 
 namespace lehr {
 namespace {
 
-// Leaving a task out costs a fit; more of them say little more.
-constexpr std::size_t kMostLeftOut = 3;
 // How much a config counts that is unlike the ones picked before it, against its mean performance.
 constexpr double kDiversity = 0.1;
 constexpr std::size_t kCandidatesPerPick = 4;
@@ -43,11 +40,10 @@ void append_task(Dataset& data, const PastTask& task, Rng& rng) {
   append_group(data, rows, times_us);
 }
 
-Dataset dataset_of(const std::vector<PastTask>& tasks, const PastTask* left_out, std::uint64_t seed) {
+Dataset dataset_of(const std::vector<PastTask>& tasks, std::uint64_t seed) {
   Rng rng = Rng(seed).fork("transfer");
   Dataset data(tasks[0].rows.columns());
-  for (const PastTask& task : tasks)
-    if (&task != left_out) append_task(data, task, rng);
+  for (const PastTask& task : tasks) append_task(data, task, rng);
   return data;
 }
 
@@ -90,7 +86,7 @@ Transfer::Transfer(std::vector<PastTask> tasks, const XgboostOptions& options)
     CHECK(!task.times_us.empty() && task.rows.rows() == task.times_us.size() &&
               task.configs.size() == task.times_us.size(),
           "{}: {} times", task.name, task.times_us.size());
-  const Dataset data = dataset_of(tasks_, nullptr, options_.seed);
+  const Dataset data = dataset_of(tasks_, options_.seed);
   model_.fit(data);
   const std::vector<double> scores = model_.predict(data.rows);
   const auto n = static_cast<double>(scores.size());
@@ -146,31 +142,12 @@ std::vector<Point> Transfer::first_picks(const Space& space, std::size_t count) 
   return picks;
 }
 
-std::optional<double> Transfer::expected_loss(std::size_t count) const {
-  if (tasks_.size() < 2) return std::nullopt;
-  double sum = 0;
-  const std::size_t left_out = std::min(tasks_.size(), kMostLeftOut);
-  for (std::size_t t = 0; t < left_out; ++t) {
-    XgboostModel model(options_);
-    model.fit(dataset_of(tasks_, &tasks_[t], options_.seed));
-    std::vector<double> truth;
-    for (const double time : tasks_[t].times_us) truth.push_back(1 / time);
-    sum += regret_at_k(model.predict(tasks_[t].rows), truth, count) / static_cast<double>(left_out);
-  }
-  return sum;
-}
-
-std::string describe(const Transfer& transfer, std::size_t picks) {
+std::string describe(const Transfer& transfer) {
   std::size_t trials = 0;
   for (const PastTask& task : transfer.tasks()) trials += task.times_us.size();
   const std::size_t tasks = transfer.tasks().size();
-  std::string text =
-      fmt::format("{} trial{} of {} other task{} serve as hints (nearest: {})", trials,
-                  trials == 1 ? "" : "s", tasks, tasks == 1 ? "" : "s", transfer.tasks()[0].name);
-  if (const auto loss = transfer.expected_loss(picks))
-    text +=
-        fmt::format("; {} picks by them are expected to lose {:.0f} % against the best", picks, 100 * *loss);
-  return text;
+  return fmt::format("{} trial{} of {} other task{} serve as hints (nearest: {})", trials,
+                     trials == 1 ? "" : "s", tasks, tasks == 1 ? "" : "s", transfer.tasks()[0].name);
 }
 
 }  // namespace lehr

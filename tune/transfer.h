@@ -1,9 +1,7 @@
-// What tasks that were measured before tell about a new one: where to start, how candidates rank, and what
-// that is likely to be worth.
+// What tasks that were measured before tell about a new one: where to start, and how candidates rank.
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,11 +40,6 @@ class Transfer {
   /// their mean over the tasks, and away from the ones chosen before. Fewer or none where the space holds few
   /// of the other tasks' good configs: the model picks better ones than what was slow elsewhere.
   std::vector<Point> first_picks(const Space& space, std::size_t count) const;
-  /// What the first `count` of the model's picks lost against the best of a task that it had not seen: mean
-  /// over the tasks, each left out once, of 1 - best picked / best measured. nullopt with fewer than two
-  /// tasks. An estimate from what was measured, which is less than what there is.
-  std::optional<double> expected_loss(std::size_t count) const;
-
   const std::vector<PastTask>& tasks() const { return tasks_; }
 
  private:
@@ -56,8 +49,7 @@ class Transfer {
   double mean_ = 0, deviation_ = 1;
 };
 
-/// "512 trials of 3 other tasks serve as hints (nearest: gemm m=16 ...); 4 picks by them are expected to lose
-/// 6 % against the best measured".
-std::string describe(const Transfer& transfer, std::size_t picks);
+/// "512 trials of 3 other tasks serve as hints (nearest: gemm m=16 ...)".
+std::string describe(const Transfer& transfer);
 
 }  // namespace lehr

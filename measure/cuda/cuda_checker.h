@@ -57,6 +57,8 @@ class CudaChecker {
   CudaStatus run_compare(CheckResult& result) const;
   CudaStatus make_inputs_on_device(const Problem& problem);
   CudaStatus make_expected();
+  CudaStatus place_expected(bool& there);
+  const CudaMemory& expected() const { return expected_.at(seed_); }
   CudaStatus take_sums();
   CudaStatus sum_of_tensor(std::size_t tensor, std::uint64_t& found) const;
   std::string other_inputs(const Problem& problem) const;
@@ -71,7 +73,9 @@ class CudaChecker {
   std::map<std::string, CudaKernel> kernels_;
   CudaKernel plain_;
   std::map<int, CudaMemory> tables_;  ///< of inputs, by type
-  CudaMemory expected_, bands_, partials_, jobs_, result_;
+  std::map<std::uint64_t, CudaMemory> expected_;  ///< by seed
+  std::uint64_t seed_ = 0;                        ///< of the inputs that lie there now
+  CudaMemory bands_, partials_, jobs_, result_;
   std::string compare_;  ///< the entry
   std::size_t output_ = 0;
   std::int64_t elements_ = 0;  ///< of the output

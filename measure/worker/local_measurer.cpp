@@ -304,14 +304,14 @@ void LocalMeasurer::start_baselines() {
   if (!std::exchange(start_early_, false)) return;
   const Stopwatch stopwatch(spent_.run_s);
   for (const auto& [name, search] : searches_) {
-    Baselined one = start_baseline(name, contest_options());
+    Baselined one = start_baseline(name, contest_options(), deadline_in(kNoLimitS));
     if (one.worker != nullptr) one.worker->stop();
     started_.insert_or_assign(name, std::move(one));
   }
 }
 
-LocalMeasurer::Baselined LocalMeasurer::start_baseline(const std::string& name,
-                                                       const ContestOptions& options) {
+LocalMeasurer::Baselined LocalMeasurer::start_baseline(const std::string& name, const ContestOptions& options,
+                                                       Deadline end) {
   Baselined best;
   best.participant.name = name;
   const auto [library, baseline] = find_baseline(name);
@@ -330,6 +330,7 @@ LocalMeasurer::Baselined LocalMeasurer::start_baseline(const std::string& name,
   const std::vector<BaselineVariant> variants =
       library->variants(options_.limits.arch, options_.settings.threads);
   for (const BaselineVariant& variant : variants) {
+    if (best.worker != nullptr && seconds_left(end) <= 0) break;
     WorkerOptions worker_options = options_.worker;
     worker_options.environment.insert(worker_options.environment.end(), variant.environment.begin(),
                                       variant.environment.end());
@@ -383,12 +384,15 @@ void LocalMeasurer::prove(std::span<ContestEntry> entries, const std::vector<Loa
   // Without a proof of the first one, which the others are compared with, theirs are of no use.
   std::ranges::sort(order, {}, [&](std::size_t i) { return i == 0 ? 0 : entries[i].time_us; });
   const Deadline until = deadline_in(seconds);
+  double last_s = 0;  // what the last proof took: the next one makes the same inputs
   for (std::size_t place = 0; place < order.size(); ++place) {
     ContestEntry& entry = entries[order[place]];
-    entry.finished = seconds_left(end) > kCallsOfAProof * entry.time_us * 1e-6;
+    const double left_s = seconds_left(end);
+    entry.finished = left_s > std::max(last_s, kCallsOfAProof * entry.time_us * 1e-6);
     if (!entry.finished) continue;
     entry.failure = disproof(loads[order[place]],
                              std::max(0.0, seconds_left(until)) / static_cast<double>(order.size() - place));
+    last_s = left_s - seconds_left(end);
     if (!entry.failure && entry.checked_by == "device") entry.checked_by = "device and host";
     if (!entry.failure) continue;
     entry.missing = fmt::format("{}: {}", name_of(entry.failure->kind), entry.failure->text);
@@ -426,7 +430,7 @@ void LocalMeasurer::add_baselines(std::vector<Participant>& participants, std::s
     if (left_s > kCallsOfALibrary * best_us_ * 1e-6) {
       options.timeout_s = std::min(limit_s, left_s);
       auto started = started_.extract(names[i]);
-      Baselined one = started ? std::move(started.mapped()) : start_baseline(names[i], options);
+      Baselined one = started ? std::move(started.mapped()) : start_baseline(names[i], options, end);
       participants.push_back(std::move(one.participant));
       if (one.worker != nullptr) workers.push_back(std::move(one.worker));
     } else {

@@ -95,7 +95,8 @@ class LocalMeasurer : public Measurer {
     Participant participant;
     std::unique_ptr<Worker> worker;
   };
-  Baselined start_baseline(const std::string& name, const ContestOptions& options);
+  /// Of its variants those that there is time for are tried, one at least.
+  Baselined start_baseline(const std::string& name, const ContestOptions& options, Deadline end);
   void start_baselines();
   ContestOptions contest_options() const;
   /// Proves the entries that were timed to the end, within about `seconds` in all: the first one first, then

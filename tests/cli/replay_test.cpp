@@ -86,7 +86,6 @@ TEST(Transfer, TuneTakesHintsFromOtherWorkloadsOfTheLogUnlessItIsToldNotTo) {
   EXPECT_THAT(second.err, HasSubstr("trials of 1 other task serve as hints (nearest: gemm m=24 n=20 k=16"));
   const Ran third = tune("--m 48 --json");
   EXPECT_THAT(third.err, HasSubstr("trials of 2 other tasks serve as hints (nearest: gemm m=40"));
-  EXPECT_THAT(third.err, HasSubstr("are expected to lose"));
   EXPECT_GE(json::parse(third.out).at("trials").at("evidence"), 18);
   const Ran off = tune("--m 56 --transfer off");
   ASSERT_EQ(off.code, 0) << off.err;

@@ -55,17 +55,25 @@ class ChecksOnAFakeDevice : public ::testing::Test {
   }
 
   Candidate kernel(const std::string& kind, const Workload& workload) const {
-    const Gemm& g = workload.gemm();
+    // A convolution is to the fake driver a product of its pixels; it is told what that is.
+    const bool product = workload.op() == Operator::kGemm;
+    const std::int64_t rows = rows_of(workload), elements = tensors_of(workload)[2].elements;
     Candidate candidate;
     candidate.path = cubin_;
-    candidate.entry = fmt::format("{}_{}_{}_{}_{}", kind, name_of(g.a.type), g.m, g.n, g.k);
+    candidate.entry = fmt::format("{}_{}_{}_{}_{}", kind, name_of(tensors_of(workload)[0].type), rows,
+                                  elements / rows, product ? workload.gemm().k : 1);
     candidate.launch.block = {32, 1, 1};
     return candidate;
   }
   RunSettings settings(const Workload& workload) const {
     RunSettings settings;
-    settings.check = {cubin_, kernel("plain", workload), workload.gemm().m};
+    settings.check = {cubin_, kernel("plain", workload), rows_of(workload)};
     return settings;
+  }
+  static std::int64_t rows_of(const Workload& workload) {
+    if (workload.op() == Operator::kGemm) return workload.gemm().m;
+    const Conv2d& conv = workload.conv2d();
+    return conv.n * conv.out_h() * conv.out_w();
   }
   void prepare(CudaRunner& runner, const Workload& workload) {
     runner.prepare(asked_problem(workload, 3), settings(workload));
@@ -157,7 +165,8 @@ TEST_F(ChecksOnAFakeDevice, WithoutTheirKernelsAreTheHosts) {
 // work with them but once, when the problem is prepared.
 TEST_F(ChecksOnAFakeDevice, BringLittleBackAndLeaveTheHostAlone) {
   for (const char* text : {"gemm m=4096 n=4096 k=4096 a=bf16:row b=bf16:row c=bf16:row",
-                           "gemm m=1 n=4096 k=4096 a=bf16:row b=bf16:row c=bf16:row"}) {
+                           "gemm m=1 n=4096 k=4096 a=bf16:row b=bf16:row c=bf16:row",
+                           "conv2d n=32 h=56 w=56 c=64 k=64 r=3 s=3 pad=1 layout=nhwc x=bf16 f=bf16 y=bf16"}) {
     const Workload workload = parse_workload(text);
     const std::vector<std::int64_t> elements = telling_elements(workload, 10'000'000);
     tell(elements, reference_at(workload, 3, elements));
@@ -167,7 +176,7 @@ TEST_F(ChecksOnAFakeDevice, BringLittleBackAndLeaveTheHostAlone) {
     host_s += cpu_s();
     device_s += work_s();
     EXPECT_EQ(runner.checked_by(), "device") << text;
-    RecordProperty(fmt::format("setup_of_{}_host_ms", workload.gemm().m),
+    RecordProperty(fmt::format("setup_of_{}_host_ms", rows_of(workload)),
                    static_cast<int>(1e3 * (host_s - device_s)));
     EXPECT_LT(host_s - device_s, 0.5) << "CPU time of the host, " << text;
 

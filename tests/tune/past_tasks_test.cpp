@@ -73,5 +73,32 @@ TEST(PastTasks, AreTheNearestOfMany) {
   for (const PastTask& task : tasks) EXPECT_EQ(task.name, to_text(here.workload));
 }
 
+TEST(PastTasks, AreAsManyAsTheBudgetPaysFor) {
+  EXPECT_EQ(hint_rows(0, 0), kMostTasks * kMostTaskRows);
+  EXPECT_EQ(hint_rows(1000000, 1e6), kMostTasks * kMostTaskRows);
+  EXPECT_EQ(hint_rows(0, 9.6), 100u);
+  EXPECT_EQ(hint_rows(16, 0), 50u);
+  EXPECT_EQ(hint_rows(16, 9.6), 50u);
+  const Task here = toy_task();
+  const Candidates candidates = toy_candidates();
+  const RowOf rows = kernel_rows(candidates, here.device.limits);
+  Database log = Database::open(":memory:");
+  for (int machine = 0; machine < 6; ++machine)
+    for (const std::int64_t a : {1, 2, 4, 8, 16, 32})
+      for (const std::int64_t b : {1, 2, 4, 8})
+        log.append(record_of(to_text(here.workload), fmt::format("machine {}", machine),
+                             toy_config(a, b, 1, 0), static_cast<double>(a * b)));
+  const auto sizes = [&](std::size_t most) {
+    std::vector<std::size_t> result;
+    for (const PastTask& task : past_tasks(log, here, candidates, rows, feature_table().size(), true, most))
+      result.push_back(task.times_us.size());
+    return result;
+  };
+  EXPECT_EQ(sizes(1000), std::vector<std::size_t>(6, 24));
+  EXPECT_EQ(sizes(80), std::vector<std::size_t>(4, 20));
+  EXPECT_EQ(sizes(40), (std::vector<std::size_t>{16, 16, 8}));
+  EXPECT_TRUE(sizes(0).empty());
+}
+
 }  // namespace
 }  // namespace lehr::testing

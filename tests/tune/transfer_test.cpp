@@ -90,15 +90,9 @@ TEST(Transfer, PicksNothingThatWasSlowEverywhere) {
   EXPECT_EQ(to_text(some.config_of(picks[0])), "k(x=3, y=4)");
 }
 
-TEST(Transfer, ExpectsLittleLossFromTasksThatAgreeAndMuchFromThoseThatDoNot) {
-  const Transfer alike({task(7), task(8), task(9)}, {}), apart({task(0), task(15)}, {});
-  ASSERT_TRUE(alike.expected_loss(4));
-  EXPECT_LT(*alike.expected_loss(4), 0.15);
-  EXPECT_GT(*apart.expected_loss(4), *alike.expected_loss(4) + 0.2);
-  EXPECT_FALSE(Transfer({task(7)}, {}).expected_loss(4));
-  EXPECT_THAT(describe(alike, 4),
-              ::testing::HasSubstr("768 trials of 3 other tasks serve as hints (nearest: best at 7)"));
-  EXPECT_THAT(describe(alike, 4), ::testing::HasSubstr("are expected to lose"));
+TEST(Transfer, SaysWhatItIsLearntFrom) {
+  EXPECT_EQ(describe(Transfer({task(7), task(8), task(9)}, {})),
+            "768 trials of 3 other tasks serve as hints (nearest: best at 7)");
 }
 
 TEST(Learner, IsCuriousOnlyWhenOtherTasksAreNotAskedAnyMore) {
