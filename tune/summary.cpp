@@ -32,9 +32,20 @@ json json_of(const BaselineTime& b) {
           {"missing", known_or_null(b.missing)}};
 }
 
-json json_of(const Elapsed::Parts& parts) {
-  return {{"setup", parts.setup_s},     {"hints", parts.hints_s},   {"proposals", parts.proposals_s},
-          {"compile", parts.compile_s}, {"trials", parts.trials_s}, {"finals", parts.finals_s}};
+json json_of(const Elapsed& elapsed) {
+  const Elapsed::Parts& parts = elapsed.parts;
+  return {{"total", elapsed.total_s},
+          {"setup", elapsed.setup_s},
+          {"search", elapsed.search_s},
+          {"compile", elapsed.compile_s},
+          {"run", elapsed.run_s},
+          {"parts",
+           {{"setup", parts.setup_s},
+            {"hints", parts.hints_s},
+            {"proposals", parts.proposals_s},
+            {"compile", parts.compile_s},
+            {"trials", parts.trials_s},
+            {"finals", parts.finals_s}}}};
 }
 
 }  // namespace
@@ -101,13 +112,7 @@ json to_json(const Summary& s) {
       {"compile",
        {{"kernels", s.kernels}, {"seconds", s.compiling_s}, {"kernels_per_s", known_or_null(kernels_per_s)}}},
       {"model", {{"fits", s.fits}, {"scored", s.scored}}},
-      {"elapsed_s",
-       {{"total", s.elapsed.total_s},
-        {"setup", s.elapsed.setup_s},
-        {"search", s.elapsed.search_s},
-        {"compile", s.elapsed.compile_s},
-        {"run", s.elapsed.run_s},
-        {"parts", json_of(s.elapsed.parts)}}},
+      {"elapsed_s", json_of(s.elapsed)},
       {"device_idle_s", device_idle_s(s.elapsed)},
       {"stop_reason", std::string(name_of(s.stop))},
       {"stop_text", s.stop_text},
