@@ -99,6 +99,7 @@ json to_json(const Summary& s) {
       {"roofline_note", known_or_null(note)},
       {"peaks",
        {{"gflops", known_or_null(s.peaks.gflops)},
+        {"gflops_f32", known_or_null(s.peaks.tensor_cores ? 0 : s.peaks.gflops)},
         {"units", s.peaks.tensor_cores ? "tensor cores" : "f32"},
         {"gbytes_per_s", known_or_null(s.peaks.gbytes_per_s)}}},
       {"trials",
