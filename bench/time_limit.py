@@ -43,7 +43,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lehr", required=True)
     parser.add_argument("--seconds", type=float, nargs="+", default=[10])
-    parser.add_argument("--model", default="examples/model/tiny.onnx")
+    parser.add_argument("--model", default="tests/fuzz/seeds/onnx/network.onnx")
     parser.add_argument("flags", nargs="*", help="for each tuning")
     options = parser.parse_args()
     head = ["workload", "asked, s", "took, s", "beyond", "trials", "contested", *PARTS]
