@@ -60,7 +60,9 @@ class TurnTaking {
     parts_.time_left = [this] { return TimeLeft{left_s() - finals_left_s(), left_s()}; };
     tasks_.reserve(tasks.size());  // their addresses stay
     for (const SharedTask& each : tasks) add(each, device);
+    // As of a task that has its part of the time for itself.
     each_s_ = options.time_s / static_cast<double>(std::max<std::size_t>(1, tasks.size()));
+    finals_s_ = finals_share_s(each_s_, 0);
   }
 
   std::vector<SharedResult> run() {
@@ -99,12 +101,7 @@ class TurnTaking {
   std::ptrdiff_t unfinished() const {
     return std::ranges::count_if(tasks_, [](const Shared& each) { return each.run && !each.result.summary; });
   }
-  /// Each of those that were begun has the finals of a task with such a part of the time for itself.
-  double finals_left_s() const {
-    const auto begun = static_cast<double>(
-        std::ranges::count_if(tasks_, [](const Shared& each) { return each.run != nullptr; }));
-    return static_cast<double>(unfinished()) * finals_share_s(options_.time_s / std::max(1.0, begun), 0);
-  }
+  double finals_left_s() const { return static_cast<double>(unfinished()) * finals_s_; }
   bool out_of_time() const { return interrupted() || left_s() <= finals_left_s(); }
 
   void begin_new_ones() {
@@ -214,7 +211,7 @@ class TurnTaking {
   SessionParts parts_;
   EventSink sink_;
   std::vector<Shared> tasks_;
-  double started_s_ = 0, each_s_ = 0;
+  double started_s_ = 0, each_s_ = 0, finals_s_ = 0;
   double begin_s_ = 0;  // what the last task's inputs and default took: the next one has fewer operations
 };
 

@@ -186,21 +186,6 @@ TEST(ManyTasks, EndWithinATenthOfTheirTime) {
     }
 }
 
-TEST(ManyTasks, LeaveTheFinalsToThoseThatWereBegun) {
-  SharedRun shared;
-  shared.options.time_s = 4;
-  shared.options.session.strategy = "random";
-  shared.arrange = [](FakeMeasurer& measurer) { measurer.seconds_of = [](const Source&) { return 1.0; }; };
-  std::vector<SharedTask> tasks;
-  for (int i = 1; i <= 12; ++i) tasks.push_back(product(8 * i));
-  const std::vector<SharedResult> results = shared.run(tasks);
-  const auto begun =
-      std::ranges::count_if(results, [](const SharedResult& each) { return each.summary.has_value(); });
-  EXPECT_LE(begun, 3);
-  EXPECT_LE(shared.clock.now_s, 4.4);
-  EXPECT_GE(shared.measurer->last_budget_s, 0.3);
-}
-
 TEST(ManyTasks, NameWhatNoTimeWasLeftFor) {
   SharedRun shared;
   shared.options.time_s = 1;
