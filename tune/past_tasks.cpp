@@ -113,7 +113,7 @@ std::size_t hint_rows(int trials, double time_s) {
   double rows = kMostTasks * kMostTaskRows;
   if (time_s > 0) rows = std::min(rows, kShare * time_s / kSecondsPerRow);
   if (trials > 0) rows = std::min(rows, kShare * kSecondsPerTrial * trials / kSecondsPerRow);
-  return static_cast<std::size_t>(rows);
+  return static_cast<std::size_t>(std::lround(rows));
 }
 
 }  // namespace lehr
