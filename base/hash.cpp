@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 namespace lehr {
+
 std::uint64_t stable_hash(std::string_view bytes) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;

@@ -6,17 +6,16 @@
 namespace lehr {
 namespace {
 
-std::uint64_t rotl(std::uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
+std::uint64_t rotl(std::uint64_t x, int k) {
+  return (x << k) | (x >> (64 - k));
+}
 
 }  // namespace
 
 Rng::Rng(std::uint64_t seed) {
   for (std::uint64_t& word : state_) {
-    seed += 0x9e3779b97f4a7c15ULL;
-    std::uint64_t z = seed;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    word = z ^ (z >> 31);
+    seed += kSplitmixStep;
+    word = mix64(seed);
   }
 }
 
@@ -41,7 +40,9 @@ std::uint64_t Rng::below(std::uint64_t bound) {
   }
 }
 
-double Rng::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+double Rng::uniform() {
+  return static_cast<double>(next() >> 11) * 0x1.0p-53;
+}
 
 Rng Rng::fork(std::string_view role) const {
   return Rng(hash_combine(hash_combine(state_[0], state_[3]), stable_hash(role)));

@@ -15,9 +15,8 @@ constexpr double kLeastGain = 0.01;
 /// Of a turn, beside its block: waking the worker, a call to warm up, stopping it (1.6 ms on 2 CPUs of a Xeon
 /// at 2.8 GHz).
 constexpr double kTurnOverheadUs = 1600;
-/// To be loaded and checked, kLeastRounds rounds with a call to warm up in each, and to be loaded again and
-/// proven on two problems (kLeastProofs).
-constexpr int kLeastCalls = 1 + 2 * kLeastRounds + 1 + 2 * kLeastProofs;
+/// To be loaded and checked, kLeastRounds rounds with a call to warm up in each, and a proof.
+constexpr int kLeastCalls = 1 + 2 * kLeastRounds + kCallsOfAProof;
 /// Of a contest's time, for its rounds; libraries and proofs have the rest (LocalMeasurer).
 constexpr double kRoundsShare = 0.5;
 

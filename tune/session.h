@@ -35,15 +35,14 @@ struct SessionOptions {
   bool reuse = true;     ///< earlier rows of this workload answer
   bool transfer = true;  ///< rows of other tasks hint
   std::size_t finalists = 16;
-  std::vector<Config>
-      wanted;  ///< of the space: measured with the first default, whatever the budget and the log
+  /// Of the space: measured with the first default, whatever the budget and the log.
+  std::vector<Config> wanted;
   bool check_determinism = false;  ///< the winner runs twice on the same input, and its bits are compared
   LearnerOptions learner;
   BatchSchedule batches;
-  double before_s =
-      0;         ///< seconds of the time limit that were spent before: opening the device; part of the set-up
-  double shared_s = 0;  ///< its part of a time that several sessions share; 0: it shares none
-  RowOf row_of;  ///< features; empty: of the lowered kernels
+  double before_s = 0;      ///< of the time limit, spent before: opening the device; part of the set-up
+  double shared_s = 0;      ///< its part of a time that several sessions share; 0: it shares none
+  RowOf row_of;             ///< features; empty: of the lowered kernels
   std::size_t columns = 0;  ///< of `row_of`
   std::string session_id;   ///< unique: names this run in the database
   std::string tool_version;
@@ -60,8 +59,8 @@ struct SessionParts {
   const CostModel* prior = nullptr;   ///< scores before the first fit; nullptr: none
   const std::atomic<bool>* interrupted = nullptr;  ///< nullptr: never
   EventSink on_event;                              ///< may be empty
-  std::function<TimeLeft()> time_left =
-      {};  ///< that several sessions share: `wanted_s` until there are no more rounds; empty: no limit
+  /// That several sessions share: `wanted_s` until there are no more rounds. Empty: no limit.
+  std::function<TimeLeft()> time_left = {};
   std::function<double()> now_s;  ///< monotonic seconds; empty: the steady clock
   Prober prober = {};             ///< asked now and then while no kernel runs; empty: never
   std::function<double()> bound =

@@ -42,8 +42,6 @@ class Session {
 
   const Trials& trials() const { return trials_; }
   double setup_s() const { return setup_s_; }
-  /// What making the inputs took the last time.
-  double inputs_s() const { return inputs_s_; }
   double elapsed_s() const { return elapsed_before_s_ + (paused_ ? 0 : parts_.now_s() - started_s_); }
   bool stopped() const { return stop_.has_value(); }
 

@@ -21,8 +21,8 @@ namespace lehr {
 struct ContestEntry {
   std::string name;              ///< "source 0", "openblas", "onednn", ...
   std::vector<double> round_us;  ///< one time per round; empty when `missing` says why
-  double calm_within = 0;        ///< a round counts up to so many times the entry's best ones
-                                 ///< (measure/core/ratio.h); 0: every round counts
+  /// A round counts up to so many times the entry's best ones (measure/core/ratio.h); 0: every round counts.
+  double calm_within = 0;
   /// false: dropped out, round_us holds the rounds up to then; or there was no time to time or prove it.
   bool finished = true;
   double time_us = 0;           ///< median of calm_us()

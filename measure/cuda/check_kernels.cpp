@@ -242,6 +242,18 @@ std::string text_of(const std::string& entry) {
 
 }  // namespace
 
+Findings findings_of(const CheckResult& result, std::int64_t elements) {
+  const auto index = [](std::uint64_t found) { return static_cast<std::int64_t>(found); };  // ~0 is -1
+  return {.compared = index(result.compared),
+          .wrong = index(result.wrong),
+          .first_wrong = index(result.first_wrong),
+          .searched = elements,
+          .unwritten = index(result.unwritten),
+          .first_unwritten = index(result.first_unwritten),
+          .first_nan = index(result.first_nan),
+          .max_error = result.max_error};
+}
+
 DType moved_as(DType type) {
   switch (size_of(type)) {
     case 1:

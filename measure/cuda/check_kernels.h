@@ -53,6 +53,8 @@ struct CheckResult {
   std::uint64_t expected_sum = 0;
   std::uint64_t sum = 0;  ///< of lehr_sum
 };
+/// What it says of an output of so many elements.
+Findings findings_of(const CheckResult& result, std::int64_t elements);
 inline constexpr std::size_t kPartialWords =
     8;  ///< of lehr_compare, per block: CheckResult's from `compared` on
 

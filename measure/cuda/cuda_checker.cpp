@@ -156,16 +156,8 @@ CudaStatus CudaChecker::run_compare(CheckResult& result) const {
 std::variant<DeviceFindings, CudaStatus> CudaChecker::check() const {
   CheckResult result;
   if (const CudaStatus status = run_compare(result); !status.ok()) return status;
-  const auto index = [](std::uint64_t found) { return static_cast<std::int64_t>(found); };  // ~0 is -1
   DeviceFindings seen;
-  seen.output = {.compared = index(result.compared),
-                 .wrong = index(result.wrong),
-                 .first_wrong = index(result.first_wrong),
-                 .searched = elements_,
-                 .unwritten = index(result.unwritten),
-                 .first_unwritten = index(result.first_unwritten),
-                 .first_nan = index(result.first_nan),
-                 .max_error = result.max_error};
+  seen.output = findings_of(result, elements_);
   const bool mine = result.number == number_;
   seen.inputs_whole = mine && result.sum == sums_.set;
   seen.expected_whole =
@@ -244,19 +236,24 @@ CudaStatus CudaChecker::place_expected(bool& there) {
   return status;
 }
 
-/// In groups of bands that grow until a launch is as long as it may be.
+/// In groups of bands that grow until a launch is as long as it may be. The first time how long they take
+/// decides how many bands there is time for; from then on it is as many.
 CudaStatus CudaChecker::make_expected() {
   CudaStatus status = expected().fill(0, 0xff, expected().bytes());
+  const bool first_time = bands_made_ == 0;
+  const std::int64_t wanted = first_time ? check_.bands : bands_made_;
   ir::Launch shape = check_.plain.launch;
   double total_us = 0;
   std::int64_t count = 1;
-  for (std::int64_t done = 0; done < check_.bands && total_us < kLongestUs && status.ok(); done += count) {
+  std::int64_t done = 0;
+  for (; done < wanted && (total_us < kLongestUs || !first_time) && status.ok(); done += count) {
     if (done > 0) {
       const double each_us = std::max(total_us / static_cast<double>(done), 1e-3);
-      const double room = std::min(kLongestLaunchUs, kLongestUs - total_us) / each_us + 1;
+      const double left_us = first_time ? kLongestUs - total_us : kLongestUs;
+      const double room = std::min(kLongestLaunchUs, left_us) / each_us + 1;
       count = static_cast<std::int64_t>(std::min(4.0 * static_cast<double>(count), room));
     }
-    count = std::min({count, check_.bands - done, kMostBandsOfALaunch});
+    count = std::min({count, wanted - done, kMostBandsOfALaunch});
     std::vector<CudaAddress> addresses;
     for (std::size_t i = 0; i < tensors_->count(); ++i)
       if (i != output_) addresses.push_back(tensors_->address(i, 0));
@@ -273,6 +270,7 @@ CudaStatus CudaChecker::make_expected() {
     if (status.ok()) status = stream_->elapsed_us(us);
     total_us += us;
   }
+  bands_made_ = done;
   return status;
 }
 
@@ -353,6 +351,9 @@ std::string CudaChecker::prepare(const CudaTensors& tensors, Problem& problem, i
   if (!status.ok()) return text_of(status);
   if (known != proven_.end())
     return known->second == sums_ ? "" : "it makes other inputs or expected values than before";
+  // What no band has written is taken for nothing expected, and would not be compared.
+  if (bands_made_ == check_.bands && expected_count_ != elements_)
+    return fmt::format("it expects {} of {} elements", expected_count_, elements_);
   std::vector<float> values;
   if (status = read_expected(values); !status.ok()) return text_of(status);
   std::string amiss = other_inputs(problem);

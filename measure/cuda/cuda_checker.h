@@ -72,13 +72,14 @@ class CudaChecker {
   DeviceCheck check_;
   std::map<std::string, CudaKernel> kernels_;
   CudaKernel plain_;
-  std::map<int, CudaMemory> tables_;  ///< of inputs, by type
+  std::map<int, CudaMemory> tables_;              ///< of inputs, by type
   std::map<std::uint64_t, CudaMemory> expected_;  ///< by seed
   std::uint64_t seed_ = 0;                        ///< of the inputs that lie there now
   CudaMemory bands_, partials_, jobs_, result_;
   std::string compare_;  ///< the entry
   std::size_t output_ = 0;
-  std::int64_t elements_ = 0;  ///< of the output
+  std::int64_t elements_ = 0;    ///< of the output
+  std::int64_t bands_made_ = 0;  ///< of DeviceCheck::bands; 0: not known yet
   std::int64_t expected_count_ = 0;
   double tolerance_ = 0;
   Sums sums_;

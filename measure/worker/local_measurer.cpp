@@ -30,9 +30,8 @@ constexpr int kProvenCalls = 230;
 constexpr double kProofShare = 0.2;
 /// Of a contest's time, for starting the libraries and choosing among their ways, where it is limited.
 constexpr double kLibraryShare = 0.4;
-/// The least that they take, in calls: a checked one to load it, and kLeastProofs on each of two problems.
-constexpr int kCallsOfAProof = 1 + 2 * kLeastProofs;
-/// A checked call and three blocks to choose a variant, a checked call in the contest.
+/// The least that a library takes, in calls: a checked one and three blocks to choose a variant, a checked
+/// call in the contest.
 constexpr int kCallsOfALibrary = 8;
 
 /// Adds the wall time of its own life to `total`.

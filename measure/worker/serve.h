@@ -30,6 +30,8 @@ inline constexpr int kRestless = 8;
 /// A proof (ProveRequest) makes at least so many calls on each problem, and at most so many on the other one,
 /// whose few rows are there to find answers from memory.
 inline constexpr int kLeastProofs = 2, kMostOtherProofs = 8;
+/// The least that a proof takes, in calls: a checked one to load the kernel, and these.
+inline constexpr int kCallsOfAProof = 1 + 2 * kLeastProofs;
 
 /// Replies are what the parent gets; a Fault with `worker_lost` ends the process afterwards.
 class Server {

@@ -251,16 +251,9 @@ std::optional<PlainKernel> plain_kernel(const Workload& workload, const Limits& 
   const Tile tile = tile_for(*product);
   Lowering lowering(workload, limits.target, *product, tile);
   PlainKernel plain;
-  plain.matrices = product->matrices, plain.rows = product->rows;
-  plain.row_elements = tensors[2].elements / (product->matrices * product->rows);
   plain.band_rows = tile.rows(), plain.bands = lowering.bands();
   plain.kernel = lowering.kernel();
   return plain;
-}
-
-std::int64_t elements_of_band(const PlainKernel& plain, std::int64_t band) {
-  const std::int64_t first = band % (plain.bands / plain.matrices) * plain.band_rows;
-  return std::min(plain.band_rows, plain.rows - first) * plain.row_elements;
 }
 
 }  // namespace lehr

@@ -18,12 +18,9 @@ namespace lehr {
 ///
 /// Rows are those of all matrices of a GEMM's batch, or the pixels of all images of a convolution's output.
 /// Band i is `band_rows` of them, or what is left of their matrix, with all columns or channels: rows [first,
-/// first + band_rows) of matrix i / b with first = i % b * band_rows and b = bands / matrices.
+/// first + band_rows) of matrix i / b with first = i % b * band_rows and b = bands / batch.
 struct PlainKernel {
   ir::Kernel kernel;
-  std::int64_t matrices = 1;      ///< the batch; 1 of a convolution
-  std::int64_t rows = 0;          ///< of a matrix, or of all images
-  std::int64_t row_elements = 0;  ///< of the output
   std::int64_t band_rows = 0;
   std::int64_t bands = 0;
 };
@@ -31,8 +28,5 @@ struct PlainKernel {
 /// Sums are added up in the order of k, each product of the operands' exact values. nullopt where there is
 /// none: the device has no grids of blocks or cannot convert the types, or padding is beyond 32-bit indices.
 std::optional<PlainKernel> plain_kernel(const Workload& workload, const Limits& limits);
-
-/// How many elements of the output band number `band` holds.
-std::int64_t elements_of_band(const PlainKernel& plain, std::int64_t band);
 
 }  // namespace lehr

@@ -89,18 +89,6 @@ CheckResult total(const Program& program, std::size_t index, const Bytes& compar
   return result;
 }
 
-Findings findings_of(const CheckResult& result, std::int64_t elements) {
-  const auto index = [](std::uint64_t at) { return static_cast<std::int64_t>(at); };
-  return {.compared = index(result.compared),
-          .wrong = index(result.wrong),
-          .first_wrong = index(result.first_wrong),
-          .searched = elements,
-          .unwritten = index(result.unwritten),
-          .first_unwritten = index(result.first_unwritten),
-          .first_nan = index(result.first_nan),
-          .max_error = result.max_error};
-}
-
 TEST(CheckKernels, MakeTheInputsOfTheHostBitForBit) {
   const std::uint64_t key = input_key(std::random_device{}(), "b");
   std::vector<Source> sources;

@@ -12,6 +12,7 @@ using Words = std::uint64_t*;
 std::string broken;
 std::map<std::int64_t, float> told;
 std::vector<float> last_expected;  ///< by the last plain kernel
+float* expected_there = nullptr;   ///< where it has written that
 
 std::uint64_t mix(std::uint64_t x) {
   x ^= x >> 30;
@@ -144,6 +145,7 @@ bool parse(const std::string& kernel, Product& product) {
 void plain(const Product& product, const std::vector<void*>& arguments, unsigned bands) {
   auto* expected = static_cast<float*>(arguments[2]);
   last_expected.resize(static_cast<std::size_t>(product.m * product.n));
+  expected_there = expected;
   for (unsigned y = 0; y < bands; ++y) {
     const std::int64_t row = static_cast<const std::int32_t*>(arguments[3])[y];
     for (std::int64_t j = 0; j < product.n; ++j) {
@@ -158,6 +160,7 @@ void plain(const Product& product, const std::vector<void*>& arguments, unsigned
         value = found->second;
       }
       if (broken == "plain" && at == product.m * product.n - 1) value += 1;
+      if (broken == "hole" && at == product.m * product.n / 2) continue;
       last_expected[static_cast<std::size_t>(at)] = expected[at] = static_cast<float>(value);
     }
   }
@@ -175,6 +178,7 @@ void answer(const Product& product, const std::vector<void*>& arguments) {
   if (product.kind == "nan") set_value(product.narrow, output, elements / 3, NAN);
   if (product.kind == "behind") set_value(product.narrow, output, elements + 3, 1);
   if (product.kind == "before") set_value(product.narrow, output, -2, 1);
+  if (product.kind == "onto") expected_there[0] += 1;
   if (product.kind == "modifies") set_value(product.narrow, arguments[0], input_elements - 1, 7);
 }
 
