@@ -46,9 +46,8 @@ Bulk::Bulk(Database::Impl& impl)
   Statement rows = impl.connection.prepare("SELECT checksum FROM verdict");
   while (rows.step()) verdicts_.insert(rows.row()[0]);
   Statement here = impl.connection.prepare(
-      "SELECT session FROM trial UNION SELECT session FROM verdict UNION SELECT session FROM way EXCEPT "
-      "SELECT "
-      "session FROM origin");
+      "SELECT session FROM trial UNION SELECT session FROM verdict UNION SELECT session FROM way "
+      "EXCEPT SELECT session FROM origin");
   while (here.step()) here_.insert(here.row()[0]);
 }
 
