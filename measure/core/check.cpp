@@ -113,8 +113,7 @@ std::string fault_of(const Findings& findings, double tolerance, double got, dou
   if (findings.wrong == 0) return "";
   return fmt::format(
       "element {} is {:.9g}, expected {:.9g} (tolerance {:.3g}, largest error {:.3g}, {} of {} compared "
-      "elements "
-      "wrong)",
+      "elements wrong)",
       findings.first_wrong, got, expected, tolerance, findings.max_error, findings.wrong, findings.compared);
 }
 
