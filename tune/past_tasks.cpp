@@ -78,10 +78,12 @@ std::vector<PastTask> past_tasks(const Database& log, const Task& task, const Ca
                                  std::size_t most_rows) {
   const std::string identity = identity_of(task.device), own_text = to_text(task.workload);
   std::vector<PastTask> tasks;
-  const std::size_t most_each = std::clamp(most_rows / 4, kLeastTaskRows, kMostTaskRows);
+  const std::vector<Group> groups = groups_of(log, task, kernels);
+  const std::size_t shares = std::clamp<std::size_t>(groups.size(), 1, 4);
+  const std::size_t most_each = std::clamp(most_rows / shares, kLeastTaskRows, kMostTaskRows);
   std::size_t left = most_rows;
   int tried = 0;
-  for (const Group& group : groups_of(log, task, kernels)) {
+  for (const Group& group : groups) {
     if (left == 0 || tasks.size() == kMostTasks || tried++ == kMostTried) break;
     const bool own = group.where.workload == own_text;
     std::optional<Candidates> theirs;

@@ -16,12 +16,12 @@ inline constexpr std::size_t kMostTaskRows = 128;
 
 /// The timed rows of `log` that are no answers to `task` (of another workload, device identity,
 /// template version or kernel: tune/stored_kernel.h), as tasks, the nearest first, at most kMostTasks of them
-/// and `most_rows` rows in all, of each kMostTaskRows and a quarter of these fast and recent ones. Near is:
-/// the same workload elsewhere, then what is at a small distance() (workload/workload.h). Rows of the task's
-/// own workload get `own_rows` (of `columns` values); those of other workloads are lowered with the templates
-/// of today, and left out where that fails, or if `kernels` is false, because then rows are no kernels'
-/// features. Of the log only the rows of these tasks are read, and of some more where nearer ones have no row
-/// that is of use.
+/// and `most_rows` rows in all, fast and recent ones: of each kMostTaskRows, and no more than leaves as many
+/// for three others. Near is: the same workload elsewhere, then what is at a small distance()
+/// (workload/workload.h). Rows of the task's own workload get `own_rows` (of `columns` values); those of
+/// other workloads are lowered with the templates of today, and left out where that fails, or if `kernels` is
+/// false, because then rows are no kernels' features. Of the log only the rows of these tasks are read, and
+/// of some more where nearer ones have no row that is of use.
 std::vector<PastTask> past_tasks(const Database& log, const Task& task, const Candidates& candidates,
                                  const RowOf& own_rows, std::size_t columns, bool kernels,
                                  std::size_t most_rows = kMostTasks * kMostTaskRows);

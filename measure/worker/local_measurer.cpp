@@ -368,7 +368,12 @@ std::optional<Failure> LocalMeasurer::disproof(const LoadRequest& load, double s
   const ProveRequest request = {load.slot, other_path_, kProvenCalls, seconds};
   for (bool again = false;; again = true) {
     const std::variant<Done, Failure> loaded = worker_.load(load, run_limit_s());
-    if (const auto* failure = std::get_if<Failure>(&loaded)) return *failure;
+    if (const auto* failed = std::get_if<Failure>(&loaded)) {
+      Failure again_wrong = *failed;
+      if (failed->kind == FailureKind::kWrongResult)
+        again_wrong.text = "right before, but wrong when it was loaded again: " + failed->text;
+      return again_wrong;
+    }
     std::optional<Failure> failure = worker_.prove(request, seconds + run_limit_s());
     // A crash may be the work of another one that has run in the process before: once more in a new one.
     if (!failure || failure->kind != FailureKind::kCrash || again) return failure;

@@ -288,8 +288,8 @@ TEST(Resume, TakesRowsOfAnotherCompilerAsHintsOnly) {
   toy.options.session_id = "session-2";
   const Summary summary = toy.run();
   EXPECT_EQ(summary.reused, 0);
-  EXPECT_EQ(summary.evidence, 50);  // of the rows that so many trials pay for, a quarter
-  EXPECT_THAT(summary.resume_text, HasSubstr("50 trials of 1 other task serve as hints (nearest: gemm"));
+  EXPECT_EQ(summary.evidence, 64);
+  EXPECT_THAT(summary.resume_text, HasSubstr("64 trials of 1 other task serve as hints (nearest: gemm"));
   const std::vector<Record> rows = toy.rows("session-2");
   EXPECT_EQ(rows[0].picked_by, "default");
   EXPECT_EQ(rows[1].picked_by, "transfer");
@@ -325,7 +325,7 @@ TEST(Resume, TakesRowsOfAnotherTemplateVersionAsHintsOnly) {
   toy.options.session_id = "session-2";
   const Summary summary = toy.run();
   EXPECT_EQ(summary.reused, 0);
-  EXPECT_EQ(summary.evidence, 50);  // of the rows that so many trials pay for, a quarter
+  EXPECT_EQ(summary.evidence, 64);
 }
 
 Record row(const Config& config, Outcome outcome, const std::string& session = "s") {
