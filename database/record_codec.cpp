@@ -215,11 +215,11 @@ std::vector<Column> columns_of() {
   return std::move(writer.columns);
 }
 
-/// Whether a row tells nothing of what schema `version` brought: it was written before, or has nothing to
-/// tell.
-bool is_older(const LogTable& table, const Row& row, int version) {
-  for (std::size_t i = 0; i < row.size(); ++i)
-    if (table.columns[i].since >= version && row[i] != Value() && row[i] != Value(0.0)) return false;
+/// Whether an encoded row tells nothing of what schema `version` brought: it was written before, or has
+/// nothing to tell.
+bool is_older(const LogTable& table, const Row& encoded, int version) {
+  for (std::size_t i = 0; i < encoded.size(); ++i)
+    if (table.columns[i].since >= version && encoded[i] != Value()) return false;
   return true;
 }
 
@@ -324,7 +324,8 @@ std::optional<Record> decode_record(const Row& row) {
 }
 std::optional<StoredVerdict> decode_verdict(const Row& row) {
   std::optional<StoredVerdict> verdict = decoded<StoredVerdict>(verdict_table(), row);
-  if (verdict && is_older(verdict_table(), row, 3)) take_from_document(*verdict);
+  // Encoded again, because a stranger may have written the zeros that encode() leaves out.
+  if (verdict && is_older(verdict_table(), encode(*verdict), 3)) take_from_document(*verdict);
   return verdict;
 }
 std::optional<StoredDevice> decode_device(const Row& row) {

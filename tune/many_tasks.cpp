@@ -57,19 +57,16 @@ class TurnTaking {
       };
     started_s_ = parts_.now_s() - options.session.before_s;
     sink_ = std::exchange(parts_.on_event, [this](Event event) { pass_on(std::move(event)); });
-    parts_.time_left = [this] { return TimeLeft{left_s() - finals_left_s(), left_s()}; };
+    parts_.time_left = [this] { return TimeLeft{left_s() - finals_s(), left_s()}; };
     tasks_.reserve(tasks.size());  // their addresses stay
     for (const SharedTask& each : tasks) add(each, device);
-    // As of a task that has its part of the time for itself.
     each_s_ = options.time_s / static_cast<double>(std::max<std::size_t>(1, tasks.size()));
-    finals_s_ = finals_share_s(each_s_, 0);
   }
 
   std::vector<SharedResult> run() {
     begin_new_ones();
     while (Shared* next = out_of_time() ? nullptr : most_promising()) turn(*next);
-    for (Shared& each : tasks_)
-      if (each.run) finish(each, std::min(finals_left_s(), left_s()) / static_cast<double>(unfinished()));
+    finish_all();
     std::vector<SharedResult> results;
     for (Shared& each : tasks_) results.push_back(std::move(each.result));
     return results;
@@ -97,12 +94,13 @@ class TurnTaking {
   bool interrupted() const { return parts_.interrupted && parts_.interrupted->load(); }
   double elapsed_s() const { return parts_.now_s() - started_s_; }
   double left_s() const { return options_.time_s - elapsed_s(); }
-  /// Tasks whose finals are to come.
-  std::ptrdiff_t unfinished() const {
-    return std::ranges::count_if(tasks_, [](const Shared& each) { return each.run && !each.result.summary; });
+  /// Kept for the finals: as of so many tasks that have their part of the time for themselves.
+  double finals_s() const {
+    const auto begun = static_cast<double>(
+        std::ranges::count_if(tasks_, [](const Shared& each) { return each.run != nullptr; }));
+    return begun > 0 ? begun * finals_share_s(options_.time_s / begun, 0) : 0;
   }
-  double finals_left_s() const { return static_cast<double>(unfinished()) * finals_s_; }
-  bool out_of_time() const { return interrupted() || left_s() <= finals_left_s(); }
+  bool out_of_time() const { return interrupted() || left_s() <= finals_s(); }
 
   void begin_new_ones() {
     std::vector<Shared*> order;
@@ -110,7 +108,7 @@ class TurnTaking {
       if (each.result.knowledge != Knowledge::kKnown) order.push_back(&each);
     std::ranges::stable_sort(order, std::greater(), &Shared::flops);
     for (Shared* each : order)
-      if (!out_of_time() && left_s() >= begin_s_) begin(*each);
+      if (!interrupted() && left_s() > begin_s_) begin(*each);  // a default before any task's finals
   }
 
   void begin(Shared& shared) {
@@ -177,6 +175,21 @@ class TurnTaking {
     ++shared.result.turns;
   }
 
+  /// Where the time is not enough for contests of all, those that had turns have it: of a default alone there
+  /// is little to decide. So these come last, with what the others leave.
+  void finish_all() {
+    std::vector<Shared*> due;
+    for (const bool had_turns : {false, true})
+      for (Shared& each : tasks_)
+        if (each.run && (each.result.turns > 0) == had_turns) due.push_back(&each);
+    const double all_s = std::min(finals_s(), left_s()), until_s = elapsed_s() + all_s;
+    const double equal_s = all_s / static_cast<double>(due.size());
+    for (std::size_t i = 0; i < due.size(); ++i) {
+      const double rest_s = (until_s - elapsed_s()) / static_cast<double>(due.size() - i);
+      finish(*due[i], due[i]->result.turns > 0 ? rest_s : std::min(rest_s, equal_s));
+    }
+  }
+
   void finish(Shared& shared, double seconds) {
     Session& session = shared.run->session();
     if (!interrupted()) session.resume();
@@ -211,7 +224,7 @@ class TurnTaking {
   SessionParts parts_;
   EventSink sink_;
   std::vector<Shared> tasks_;
-  double started_s_ = 0, each_s_ = 0, finals_s_ = 0;
+  double started_s_ = 0, each_s_ = 0;
   double begin_s_ = 0;  // what the last task's inputs and default took: the next one has fewer operations
 };
 

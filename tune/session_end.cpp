@@ -18,6 +18,8 @@ namespace {
 
 /// Of the finals' time, for measuring finalists of earlier runs once more.
 constexpr double kResumeShare = 0.5;
+/// For compiling finalists once more.
+constexpr double kCompileShare = 0.5;
 
 }  // namespace
 
@@ -68,8 +70,15 @@ std::size_t Session::finalists(const TimeLeft& left) const {
   if (!best) return 0;
   if (left.most_s == kNoLimitS) return options_.finalists;
   const double default_us = default_ ? *trials_.find(*default_)->time_us() : 0;
-  return affordable_finalists(left.wanted_s - (prepared_ ? 0 : inputs_s_), options_.finalists, default_us,
-                              *best->time_us(), backend_of(task_.device.limits.target).contest);
+  double budget_s = left.wanted_s;
+  std::size_t most = options_.finalists;
+  if (!prepared_ && spent_by_search_.kernels > 0) {  // the inputs are made again, and all are compiled again
+    const double each_s = spent_by_search_.compiling_s / spent_by_search_.kernels;
+    budget_s -= inputs_s_ + 2 * each_s;
+    most = std::min(most, static_cast<std::size_t>(std::max(1.0, kCompileShare * budget_s / each_s)));
+  }
+  return affordable_finalists(budget_s, most, default_us, *best->time_us(),
+                              backend_of(task_.device.limits.target).contest);
 }
 
 std::vector<std::string> Session::libraries() const {

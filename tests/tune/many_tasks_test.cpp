@@ -186,6 +186,38 @@ TEST(ManyTasks, EndWithinATenthOfTheirTime) {
     }
 }
 
+TEST(ManyTasks, KeepNoTimeForFinalsThatWouldDecideNothing) {
+  SharedRun shared;
+  shared.options.time_s = 8;
+  shared.options.session.strategy = "random";
+  shared.arrange = [](FakeMeasurer& measurer) { measurer.seconds_of = [](const Source&) { return 1.0; }; };
+  std::vector<SharedTask> tasks;
+  for (int i = 1; i <= 12; ++i) tasks.push_back(product(8 * i));
+  const std::vector<SharedResult> results = shared.run(tasks);
+  const auto begun =
+      std::ranges::count_if(results, [](const SharedResult& each) { return each.summary.has_value(); });
+  EXPECT_GE(begun, 7);  // with their defaults alone
+  EXPECT_LE(shared.clock.now_s, 8.8);
+}
+
+TEST(ManyTasks, GiveTheFinalsToThoseThatHadTurns) {
+  SharedRun shared;
+  shared.options.time_s = 15;
+  shared.options.session.strategy = "random";
+  shared.arrange = [](FakeMeasurer& measurer) { measurer.seconds_of = [](const Source&) { return 0.4; }; };
+  std::vector<SharedTask> tasks;
+  for (int i = 1; i <= 10; ++i) tasks.push_back(product(8 * i));
+  int searched = 0;
+  for (const SharedResult& each : shared.run(tasks)) {
+    ASSERT_TRUE(each.summary);
+    searched += each.turns > 0 ? 1 : 0;
+    EXPECT_TRUE(each.summary->contested || each.turns == 0);
+  }
+  EXPECT_GE(searched, 1);
+  EXPECT_LE(searched, 3);
+  EXPECT_GE(shared.measurer->last_budget_s, 0.9);
+}
+
 TEST(ManyTasks, NameWhatNoTimeWasLeftFor) {
   SharedRun shared;
   shared.options.time_s = 1;
