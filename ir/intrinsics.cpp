@@ -91,6 +91,10 @@ constexpr std::array kWgmmaS32 = {TouchRule{Scope::kRegister, true, 0, DType::kS
 constexpr std::array kSumsF32 = {TouchRule{Scope::kRegister, true, 0, DType::kF32, false}};
 constexpr std::array kSumsS32 = {TouchRule{Scope::kRegister, true, 0, DType::kS32, false}};
 constexpr std::size_t kWgmmaArgs = 9;
+// The same with A from registers, those of mma_m16n8k8_f32_tf32 in each warp, 16 of the 64 rows. B lies along
+// k. Arguments: swizzle, leading and stride byte offset of B's descriptor; 0 or 1 as above.
+constexpr std::array kWgmmaOfRegisters = {TouchRule{Scope::kRegister, true, 0, DType::kF32, false},
+                                          registers(false, 4), read(Scope::kShared, 0)};
 constexpr std::int64_t kWarpgroup = 128;
 
 constexpr std::array kRules = {
@@ -185,6 +189,7 @@ constexpr std::array kRules = {
     IntrinsicRule{"wgmma_m64k16_f32_bf16", kWgmmaF32, kWgmmaArgs, kWgmmaArgs, true, true, kWarpgroup, 2},
     IntrinsicRule{"wgmma_m64k16_f32_f16", kWgmmaF32, kWgmmaArgs, kWgmmaArgs, true, true, kWarpgroup, 2},
     IntrinsicRule{"wgmma_m64k8_f32_tf32", kWgmmaF32, kWgmmaArgs, kWgmmaArgs, true, true, kWarpgroup, 2},
+    IntrinsicRule{"wgmma_m64k8_f32_registers_tf32", kWgmmaOfRegisters, 4, 4, true, true, kWarpgroup},
     IntrinsicRule{"wgmma_m64k32_s32_s8", kWgmmaS32, kWgmmaArgs, kWgmmaArgs, true, true, kWarpgroup, 2},
     IntrinsicRule{"wgmma_m64k32_f32_e4m3", kWgmmaF32, kWgmmaArgs, kWgmmaArgs, true, true, kWarpgroup, 2},
     IntrinsicRule{"wgmma_m64k32_f32_e5m2", kWgmmaF32, kWgmmaArgs, kWgmmaArgs, true, true, kWarpgroup, 2},

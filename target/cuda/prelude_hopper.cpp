@@ -139,26 +139,61 @@ std::string tma_reduce(std::string_view type) {
 /// What follows the accumulators' type in the name: "f32_bf16" -> operands "bf16", ...
 struct WgmmaType {
   std::string_view operand;
-  bool is_float;    ///< sums in f32, else s32
-  bool transposes;  ///< takes the immediates that say which operand does not lie along k
+  bool is_float;      ///< sums in f32, else s32
+  bool transposes;    ///< takes the immediates that say which operand does not lie along k
+  bool of_registers;  ///< A comes from them
 };
 WgmmaType wgmma_type(std::string_view name) {
   const std::string_view operand = name.substr(name.rfind('_') + 1);
-  return {operand, operand != "s8", operand == "bf16" || operand == "f16"};
+  return {operand, operand != "s8", operand == "bf16" || operand == "f16",
+          name.find("_registers_") != std::string_view::npos};
+}
+
+/// "%0, %1" and `"+f"(d[0]), "+f"(d[1])` of `count` accumulators.
+struct WgmmaSums {
+  std::string places, operands;
+};
+WgmmaSums wgmma_sums(const WgmmaType& type, int count) {
+  WgmmaSums sums;
+  for (int i = 0; i < count; ++i) {
+    sums.places += fmt::format("{}%{}", i == 0 ? "" : ", ", i);
+    sums.operands += fmt::format("{}\"+{}\"(d[{}])", i == 0 ? "" : ", ", type.is_float ? "f" : "r", i);
+  }
+  return sums;
+}
+
+/// `name`: "wgmma_m64n128k8_f32_registers_tf32".
+std::string wgmma_of_registers(std::string_view name) {
+  const int columns = ir::wgmma_columns(name), count = columns / 2;
+  const WgmmaType type = wgmma_type(name);
+  const WgmmaSums sums = wgmma_sums(type, count);
+  return fmt::format(
+      R"({0}void lehr_{1}(float* d, const unsigned* a, const void* b, int swizzle_b, int leading_b, int stride_b,
+    int add) {{
+  const unsigned long long b_tile = lehr_matrix_descriptor(b, swizzle_b, leading_b, stride_b);
+#ifdef LEHR_EMULATOR
+  emulated_wgmma_of_registers(d, {2}, a, b_tile, add, "{3}", __LINE__);
+#else
+  asm volatile(
+      "{{\n.reg .pred p;\nsetp.ne.b32 p, %{4}, 0;\n"
+      "wgmma.mma_async.sync.aligned.{5}.f32.{3}.{3} {{{6}}}, {{%{7}, %{8}, %{9}, %{10}}}, %{11}, p, 1, 1;\n}}"
+      : {12}
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b_tile), "r"(add));
+#endif
+}}
+)",
+      kHead, name, columns, type.operand, count + 5, name.substr(6, name.find('_', 6) - 6), sums.places,
+      count, count + 1, count + 2, count + 3, count + 4, sums.operands);
 }
 
 /// `name`: "wgmma_m64n128k16_f32_bf16". The accumulators of the warpgroup += or = A B.
 std::string wgmma(std::string_view name) {
   const int columns = ir::wgmma_columns(name);
   const WgmmaType type = wgmma_type(name);
+  if (type.of_registers) return wgmma_of_registers(name);
   const std::string_view shape = name.substr(6, name.find('_', 6) - 6);
   const int registers = columns / 2;
-  std::string places;
-  std::string operands;
-  for (int i = 0; i < registers; ++i) {
-    places += fmt::format("{}%{}", i == 0 ? "" : ", ", i);
-    operands += fmt::format("{}\"+{}\"(d[{}])", i == 0 ? "" : ", ", type.is_float ? "f" : "r", i);
-  }
+  const WgmmaSums of_d = wgmma_sums(type, registers);
   const std::string immediates = type.transposes
                                      ? fmt::format(", 1, 1, %{}, %{}", registers + 3, registers + 4)
                                  : type.is_float ? ", 1, 1"
@@ -182,8 +217,8 @@ std::string wgmma(std::string_view name) {
 #endif
 }}
 )",
-      kHead, name, element, columns, type.operand, registers + 2, shape, sums, places, registers,
-      registers + 1, immediates, operands, type.transposes ? ", \"n\"(kAlongM), \"n\"(kAlongN)" : "");
+      kHead, name, element, columns, type.operand, registers + 2, shape, sums, of_d.places, registers,
+      registers + 1, immediates, of_d.operands, type.transposes ? ", \"n\"(kAlongM), \"n\"(kAlongN)" : "");
 }
 
 /// Keeps the compiler from moving reads of the sums before the wait that precedes it.

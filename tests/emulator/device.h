@@ -53,6 +53,8 @@ void emulated_async_proxy_fence();
 void emulated_wgmma_fence();
 void emulated_wgmma(void* sums, int columns, unsigned long long a, unsigned long long b, int add, int along_m,
                     int along_n, const char* type, int line);
+void emulated_wgmma_of_registers(void* sums, int columns, const unsigned* a, unsigned long long b, int add,
+                                 const char* type, int line);
 void emulated_wgmma_commit();
 void emulated_wgmma_wait(int pending, int line);
 void emulated_set_max_registers(int count, bool more);

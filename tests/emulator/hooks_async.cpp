@@ -84,6 +84,16 @@ void emulated_wgmma(void* sums, int columns, unsigned long long a, unsigned long
   operation.b = {along_n == 0, decoded(b)};
   Machine::current()->wgmma(static_cast<std::uint32_t*>(sums), operation, line);
 }
+void emulated_wgmma_of_registers(void* sums, int columns, const unsigned* a, unsigned long long b, int add,
+                                 const char* type, int line) {
+  Wgmma operation;
+  operation.type = type_named(type);
+  operation.columns = columns;
+  operation.add = add != 0;
+  operation.a_in_registers = true;
+  operation.b = {true, decoded(b)};
+  Machine::current()->wgmma(static_cast<std::uint32_t*>(sums), operation, line, a);
+}
 void emulated_wgmma_commit() {
   Machine::current()->wgmma_commit();
 }

@@ -113,6 +113,7 @@ void Machine::run_cluster() {
     block.lets_next_begin = false;
     block.named_barriers.clear();
     block.mbarriers.clear();
+    block.told.assign((static_cast<std::size_t>(of_block_) + kLanes - 1) / kLanes, -1);
     if (rank > 0) block.shared.park();
   }
   shown_ = 0;

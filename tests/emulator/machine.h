@@ -92,7 +92,8 @@ class Machine {
   void wgmma_fence();
   /// Comes back when the other threads of the warpgroup have come. The sums are poison until waited for, and
   /// the operands are read at the wait.
-  void wgmma(std::uint32_t* sums, const Wgmma& operation, int line);
+  /// `a`: this thread's registers of A, where the operation reads it from registers.
+  void wgmma(std::uint32_t* sums, const Wgmma& operation, int line, const std::uint32_t* a = nullptr);
   void wgmma_commit();
   void wgmma_wait(int pending, int line);
   void set_max_registers(int count, bool more);
@@ -123,6 +124,8 @@ class Machine {
   };
   struct WgmmaCall {
     Wgmma operation;
+    std::vector<std::uint32_t> a;                   ///< of registers, as fragment_of() has them
+    std::vector<const std::uint32_t*> a_registers;  ///< by thread of the warpgroup
     std::shared_ptr<Sums> sums;
     bool done = false;
     int retired = 0;    ///< threads that have waited for it
@@ -172,6 +175,7 @@ class Machine {
     bool waited = false;                   ///< for the launches before this one
     std::uint32_t* sums = nullptr;         ///< kAtWgmma
     Wgmma operation;                       ///< kAtWgmma
+    const std::uint32_t* a = nullptr;      ///< kAtWgmma
     using Calls = std::vector<std::shared_ptr<WgmmaCall>>;
     Calls open_calls;               ///< not yet committed
     std::deque<Calls> call_groups;  ///< committed, oldest first
@@ -197,7 +201,8 @@ class Machine {
   struct Block {
     explicit Block(SharedMemory memory) : shared(std::move(memory)) {}
     SharedMemory shared;
-    int epoch = 0;  ///< barriers passed by all of its threads
+    std::vector<int> told;  ///< see Who
+    int epoch = 0;          ///< barriers passed by all of its threads
     bool lets_next_begin = false;
     int arrived_from = -1;  ///< cluster epoch in which another block last used its mbarriers or memory
     std::map<int, NamedBarrier> named_barriers;

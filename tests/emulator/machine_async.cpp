@@ -74,6 +74,9 @@ void Machine::arrive(int rank, std::uint32_t address, MBarrier& barrier, int tra
     fail(fmt::format("arrives at an mbarrier that has its {} arrivals of this phase", barrier.arrivals));
   for (const std::shared_ptr<WgmmaCall>& call : self().finished) end_reads(*call);
   self().finished.clear();
+  const auto own = static_cast<std::size_t>(thread_ % of_block_ / kLanes);
+  int& tick = warps_[static_cast<std::size_t>(thread_ / kLanes)].seen[own];
+  block().told[own] = tick++;
   barrier.transaction_bytes += transaction_bytes;
   --barrier.pending;
   end_phase_if_complete(rank, address, barrier);
@@ -192,7 +195,7 @@ void Machine::wgmma_fence() {
   self().fenced = true;
 }
 
-void Machine::wgmma(std::uint32_t* sums, const Wgmma& operation, int line) {
+void Machine::wgmma(std::uint32_t* sums, const Wgmma& operation, int line, const std::uint32_t* a) {
   const int first = thread_ / kWarpgroup * kWarpgroup;
   if (first + kWarpgroup > static_cast<int>(threads_.size())) fail("a wgmma of less than 128 threads");
   Warpgroup& group = warpgroup();
@@ -206,6 +209,7 @@ void Machine::wgmma(std::uint32_t* sums, const Wgmma& operation, int line) {
   self().line = line;
   self().sums = sums;
   self().operation = operation;
+  self().a = a;
   if (++group.arrived == kWarpgroup) {
     group.arrived = 0;
     issue(first);
@@ -251,6 +255,10 @@ void Machine::issue(int first) {
   auto call = std::make_shared<WgmmaCall>();
   call->operation = operation;
   call->sums = sums;
+  for (int t = 0; t < kWarpgroup && operation.a_in_registers; ++t) {
+    call->a_registers.push_back(thread_at(t).a);
+    call->a.insert(call->a.end(), thread_at(t).a, thread_at(t).a + kFragmentRegisters);
+  }
   for (const auto& chunks : {operation.chunks_of_a(), operation.chunks_of_b()}) {
     for (const std::uint32_t chunk : chunks)
       if (auto fault = shared().begin_read(shared().begin() + chunk)) fail(first, "a wgmma " + *fault);
@@ -271,7 +279,7 @@ void Machine::perform_until(Warpgroup& group, const WgmmaCall& last) {
   };
   while (!last.done) {
     WgmmaCall& call = *group.calls.front();
-    multiply(call.operation, bytes_at, call.sums->values);
+    multiply(call.operation, call.a, bytes_at, call.sums->values);
     call.done = true;
     group.calls.pop_front();
   }
@@ -292,6 +300,10 @@ void Machine::wgmma_wait(int pending, int line) {
   while (self().call_groups.size() > static_cast<std::size_t>(pending)) {
     for (const std::shared_ptr<WgmmaCall>& call : self().call_groups.front()) {
       perform_until(group, *call);
+      const auto own = call->a.begin() + t * kFragmentRegisters;
+      if (call->operation.a_in_registers &&
+          !std::equal(own, own + kFragmentRegisters, call->a_registers[static_cast<std::size_t>(t)]))
+        fail("has written registers that a wgmma under way reads");
       if (++call->retired == kWarpgroup) {
         --call->sums->operations;
         end_reads(*call);

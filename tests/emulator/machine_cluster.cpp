@@ -18,6 +18,7 @@ Who Machine::who_in(int thread, int rank) const {
   Who result{own, number, block.epoch, warp.epoch, block_ + rank};
   result.tick = warp.seen[static_cast<std::size_t>(number)];
   result.seen = warp.seen.data();
+  result.told = block.told.data();
   if (thread / of_block_ == rank) result.phases = &threads_[static_cast<std::size_t>(thread)].phases;
   return result;
 }

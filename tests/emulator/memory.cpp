@@ -268,6 +268,12 @@ bool SharedMemory::concurrent(const Visit& earlier, const Who& who) {
   return false;
 }
 
+bool SharedMemory::told(const Visit& readers, const Who& who) {
+  for (std::uint32_t rest = readers.warps; rest != 0; rest &= rest - 1)
+    if (who.told[std::countr_zero(rest)] < readers.tick) return false;
+  return true;
+}
+
 std::string SharedMemory::race(const Visit& earlier, const char* verb) {
   const std::string who = !std::has_single_bit(earlier.warps) ? "threads of several warps have"
                           : earlier.thread == kSeveral
@@ -340,6 +346,9 @@ void SharedMemory::poison(std::uintptr_t address, std::size_t bytes, const Who& 
 
 std::optional<std::string> SharedMemory::begin_load(std::uintptr_t address, const Who& who) {
   if (address % 16 != 0 || !holds(address)) return "is not 16 aligned bytes of shared memory";
+  const std::size_t first = (address - begin()) / granule_;
+  for (std::size_t i = first; i < first + 16 / granule_; ++i)
+    if (told(granules_[i].read, who)) granules_[i].read = {};
   if (auto fault = touch(address, 16, true, who)) return fault;
   poison(address, 16, who);
   return std::nullopt;

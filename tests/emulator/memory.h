@@ -22,8 +22,9 @@ struct Traffic {
 
 /// Who is running. Threads of a block are numbered x first. An epoch counts the barriers that the block has
 /// passed, a warp epoch those of the warp alone (__syncwarp). Between two barriers of the block, named
-/// barriers order warps: a tick counts those that the warp has passed, and `seen` holds, for each warp of the
-/// block, the last of its ticks that lies behind (-1: none; for the own warp, the tick itself).
+/// barriers order warps: a tick counts those that the warp has passed and its arrivals at mbarriers, and
+/// `seen` holds, for each warp of the block, the last of its ticks that lies behind (-1: none; for the own
+/// warp, the tick itself).
 struct Who {
   int thread = 0;
   int warp = 0;
@@ -33,6 +34,9 @@ struct Who {
   int tick = 0;
   const int* seen = nullptr;
   bool together = false;  ///< a collective: the whole warp does it, `thread` only gave the address
+  /// For each warp of the block, the last of its ticks behind which a thread of it has arrived at an
+  /// mbarrier: the warp is done with what it read until then.
+  const int* told = nullptr;
   /// Phases of mbarriers, by their addresses, that the thread has seen end; nullptr: none.
   const std::map<std::uint32_t, int>* phases = nullptr;
 };
@@ -117,7 +121,7 @@ class GlobalBuffer {
   const Reduction* reduction_into(std::size_t element) const;
   std::optional<std::string> why_unordered_reductions(std::size_t element, const Who& who,
                                                       const DeviceOrder& order) const;
-  std::vector<Shared> shared_;  // of a workspace, per element
+  std::vector<Shared> shared_;         // of a workspace, per element
   std::vector<Reduction> reductions_;  // of this launch
 };
 
@@ -151,8 +155,8 @@ class SharedMemory {
   void end_copy(std::uintptr_t address, const void* from, std::size_t source_bytes, std::size_t bytes,
                 const Who& who);
   /// The tensor memory accelerator and wgmma touch 16 bytes at a time and by themselves (the async proxy of
-  /// the PTX ISA). A load: poison, nobody may touch it until end_load(), and no wgmma may still be reading
-  /// it.
+  /// the PTX ISA). A load: poison, nobody may touch it until end_load(), no wgmma may still be reading it,
+  /// and each warp that has read it has told so since.
   std::optional<std::string> begin_load(std::uintptr_t address, const Who& who);
   void end_load(std::uintptr_t address, const void* from, const Who& who, const LoadPhase& phase);
   /// A store of the tensor memory accelerator reads what threads have written and fenced: nobody may write it
@@ -197,6 +201,8 @@ class SharedMemory {
   static Visit visit_of(const Who& who);
   /// Whether nothing orders `earlier` before what `who` does now.
   static bool concurrent(const Visit& earlier, const Who& who);
+  /// Whether each of these warps has told that it is done with what it read.
+  static bool told(const Visit& readers, const Who& who);
   static std::string race(const Visit& earlier, const char* verb);
   std::optional<std::string> access_granule(Granule& granule, bool writes, const Who& who);
 

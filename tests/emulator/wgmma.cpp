@@ -47,6 +47,18 @@ std::vector<float> values_of(const WgmmaOperand& operand, const std::vector<std:
   return values;
 }
 
+/// The same of an A in registers, of 32 bits.
+std::vector<float> values_of_registers(const std::vector<std::uint32_t>& registers, EmulatedMma type) {
+  const int depth = kOperandRowBytes * 8 / bits_of(type);
+  std::vector<float> values(registers.size());
+  for (std::size_t i = 0; i < registers.size(); ++i) {
+    const int thread = static_cast<int>(i) / kFragmentRegisters;
+    const WgmmaPlace place = place_of_a(thread, static_cast<int>(i) % kFragmentRegisters);
+    values[static_cast<std::size_t>(place.row * depth + place.column)] = value_of(type, registers[i]);
+  }
+  return values;
+}
+
 /// `a` [64][depth], `b` [columns][depth].
 void multiply_fp8(const Wgmma& op, const std::vector<float>& a, const std::vector<float>& b,
                   std::vector<std::uint32_t>& sums) {
@@ -118,10 +130,18 @@ WgmmaPlace place_of_sum(int thread, int index) {
   return {thread / kLanes * 16 + lane / 4 + index / 2 % 2 * 8, index / 4 * 8 + lane % 4 * 2 + index % 2};
 }
 
-void multiply(const Wgmma& op, const std::function<const unsigned char*(std::uint32_t)>& memory,
+WgmmaPlace place_of_a(int thread, int index) {
+  const int lane = thread % kLanes;
+  return {thread / kLanes * 16 + lane / 4 + index % 2 * 8, lane % 4 + index / 2 * 4};
+}
+
+void multiply(const Wgmma& op, const std::vector<std::uint32_t>& registers,
+              const std::function<const unsigned char*(std::uint32_t)>& memory,
               std::vector<std::uint32_t>& sums) {
   const int depth = kOperandRowBytes * 8 / bits_of(op.type);
-  const std::vector<float> a = values_of(op.a, op.chunks_of_a(), kWgmmaRows, op.type, memory);
+  const std::vector<float> a = op.a_in_registers
+                                   ? values_of_registers(registers, op.type)
+                                   : values_of(op.a, op.chunks_of_a(), kWgmmaRows, op.type, memory);
   const std::vector<float> b = values_of(op.b, op.chunks_of_b(), op.columns, op.type, memory);
   if (is_fp8(op.type)) return multiply_fp8(op, a, b, sums);
   const auto columns = static_cast<std::size_t>(op.columns);

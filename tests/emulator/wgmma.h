@@ -12,7 +12,8 @@ namespace lehr::emulator {
 
 inline constexpr int kWarpgroup = 128;
 inline constexpr int kWgmmaRows = 64;
-inline constexpr int kOperandRowBytes = 32;  ///< of k in one instruction, whatever the type
+inline constexpr int kOperandRowBytes = 32;   ///< of k in one instruction, whatever the type
+inline constexpr int kFragmentRegisters = 4;  ///< of a thread, of an A that comes from registers
 
 /// Swizzle of the TMA and of wgmma: the 16-byte chunk number within `span` bytes (32, 64, 128; 0: none) is
 /// exclusive-ored with the number of the 128-byte line ("Shared Memory Matrix Layout"; CUDA Driver API,
@@ -44,11 +45,14 @@ struct WgmmaOperand {
 struct Wgmma {
   EmulatedMma type = EmulatedMma::kBF16;
   int columns = 8;
-  bool add = true;  ///< false: the sums start from zero
+  bool add = true;              ///< false: the sums start from zero
+  bool a_in_registers = false;  ///< `a` says nothing then
   WgmmaOperand a, b;
   bool operator==(const Wgmma&) const = default;
 
-  std::vector<std::uint32_t> chunks_of_a() const { return chunks_of(a.matrix, kWgmmaRows, a.along_k); }
+  std::vector<std::uint32_t> chunks_of_a() const {
+    return a_in_registers ? std::vector<std::uint32_t>() : chunks_of(a.matrix, kWgmmaRows, a.along_k);
+  }
   std::vector<std::uint32_t> chunks_of_b() const { return chunks_of(b.matrix, columns, b.along_k); }
 };
 /// Row and column of register `index` of a thread of the warpgroup: "Register Fragments for
@@ -58,10 +62,16 @@ struct WgmmaPlace {
 };
 WgmmaPlace place_of_sum(int thread, int index);
 
+/// Row and k of register `index` of a thread's part of an A of .tf32 in registers: "Register Fragments for
+/// wgmma.mma_async.m64nNk8".
+WgmmaPlace place_of_a(int thread, int index);
+
 /// `sums`, 64 x columns by rows, as bits (f32; s32 for s8). `memory`: address in shared memory -> its 16
 /// bytes. Products are exact and are added in double precision, with one rounding at the end; those of 8-bit
 /// floats as in fp8_sum.h.
-void multiply(const Wgmma& operation, const std::function<const unsigned char*(std::uint32_t)>& memory,
+/// `a`: the threads' registers, one after the other, of an A that comes from them.
+void multiply(const Wgmma& operation, const std::vector<std::uint32_t>& a,
+              const std::function<const unsigned char*(std::uint32_t)>& memory,
               std::vector<std::uint32_t>& sums);
 
 }  // namespace lehr::emulator

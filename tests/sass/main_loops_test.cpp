@@ -68,6 +68,7 @@ std::vector<Case> cases() {
       "gemm m=16 n=4096 k=8192 a=bf16:row b=bf16:column c=bf16:row",
       "gemm m=1000 n=2048 k=4096 a=s8:row b=s8:column c=s32:row accum=s32",
       "gemm m=4096 n=4096 k=4096 a=f32:row b=f32:column math=tf32",
+      "gemm m=4096 n=4096 k=4096 a=f32:row b=f32:row math=tf32",
       "gemm m=2048 n=2048 k=4096 a=bf16:row b=bf16:column c=bf16:row epilogue=bias+swiglu",
   };
   const std::vector<const char*> images = {

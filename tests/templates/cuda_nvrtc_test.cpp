@@ -85,6 +85,8 @@ const std::vector<Workload>& workloads() {
       mma_of(DType::kBF16, 4096, 32, 4096, 1, 0),
       mma_of(DType::kF32, 4096, 4096, 4096, 1, 2, Math::kTf32),
       mma_of(DType::kF32, 1000, 900, 500, 1, 1, Math::kTf32),
+      mma_of(DType::kF32, 4096, 4096, 4096, 1, 0, Math::kTf32),
+      mma_of(DType::kF32, 40, 904, 500, 1, 3, Math::kTf32),
       mma_of(DType::kF32, 4096, 4096, 4096, 1, 0, Math::k3xTf32),
       mma_of(DType::kF32, 64, 500, 333, 1, 2, Math::k3xTf32),
       mma_of(DType::kS8, 4096, 4096, 4096, 1, 2),

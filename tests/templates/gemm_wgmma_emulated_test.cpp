@@ -53,6 +53,8 @@ const std::vector<Workload>& workloads() {
       mma_of(DType::kE5M2, 136, 72, 656, 1, 2, Math::kTwoLevel),
       parse_workload("gemm m=136 n=272 k=264 a=bf16:row b=bf16:column c=bf16:row epilogue=bias+swiglu"),
       mma_of(DType::kS8, 72, 104, 1040, 1, 2),
+      mma_of(DType::kF32, 136, 200, 100, 1, 0, Math::kTf32),
+      mma_of(DType::kF32, 200, 72, 132, 2, 3, Math::kTf32),
   };
   return all;
 }
@@ -72,6 +74,9 @@ bool is_of(const Workload& workload, const GemmWgmmaSchedule& s, std::string_vie
   if (mode == "split") return s.split_k > 1 && s.reduce < 2;
   if (mode == "added") return s.reduce == 2;
   if (mode == "hilbert") return s.hilbert == 1;
+  if (mode == "registers")
+    return workload.gemm().math == Math::kTf32 &&
+           s.accumulators() < gemm_wgmma_sums(gemm_wgmma_problem(workload), s);
   if (mode == "two_level") return workload.gemm().math == Math::kTwoLevel;
   return s.persistent == 1 && s.ping_pong == 0;
 }
@@ -176,7 +181,7 @@ TEST_P(GemmWgmmaMode, IsRight) {
 INSTANTIATE_TEST_SUITE_P(Modes, GemmWgmmaMode,
                          ::testing::Values("single_consumer", "cooperative", "ping_pong", "persistent",
                                            "swapped", "stored", "clustered", "split", "added", "hilbert",
-                                           "two_level", "stmatrix", "gated"),
+                                           "two_level", "stmatrix", "gated", "registers"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(GemmWgmmaEmulated, NeedsEveryStep) {
@@ -303,6 +308,35 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfAGateAcrossRows) {
   faults.plant(mutants, "< 136", "< 144");
   faults.plant(mutants, "< 20", "< 24");
   ASSERT_GE(mutants.size(), 8u);
+  mutants.expect_each_to_be_found(kGemmWgmmaSeed);
+}
+
+TEST(GemmWgmmaEmulated, NeedsEveryStepOfRowsFromRegisters) {
+  const std::vector<Case> cases = {
+      {mma_of(DType::kF32, 136, 200, 328, 1, 0, Math::kTf32),
+       "gemm_wgmma(swap_ab=1, bm=128, bn=80, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
+       "cluster_bm=1, "
+       "cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=2, in_flight=0, raster=1, "
+       "hilbert=0, pdl=0, registers=0)"},
+      {mma_of(DType::kF32, 200, 136, 328, 1, 3, Math::kTf32),
+       "gemm_wgmma(swap_ab=0, bm=128, bn=80, k_atoms=2, consumers=1, ping_pong=0, persistent=1, "
+       "cluster_bm=1, "
+       "cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=2, in_flight=0, raster=1, "
+       "hilbert=0, pdl=0, registers=0)"}};
+  Mutants mutants;
+  for (const Case& one : cases) {
+    const Faults faults(one);
+    faults.plant(mutants, "lehr_wgmma_fence();", "");
+    faults.plant(mutants, "lehr_wgmma_wait<0>();", "");
+    faults.plant(mutants, "lehr_mbarrier_wait(", "(void)(");
+    // One warp speaks for all, though each has read its own.
+    faults.plant(mutants, "empty + stage_2 * 2, member % 32 == 0",
+                 "empty + stage_2 * 2, (member == 0) + (member == 1) + (member == 2) + (member == 3)");
+    faults.plant(mutants, "reg / 2 * 4", "reg % 2 * 4");
+    faults.plant(mutants, " ^ ", " + ");
+    faults.plant(mutants, "fragments + ", "fragments + 0 * ");
+  }
+  ASSERT_GE(mutants.size(), 14u);
   mutants.expect_each_to_be_found(kGemmWgmmaSeed);
 }
 

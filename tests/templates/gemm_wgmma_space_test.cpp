@@ -239,6 +239,9 @@ TEST(GemmWgmma, SaysWhomItDoesNotServe) {
   EXPECT_THAT(reason(mma_of(DType::kBF16, 64, 100, 64, 1, 0)), HasSubstr("the lines of B have 200 bytes"));
   EXPECT_THAT(reason(mma_of(DType::kS8, 64, 64, 64, 1, 0)), HasSubstr("B must be stored by columns"));
   EXPECT_THAT(reason(mma_of(DType::kE4M3, 64, 64, 64, 1, 3)), HasSubstr("A must be stored by rows"));
+  EXPECT_THAT(reason(mma_of(DType::kF32, 64, 64, 64, 1, 1, Math::kTf32)), HasSubstr("only one operand"));
+  for (const int layouts : {0, 2, 3})  // one operand across k at most
+    EXPECT_EQ(reason(mma_of(DType::kF32, 64, 64, 64, 1, layouts, Math::kTf32)), "");
   EXPECT_THAT(reason(gemm_of(64, 64, 64, 1, 2)), HasSubstr("rounds f32 to tf32"));
   EXPECT_THAT(reason(mma_of(DType::kF64, 64, 64, 64, 1, 2)), HasSubstr("f64"));
   EXPECT_THAT(reason(with_output(mma_of(DType::kBF16, 64, 64, 64, 1, 2), DType::kF16)), HasSubstr("as f16"));

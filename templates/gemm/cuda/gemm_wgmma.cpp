@@ -56,6 +56,8 @@ class Lowering {
     acc_.accumulators = b_.buffer("acc", p_.accum, Scope::kRegister, s_.accumulators());
     if (p_.two_level)
       acc_.first_level = b_.buffer("first_level", p_.accum, Scope::kRegister, s_.columns() / 2);
+    if (p_.rows_from_registers())
+      fragments_ = b_.buffer("fragments", DType::kU32, Scope::kRegister, gemm_wgmma_fragments(p_, s_));
     if (p_.output != p_.accum)
       converted_ = b_.buffer("converted", p_.output, Scope::kRegister, s_.stmatrix == 1 ? 8 : 2);
     if (s_.split_k > 1) {
@@ -184,7 +186,7 @@ class Lowering {
   /// it, those of the blocks that get parts of it from this one, too.
   Block make_barriers() {
     const Unrolled stage(b_, "stage", s_.stages);
-    const std::int64_t consumers = (s_.ping_pong == 1 ? 1 : s_.consumers) * s_.sharing_blocks();
+    const std::int64_t consumers = speakers() * (s_.ping_pong == 1 ? 1 : s_.consumers) * s_.sharing_blocks();
     Block result = stage.over(block(on("mbarrier_init", full_, stage.at, integer(1)),
                                     on("mbarrier_init", empty_, stage.at, integer(consumers))));
     if (s_.ping_pong == 1) {
@@ -194,6 +196,9 @@ class Lowering {
     result.push_back(Intrinsic{"mbarrier_init_fence", {}, {}, 0});
     return result;
   }
+
+  /// Threads of a consumer that say that it is done with a stage: release().
+  std::int64_t speakers() const { return p_.rows_from_registers() ? 4 : 1; }
 
   Expr stage_of(const Expr& step) const { return step % s_.stages; }
   Expr round_of(const Expr& step) const { return step / s_.stages; }
@@ -242,6 +247,7 @@ class Lowering {
     Block result = take_registers(true);
     result.push_back(Alloc{acc_.accumulators});
     if (p_.two_level) result.push_back(Alloc{acc_.first_level});
+    if (p_.rows_from_registers()) result.push_back(Alloc{fragments_});
     append(result, block(Let{consumer, s_.consumers > 1 ? var(group_) - 1 : integer(0)},
                          Let{lane, var(thread_) % 32}, Let{member_, var(thread_) % 128}));
     const bool in_turns = s_.ping_pong == 1;
@@ -278,7 +284,7 @@ class Lowering {
     Block body = block(Let{step, first_step + var(kt)}, Let{stage, stage_of(var(step))},
                        on("mbarrier_wait", full_, var(stage), round_of(var(step)) % 2));
     const Expr row = s_.ping_pong == 1 ? integer(0) : consumer * s_.consumer_rows();
-    const GemmWgmmaOperands operands = {rows_, columns_, row, var(stage), var(kt)};
+    const GemmWgmmaOperands operands = {rows_, columns_, row, var(stage), var(kt), var(member_), fragments_};
     if (p_.two_level) {
       append(body, gemm_wgmma_two_level_products(b_, p_, s_, acc_, operands));
     } else {
@@ -307,15 +313,17 @@ class Lowering {
   /// released with the arrival: the stage was read, by wgmma alone, nobody has written to it but the tensor
   /// memory accelerator, which will do so again. The order that matters, those reads before the next loads'
   /// writes, is that of the wait, the arrival and the producer's wait for the phase, behind which it asks for
-  /// the loads; no data go from the consumer to the producer.
+  /// the loads; no data go from the consumer to the producer. Where rows go to registers, each warp has read
+  /// its own, and speaks for itself.
   Intrinsic release(Expr stage, const std::optional<Expr>& condition) const {
     const std::int64_t blocks = s_.sharing_blocks();
-    Expr tells = blocks == 1 ? eq(var(member_), integer(0)) : lt(var(member_), integer(blocks));
+    const Expr member = speakers() == 1 ? var(member_) : var(member_) % 32;
+    Expr tells = blocks == 1 ? eq(member, integer(0)) : lt(member, integer(blocks));
     if (condition) tells = logical_and(tells, *condition);
     if (blocks == 1) return on("mbarrier_arrive", empty_, stage, tells);
-    Expr which = var(member_);  // also of those along bm where there is one of them, or nobody along bn
+    Expr which = member;  // also of those along bm where there is one of them, or nobody along bn
     if (s_.cluster_bn > 1 && s_.cluster_bm > 2)
-      which = max(var(member_), (var(member_) - (s_.cluster_bn - 1)) * s_.cluster_bn);
+      which = max(member, (member - (s_.cluster_bn - 1)) * s_.cluster_bn);
     return {"mbarrier_arrive_cluster",
             {gemm_wgmma_barrier(empty_, stage)},
             {bit_xor(walk_.rank(), which), tells},
@@ -351,7 +359,7 @@ class Lowering {
   FusedEpilogue epilogue_;
   GemmWgmmaSums acc_;
   GemmWgmmaExchange exchange_;  ///< used with split_k > 1
-  BufferId c_{}, full_{}, empty_{}, turns_{}, staged_{}, converted_{};
+  BufferId c_{}, full_{}, empty_{}, turns_{}, staged_{}, converted_{}, fragments_{};
   VarId thread_{}, split_{};
   VarId group_{};   ///< warpgroup: 0 copies, the others multiply
   VarId member_{};  ///< number of a consumer's thread in it

@@ -25,6 +25,35 @@ struct Which {
   Expr k;
 };
 
+/// Register `number` of the four that hold the thread's part of instruction `k`'s rows.
+Expr fragment(const GemmWgmmaSchedule& s, const Unrolled& i, const Expr& k, const Expr& number) {
+  return (k * (s.consumer_rows() / 64) + i.at) * 4 + number;
+}
+
+/// The thread's part of a stage's rows into registers. The tile lies along the rows, in boxes of 32 of them
+/// whose lines are values of k, swizzled; a register holds row lane / 4 of 8 and k lane % 4 of 4 (PTX ISA
+/// 9.0, "Register Fragments for wgmma.mma_async.m64nNk8").
+Block load_fragments(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
+                     const GemmWgmmaOperands& of) {
+  const GemmWgmmaTile& t = of.rows.tile;
+  const Unrolled k(b, "k", s.k_atoms * p.row() / p.mma_k()), i(b, "i", s.consumer_rows() / 64),
+      r(b, "reg", 4);
+  const Expr warp = of.member / 32, lane = of.member % 32;
+  const std::int64_t chunk = 16 / p.bytes();  // elements of the swizzle's unit
+  const Expr row_of_box = warp % 2 * 16 + r.at % 2 * 8 + lane / 4;
+  const Expr k_of_mma = lane % 4 + r.at / 2 * 4;
+  const Expr swizzled = bit_xor(row_of_box / chunk, k_of_mma) * chunk + row_of_box % chunk;
+  const Expr box = of.row / t.box_inner + i.at * (64 / t.box_inner) + warp / 2;
+  const Expr from = of.stage * t.stage_elements() + box * t.box_elements() +
+                    (k.at * p.mma_k() + k_of_mma) * t.box_inner + swizzled;
+  const Intrinsic load = {
+      "gather_1x32",
+      {Touch{of.fragments, fragment(s, i, k.at, r.at), 1, true}, Touch{of.rows.shared, from, 1, false}},
+      {},
+      0};
+  return k.over(i.over(r.over(block(load))));
+}
+
 /// `sums` from `first` on += A B, or = where `add` is 0.
 Intrinsic mma(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, const GemmWgmmaOperands& of,
               const Which& at, BufferId sums, const Expr& first, const Expr& add) {
@@ -41,6 +70,11 @@ Intrinsic mma(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, const GemmW
             64 * k_elements / 128, false},
       Touch{of.columns.shared, of.stage * c.stage_elements() + place(p, c, at.part.at * columns, at.k),
             std::max<std::int64_t>(1, columns * k_elements / 128), false}};
+  if (p.rows_from_registers()) {
+    mma.touches[1] = Touch{of.fragments, fragment(s, at.i, at.k, integer(0)), 4, false};
+    mma.args = {integer(c.span), integer(c.leading), integer(c.stride), add};
+    return mma;
+  }
   mma.args = {integer(r.along_k ? 0 : 1), integer(c.along_k ? 0 : 1), integer(r.span),
               integer(r.leading),         integer(r.stride),          integer(c.span),
               integer(c.leading),         integer(c.stride),          add};
@@ -66,7 +100,9 @@ Block gemm_wgmma_products(KernelBuilder& b, const GemmWgmmaProblem& p, const Gem
   const Unrolled k(b, "k", s.k_atoms * p.row() / p.mma_k());
   const Unrolled i = each_64_rows(b, s), part(b, "part", s.parts());
   const Which at = {i, part, k.at};
-  Block result = block(Intrinsic{"wgmma_fence", {}, {}, 0});
+  Block result;
+  if (p.rows_from_registers()) result = load_fragments(b, p, s, of);
+  result.push_back(Intrinsic{"wgmma_fence", {}, {}, 0});
   append(result, k.over(each_tile(
                      at, block(mma(p, s, of, at, sums.accumulators, first_sum(s, at), of.k_tile + k.at)))));
   result.push_back(Intrinsic{"wgmma_commit", {}, {}, 0});

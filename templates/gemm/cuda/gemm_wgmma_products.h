@@ -19,6 +19,8 @@ struct GemmWgmmaOperands {
   ir::Expr row;
   ir::Expr stage;
   ir::Expr k_tile;
+  ir::Expr member;           ///< the thread's number in its warpgroup
+  ir::BufferId fragments{};  ///< registers, of rows that come from them: gemm_wgmma_fragments()
 };
 
 /// All products of the stage, as one committed group of instructions: the accumulators += them, or = them in

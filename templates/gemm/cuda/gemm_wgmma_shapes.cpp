@@ -78,12 +78,16 @@ std::optional<std::string> why_not_types(const Gemm& g) {
 
 /// TMA needs lines of a multiple of 16 bytes.
 std::optional<std::string> why_not_layout(const Gemm& g) {
+  const bool a_across = g.a.layout == Layout::kColumn, b_across = g.b.layout == Layout::kRow;
+  if (g.a.type == DType::kF32 && a_across && b_across)
+    return "wgmma takes tf32 across k from registers, and only one operand: A must be stored by rows or B by "
+           "columns";
   for (const bool is_a : {true, false}) {
     const Operand& operand = is_a ? g.a : g.b;
     const char* const name = is_a ? "A" : "B";
     const bool along_k = operand.layout == (is_a ? Layout::kRow : Layout::kColumn);
     const int bytes = size_of(operand.type);
-    if (!along_k && bytes != 2)
+    if (!along_k && bytes == 1)
       return fmt::format("wgmma takes {} only with k contiguous: {} must be stored by {}",
                          name_of(operand.type), name, is_a ? "rows" : "columns");
     const std::int64_t line = along_k ? g.k : (is_a ? g.m : g.n);
@@ -110,6 +114,8 @@ std::int64_t gemm_wgmma_span(std::int64_t elements, std::int64_t bytes) {
 }
 
 StaticText gemm_wgmma_instruction(const GemmWgmmaProblem& p, std::int64_t columns) {
+  if (p.rows_from_registers())  // tf32 alone
+    return ir::intrinsic_name(fmt::format("wgmma_m64n{}k8_f32_registers_tf32", columns));
   return ir::intrinsic_name(fmt::format("wgmma_m64n{}{}", columns, instruction_suffix(p.operand, p.accum)));
 }
 
@@ -148,7 +154,12 @@ GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload) {
 }
 
 std::int64_t gemm_wgmma_sums(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
-  return s.accumulators() + (p.two_level ? s.columns() / 2 : 0);
+  return s.accumulators() + (p.two_level ? s.columns() / 2 : 0) + gemm_wgmma_fragments(p, s);
+}
+
+std::int64_t gemm_wgmma_fragments(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
+  if (!p.rows_from_registers()) return 0;
+  return s.consumer_rows() / 64 * (s.k_atoms * p.row() / p.mma_k()) * 4;
 }
 
 GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, bool is_rows) {

@@ -62,11 +62,12 @@ Values flags(bool both) {
 }
 
 // Lists of values are as narrow as the sizes allow: sampling draws from them.
-bool may_swap(const Problem& p) {
-  return p.size.m <= kMaxRowsSwapped;
-}
 bool must_swap(const Problem& p) {
-  return p.size.m <= kFewRows;
+  // What comes from registers is on the side of 64 rows.
+  return p.rows_from_registers() ? p.a_along_k() : p.size.m <= kFewRows;
+}
+bool may_swap(const Problem& p) {
+  return p.rows_from_registers() ? p.a_along_k() : p.size.m <= kMaxRowsSwapped;
 }
 /// Extents of C on the side of 64 rows and on the other one.
 std::int64_t rows_of(const Problem& p, const S& s) {
@@ -270,9 +271,9 @@ void stage_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
     const std::int64_t steps = gemm_wgmma_split_k(p, s).most() * (1 + 3 * s.persistent);
     return s.stages > std::max<std::int64_t>(2, steps);
   });
-  // Sums of two levels are added up behind each group.
+  // Sums of two levels are added up behind each group, and registers that a group reads are loaded anew.
   k.knob(&S::in_flight, "in_flight", "groups of wgmma left running when the next stage is taken up",
-         flags(!p.two_level));
+         flags(!p.two_level && !p.rows_from_registers()));
   k.forbid("ptxas serialises instructions in flight for so few accumulators",
            [](const S& s) { return s.in_flight == 1 && s.accumulators() < kLeastInFlight; });
 }
@@ -359,11 +360,12 @@ GemmWgmmaSchedule gemm_wgmma_wanted(const Workload& workload, const Limits& limi
   const GemmWgmmaProblem p = gemm_wgmma_problem(workload);
   S s;
   s.k_atoms = 128 / p.span;
+  if (p.rows_from_registers()) s.swap_ab = must_swap(p) ? 1 : 0;
   const auto fills = [&](std::int64_t bm, std::int64_t bn) {
     s.bm = bm, s.bn = bn, s.persistent = 0;
     return gemm_wgmma_grid(p, s, limits).tiles >= limits.cores;
   };
-  const bool few = p.size.m <= 64;
+  const bool few = p.size.m <= 64 && (may_swap(p) || !p.rows_from_registers());
   // A C by rows is written by whole lines, one whose sides are swapped is not.
   const bool few_by_rows = few && has_whole_lines(p) && size_of(p.output) < 4;
   if (few && !few_by_rows) {
@@ -374,7 +376,7 @@ GemmWgmmaSchedule gemm_wgmma_wanted(const Workload& workload, const Limits& limi
     s.bm = 64, s.bn = 64, s.consumers = 1;
     if (!few) prefer_parts_of_k(p, limits, s);  // few rows are read with one tile as it is
   }
-  if (s.swap_ab == 0) s.bn = std::min(s.bn, covering(kColumns, p.size.n).back());
+  s.bn = std::min(s.bn, covering(kColumns, columns_of(p, s)).back());
   const std::int64_t tiles = gemm_wgmma_grid(p, s, limits).tiles;
   s.persistent = tiles > limits.cores ? 1 : 0;
   s.split_k = default_split_k(p.size.k, tiles, limits.cores);

@@ -45,10 +45,13 @@ struct GemmWgmmaProblem {
   bool transposes() const { return bytes() == 2; }
   bool a_along_k() const { return size.a == Layout::kRow; }
   bool b_along_k() const { return size.b == Layout::kColumn; }
+  /// An operand that lies across k, of a type that wgmma does not transpose, goes through registers, from
+  /// which the instruction takes the side of 64 rows alone.
+  bool rows_from_registers() const { return !transposes() && !(a_along_k() && b_along_k()); }
 };
 /// Of a product, or of a convolution that conv2d_wgmma serves.
 GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload);
-/// "wgmma_m64n128k16_f32_bf16"
+/// "wgmma_m64n128k16_f32_bf16", "wgmma_m64n128k8_f32_registers_tf32"
 StaticText gemm_wgmma_instruction(const GemmWgmmaProblem& problem, std::int64_t columns);
 /// Why the instruction, or the tensor memory accelerator, does not take such operands; nullopt if they do.
 std::optional<std::string> why_not_wgmma_operands(const Gemm& gemm, const Limits& limits);
@@ -100,9 +103,11 @@ struct GemmWgmmaSchedule {
     return consumer_rows() / 64 * bn / 2;
   }  ///< 32-bit registers of a thread
 };
-/// Of the accumulators and, with two levels of sums, of the first level's beside them: those of one
-/// instruction.
+/// Registers of a thread that the products take: the accumulators, with two levels of sums those of one
+/// instruction beside them, and what it has of a stage's rows, where these come from registers.
 std::int64_t gemm_wgmma_sums(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
+/// Of these, what a thread has of a stage's rows.
+std::int64_t gemm_wgmma_fragments(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 /// Widest swizzle whose rows divide `elements` along m or n, in bytes; 0: none does.
 std::int64_t gemm_wgmma_span(std::int64_t elements, std::int64_t bytes);
 
