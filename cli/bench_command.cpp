@@ -144,9 +144,10 @@ std::vector<Config> BenchCommand::configs(const Candidates& candidates) const {
   if (configs_.empty()) return candidates.defaults;
   std::vector<Config> result;
   for (const std::string& text : configs_) {
-    result.push_back(parse_config(text));
-    if (const auto why = candidates.space.why_invalid(result.back()))
+    const Config config = parse_config(text);
+    if (const auto why = candidates.space.why_invalid(config))
       throw_user("--config '{}' is no schedule of this workload here: {}", text, *why);
+    result.push_back(candidates.space.config_of(candidates.space.point_of(config)));
   }
   return result;
 }

@@ -91,7 +91,7 @@ std::optional<Config> KernelFlags::config(const Space& space) const {
   }
   if (const auto reason = space.why_invalid(config))
     throw_user("--config {} is not valid: {}", config_, *reason);
-  return config;
+  return space.config_of(space.point_of(config));  // without retired knobs
 }
 
 LoggedDevices KernelFlags::logged_devices() const {

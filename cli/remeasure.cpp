@@ -57,10 +57,11 @@ std::string remeasure(const Winner& winner, Database& database, const Environmen
     if (const auto invalid = candidates.space.why_invalid(record.config))
       return said(fmt::format("is not measured again: its config is no longer valid: {}; lehr tune it again",
                               *invalid));
+    const Config wanted = candidates.space.config_of(candidates.space.point_of(record.config));
     const Summary summary =
-        time_again(record.config, task, std::move(candidates), *setup.measurer, database, interrupted);
+        time_again(wanted, task, std::move(candidates), *setup.measurer, database, interrupted);
     if (!summary.best) return said(fmt::format("is not measured again: {}", summary.first_failure));
-    const bool won = summary.best->config == record.config;
+    const bool won = summary.best->config == wanted;
     return said(fmt::format("was measured again: {}{}, after {} in the log",
                             format_time_us(summary.verdict.best),
                             won ? "" : ", by the default, which its config does not beat now",

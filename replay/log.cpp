@@ -61,6 +61,16 @@ void count_changed_kernels(const std::vector<Record>& records, Table& table) {
   }
 }
 
+/// Writes configs as this version does, so that rows of before and after a knob went are of one table.
+void leave_out_retired_knobs(std::vector<Record>& records, const TableOrigin& origin) {
+  try {
+    const Space space = space_for(origin.workload, origin.limits);
+    for (Record& record : records)
+      if (const auto point = space.find_like(record.config)) record.config = space.config_of(*point);
+  } catch (const Error&) {  // no family serves it any more
+  }
+}
+
 }  // namespace
 
 std::vector<Table> read_log(const std::string& file) {
@@ -74,7 +84,7 @@ std::vector<Table> read_log(const std::string& file) {
     tasks[found->second].push_back(std::move(record));
   }
   std::vector<Table> tables;
-  for (const std::vector<Record>& records : tasks) {
+  for (std::vector<Record>& records : tasks) {
     if (std::ranges::none_of(records, [](const Record& record) { return record.time_us().has_value(); }))
       continue;
     Table table;
@@ -82,8 +92,9 @@ std::vector<Table> read_log(const std::string& file) {
     table.kernel = records[0].workload;
     table.device = short_name(records[0].device);
     table.origin = origin_of(records, facts);
-    table.rows = rows_of(records);
     count_changed_kernels(records, table);
+    if (table.origin) leave_out_retired_knobs(records, *table.origin);
+    table.rows = rows_of(records);
     tables.push_back(std::move(table));
   }
   if (tables.empty()) throw_user("{} holds no timed trial: there is nothing to search for", file);

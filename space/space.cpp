@@ -44,9 +44,16 @@ std::optional<std::string> Space::why_invalid(const Config& config) const {
 
 std::optional<Point> Space::find(const Config& config) const {
   const FamilySpace* found = family(config.family);
-  if (!found) return std::nullopt;
-  std::optional<Point> point = found->find(config);
-  if (point) point->family = static_cast<std::uint16_t>(found - families_.data());
+  return found ? numbered(*found, found->find(config)) : std::nullopt;
+}
+
+std::optional<Point> Space::find_like(const Config& config) const {
+  const FamilySpace* found = family(config.family);
+  return found ? numbered(*found, found->find_like(config)) : std::nullopt;
+}
+
+std::optional<Point> Space::numbered(const FamilySpace& family, std::optional<Point> point) const {
+  if (point) point->family = static_cast<std::uint16_t>(&family - families_.data());
   return point;
 }
 

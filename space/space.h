@@ -27,7 +27,9 @@ class Space {
   bool contains(const Config& config) const { return find(config).has_value(); }
   /// The point of a config; nullopt where why_invalid() has a reason.
   std::optional<Point> find(const Config& config) const;
-  /// The same, but throws Error(kUser) with the reason.
+  /// The same whatever values retired knobs have (FamilySpace::find_like).
+  std::optional<Point> find_like(const Config& config) const;
+  /// As find(), but throws Error(kUser) with the reason.
   Point point_of(const Config& config) const;
   /// Of a point of this space.
   Config config_of(const Point& point) const { return families_[point.family].config_of(point); }
@@ -54,6 +56,8 @@ class Space {
   double size_estimate(Rng& rng, int draws = 2000) const;
 
  private:
+  /// With the number of its family, which is one of families_.
+  std::optional<Point> numbered(const FamilySpace& family, std::optional<Point> point) const;
   std::optional<Point> sample_family(std::size_t family, Rng& rng) const;
 
   std::vector<FamilySpace> families_;

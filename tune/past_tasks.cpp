@@ -39,8 +39,8 @@ std::vector<Group> groups_of(const Database& log, const Task& task, bool kernels
 /// read.
 constexpr int kMostTried = 3 * static_cast<int>(kMostTasks);
 
-/// Seconds that a row takes in consistent_tasks() and Transfer, most of them fits of boosted trees: 1.3 s for 125
-/// rows and 2.8 s for 381 on 16 cores of a Xeon beside an H200, 2026-11-27.
+/// Seconds that a row takes in consistent_tasks() and Transfer, most of them fits of boosted trees: 1.3 s for
+/// 125 rows and 2.8 s for 381 on 16 cores of a Xeon beside an H200, 2026-11-27.
 constexpr double kSecondsPerRow = 0.008;
 constexpr double kShare = 1.0 / 12;
 /// Of a trial of the ordinary kind, its compilation included.
@@ -65,7 +65,8 @@ std::vector<Record> rows_of(const Database& log, const Group& group, bool own, c
   std::vector<Record> rows = log.all(group.where);
   std::erase_if(rows, [&](const Record& row) {
     return !row.time_us() ||
-           (own && (!candidates.space.contains(row.config) || answers(row, identity, candidates)));
+           (own && (!candidates.space.find_like(row.config) ||
+                    (candidates.space.contains(row.config) && answers(row, identity, candidates))));
   });
   cut(rows, most);
   return rows;
@@ -99,9 +100,10 @@ std::vector<PastTask> past_tasks(const Database& log, const Task& task, const Ca
     PastTask past{group.where.workload, std::exp2(-group.distance / 2), {}, FeatureMatrix(columns), {}};
     std::vector<float> row(columns);
     for (const Record& record : rows_of(log, group, own, identity, candidates, std::min(most_each, left))) {
-      const auto point = (theirs ? theirs->space : candidates.space).find(record.config);
+      const Space& space = theirs ? theirs->space : candidates.space;
+      const auto point = space.find_like(record.config);
       if (!point || !row_of(*point, row)) continue;
-      past.configs.push_back(record.config);
+      past.configs.push_back(space.config_of(*point));
       past.rows.append(row);
       past.times_us.push_back(*record.time_us());
     }

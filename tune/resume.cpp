@@ -51,7 +51,8 @@ EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& ide
   std::unordered_map<Config, std::size_t, ConfigHash> answer_at;
   std::set<std::string> runs;
   for (const Record& row : rows) {
-    if (!candidates.space.contains(row.config)) {
+    const std::optional<Point> point = candidates.space.find(row.config);
+    if (!point) {
       ++result.obsolete;
       continue;
     }
@@ -61,17 +62,19 @@ EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& ide
       continue;
     }
     if (!lasting(row.outcome) && origins.contains(row.session)) continue;
+    Record answer = row;
+    answer.config = candidates.space.config_of(*point);  // without retired knobs
     const bool killed = killed_a_worker(row.outcome);
-    if (killed) ++result.deaths[row.config];
-    const auto known = result.deaths.find(row.config);
+    if (killed) ++result.deaths[answer.config];
+    const auto known = result.deaths.find(answer.config);
     const int deaths = known == result.deaths.end() ? 0 : known->second;
     const bool quarantined = deaths >= kQuarantineDeaths;
     if (quarantined ? !killed : !lasting(row.outcome)) continue;
     result.quarantined += quarantined && deaths == kQuarantineDeaths ? 1 : 0;
     runs.insert(row.session);
-    const auto [found, inserted] = answer_at.try_emplace(row.config, result.answers.size());
+    const auto [found, inserted] = answer_at.try_emplace(answer.config, result.answers.size());
     if (inserted) result.answers.emplace_back();
-    result.answers[found->second] = {row, Origin::kEarlier};
+    result.answers[found->second] = {std::move(answer), Origin::kEarlier};
   }
   result.runs = static_cast<int>(runs.size());
   return result;

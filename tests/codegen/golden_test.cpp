@@ -191,7 +191,7 @@ TEST(Golden, GemmWgmmaCooperative) {
                        "gemm m=300 n=200 k=136 batch=2 a=bf16:row b=bf16:row c=bf16:row",
                        "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, "
                        "persistent=0, cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=1, "
-                       "stmatrix=0, stages=3, in_flight=1, raster=2, hilbert=0, pdl=0, registers=0)",
+                       "stmatrix=0, stages=3, in_flight=1, raster=2, pdl=0)",
                        cuda_limits("sm_90a"));
 }
 
@@ -200,7 +200,7 @@ TEST(Golden, GemmWgmmaPingPong) {
                        "gemm m=2048 n=1024 k=256 a=s8:row b=s8:column c=s32:row accum=s32",
                        "gemm_wgmma(swap_ab=0, bm=64, bn=32, k_atoms=1, consumers=2, ping_pong=1, "
                        "persistent=1, cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, "
-                       "stmatrix=0, stages=4, in_flight=0, raster=1, hilbert=0, pdl=0, registers=0)",
+                       "stmatrix=0, stages=4, in_flight=0, raster=1, pdl=0)",
                        cuda_limits("sm_90a"));
 }
 
@@ -208,7 +208,7 @@ TEST(Golden, GemmWgmmaCluster) {
   expect_golden_kernel("gemm_wgmma_cluster", "gemm m=1024 n=1024 k=256 a=bf16:row b=bf16:column c=bf16:row",
                        "gemm_wgmma(swap_ab=0, bm=128, bn=64, k_atoms=1, consumers=1, ping_pong=0, "
                        "persistent=0, cluster_bm=2, cluster_bn=2, split_k=1, reduce=0, keep=1, store=0, "
-                       "stmatrix=0, stages=4, in_flight=0, raster=4, hilbert=1, pdl=0, registers=0)",
+                       "stmatrix=0, stages=4, in_flight=0, raster=4, pdl=0)",
                        cuda_limits("sm_90a"));
 }
 
@@ -216,7 +216,7 @@ TEST(Golden, GemmWgmmaReduce) {
   expect_golden_kernel("gemm_wgmma_reduce", "gemm m=16 n=512 k=1024 a=bf16:row b=bf16:column c=bf16:row",
                        "gemm_wgmma(swap_ab=1, bm=64, bn=16, k_atoms=1, consumers=1, ping_pong=0, "
                        "persistent=0, cluster_bm=1, cluster_bn=1, split_k=4, reduce=1, keep=0, store=0, "
-                       "stmatrix=0, stages=4, in_flight=0, raster=1, hilbert=0, pdl=0, registers=0)",
+                       "stmatrix=0, stages=4, in_flight=0, raster=1, pdl=0)",
                        cuda_limits("sm_90a"));
 }
 
@@ -224,7 +224,7 @@ TEST(Golden, GemmWgmmaPartsThatAdd) {
   expect_golden_kernel("gemm_wgmma_add", "gemm m=96 n=512 k=1024 a=bf16:row b=bf16:column c=bf16:row",
                        "gemm_wgmma(swap_ab=0, bm=128, bn=16, k_atoms=1, consumers=2, ping_pong=0, "
                        "persistent=0, cluster_bm=1, cluster_bn=1, split_k=3, reduce=2, keep=0, store=0, "
-                       "stmatrix=0, stages=4, in_flight=0, raster=1, hilbert=0, pdl=1, registers=0)",
+                       "stmatrix=0, stages=4, in_flight=0, raster=1, pdl=1)",
                        cuda_limits("sm_90a"));
 }
 
@@ -232,7 +232,7 @@ TEST(Golden, GemmWgmmaSplit) {
   expect_golden_kernel("gemm_wgmma_split", "gemm m=16 n=512 k=1024 a=bf16:row b=bf16:column c=bf16:row",
                        "gemm_wgmma(swap_ab=1, bm=64, bn=16, k_atoms=1, consumers=1, ping_pong=0, "
                        "persistent=0, cluster_bm=1, cluster_bn=1, split_k=3, reduce=0, keep=2, store=0, "
-                       "stmatrix=0, stages=4, in_flight=0, raster=1, hilbert=0, pdl=1, registers=0)",
+                       "stmatrix=0, stages=4, in_flight=0, raster=1, pdl=1)",
                        cuda_limits("sm_90a"));
 }
 
@@ -286,7 +286,7 @@ TEST(Golden, GemmWgmmaTwoLevel) {
                        "gemm m=256 n=192 k=512 a=e4m3:row b=e4m3:column c=bf16:row math=two_level",
                        "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, "
                        "persistent=0, cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, "
-                       "stmatrix=0, stages=2, in_flight=0, raster=1, hilbert=0, pdl=0, registers=0)",
+                       "stmatrix=0, stages=2, in_flight=0, raster=1, pdl=0)",
                        cuda_limits("sm_90a"));
 }
 
@@ -298,8 +298,8 @@ TEST(Golden, Conv2dWgmmaWithACluster) {
                        "conv2d_wgmma(swap_ab=0, bm=128, bn=64, k_atoms=2, consumers=2, ping_pong=0, "
                        "persistent=0, cluster_bm=1, "
                        "cluster_bn=2, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=3, "
-                       "in_flight=0, raster=1, hilbert=0, "
-                       "pdl=0, registers=0)",
+                       "in_flight=0, raster=1, "
+                       "pdl=0)",
                        cuda_limits("sm_90a"));
 }
 

@@ -19,19 +19,19 @@ TEST(GemmWgmmaClusters, NeedsEveryStepOfTheCluster) {
       {mma_of(DType::kBF16, 250, 280, 328, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=128, bn=144, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
        "cluster_bm=2, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=3, in_flight=1, "
-       "raster=1, hilbert=0, pdl=0, registers=0)"},
+       "raster=1, pdl=0)"},
       {mma_of(DType::kBF16, 248, 280, 328, 1, 1),
        "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=2, "
        "cluster_bn=2, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=2, in_flight=0, raster=1, "
-       "hilbert=0, pdl=0, registers=0)"},
+       "pdl=0)"},
       {mma_of(DType::kBF16, 250, 72, 136, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=64, bn=64, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=4, "
        "cluster_bn=2, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=2, in_flight=0, raster=1, "
-       "hilbert=0, pdl=0, registers=0)"},
+       "pdl=0)"},
       {mma_of(DType::kBF16, 72, 250, 136, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=64, bn=64, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=2, "
        "cluster_bn=4, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=2, in_flight=0, raster=1, "
-       "hilbert=0, pdl=0, registers=0)"},
+       "pdl=0)"},
   };
   Mutants mutants;
   for (const Case& one : cases) {

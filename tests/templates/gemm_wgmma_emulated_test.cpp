@@ -73,7 +73,6 @@ bool is_of(const Workload& workload, const GemmWgmmaSchedule& s, std::string_vie
   if (mode == "clustered") return s.cluster() > 1;
   if (mode == "split") return s.split_k > 1 && s.reduce < 2;
   if (mode == "added") return s.reduce == 2;
-  if (mode == "hilbert") return s.hilbert == 1;
   if (mode == "registers")
     return workload.gemm().math == Math::kTf32 &&
            s.accumulators() < gemm_wgmma_sums(gemm_wgmma_problem(workload), s);
@@ -83,7 +82,6 @@ bool is_of(const Workload& workload, const GemmWgmmaSchedule& s, std::string_vie
 
 /// What a sampled config is turned into for modes that few are of.
 std::vector<std::pair<std::string, std::int64_t>> knobs_of(std::string_view mode, Rng& rng) {
-  if (mode == "hilbert") return {{"hilbert", 1}};
   if (mode == "split") return {{"reduce", static_cast<std::int64_t>(rng.below(2))}};
   if (mode == "added") return {{"reduce", 2}};
   const auto store = static_cast<std::int64_t>(1 + rng.below(3));
@@ -180,8 +178,8 @@ TEST_P(GemmWgmmaMode, IsRight) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, GemmWgmmaMode,
                          ::testing::Values("single_consumer", "cooperative", "ping_pong", "persistent",
-                                           "swapped", "stored", "clustered", "split", "added", "hilbert",
-                                           "two_level", "stmatrix", "gated", "registers"),
+                                           "swapped", "stored", "clustered", "split", "added", "two_level",
+                                           "stmatrix", "gated", "registers"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(GemmWgmmaEmulated, NeedsEveryStep) {
@@ -189,15 +187,15 @@ TEST(GemmWgmmaEmulated, NeedsEveryStep) {
       {mma_of(DType::kBF16, 250, 280, 328, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=128, bn=144, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
        "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=3, in_flight=1, "
-       "raster=2, hilbert=0, pdl=0, registers=0)"},
+       "raster=2, pdl=0)"},
       {mma_of(DType::kBF16, 250, 140, 328, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, cluster_bm=1, "
        "cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=4, in_flight=0, raster=1, "
-       "hilbert=0, pdl=0, registers=0)"},
+       "pdl=0)"},
       {mma_of(DType::kBF16, 136, 200, 328, 1, 1),
        "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, persistent=0, "
        "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=2, in_flight=1, "
-       "raster=1, hilbert=0, pdl=0, registers=0)"},
+       "raster=1, pdl=0)"},
   };
   Mutants mutants;
   for (const Case& one : cases) {
@@ -236,28 +234,28 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
       {with_output(mma_of(DType::kBF16, 250, 280, 136, 1, 2), DType::kBF16),
        "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
        "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=1, stmatrix=0, stages=3, in_flight=1, "
-       "raster=2, hilbert=0, pdl=0, registers=0)"},
+       "raster=2, pdl=0)"},
       {mma_of(DType::kBF16, 250, 140, 136, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=2, ping_pong=1, persistent=1, cluster_bm=1, "
        "cluster_bn=1, split_k=1, reduce=0, keep=0, store=1, stmatrix=0, stages=2, in_flight=0, raster=1, "
-       "hilbert=0, pdl=0, registers=0)"},
+       "pdl=0)"},
       {with_output(mma_of(DType::kF16, 250, 280, 136, 1, 2), DType::kF16),
        "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
        "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=1, stmatrix=1, stages=3, in_flight=1, "
-       "raster=2, hilbert=0, pdl=0, registers=0)"},
+       "raster=2, pdl=0)"},
       // An odd number of boxes, and an even one.
       {with_output(mma_of(DType::kBF16, 250, 280, 136, 1, 2), DType::kBF16),
        "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
        "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=2, stmatrix=1, stages=3, in_flight=1, "
-       "raster=2, hilbert=0, pdl=0, registers=1)"},
+       "raster=2, pdl=0)"},
       {mma_of(DType::kBF16, 250, 256, 136, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=64, bn=128, k_atoms=1, consumers=2, ping_pong=1, persistent=1, "
        "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=2, stmatrix=0, stages=2, in_flight=0, "
-       "raster=1, hilbert=0, pdl=0, registers=1)"},
+       "raster=1, pdl=0)"},
       {with_output(mma_of(DType::kBF16, 250, 280, 136, 1, 2), DType::kBF16),
        "gemm_wgmma(swap_ab=0, bm=128, bn=160, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
        "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=3, stmatrix=1, stages=2, in_flight=1, "
-       "raster=2, hilbert=0, pdl=0, registers=0)"},
+       "raster=2, pdl=0)"},
   };
   Mutants mutants;
   for (const Case& one : cases) {
@@ -298,7 +296,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfAGateAcrossRows) {
       {parse_workload("gemm m=20 n=136 k=136 a=bf16:row b=bf16:column c=bf16:row epilogue=geglu"),
        "gemm_wgmma(swap_ab=1, bm=64, bn=24, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
        "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=2, in_flight=0, "
-       "raster=1, hilbert=0, pdl=0, registers=0)"});
+       "raster=1, pdl=0)"});
   Mutants mutants;
   faults.plant(mutants, "lehr_warp_exchange_f32(other, 8);", "");
   faults.plant(mutants, "lehr_warp_exchange_f32(other, 8);", "lehr_warp_exchange_f32(other, 16);");
@@ -317,12 +315,12 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfRowsFromRegisters) {
        "gemm_wgmma(swap_ab=1, bm=128, bn=80, k_atoms=1, consumers=2, ping_pong=0, persistent=1, "
        "cluster_bm=1, "
        "cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=2, in_flight=0, raster=1, "
-       "hilbert=0, pdl=0, registers=0)"},
+       "pdl=0)"},
       {mma_of(DType::kF32, 200, 136, 328, 1, 3, Math::kTf32),
        "gemm_wgmma(swap_ab=0, bm=128, bn=80, k_atoms=2, consumers=1, ping_pong=0, persistent=1, "
        "cluster_bm=1, "
        "cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=2, in_flight=0, raster=1, "
-       "hilbert=0, pdl=0, registers=0)"}};
+       "pdl=0)"}};
   Mutants mutants;
   for (const Case& one : cases) {
     const Faults faults(one);
@@ -344,7 +342,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheTwoLevels) {
   const Faults faults({mma_of(DType::kE4M3, 72, 200, 592, 1, 2, Math::kTwoLevel),
                        "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, "
                        "persistent=0, cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, "
-                       "stmatrix=0, stages=2, in_flight=0, raster=1, hilbert=0, pdl=0, registers=0)"});
+                       "stmatrix=0, stages=2, in_flight=0, raster=1, pdl=0)"});
   Mutants mutants;
   faults.plant(mutants, "lehr_wgmma_fence();", "");
   faults.plant(mutants, "lehr_wgmma_commit();", "");
@@ -363,7 +361,7 @@ TEST(GemmWgmmaEmulated, SumsOfTwoLevelsAreAsExactAsTheyPromiseAndThoseOfOneAreNo
   const char* const config =
       "gemm_wgmma(swap_ab=0, bm=64, bn=64, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=1, "
       "cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=4, in_flight=0, raster=1, "
-      "hilbert=0, pdl=0, registers=0)";
+      "pdl=0)";
   std::vector<Workload> workloads;
   for (const DType type : {DType::kE4M3, DType::kE5M2})
     for (const Math math : {Math::kStrict, Math::kTwoLevel})

@@ -114,7 +114,6 @@ TEST(GemmWgmmaSpace, HoldsItsDefault) {
   EXPECT_EQ(large.stages, 4);
   EXPECT_EQ(large.persistent, 1);
   EXPECT_EQ(large.cluster_bm * large.cluster_bn, 2);
-  EXPECT_EQ(large.hilbert, 1);
   // Few rows of C are few columns of the instruction.
   const GemmWgmmaSchedule few = default_of(workloads()[3]);
   EXPECT_EQ(few.swap_ab, 1);
@@ -183,16 +182,16 @@ TEST(GemmWgmmaSpace, RegistersAreDealtOutOnlyWhereThatLeavesNoRoomForASecondBloc
         emit(gemm_wgmma_template().lower(parse_workload(workload), parse_config(config), limits));
     return source.text.find("lehr_setmaxnreg_inc<", source.text.find("extern \"C\"")) != std::string::npos;
   };
-  EXPECT_FALSE(dealt(
-      "gemm m=16 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row",
-      "gemm_wgmma(swap_ab=1,bm=64,bn=16,k_atoms=1,consumers=1,ping_pong=0,persistent=0,cluster_bm=1,"
-      "cluster_bn=1,split_k=1,reduce=0,keep=0,store=0,stmatrix=0,stages=8,in_flight=0,raster=1,hilbert=0,"
-      "pdl=0,registers=0)"));
-  EXPECT_TRUE(dealt(
-      "gemm m=4096 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row",
-      "gemm_wgmma(swap_ab=0,bm=128,bn=256,k_atoms=1,consumers=2,ping_pong=0,persistent=1,cluster_bm=2,"
-      "cluster_bn=1,split_k=1,reduce=0,keep=0,store=2,stmatrix=1,stages=4,in_flight=1,raster=4,hilbert=1,"
-      "pdl=0,registers=0)"));
+  EXPECT_FALSE(
+      dealt("gemm m=16 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row",
+            "gemm_wgmma(swap_ab=1,bm=64,bn=16,k_atoms=1,consumers=1,ping_pong=0,persistent=0,cluster_bm=1,"
+            "cluster_bn=1,split_k=1,reduce=0,keep=0,store=0,stmatrix=0,stages=8,in_flight=0,raster=1,"
+            "pdl=0)"));
+  EXPECT_TRUE(
+      dealt("gemm m=4096 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row",
+            "gemm_wgmma(swap_ab=0,bm=128,bn=256,k_atoms=1,consumers=2,ping_pong=0,persistent=1,cluster_bm=2,"
+            "cluster_bn=1,split_k=1,reduce=0,keep=0,store=2,stmatrix=1,stages=4,in_flight=1,raster=4,"
+            "pdl=0)"));
 }
 
 TEST(GemmWgmma, IsPartOfTheUnionOnlyOnHopper) {
@@ -253,7 +252,7 @@ TEST(GemmWgmma, CountsFlopsBytesAndStagesOfItsTiles) {
   const Config config = parse_config(
       "gemm_wgmma(swap_ab=0, bm=128, bn=256, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=4, in_flight=1, "
-      "raster=8, hilbert=0, pdl=0, registers=0)");
+      "raster=8, pdl=0)");
   const ir::Kernel kernel = gemm_wgmma_template().lower(workload, config, limits);
   const ir::Analysis analysis = ir::analyze(kernel);
   EXPECT_EQ(analysis.flops, 2.0 * 2048 * 2048 * 1024);
@@ -280,7 +279,7 @@ TEST(GemmWgmma, ReadsWhatAClusterSharesOnce) {
     const Config config = parse_config(
         fmt::format("gemm_wgmma(swap_ab=0, bm=128, bn=256, k_atoms=1, consumers=2, ping_pong=0, "
                     "persistent=0, cluster_bm={}, cluster_bn={}, split_k=1, reduce=0, keep=0, store=0, "
-                    "stmatrix=0, stages=4, in_flight=1, raster=1, hilbert=0, pdl=0, registers=0)",
+                    "stmatrix=0, stages=4, in_flight=1, raster=1, pdl=0)",
                     along_bm, along_bn));
     EXPECT_EQ(gemm_wgmma_template().space(workload, limits).why_invalid(config), std::nullopt);
     return gemm_wgmma_template().lower(workload, config, limits);
@@ -335,7 +334,7 @@ TEST(GemmWgmma, ShowsEveryKnobInTheFeatures) {
       }
     }
   }
-  EXPECT_EQ(compared.size(), 18u);  // all but the raster, and swap_ab, whose tiles differ as well
+  EXPECT_EQ(compared.size(), 16u);  // all but the raster, and swap_ab, whose tiles differ as well
 }
 
 TEST(GemmWgmma, LowersTheSameConfigToTheSameKernel) {

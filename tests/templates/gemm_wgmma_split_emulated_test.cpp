@@ -20,13 +20,13 @@ TEST(GemmWgmmaSplit, NeedsEveryStepInAWorkspace) {
   for (const char* const config :
        {"gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
         "cluster_bm=1, cluster_bn=1, split_k=3, reduce=0, keep=1, store=0, stmatrix=0, stages=3, "
-        "in_flight=0, raster=1, hilbert=0, pdl=1, registers=0)",
+        "in_flight=0, raster=1, pdl=1)",
         "gemm_wgmma(swap_ab=1, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
         "cluster_bm=1, cluster_bn=1, split_k=2, reduce=0, keep=2, store=0, stmatrix=0, stages=2, "
-        "in_flight=0, raster=1, hilbert=0, pdl=0, registers=0)",
+        "in_flight=0, raster=1, pdl=0)",
         "gemm_wgmma(swap_ab=0, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
         "cluster_bm=2, cluster_bn=1, split_k=2, reduce=0, keep=0, store=0, stmatrix=0, stages=3, "
-        "in_flight=0, raster=1, hilbert=0, pdl=0, registers=0)"}) {
+        "in_flight=0, raster=1, pdl=0)"}) {
     const Faults faults({mma_of(DType::kBF16, 72, 136, 1096, 1, 2), config});
     faults.plant_those_of_split_k(mutants);
     // A cluster's barrier stands in front of the exchange, too.
@@ -48,15 +48,15 @@ TEST(GemmWgmmaSplit, NeedsEveryStepOfSumsThatAreAdded) {
       {mma_of(DType::kBF16, 72, 136, 1096, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
        "cluster_bm=1, cluster_bn=1, split_k=3, reduce=2, keep=0, store=0, stmatrix=0, stages=3, "
-       "in_flight=0, raster=1, hilbert=0, pdl=0, registers=0)"},
+       "in_flight=0, raster=1, pdl=0)"},
       {mma_of(DType::kBF16, 72, 136, 1096, 1, 2),
        "gemm_wgmma(swap_ab=1, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
        "cluster_bm=1, cluster_bn=1, split_k=4, reduce=2, keep=0, store=0, stmatrix=0, stages=2, "
-       "in_flight=0, raster=1, hilbert=0, pdl=1, registers=0)"},
+       "in_flight=0, raster=1, pdl=1)"},
       {mma_of(DType::kS8, 72, 136, 1040, 1, 2),
        "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
        "cluster_bm=1, cluster_bn=1, split_k=3, reduce=2, keep=0, store=0, stmatrix=0, stages=3, "
-       "in_flight=0, raster=1, hilbert=0, pdl=0, registers=0)"},
+       "in_flight=0, raster=1, pdl=0)"},
   };
   Mutants mutants;
   for (const Case& one : cases) {
@@ -91,10 +91,10 @@ TEST(GemmWgmmaSplit, NeedsEveryStepInACluster) {
   for (const char* const config :
        {"gemm_wgmma(swap_ab=1, bm=64, bn=80, k_atoms=1, consumers=1, ping_pong=0, persistent=0, "
         "cluster_bm=1, cluster_bn=1, split_k=4, reduce=1, keep=0, store=0, stmatrix=0, stages=2, "
-        "in_flight=0, raster=1, hilbert=0, pdl=0, registers=0)",
+        "in_flight=0, raster=1, pdl=0)",
         "gemm_wgmma(swap_ab=0, bm=128, bn=48, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
         "cluster_bm=1, cluster_bn=1, split_k=2, reduce=1, keep=0, store=0, stmatrix=0, stages=2, "
-        "in_flight=0, raster=1, hilbert=0, pdl=1, registers=0)"}) {
+        "in_flight=0, raster=1, pdl=1)"}) {
     const Faults faults({mma_of(DType::kBF16, 72, 136, 1024, 1, 2), config});
     faults.plant(mutants, "lehr_cluster_barrier();", "");
     faults.plant(mutants, "lehr_cluster_barrier();", "__syncthreads();");

@@ -16,10 +16,8 @@ namespace {
 /// Bytes of the two mbarriers of a stage, and of the pair that orders the consumers of ping-pong.
 constexpr std::int64_t kBarrierBytes = 8;
 
-/// Sums of a thread that two consumers have registers for, and how many leave them more than they need.
-constexpr std::int64_t kSumsOfTwo = 192, kFewSumsOfTwo = 128;
-/// The same of three.
-constexpr std::int64_t kFewSumsOfThree = 80;
+/// Sums of a thread that two consumers have registers for.
+constexpr std::int64_t kSumsOfTwo = 192;
 /// Up to so many, none needs more than its even share.
 constexpr std::int64_t kHardlyAnySums = 48;
 
@@ -228,11 +226,8 @@ GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
 // threads and at 128 for 512: 40 + 2 x 232 and 32 + 3 x 160 are all of it, the splits of the public kernels
 // (pranjalssh/fast.cu, ThunderKittens' bf16_h100). Two consumers with many sums take 240.
 GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
-  const std::int64_t sums = gemm_wgmma_sums(p, s);
-  const bool other = s.registers == 1;
-  if (s.consumers == 3) return other ? GemmWgmmaRegisters{56, 152} : GemmWgmmaRegisters{32, 160};
-  if (other && sums <= kFewSumsOfTwo) return {56, 224};
-  return other || sums > kSumsOfTwo ? GemmWgmmaRegisters{24, 240} : GemmWgmmaRegisters{40, 232};
+  if (s.consumers == 3) return {32, 160};
+  return gemm_wgmma_sums(p, s) > kSumsOfTwo ? GemmWgmmaRegisters{24, 240} : GemmWgmmaRegisters{40, 232};
 }
 
 // Where they are not dealt out, ptxas gives all threads what the neediest of them uses: two blocks and more
@@ -241,14 +236,6 @@ GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaProblem& p, const GemmWgm
 // the same end, and ptxas gives that the producer's registers.
 bool gemm_wgmma_deals_registers(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
   return s.split_k == 1 && s.consumers > 1 && gemm_wgmma_sums(p, s) > kHardlyAnySums;
-}
-
-bool gemm_wgmma_splits_registers(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
-  const std::int64_t sums = gemm_wgmma_sums(p, s);
-  if (!gemm_wgmma_deals_registers(p, s)) return false;
-  if (s.consumers == 3) return sums <= kFewSumsOfThree;
-  // A producer in a cluster spilled with 24.
-  return s.consumers == 2 && sums <= (s.cluster() > 1 ? kFewSumsOfTwo : kSumsOfTwo);
 }
 
 std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {

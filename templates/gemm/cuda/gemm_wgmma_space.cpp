@@ -17,8 +17,6 @@ constexpr std::array<std::int64_t, 20> kColumns = {8,   16,  24,  32,  48,  64, 
 /// Accumulators of a thread below which ptxas (13.0) copies them between iterations and gives up the overlap:
 /// C7514 was seen at up to 64 of them, never above (300 sampled schedules).
 constexpr std::int64_t kLeastInFlight = 72;
-/// Rows and columns of C from which on there is a square of tiles to walk along a Hilbert curve.
-constexpr std::int64_t kLeastHilbert = 128;
 /// Of C, up to which the sides may be swapped: beyond, the sums would be written in short pieces for nothing.
 constexpr std::int64_t kMaxRowsSwapped = 256;
 /// Up to which they must be: half and more of 64 rows would be padding, and boxes that lie outside of the
@@ -278,7 +276,7 @@ void stage_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
            [](const S& s) { return s.in_flight == 1 && s.accumulators() < kLeastInFlight; });
 }
 
-void order_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
+void order_knobs(Knobs<S>& k, const Problem& p) {
   k.knob(&S::raster, "raster", "tiles along bm walked together, for the L2",
          covering(Values{1, 2, 4, 8, 16}, ceil_div(std::ranges::max(possible_rows(p)), 64)));
   k.forbid("more tiles walked together than there are", [=](const S& s) {
@@ -286,14 +284,6 @@ void order_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
   });
   k.forbid("the order of one column of tiles has no meaning",
            [=](const S& s) { return s.raster > 1 && columns_of(p, s) <= s.bn * s.cluster_bn; });
-  k.knob(&S::hilbert, "hilbert", "1: squares of raster x raster tiles are walked along a Hilbert curve",
-         flags(std::min(p.size.m, p.size.n) >= kLeastHilbert));
-  k.forbid("a Hilbert curve goes through whole squares of 4 x 4 tiles and more", [=](const S& s) {
-    const GemmWgmmaGrid grid = gemm_wgmma_grid(p, s, limits);
-    const bool whole =
-        grid.rows % (s.cluster_bm * s.raster) == 0 && grid.columns % (s.cluster_bn * s.raster) == 0;
-    return s.hilbert == 1 && (s.raster < 4 || !whole);
-  });
 }
 
 }  // namespace
@@ -306,12 +296,12 @@ void gemm_wgmma_knobs(Knobs<S>& k, const Workload& workload, const Limits& limit
   split_knobs(k, p, limits);
   store_knobs(k, p);
   stage_knobs(k, p, limits);
-  order_knobs(k, p, limits);
+  order_knobs(k, p);
   k.knob(&S::pdl, "pdl", "1: a launch begins while the one before it ends (programmatic dependent launch)",
          {0, 1});
-  k.knob(&S::registers, "registers",
-         "of threads that multiply 0: the public kernels' split, 1: 8 more or fewer", flags(!must_swap(p)));
-  k.only([=](const S& s) { return s.registers == 0 || gemm_wgmma_splits_registers(p, s); });
+  // Tiles along a Hilbert curve, and another split of the registers: an H200 felt neither.
+  k.retired("hilbert", 0);
+  k.retired("registers", 0);
 }
 
 /// C from registers goes out in pieces of a pair of columns, of one behind a gate: of less than eight bytes
@@ -339,9 +329,8 @@ void prefer_parts_of_k(const Problem& p, const Limits& limits, S& s) {
 }
 
 /// What the public kernels found to pay beside the tile: two blocks bring each other the operand that they
-/// share, and tiles lie along a Hilbert curve (pranjalssh/fast.cu: 704 to 734 and 758 to 764 TFLOP/s at 4096
-/// cubed, bf16); few parts of k meet in a cluster's shared memory (sglang's PR 33222: 1.27 times a library's
-/// speed at n = 1536).
+/// share (pranjalssh/fast.cu: 704 to 734 TFLOP/s at 4096 cubed, bf16); few parts of k meet in a cluster's
+/// shared memory (sglang's PR 33222: 1.27 times a library's speed at n = 1536).
 void share_as_public_kernels(const Problem& p, const Limits& limits, S& s) {
   s.raster = 8;
   if (s.split_k > 1) {
@@ -349,9 +338,7 @@ void share_as_public_kernels(const Problem& p, const Limits& limits, S& s) {
     return;
   }
   if (s.persistent == 0) return;
-  const GemmWgmmaGrid grid = gemm_wgmma_grid(p, s, limits);
-  s.cluster_bm = grid.rows % 2 == 0 ? 2 : 1;
-  s.hilbert = grid.rows % (s.cluster_bm * s.raster) == 0 && grid.columns % s.raster == 0 ? 1 : 0;
+  s.cluster_bm = gemm_wgmma_grid(p, s, limits).rows % 2 == 0 ? 2 : 1;
 }
 
 // The tile that the public kernels settle on (128 x 256: fast.cu, ThunderKittens) where it fills the

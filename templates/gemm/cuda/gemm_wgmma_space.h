@@ -70,7 +70,6 @@ struct GemmWgmmaSchedule {
   std::int64_t persistent = 0;  ///< 1: as many blocks as multiprocessors, each takes several tiles
   std::int64_t cluster_bm = 1,
                cluster_bn = 1;  ///< neighbouring tiles whose blocks share operands by multicast
-  std::int64_t hilbert = 0;     ///< 1: raster x raster of them along a Hilbert curve, then the next square
   std::int64_t raster = 1;      ///< tiles (of a block or a cluster) along bm that are walked together
   std::int64_t split_k = 1;     ///< blocks that share a tile of C, each with its part of k
   /// Their sums meet 0: in a workspace, 1: in shared memory, as a cluster, 2: in a workspace to which they
@@ -85,9 +84,6 @@ struct GemmWgmmaSchedule {
   std::int64_t store = 0;
   std::int64_t stmatrix = 0;  ///< 1: into shared memory by stmatrix, a 16-bit C
   std::int64_t pdl = 0;       ///< 1: launches overlap (ir::Kernel::programmatic)
-  /// Of a block's registers, behind setmaxnreg, threads that multiply have 0: what the public kernels give
-  /// them, 1: eight more or fewer of them.
-  std::int64_t registers = 0;
 
   std::int64_t threads() const { return 128 * (consumers + 1); }
   bool staged() const { return store > 0; }
@@ -174,8 +170,6 @@ struct GemmWgmmaRegisters {
   std::int64_t producer = 40, consumer = 232;
 };
 GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
-/// Whether there is another split of them than that of the public kernels: registers = 1.
-bool gemm_wgmma_splits_registers(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 /// Shared memory of a block in bytes.
 std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/ceil_div.h"
-#include "templates/shared/hilbert.h"
 
 namespace lehr {
 
@@ -82,17 +81,6 @@ GemmWgmmaWalk::Place GemmWgmmaWalk::place(VarId turn) const {
         rows_ % s_.raster == 0 ? integer(s_.raster) : min(integer(rows_) - first, integer(s_.raster));
     row = first + var(number) % group % together;
     column = var(number) % group / together;
-    if (s_.hilbert == 1) {
-      const std::int64_t square = s_.raster * s_.raster;
-      const auto name = [&](Expr value) {
-        const VarId part = b_.var("part");
-        place.lets.push_back(Let{part, value});
-        return var(part);
-      };
-      const auto inside = hilbert_place(s_.raster, var(number) % square, name);
-      row = first + inside.first;
-      column = var(number) % group / square * s_.raster + inside.second;
-    }
   }
   if (s_.cluster_bm > 1) row = row * s_.cluster_bm + rank_m();
   if (s_.cluster_bn > 1) column = column * s_.cluster_bn + rank_n();
