@@ -56,7 +56,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 
 Template conv2d_wgmma_template() {
   return family<"conv2d_wgmma", gemm_wgmma_knobs, gemm_wgmma_wanted, lower_gemm_wgmma>(
-      {.version = 4, .target = Target::kCuda, .why_not = why_not, .op = Operator::kConv2d});
+      {.version = 5, .target = Target::kCuda, .why_not = why_not, .op = Operator::kConv2d});
 }
 
 }  // namespace lehr

@@ -121,7 +121,12 @@ Block gemm_wgmma_two_level_products(KernelBuilder& b, const GemmWgmmaProblem& p,
   const Which at = {i, part, group.at * steps + k.at};
   const Expr sum = first_sum(s, at) + e.at;
   const auto add = [&](const Expr& first_level) { return load(sums.accumulators, sum) + first_level; };
-  Block body = block(Intrinsic{"wgmma_fence", {}, {}, 0});
+  // A value to begin with gives each group registers of its own in the text. Without one, all groups have the
+  // same names, and ptxas (12.9 to 13.5) takes a sum that is read behind a wait for the one with the same
+  // text behind an earlier wait, and leaves out the products between. The first product does not read the
+  // zeros, so nothing is left of them.
+  Block body = e.over(block(Store{sums.first_level, e.at, zero(p.accum), 1, std::nullopt}));
+  body.push_back(Intrinsic{"wgmma_fence", {}, {}, 0});
   append(body, k.over(block(mma(p, s, of, at, sums.first_level, integer(0), k.at))));
   append(body, block(Intrinsic{"wgmma_commit", {}, {}, 0}, Intrinsic{"wgmma_wait", {}, {integer(0)}, 0},
                      gemm_wgmma_keep(p, sums.first_level, s.columns() / 2)));
