@@ -1,32 +1,62 @@
-// Prints random ordinary workloads that a CPU family serves (f32), one a line, as `lehr tune --problems` and
-// `lehr check --problems` read them.
-//   ordinary_workloads SEED COUNT [MOST_GFLOP]
+// Prints random ordinary workloads of a target: as `lehr tune --problems` and `lehr check --problems` read
+// them, one a line, or as steps of bench/gpu/run. A GPU's are layers of published networks in every type,
+// sizes that need some microseconds to some milliseconds; a CPU's are in f32, and some family serves them.
+//   ordinary_workloads [--plan] cpu|cuda SEED COUNT [MOST_GFLOP of one on a CPU]
 #include <fmt/core.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "templates/catalog.h"
 #include "tests/support/ordinary.h"
+#include "tests/support/ordinary_gpu.h"
+#include "workload/operator.h"
 
-int main(int argc, char** argv) {
-  if (argc < 3) {
-    fmt::print(stderr, "usage: ordinary_workloads SEED COUNT [MOST_GFLOP]\n");
-    return 1;
-  }
+namespace {
+
+using lehr::testing::GpuWorkload;
+
+std::vector<GpuWorkload> of_cpu(lehr::Rng& rng, std::size_t count, double most_gflop) {
   lehr::testing::Ordinary kind;
   kind.any_type = false;
-  kind.most_flops = 1e9 * (argc > 3 ? std::atof(argv[3]) : 2);
+  kind.most_flops = 1e9 * most_gflop;
   kind.most_bytes = 200e6;
   kind.share_of_epilogues = 0.25;
   kind.share_of_constant_b = 0;  // there was none when the first lists were drawn
-  lehr::Rng rng(std::strtoull(argv[1], nullptr, 10));
   lehr::Limits limits;
   limits.arch = "avx2", limits.vector_bytes = 32, limits.vector_registers = 16;
-  for (long left = std::atol(argv[2]); left > 0;) {
+  std::vector<GpuWorkload> workloads;
+  while (workloads.size() < count) {
     const lehr::Workload workload = lehr::testing::ordinary_workload(rng, kind);
-    if (lehr::families_for(lehr::catalog(), workload, limits).spaces.empty()) continue;
-    fmt::print("{}\n", lehr::to_text(workload));
-    --left;
+    if (!lehr::families_for(lehr::catalog(), workload, limits).spaces.empty())
+      workloads.push_back({std::string(lehr::operator_of(workload).name), workload});
+  }
+  return workloads;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool plan = argc > 1 && std::string_view(argv[1]) == "--plan";
+  argc -= plan ? 1 : 0, argv += plan ? 1 : 0;
+  const std::string_view target = argc > 1 ? argv[1] : "";
+  if (argc < 4 || (target != "cpu" && target != "cuda")) {
+    fmt::print(stderr, "usage: ordinary_workloads [--plan] cpu|cuda SEED COUNT [MOST_GFLOP]\n");
+    return 1;
+  }
+  lehr::Rng rng(std::strtoull(argv[2], nullptr, 10));
+  const std::size_t count = std::strtoull(argv[3], nullptr, 10);
+  const std::vector<GpuWorkload> workloads = target == "cuda"
+                                                 ? lehr::testing::ordinary_gpu_workloads(rng, count)
+                                                 : of_cpu(rng, count, argc > 4 ? std::atof(argv[4]) : 2);
+  if (plan) fmt::print("# ordinary_workloads --plan {} {} {}\n", target, argv[2], count);
+  int number = 0;
+  for (const auto& [kind, workload] : workloads) {
+    ++number;
+    if (plan)
+      fmt::print("tune ordinary {:02}_{} {}\n", number, kind, lehr::testing::flags_text(workload));
+    else
+      fmt::print("{}\n", lehr::to_text(workload));
   }
 }

@@ -14,9 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "documents.h"
+
 namespace {
 
 using nlohmann::json;
+using namespace lehr::bench;
 
 /// One document of the folder. bench/gpu/run wraps what a command printed:
 /// {"kind", "suite", "name", "problem", "seconds", and "result" or "refused" or "failed"}.
@@ -25,26 +28,28 @@ struct Step {
   std::string text(const char* key) const { return wrapper.value(key, std::string()); }
 };
 
-double number(const json& object, const char* key) {
-  return object.is_object() && object.contains(key) && object[key].is_number() ? object[key].get<double>()
-                                                                               : 0;
+/// Where it has one that is not the usual: ", 64 batch".
+std::string unusual(const std::string& workload, const char* key, const char* usual, const char* format) {
+  const std::string value = field_of(workload, key);
+  return value == "?" || value == usual ? "" : fmt::format(fmt::runtime(format), value);
 }
 
-/// "gemm m=512 n=..." -> the value of `key`; "" when there is none.
-std::string field(const std::string& workload, const std::string& key) {
-  const std::size_t at = workload.find(" " + key + "=");
-  if (at == std::string::npos) return "";
-  const std::size_t begin = at + key.size() + 2;
-  return workload.substr(begin, workload.find(' ', begin) - begin);
+/// "16 x 4096 x 4096, swiglu", "32 x 56 x 56 x 64 -> 64, 3 x 3 / 1x1, 32 groups".
+std::string what_of(const std::string& workload) {
+  const std::string images = unusual(workload, "n", "", "{} x ");
+  return (workload.starts_with("conv2d") ? images : "") + shape_of(workload) +
+         unusual(workload, "batch", "1", ", batch {}") + unusual(workload, "groups", "1", ", {} groups") +
+         unusual(workload, "epilogue", "none", ", {}");
 }
 
-/// "bf16 nt": the type of A, and n or t for a row-major or column-major A and B.
+/// "bf16 nt": the type of A, and n or t for a row-major or column-major A and B; "f16 nhwc" of images.
 std::string types_of(const std::string& workload) {
-  const std::string a = field(workload, "a"), b = field(workload, "b");
+  const std::string math = unusual(workload, "math", "strict", " {}");
+  if (workload.starts_with("conv2d"))
+    return fmt::format("{} {}{}", field_of(workload, "x"), field_of(workload, "layout"), math);
+  const std::string a = field_of(workload, "a"), b = field_of(workload, "b");
   const auto letter = [](const std::string& operand) { return operand.ends_with("column") ? 't' : 'n'; };
-  const std::string math = field(workload, "math");
-  return fmt::format("{} {}{}{}", a.substr(0, a.find(':')), letter(a), letter(b),
-                     math.empty() || math == "strict" ? "" : " " + math);
+  return fmt::format("{} {}{}{}", a.substr(0, a.find(':')), letter(a), letter(b), math);
 }
 
 std::string time_text(double us) {
@@ -58,18 +63,47 @@ std::string one_line(std::string text) {
   return text;
 }
 
-// "1.061 +-0.012": half the width of the 95 % interval.
-std::string ratio_text(const json& result, double ratio) {
-  if (ratio <= 0) return "-";
-  const json interval = result.value("speedup_vs_baseline_interval", json());
-  if (!interval.is_array() || interval.size() != 2) return fmt::format("{:.3f}", ratio);
-  return fmt::format("{:.3f} +-{:.3f}", ratio, (interval[1].get<double>() - interval[0].get<double>()) / 2);
-}
-
 double baseline_us(const json& result, const std::string& name) {
   for (const json& entry : result.value("baselines", json::array()))
     if (entry.value("name", "") == name) return number(entry, "time_us");
   return 0;
+}
+
+/// The columns behind the libraries' times: the ratios, and what the tuning's seconds went into.
+std::string costs_text(const json& result, double ratio) {
+  const json gpu = result.value("gpu", json()), elapsed = result.value("elapsed_s", json());
+  const json parts = elapsed.is_object() ? elapsed.value("parts", json()) : json();
+  const double trials = number(result.value("trials", json()), "measured"),
+               searching = number(parts, "hints") + number(parts, "proposals") + number(parts, "compile") +
+                           number(parts, "trials");
+  return fmt::format(
+      " {} | {:.2f} | {} | {:.0f} | {} | {:.2f} | {:.2f} | {:.1f} |",
+      ratio > 0 ? ratio_text(result, "speedup_vs_baseline", "speedup_vs_baseline_interval") : "-",
+      number(result, "speedup_vs_default"),
+      gpu.is_object() ? fmt::format("{:.0f}, {:.0f}", number(gpu, "sm_mhz"), number(gpu, "power_w")) : "-",
+      trials, searching > 0 ? fmt::format("{:.1f}", trials / searching) : "-", number(parts, "setup"),
+      number(parts, "finals"), number(elapsed, "total"));
+}
+
+struct Ratio {
+  double value = 0;
+  std::string name;
+};
+
+/// Of the rows that have a library beside them, the slowest first.
+void print_summary(std::vector<Ratio> ratios, std::size_t rows) {
+  if (ratios.empty()) return;
+  std::ranges::stable_sort(ratios, {}, &Ratio::value);
+  double log_sum = 0;
+  for (const Ratio& ratio : ratios) log_sum += std::log(ratio.value);
+  const auto as_fast = std::ranges::count_if(ratios, [](const Ratio& ratio) { return ratio.value >= 1; });
+  fmt::print("\nGeometric mean over {} rows: {:.3f}; {} of them at 1.00 or above.", ratios.size(),
+             std::exp(log_sum / static_cast<double>(ratios.size())), as_fast);
+  if (rows > ratios.size()) fmt::print(" {} more have no library beside them.", rows - ratios.size());
+  fmt::print(" Worst:");
+  ratios.resize(std::min<std::size_t>(ratios.size(), 5));
+  for (const Ratio& ratio : ratios)
+    fmt::print(" {} {:.3f}{}", ratio.name, ratio.value, &ratio == &ratios.back() ? ".\n" : ",");
 }
 
 void print_suite(const std::string& suite, const std::vector<const Step*>& rows) {
@@ -77,44 +111,33 @@ void print_suite(const std::string& suite, const std::vector<const Step*>& rows)
   for (const Step* row : rows)
     for (const json& entry : row->wrapper["result"].value("baselines", json::array()))
       if (number(entry, "time_us") > 0) libraries.insert(entry.value("name", ""));
-  std::string header = "| name | m x n x k | types | ours us | TFLOP/s | roofline | family |";
+  std::string header = "| name | what | types | ours us | TFLOP/s | roofline | family |";
   std::string rule = "|---|---|---|---|---|---|---|";
   for (const std::string& library : libraries) {
     header += fmt::format(" {} us |", library);
     rule += "---|";
   }
   fmt::print(
-      "\n### {}\n\n{} vs fastest library | vs default | MHz, W | trials | s |\n{}---|---|---|---|---|\n",
+      "\n### {}\n\n{} vs fastest library | vs default | MHz, W | trials | a second | set-up s | finals s | s "
+      "|\n"
+      "{}---|---|---|---|---|---|---|---|\n",
       suite, header, rule);
-  double log_sum = 0, worst = 1e30;
-  int count = 0;
+  std::vector<Ratio> ratios;
   for (const Step* row : rows) {
     const json& result = row->wrapper["result"];
     const std::string workload = result.value("workload", "");
     const json best = result.value("best", json());
     const double ratio = number(result, "speedup_vs_baseline");
     const double share = number(result, "roofline_fraction");
-    fmt::print("| {} | {} x {} x {} | {} | {} | {:.2f} | {} | {} |", row->text("name"), field(workload, "m"),
-               field(workload, "n"), field(workload, "k"), types_of(workload),
-               time_text(number(best, "time_us")), number(best, "gflops") / 1000,
+    fmt::print("| {} | {} | {} | {} | {:.2f} | {} | {} |", row->text("name"), what_of(workload),
+               types_of(workload), time_text(number(best, "time_us")), number(best, "gflops") / 1000,
                share > 0 ? fmt::format("{:.0f} %", 100 * share) : "-",
                best.is_object() ? best.value("template", "") : "-");
     for (const std::string& library : libraries) fmt::print(" {} |", time_text(baseline_us(result, library)));
-    const json gpu = result.value("gpu", json());
-    fmt::print(
-        " {} | {} | {} | {:.0f} | {:.0f} |\n", ratio_text(result, ratio),
-        fmt::format("{:.2f}", number(result, "speedup_vs_default")),
-        gpu.is_object() ? fmt::format("{:.0f}, {:.0f}", number(gpu, "sm_mhz"), number(gpu, "power_w")) : "-",
-        number(result.value("trials", json()), "measured"),
-        number(result.value("elapsed_s", json()), "total"));
-    if (ratio <= 0) continue;
-    log_sum += std::log(ratio);
-    worst = std::min(worst, ratio);
-    ++count;
+    fmt::print("{}\n", costs_text(result, ratio));
+    if (ratio > 0) ratios.push_back({ratio, row->text("name")});
   }
-  if (count > 0)
-    fmt::print("\nGeometric mean over {} rows: {:.3f}; worst row: {:.3f}.\n", count,
-               std::exp(log_sum / count), worst);
+  print_summary(std::move(ratios), rows.size());
 }
 
 struct Tally {
@@ -234,7 +257,8 @@ int main(int argc, char** argv) {
       devices.insert(step.wrapper["result"].value("device", ""));
   for (const std::string& device : devices) fmt::print("Device: {}.\n", device);
   for (const json& call : calls)
-    fmt::print("- {}: `{}`, {}, {}{}\n", call.value("date", ""), call.value("call", ""),
+    fmt::print("- {}: `{}`{}, {}, {}{}\n", call.value("date", ""), call.value("call", ""),
+               call.contains("seed") ? fmt::format(", seed {}", number(call, "seed")) : "",
                call.value("version", ""), call.value("machine", ""),
                call.contains("ended") ? ", " + call.value("ended", "") : ", did not end by itself");
 
@@ -261,7 +285,8 @@ int main(int argc, char** argv) {
   if (!suites.empty())
     fmt::print(
         "\n## Tuned\n\nRatios are times, library / ours, the median of interleaved rounds: above 1 we are "
-        "faster.\n");
+        "faster. A "
+        "second: trials for each second of hints, proposals, compilations and trials.\n");
   for (const std::string& suite : suites) print_suite(suite, rows[suite]);
   if (!others.empty()) fmt::print("\n## Not done\n\n");
   for (const Step* step : others) {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "tests/support/draw.h"
 
 namespace lehr::testing {
 namespace {
@@ -31,15 +32,6 @@ constexpr const char* kEpilogues[] = {"bias", "bias+relu", "bias+gelu_tanh", "bi
                                       "scale_shift+relu", "scale_shift+residual+relu", "bias+relu6", "bias+sigmoid",
                                       "bias+residual", "tanh", "clamp(-1,6)", "swiglu", "geglu",
                                       "bias+relu+maxpool(2)", "bias+relu+maxpool(3)", "avgpool(2)", "avgpool(7)"};
-
-template <typename T>
-T one_of(Rng& rng, std::span<const T> values) {
-  return values[rng.below(values.size())];
-}
-
-bool chance(Rng& rng, double probability) {
-  return static_cast<double>(rng.below(1000)) < 1000 * probability;
-}
 
 /// Every size up to `most`, small ones more often: its logarithm is uniform.
 Size log_uniform(Rng& rng, Size most) {

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <exception>
+#include <map>
 
 #include "base/hash.h"
 #include "codegen/emit.h"
@@ -22,6 +23,7 @@
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "tests/support/ordinary.h"
+#include "tests/support/ordinary_gpu.h"
 #include "tests/support/sample_config.h"
 
 namespace lehr::testing {
@@ -119,6 +121,36 @@ TEST(Ordinary, EveryWorkloadHasSpacesDefaultsKernelsTextAndFeaturesInEveryFamily
   fmt::print("{} kernels, hash of their texts {}; {} of the workloads are served by no family\n",
              seen.kernels, to_hex(seen.texts), count - served);
   EXPECT_GT(served, count * 8 / 10);
+}
+
+TEST(OrdinaryGpu, DrawsWorkloadsOfEveryKindThatHopperServesAndThatSomeSecondsTune) {
+  const std::uint64_t seed = seed_of_run();
+  SCOPED_TRACE(seed);
+  Rng rng(seed);
+  std::map<std::string, int> kinds;
+  for (const GpuWorkload& drawn : ordinary_gpu_workloads(rng, 100)) {
+    SCOPED_TRACE(to_text(drawn.workload));
+    ++kinds[drawn.kind];
+    EXPECT_EQ(parse_workload(to_text(drawn.workload)), drawn.workload);
+    EXPECT_FALSE(families_for(catalog(), drawn.workload, cuda_limits("sm_90a")).spaces.empty());
+    EXPECT_LE(flops_of(drawn.workload), 1e12);
+    EXPECT_LE(min_bytes_of(drawn.workload), 1.5e9);
+  }
+  EXPECT_EQ(kinds["decode"], 16);
+  EXPECT_EQ(kinds["depthwise"], 4);
+  EXPECT_EQ(kinds.size(), 10u);
+}
+
+TEST(OrdinaryGpu, IsTheSameForASeedAndItsFlagsSayWhatIsNotUsual) {
+  Rng one(7), other(7);
+  const std::vector<GpuWorkload> workloads = ordinary_gpu_workloads(one, 30);
+  const std::vector<GpuWorkload> again = ordinary_gpu_workloads(other, 40);  // the first are the same
+  for (std::size_t i = 0; i < workloads.size(); ++i) EXPECT_EQ(workloads[i].workload, again[i].workload);
+  EXPECT_EQ(flags_text(parse_workload("gemm m=3 n=4 k=5 a=bf16:row b=bf16:column c=bf16:row epilogue=relu")),
+            "m=3 n=4 k=5 a=bf16:row b=bf16:column c=bf16:row accum=f32 epilogue=relu");
+  EXPECT_EQ(
+      flags_text(parse_workload("conv2d h=9 w=8 c=4 k=6 r=3 s=1 stride=2x2 x=f16 f=f16 y=f32 math=strict")),
+      "h=9 w=8 c=4 k=6 r=3 s=1 stride=2x2 dtype=f16 y=f32 accum=f32");
 }
 
 }  // namespace
