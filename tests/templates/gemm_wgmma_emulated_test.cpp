@@ -51,6 +51,7 @@ const std::vector<Workload>& workloads() {
       with_output(mma_of(DType::kBF16, 200, 128, 72, 1, 2), DType::kBF16),
       with_output(mma_of(DType::kE4M3, 136, 72, 592, 1, 2, Math::kTwoLevel), DType::kBF16),
       mma_of(DType::kE5M2, 136, 72, 656, 1, 2, Math::kTwoLevel),
+      mma_of(DType::kE4M3, 136, 72, 144, 1, 2, Math::kTwoLevel),
       parse_workload("gemm m=136 n=272 k=264 a=bf16:row b=bf16:column c=bf16:row epilogue=bias+swiglu"),
       mma_of(DType::kS8, 72, 104, 1040, 1, 2),
       mma_of(DType::kF32, 136, 200, 100, 1, 0, Math::kTf32),
@@ -347,10 +348,33 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheTwoLevels) {
   faults.plant(mutants, "lehr_wgmma_fence();", "");
   faults.plant(mutants, "lehr_wgmma_commit();", "");
   faults.plant(mutants, "lehr_wgmma_wait<0>();", "");
+  faults.plant(mutants, "1024, k);", "1024, 1);");  // the first level's sums go on
   faults.plant(mutants, "1024, k);", "1024, 0);");
   faults.plant(mutants, " + first_level[e_2]", "");
-  faults.plant(mutants, "acc[e] = 0.0f", "acc[e] = 1.0f");
+  faults.plant(mutants, "= 0.0f", "= 1.0f");
   faults.plant(mutants, "(group * 4 + k) / 4", "k / 4");
+  ASSERT_GE(mutants.size(), 9u);
+  mutants.expect_each_to_be_found(kGemmWgmmaSeed);
+}
+
+/// Where all of k is one stage, the accumulators begin with its first sums.
+TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheTwoLevelsInOneStage) {
+  Mutants mutants;
+  const Faults one_group({mma_of(DType::kE4M3, 72, 200, 112, 1, 2, Math::kTwoLevel),
+                          "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=1, consumers=1, ping_pong=0, "
+                          "persistent=0, cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, "
+                          "stmatrix=0, stages=2, in_flight=0, raster=1, pdl=0)"});
+  one_group.plant(mutants, "lehr_wgmma_fence();", "");
+  one_group.plant(mutants, "lehr_wgmma_commit();", "");
+  one_group.plant(mutants, "lehr_wgmma_wait<0>();", "");
+  one_group.plant(mutants, "1024, kt_2 + k);", "1024, 0);");
+  const Faults two_groups({mma_of(DType::kE4M3, 72, 200, 240, 1, 2, Math::kTwoLevel),
+                           "gemm_wgmma(swap_ab=0, bm=128, bn=96, k_atoms=2, consumers=1, ping_pong=0, "
+                           "persistent=0, cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, "
+                           "stmatrix=0, stages=2, in_flight=0, raster=1, pdl=0)"});
+  two_groups.plant(mutants, "lehr_wgmma_fence();", "");
+  two_groups.plant(mutants, " + first_level[e]", "");
+  two_groups.plant(mutants, "(k_2 + 4) / 4", "k_2 / 4");
   ASSERT_GE(mutants.size(), 8u);
   mutants.expect_each_to_be_found(kGemmWgmmaSeed);
 }

@@ -54,7 +54,7 @@ class Lowering {
         b_.kernel.buffers.back().in_place_of = gemm_wgmma_c_takes_rows(s_) ? rows_.shared : columns_.shared;
     }
     acc_.accumulators = b_.buffer("acc", p_.accum, Scope::kRegister, s_.accumulators());
-    if (p_.two_level)
+    if (has_first_level())
       acc_.first_level = b_.buffer("first_level", p_.accum, Scope::kRegister, s_.columns() / 2);
     if (p_.rows_from_registers())
       fragments_ = b_.buffer("fragments", DType::kU32, Scope::kRegister, gemm_wgmma_fragments(p_, s_));
@@ -113,6 +113,7 @@ class Lowering {
   SplitK split() const { return gemm_wgmma_split_k(p_, s_); }
   /// Stages of k that a block goes through for a tile, at most.
   std::int64_t tiles_k() const { return split().most(); }
+  bool has_first_level() const { return gemm_wgmma_has_first_level(p_, s_, tiles_k() == 1); }
 
   Stmt each_tile_k(VarId kt, LoopKind kind, Block body) const {
     const SplitK parts = split();
@@ -246,7 +247,7 @@ class Lowering {
     member_ = b_.var("member");
     Block result = take_registers(true);
     result.push_back(Alloc{acc_.accumulators});
-    if (p_.two_level) result.push_back(Alloc{acc_.first_level});
+    if (has_first_level()) result.push_back(Alloc{acc_.first_level});
     if (p_.rows_from_registers()) result.push_back(Alloc{fragments_});
     append(result, block(Let{consumer, s_.consumers > 1 ? var(group_) - 1 : integer(0)},
                          Let{lane, var(thread_) % 32}, Let{member_, var(thread_) % 128}));
@@ -284,7 +285,8 @@ class Lowering {
     Block body = block(Let{step, first_step + var(kt)}, Let{stage, stage_of(var(step))},
                        on("mbarrier_wait", full_, var(stage), round_of(var(step)) % 2));
     const Expr row = s_.ping_pong == 1 ? integer(0) : consumer * s_.consumer_rows();
-    const GemmWgmmaOperands operands = {rows_, columns_, row, var(stage), var(kt), var(member_), fragments_};
+    const GemmWgmmaOperands operands = {rows_,   columns_,     row,        var(stage),
+                                        var(kt), var(member_), fragments_, tiles_k() == 1};
     if (p_.two_level) {
       append(body, gemm_wgmma_two_level_products(b_, p_, s_, acc_, operands));
     } else {
@@ -297,7 +299,7 @@ class Lowering {
       body.push_back(release((var(step) + (s_.stages - 1)) % s_.stages, lt(integer(0), var(kt))));
     }
     Block result;
-    if (p_.two_level) result = gemm_wgmma_clear(b_, p_, s_, acc_);
+    if (p_.two_level && tiles_k() > 1) result = gemm_wgmma_clear(b_, p_, s_, acc_);
     result.push_back(each_tile_k(kt, LoopKind::kSerial, body));
     return result;
   }

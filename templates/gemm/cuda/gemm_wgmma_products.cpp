@@ -93,11 +93,11 @@ Unrolled each_64_rows(KernelBuilder& b, const GemmWgmmaSchedule& s) {
   return {b, "i", s.consumer_rows() / 64};
 }
 
-}  // namespace
-
-Block gemm_wgmma_products(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
-                          const GemmWgmmaSums& sums, const GemmWgmmaOperands& of) {
-  const Unrolled k(b, "k", s.k_atoms * p.row() / p.mma_k());
+/// The stage's first `steps` products along k, as one committed group: the accumulators += them, or = them in
+/// the first stage.
+Block into_accumulators(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
+                        const GemmWgmmaSums& sums, const GemmWgmmaOperands& of, std::int64_t steps) {
+  const Unrolled k(b, "k", steps);
   const Unrolled i = each_64_rows(b, s), part(b, "part", s.parts());
   const Which at = {i, part, k.at};
   Block result;
@@ -109,30 +109,51 @@ Block gemm_wgmma_products(KernelBuilder& b, const GemmWgmmaProblem& p, const Gem
   return result;
 }
 
+/// Products that are added up by themselves. A stage of a convolution with few channels may be shorter.
+std::int64_t of_group(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
+  return std::min(kTwoLevelK, s.k_atoms * p.row());
+}
+
+}  // namespace
+
+Block gemm_wgmma_products(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
+                          const GemmWgmmaSums& sums, const GemmWgmmaOperands& of) {
+  return into_accumulators(b, p, s, sums, of, s.k_atoms * p.row() / p.mma_k());
+}
+
+bool gemm_wgmma_has_first_level(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, bool only_stage) {
+  return p.two_level && !(only_stage && of_group(p, s) == s.k_atoms * p.row());
+}
+
 Block gemm_wgmma_two_level_products(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                                     const GemmWgmmaSums& sums, const GemmWgmmaOperands& of) {
-  // A stage of a convolution with few channels may be shorter.
-  const std::int64_t of_stage = s.k_atoms * p.row(), of_group = std::min(kTwoLevelK, of_stage);
-  CHECK(of_stage % of_group == 0);
-  const std::int64_t steps = of_group / p.mma_k();
-  const Unrolled group(b, "group", of_stage / of_group), k(b, "k", steps);
+  CHECK(s.k_atoms * p.row() % of_group(p, s) == 0);
+  const std::int64_t groups = s.k_atoms * p.row() / of_group(p, s), steps = of_group(p, s) / p.mma_k();
+  Block result;
+  if (of.only_stage) {
+    // Straight into the accumulators, which have other registers for each tile. Sums that are read behind a
+    // wait and added to zeros, first_level[e] + 0, would be one text for all tiles: ptxas (12.9 to 13.5)
+    // takes the second for the first, though wgmma has changed the registers, and leaves out the products
+    // between.
+    result = into_accumulators(b, p, s, sums, of, steps);
+    append(result, block(Intrinsic{"wgmma_wait", {}, {integer(0)}, 0},
+                         gemm_wgmma_keep(p, sums.accumulators, s.accumulators())));
+    if (groups == 1) return result;
+  }
+  const Unrolled group(b, "group", groups - (of.only_stage ? 1 : 0)), k(b, "k", steps);
   const Unrolled i = each_64_rows(b, s), part(b, "part", s.parts());
   const Unrolled e(b, "e", s.columns() / 2);
-  const Which at = {i, part, group.at * steps + k.at};
+  const Which at = {i, part, (of.only_stage ? group.at + 1 : Expr(group.at)) * steps + k.at};
   const Expr sum = first_sum(s, at) + e.at;
   const auto add = [&](const Expr& first_level) { return load(sums.accumulators, sum) + first_level; };
-  // A value to begin with gives each group registers of its own in the text. Without one, all groups have the
-  // same names, and ptxas (12.9 to 13.5) takes a sum that is read behind a wait for the one with the same
-  // text behind an earlier wait, and leaves out the products between. The first product does not read the
-  // zeros, so nothing is left of them.
-  Block body = e.over(block(Store{sums.first_level, e.at, zero(p.accum), 1, std::nullopt}));
-  body.push_back(Intrinsic{"wgmma_fence", {}, {}, 0});
+  Block body = block(Intrinsic{"wgmma_fence", {}, {}, 0});
   append(body, k.over(block(mma(p, s, of, at, sums.first_level, integer(0), k.at))));
   append(body, block(Intrinsic{"wgmma_commit", {}, {}, 0}, Intrinsic{"wgmma_wait", {}, {integer(0)}, 0},
                      gemm_wgmma_keep(p, sums.first_level, s.columns() / 2)));
   append(body,
          e.over(block(Store{sums.accumulators, sum, add(load(sums.first_level, e.at)), 1, std::nullopt})));
-  return group.over(each_tile(at, body));
+  append(result, group.over(each_tile(at, body)));
+  return result;
 }
 
 Block gemm_wgmma_clear(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
