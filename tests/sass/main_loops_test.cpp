@@ -4,14 +4,11 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
-#include <memory>
 
-#include "base/text.h"
 #include "codegen/emit.h"
-#include "measure/cuda/nvrtc.h"
+#include "compiled.h"
+#include "kept.h"
 #include "rules.h"
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"
@@ -21,32 +18,6 @@ namespace lehr::sass {
 namespace {
 
 constexpr std::uint64_t kSeed = 17;
-
-/// What a command prints, and its exit code.
-std::pair<std::string, int> output_of(const std::string& command) {
-  std::string text;
-  FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return {"cannot run " + command, -1};
-  std::array<char, 4096> part{};
-  while (const std::size_t count = std::fread(part.data(), 1, part.size(), pipe))
-    text.append(part.data(), count);
-  const int status = pclose(pipe);
-  while (text.ends_with('\n')) text.pop_back();
-  return {text, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
-}
-
-/// The program, or why there is none.
-std::pair<std::string, int> nvdisasm() {
-  static const std::pair<std::string, int> answer =
-      output_of(LEHR_SOURCE_DIR "/tests/sass/nvdisasm " LEHR_BINARY_DIR "/nvdisasm");
-  return answer;
-}
-
-std::optional<std::string> why_skipped() {
-  if (auto reason = why_no_nvrtc()) return reason;
-  const auto [text, code] = nvdisasm();
-  return code == 0 ? std::nullopt : std::optional(text);
-}
 
 struct Case {
   const char* family;
@@ -105,17 +76,13 @@ std::vector<Loop> main_loops(const std::vector<Instruction>& function, bool tens
 class MainLoops : public ::testing::TestWithParam<Case> {};
 
 TEST_P(MainLoops, HoldNothingThatIsForbidden) {
-  if (const auto reason = why_skipped()) {
-    if (std::getenv("LEHR_CI") != nullptr) FAIL() << "skipped in CI: " << *reason;
-    GTEST_SKIP() << *reason;
-  }
+  SKIP_WITHOUT_NVRTC_AND_NVDISASM();
   SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
   const Case& one = GetParam();
   const Template& family = template_named(one.family);
   const Limits limits = cuda_limits(one.arch);
   NvrtcCompiler compiler({.arch = one.arch});
-  const char* const wanted = std::getenv("LEHR_SASS_CONFIGS");
-  const std::int64_t configs = wanted ? parse_int(wanted).value_or(one.configs) : one.configs;
+  const std::int64_t configs = configs_wanted(one.configs);
   Rng rng(kSeed);
   std::int64_t in_clusters = 0, instructions = 0;
   for (std::int64_t n = 0; n < configs; ++n) {
@@ -125,12 +92,10 @@ TEST_P(MainLoops, HoldNothingThatIsForbidden) {
                                     : testing::sample_config(family.space(workload, limits), rng).value();
     SCOPED_TRACE(to_text(workload) + " " + to_text(config));
     const Source source = emit(family.lower(workload, config, limits));
-    const Compiled compiled = compiler.compile(std::span(&source, 1)).at(0);
-    ASSERT_TRUE(std::holds_alternative<Binary>(compiled)) << std::get<Failure>(compiled).text;
-    const auto [listing, code] =
-        output_of(fmt::format("{} --print-code {}", nvdisasm().first, std::get<Binary>(compiled).path));
-    ASSERT_EQ(code, 0) << listing;
-    const std::vector<Instruction> function = parse(listing);
+    const std::variant<Machine, Failure> machine = compiled(compiler, source);
+    ASSERT_TRUE(std::holds_alternative<Machine>(machine)) << std::get<Failure>(machine).text;
+    const auto& [ptx, listing, function] = std::get<Machine>(machine);
+    for (const std::string& lost : why_not_kept(parse_ptx(ptx), function, one.arch)) ADD_FAILURE() << lost;
     const std::vector<Loop> found = main_loops(function, family.name.find("mma") != std::string::npos);
     EXPECT_FALSE(found.empty()) << "no main loop in\n" << listing;
     for (const Loop& loop : found)
