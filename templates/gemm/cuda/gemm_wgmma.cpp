@@ -300,7 +300,8 @@ class Lowering {
     }
     Block result;
     if (p_.two_level && tiles_k() > 1) result = gemm_wgmma_clear(b_, p_, s_, acc_);
-    result.push_back(each_tile_k(kt, LoopKind::kSerial, body));
+    // Unrolled, two levels would be added to zeros (gemm_wgmma_two_level_products()).
+    result.push_back(each_tile_k(kt, p_.two_level ? LoopKind::kRolled : LoopKind::kSerial, body));
     return result;
   }
 
