@@ -17,9 +17,10 @@ const Machine& machine_of(Target target) {
   return *kMachines[target.index()];
 }
 
-void Residency::place_on(int cores) {
-  waves = blocks / (std::max(1.0, static_cast<double>(cores)) * blocks_per_core);
-  wave_efficiency = waves > 0 ? waves / std::ceil(waves) : 1;
+void Residency::place_on(int cores, double usable) {
+  const double all = std::max(1.0, static_cast<double>(cores));
+  waves = blocks / (usable * blocks_per_core);
+  wave_efficiency = (waves > 0 ? waves / std::ceil(waves) : 1) * usable / all;
 }
 
 double unlog(float value) {
@@ -58,6 +59,7 @@ RooflineColumns::RooflineColumns()
       cluster_blocks(feature_index("cluster_blocks")),
       global_written(feature_index("global_written")),
       store_sectors(feature_index("store_sectors")),
-      accelerator_written(feature_index("accelerator_written")) {}
+      accelerator_written(feature_index("accelerator_written")),
+      staged_written(feature_index("staged_written")) {}
 
 }  // namespace lehr

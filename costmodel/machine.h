@@ -26,12 +26,13 @@ struct Residency {
   double blocks_per_core = 1;  ///< the least of them, at least 1
   double occupancy = 1;        ///< resident warps / the core's maximum, in [0, 1]
   double blocks = 1;           ///< of the whole grid, or tasks
-  double waves = 1;            ///< blocks / (cores x blocks_per_core)
-  double wave_efficiency = 1;  ///< waves / waves rounded up: 1 means no idle tail. Of one wave whose blocks
-                               ///< have unequal loops it is less (TextFacts::balance)
+  double waves = 1;            ///< blocks / (usable cores x blocks_per_core)
+  double wave_efficiency = 1;  ///< waves / waves rounded up, of the usable cores: 1 means no idle tail. Of
+                               ///< one wave whose blocks have unequal loops it is less (TextFacts::balance)
 
-  /// Sets waves and their efficiency from the others.
-  void place_on(int cores);
+  /// Sets waves and their efficiency from the others. `usable`: of the cores, those that the blocks can be
+  /// on.
+  void place_on(int cores, double usable);
 };
 
 /// One part of an estimated time.
@@ -49,7 +50,7 @@ struct RooflineColumns {
       divisions_per_flop, l1_traffic, l2_traffic, llc_traffic, blocks_per_core, threads_per_block, blocks,
       wave_efficiency, shared_bytes, register_bytes, register_pressure, sector_bytes, shared_cycles, barriers,
       async_share, pipeline_depth, tensor_gain, stage_turns, product_waits, cluster_blocks, global_written,
-      store_sectors, accelerator_written;
+      store_sectors, accelerator_written, staged_written;
   RooflineColumns();
 };
 

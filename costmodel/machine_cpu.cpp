@@ -30,7 +30,7 @@ Residency cpu_residency(const ir::Analysis& a, const ir::Kernel&, const Limits& 
   r.registers = share_of(register_bytes, limits.vector_bytes);
   r.registers_most = limits.vector_registers;
   r.blocks = std::max<double>(1, static_cast<double>(a.launch.tasks));
-  r.place_on(limits.cores);
+  r.place_on(limits.cores, std::max(1, limits.cores));
   return r;
 }
 

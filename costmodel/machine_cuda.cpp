@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/clusters.h"
 #include "costmodel/machine.h"
 
 namespace lehr {
@@ -27,9 +28,9 @@ constexpr double kConvertedShare = 0.75;
 /// Warp instructions in flight that fill four schedulers of four cycles' dependent-issue latency (Jia et al.,
 /// "Dissecting the NVIDIA Volta GPU architecture via microbenchmarking", 2018: 4 cycles).
 constexpr double kWarpsInFlight = 16;
-/// Bytes per cycle that the L2 delivers to all multiprocessors together (NVIDIA A100 Tensor Core GPU
-/// Architecture white paper, 2020: two partitions of 40 slices of 64 bytes; H100's has as many) and to one of
-/// them. It does not follow the memory: H100 and H200 share it.
+/// Bytes per cycle that the L2's slices deliver together (NVIDIA A100 Tensor Core GPU Architecture white
+/// paper, 2020: two partitions of 40 slices of 64 bytes; H100's has as many) and that one multiprocessor
+/// takes. It does not follow the memory: H100 and H200 share it.
 constexpr double kL2BytesPerCycle = 5120;
 constexpr double kL2BytesPerCycleAndCore = 64;
 /// L1: 64 bytes per cycle and SM (Jia et al. 2018 and NVIDIA's A100 white paper: 64 to 128).
@@ -79,7 +80,8 @@ Residency cuda_residency(const ir::Analysis& a, const ir::Kernel& kernel, const 
   r.blocks_per_core = std::clamp(std::min({r.by_threads, r.by_shared, r.by_registers}), 1.0, most);
   const double all_warps = limits.max_threads_per_core / warp;
   r.occupancy = all_warps > 0 ? std::min(1.0, r.blocks_per_core * r.warps / all_warps) : 1;
-  r.place_on(limits.cores);
+  const double in_clusters = static_cast<double>(cores_in_clusters(limits, a.launch.cluster));
+  r.place_on(limits.cores, std::clamp<double>(in_clusters, 1, std::max(1, limits.cores)));
   return r;
 }
 
@@ -133,6 +135,19 @@ struct Placed {
   double in_a_row(double times) const { return times / (cores * resident) / tail; }
 };
 
+/// How long the multiprocessors and the L2 exchange bytes. What the accelerator copies, several blocks ask
+/// for at about the same time, and the L2's coalescer reads it once for them, whether one block brings it to
+/// its whole cluster or each asks for itself (NVIDIA Nsight Compute documentation, "Metrics Decoder": lrc).
+/// So the slices do not bound a ring of stages, and a cluster saves nothing here: each multiprocessor takes
+/// all of its own tiles. 128 x 256 tiles of bf16 4096 cubed without a cluster, which ask for 9.3 TB/s, were
+/// as fast on an H200 as those of clusters of two (bench/results/gpu/README.md).
+double l2_s(std::span<const float> row, const RooflineColumns& column, const Placed& at) {
+  const double asked = unlog(row[column.l1_traffic]), of_all = kL2BytesPerCycleAndCore * at.cores;
+  if (row[column.stage_turns] > 0)
+    return std::max(asked, unlog(row[column.staged_written])) / (of_all * at.clock);
+  return asked / (std::min(kL2BytesPerCycle, of_all) * at.clock);
+}
+
 /// How long copies take where what is on its way bounds them; 0: nothing does.
 double copies_s(std::span<const float> row, const RooflineColumns& column, const Placed& at, double l2,
                 double compute) {
@@ -185,8 +200,7 @@ TimeTerms cuda_terms(std::span<const float> row, const RooflineColumns& column, 
 
   const double shared = unlog(row[column.shared_cycles]) / at.core_cycles();
   const double l1 = unlog(row[column.sector_bytes]) / (kL1BytesPerCycle * at.core_cycles());
-  const double l2 = unlog(row[column.l1_traffic]) /
-                    (std::min(kL2BytesPerCycle, kL2BytesPerCycleAndCore * at.cores) * at.clock);
+  const double l2 = l2_s(row, column, at);
   const double dram = unlog(row[column.llc_traffic]) / roofs.dram_bytes;
 
   // Each pair of barriers brackets one staged load. Copies in flight and other blocks of the SM cover its

@@ -197,7 +197,8 @@ class Walker {
         index_of_access(touch.index);
       }
       if (async && touch.writes) {
-        facts_.async_bytes += executed() * elements * size_of(kernel_.buffer(touch.buffer).type);
+        facts_.async_bytes += executed() * elements * static_cast<double>(touch.copies) *
+                              size_of(kernel_.buffer(touch.buffer).type);
       }
     }
     for (const ir::Expr& arg : intrinsic.args) count(arg);
@@ -333,7 +334,8 @@ class Walker {
   /// One thread moves it, in whole lines and without bank conflicts (the box is swizzled).
   void box(const ir::Touch& touch) {
     const ir::Buffer& buffer = kernel_.buffer(touch.buffer);
-    const double bytes = static_cast<double>(touch.elements) * size_of(buffer.type) * executed();
+    const double bytes =
+        static_cast<double>(touch.elements * touch.copies) * size_of(buffer.type) * executed();
     facts_.memory_instructions += executed();
     index_of_access(touch.index);
     if (!touch.writes) begin_to_read(touch.buffer, touch.index);

@@ -1,9 +1,5 @@
-// The analytic prior against the only published ladder of structures, and what it picks for the shapes that
-// the public kernels are about.
-//
-// bench/gpu/ladder.txt climbs pranjalssh/fast.cu (its README, and A. Gordic, "Inside NVIDIA GPUs: Anatomy of
-// high performance matmul kernels", 2025, with the figures of each step: H100, bf16, 4096 cubed, TFLOP/s).
-// Steps of less than 3 % are within what its author and others measured from run to run.
+// The analytic prior against a ladder of structures that an H200 has climbed, and what it picks for the
+// shapes that the public kernels are about.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +12,10 @@
 #include <tuple>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "costmodel/features.h"
+#include "costmodel/metrics.h"
 #include "costmodel/roofline_model.h"
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"
@@ -25,18 +24,6 @@
 
 namespace lehr {
 namespace {
-
-/// Of the first rungs of bf16_4096; 0: its gain on the one before is less than 3 %.
-const std::vector<double> kPublished = {423,  // 128 x 128, 2 stages
-                                        498,  // 4 stages
-                                        610,  // 128 x 256, two consumers
-                                        660,  // persistent
-                                        704,  // leaner barriers; here: products are left running
-                                        734,  // a cluster of two
-                                        0,    // TMA stores: 758, of which 747 came by other things
-                                        0,    // stmatrix
-                                        0,    // two boxes in turn
-                                        0};   // a Hilbert curve: 764
 
 Workload square(int size) {
   const std::string n = std::to_string(size);
@@ -70,31 +57,67 @@ Config with(Config config, std::string_view name, std::int64_t value) {
   return config;
 }
 
-TEST(PriorLadder, HasTheOrderOfThePublishedOne) {
-  const std::vector<Config> configs = rungs("bf16_4096");
-  ASSERT_GE(configs.size(), kPublished.size());
-  double before = 0, best = 0;
-  for (std::size_t i = 0; i < kPublished.size(); ++i) {
-    SCOPED_TRACE(to_text(configs[i]));
-    const double us = prior_us(square(4096), configs[i]);
-    if (kPublished[i] == 0) {
-      EXPECT_LT(us, 1.03 * best) << "a small step is no loss";
-    } else if (i > 0) {
-      EXPECT_LT(us, before);
+/// A config that an H200 has timed in a contest, and the prior's time of it.
+struct Rung {
+  Config config;
+  double measured_us, prior_us;
+};
+
+/// The committed results of the step bf16_4096, those with knobs that went left out.
+std::vector<Rung> measured_ladder() {
+  std::ifstream file(LEHR_SOURCE_DIR "/bench/results/gpu/bench_ladder_bf16_4096.json");
+  const nlohmann::json document = nlohmann::json::parse(file);
+  const Space space = space_for(square(4096), kHopper);
+  std::vector<Rung> ladder;
+  for (const nlohmann::json& each : document.at("result").at("entries")) {
+    const std::string what = each.at("what");
+    if (!what.starts_with("gemm_wgmma(")) continue;
+    if (const auto point = space.find(parse_config(what))) {
+      const Config config = space.config_of(*point);
+      ladder.push_back({config, each.at("time_us"), prior_us(square(4096), config)});
     }
-    best = i == 0 ? us : std::min(best, us);
-    before = us;
   }
+  return ladder;
 }
 
-TEST(PriorLadder, IsNotWonByTwoStagesWithNothingInFlight) {
+TEST(PriorLadder, HasTheOrderOfTheMeasuredOne) {
+  std::vector<Rung> ladder = measured_ladder();
+  ASSERT_EQ(ladder.size(), 16u);
+  std::vector<double> prior, measured;
+  for (const Rung& rung : ladder) prior.push_back(rung.prior_us), measured.push_back(rung.measured_us);
+  EXPECT_GE(spearman(prior, measured), 0.8);
+  const double best = std::ranges::min(measured);
+  std::ranges::stable_sort(ladder, {}, &Rung::prior_us);
+  EXPECT_LE(ladder[0].measured_us, 1.05 * best) << to_text(ladder[0].config);
+  double best_of_four = ladder[0].measured_us;
+  for (std::size_t i = 1; i < 4; ++i) best_of_four = std::min(best_of_four, ladder[i].measured_us);
+  EXPECT_LE(best_of_four, 1.02 * best);
+}
+
+/// 512 tiles are four turns of 132 multiprocessors and five of the 120 that hold clusters of four or eight.
+TEST(PriorLadder, LargeClustersLeaveMultiprocessorsIdleAndSmallOnesGainNothing) {
+  const Config alone = rungs("bf16_4096")[4];
+  ASSERT_EQ(alone.find("cluster_bm"), 1);
+  const double us = prior_us(square(4096), alone);
+  for (const std::int64_t persistent : {0, 1})
+    for (const auto& [bm, bn] : {std::pair{2, 1}, {1, 2}, {2, 2}, {4, 1}, {1, 4}, {4, 2}, {2, 4}}) {
+      Config clustered = with(with(alone, "cluster_bm", bm), "cluster_bn", bn);
+      clustered = with(with(clustered, "persistent", persistent), "raster", 4);
+      const double loss = prior_us(square(4096), clustered) / us;
+      SCOPED_TRACE(to_text(clustered));
+      if (bm * bn == 2) {
+        EXPECT_NEAR(loss, 1, 0.04);
+      } else {
+        EXPECT_GT(loss, 1.1);
+        EXPECT_LT(loss, 1.3);
+      }
+    }
+}
+
+TEST(PriorLadder, IsNotWonByTwoStages) {
   const Config winner = rungs("bf16_4096")[8];
   ASSERT_EQ(winner.find("stages"), 4);
-  const double us = prior_us(square(4096), winner);
-  EXPECT_LT(us, prior_us(square(4096), with(winner, "in_flight", 0)));
-  EXPECT_LT(1.1 * us, prior_us(square(4096), with(winner, "stages", 2)));
-  const Config clusters_of_eight = with(with(winner, "cluster_bm", 4), "cluster_bn", 2);
-  EXPECT_LT(us, prior_us(square(4096), with(with(clusters_of_eight, "stages", 2), "in_flight", 0)));
+  EXPECT_LT(1.1 * prior_us(square(4096), winner), prior_us(square(4096), with(winner, "stages", 2)));
 }
 
 TEST(PriorLadder, CountingStagesCostsTheTensorCoresNothing) {
@@ -153,12 +176,12 @@ std::vector<FirstPick> picks_for(const Workload& workload, std::uint64_t seed) {
   return picks;
 }
 
-/// The structure of fast.cu's fastest kernels at 4096 and 8192 cubed.
-bool is_published(const Config& config) {
+/// The structure of the kernels that win at 4096 and 8192 cubed, with a cluster of two or none.
+bool is_of_winners(const Config& config) {
   return config.find("bm") == 128 && config.find("bn") == 256 && config.find("consumers") == 2 &&
          config.find("ping_pong") == 0 && config.find("persistent") == 1 &&
-         config.find("cluster_bm").value_or(0) * config.find("cluster_bn").value_or(0) == 2 &&
-         config.find("stages") >= 3 && config.find("in_flight") == 1;
+         config.find("cluster_bm").value_or(0) * config.find("cluster_bn").value_or(0) <= 2 &&
+         config.find("stages") >= 3;
 }
 
 void expect_several_kinds(const std::vector<FirstPick>& picks) {
@@ -174,12 +197,12 @@ void expect_several_kinds(const std::vector<FirstPick>& picks) {
   EXPECT_GE(clusters.size(), 3U);
 }
 
-TEST(PriorPicks, HoldThePublishedStructureOfLargeSquares) {
+TEST(PriorPicks, HoldTheWinningStructureOfLargeSquares) {
   for (const int size : {4096, 8192}) {
     const std::vector<FirstPick> picks = picks_for(square(size), 1);
     SCOPED_TRACE(size);
     ASSERT_EQ(picks.size(), 16U);
-    EXPECT_TRUE(std::ranges::any_of(picks, [](const FirstPick& pick) { return is_published(pick.config); }));
+    EXPECT_TRUE(std::ranges::any_of(picks, [](const FirstPick& pick) { return is_of_winners(pick.config); }));
     expect_several_kinds(picks);
   }
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/ceil_div.h"
+#include "base/clusters.h"
 #include "templates/gemm/cuda/gemm_wgmma_space.h"
 #include "templates/shared/image_view.h"
 #include "templates/shared/product_view.h"
@@ -23,20 +24,6 @@ constexpr std::int64_t kHardlyAnySums = 48;
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return ceil_div(value, multiple) * multiple;
-}
-
-/// Clusters of a persistent grid. Each stays within one GPC, whose multiprocessors are a multiple of two, but
-/// of four or eight only by chance: which of the 144 are off differs from one GPC to the next. Where the
-/// driver was not asked, ten elevenths of them are counted on: cuBLAS launches 120 blocks in clusters of
-/// eight on the 132 of an H100 SXM (NVIDIA/cutlass, issue 1921), and as many were seen in use
-/// (accel-sim/gpu-app-collection, pull request 87). One cluster too many would run alone, one too few costs
-/// little.
-std::int64_t clusters_at_once(const GemmWgmmaSchedule& s, const Limits& limits) {
-  const std::int64_t blocks = s.cluster(), cores = limits.cores;
-  if (blocks == 1) return cores;
-  const int asked = limits.clusters_at_once[blocks == 2 ? 0 : blocks == 4 ? 1 : 2];
-  if (asked > 0) return asked;
-  return blocks == 2 ? cores / 2 : cores * 10 / 11 / blocks;
 }
 
 /// "k16_f32_bf16" of bf16 operands; "" where wgmma does not multiply such.
@@ -217,7 +204,7 @@ GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
   grid.rows = ceil_div(s.swap_ab == 1 ? p.size.n : p.size.m, s.bm);
   grid.columns = ceil_div(s.swap_ab == 1 ? p.size.m : p.size.n, s.bn);
   grid.tiles = grid.rows * grid.columns * p.size.batch;
-  const std::int64_t at_once = std::max<std::int64_t>(clusters_at_once(s, limits), 1) * s.cluster();
+  const std::int64_t at_once = cores_in_clusters(limits, s.cluster());
   grid.blocks = s.persistent == 1 ? std::min(grid.tiles, at_once) : grid.tiles;
   return grid;
 }

@@ -328,17 +328,14 @@ void prefer_parts_of_k(const Problem& p, const Limits& limits, S& s) {
   if (large.split_k > 1 && fills && gemm_wgmma_sums(p, large) <= most_of_parts(p, 1)) s = large;
 }
 
-/// What the public kernels found to pay beside the tile: two blocks bring each other the operand that they
-/// share (pranjalssh/fast.cu: 704 to 734 TFLOP/s at 4096 cubed, bf16); few parts of k meet in a cluster's
-/// shared memory (sglang's PR 33222: 1.27 times a library's speed at n = 1536).
-void share_as_public_kernels(const Problem& p, const Limits& limits, S& s) {
-  s.raster = 8;
-  if (s.split_k > 1) {
-    s.reduce = s.split_k <= 8 && (s.split_k & (s.split_k - 1)) == 0 ? 1 : 0;
-    return;
-  }
-  if (s.persistent == 0) return;
-  s.cluster_bm = gemm_wgmma_grid(p, s, limits).rows % 2 == 0 ? 2 : 1;
+/// What is shared beside the tile. Blocks of a large product walk many tiles along bm together, and the L2
+/// keeps these, which come again with each column of tiles (bench/results/gpu/README.md: the winners of an
+/// H200, and none of them with a cluster). Few parts of k meet in a cluster's shared memory (sglang's PR
+/// 33222: 1.27 times a library's speed at n = 1536).
+void share(const Problem& p, S& s) {
+  s.raster = s.persistent == 1 ? 16 : 8;
+  s.keep = s.persistent == 1 && !p.image ? 1 : 0;
+  if (s.split_k > 1) s.reduce = s.split_k <= 8 && (s.split_k & (s.split_k - 1)) == 0 ? 1 : 0;
 }
 
 // The tile that the public kernels settle on (128 x 256: fast.cu, ThunderKittens) where it fills the
@@ -367,7 +364,7 @@ GemmWgmmaSchedule gemm_wgmma_wanted(const Workload& workload, const Limits& limi
   const std::int64_t tiles = gemm_wgmma_grid(p, s, limits).tiles;
   s.persistent = tiles > limits.cores ? 1 : 0;
   s.split_k = default_split_k(p.size.k, tiles, limits.cores);
-  share_as_public_kernels(p, limits, s);
+  share(p, s);
   write_whole_lines(p, s);
   s.stages = 2;
   for (S more = s; s.stages < 12; s.stages = more.stages) {

@@ -1,0 +1,26 @@
+// How many of a GPU's multiprocessors clusters of blocks can use.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/limits.h"
+
+namespace lehr {
+
+/// Multiprocessors that hold clusters of `blocks` (1, 2, 4, 8) at one time where each block has one to
+/// itself; at least `blocks`. A cluster stays within one GPC, whose multiprocessors are a multiple of two,
+/// but of four or eight only by chance: which of the 144 are off differs from one GPC to the next. Where the
+/// driver was not asked, ten elevenths of them are counted on: cuBLAS launches 120 blocks in clusters of
+/// eight on the 132 of an H100 SXM (NVIDIA/cutlass, issue 1921), and as many were seen in use
+/// (accel-sim/gpu-app-collection, pull request 87). One cluster too many would run alone, one too few costs
+/// little.
+inline std::int64_t cores_in_clusters(const Limits& limits, std::int64_t blocks) {
+  const std::int64_t cores = limits.cores;
+  if (blocks == 1) return cores;
+  const int asked = limits.clusters_at_once[blocks == 2 ? 0 : blocks == 4 ? 1 : 2];
+  const std::int64_t clusters = asked > 0 ? asked : (blocks == 2 ? cores : cores * 10 / 11) / blocks;
+  return std::max<std::int64_t>(clusters, 1) * blocks;
+}
+
+}  // namespace lehr
