@@ -8,8 +8,8 @@
 #include <bit>
 #include <vector>
 
-#include "fp8_sum.h"
 #include "number.h"
+#include "tensor_sum.h"
 
 namespace lehr::emulator {
 namespace {
@@ -35,8 +35,8 @@ int bits_of(EmulatedMma type) {
   return 0;
 }
 
-bool is_fp8(EmulatedMma type) {
-  return type == EmulatedMma::kE4M3 || type == EmulatedMma::kE5M2;
+const TensorAdder& adder_of(EmulatedMma type) {
+  return type == EmulatedMma::kE4M3 || type == EmulatedMma::kE5M2 ? kAdderOf8BitFloats : kAdder;
 }
 
 namespace {
@@ -77,7 +77,7 @@ float value_of(EmulatedMma type, std::uint32_t bits) {
 namespace {
 
 /// Element `j` of the register, the lowest first.
-double element(EmulatedMma type, std::uint32_t bits, int j) {
+float element(EmulatedMma type, std::uint32_t bits, int j) {
   const int width = bits_of(type);
   if (width == 32) return value_of(type, bits);
   return value_of(type, bits >> (j * width) & ((1U << width) - 1));
@@ -166,47 +166,70 @@ void vote(const Lanes& lanes) {
   for (WarpCall* lane : lanes) *lane->out = votes;
 }
 
-double multiply(const Lanes& lanes) {
+namespace {
+
+/// What is multiplied and added to, of the whole warp: A by rows, B by k.
+struct WarpMatrices {
+  int depth = 0;
+  float a[kRows][32];
+  float b[32][kColumns];
+};
+
+WarpMatrices matrices_of(const Lanes& lanes) {
   const EmulatedMma type = lanes[0]->type;
   const int packed = 32 / bits_of(type);
   // Half of k: the same registers without those of the other half.
   const int parts = type == EmulatedMma::kF16HalfK ? 1 : 2;
-  const int depth = 4 * packed * parts;
-  double a[kRows][32];
-  double b[kColumns][32];
+  WarpMatrices all;
+  all.depth = 4 * packed * parts;
   for (int lane = 0; lane < kLanes; ++lane) {
     const WarpCall& call = *lanes[static_cast<std::size_t>(lane)];
     const int g = lane / 4;
     const int t = lane % 4;
     for (int j = 0; j < packed; ++j) {
       for (int r = 0; r < 2 * parts; ++r)
-        a[g + 8 * (r % 2)][t * packed + j + 4 * packed * (r / 2)] = element(type, call.a[r], j);
-      for (int r = 0; r < parts; ++r) b[g][t * packed + j + 4 * packed * r] = element(type, call.b[r], j);
+        all.a[g + 8 * (r % 2)][t * packed + j + 4 * packed * (r / 2)] = element(type, call.a[r], j);
+      for (int r = 0; r < parts; ++r) all.b[t * packed + j + 4 * packed * r][g] = element(type, call.b[r], j);
     }
   }
-  for (int lane = 0; lane < kLanes; ++lane) {
-    WarpCall& call = *lanes[static_cast<std::size_t>(lane)];
-    for (int r = 0; r < 4; ++r) {
-      const double* row = a[lane / 4 + 8 * (r / 2)];
-      const double* column = b[2 * (lane % 4) + r % 2];
-      if (is_fp8(type)) {
-        std::array<float, 32> products{};
-        for (std::size_t k = 0; k < products.size(); ++k)
-          products[k] = static_cast<float>(row[k] * column[k]);
-        call.out[r] = std::bit_cast<std::uint32_t>(fp8_sum(std::bit_cast<float>(call.out[r]), products));
-        continue;
-      }
-      double sum = 0;
-      for (int k = 0; k < depth; ++k) sum += row[k] * column[k];
-      if (type == EmulatedMma::kS8) {  // wraps around, as without .satfinite
-        call.out[r] += static_cast<std::uint32_t>(static_cast<std::int64_t>(sum));
-      } else {
-        sum += static_cast<double>(std::bit_cast<float>(call.out[r]));
-        call.out[r] = std::bit_cast<std::uint32_t>(static_cast<float>(sum));
-      }
+  return all;
+}
+
+/// `sum` + row * column; wraps around, as without .satfinite.
+std::uint32_t integer_sum(const WarpMatrices& all, int row, int column, std::uint32_t sum) {
+  for (int k = 0; k < all.depth; ++k)
+    sum += static_cast<std::uint32_t>(static_cast<std::int32_t>(all.a[row][k] * all.b[k][column]));
+  return sum;
+}
+
+/// Register `r` of a lane: its row and column of the sums.
+int row_of(int lane, int r) {
+  return lane / 4 + 8 * (r / 2);
+}
+int column_of(int lane, int r) {
+  return 2 * (lane % 4) + r % 2;
+}
+
+}  // namespace
+
+double multiply(const Lanes& lanes) {
+  const EmulatedMma type = lanes[0]->type;
+  const WarpMatrices all = matrices_of(lanes);
+  std::uint32_t* place[kRows][kColumns];
+  for (int lane = 0; lane < kLanes; ++lane)
+    for (int r = 0; r < 4; ++r)
+      place[row_of(lane, r)][column_of(lane, r)] = lanes[static_cast<std::size_t>(lane)]->out + r;
+  for (int m = 0; m < kRows; ++m) {
+    if (type == EmulatedMma::kS8) {
+      for (int n = 0; n < kColumns; ++n) *place[m][n] = integer_sum(all, m, n, *place[m][n]);
+      continue;
     }
+    float sums[kColumns];
+    for (int n = 0; n < kColumns; ++n) sums[n] = std::bit_cast<float>(*place[m][n]);
+    add_products(adder_of(type), {all.a[m], static_cast<std::size_t>(all.depth)}, all.b[0], kColumns, sums);
+    for (int n = 0; n < kColumns; ++n) *place[m][n] = std::bit_cast<std::uint32_t>(sums[n]);
   }
-  return 2.0 * kRows * kColumns * depth;
+  return 2.0 * kRows * kColumns * all.depth;
 }
 
 }  // namespace lehr::emulator

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "mma_type.h"
+#include "tensor_sum.h"
 
 namespace lehr::emulator {
 
@@ -35,7 +36,8 @@ bool same_instruction(const WarpCall& a, const WarpCall& b);
 /// The number that the bits are, as the tensor cores read them.
 float value_of(EmulatedMma type, std::uint32_t bits);
 int bits_of(EmulatedMma type);
-bool is_fp8(EmulatedMma type);
+/// For all but kS8, whose sums are exact.
+const TensorAdder& adder_of(EmulatedMma type);
 
 using Lanes = std::array<WarpCall*, kLanes>;
 
@@ -56,9 +58,8 @@ void exchange(const Lanes& lanes);
 /// vote.sync.ballot: bit l of every lane's result is lane l's predicate.
 void vote(const Lanes& lanes);
 
-/// mma.sync: the accumulators of the warp += A B. Products are exact and are added in double precision; one
-/// rounding at the end. Those of 8-bit floats are added as in fp8_sum.h. Returns the multiplications and
-/// additions.
+/// mma.sync: the accumulators of the warp += A B, added up as in tensor_sum.h (s8: exactly). Returns the
+/// multiplications and additions.
 double multiply(const Lanes& lanes);
 
 }  // namespace lehr::emulator

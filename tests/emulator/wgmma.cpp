@@ -5,11 +5,12 @@
 // way round).
 #include "wgmma.h"
 
+#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
+#include <span>
 
-#include "fp8_sum.h"
+#include "tensor_sum.h"
 #include "warp.h"
 
 namespace lehr::emulator {
@@ -59,17 +60,33 @@ std::vector<float> values_of_registers(const std::vector<std::uint32_t>& registe
   return values;
 }
 
-/// `a` [64][depth], `b` [columns][depth].
-void multiply_fp8(const Wgmma& op, const std::vector<float>& a, const std::vector<float>& b,
-                  std::vector<std::uint32_t>& sums) {
-  constexpr std::size_t kDepth = kOperandRowBytes;
-  std::array<float, kDepth> products{};
+/// `a` [64][depth], `b` [depth][columns].
+void add_floats(const Wgmma& op, const std::vector<float>& a, const std::vector<float>& b,
+                std::vector<std::uint32_t>& sums) {
   const auto columns = static_cast<std::size_t>(op.columns);
+  const std::size_t depth = a.size() / kWgmmaRows;
   for (std::size_t m = 0; m < kWgmmaRows; ++m) {
-    for (std::size_t n = 0; n < columns; ++n) {
-      for (std::size_t k = 0; k < kDepth; ++k) products[k] = a[m * kDepth + k] * b[n * kDepth + k];
-      std::uint32_t& sum = sums[m * columns + n];
-      sum = std::bit_cast<std::uint32_t>(fp8_sum(op.add ? std::bit_cast<float>(sum) : 0.0F, products));
+    const std::span<const float> row = std::span(a).subspan(m * depth, depth);
+    for (std::size_t n = 0; n < columns; n += kSumColumns) {
+      std::uint32_t* bits = sums.data() + m * columns + n;
+      std::array<float, kSumColumns> some{};
+      if (op.add) std::memcpy(some.data(), bits, sizeof some);
+      add_products(adder_of(op.type), row, b.data() + n, columns, some.data());
+      std::memcpy(bits, some.data(), sizeof some);
+    }
+  }
+}
+
+void add_integers(const Wgmma& op, const std::vector<float>& a, const std::vector<float>& b,
+                  std::vector<std::uint32_t>& sums) {
+  const auto columns = static_cast<std::size_t>(op.columns);
+  const std::size_t depth = a.size() / kWgmmaRows;
+  if (!op.add) std::ranges::fill(sums, 0);
+  for (std::size_t m = 0; m < kWgmmaRows; ++m) {
+    for (std::size_t k = 0; k < depth; ++k) {
+      for (std::size_t n = 0; n < columns; ++n)
+        sums[m * columns + n] +=
+            static_cast<std::uint32_t>(static_cast<std::int32_t>(a[m * depth + k] * b[k * columns + n]));
     }
   }
 }
@@ -138,38 +155,17 @@ WgmmaPlace place_of_a(int thread, int index) {
 void multiply(const Wgmma& op, const std::vector<std::uint32_t>& registers,
               const std::function<const unsigned char*(std::uint32_t)>& memory,
               std::vector<std::uint32_t>& sums) {
-  const int depth = kOperandRowBytes * 8 / bits_of(op.type);
   const std::vector<float> a = op.a_in_registers
                                    ? values_of_registers(registers, op.type)
                                    : values_of(op.a, op.chunks_of_a(), kWgmmaRows, op.type, memory);
   const std::vector<float> b = values_of(op.b, op.chunks_of_b(), op.columns, op.type, memory);
-  if (is_fp8(op.type)) return multiply_fp8(op, a, b, sums);
   const auto columns = static_cast<std::size_t>(op.columns);
-  std::vector<double> b_by_k(columns * static_cast<std::size_t>(depth));
-  for (std::size_t n = 0; n < columns; ++n) {
-    for (int k = 0; k < depth; ++k)
-      b_by_k[static_cast<std::size_t>(k) * columns + n] =
-          b[n * static_cast<std::size_t>(depth) + static_cast<std::size_t>(k)];
-  }
-  std::vector<double> row(columns);
-  for (std::size_t m = 0; m < kWgmmaRows; ++m) {
-    std::uint32_t* line = sums.data() + m * columns;
-    const bool integer = op.type == EmulatedMma::kS8;
-    for (std::size_t n = 0; n < columns; ++n) {
-      const double before = integer ? static_cast<double>(static_cast<std::int32_t>(line[n]))
-                                    : static_cast<double>(std::bit_cast<float>(line[n]));
-      row[n] = op.add ? before : 0;
-    }
-    for (int k = 0; k < depth; ++k) {
-      const double x = a[m * static_cast<std::size_t>(depth) + static_cast<std::size_t>(k)];
-      const double* y = b_by_k.data() + static_cast<std::size_t>(k) * columns;
-      for (std::size_t n = 0; n < columns; ++n) row[n] += x * y[n];
-    }
-    for (std::size_t n = 0; n < columns; ++n) {
-      line[n] = integer ? static_cast<std::uint32_t>(static_cast<std::int64_t>(row[n]))
-                        : std::bit_cast<std::uint32_t>(static_cast<float>(row[n]));
-    }
-  }
+  const std::size_t depth = a.size() / kWgmmaRows;
+  std::vector<float> b_by_k(b.size());
+  for (std::size_t n = 0; n < columns; ++n)
+    for (std::size_t k = 0; k < depth; ++k) b_by_k[k * columns + n] = b[n * depth + k];
+  if (op.type == EmulatedMma::kS8) return add_integers(op, a, b_by_k, sums);
+  add_floats(op, a, b_by_k, sums);
 }
 
 }  // namespace lehr::emulator

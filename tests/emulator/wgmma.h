@@ -67,9 +67,8 @@ WgmmaPlace place_of_sum(int thread, int index);
 WgmmaPlace place_of_a(int thread, int index);
 
 /// `sums`, 64 x columns by rows, as bits (f32; s32 for s8). `memory`: address in shared memory -> its 16
-/// bytes. Products are exact and are added in double precision, with one rounding at the end; those of 8-bit
-/// floats as in fp8_sum.h.
-/// `a`: the threads' registers, one after the other, of an A that comes from them.
+/// bytes. Products are added up as in tensor_sum.h, those of s8 exactly. `a`: the threads' registers, one
+/// after the other, of an A that comes from them.
 void multiply(const Wgmma& operation, const std::vector<std::uint32_t>& a,
               const std::function<const unsigned char*(std::uint32_t)>& memory,
               std::vector<std::uint32_t>& sums);

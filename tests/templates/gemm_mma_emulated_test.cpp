@@ -9,7 +9,9 @@
 #include "cuda_mutants.h"
 #include "gemm_mma_cases.h"
 #include "target/cuda/archs.h"
+#include "templates/family.h"
 #include "templates/gemm/cuda/gemm_mma.h"
+#include "templates/gemm/cuda/gemm_mma_space.h"
 
 namespace lehr {
 namespace {
@@ -74,6 +76,18 @@ TEST(GemmMmaEmulated, NeedsEveryBarrierWaitAndBound) {
   mutants.expect_each_to_be_found(kSeed);
 }
 
+/// The largest error of a kernel's output.
+double worst_error(const emulator::Program& program, std::size_t kernel, const Workload& workload,
+                   const std::vector<std::vector<float>>& inputs) {
+  const emulator::Result run = program.run(kernel, {inputs[0], inputs[1]});
+  EXPECT_FALSE(run.fault) << *run.fault;
+  const std::vector<float>& expected = make_reference(workload, inputs).values;
+  double worst = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    worst = std::max(worst, std::abs(static_cast<double>(run.outputs.at(0)[i]) - expected[i]));
+  return worst;
+}
+
 /// Sums that stay in the tensor core over a long k are worse than the mode with two levels permits.
 TEST(GemmMmaEmulated, SumsOfTwoLevelsAreAsExactAsTheyPromiseAndThoseOfOneAreNot) {
   const Config config = parse_config(
@@ -91,14 +105,38 @@ TEST(GemmMmaEmulated, SumsOfTwoLevelsAreAsExactAsTheyPromiseAndThoseOfOneAreNot)
   const double permitted[] = {make_reference(workloads[0], inputs).tolerance,
                               make_reference(workloads[1], inputs).tolerance};
   for (std::size_t i = 0; i < workloads.size(); ++i) {
-    const emulator::Result run = program.run(i, {inputs[0], inputs[1]});
-    ASSERT_FALSE(run.fault) << *run.fault;
-    const std::vector<float>& expected = make_reference(workloads[i], inputs).values;
-    double worst = 0;
-    for (std::size_t j = 0; j < expected.size(); ++j)
-      worst = std::max(worst, std::abs(static_cast<double>(run.outputs.at(0)[j]) - expected[j]));
+    const double worst = worst_error(program, i, workloads[i], inputs);
     EXPECT_LE(worst, permitted[i]);
     EXPECT_EQ(worst <= permitted[1], i == 1);
+  }
+}
+
+/// As on an H200, where sums of 3xTF32 that stayed in the tensor core were wrong from k = 520 on.
+TEST(GemmMmaEmulated, SumsOf3xTf32StayAsExactAsF32AndThoseOfOneLevelDoNot) {
+  const Config config = parse_config(
+      "gemm_mma(bm=16, bn=16, wm=16, wn=16, bk=32, k_warps=1, split_k=1, stage_c=0, stages=3, "
+      "frag_buffers=1, min_blocks=1, raster=1)");
+  const Limits limits = cuda_limits(kArch);
+  struct Case {
+    Workload workload;
+    bool two_level;
+  };
+  const Case cases[] = {{mma_of(DType::kF32, 16, 16, 65536, 1, 2, Math::k3xTf32), true},
+                        {mma_of(DType::kF32, 16, 16, 4096, 1, 2, Math::k3xTf32), false}};
+  std::vector<Source> sources;
+  for (const auto& [workload, two_level] : cases) {
+    GemmMmaProblem problem = gemm_mma_problem(workload, limits);
+    EXPECT_TRUE(problem.two_level);
+    problem.two_level = two_level;
+    sources.push_back(
+        emit(lower_gemm_mma(workload, problem, schedule_of<gemm_mma_knobs>(config, workload, limits))));
+  }
+  const emulator::Program program(sources);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::vector<std::vector<float>> inputs = make_inputs(cases[i].workload, kSeed);
+    const double worst = worst_error(program, i, cases[i].workload, inputs);
+    EXPECT_EQ(worst <= make_reference(cases[i].workload, inputs).tolerance, cases[i].two_level)
+        << worst << " of " << make_reference(cases[i].workload, inputs).tolerance;
   }
 }
 

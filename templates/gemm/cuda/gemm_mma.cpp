@@ -266,7 +266,7 @@ class Lowering {
   }
 
   /// All products of the fragments of one step. Every other row of tiles goes backwards, so that it begins
-  /// with the fragment of B that was used last. With two levels of sums, each instruction's are the first.
+  /// with the fragment of B that was used last. With two levels of sums, those of one step are the first.
   Block multiply_add(const Expr& turn) {
     const std::int64_t columns = s_.wn / 8;
     const Unrolled i(builder_, "i", s_.wm / 16);
@@ -290,20 +290,18 @@ class Lowering {
       return all;
     };
     Block body = block(Let{column, j.at + i.at % 2 * (integer(columns - 1) - j.at * 2)});
+    if (p_.two_level) append(body, clear(step_sums_, 4));
     if (p_.passes == 3) {
       append(body, mma(a_.rest, b_.fragment));
       append(body, mma(a_.fragment, b_.rest));
     }
+    append(body, mma(a_.fragment, b_.fragment));
     if (p_.two_level) {
-      append(body, clear(step_sums_, 4));
-      append(body, mma(a_.fragment, b_.fragment));
       const VarId e = builder_.var("e");
       const Expr at = first + var(e);
       body.push_back(
           loop(e, 4, LoopKind::kUnrolled,
                block(Store{acc_, at, load(acc_, at) + load(step_sums_, var(e)), 1, std::nullopt})));
-    } else {
-      append(body, mma(a_.fragment, b_.fragment));
     }
     return i.over(j.over(body));
   }
@@ -389,7 +387,7 @@ std::optional<std::string> why_left_to(const Template& other, DType operand, con
 
 Template gemm_mma_template() {
   return family<"gemm_mma", gemm_mma_knobs, gemm_mma_wanted, lower_schedule>(
-      {.version = 4, .target = Target::kCuda, .why_not = why_not, .reads = {"math", "alpha"}});
+      {.version = 5, .target = Target::kCuda, .why_not = why_not, .reads = {"math", "alpha"}});
 }
 
 }  // namespace lehr

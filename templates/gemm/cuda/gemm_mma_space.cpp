@@ -32,7 +32,7 @@ constexpr std::int64_t kViewRegistersOfLoad = 3;
 constexpr std::int64_t kTilesAheadOfViewRegister = 3;
 // Of filters of which some taps are left out.
 constexpr std::int64_t kTrimmedRegisters = 8;
-// Sums of a single instruction.
+// Sums of a single step.
 constexpr std::int64_t kFirstLevelRegisters = 4;
 // sm_90 has no such mma.sync: ptxas converts the fragments to f16 before it multiplies them, well
 // ahead.
@@ -44,8 +44,9 @@ constexpr std::int64_t kMaxCopies = 16;
 // Those of single elements that are no pixels, which few threads share where the problem is tiny.
 constexpr std::int64_t kMaxLoads = 32;
 // 3xTF32: registers of all fragments of a tile, high and low halves. On sm_90 ptxas splits the operands of
-// all steps ahead of the products: of 110 sampled schedules none spilled up to 160, all did from 192 on.
-constexpr std::int64_t kMaxSplitFragments = 160;
+// all steps ahead of the products, and has the first sums of many steps under way: of 387 sampled schedules
+// none spilled up to 96, five of 13 did at 128.
+constexpr std::int64_t kMaxSplitFragments = 96;
 // Of each copy through registers, for so many tiles beyond the first that come before the main loop: they are
 // unrolled, and ptxas moves their loads ahead of each other. 2 x 16 such copies took 154 registers with two
 // stages and 203 with four; with eight they spilled.
@@ -170,7 +171,7 @@ GemmMmaProblem gemm_mma_problem(const Workload& workload, const Limits& limits) 
   p.async_copies = limits.has(Ability::kAsyncCopies);
   p.passes = g.math == Math::k3xTf32 ? 3 : 1;
   p.rounds = g.a.type == DType::kF32;
-  p.two_level = g.math == Math::kTwoLevel;
+  p.two_level = g.math == Math::kTwoLevel || p.passes == 3;
   return p;
 }
 
@@ -361,7 +362,7 @@ GemmMmaSchedule gemm_mma_problem_wanted(const GemmMmaProblem& p, const Limits& l
     s.bm = s.wm = rows ? few : 32, s.bn = s.wn = rows ? 32 : few;
     s.bk = 8 * unit, s.k_warps = 4, s.stage_c = 1, s.stages = 6, s.raster = 1;
   } else if (large < limits.cores) {
-    s.bm = s.bn = 64, s.wm = s.wn = 32, s.bk = 4 * unit, s.stages = 5;
+    s.bm = s.bn = 64, s.wm = s.wn = 32, s.bk = p.passes == 3 ? 2 * unit : 4 * unit, s.stages = 5;
   } else if (p.passes == 3) {
     s.wn = 32;
   }

@@ -26,7 +26,9 @@ struct GemmMmaProblem {
   bool async_copies = true;  ///< there is cp.async
   int passes = 1;            ///< 3: 3xTF32
   bool rounds = false;       ///< f32 operands become tf32 in registers
-  bool two_level = false;    ///< sums of one instruction are added to the others in f32
+  /// The tensor core adds up the products of one step only, mma_k() of each pass, and f32 what it gives: it
+  /// cuts off what f32 rounds, and so loses ever more of a sum that grows.
+  bool two_level = false;
   /// One operand is this view of a convolution's input, the other holds the filters. nhwc: A is the view, and
   /// k is contiguous in both. nchw: B is the view, whose columns are the pixels of one image. The batch is
   /// that of image_product().
