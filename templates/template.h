@@ -22,9 +22,9 @@ enum class ServedPools {
 
 struct Template {
   std::string name = {};  ///< = the family in configs
-  int version =
-      1;  ///< raise it when the same config lowers to another kernel; rows of older versions become evidence
-  Target target;                 ///< the devices that its kernels run on
+  int version = 1;  ///< raise it when the same config lowers to another kernel; rows of older versions become
+                    ///< evidence, but for those whose source is the same by its hash
+  Target target;  ///< the devices that its kernels run on
   /// nullopt if it serves the workload on the device, else the reason. Only asked of workloads of its
   /// operator and devices of its target, and of those with a pool only where it has them: others ask
   /// why_unserved() (catalog.h).

@@ -66,9 +66,8 @@ Rebuilt rebuilt(const Record& record, const std::function<ir::Kernel(const Confi
 }
 
 bool answers(const Record& record, const std::string& identity, const Candidates& candidates) {
-  if (record.device != identity || record.template_version != candidates.version_of(record.config.family))
-    return false;
-  if (record.source_hash == 0) return true;
+  if (record.device != identity) return false;
+  if (record.source_hash == 0) return record.template_version == candidates.version_of(record.config.family);
   return rebuilt(record, [&](const Config& config) {
            return candidates.lower(candidates.space.point_of(config));
          }) == Rebuilt::kSame;

@@ -40,9 +40,9 @@ enum class Rebuilt {
 };
 Rebuilt rebuilt(const Record& record, const std::function<ir::Kernel(const Config&)>& lower);
 
-/// Whether a stored outcome is an answer for `task`'s device: it was measured under the same identity with
-/// the same version of its template, and, where its row tells the hash, this version makes the very same
-/// source of its config. Older rows and failures before there was a source tell none: their version is all
+/// Whether a stored outcome is an answer for `task`'s device: it was measured under the same identity, and
+/// this version makes the very same source of its config, whose hash the row tells. Older rows and failures
+/// before there was a source tell none: they must be of the same version of their template, which is all
 /// there is to go by. `record.config` must be of `candidates.space`.
 bool answers(const Record& record, const std::string& identity, const Candidates& candidates);
 
