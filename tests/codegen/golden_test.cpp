@@ -186,6 +186,13 @@ TEST(Golden, GemmMmaWithBlocksThatSplitK) {
                        cuda_limits("sm_80"));
 }
 
+TEST(Golden, GemmMmaOf3xTf32) {
+  expect_golden_kernel("gemm_mma_3xtf32", "gemm m=100 n=66 k=80 a=f32:row b=f32:column c=f32:row math=3xtf32",
+                       "gemm_mma(bm=32, bn=32, wm=16, wn=32, bk=16, k_warps=1, split_k=1, stage_c=0, "
+                       "stages=3, frag_buffers=1, min_blocks=1, raster=1)",
+                       cuda_limits("sm_80"));
+}
+
 TEST(Golden, GemmWgmmaCooperative) {
   expect_golden_kernel("gemm_wgmma_cooperative",
                        "gemm m=300 n=200 k=136 batch=2 a=bf16:row b=bf16:row c=bf16:row",
