@@ -185,27 +185,70 @@ TEST(Tolerance, OfTf32LeavesOddsOfOneInAMillion) {
   }
 }
 
-/// `value` cut off below `unit`, a power of two.
+/// Fraction bit `bits` of a number.
+double unit_of(double number, int bits) {
+  return number == 0 ? 1 : std::ldexp(1.0, std::ilogb(number) - bits);
+}
 double cut(double value, double unit) {
   return std::trunc(value / unit) * unit;
 }
 
-/// A sum as a tensor core of Hopper makes it of `count` products from `first` on.
-double tensor_core_sum(const Product& product, std::int64_t i, std::size_t j, std::int64_t first,
-                       std::int64_t count) {
+/// How a tensor core adds up: so many products at a time, so many fraction bits of the largest of them and
+/// the sum, so many of the sum that is left (tests/emulator/tensor_sum.h).
+struct Adder {
+  std::int64_t together;
+  int aligned, kept;
+};
+constexpr Adder kVolta{4, 23, 23}, kAmpereTf32{4, 24, 23}, kAmpere{8, 24, 23}, kHopper{16, 25, 23},
+    kAda8Bit{16, 13, 13}, kHopper8Bit{32, 13, 13};
+
+/// A sum as a tensor core makes it of `count` products from `first` on.
+double tensor_core_sum(const Product& product, const Adder& adder, std::int64_t i, std::size_t j,
+                       std::int64_t first, std::int64_t count) {
   double sum = 0;
-  for (std::int64_t step = first; step < first + count; step += 32) {
-    const std::int64_t end = std::min(step + 32, first + count);
+  for (std::int64_t step = first; step < first + count; step += adder.together) {
+    const std::int64_t end = std::min(step + adder.together, first + count);
     double largest = std::abs(sum), products[32] = {};
     for (std::int64_t p = step; p < end; ++p) {
       products[p - step] = static_cast<double>(product.a(i, p)) * product.b(p)[j];
       largest = std::max(largest, std::abs(products[p - step]));
     }
-    const double unit = std::ldexp(1.0, std::ilogb(largest) - 13);
+    const double unit = unit_of(largest, adder.aligned);
     sum = cut(sum, unit);
-    for (const double one : products) sum += cut(one, unit);
+    for (std::int64_t p = step; p < end; ++p) sum += cut(products[p - step], unit);
+    sum = cut(sum, unit_of(sum, adder.kept));
   }
   return sum;
+}
+
+/// The errors where a tensor core adds up `together` products at a time, and f32 what it gives.
+std::vector<double> errors_of(const Product& product, const Adder& adder, std::int64_t together) {
+  const std::int64_t k = product.gemm().k;
+  return product.errors([&](std::int64_t i, std::vector<float>& sums) {
+    for (std::size_t j = 0; j < sums.size(); ++j)
+      for (std::int64_t p = 0; p < k; p += together)
+        sums[j] += static_cast<float>(tensor_core_sum(product, adder, i, j, p, std::min(together, k - p)));
+  });
+}
+
+TEST(Tolerance, OfSumsThatATensorCoreCutsOffLeavesOddsOfOneInAMillion) {
+  const std::pair<const char*, std::vector<Adder>> types[] = {{"a=f16 b=f16", {kVolta, kAmpere}},
+                                                              {"a=bf16 b=bf16", {kAmpere, kHopper}},
+                                                              {"math=tf32", {kAmpereTf32}}};
+  for (const auto& [type, adders] : types) {
+    for (const auto& [m, n, k] :
+         {std::array<int, 3>{300, 300, 16}, {100, 100, 100}, {25, 25, 4096}, {16, 16, 8192}}) {
+      const Product product(fmt::format("gemm m={} n={} k={} {}", m, n, k, type));
+      const Workload f32 = parse_workload(fmt::format("gemm m={} n={} k={}", m, n, k));
+      for (const Adder& adder : adders) {
+        const double worst = of_a_million_checks(worst_of(errors_of(product, adder, k)), product.count());
+        SCOPED_TRACE(
+            fmt::format("{}, {} at a time, seed {}", to_text(product.workload), adder.together, kSeed));
+        EXPECT_LE(worst, product.reference.tolerance);
+        EXPECT_TRUE(k < 4096 || worst > tolerance_for(f32, m * n));  // it is needed
+      }
+    }
+  }
 }
 
 TEST(Tolerance, Of8BitFloatsLeavesOddsOfOneInAMillionForBothKindsOfSums) {
@@ -218,15 +261,11 @@ TEST(Tolerance, Of8BitFloatsLeavesOddsOfOneInAMillionForBothKindsOfSums) {
     for (const bool two_level : {false, true}) {
       const Product product(fmt::format("gemm m={} n={} k={} a=e4m3 b=e4m3 math={}", m, n, k,
                                         two_level ? "two_level" : "strict"));
-      const std::int64_t together = two_level ? kTwoLevelK : k;
-      const std::vector<double> errors = product.errors([&](std::int64_t i, std::vector<float>& sums) {
-        for (std::size_t j = 0; j < sums.size(); ++j)
-          for (std::int64_t p = 0; p < k; p += together)
-            sums[j] += static_cast<float>(
-                tensor_core_sum(product, i, j, p, std::min<std::int64_t>(together, k - p)));
-      });
-      EXPECT_LE(of_a_million_checks(worst_of(errors), product.count()), product.reference.tolerance)
-          << to_text(product.workload) << ", seed " << kSeed;
+      for (const Adder& adder : {kAda8Bit, kHopper8Bit}) {
+        const std::vector<double> errors = errors_of(product, adder, two_level ? kTwoLevelK : k);
+        EXPECT_LE(of_a_million_checks(worst_of(errors), product.count()), product.reference.tolerance)
+            << to_text(product.workload) << ", " << adder.together << " at a time, seed " << kSeed;
+      }
     }
   }
 }
