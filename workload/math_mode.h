@@ -14,7 +14,7 @@ enum class Math {
   /// No operand is rounded, and sums are as exact as their type: f32 or better. But those of 8-bit floats are
   /// what tensor cores make of them: exact products, and sums of 13 fraction bits on Hopper.
   kStrict,
-  k3xTf32,   ///< f32: three tf32 products of split operands: errors near those of f32
+  k3xTf32,   ///< f32: three tf32 products of split operands, whose sums are added in f32: as exact as f32
   kTf32,     ///< f32: operands may be rounded to tf32 (10 fraction bits)
   kTwoLevel  ///< 8-bit floats: a tensor core sums up kTwoLevelK products at most, and f32 what it gives
 };
