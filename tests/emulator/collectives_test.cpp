@@ -325,7 +325,7 @@ TEST(Mma, ComputesInEveryTypeFromTheFragmentsOfThePtxIsa) {
   }
 }
 
-TEST(Mma, RoundsOnceAfterExactProducts) {
+TEST(Mma, AddsTheProductsOfAStepAtOnce) {
   // 1 + 2^-24 k times: f32 additions one by one would lose every small term.
   const std::vector<Source> sources = {kernel_text(
       {{"c", DType::kF32, 32, kOut}}, 32, 0,
