@@ -61,7 +61,8 @@ TEST(Resume, TakesNoTimeOfAnotherKernelForAnAnswer) {
   EXPECT_EQ(earlier.answers.size(), rows.size() - 1);
   EXPECT_EQ(earlier.changed, 1);
   for (const KnownTrial& answer : earlier.answers) EXPECT_NE(answer.id, rows[3].id);
-  EXPECT_THAT(describe(earlier), HasSubstr("1 stored trial is of a kernel that this version makes otherwise"));
+  EXPECT_THAT(describe(earlier),
+              HasSubstr("1 stored trial is of a kernel that this version makes otherwise"));
   EXPECT_FALSE(answers(rows[3], identity, toy.candidates));
   EXPECT_TRUE(answers(rows[5], identity, toy.candidates));
   EXPECT_FALSE(answers(rows[5], identity, toy_candidates(2)));
@@ -111,8 +112,8 @@ TEST(Resume, ModelLearnsFromReusedTrials) {
   EXPECT_GT(toy.run().fits, 0);
 }
 
-// A run that was killed or interrupted came to no verdict. The same command goes on where it was: with the budget that is
-// left, and without measuring anything again but the default.
+// A run that was killed or interrupted came to no verdict. The same command goes on where it was: with the
+// budget that is left, and without measuring anything again but the default.
 TEST(Resume, GoesOnWithTheBudgetOfARunThatWasCutOff) {
   ToySession toy;
   toy.arrange = [&toy](FakeMeasurer& measurer) {
@@ -185,8 +186,7 @@ TEST(Resume, QuarantinesAConfigThatHasKilledTwoWorkers) {
     return std::get<Failure>(toy.rows(session)[0].outcome).text;
   };
   EXPECT_EQ(death("session-1"), "SIGSEGV\nmore");
-  EXPECT_EQ(death("session-2"),
-            "SIGSEGV; quarantined: it has killed two workers and is not run again\nmore");
+  EXPECT_EQ(death("session-2"), "SIGSEGV; quarantined: it has killed two workers and is not run again\nmore");
   toy.options.session_id = "session-3";
   const Summary summary = toy.run();
   EXPECT_THAT(toy.measurer->measured, ::testing::Not(::testing::Contains("toy_1_1_1_0")));
@@ -328,8 +328,8 @@ TEST(Resume, TakesRowsOfAnotherTemplateVersionForAnswersWhereTheirTextsAreTheSam
     if (space.config_of(point).at("pack") == 1) kernel.name += "_new";
     return kernel;
   };
-  const auto same = std::ranges::count_if(
-      toy.rows("session-1"), [](const Record& row) { return row.config.find("pack") == 0; });
+  const auto same = std::ranges::count_if(toy.rows("session-1"),
+                                          [](const Record& row) { return row.config.find("pack") == 0; });
   ASSERT_GT(same, 0);
   ASSERT_LT(same, 64);
   toy.options.session_id = "session-2";
