@@ -75,7 +75,8 @@ std::size_t Session::finalists(const TimeLeft& left) const {
   if (!prepared_ && spent_by_search_.kernels > 0) {  // the inputs are made again, and all are compiled again
     const double each_s = spent_by_search_.compiling_s / spent_by_search_.kernels;
     budget_s -= inputs_s_ + 2 * each_s;
-    most = std::min(most, static_cast<std::size_t>(std::max(1.0, kCompileShare * budget_s / each_s)));
+    const double compiled = each_s > 0 ? std::max(1.0, kCompileShare * budget_s / each_s) : kNoLimitS;
+    most = static_cast<std::size_t>(std::min(compiled, static_cast<double>(most)));
   }
   return affordable_finalists(budget_s, most, default_us, *best->time_us(),
                               backend_of(task_.device.limits.target).contest);

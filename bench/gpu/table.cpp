@@ -285,8 +285,7 @@ int main(int argc, char** argv) {
   if (!suites.empty())
     fmt::print(
         "\n## Tuned\n\nRatios are times, library / ours, the median of interleaved rounds: above 1 we are "
-        "faster. A "
-        "second: trials for each second of hints, proposals, compilations and trials.\n");
+        "faster. A second: trials for each second of hints, proposals, compilations and trials.\n");
   for (const std::string& suite : suites) print_suite(suite, rows[suite]);
   if (!others.empty()) fmt::print("\n## Not done\n\n");
   for (const Step* step : others) {
