@@ -16,7 +16,7 @@
 
 #include "codegen/emit.h"
 #include "deploy/export_folder.h"
-#include "deploy/runtime/lehr_bundle.h"
+#include "runtime/lehr_bundle.h"
 #include "measure/host/cpu_device.h"
 #include "measure/system/temp_dir.h"
 #include "templates/catalog.h"

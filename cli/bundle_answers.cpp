@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "cli/table.h"
-#include "deploy/runtime/bundle.h"
+#include "runtime/bundle.h"
 
 namespace lehr {
 namespace {

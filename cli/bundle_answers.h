@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "deploy/runtime/lehr_bundle.h"
+#include "runtime/lehr_bundle.h"
 
 namespace lehr {
 

@@ -10,7 +10,7 @@
 #include "base/target.h"
 #include "cli/args.h"
 #include "deploy/bundle_folder.h"
-#include "deploy/runtime/cpu_features.h"
+#include "runtime/cpu_features.h"
 #include "measure/host/host_backend.h"
 
 namespace lehr {

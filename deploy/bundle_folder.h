@@ -35,7 +35,7 @@ bool is_for_gpu(const FolderKernel& kernel);
 /// identity of what compiles it. A loader takes two libraries of one name for the same one.
 std::string deployed_name(const Source& source, std::string_view compiler);
 /// The text to compile: the source's, whose functions are called `name`, `name`_prepack, ..., so that kernels
-/// of one family can be linked together; and for a CPU `name`_call (deploy/runtime/manifest.h).
+/// of one family can be linked together; and for a CPU `name`_call (runtime/manifest.h).
 std::string deployed_text(const RebuiltKernel& kernel, const std::string& name);
 /// The names of its functions there, the entry's first.
 std::vector<std::string> deployed_functions(const Source& source, const std::string& name);

@@ -5,7 +5,7 @@
 #include <map>
 #include <string_view>
 
-#include "deploy/runtime/sha256.h"
+#include "runtime/sha256.h"
 
 namespace lehr {
 namespace {

@@ -1,4 +1,4 @@
-// The plug-in that runs a bundle's kernels in ONNX Runtime (deploy/onnxruntime/), compiled from the source
+// The plug-in that runs a bundle's kernels in ONNX Runtime (plugin/), compiled from the source
 // that the program ships.
 #pragma once
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "deploy/runtime/self_test.h"
+#include "runtime/self_test.h"
 #include "workload/operator.h"
 #include "workload/reference.h"
 

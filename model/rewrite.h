@@ -1,6 +1,6 @@
 // A model in which places are computed by kernels of a bundle: what an inference engine loads in its stead. A place
 // becomes one node of the domain "ai.lehr", operator "Fused", whose inputs are the tensors of the workload in their
-// order. What its attributes say is specified in deploy/onnxruntime/README.md, with what the plug-in makes of it.
+// order. What its attributes say is specified in plugin/README.md, with what the plug-in makes of it.
 #pragma once
 
 #include <filesystem>

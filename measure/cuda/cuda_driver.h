@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "base/cuda_api.h"
+#include "runtime/cuda_api.h"
 #include "base/dtype.h"
 #include "ir/kernel.h"
 #include "measure/system/shared_library.h"

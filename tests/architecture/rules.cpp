@@ -11,8 +11,8 @@ namespace lehr::test {
 namespace {
 
 const std::vector<std::string> kWholeProduct = {
-    "base",   "workload", "space",    "ir",   "target", "codegen", "templates", "costmodel",
-    "search", "measure",  "database", "tune", "replay", "deploy",  "model",     "cli"};
+    "runtime",   "plugin", "base",    "workload", "space", "ir",     "target", "codegen", "templates",
+    "costmodel", "search", "measure", "database", "tune",  "replay", "deploy", "model",   "cli"};
 
 std::vector<std::string> product_without(std::initializer_list<std::string_view> left_out) {
   std::vector<std::string> folders = kWholeProduct;
@@ -48,6 +48,8 @@ bool allows(const FolderRule& rule, const std::string& path) {
 
 std::span<const FolderRule> folder_rules() {
   static const std::vector<FolderRule> kRules = {
+      {"runtime", {}},
+      {"plugin", {"runtime"}},
       {"base", {}},
       {"workload", {"base"}},
       {"space", {"base"}},
@@ -57,13 +59,15 @@ std::span<const FolderRule> folder_rules() {
       {"templates", {"workload", "ir", "space", "base"}},
       {"costmodel", {"ir", "base"}},
       {"search", {"space", "base"}},
-      {"measure", {"codegen", "target", "workload", "ir", "base", "deploy/runtime/lehr_bundle.h"}},
+      {"measure", {"codegen", "target", "workload", "ir", "base", "runtime", "plugin"}},
       {"database",
        {"space", "base", "measure/core/device.h", "measure/core/library_search.h", "measure/core/outcome.h"}},
-      {"tune", product_without({"tune", "replay", "deploy", "model", "cli"})},
+      {"tune", product_without({"runtime", "plugin", "tune", "replay", "deploy", "model", "cli"})},
       {"replay",
        {"base", "workload", "space", "target", "templates", "costmodel", "search", "database", "tune"}},
-      {"deploy", {"tune", "templates", "measure", "database", "codegen", "target", "ir", "workload", "base"}},
+      {"deploy",
+       {"tune", "templates", "measure", "database", "codegen", "target", "ir", "workload", "base", "runtime",
+        "plugin"}},
       {"model", {"workload", "base"}},
       {"cli", product_without({"cli"})},
       {"tests", kWholeProduct},

@@ -11,8 +11,8 @@
 #include <sstream>
 
 #include "cli/isa_flag.h"
-#include "deploy/runtime/cpu_features.h"
-#include "deploy/runtime/lehr_bundle.h"
+#include "runtime/cpu_features.h"
+#include "runtime/lehr_bundle.h"
 #include "support.h"
 
 namespace lehr::testing {

@@ -8,7 +8,7 @@
 
 #include "database/record_codec.h"
 #include "database/schema.h"
-#include "deploy/runtime/cpu_features.h"
+#include "runtime/cpu_features.h"
 #include "support.h"
 #include "target/archs.h"
 

@@ -12,7 +12,7 @@
 #include "codegen/emit.h"
 #include "deploy/export_folder.h"
 #include "deploy/linked.h"
-#include "deploy/runtime/lehr_bundle.h"
+#include "runtime/lehr_bundle.h"
 #include "measure/cuda/cuda_driver.h"
 #include "measure/cuda/cuda_folders.h"
 #include "measure/cuda/nvrtc.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "folder_support.h"
+#include "tests/runtime/folder_support.h"
 #include "measure/core/problem.h"
 #include "measure/vendor/bundle/cuda_bundle.h"
 #include "workload/workload.h"

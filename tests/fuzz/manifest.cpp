@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "deploy/runtime/bundle.h"
-#include "deploy/runtime/sha256.h"
+#include "runtime/bundle.h"
+#include "runtime/sha256.h"
 #include "tests/fuzz/targets.h"
 
 namespace lehr::test {

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "deploy/onnxruntime/node_shapes.h"
+#include "plugin/node_shapes.h"
 #include "tests/fuzz/targets.h"
 
 namespace lehr::test {

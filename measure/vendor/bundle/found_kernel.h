@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "deploy/runtime/lehr_bundle.h"
+#include "runtime/lehr_bundle.h"
 #include "measure/core/runner.h"
 #include "measure/system/shared_library.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/onnxruntime_api.h"
+#include "plugin/onnxruntime_api.h"
 
 namespace lehr::onnxruntime {
 

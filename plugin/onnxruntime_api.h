@@ -1,0 +1,287 @@
+// What is called of ONNX Runtime's C API both by the plug-in that runs bundles in it (plugin) and
+// where it is timed as a baseline (measure/vendor/onnxruntime): slots of its table of functions, numbers and
+// structs, written out from include/onnxruntime/core/session/onnxruntime_c_api.h of
+// github.com/microsoft/onnxruntime, so that no build needs its package. Needs nothing but the language:
+// bundles ship it.
+//
+// The table only grows at its end, so that a library of any later version has these slots where they are
+// here. All of them are those of version 17, which ONNX Runtime 1.17 was the first to have.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lehr {
+
+/// The version to ask for: the lowest that has all slots below.
+inline constexpr std::uint32_t kOrtApiVersion = 17;
+
+// Opaque. Those that a function hands out through a pointer to a pointer are ended by the slot
+// ort::Release..., those that are const belong to the one they were asked of.
+struct OrtAllocator;
+struct OrtEnv;
+struct OrtKernelContext;
+struct OrtKernelInfo;
+struct OrtLogger;
+struct OrtCustomOpDomain;
+struct OrtMemoryInfo;
+struct OrtOp;
+struct OrtOpAttr;
+struct OrtRunOptions;
+struct OrtSession;
+struct OrtSessionOptions;
+struct OrtShapeInferContext;
+struct OrtStatus;  ///< nullptr: it succeeded
+struct OrtTensorTypeAndShapeInfo;
+struct OrtTypeInfo;
+struct OrtValue;
+
+/// The table: function pointers, one behind the other.
+struct OrtApi;
+
+/// What the library's one exported function, `const OrtApiBase* OrtGetApiBase()`, returns.
+struct OrtApiBase {
+  const OrtApi* (*get_api)(std::uint32_t version);  ///< nullptr: the library is older than that
+  const char* (*get_version_string)();              ///< "1.23.2"
+};
+
+/// Numbers of enum OrtErrorCode.
+enum class OrtErrorCode : int {
+  kOk = 0,
+  kFail = 1,
+  kInvalidArgument = 2,
+  kRuntimeException = 6,
+  kInvalidGraph = 10
+};
+/// Numbers of enum OrtLoggingLevel.
+enum class OrtLoggingLevel : int { kVerbose = 0, kInfo = 1, kWarning = 2, kError = 3, kFatal = 4 };
+/// Numbers of enum GraphOptimizationLevel.
+enum class OrtOptimizations : int { kNone = 0, kBasic = 1, kExtended = 2, kAll = 99 };
+/// Numbers of enum ExecutionMode.
+enum class OrtExecutionMode : int { kSequential = 0, kParallel = 1 };
+/// Numbers of enum ONNXType.
+enum class OrtOnnxType : int { kUnknown = 0, kTensor = 1 };
+/// Numbers of enum ONNXTensorElementDataType, which are those of TensorProto.DataType.
+enum class OrtElementType : int {
+  kUndefined = 0,
+  kFloat = 1,
+  kUint8 = 2,
+  kInt8 = 3,
+  kUint16 = 4,
+  kInt16 = 5,
+  kInt32 = 6,
+  kInt64 = 7,
+  kString = 8,
+  kBool = 9,
+  kFloat16 = 10,
+  kDouble = 11,
+  kUint32 = 12,
+  kUint64 = 13,
+  kBfloat16 = 16,
+  kFloat8E4M3FN = 17,
+  kFloat8E5M2 = 19,
+};
+/// Numbers of enum OrtAllocatorType.
+enum class OrtAllocatorType : int { kDevice = 0, kArena = 1 };
+/// Numbers of enum OrtMemType.
+enum class OrtMemType : int { kCpu = -1, kDefault = 0 };
+/// Numbers of enum OrtOpAttrType.
+enum class OrtOpAttrType : int { kInt = 1, kInts = 2, kFloat = 3, kFloats = 4, kString = 5, kStrings = 6 };
+/// Numbers of enum OrtCustomOpInputOutputCharacteristic.
+enum class OrtCharacteristic : int { kRequired = 0, kOptional = 1, kVariadic = 2 };
+
+/// An operator of a plug-in's own, which has to outlive the sessions that know it. `op` is always itself.
+/// A null pointer stands for the engine's default in the members from infer_output_shape on.
+struct OrtCustomOp {
+  std::uint32_t version = kOrtApiVersion;
+  void* (*create_kernel)(const OrtCustomOp* op, const OrtApi* api, const OrtKernelInfo* info) = nullptr;
+  const char* (*get_name)(const OrtCustomOp* op) = nullptr;
+  const char* (*get_execution_provider_type)(const OrtCustomOp* op) = nullptr;  ///< of nullptr: the CPU's
+  OrtElementType (*get_input_type)(const OrtCustomOp* op, std::size_t index) = nullptr;
+  std::size_t (*get_input_type_count)(const OrtCustomOp* op) = nullptr;
+  OrtElementType (*get_output_type)(const OrtCustomOp* op, std::size_t index) = nullptr;
+  std::size_t (*get_output_type_count)(const OrtCustomOp* op) = nullptr;
+  void (*kernel_compute)(void* kernel, OrtKernelContext* context) = nullptr;
+  void (*kernel_destroy)(void* kernel) = nullptr;
+  OrtCharacteristic (*get_input_characteristic)(const OrtCustomOp* op, std::size_t index) = nullptr;
+  OrtCharacteristic (*get_output_characteristic)(const OrtCustomOp* op, std::size_t index) = nullptr;
+  OrtMemType (*get_input_memory_type)(const OrtCustomOp* op, std::size_t index) = nullptr;
+  int (*get_variadic_input_min_arity)(const OrtCustomOp* op) = nullptr;
+  int (*get_variadic_input_homogeneity)(const OrtCustomOp* op) = nullptr;
+  int (*get_variadic_output_min_arity)(const OrtCustomOp* op) = nullptr;
+  int (*get_variadic_output_homogeneity)(const OrtCustomOp* op) = nullptr;
+  OrtStatus* (*create_kernel_v2)(const OrtCustomOp* op, const OrtApi* api, const OrtKernelInfo* info,
+                                 void** kernel) = nullptr;
+  OrtStatus* (*kernel_compute_v2)(void* kernel, OrtKernelContext* context) = nullptr;
+  OrtStatus* (*infer_output_shape)(const OrtCustomOp* op, OrtShapeInferContext* context) = nullptr;
+  int (*get_start_version)(const OrtCustomOp* op) = nullptr;
+  int (*get_end_version)(const OrtCustomOp* op) = nullptr;
+  // Of version 18, which a library looks at only where `version` says so.
+  std::size_t (*get_may_inplace)(int** inputs, int** outputs) = nullptr;
+  void (*release_may_inplace)(int* inputs, int* outputs) = nullptr;
+  std::size_t (*get_alias_map)(int** inputs, int** outputs) = nullptr;
+  void (*release_alias_map)(int* inputs, int* outputs) = nullptr;
+};
+
+/// The table's functions by the names that they have there: `ort::Run(api, session, ...)`.
+namespace ort {
+
+template <int kNumber, typename Function>
+struct Slot;
+template <int kNumber, typename Result, typename... Arguments>
+struct Slot<kNumber, Result(Arguments...)> {
+  Result operator()(const OrtApi* api, Arguments... arguments) const {
+    return reinterpret_cast<Result (*const*)(Arguments...)>(api)[kNumber](arguments...);
+  }
+  static constexpr int number() { return kNumber; }
+};
+template <int kNumber, typename... Arguments>
+inline constexpr Slot<kNumber, OrtStatus*(Arguments...)> kStatusSlot{};
+template <int kNumber, typename Released>
+inline constexpr Slot<kNumber, void(Released*)> kReleaseSlot{};
+
+inline constexpr Slot<0, OrtStatus*(OrtErrorCode, const char*)> CreateStatus;
+inline constexpr Slot<1, OrtErrorCode(const OrtStatus*)> GetErrorCode;
+inline constexpr Slot<2, const char*(const OrtStatus*)> GetErrorMessage;
+inline constexpr auto ReleaseStatus = kReleaseSlot<93, OrtStatus>;
+
+// Sessions. `const char*` of a path is in the system's characters, as on all systems but Windows.
+inline constexpr auto CreateEnv =
+    kStatusSlot<3, OrtLoggingLevel, const char* /* name in its log */, OrtEnv**>;
+inline constexpr auto ReleaseEnv = kReleaseSlot<92, OrtEnv>;
+inline constexpr auto CreateSessionOptions = kStatusSlot<10, OrtSessionOptions**>;
+inline constexpr auto ReleaseSessionOptions = kReleaseSlot<100, OrtSessionOptions>;
+inline constexpr auto SetSessionExecutionMode = kStatusSlot<13, OrtSessionOptions*, OrtExecutionMode>;
+inline constexpr auto SetSessionLogSeverityLevel = kStatusSlot<22, OrtSessionOptions*, int>;
+inline constexpr auto SetSessionGraphOptimizationLevel =
+    kStatusSlot<23, OrtSessionOptions*, OrtOptimizations>;
+inline constexpr auto SetIntraOpNumThreads = kStatusSlot<24, OrtSessionOptions*, int>;
+inline constexpr auto SetInterOpNumThreads = kStatusSlot<25, OrtSessionOptions*, int>;
+inline constexpr auto AddSessionConfigEntry =
+    kStatusSlot<130, OrtSessionOptions*, const char* /* key */, const char* /* value */>;
+/// Keeps the library's handle itself, unlike slot 29.
+inline constexpr auto RegisterCustomOpsLibrary_V2 =
+    kStatusSlot<228, OrtSessionOptions*, const char* /* path */>;
+inline constexpr auto CreateSession =
+    kStatusSlot<7, const OrtEnv*, const char* /* path */, const OrtSessionOptions*, OrtSession**>;
+inline constexpr auto CreateSessionFromArray =
+    kStatusSlot<8, const OrtEnv*, const void*, std::size_t, const OrtSessionOptions*, OrtSession**>;
+inline constexpr auto ReleaseSession = kReleaseSlot<95, OrtSession>;
+/// `inputs` and `outputs` in the order of their names. An output that is nullptr is created.
+inline constexpr auto Run =
+    kStatusSlot<9, OrtSession*, const OrtRunOptions*, const char* const* /* input names */,
+                const OrtValue* const* /* inputs */, std::size_t, const char* const* /* output names */,
+                std::size_t, OrtValue** /* outputs */>;
+
+// What a session takes and gives. Names are freed with the allocator that they were asked with.
+inline constexpr auto SessionGetInputCount = kStatusSlot<30, const OrtSession*, std::size_t*>;
+inline constexpr auto SessionGetOutputCount = kStatusSlot<31, const OrtSession*, std::size_t*>;
+inline constexpr auto SessionGetInputTypeInfo =
+    kStatusSlot<33, const OrtSession*, std::size_t, OrtTypeInfo**>;
+inline constexpr auto SessionGetOutputTypeInfo =
+    kStatusSlot<34, const OrtSession*, std::size_t, OrtTypeInfo**>;
+inline constexpr auto SessionGetInputName =
+    kStatusSlot<36, const OrtSession*, std::size_t, OrtAllocator*, char**>;
+inline constexpr auto SessionGetOutputName =
+    kStatusSlot<37, const OrtSession*, std::size_t, OrtAllocator*, char**>;
+inline constexpr auto GetOnnxTypeFromTypeInfo = kStatusSlot<56, const OrtTypeInfo*, OrtOnnxType*>;
+/// nullptr where it is no tensor's.
+inline constexpr auto CastTypeInfoToTensorInfo =
+    kStatusSlot<55, const OrtTypeInfo*, const OrtTensorTypeAndShapeInfo**>;
+inline constexpr auto ReleaseTypeInfo = kReleaseSlot<98, OrtTypeInfo>;
+
+// Tensors.
+inline constexpr auto CreateTensorAsOrtValue =
+    kStatusSlot<48, OrtAllocator*, const std::int64_t* /* shape */, std::size_t /* rank */, OrtElementType,
+                OrtValue**>;
+/// The memory stays the caller's.
+inline constexpr auto CreateTensorWithDataAsOrtValue =
+    kStatusSlot<49, const OrtMemoryInfo*, void*, std::size_t /* bytes */, const std::int64_t* /* shape */,
+                std::size_t /* rank */, OrtElementType, OrtValue**>;
+inline constexpr auto IsTensor = kStatusSlot<50, const OrtValue*, int*>;
+inline constexpr auto GetTensorMutableData = kStatusSlot<51, OrtValue*, void**>;
+/// Of all strings of a tensor together, without any 0.
+inline constexpr auto GetStringTensorDataLength = kStatusSlot<53, const OrtValue*, std::size_t*>;
+/// The strings one behind the other, and where each begins.
+inline constexpr auto GetStringTensorContent =
+    kStatusSlot<54, const OrtValue*, void*, std::size_t /* length */, std::size_t* /* begins */,
+                std::size_t /* how many */>;
+inline constexpr auto ReleaseValue = kReleaseSlot<96, OrtValue>;
+inline constexpr auto GetTensorTypeAndShape = kStatusSlot<65, const OrtValue*, OrtTensorTypeAndShapeInfo**>;
+inline constexpr auto GetTensorElementType =
+    kStatusSlot<60, const OrtTensorTypeAndShapeInfo*, OrtElementType*>;
+inline constexpr auto GetDimensionsCount = kStatusSlot<61, const OrtTensorTypeAndShapeInfo*, std::size_t*>;
+/// -1: not known before it runs.
+inline constexpr auto GetDimensions =
+    kStatusSlot<62, const OrtTensorTypeAndShapeInfo*, std::int64_t*, std::size_t>;
+inline constexpr auto GetTensorShapeElementCount =
+    kStatusSlot<64, const OrtTensorTypeAndShapeInfo*, std::size_t*>;
+inline constexpr auto ReleaseTensorTypeAndShapeInfo = kReleaseSlot<99, OrtTensorTypeAndShapeInfo>;
+inline constexpr auto GetTensorMemoryInfo = kStatusSlot<194, const OrtValue*, const OrtMemoryInfo**>;
+
+// Memory.
+inline constexpr auto CreateCpuMemoryInfo = kStatusSlot<69, OrtAllocatorType, OrtMemType, OrtMemoryInfo**>;
+inline constexpr auto ReleaseMemoryInfo = kReleaseSlot<94, OrtMemoryInfo>;
+inline constexpr auto AllocatorAlloc = kStatusSlot<75, OrtAllocator*, std::size_t, void**>;
+inline constexpr auto AllocatorFree = kStatusSlot<76, OrtAllocator*, void*>;
+/// The CPU's; it is not to be released.
+inline constexpr auto GetAllocatorWithDefaultOptions = kStatusSlot<78, OrtAllocator**>;
+inline constexpr auto ReleaseAllocator = kReleaseSlot<132, OrtAllocator>;
+
+// A plug-in's operators.
+inline constexpr auto CreateCustomOpDomain = kStatusSlot<26, const char*, OrtCustomOpDomain**>;
+inline constexpr auto CustomOpDomain_Add = kStatusSlot<27, OrtCustomOpDomain*, const OrtCustomOp*>;
+inline constexpr auto AddCustomOpDomain = kStatusSlot<28, OrtSessionOptions*, OrtCustomOpDomain*>;
+inline constexpr auto ReleaseCustomOpDomain = kReleaseSlot<101, OrtCustomOpDomain>;
+
+// A node, when its kernel is created. `size` is that of the text with its 0, in and out; with a null pointer
+// for the text it is only told.
+inline constexpr auto KernelInfoGetAttribute_int64 =
+    kStatusSlot<86, const OrtKernelInfo*, const char*, std::int64_t*>;
+inline constexpr auto KernelInfoGetAttribute_string =
+    kStatusSlot<87, const OrtKernelInfo*, const char*, char*, std::size_t* /* size */>;
+inline constexpr auto CopyKernelInfo = kStatusSlot<217, const OrtKernelInfo*, OrtKernelInfo**>;
+inline constexpr auto ReleaseKernelInfo = kReleaseSlot<218, OrtKernelInfo>;
+inline constexpr auto KernelInfo_GetInputCount = kStatusSlot<230, const OrtKernelInfo*, std::size_t*>;
+inline constexpr auto KernelInfo_GetNodeName =
+    kStatusSlot<244, const OrtKernelInfo*, char*, std::size_t* /* size */>;
+inline constexpr auto KernelInfo_GetLogger = kStatusSlot<245, const OrtKernelInfo*, const OrtLogger**>;
+inline constexpr auto KernelInfoGetConstantInput_tensor =
+    kStatusSlot<249, const OrtKernelInfo*, std::size_t, int* /* is constant */, const OrtValue**>;
+inline constexpr auto Logger_LogMessage =
+    kStatusSlot<247, const OrtLogger*, OrtLoggingLevel, const char* /* message */, const char* /* file */,
+                int /* line */, const char* /* function */>;
+
+// A call of it.
+inline constexpr auto KernelContext_GetInputCount = kStatusSlot<88, const OrtKernelContext*, std::size_t*>;
+inline constexpr auto KernelContext_GetInput =
+    kStatusSlot<90, const OrtKernelContext*, std::size_t, const OrtValue**>;
+inline constexpr auto KernelContext_GetOutput =
+    kStatusSlot<91, OrtKernelContext*, std::size_t, const std::int64_t* /* shape */, std::size_t /* rank */,
+                OrtValue**>;
+inline constexpr auto KernelContext_GetGPUComputeStream = kStatusSlot<193, const OrtKernelContext*, void**>;
+inline constexpr auto KernelContext_GetAllocator =
+    kStatusSlot<253, const OrtKernelContext*, const OrtMemoryInfo*, OrtAllocator**>;
+/// Calls work(context, i) for i in [0, total) on the engine's intra-op threads, and returns when all have
+/// returned; in at most `batches` pieces, 0: any number.
+inline constexpr auto KernelContext_ParallelFor =
+    kStatusSlot<274, const OrtKernelContext*, void (*)(void*, std::size_t), std::size_t /* total */,
+                std::size_t /* batches */, void* /* context */>;
+
+// The engine's own operators, called from a kernel. `length`: of ints, floats and strings how many, of one
+// string its bytes, else 1. A string is given as its characters, strings as `const char* const*`.
+inline constexpr auto CreateOpAttr = kStatusSlot<211, const char* /* name */, const void* /* data */,
+                                                 int /* length */, OrtOpAttrType, OrtOpAttr**>;
+inline constexpr auto ReleaseOpAttr = kReleaseSlot<212, OrtOpAttr>;
+inline constexpr auto CreateOp =
+    kStatusSlot<213, const OrtKernelInfo*, const char* /* name */, const char* /* domain */,
+                int /* version */, const char** /* type constraints' names */, const OrtElementType*,
+                int /* how many */, const OrtOpAttr* const*, int /* how many */, int /* inputs */,
+                int /* outputs */, OrtOp**>;
+/// Outputs have their shapes and memory already.
+inline constexpr auto InvokeOp = kStatusSlot<214, const OrtKernelContext*, const OrtOp*,
+                                             const OrtValue* const*, int, OrtValue* const*, int>;
+inline constexpr auto ReleaseOp = kReleaseSlot<215, OrtOp>;
+
+}  // namespace ort
+}  // namespace lehr

@@ -1,0 +1,181 @@
+// A caller, helpers, and a round that they run together.
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "runtime/memory.h"
+#include "runtime/message.h"
+
+namespace lehr::runtime {
+namespace {
+
+// A helper looks for the next round so many times before it sleeps: kernels of one model follow each other
+// within microseconds, and waking a sleeper takes some 50 of them.
+constexpr int kLooks = 4000;
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+/// The helpers of one process, and the round that they run.
+struct Crew {
+  const pid_t process = getpid();
+  Crew* before = nullptr;  ///< of the parent process, whose threads are not here
+
+  // A round is begun under `mutex`, so that no helper misses it between its look and its sleep.
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t begun = PTHREAD_COND_INITIALIZER;
+  std::atomic<std::uint32_t> round = 0;
+  std::atomic<bool> busy = false;
+  bool quit = false;
+
+  // Written before a round begins.
+  void (*work)(void*, std::uint32_t) = nullptr;
+  void* context = nullptr;
+  std::uint32_t workers = 0;
+
+  std::atomic<std::uint32_t> next = 0;
+  std::atomic<std::uint32_t> at_work = 0;  ///< helpers that have not finished the round
+  Array<pthread_t> helpers;
+
+  /// So many helpers, or as many as could be started. None where there is no memory.
+  static Owner<Crew> start(std::uint32_t helpers) {
+    Owner<Crew> crew = Owner<Crew>::make();
+    if (!crew || !crew->helpers.resize(helpers)) return {};
+    std::size_t started = 0;
+    while (started < helpers &&
+           pthread_create(&crew->helpers[started], nullptr, &Crew::help, crew.get()) == 0)
+      ++started;
+    while (crew->helpers.size() > started) crew->helpers.shrink();
+    return crew;
+  }
+
+  void join() {
+    quit = true;
+    begin_round();
+    for (const pthread_t helper : helpers) pthread_join(helper, nullptr);
+  }
+
+  void run() {
+    next.store(0, std::memory_order_relaxed);
+    at_work.store(static_cast<std::uint32_t>(helpers.size()), std::memory_order_relaxed);
+    begin_round();
+    take_part();
+    for (int looks = 1; at_work.load(std::memory_order_acquire) != 0; ++looks) {
+      // Now and then others run: with fewer processors than threads, the one waited for may be among them.
+      if (looks % 1024 == 0)
+        sched_yield();
+      else
+        relax();
+    }
+  }
+
+ private:
+  void begin_round() {
+    pthread_mutex_lock(&mutex);
+    round.fetch_add(1, std::memory_order_release);
+    pthread_cond_broadcast(&begun);
+    pthread_mutex_unlock(&mutex);
+  }
+
+  void take_part() {
+    for (std::uint32_t worker = next.fetch_add(1, std::memory_order_relaxed); worker < workers;
+         worker = next.fetch_add(1, std::memory_order_relaxed))
+      work(context, worker);
+  }
+
+  void wait_for_round_after(std::uint32_t seen) {
+    for (int looks = 0; looks < kLooks; ++looks) {
+      if (round.load(std::memory_order_acquire) != seen) return;
+      relax();
+    }
+    pthread_mutex_lock(&mutex);
+    while (round.load(std::memory_order_acquire) == seen) pthread_cond_wait(&begun, &mutex);
+    pthread_mutex_unlock(&mutex);
+  }
+
+  static void* help(void* given) {
+    auto& crew = *static_cast<Crew*>(given);
+    for (std::uint32_t seen = 0;; ++seen) {
+      crew.wait_for_round_after(seen);
+      if (crew.quit) return nullptr;
+      crew.take_part();
+      crew.at_work.fetch_sub(1, std::memory_order_release);
+    }
+  }
+};
+
+}  // namespace lehr::runtime
+
+using namespace lehr::runtime;
+
+struct lehr_pool {
+  std::uint32_t helpers = 0;
+  std::atomic<Crew*> crew = nullptr;
+
+  ~lehr_pool() {
+    Owner<Crew> last;
+    last.reset(crew);
+    if (last && last->process == getpid()) last->join();
+    while (last) last.reset(std::exchange(last->before, nullptr));
+  }
+
+  /// The crew of this process. In a child of the one that made the pool the first call makes it anew; nullptr
+  /// where there is no memory for it.
+  Crew* crew_here() {
+    Crew* const seen = crew.load(std::memory_order_acquire);
+    if (seen->process == getpid()) return seen;
+    Owner<Crew> made = Crew::start(helpers);
+    if (!made) return nullptr;
+    made->before = seen;
+    Crew* other = seen;
+    if (crew.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel)) return made.release();
+    made->join();
+    return other;
+  }
+};
+
+lehr_status lehr_pool_create(uint32_t threads, lehr_pool** pool, lehr_error* error) {
+  if (pool == nullptr || threads == 0 || threads > LEHR_MOST_THREADS)
+    return fail(error, LEHR_BAD_ARGUMENT,
+                "lehr_pool_create needs a place for the pool and 1 to %d threads, not %u", LEHR_MOST_THREADS,
+                threads);
+  *pool = nullptr;
+  Owner<lehr_pool> made = Owner<lehr_pool>::make();
+  if (made) made->crew = Crew::start(threads - 1).release();
+  if (!made || made->crew == nullptr) return fail(error, LEHR_NO_MEMORY, "there is no memory for the pool");
+  made->helpers = threads - 1;
+  const std::size_t started = made->crew.load()->helpers.size();
+  if (started < threads - 1)
+    return fail(error, LEHR_NO_MEMORY, "only %zu of %u threads could be started", started + 1, threads);
+  *pool = made.release();
+  return succeed(error);
+}
+
+void lehr_pool_run(void* given, uint32_t workers, void (*work)(void* context, uint32_t worker),
+                   void* context) {
+  auto& pool = *static_cast<lehr_pool*>(given);
+  Crew* const crew = pool.helpers == 0 || workers <= 1 ? nullptr : pool.crew_here();
+  if (crew == nullptr || crew->busy.exchange(true, std::memory_order_acquire)) {
+    for (std::uint32_t worker = 0; worker < workers; ++worker) work(context, worker);
+    return;
+  }
+  crew->work = work;
+  crew->context = context;
+  crew->workers = workers;
+  crew->run();
+  crew->busy.store(false, std::memory_order_release);
+}
+
+void lehr_pool_destroy(lehr_pool* pool) {
+  Owner<lehr_pool> ended;
+  ended.reset(pool);
+}

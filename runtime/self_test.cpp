@@ -1,0 +1,106 @@
+// Runs kernels on input whose output is known.
+#include "runtime/self_test.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "runtime/bundle.h"
+#include "runtime/message.h"
+
+namespace lehr::runtime {
+namespace {
+
+/// Memory for a call's parameters and scratch.
+class Memory {
+ public:
+  Memory() = default;
+  ~Memory() {
+    for (std::uint32_t i = 0; i <= count_; ++i) std::free(pieces_[i]);
+  }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  /// Everything that `answer` needs, all of it NaN. False where there is no memory.
+  bool take(const Answer& answer) {
+    count_ = static_cast<std::uint32_t>(answer.params.size());
+    for (std::uint32_t i = 0; i < count_; ++i)
+      if (!piece(i, answer.params[i].bytes)) return false;
+    return piece(count_, answer.scratch_bytes);
+  }
+  void* const* params() const { return pieces_; }
+  void* scratch() const { return pieces_[count_]; }
+  float* floats(std::uint32_t param) const { return static_cast<float*>(pieces_[param]); }
+
+ private:
+  bool piece(std::uint32_t number, std::uint64_t bytes) {
+    if (bytes > std::uint64_t{1} << 62) return false;
+    const std::size_t whole = (bytes + 64) / 64 * 64;
+    pieces_[number] = std::aligned_alloc(64, whole);
+    if (pieces_[number] != nullptr) std::memset(pieces_[number], 0xff, whole);
+    return pieces_[number] != nullptr;
+  }
+
+  void* pieces_[Manifest::kMostParams + 1] = {};
+  std::uint32_t count_ = 0;
+};
+
+void fill(const Answer& answer, const Memory& memory) {
+  for (std::uint32_t i = 0; i < answer.params.size(); ++i) {
+    if (answer.params[i].role != LEHR_IN) continue;
+    float* const values = memory.floats(i);
+    for (std::uint64_t j = 0; j < answer.params[i].bytes / sizeof(float); ++j)
+      values[j] = self_test_input(i, j);
+  }
+}
+
+lehr_status compare(const Answer& answer, const ManifestKernel& said, const ManifestSample* samples,
+                    const Memory& memory, lehr_error* error) {
+  for (std::uint32_t i = 0; i < answer.params.size(); ++i) {
+    if (answer.params[i].role != LEHR_OUT) continue;
+    const float* const got = memory.floats(i);
+    for (std::uint64_t j = 0; j < answer.params[i].bytes / sizeof(float); ++j)
+      if (std::isnan(got[j]))
+        return fail(error, LEHR_WRONG_RESULT, "the kernel for '%s' does not write %s[%llu], or writes a NaN",
+                    answer.workload, answer.params[i].name.data(), static_cast<unsigned long long>(j));
+    for (const ManifestSample* sample = samples; sample != samples + said.samples; ++sample)
+      if (!(std::fabs(got[sample->index] - sample->value) <= said.tolerance))
+        return fail(error, LEHR_WRONG_RESULT, "the kernel for '%s' computes %s[%llu] as %g, which is %g",
+                    answer.workload, answer.params[i].name.data(),
+                    static_cast<unsigned long long>(sample->index), static_cast<double>(got[sample->index]),
+                    sample->value);
+  }
+  return LEHR_OK;
+}
+
+}  // namespace
+
+lehr_status self_test(const Bundle& bundle, const LoadedKernel& kernel, lehr_error* error) {
+  const Answer& answer = *bundle.answer(static_cast<std::size_t>(&kernel - bundle.kernels.data()));
+  if (kernel.said->samples == 0) return LEHR_OK;
+  Memory memory;
+  if (!memory.take(answer))
+    return fail(error, LEHR_NO_MEMORY, "there is no memory for a test of the kernel for '%s'",
+                answer.workload);
+  fill(answer, memory);
+  lehr_call call = {};
+  call.size = sizeof call;
+  call.param_count = static_cast<std::uint32_t>(answer.params.size());
+  call.params = memory.params();
+  call.scratch = memory.scratch();
+  prepack_answer(answer, call);
+  run_answer(answer, call);
+  return compare(answer, *kernel.said, &bundle.manifest.samples[kernel.said->first_sample], memory, error);
+}
+
+}  // namespace lehr::runtime
+
+using namespace lehr::runtime;
+
+lehr_status lehr_self_test(lehr_kernel kernel, lehr_error* error) {
+  const Answer* const answer = answer_of(kernel);
+  if (answer == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "the kernel is not one of an open bundle");
+  const Bundle& bundle = *bundle_of_kernel(kernel);
+  for (const Part& part : answer->parts)
+    if (const lehr_status status = self_test(bundle, *part.kernel, error); status != LEHR_OK) return status;
+  return succeed(error);
+}

@@ -1,0 +1,318 @@
+// Which kernels answer for a workload: one of it, several of smaller ones, one of a larger one, or none.
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "runtime/bundle.h"
+#include "runtime/message.h"
+#include "runtime/words.h"
+
+namespace lehr::runtime {
+namespace {
+
+// What the query says must be so, and what it does not say must go without saying. `free`: a field whose
+// value may differ, "" for none.
+bool is_meant(std::string_view query, const ManifestKernel& kernel, std::string_view free) {
+  const auto is_free = [&](std::string_view word) { return !free.empty() && field_of(word) == free; };
+  Words asked(query);
+  for (std::string_view word; asked.next(word);)
+    if (!is_free(word) && !has_word(kernel.workload, word) && !has_word(kernel.shorter, word)) return false;
+  Words said(kernel.workload);
+  for (std::string_view word; said.next(word);)
+    if (!is_free(word) && !has_field(query, field_of(word)) && !has_word(kernel.defaults, word)) return false;
+  return true;
+}
+
+/// Whether a kernel that fits may be taken for `threads` threads, and before another one.
+bool better(const ManifestKernel& a, const ManifestKernel& b, std::uint32_t threads) {
+  const bool a_fits = a.threads == threads, b_fits = b.threads == threads;
+  return a_fits != b_fits ? a_fits : a.time_us < b.time_us;
+}
+
+// The index of the best kernel of exactly that workload; kernels.size() where there is none.
+std::size_t exact(const Bundle& bundle, const Asked& asked) {
+  std::size_t best = bundle.kernels.size();
+  for (std::size_t i = 0; i < bundle.kernels.size(); ++i) {
+    const ManifestKernel& said = *bundle.kernels[i].said;
+    if (!asked.is_for(said) || !is_meant(asked.workload, said, {})) continue;
+    if (best == bundle.kernels.size() || better(said, *bundle.kernels[best].said, asked.threads)) best = i;
+  }
+  return best;
+}
+
+// Parts work on the same whole tensors and on slices of the others, and share what is prepacked. A slice
+// begins where both may begin to read.
+bool goes_with(const LoadedKernel& a, const LoadedKernel& b) {
+  if (a.said->slice_field != b.said->slice_field || a.said->tensors() != b.said->tensors() ||
+      a.said->threads != b.said->threads || a.said->prepack_layout != b.said->prepack_layout ||
+      a.said->on_cuda() != b.said->on_cuda())
+    return false;
+  for (std::uint32_t i = 0; i < a.said->tensors(); ++i) {
+    const ManifestParam &p = a.params[i], &q = b.params[i];
+    if (p.role != q.role || p.dtype != q.dtype || p.slice_bytes != q.slice_bytes ||
+        (p.slice_bytes == 0 && p.bytes != q.bytes) || p.slice_bytes % p.alignment != 0 ||
+        p.slice_bytes % q.alignment != 0)
+      return false;
+  }
+  return true;
+}
+
+/// Kernels of one workload but for the number of slices, which go together.
+class Group {
+ public:
+  Group(const Bundle& bundle, std::string_view query, const LoadedKernel& like)
+      : bundle_(bundle), query_(query), like_(like) {}
+
+  /// Puts `slices` together: always from the kernel with the least time per slice that still fits. What is
+  /// left, if no kernel is so small or if that takes longer, is padded to a bucket. False where there is
+  /// neither, or no memory.
+  bool answer(std::uint64_t slices, Answer& answer) const {
+    std::uint64_t first = 0;
+    std::uint64_t computed = 0;
+    while (first < slices) {
+      const std::uint64_t left = slices - first;
+      const LoadedKernel* const fits = cheapest(left);
+      const LoadedKernel* const padded = bucket(left);
+      if (padded != nullptr && (fits == nullptr || padded->said->time_us < time_of(left))) {
+        computed += padded->said->slices;
+        answer.time_us += padded->said->time_us;
+        answer.padding_bytes = padding_of(*padded);
+        if (!answer.parts.add({padded, first, 1, left, 0})) return false;
+        break;
+      }
+      if (fits == nullptr) return false;
+      const std::uint64_t size = fits->said->slices, repeats = left / size;
+      computed += repeats * size;
+      answer.time_us += static_cast<double>(repeats) * fits->said->time_us;
+      if (!answer.parts.add({fits, first, repeats, size, 0})) return false;
+      first += repeats * size;
+    }
+    answer.wasted = static_cast<double>(computed - slices) / static_cast<double>(computed);
+    answer.kind = computed > slices ? LEHR_PADDED : LEHR_SPLIT;
+    return finish(slices, answer);
+  }
+
+ private:
+  bool has(const LoadedKernel& kernel) const {
+    return is_meant(query_, *kernel.said, like_.said->slice_field) && goes_with(kernel, like_);
+  }
+
+  const LoadedKernel* cheapest(std::uint64_t most) const {
+    const LoadedKernel* best = nullptr;
+    const auto per_slice = [](const LoadedKernel& kernel) {
+      return kernel.said->time_us / static_cast<double>(kernel.said->slices);
+    };
+    for (const LoadedKernel& kernel : bundle_.kernels)
+      if (kernel.said->slices <= most && has(kernel) &&
+          (best == nullptr || per_slice(kernel) < per_slice(*best)))
+        best = &kernel;
+    return best;
+  }
+
+  const LoadedKernel* bucket(std::uint64_t least) const {
+    const LoadedKernel* best = nullptr;
+    for (const LoadedKernel& kernel : bundle_.kernels)
+      if (kernel.said->bucket && kernel.said->slices > least && has(kernel) &&
+          (best == nullptr || kernel.said->slices < best->said->slices))
+        best = &kernel;
+    return best;
+  }
+
+  // Of so many slices without padding; infinite where that can't be.
+  double time_of(std::uint64_t slices) const {
+    double time_us = 0;
+    while (slices > 0) {
+      const LoadedKernel* const fits = cheapest(slices);
+      if (fits == nullptr) return __builtin_inf();
+      time_us += static_cast<double>(slices / fits->said->slices) * fits->said->time_us;
+      slices %= fits->said->slices;
+    }
+    return time_us;
+  }
+
+  static std::uint64_t padding_of(const LoadedKernel& kernel) {
+    std::uint64_t bytes = 0;
+    for (std::uint32_t i = 0; i < kernel.said->tensors(); ++i)
+      bytes += (kernel.params[i].slice_bytes * kernel.said->slices + 63) / 64 * 64;
+    return bytes;
+  }
+
+  // On a GPU every part has workspaces of its own, and padded slices lie in one more.
+  static bool add_workspaces(Answer& answer) {
+    for (Part& part : answer.parts) {
+      const ManifestKernel& said = *part.kernel->said;
+      part.first_workspace = static_cast<std::uint32_t>(answer.params.size());
+      for (std::uint32_t i = said.tensors(); i < said.params; ++i)
+        if (!answer.params.add(part.kernel->params[i])) return false;
+    }
+    if (answer.padding_bytes > 0) {
+      ManifestParam padding;
+      padding.name = "padding", padding.dtype = "u8";
+      padding.role = LEHR_WORKSPACE;
+      padding.alignment = 256;
+      padding.bytes = std::exchange(answer.padding_bytes, 0);
+      answer.padding = static_cast<std::uint32_t>(answer.params.size());
+      if (!answer.params.add(padding)) return false;
+    }
+    return answer.params.size() <= Manifest::kMostParams;
+  }
+
+  bool finish(std::uint64_t slices, Answer& answer) const {
+    for (std::uint32_t i = 0; i < like_.said->tensors(); ++i) {
+      ManifestParam param = like_.params[i];
+      if (param.slice_bytes > 0 && __builtin_mul_overflow(param.slice_bytes, slices, &param.bytes))
+        return false;
+      for (const Part& part : answer.parts)
+        if (param.alignment < part.kernel->params[i].alignment)
+          param.alignment = part.kernel->params[i].alignment;
+      if (!answer.params.add(param)) return false;
+    }
+    if (like_.said->on_cuda() && !add_workspaces(answer)) return false;
+    for (const Part& part : answer.parts) {
+      const std::uint64_t bytes = (part.kernel->said->scratch_bytes + 63) / 64 * 64;
+      if (bytes > answer.scratch_bytes) answer.scratch_bytes = bytes;
+    }
+    if (!answer.text.resize(query_.size() + 1)) return false;
+    std::memcpy(answer.text.data(), query_.data(), query_.size());
+    answer.workload = answer.text.data();
+    return true;
+  }
+
+  const Bundle& bundle_;
+  std::string_view query_;
+  const LoadedKernel& like_;
+};
+
+// The fastest answer that any group has; none where there is no group.
+Owner<Answer> put_together(const Bundle& bundle, const Asked& asked) {
+  const std::string_view query = asked.workload;
+  Owner<Answer> best;
+  bool best_fits = false;
+  for (const LoadedKernel& like : bundle.kernels) {
+    const std::string_view field = like.said->slice_field;
+    const std::uint64_t slices = field.empty() ? 0 : value_of(query, field);
+    if (slices == 0 || !asked.is_for(*like.said) || !is_meant(query, *like.said, field)) continue;
+    const auto seen = [&](const LoadedKernel& one) {
+      return is_meant(query, *one.said, field) && goes_with(one, like);
+    };
+    if (std::find_if(bundle.kernels.begin(), &like, seen) != &like) continue;  // its group has answered
+    Owner<Answer> answer = Owner<Answer>::make();
+    if (!answer || !Group(bundle, query, like).answer(slices, *answer)) continue;
+    const bool fits = like.said->threads == asked.threads;
+    if (!best || (fits != best_fits ? fits : answer->time_us < best->time_us)) {
+      best = std::move(answer);
+      best_fits = fits;
+    }
+  }
+  return best;
+}
+
+// The kernel as it is, for another number of threads than it was tuned with; none where there is no memory.
+Owner<Answer> on_other_threads(const Answer& exact, std::string_view query) {
+  Owner<Answer> answer = Owner<Answer>::make();
+  if (!answer || !answer->parts.add(exact.parts[0]) || !answer->text.resize(query.size() + 1)) return {};
+  for (const ManifestParam& param : exact.params)
+    if (!answer->params.add(param)) return {};
+  std::memcpy(answer->text.data(), query.data(), query.size());
+  answer->kind = LEHR_OTHER_THREADS;
+  answer->workload = answer->text.data();
+  answer->time_us = exact.time_us;
+  answer->scratch_bytes = exact.scratch_bytes;
+  return answer;
+}
+
+// A field that the query says twice; "" where there is none.
+std::string_view said_twice(std::string_view query) {
+  Words words(query);
+  for (std::string_view word; words.next(word);) {
+    const std::size_t end = static_cast<std::size_t>(word.data() - query.data()) + word.size();
+    if (has_field({query.data() + end, query.size() - end}, field_of(word))) return field_of(word);
+  }
+  return {};
+}
+
+// `target`: what was asked for, or LEHR_ANY_TARGET.
+lehr_status none(const Bundle& bundle, const char* query, std::uint32_t target, lehr_error* error) {
+  const ManifestKernel* elsewhere = nullptr;
+  for (const ManifestKernel& kernel : bundle.manifest.kernels) {
+    if (!is_meant(query, kernel, {})) continue;
+    if (target != LEHR_ANY_TARGET && kernel.on_cuda() != (target == LEHR_CUDA)) {
+      elsewhere = &kernel;
+      continue;
+    }
+    if (kernel.on_cuda())
+      return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' needs %s", query,
+                  bundle.cuda->why_not_of(kernel));
+    const std::string_view missing = what_is_missing(kernel, bundle.features);
+    return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' needs %.*s, which is not there", query,
+                static_cast<int>(missing.size()), missing.data());
+  }
+  if (elsewhere != nullptr)
+    return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' is for %s alone", query,
+                elsewhere->target.data());
+  return fail(error, LEHR_NO_KERNEL, "the bundle has no kernel for '%s'", query);
+}
+
+// The number of the answer; LEHR_NO_KERNEL where the target has none.
+lehr_status find_for(Bundle& bundle, const Asked& asked, std::size_t& index) {
+  const std::size_t whole = exact(bundle, asked);
+  const bool found = whole < bundle.kernels.size();
+  // A GPU's kernel runs with any number of threads.
+  if (found && (asked.threads == 0 || asked.target == LEHR_CUDA ||
+                bundle.kernels[whole].said->threads == asked.threads))
+    return index = whole, LEHR_OK;
+  if (!found && asked.only_exact) return LEHR_NO_KERNEL;
+  index = bundle.known(asked);
+  if (index != Bundle::kNone) return LEHR_OK;
+  Owner<Answer> answer =
+      found ? on_other_threads(*bundle.answer(whole), asked.workload) : put_together(bundle, asked);
+  if (!answer) return found ? LEHR_NO_MEMORY : LEHR_NO_KERNEL;
+  answer->asked_threads = asked.threads;
+  answer->asked_target = asked.target;
+  lehr_status status = LEHR_OK;
+  index = bundle.add(std::move(answer), status);
+  return index != Bundle::kNone ? LEHR_OK : status;
+}
+
+}  // namespace
+}  // namespace lehr::runtime
+
+using namespace lehr::runtime;
+
+lehr_status lehr_find(lehr_bundle handle, const char* workload, const lehr_find_options* options,
+                      lehr_kernel* kernel, lehr_error* error) {
+  Bundle* const bundle = bundle_of(handle);
+  if (bundle == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "the bundle is not open");
+  if (workload == nullptr || kernel == nullptr)
+    return fail(error, LEHR_BAD_ARGUMENT, "lehr_find needs a workload and a place for the handle");
+  *kernel = 0;
+  lehr_find_options taken;
+  if (const lehr_status status =
+          take(options, offsetof(lehr_find_options, target), "lehr_find_options", taken, error);
+      status != LEHR_OK)
+    return status;
+  if (taken.target > LEHR_CUDA)
+    return fail(error, LEHR_BAD_ARGUMENT, "lehr_find_options::target is %u: no target has that number",
+                taken.target);
+  if (const std::string_view field = said_twice(workload); !field.empty())
+    return fail(error, LEHR_BAD_ARGUMENT, "'%s' says %.*s twice", workload, static_cast<int>(field.size()),
+                field.data());
+  Asked asked{workload, taken.threads, LEHR_CPU, taken.only_exact != 0};
+  // The processor's first: a program that does not say what it is for does not depend on whether there is a
+  // GPU.
+  lehr_status status = LEHR_NO_KERNEL;
+  std::size_t index = 0;
+  for (const std::uint32_t target : {LEHR_CPU, LEHR_CUDA}) {
+    if (status != LEHR_NO_KERNEL || (taken.target != LEHR_ANY_TARGET && taken.target != target)) continue;
+    asked.target = target;
+    status = find_for(*bundle, asked, index);
+  }
+  if (status == LEHR_NO_KERNEL) return none(*bundle, workload, taken.target, error);
+  if (status == LEHR_NO_MEMORY) return fail(error, status, "there is no memory for the answer");
+  if (status == LEHR_TOO_MANY_SHAPES)
+    return fail(error, status, "'%s' is put together of several kernels, and %d such shapes are kept already",
+                workload, LEHR_MOST_SHAPES);
+  *kernel = kernel_handle(handle, index);
+  return succeed(error);
+}

@@ -1,0 +1,73 @@
+// As much of ONNX Runtime as a plug-in calls: a table of functions over plain structs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plugin/onnxruntime_api.h"
+
+namespace lehr {
+
+struct OrtStatus {
+  OrtErrorCode code;
+  std::string text;
+};
+struct OrtTensorTypeAndShapeInfo {
+  std::vector<std::int64_t> dims;
+};
+struct OrtMemoryInfo {};
+struct OrtAllocator {};
+struct OrtLogger {};
+struct OrtSessionOptions {};
+struct OrtCustomOpDomain {
+  std::string name;
+  std::vector<const OrtCustomOp*> ops;
+};
+
+struct OrtValue {
+  std::vector<std::int64_t> dims;
+  std::vector<float> values;
+  float* outside = nullptr;  ///< where it does not own its values
+  float* data() { return outside != nullptr ? outside : values.data(); }
+};
+struct OrtOpAttr {
+  std::string name;
+};
+struct OrtOp {
+  std::string name;
+};
+struct OrtKernelInfo {
+  std::string name = "a_node";
+  std::map<std::string, std::string> texts;
+  std::map<std::string, std::int64_t> ints;
+  std::vector<OrtValue*> inputs;  ///< of each the initializer, nullptr: it is none
+};
+struct OrtKernelContext {
+  std::vector<OrtValue*> inputs;
+  OrtValue output;
+  void* stream = nullptr;
+};
+
+namespace testing {
+
+/// What the engine was asked for since reset_engine().
+struct Engine {
+  std::vector<std::string> log;
+  std::vector<std::string> created;  ///< "MatMul 13 alpha", names of attributes behind the version
+  std::vector<std::string> invoked;  ///< names of operators
+  std::atomic<int> parallel_calls = 0;
+  std::atomic<int> live = 0;            ///< objects and memory that wait for their release
+  OrtCustomOpDomain* domain = nullptr;  ///< the last one that a session got
+};
+Engine& engine();
+void reset_engine();
+/// Of a version, as the engine that a plug-in is loaded by.
+const OrtApiBase* engine_base();
+/// One that has no version 17.
+const OrtApiBase* old_engine_base();
+
+}  // namespace testing
+}  // namespace lehr
