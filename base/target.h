@@ -29,6 +29,7 @@ enum class Feature : std::uint16_t {
   kPtx = 1 << 7,          ///< the intrinsics that are instructions of NVIDIA's devices
   kTensorCores = 1 << 8,  ///< products of less than strict f32 are made by other units than those of f32
   kL2PerCore = 1 << 9,    ///< Limits::l2_bytes is what one core has, not the chip
+  kChosenCores = 1 << 10,  ///< Limits::cores are threads, as many as the user says
 };
 
 struct TargetRow {
@@ -68,7 +69,8 @@ constexpr unsigned all(std::initializer_list<Feature> features) {
   return bits;
 }
 inline constexpr std::array kRows = {
-    TargetRow{"cpu", "CPU", "threads", all({Feature::kTasks, Feature::kPrepack, Feature::kL2PerCore})},
+    TargetRow{"cpu", "CPU", "threads",
+              all({Feature::kTasks, Feature::kPrepack, Feature::kL2PerCore, Feature::kChosenCores})},
     TargetRow{"cuda", "CUDA", "SMs",
               all({Feature::kBlocks, Feature::kClusters, Feature::kTensorMaps, Feature::kOverlap,
                    Feature::kSmallFloats, Feature::kPtx, Feature::kTensorCores})},

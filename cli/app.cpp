@@ -142,7 +142,7 @@ CommandLine::CommandLine() : parts_(std::make_unique<Parts>()) {
                 {"tune", "lehr tune gemm --m 512 --n 512 --k 512 --time 30s"},
                 {"results", "lehr best"},
                 {"", "lehr show gemm --m 512 --n 512 --k 512 --as source"},
-                {"take", "lehr export --out winners.json"}},
+                {"take", "lehr export --out kernels"}},
                "Results go to stdout, progress to stderr. Exit codes: 0 ok, 1 wrong input, 2 something "
                "on this machine is missing, 3 nothing found, 4 a check failed, 130 interrupted (the log "
                "is valid)."));

@@ -167,9 +167,7 @@ int BenchCommand::list_bundle() const {
 DeviceChoice BenchCommand::device_choice() const {
   DeviceChoice choice = measure_.choice();
   if (bundle_.empty()) return choice;
-  if (choice.automatic)  // as lehr_find does where no target is said
-    choice.target =
-        *std::ranges::find_if(kTargets, [](Target target) { return target.has(Feature::kTasks); });
+  if (choice.automatic) choice.target = Target();  // as lehr_find does where no target is said
   choice.automatic = false;
   choice.bundle = std::filesystem::absolute(bundle_).string();
   return choice;
@@ -180,7 +178,7 @@ std::vector<std::string> BenchCommand::baselines(Target target) const {
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
   std::vector<std::string> names;
   if (!no_baseline_) names = chosen_baselines(target, baseline_);
-  if (!bundle_.empty()) names.insert(names.begin(), target.has(Feature::kTasks) ? "bundle" : "bundle-cuda");
+  if (!bundle_.empty()) names.insert(names.begin(), std::string(bundle_baseline(target)));
   return names;
 }
 

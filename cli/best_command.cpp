@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/help.h"
 #include "cli/table.h"
+#include "deploy/kernel_json.h"
 #include "deploy/winners.h"
 #include "tune/summary.h"
 
@@ -28,32 +29,21 @@ double gflops(const Winner& winner) {
 json json_of(const Winner& winner) {
   const Record& record = winner.record;
   const Verdict& verdict = winner.verdict;
-  return {{"workload", record.workload},
-          {"device", record.device},
-          {"target", record.target},
-          {"arch", record.arch},
-          {"template", record.config.family},
-          {"template_version", record.template_version},
-          {"config", to_text(record.config)},
-          {"time_us", verdict.best.us},
-          {"time_us_interval", verdict.best.interval},
-          {"gflops", known_or_null(gflops(winner))},
-          {"contested", winner.contested},
-          {"speedup_vs_default", known_or_null(verdict.speedup_vs_default.value)},
-          {"speedup_vs_default_interval", verdict.speedup_vs_default.interval},
-          {"baseline", known_or_null(verdict.baseline)},
-          {"baseline_us", known_or_null(verdict.baseline_us)},
-          {"ways_tried", known_or_null(verdict.ways_tried)},
-          {"ways", known_or_null(verdict.ways)},
-          {"speedup_vs_baseline", known_or_null(verdict.speedup_vs_baseline.value)},
-          {"speedup_vs_baseline_interval", verdict.speedup_vs_baseline.interval},
-          {"deterministic", verdict.deterministic},
-          {"trials", winner.trials},
-          {"picked_by", record.picked_by},
-          {"created_unix_ms", record.created_unix_ms},
-          {"session", record.session},
-          {"merged_from", winner.merged_from},
-          {"record", record.id}};
+  json document = to_json(winner);
+  document.update({{"gflops", known_or_null(gflops(winner))},
+                   {"speedup_vs_default", known_or_null(verdict.speedup_vs_default.value)},
+                   {"speedup_vs_default_interval", verdict.speedup_vs_default.interval},
+                   {"baseline", known_or_null(verdict.baseline)},
+                   {"baseline_us", known_or_null(verdict.baseline_us)},
+                   {"ways_tried", known_or_null(verdict.ways_tried)},
+                   {"ways", known_or_null(verdict.ways)},
+                   {"speedup_vs_baseline", known_or_null(verdict.speedup_vs_baseline.value)},
+                   {"speedup_vs_baseline_interval", verdict.speedup_vs_baseline.interval},
+                   {"trials", winner.trials},
+                   {"picked_by", record.picked_by},
+                   {"created_unix_ms", record.created_unix_ms},
+                   {"session", record.session}});
+  return document;
 }
 
 /// With the ways that it has not tried.

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/table.h"
+#include "deploy/deployment.h"
 #include "runtime/bundle.h"
 
 namespace lehr {
@@ -78,9 +79,10 @@ std::vector<BundleAnswer> BundleAnswers::all() const {
 
 BundleAnswer BundleAnswers::answer(const std::string& workload, const Limits& limits) const {
   lehr_error error = {sizeof error, ""};
-  const bool cpu = limits.target.has(Feature::kTasks);
-  const lehr_find_options options = {sizeof options, cpu ? static_cast<std::uint32_t>(limits.cores) : 0, 0,
-                                     static_cast<std::uint32_t>(cpu ? LEHR_CPU : LEHR_CUDA)};
+  const bool has_threads = limits.target.has(Feature::kChosenCores);
+  const lehr_find_options options = {sizeof options,
+                                     has_threads ? static_cast<std::uint32_t>(limits.cores) : 0, 0,
+                                     deployment_of(limits.target).number};
   lehr_kernel kernel = 0;
   expect(lehr_find(bundle_, workload.c_str(), &options, &kernel, &error), error);
   return answer_of(kernel);

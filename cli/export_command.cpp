@@ -1,4 +1,4 @@
-// Winners -> file.
+// Winners -> folder.
 #include "cli/export_command.h"
 
 #include <CLI/CLI.hpp>
@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/file_output.h"
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/exit_codes.h"
@@ -16,7 +15,6 @@
 #include "cli/signals.h"
 #include "cli/standard_streams.h"
 #include "cli/table.h"
-#include "deploy/bundle_json.h"
 #include "measure/host/host_backend.h"
 #include "measure/worker/backends.h"
 
@@ -41,28 +39,26 @@ std::vector<Buckets> parse_buckets(const std::string& text) {
 
 ExportCommand::ExportCommand(CLI::App& root, const Environment& environment)
     : environment_(environment), database_(environment.database) {
-  app_ = root.add_subcommand(
-      "export",
-      "Write the winners as a folder that a program links or loads, or with their sources as one "
-      "JSON file");
+  app_ =
+      root.add_subcommand("export", "Write the winners as a folder that a program links, loads or compiles");
   filter_.add_to(*app_);
   value_flag(*app_, "Filters", "--isa", isa_, isa_filter_help().c_str());
   value_flag(*app_, kOutputGroup, "--db", database_, "the trial log (./lehr.db, or LEHR_DB)");
-  value_flag(*app_, kOutputGroup, "--out", out_,
-             "the folder to write, or a file that ends in .json; an old one is replaced in one step");
+  value_flag(*app_, kOutputGroup, "--out", out_, "the folder to write; an old one is replaced in one step");
   value_flag(*app_, kOutputGroup, "--buckets", buckets_,
-             "sizes that may serve smaller ones with padding, in a folder: m=1,16,64 (none)");
-  switch_flag(*app_, kOutputGroup, "--embed", embed_,
-              "the folder has sources alone, for builds that take no binaries");
+             "sizes that may serve smaller ones with padding: m=1,16,64 (none)");
+  switch_flag(
+      *app_, kOutputGroup, "--embed", embed_,
+      "the folder has sources, for builds that take no binaries, with how each CUDA kernel is launched");
   switch_flag(*app_, kMeasuringGroup, "--remeasure", remeasure_,
               "check and time winners that cannot be made again as they were measured, as this version makes "
               "them, where their device is at hand");
   switch_flag(*app_, kOutputGroup, "--json", json_, "what was done as JSON on stdout");
-  app_->footer(examples({{"filters", "lehr export --out winners.json --target cpu"},
+  app_->footer(examples({{"filters", "lehr export --out kernels --target cpu"},
                          {"folder", "lehr export --out product/kernels --target cpu --buckets m=1,16"},
                          {"sources", "lehr export --out third_party/kernels --target cpu --embed"},
-                         {"measuring", "lehr export --out winners.json --remeasure"},
-                         {"output", "lehr export --db llama.db --out winners.json --json"}}));
+                         {"measuring", "lehr export --out kernels --remeasure"},
+                         {"output", "lehr export --db llama.db --out kernels --json"}}));
 }
 
 bool ExportCommand::chosen() const {
@@ -85,18 +81,12 @@ bool ExportCommand::remeasure_all(const std::vector<Winner>& found,
 }
 
 int ExportCommand::run() {
-  if (out_.empty())
-    throw_user(
-        "--out is missing: name the folder to write, or a file that ends in .json, such as --out "
-        "winners.json");
-  const bool document = out_.ends_with(".json");
-  if (document && !buckets_.empty()) throw_user("--buckets is for a folder, and {} is one document", out_);
-  if (document && embed_) throw_user("--embed is for a folder, and {} is one document with sources", out_);
-  const std::vector<Buckets> buckets = parse_buckets(buckets_);
-  if (document)
-    check_is_bundle_json(out_);
-  else
-    check_replaceable(out_, &bundle_own_files);
+  if (out_.empty()) throw_user("--out is missing: name the folder to write, such as --out kernels");
+  if (out_.ends_with(".json"))
+    throw_user("--out {} is no folder: name one; with --embed it has the sources and how they are launched",
+               out_);
+  const FolderOptions options = folder_options();
+  check_replaceable(out_, &bundle_own_files);
   std::vector<Winner> found = chosen_winners();
   RebuiltWinners rebuilt = rebuild(found);
   if (remeasure_) {
@@ -107,18 +97,15 @@ int ExportCommand::run() {
   std::vector<std::string> skipped;
   for (const Skipped& each : rebuilt.skipped) skipped.push_back(each.reason);
   FolderCompilers compilers({host_compiler_options(environment_), gpu_libraries()});
-  if (!document) keep_those_of_here(rebuilt.kernels, compilers, skipped);
+  keep_those_of_here(rebuilt.kernels, compilers, options, skipped);
   for (const std::string& reason : skipped) tell("lehr: {}", reason);
   if (rebuilt.kernels.empty())
     throw_not_found("none of the {} winners of {} can be exported here", found.size(), database_);
-  if (!document) check_buckets(rebuilt.kernels, buckets);
-  if (document)
-    write_file(out_, bundle_json(rebuilt.kernels, kToolVersion));
-  else
-    write_folder(out_, export_folder(rebuilt.kernels, compilers, folder_options()), &bundle_own_files);
+  check_buckets(rebuilt.kernels, options.buckets);
+  write_folder(out_, export_folder(rebuilt.kernels, compilers, options), &bundle_own_files);
   const std::size_t kernels = rebuilt.kernels.size();
   if (json_)
-    print_json({{document ? "file" : "folder", out_}, {"kernels", kernels}, {"skipped", skipped}});
+    print_json({{"folder", out_}, {"kernels", kernels}, {"skipped", skipped}});
   else
     fmt::print("{} kernel{} written to {}\n", kernels, kernels == 1 ? "" : "s", out_);
   return 0;
@@ -140,12 +127,14 @@ std::vector<Winner> ExportCommand::chosen_winners() const {
 }
 
 void ExportCommand::keep_those_of_here(std::vector<RebuiltKernel>& kernels, FolderCompilers& compilers,
-                                       std::vector<std::string>& skipped) {
+                                       const FolderOptions& options, std::vector<std::string>& skipped) {
   std::erase_if(kernels, [&](const RebuiltKernel& kernel) {
     const std::optional<std::string> reason = compilers.why_not(kernel);
-    if (reason)
-      skipped.push_back(fmt::format("'{}' is left out: {}", kernel.winner.record.workload, *reason));
-    return reason.has_value();
+    if (!reason) return false;
+    const bool held = can_hold(kernel, compilers, options);
+    skipped.push_back(fmt::format("'{}' is {}: {}", kernel.winner.record.workload,
+                                  held ? "there as a source alone" : "left out", *reason));
+    return !held;
   });
 }
 

@@ -1,4 +1,4 @@
-// `lehr export`: winners as a folder that a product uses, or with their sources as one document.
+// `lehr export`: winners as a folder that a product uses.
 #pragma once
 
 #include <string>
@@ -28,9 +28,10 @@ class ExportCommand {
   std::vector<Winner> chosen_winners() const;
   /// Measures again what can be; says what came of it. False: it was interrupted.
   bool remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>& skipped) const;
-  /// Of `kernels` those that a folder made here can hold; a sentence for each other one goes to `skipped`.
+  /// Of `kernels` those that a folder made here can hold; a sentence for each that cannot be compiled here
+  /// goes to `skipped`.
   static void keep_those_of_here(std::vector<RebuiltKernel>& kernels, FolderCompilers& compilers,
-                                 std::vector<std::string>& skipped);
+                                 const FolderOptions& options, std::vector<std::string>& skipped);
   std::vector<std::string> gpu_libraries() const;
   FolderOptions folder_options() const;
 

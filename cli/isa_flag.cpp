@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "base/target.h"
 #include "cli/args.h"
-#include "deploy/bundle_folder.h"
-#include "runtime/cpu_features.h"
 #include "measure/host/host_backend.h"
+#include "measure/host/processor_features.h"
+#include "runtime/cpu_features.h"
 
 namespace lehr {
 namespace {

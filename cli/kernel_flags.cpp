@@ -108,7 +108,7 @@ bool LoggedDevices::include(const Record& record) const {
   if (!arch.empty() && record.arch != arch) return false;
   if (isa != nullptr && isa_level_said(record.device) != isa) return false;
   const std::optional<Target> of = target_named(record.target);
-  return threads == 0 || !of || !of->has(Feature::kTasks) || cores_of(record.device) == threads;
+  return threads == 0 || !of || !of->has(Feature::kChosenCores) || cores_of(record.device) == threads;
 }
 
 }  // namespace lehr

@@ -98,8 +98,9 @@ std::string report_text(const std::string& flags, const std::vector<SharedResult
   line("trials", fmt::format("{} measured", trials));
   line("database", database);
   line("next", fmt::format("lehr export --db {} --out kernels.bundle", shell_quoted(database)));
-  const std::string threads =
-      device.limits.target.has(Feature::kTasks) ? fmt::format(" --threads {}", device.limits.cores) : "";
+  const std::string threads = device.limits.target.has(Feature::kChosenCores)
+                                  ? fmt::format(" --threads {}", device.limits.cores)
+                                  : "";
   line("", fmt::format("lehr apply {}{} --bundle kernels.bundle --out faster", flags, threads));
   return out;
 }

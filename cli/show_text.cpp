@@ -7,7 +7,7 @@
 #include "cli/table.h"
 #include "costmodel/features.h"
 #include "costmodel/roofline_model.h"
-#include "deploy/bundle_json.h"
+#include "deploy/kernel_json.h"
 #include "ir/print.h"
 #include "target/dialect.h"
 

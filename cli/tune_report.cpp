@@ -110,7 +110,7 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
   line("next", fmt::format("lehr best --db {}", shell_quoted(database)));
   line("", fmt::format("lehr show --workload {} --as source --db {}", shell_quoted(s.workload),
                        shell_quoted(database)));
-  line("", fmt::format("lehr export --db {} --out winners.json", shell_quoted(database)));
+  line("", fmt::format("lehr export --db {} --out kernels", shell_quoted(database)));
   return out;
 }
 

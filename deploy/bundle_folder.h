@@ -28,14 +28,16 @@ struct FolderKernel {
   // Of one for a GPU.
   std::string ptx;       ///< for newer ones; "": none but this architecture runs it
   CudaVersion compiler;  ///< what compiled it
+  /// The folder has its source and how it is launched, and no manifest names it: what compiles it is not
+  /// here.
+  bool source_alone = false;
 };
-bool is_for_gpu(const FolderKernel& kernel);
 
 /// Its family, and a hash of all that decides what its function does: its source, and `compiler`, the
 /// identity of what compiles it. A loader takes two libraries of one name for the same one.
 std::string deployed_name(const Source& source, std::string_view compiler);
 /// The text to compile: the source's, whose functions are called `name`, `name`_prepack, ..., so that kernels
-/// of one family can be linked together; and for a CPU `name`_call (runtime/manifest.h).
+/// of one family can be linked together, behind what its target wants before them (deploy/deployment.h).
 std::string deployed_text(const RebuiltKernel& kernel, const std::string& name);
 /// The names of its functions there, the entry's first.
 std::vector<std::string> deployed_functions(const Source& source, const std::string& name);
@@ -44,11 +46,6 @@ std::vector<std::string> deployed_functions(const Source& source, const std::str
 std::string library_path(const FolderKernel& kernel);
 std::string source_path(const FolderKernel& kernel);
 std::string ptx_path(const FolderKernel& kernel);
-
-/// Of the names of macros that a compiler defines, the features that it uses.
-std::vector<std::string> features_of(std::span<const std::string> macros);
-/// The flags that make any GCC or clang use these features of this architecture and no others.
-std::vector<std::string> feature_flags(std::span<const std::string> features);
 
 /// Which words of a workload's text need not be said: without them it is the same workload.
 std::string words_by_default(const Workload& workload);
@@ -68,7 +65,8 @@ std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const
                           const FolderFile* library, std::span<const Buckets> buckets,
                           std::string_view tool_version);
 
-/// The kernels' files, each once: sources, which refuse to be compiled without their features, and shared
+/// The kernels' files, each once: sources, which refuse to be compiled without their features, with a
+/// document beside each that somebody else may compile and launch (Deployment::source_alone); and shared
 /// objects with GPUs' machine code and PTX.
 std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels);
 std::vector<FolderFile> libraries_of(std::span<const FolderKernel> kernels);

@@ -1,34 +1,25 @@
 #include "deploy/export_folder.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "base/error.h"
 #include "deploy/archive.h"
+#include "deploy/deployment.h"
 #include "deploy/linked.h"
 #include "deploy/runtime_library.h"
 #include "deploy/shipped.h"
-#include "target/archs.h"
 #include "workload/slices.h"
 
 namespace lehr {
 namespace {
 
-using Texts = std::map<std::string, std::string>;
-
-// The library, the kernels (by their -march) and the table of their functions, for a linker.
-std::string linked_archive(const std::map<std::string, Texts>& kernels, const std::string& table,
-                           const HostCompilerOptions& options) {
-  Texts objects;
-  for (const auto& [march, texts] : kernels) {
-    HostCompiler compiler(stripped(options, {"-c"}, march));
-    for (auto& [name, bytes] : compiled(texts, compiler)) objects[name + ".o"] = std::move(bytes);
-  }
+// The library, the kernels and the table of their functions, for a linker.
+std::string linked_archive(Texts kernels, const std::string& table, const HostCompilerOptions& options) {
   HostCompiler for_any(generic(options, "-c"));
-  for (auto& [name, bytes] :
-       compiled({{"lehr_bundle", library_text()}, {"lehr_linked", with_header(table)}}, for_any))
-    objects[name + ".o"] = std::move(bytes);
+  kernels.merge(compiled({{"lehr_bundle", library_text()}, {"lehr_linked", with_header(table)}}, for_any));
+  Texts objects;
+  for (auto& [name, bytes] : kernels) objects[name + ".o"] = std::move(bytes);
   return archive_of(objects, options.search_path);
 }
 
@@ -48,7 +39,7 @@ void add_sources(std::vector<FolderFile>& files, std::span<const FolderKernel> k
 
 // A folder of sources alone.
 std::vector<FolderFile> embedded(std::span<const FolderKernel> kernels, const FolderOptions& options) {
-  // Those for processors are in their sources, the others in the table.
+  // Kernels that are functions are in their sources, the others in the table.
   std::vector<FolderFile> holding = sources_of(kernels);
   add(holding, libraries_of(kernels));
   const std::string manifest =
@@ -61,6 +52,10 @@ std::vector<FolderFile> embedded(std::span<const FolderKernel> kernels, const Fo
 }
 
 }  // namespace
+
+bool can_hold(const RebuiltKernel& kernel, FolderCompilers& compilers, const FolderOptions& options) {
+  return (options.embed && deployment_of(kernel.source.target).source_alone) || !compilers.why_not(kernel);
+}
 
 void check_buckets(std::span<const RebuiltKernel> kernels, std::span<const Buckets> buckets) {
   for (const Buckets& one : buckets)
@@ -77,70 +72,45 @@ void check_buckets(std::span<const RebuiltKernel> kernels, std::span<const Bucke
 
 namespace {
 
-// The same, in memory: the machine code, and where newer GPUs can be served the text for their drivers.
-void compile_for_gpu(FolderKernel& kernel, NvrtcCompiler& compiler) {
-  Source source = kernel.rebuilt.source;
-  source.text = deployed_text(kernel.rebuilt, kernel.name);
-  source.entry = kernel.name;
-  std::variant<CudaImages, Failure> images = compiler.images_of(source);
-  if (const auto* failure = std::get_if<Failure>(&images))
-    throw_environment("{}, which goes into the folder, does not compile: {}", kernel.name, failure->text);
-  CudaImages& made = std::get<CudaImages>(images);
-  kernel.library = std::move(made.cubin);
-  // "sm_90a" is for that one alone, and so is its PTX.
-  const char last = kernel.rebuilt.winner.device->limits.arch.back();
-  if (last >= '0' && last <= '9') kernel.ptx = std::move(made.ptx);
-  kernel.compiler = compiler.version();
-}
-
-/// Kernels by name and, those for processors, their texts by -march: the same one is compiled once.
-struct Deployed {
-  std::vector<FolderKernel> kernels;
-  std::map<std::string, Texts> texts;
-};
-
-Deployed deployed(std::span<const RebuiltKernel> kernels, FolderCompilers& compilers) {
-  Deployed result;
+std::vector<FolderKernel> prepared(std::span<const RebuiltKernel> kernels, FolderCompilers& compilers,
+                                   bool embed) {
+  std::vector<FolderKernel> result;
   for (const RebuiltKernel& kernel : kernels) {
-    const std::string name = deployed_name(kernel.source, kernel.winner.device->compiler);
-    FolderKernel& one = result.kernels.emplace_back();
+    FolderKernel& one = result.emplace_back();
     one.rebuilt = kernel;
-    one.name = name;
-    if (is_for_gpu(one)) {
-      std::string reason;
-      NvrtcCompiler* const compiler = compilers.gpu(kernel, reason);
-      CHECK(compiler != nullptr, "{}", reason);
-      compile_for_gpu(one, *compiler);
-      continue;
-    }
-    const std::string march = march_of(kernel);
-    one.features = features_of(compilers.host(march).macros());
-    result.texts[march][name] = deployed_text(kernel, name);
+    one.name = deployed_name(kernel.source, kernel.winner.device->compiler);
+    one.source_alone = embed && compilers.why_not(kernel).has_value();
+    if (!one.source_alone) deployment_of(one).prepare(one, compilers);
   }
   return result;
+}
+
+std::vector<FolderKernel*> those_for(Target target, std::span<FolderKernel> kernels) {
+  std::vector<FolderKernel*> its_own;
+  for (FolderKernel& kernel : kernels)
+    if (kernel.rebuilt.source.target == target) its_own.push_back(&kernel);
+  return its_own;
 }
 
 }  // namespace
 
 std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels, FolderCompilers& compilers,
                                       const FolderOptions& options) {
-  Deployed all = deployed(kernels, compilers);
-  if (options.embed) return embedded(all.kernels, options);
+  std::vector<FolderKernel> all = prepared(kernels, compilers, options.embed);
+  if (options.embed) return embedded(all, options);
   const HostCompilerOptions& host = compilers.options().host;
-  Texts libraries;
-  for (const auto& [march, texts] : all.texts) {
-    HostCompiler compiler(stripped(host, {}, march));
-    libraries.merge(compiled(texts, compiler));
+  Texts objects;
+  for (const Target target : kTargets) {
+    const std::vector<FolderKernel*> its_own = those_for(target, all);
+    deployment_of(target).compile(its_own, compilers);
+    objects.merge(deployment_of(target).objects(its_own, compilers));
   }
-  for (FolderKernel& kernel : all.kernels)
-    if (!is_for_gpu(kernel)) kernel.library = libraries.at(kernel.name);
-  std::vector<FolderFile> files = libraries_of(all.kernels);
+  std::vector<FolderFile> files = libraries_of(all);
   const FolderFile library = {"liblehr_bundle.so", runtime_library(host)};
-  const std::string manifest =
-      manifest_text(all.kernels, files, &library, options.buckets, options.tool_version);
+  const std::string manifest = manifest_text(all, files, &library, options.buckets, options.tool_version);
   files.push_back(library);
-  files.push_back({"liblehr_bundle.a", linked_archive(all.texts, linked_text(all.kernels, manifest), host)});
-  add_sources(files, all.kernels, manifest);
+  files.push_back({"liblehr_bundle.a", linked_archive(std::move(objects), linked_text(all, manifest), host)});
+  add_sources(files, all, manifest);
   for (const ShippedFile& shipped : shipped_files())
     files.push_back({std::string(shipped.path), std::string(shipped.text)});
   return files;

@@ -14,12 +14,17 @@ namespace lehr {
 struct FolderOptions {
   std::vector<Buckets> buckets;
   std::string tool_version;
-  bool embed = false;  ///< sources alone, to be compiled by whoever takes them, and GPUs' code among them
+  bool embed =
+      false;  ///< sources, to be compiled by whoever takes them; GPUs' code is in the table of functions
 };
 
-/// Everything of a bundle's folder, manifest.json among it: compiles the kernels, for none of which there is
-/// a FolderCompilers::why_not(), and the library for any processor of this architecture. The same kernels and
-/// compilers give the same bytes. Throws Error(kEnvironment) where a compiler fails.
+/// Whether such a folder can hold the kernel: it can be compiled here (FolderCompilers::why_not()), or its
+/// source is enough.
+bool can_hold(const RebuiltKernel& kernel, FolderCompilers& compilers, const FolderOptions& options);
+
+/// Everything of a bundle's folder, manifest.json among it: compiles the kernels, all of which it can_hold(),
+/// and the library for any processor of this architecture. The same kernels and compilers give the same
+/// bytes. Throws Error(kEnvironment) where a compiler fails.
 std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels, FolderCompilers& compilers,
                                       const FolderOptions& options);
 

@@ -2,30 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
-#include "target/archs.h"
+#include "deploy/deployment.h"
 
 namespace lehr {
 
-std::string march_of(const RebuiltKernel& kernel) {
-  return std::string(name_of(isa_level_said(kernel.winner.device->compiler)));
-}
-
 std::optional<std::string> FolderCompilers::why_not(const RebuiltKernel& kernel) {
-  const StoredDevice& device = *kernel.winner.device;
-  if (!device.limits.target.has(Feature::kTasks)) {
-    std::string reason;
-    return gpu(kernel, reason) != nullptr ? std::nullopt : std::optional(reason);
-  }
-  std::string identity;
-  try {
-    identity = host(march_of(kernel)).identity();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  if (device.compiler == identity) return std::nullopt;
-  return fmt::format("it was measured with another compiler ({}) than is here ({}): export it there",
-                     device.compiler, identity);
+  return deployment_of(kernel.source.target).why_not(kernel, *this);
 }
 
 HostCompiler& FolderCompilers::host(const std::string& march) {

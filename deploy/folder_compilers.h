@@ -18,9 +18,6 @@ struct CompilerOptions {
   std::vector<std::string> gpu_libraries = {};  ///< where NVRTC lies besides the loader's own folders
 };
 
-/// The -march that a winner was measured with: "native", or a level.
-std::string march_of(const RebuiltKernel& kernel);
-
 /// Compilers, each made when the first kernel needs it.
 class FolderCompilers {
  public:

@@ -5,6 +5,7 @@
 #include <map>
 #include <string_view>
 
+#include "measure/host/processor_features.h"
 #include "runtime/sha256.h"
 
 namespace lehr {
@@ -15,6 +16,11 @@ std::string delimiter_for(const std::string& text) {
   runtime::Sha256 hash;
   hash.add(text.data(), text.size());
   return std::string(hash.hex().data()).substr(0, 16);
+}
+
+// Whether a linker takes the kernel; others are loaded.
+bool is_function(const FolderKernel& kernel) {
+  return kernel.rebuilt.source.target.has(Feature::kTasks);
 }
 
 // As a text of C++: three digits for each byte, so that none goes together with what follows.
@@ -30,18 +36,19 @@ std::string linked_text(std::span<const FolderKernel> kernels, const std::string
   std::string declared, functions, arrays, files;
   std::size_t function_count = 0, file_count = 0;
   for (const FolderKernel& kernel : first_of_each_name(kernels)) {
-    if (is_for_gpu(kernel)) continue;
-    for (const std::string& name : deployed_functions(kernel.rebuilt.source, kernel.name)) {
-      declared += fmt::format("void {}(void* const* params, void* scratch, long task);\n", name);
-      functions += fmt::format("    {{\"{0}\", &{0}}},\n", name);
-      ++function_count;
+    if (is_function(kernel)) {
+      for (const std::string& name : deployed_functions(kernel.rebuilt.source, kernel.name)) {
+        declared += fmt::format("void {}(void* const* params, void* scratch, long task);\n", name);
+        functions += fmt::format("    {{\"{0}\", &{0}}},\n", name);
+        ++function_count;
+      }
+      continue;
     }
-  }
-  for (const FolderFile& file : libraries_of(kernels)) {
-    if (file.path.ends_with(".so")) continue;
-    arrays += fmt::format("const unsigned char file_{}[] = \"{}\";\n", file_count, escaped(file.bytes));
-    files += fmt::format("    {{\"{}\", file_{}, {}}},\n", file.path, file_count, file.bytes.size());
-    ++file_count;
+    for (const FolderFile& file : libraries_of(std::span(&kernel, 1))) {
+      arrays += fmt::format("const unsigned char file_{}[] = \"{}\";\n", file_count, escaped(file.bytes));
+      files += fmt::format("    {{\"{}\", file_{}, {}}},\n", file.path, file_count, file.bytes.size());
+      ++file_count;
+    }
   }
   const std::string delimiter = delimiter_for(manifest);
   // An array has an element at least, which is not counted.
@@ -63,7 +70,7 @@ std::string linked_cmake(std::span<const FolderKernel> kernels, const std::vecto
   std::string sources, options;
   std::map<std::vector<std::string>, std::string> by_features;
   for (const FolderKernel& kernel : first_of_each_name(kernels)) {
-    if (is_for_gpu(kernel)) continue;
+    if (!is_function(kernel)) continue;
     sources += fmt::format("\n  {}", source_path(kernel));
     by_features[kernel.features] += fmt::format("\n  {}", source_path(kernel));
   }

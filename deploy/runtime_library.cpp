@@ -28,8 +28,7 @@ constexpr const char* kBaseOfAll =
 
 }  // namespace
 
-std::map<std::string, std::string> compiled(const std::map<std::string, std::string>& texts,
-                                            HostCompiler& compiler) {
+Texts compiled(const Texts& texts, HostCompiler& compiler) {
   std::vector<Source> sources;
   for (const auto& [name, text] : texts) sources.emplace_back().text = text;
   const std::vector<Compiled> results = compiler.compile(sources);

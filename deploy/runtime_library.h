@@ -9,10 +9,12 @@
 
 namespace lehr {
 
+/// Texts, or what they were compiled to, by their names.
+using Texts = std::map<std::string, std::string>;
+
 /// The shared objects of these texts, by the same names. Throws Error(kEnvironment) where one does not
 /// compile.
-std::map<std::string, std::string> compiled(const std::map<std::string, std::string>& texts,
-                                            HostCompiler& compiler);
+Texts compiled(const Texts& texts, HostCompiler& compiler);
 
 /// `options` with more flags and another -march, and without symbols that nobody asks for, among them the
 /// name of a temporary file.

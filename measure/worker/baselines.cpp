@@ -1,5 +1,6 @@
 #include "measure/worker/baselines.h"
 
+#include "base/error.h"
 #include "measure/vendor/blis/baseline_blis.h"
 #include "measure/vendor/bundle/baseline_bundle.h"
 #include "measure/vendor/cublaslt/baseline_cublaslt.h"
@@ -41,6 +42,12 @@ std::vector<std::string> baseline_names(Target target) {
 
 std::vector<std::string> default_baselines(Target target) {
   return names_of(target, false);
+}
+
+std::string_view bundle_baseline(Target target) {
+  for (const VendorLibrary* library : bundles())
+    if (library->target == target) return library->baselines[0].name;
+  CHECK(false, "no bundle runs on {}", target->title);
 }
 
 NamedBaseline find_baseline(std::string_view name) {

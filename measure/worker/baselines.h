@@ -18,6 +18,9 @@ std::vector<std::string> baseline_names(Target target);
 /// Those of them that are timed where it is not given.
 std::vector<std::string> default_baselines(Target target);
 
+/// The participant of contests that runs a bundle's kernels there (RunSettings::bundle).
+std::string_view bundle_baseline(Target target);
+
 struct NamedBaseline {
   const VendorLibrary* library = nullptr;  ///< nullptr: there is none of this name
   const Baseline* baseline = nullptr;

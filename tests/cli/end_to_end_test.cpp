@@ -74,19 +74,20 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   EXPECT_THAT(source["text"].get<std::string>(), HasSubstr(source["entry"].get<std::string>()));
   EXPECT_GE(source["tasks"].get<int>(), 1);
 
-  const json exported = parsed(lehr({"export", "--out", "winners.json", "--json"}));
+  const json exported = parsed(lehr({"export", "--out", "winners", "--embed", "--json"}));
   EXPECT_EQ(exported["kernels"], 1);
-  std::ifstream file(scratch.path() / "winners.json");
+  std::ifstream file(scratch.path() / "winners/manifest.json");
   const json bundle = json::parse(file);
-  EXPECT_EQ(bundle["format"], "lehr-bundle");
-  EXPECT_EQ(bundle["version"], 4);
   ASSERT_EQ(bundle["kernels"].size(), 1u);
-  EXPECT_EQ(bundle["kernels"][0]["source"], source);
   EXPECT_EQ(bundle["kernels"][0]["device"], summary["identity"]);
+  std::ifstream exported_source(scratch.path() / "winners" /
+                                bundle["kernels"][0]["source"].get<std::string>());
+  EXPECT_THAT(std::string(std::istreambuf_iterator<char>(exported_source), {}),
+              HasSubstr(source["text"].get<std::string>()));
 
-  const Ran nowhere = lehr({"export", "--out", "none/winners.json"});
+  const Ran nowhere = lehr({"export", "--out", "none/winners"});
   EXPECT_EQ(nowhere.code, 2);
-  EXPECT_THAT(nowhere.err, HasSubstr("none/winners.json"));
+  EXPECT_THAT(nowhere.err, HasSubstr("none/winners"));
 
   const json stats = parsed(lehr({"db", "stats", "--json"}));
   EXPECT_EQ(stats["records"], 6);
@@ -156,7 +157,7 @@ TEST(EndToEnd, AConvolutionGoesTheSameWay) {
   EXPECT_EQ(shown["source"]["params"][0]["elements"], 6 * 12 * 11);
   EXPECT_EQ(shown["source"]["params"][1]["elements"], 8 * 3 * 3 * 3);
   EXPECT_EQ(shown["source"]["params"][2]["elements"], 8 * 6 * 11);
-  EXPECT_EQ(parsed(lehr("export --out winners.json --json"))["kernels"], 2);
+  EXPECT_EQ(parsed(lehr("export --out winners --embed --json"))["kernels"], 2);
 
   const json checked = parsed(lehr(
       "check conv2d --h 12 --w 11 --c 6 --k 8 --r 3 --stride 2x1,1 --pad 0x1x1x1 --groups 2 --device cpu "
@@ -368,10 +369,9 @@ TEST(EndToEnd, BestOfADatabaseWithoutAMatchIsNotFound) {
   const Ran ran = run_lehr({"best", "--workload", "gemm m=9 n=9 k=9"}, scratch.path());
   EXPECT_EQ(ran.code, 3);
   EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
-  const Ran exported =
-      run_lehr({"export", "--workload", "gemm m=9 n=9 k=9", "--out", "x.json"}, scratch.path());
+  const Ran exported = run_lehr({"export", "--workload", "gemm m=9 n=9 k=9", "--out", "x"}, scratch.path());
   EXPECT_EQ(exported.code, 3);
-  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "x.json"));
+  EXPECT_FALSE(std::filesystem::exists(scratch.path() / "x"));
 }
 
 TEST(Doctor, NamesEveryPartAndSucceedsWhateverIsMissing) {

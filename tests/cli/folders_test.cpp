@@ -60,21 +60,6 @@ TEST(Folders, WithFilesOfAUserAreRefusedBeforeAnyWork) {
   EXPECT_EQ(read(scratch.path() / "app/labels.txt"), "mine");
 }
 
-TEST(Folders, AndFilesThatHoldNoWinnersAreNotReplaced) {
-  const Scratch scratch;
-  for (const char* text :
-       {"{}", "{\"name\": \"mine\"}", "[1]", "no document", "{\"format\": \"lehr-bundle-folder\"}"}) {
-    write(scratch.path() / "package.json", text);
-    expect_refused(run_lehr(words("export --db none.db --out package.json"), scratch.path()),
-                   "package.json is there already and holds no exported winners");
-    EXPECT_EQ(read(scratch.path() / "package.json"), text);
-  }
-  for (const char* text : {"", "{\"format\": \"lehr-bundle\", \"version\": 1}"}) {
-    write(scratch.path() / "winners.json", text);
-    expect_refused(run_lehr(words("export --db none.db --out winners.json"), scratch.path()), "none.db");
-  }
-}
-
 /// A compiler that makes libraries with nothing in them at once: nobody loads the plug-in here.
 std::string quick_compiler(const fs::path& folder) {
   const fs::path path = folder / "cxx";

@@ -69,18 +69,18 @@ class Remeasure : public ::testing::Test {
   Ran lehr(const std::string& command) const { return run_lehr(words(command), scratch_.path()); }
   std::filesystem::path log() const { return scratch_.path() / "lehr.db"; }
   json bundle() const {
-    std::ifstream file(scratch_.path() / "w.json");
+    std::ifstream file(scratch_.path() / "w/manifest.json");
     return json::parse(file);
   }
 
   /// export refuses, and --remeasure mends, for good.
   void expect_refused_then_mended(const std::string& why) {
-    const Ran refused = lehr("export --out w.json");
+    const Ran refused = lehr("export --out w --embed");
     EXPECT_EQ(refused.code, 3);
     EXPECT_THAT(refused.err, AllOf(HasSubstr(why), HasSubstr("lehr export --remeasure")));
-    EXPECT_FALSE(std::filesystem::exists(scratch_.path() / "w.json"));
+    EXPECT_FALSE(std::filesystem::exists(scratch_.path() / "w"));
     const std::int64_t before = parsed(lehr("db stats --json"))["records"];
-    const Ran mended = lehr("export --out w.json --remeasure --json");
+    const Ran mended = lehr("export --out w --embed --remeasure --json");
     EXPECT_THAT(mended.err, HasSubstr("was measured again"));
     EXPECT_EQ(parsed(mended)["kernels"], 1);
     const json stats = parsed(lehr("db stats --json"));
@@ -91,12 +91,14 @@ class Remeasure : public ::testing::Test {
     ASSERT_TRUE(row);
     EXPECT_THAT(row->picked_by, ::testing::AnyOf("remeasure", "default"));
     EXPECT_NE(row->source_hash, 0u);
-    EXPECT_EQ(parsed(lehr("export --out w.json --json"))["kernels"], 1);  // nothing is measured now
+    EXPECT_EQ(parsed(lehr("export --out w --embed --json"))["kernels"], 1);  // nothing is measured now
     EXPECT_EQ(parsed(lehr("db stats --json"))["records"], stats["records"]);
     const Ran shown = lehr(kShowStored);
     EXPECT_EQ(shown.err, "");
     EXPECT_EQ(parsed(shown)["as_measured"], true);
-    EXPECT_EQ(parsed(shown)["source"], kernel["source"]);
+    std::ifstream source(scratch_.path() / "w" / kernel["source"].get<std::string>());
+    EXPECT_THAT(std::string(std::istreambuf_iterator<char>(source), {}),
+                HasSubstr(parsed(shown)["source"]["text"].get<std::string>()));
   }
 
  private:
@@ -104,9 +106,9 @@ class Remeasure : public ::testing::Test {
 };
 
 TEST_F(Remeasure, IsNotNeededWhereNothingChanged) {
-  EXPECT_EQ(parsed(lehr("export --out w.json --json"))["kernels"], 1);
+  EXPECT_EQ(parsed(lehr("export --out w --embed --json"))["kernels"], 1);
   const std::int64_t before = parsed(lehr("db stats --json"))["records"];
-  EXPECT_EQ(parsed(lehr("export --out w.json --json --remeasure"))["kernels"], 1);
+  EXPECT_EQ(parsed(lehr("export --out w --embed --json --remeasure"))["kernels"], 1);
   EXPECT_EQ(parsed(lehr("db stats --json"))["records"], before);
   EXPECT_EQ(parsed(lehr("db stats --json"))["devices"], 1);
 }
@@ -117,7 +119,7 @@ TEST_F(Remeasure, MendsAWinnerOfALevel) {
     if (level.machine != runtime::cpu_machine()) continue;
     ASSERT_EQ(lehr(fmt::format("{} --db level.db --isa {}", kTune, level.name)).code, 0);
     rewrite(log().parent_path() / "level.db", 3, [](Record& record) { record.source_hash = 1; });
-    const Ran mended = lehr("export --db level.db --out w.json --remeasure --json");
+    const Ran mended = lehr("export --db level.db --out w --embed --remeasure --json");
     EXPECT_THAT(mended.err, HasSubstr("was measured again"));
     EXPECT_EQ(parsed(mended)["kernels"], 1);
     EXPECT_THAT(std::string(bundle()["kernels"][0]["device"]),
@@ -147,10 +149,10 @@ TEST_F(Remeasure, SaysThatAWinnerIsOfAnotherDevice) {
     record.source_hash ^= 1;
     record.device += " of somebody else";
   });
-  const Ran ran = lehr("export --out w.json --remeasure");
+  const Ran ran = lehr("export --out w --embed --remeasure");
   EXPECT_EQ(ran.code, 3);
   EXPECT_THAT(ran.err, HasSubstr("this machine has no such device"));
-  EXPECT_FALSE(std::filesystem::exists(log().parent_path() / "w.json"));
+  EXPECT_FALSE(std::filesystem::exists(log().parent_path() / "w/manifest.json"));
 }
 
 TEST_F(Remeasure, GoesOnWithLogsOfEveryOlderVersion) {
@@ -159,8 +161,8 @@ TEST_F(Remeasure, GoesOnWithLogsOfEveryOlderVersion) {
   std::filesystem::copy_file(log(), kept);
   for (const int version : {1, 2}) {
     SCOPED_TRACE(version);
-    for (const char* file : {"lehr.db", "lehr.db-wal", "lehr.db-shm", "lehr.db.old", "w.json"})
-      std::filesystem::remove(log().parent_path() / file);
+    for (const char* file : {"lehr.db", "lehr.db-wal", "lehr.db-shm", "lehr.db.old", "w"})
+      std::filesystem::remove_all(log().parent_path() / file);
     std::filesystem::copy_file(kept, log());
     rewrite(log(), version, [](Record&) {});
     EXPECT_EQ(parsed(lehr("best --json")), best);
@@ -195,7 +197,7 @@ TEST_F(Remeasure, AWinnerOfAMergedLogIsNotContested) {
   EXPECT_EQ(best("all.db")["merged_from"], "lehr.db");
   EXPECT_THAT(lehr("best --db all.db").out, HasSubstr(", of lehr.db"));
   EXPECT_THAT(lehr("db stats all.db").out, HasSubstr("1 session merged from lehr.db"));
-  EXPECT_EQ(lehr("export --db all.db --out w.json").code, 0);
+  EXPECT_EQ(lehr("export --db all.db --out w --embed").code, 0);
   EXPECT_EQ(bundle()["kernels"][0]["contested"], false);
   EXPECT_EQ(bundle()["kernels"][0]["merged_from"], "lehr.db");
   EXPECT_EQ(lehr("db merge mine.db lehr.db --trusted").code, 0);

@@ -26,7 +26,8 @@ TEST(ScaledProduct, GoesFromTheFlagToTheBundle) {
   EXPECT_EQ(checks["right_configs"], checks["sampled_configs"]);
   EXPECT_EQ(lehr("check " + problem + " --alpha 0").code, 1);
 
-  const std::string tune = "tune " + problem + " --trials 4 --quiet --json --baseline openblas,onednn,unfused ";
+  const std::string tune =
+      "tune " + problem + " --trials 4 --quiet --json --baseline openblas,onednn,unfused ";
   parsed(lehr(tune));
   const json summary = parsed(lehr(tune + "--alpha -0.375"));
   EXPECT_EQ(summary["workload"], scaled);
@@ -40,16 +41,18 @@ TEST(ScaledProduct, GoesFromTheFlagToTheBundle) {
   EXPECT_EQ(again["baseline"]["name"], "unfused");
   EXPECT_EQ(parsed(lehr("best --json")).size(), 3u);
 
-  const Ran shown = run_lehr({"show", "--workload", scaled, "--device", "cpu", "--threads", "1", "--as", "source"},
-                             scratch.path());
+  const Ran shown = run_lehr(
+      {"show", "--workload", scaled, "--device", "cpu", "--threads", "1", "--as", "source"}, scratch.path());
   EXPECT_THAT(shown.out, HasSubstr("-0.375"));
-  EXPECT_EQ(parsed(lehr("export --out winners.json --json"))["kernels"], 3);
-  std::ifstream file(scratch.path() / "winners.json");
+  EXPECT_EQ(parsed(lehr("export --out winners --embed --json"))["kernels"], 3);
+  std::ifstream file(scratch.path() / "winners/manifest.json");
   const json bundle = json::parse(file);
   int found = 0;
-  for (const json& kernel : bundle["kernels"])
-    found += kernel["workload"] == scaled && kernel["source"]["text"].get<std::string>().find("-0.375") !=
-                                                 std::string::npos;
+  for (const json& kernel : bundle["kernels"]) {
+    std::ifstream source(scratch.path() / "winners" / kernel["source"].get<std::string>());
+    const std::string text(std::istreambuf_iterator<char>(source), {});
+    found += kernel["workload"] == scaled && text.find("-0.375") != std::string::npos;
+  }
   EXPECT_EQ(found, 1);
 }
 

@@ -1,5 +1,5 @@
 // What is exported is what was measured, or nothing: logs of cards that are not here, and of older versions.
-#include "deploy/bundle_json.h"
+#include "deploy/kernel_json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/source_hash.h"
+#include "deploy/rebuild.h"
 #include "deploy/winners.h"
 #include "target/archs.h"
 #include "templates/catalog.h"
@@ -53,18 +54,8 @@ Record trial_on(const Device& device, const Workload& workload, const Config& co
   return record;
 }
 
-/// A document, and what is not in it.
-struct Bundle {
-  std::string text;
-  std::size_t kernels = 0;
-  std::vector<Skipped> skipped;
-};
-Bundle exported(const Database& log) {
-  RebuiltWinners rebuilt = rebuild(winners(log, {}));
-  return {bundle_json(rebuilt.kernels, "test"), rebuilt.kernels.size(), std::move(rebuilt.skipped)};
-}
-json only_kernel(const Bundle& bundle) {
-  return json::parse(bundle.text)["kernels"].at(0);
+RebuiltWinners exported(const Database& log) {
+  return rebuild(winners(log, {}));
 }
 
 TEST(Export, MakesTheKernelThatTheCardMeasured) {
@@ -76,11 +67,11 @@ TEST(Export, MakesTheKernelThatTheCardMeasured) {
     Record record = trial_on(device, workload, config_for(workload, device.limits));
     record.device_hash = log.append(stored_device(device));
     log.append(record);
-    const Bundle bundle = exported(log);
+    const RebuiltWinners bundle = exported(log);
     ASSERT_THAT(bundle.skipped, IsEmpty()) << bundle.skipped[0].reason;
-    const json kernel = only_kernel(bundle);
-    EXPECT_EQ(kernel["source"], to_json(emit(lower(workload, record.config, device.limits))));
-    EXPECT_EQ(kernel["arch"], card.arch);
+    const RebuiltKernel& kernel = bundle.kernels.at(0);
+    EXPECT_EQ(to_json(kernel.source), to_json(emit(lower(workload, record.config, device.limits))));
+    EXPECT_EQ(to_json(kernel.winner)["arch"], card.arch);
   }
 }
 
@@ -96,7 +87,7 @@ TEST(Export, GivesAPersistentKernelTheGridOfItsCard) {
   Record record = trial_on(h100, workload, config);
   record.device_hash = log.append(stored_device(h100));
   log.append(record);
-  const json source = only_kernel(exported(log))["source"];
+  const json source = to_json(exported(log).kernels.at(0).source);
   const auto blocks = [](const json& grid) {
     return grid[0].get<int>() * grid[1].get<int>() * grid[2].get<int>();
   };
@@ -118,8 +109,8 @@ TEST(Export, RefusesAKernelWithAnotherHashThanWasMeasured) {
   record.device = identity_of(h100);
   record.device_hash = log.append(stored_device(h100));
   log.append(record);
-  const Bundle bundle = exported(log);
-  EXPECT_EQ(bundle.kernels, 0u);
+  const RebuiltWinners bundle = exported(log);
+  EXPECT_THAT(bundle.kernels, IsEmpty());
   ASSERT_THAT(bundle.skipped, SizeIs(1));
   EXPECT_TRUE(bundle.skipped[0].remeasuring_helps);
   EXPECT_THAT(bundle.skipped[0].reason, AllOf(HasSubstr("another kernel of its config"), HasSubstr(kLarge),
@@ -146,7 +137,7 @@ TEST(Export, RefusesWhatTheLogDoesNotTellEnoughOf) {
     if (device && row) record.device_hash = log.append(stored);
     if (!hash) record.source_hash = 0;
     log.append(record);
-    const Bundle bundle = exported(log);
+    const RebuiltWinners bundle = exported(log);
     ASSERT_THAT(bundle.skipped, SizeIs(1)) << says;
     EXPECT_THAT(bundle.skipped[0].reason, AllOf(HasSubstr(says), HasSubstr("lehr export --remeasure")));
     EXPECT_TRUE(bundle.skipped[0].remeasuring_helps);
@@ -161,7 +152,7 @@ TEST(Export, SaysWhereMeasuringAgainIsNoHelp) {
   record.device_hash = log.append(stored_device(h100));
   record.config.knobs[0].value = 12345;
   log.append(record);
-  const Bundle bundle = exported(log);
+  const RebuiltWinners bundle = exported(log);
   ASSERT_THAT(bundle.skipped, SizeIs(1));
   EXPECT_FALSE(bundle.skipped[0].remeasuring_helps);
   EXPECT_THAT(bundle.skipped[0].reason, AllOf(HasSubstr("no longer valid"), HasSubstr("tune it again")));
@@ -183,8 +174,8 @@ TEST(Export, GoesByTheHashWhereARowLacksAFact) {
       record.source_hash ^= 1;  // as of a kernel that the usual fact makes another one
     record.device_hash = log.append(stored_device(lacking));
     log.append(record);
-    const Bundle bundle = exported(log);
-    EXPECT_EQ(bundle.kernels, kernel_depends_on_it ? 0u : 1u);
+    const RebuiltWinners bundle = exported(log);
+    EXPECT_THAT(bundle.kernels, SizeIs(kernel_depends_on_it ? 0 : 1));
     if (!kernel_depends_on_it) continue;
     ASSERT_THAT(bundle.skipped, SizeIs(1));
     EXPECT_THAT(bundle.skipped[0].reason, HasSubstr("does not tell shared_bytes_per_block"));

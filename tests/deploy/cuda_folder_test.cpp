@@ -8,15 +8,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "codegen/emit.h"
 #include "deploy/export_folder.h"
 #include "deploy/linked.h"
-#include "runtime/lehr_bundle.h"
 #include "measure/cuda/cuda_driver.h"
 #include "measure/cuda/cuda_folders.h"
 #include "measure/cuda/nvrtc.h"
 #include "measure/system/temp_dir.h"
+#include "runtime/lehr_bundle.h"
 #include "templates/catalog.h"
 #include "tests/support/forged_cards.h"
 #include "tune/stored_kernel.h"
@@ -100,6 +101,33 @@ const std::map<std::string, std::string>& CudaFolder::exported() {
   return kFiles;
 }
 
+// Whoever takes the sources has the compiler, perhaps.
+TEST(CudaFolderOfSources, SaysHowToLaunchWhatCannotBeCompiledHere) {
+  const std::vector<RebuiltKernel> kernels = {
+      tuned("gemm m=256 n=512 k=128 a=f16 b=f16 c=f16", "sm_90a", "gemm_wgmma", "NVRTC 99.9")};
+  const Source& measured = kernels[0].source;
+  FolderCompilers compilers({});
+  FolderOptions options;
+  EXPECT_FALSE(can_hold(kernels[0], compilers, options));
+  options.embed = true;
+  ASSERT_TRUE(can_hold(kernels[0], compilers, options));
+  std::map<std::string, std::string> files;
+  for (FolderFile& file : export_folder(kernels, compilers, options))
+    files[file.path] = std::move(file.bytes);
+  const std::string name = deployed_name(measured, "NVRTC 99.9");
+  EXPECT_THAT(files.at("sources/" + name + ".cu"), HasSubstr(measured.text));
+  const auto launch = nlohmann::json::parse(files.at("sources/" + name + ".json"));
+  EXPECT_EQ(launch["compiler"], "NVRTC 99.9");
+  EXPECT_EQ(launch["source"]["file"], "sources/" + name + ".cu");
+  EXPECT_EQ(launch["source"]["entry"], name);
+  EXPECT_EQ(launch["source"]["grid"], nlohmann::json(measured.launch.grid));
+  EXPECT_EQ(launch["source"]["params"].size(), measured.params.size());
+  EXPECT_TRUE(launch["source"]["params"][0].contains("tensor_map"));
+  const auto manifest = nlohmann::json::parse(files.at("manifest.json"));
+  EXPECT_TRUE(manifest["kernels"].empty());
+  EXPECT_TRUE(manifest["files"].contains("sources/" + name + ".json")) << "to be replaced with the folder";
+}
+
 TEST_F(CudaFolder, HoldsMachineCodeAndPtxForNewerOnes) {
   const std::vector<RebuiltKernel> all = kernels();
   const std::map<std::string, std::string>& first = exported();
@@ -109,6 +137,7 @@ TEST_F(CudaFolder, HoldsMachineCodeAndPtxForNewerOnes) {
     ASSERT_TRUE(first.contains("kernels/" + name + ".cubin")) << name;
     EXPECT_THAT(first.at("kernels/" + name + ".cubin"), StartsWith("\177ELF"));
     EXPECT_THAT(first.at("kernels/" + name + ".cubin"), HasSubstr(name));
+    EXPECT_THAT(first.at("sources/" + name + ".json"), HasSubstr("\"entry\": \"" + name + '"'));
     EXPECT_THAT(first.at("sources/" + name + ".cu"),
                 HasSubstr("#define " + std::string(name == simt ? "gemm_simt " : "gemm_wgmma ") + name));
   }

@@ -1,8 +1,7 @@
-// Builds the document, kernel by kernel.
-#include "deploy/bundle_json.h"
+#include "deploy/kernel_json.h"
 
-#include <filesystem>
-#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
 
 #include "base/describe_json.h"
 #include "base/error.h"
@@ -11,10 +10,6 @@
 namespace lehr {
 
 using nlohmann::json;
-
-namespace {
-constexpr const char* kFormat = "lehr-bundle";
-}  // namespace
 
 json to_json(const ir::TensorMap& map) {
   const auto used = [&](const auto& values) {
@@ -87,30 +82,6 @@ json to_json(const Winner& winner) {
           {"max_error", std::get<Timing>(record.outcome).max_error},
           {"deterministic", verdict.deterministic},
           {"record", record.id}};
-}
-
-std::string bundle_json(std::span<const RebuiltKernel> kernels, const std::string& tool_version) {
-  json documents = json::array();
-  for (const RebuiltKernel& kernel : kernels) {
-    documents.push_back(to_json(kernel.winner));
-    documents.back()["workload_hash"] = to_hex(stable_hash(kernel.winner.record.workload));
-    documents.back()["source"] = to_json(kernel.source);
-  }
-  return json{{"format", kFormat},
-              {"version", kBundleVersion},
-              {"tool_version", tool_version},
-              {"kernels", std::move(documents)}}
-             .dump(2, ' ', false, json::error_handler_t::replace) +
-         "\n";
-}
-
-void check_is_bundle_json(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) || std::filesystem::is_empty(path, error)) return;
-  std::ifstream file(path);
-  const json document = json::parse(file, nullptr, false);
-  if (!document.is_object() || document.value("format", json()) != kFormat)
-    throw_user("{} is there already and holds no exported winners: name another file, or remove it", path);
 }
 
 }  // namespace lehr

@@ -1,0 +1,168 @@
+// Kernels for processors in a folder: shared objects, each compiled as it was measured, and their sources.
+#include "deploy/deployment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/dtype.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "deploy/self_test.h"
+#include "ir/uses.h"
+#include "measure/host/processor_features.h"
+#include "runtime/cpu_features.h"
+#include "runtime/lehr_bundle.h"
+#include "runtime/manifest.h"
+#include "target/archs.h"
+
+namespace lehr {
+namespace {
+
+using nlohmann::json;
+
+json steps_of(const Source& source, const std::string& name) {
+  const std::vector<std::string> names = deployed_functions(source, name);
+  json steps = {{{"entry", names[0]}, {"tasks", source.launch.tasks}}};
+  for (std::size_t i = 0; i < source.then.size(); ++i)
+    steps.push_back(
+        {{"entry", names[names.size() - source.then.size() + i]}, {"tasks", source.then[i].tasks}});
+  return steps;
+}
+
+// Kernels whose function of that name is the same share what it makes. Told by the text from there to the
+// next function: a prelude that only one of them needs is no difference.
+std::string prepack_layout(const Source& source) {
+  const std::size_t begin = source.text.find(prepack_entry(source.entry) + "(");
+  const std::size_t end = source.text.find("\nextern \"C\"", begin);
+  CHECK(begin != std::string::npos, "{} has no function named {}", source.entry, prepack_entry(source.entry));
+  std::string layout = source.text.substr(begin, end == std::string::npos ? end : end - begin);
+  for (const std::int64_t bytes : prepacked_bytes(source)) layout += fmt::format(" {}", bytes);
+  return to_hex(stable_hash(layout));
+}
+
+// Which parameters a kernel's prepack reads, by their number.
+std::vector<int> prepack_reads(const ir::Kernel& kernel) {
+  const ir::Uses uses = ir::uses_of(kernel, kernel.prepack);
+  std::vector<int> reads;
+  for (std::size_t i = 0; i < kernel.params.size(); ++i)
+    if (kernel.params[i].direction == ir::Direction::kIn &&
+        uses.buffers[static_cast<std::size_t>(kernel.params[i].buffer)])
+      reads.push_back(static_cast<int>(i));
+  return reads;
+}
+
+// What a manifest with these members says of such a kernel, in a number.
+std::uint64_t call_hash_of(const RebuiltKernel& kernel, const std::string& name) {
+  const Source& source = kernel.source;
+  const std::vector<std::string> names = deployed_functions(source, name);
+  std::vector<runtime::ManifestParam> params;
+  for (const SourceParam& param : source.params) {
+    runtime::ManifestParam& one = params.emplace_back();
+    one.name = param.name;
+    one.dtype = name_of(param.type);
+    CHECK(runtime::role_named(ir::name_of(param.direction), one.role), "a manifest has no such role");
+    one.bytes = static_cast<std::uint64_t>(param.elements * size_of(param.type));
+    one.alignment = static_cast<std::uint32_t>(alignment_of(param, source.target));
+  }
+  std::vector<runtime::ManifestStep> steps = {{names[0], static_cast<std::uint64_t>(source.launch.tasks)}};
+  for (std::size_t i = 0; i < source.then.size(); ++i)
+    steps.push_back(
+        {names[names.size() - source.then.size() + i], static_cast<std::uint64_t>(source.then[i].tasks)});
+  runtime::ManifestKernel said;
+  said.params = static_cast<std::uint32_t>(params.size());
+  said.steps = static_cast<std::uint32_t>(steps.size());
+  said.scratch_bytes = static_cast<std::uint64_t>(source.scratch_bytes);
+  const std::string prepack = prepack_entry(name);
+  if (source.launch.prepack_tasks > 0) {
+    said.prepack = {prepack, static_cast<std::uint64_t>(source.launch.prepack_tasks)};
+    for (const int read : prepack_reads(kernel.kernel)) said.prepack_reads |= std::uint64_t{1} << read;
+  }
+  return runtime::call_hash(said, params.data(), steps.data());
+}
+
+void describe_cpu(const FolderKernel& kernel, json& document) {
+  const Source& source = kernel.rebuilt.source;
+  document["steps"] = steps_of(source, kernel.name);
+  if (source.launch.prepack_tasks > 0)
+    document["prepack"] = {{"entry", prepack_entry(kernel.name)},
+                           {"tasks", source.launch.prepack_tasks},
+                           {"layout", prepack_layout(source)},
+                           {"reads", prepack_reads(kernel.rebuilt.kernel)}};
+  if (const std::optional<SelfTest> test = self_test_of(kernel.rebuilt.workload))
+    document["self_test"] = {{"tolerance", test->tolerance}, {"output", test->output}};
+}
+
+// What the library compares with the manifest before it calls a function (runtime/manifest.h).
+std::string call_text(const RebuiltKernel& kernel, const std::string& name) {
+  return fmt::format(
+      "extern \"C\" {{\nextern const unsigned long long {0}_call;\nconst unsigned long long {0}_call = "
+      "{1}u;\n}}\n",
+      name, call_hash_of(kernel, name));
+}
+
+/// The -march that a winner was measured with: "native", or a level.
+std::string march_of(const RebuiltKernel& kernel) {
+  return std::string(name_of(isa_level_said(kernel.winner.device->compiler)));
+}
+
+std::optional<std::string> why_not_on_cpu(const RebuiltKernel& kernel, FolderCompilers& compilers) {
+  const std::string& measured_with = kernel.winner.device->compiler;
+  std::string identity;
+  try {
+    identity = compilers.host(march_of(kernel)).identity();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  if (measured_with == identity) return std::nullopt;
+  return fmt::format("it was measured with another compiler ({}) than is here ({}): export it there",
+                     measured_with, identity);
+}
+
+void prepare_for_cpu(FolderKernel& kernel, FolderCompilers& compilers) {
+  kernel.features = features_of(compilers.host(march_of(kernel.rebuilt)).macros());
+}
+
+/// Their texts by -march and name: the same one is compiled once.
+std::map<std::string, Texts> texts_of(std::span<FolderKernel* const> kernels) {
+  std::map<std::string, Texts> texts;
+  for (const FolderKernel* kernel : kernels)
+    texts[march_of(kernel->rebuilt)][kernel->name] = deployed_text(kernel->rebuilt, kernel->name);
+  return texts;
+}
+
+Texts compiled_with(std::span<FolderKernel* const> kernels, FolderCompilers& compilers,
+                    const std::vector<std::string>& flags) {
+  Texts made;
+  for (const auto& [march, texts] : texts_of(kernels)) {
+    HostCompiler compiler(stripped(compilers.options().host, flags, march));
+    made.merge(compiled(texts, compiler));
+  }
+  return made;
+}
+
+void compile_for_cpu(std::span<FolderKernel* const> kernels, FolderCompilers& compilers) {
+  const Texts libraries = compiled_with(kernels, compilers, {});
+  for (FolderKernel* kernel : kernels) kernel->library = libraries.at(kernel->name);
+}
+
+Texts objects_for_cpu(std::span<FolderKernel* const> kernels, FolderCompilers& compilers) {
+  return compiled_with(kernels, compilers, {"-c"});
+}
+
+}  // namespace
+
+constinit const Deployment kCpuDeployment = {.library_suffix = "so",
+                                             .source_suffix = "cpp",
+                                             .number = LEHR_CPU,
+                                             .machine = &runtime::cpu_machine,
+                                             .text_before = &call_text,
+                                             .describe = &describe_cpu,
+                                             .why_not = &why_not_on_cpu,
+                                             .prepare = &prepare_for_cpu,
+                                             .compile = &compile_for_cpu,
+                                             .objects = &objects_for_cpu};
+
+}  // namespace lehr

@@ -1,0 +1,52 @@
+// What deployment has to know of each target: one row for each, in the order of base/target.h.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "deploy/bundle_folder.h"
+#include "deploy/folder_compilers.h"
+#include "deploy/runtime_library.h"
+
+namespace lehr {
+
+struct Deployment {
+  /// Of a kernel's files: "so", "cpp".
+  std::string_view library_suffix, source_suffix;
+  /// In the C interface (runtime/lehr_bundle.h): LEHR_CPU, ...
+  std::uint32_t number = 0;
+  /// The machine whose functions the kernels are, as uname calls it; "": they are none.
+  std::string_view (*machine)() = nullptr;
+  /// Bytes to which a tensor has to be aligned; 0: as its elements.
+  std::int64_t tensor_alignment = 0;
+  /// Somebody else may compile and launch the source by a document that stands beside it: a folder of sources
+  /// may have it where its compiler is not here.
+  bool source_alone = false;
+  /// What stands before the source's own text, whose functions are called `name`.
+  std::string (*text_before)(const RebuiltKernel& kernel, const std::string& name) = nullptr;
+  /// The members that a kernel's part of the manifest has for this target alone.
+  void (*describe)(const FolderKernel& kernel, nlohmann::json& document) = nullptr;
+  /// FolderCompilers::why_not().
+  std::optional<std::string> (*why_not)(const RebuiltKernel& kernel, FolderCompilers& compilers) = nullptr;
+  /// Fills in what a folder of sources has to have of the kernel.
+  void (*prepare)(FolderKernel& kernel, FolderCompilers& compilers) = nullptr;
+  /// Fills in the rest for these, which are all of its own.
+  void (*compile)(std::span<FolderKernel* const> kernels, FolderCompilers& compilers) = nullptr;
+  /// The object files that a program is linked with, by their names without a suffix.
+  Texts (*objects)(std::span<FolderKernel* const> kernels, FolderCompilers& compilers) = nullptr;
+};
+
+const Deployment& deployment_of(Target target);
+const Deployment& deployment_of(const FolderKernel& kernel);
+
+// The rows, each in its target's room.
+extern const Deployment kCpuDeployment, kCudaDeployment;
+
+/// Of what a parameter of a kernel for `target` points to, in bytes.
+std::int64_t alignment_of(const SourceParam& param, Target target);
+
+}  // namespace lehr
