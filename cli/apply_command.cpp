@@ -21,7 +21,7 @@
 #include "deploy/onnxruntime_plugin.h"
 #include "measure/host/host_backend.h"
 #include "measure/system/temp_dir.h"
-#include "model/rewrite.h"
+#include "network/rewrite.h"
 #include "templates/catalog.h"
 
 namespace lehr {

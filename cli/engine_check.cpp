@@ -16,7 +16,7 @@
 #include "cli/table.h"
 #include "deploy/applied_folder.h"
 #include "measure/system/affinity.h"
-#include "model/index_ranges.h"
+#include "network/index_ranges.h"
 
 namespace lehr {
 namespace {

@@ -13,7 +13,7 @@
 #include "cli/model_flags.h"
 #include "measure/system/temp_dir.h"
 #include "measure/vendor/onnxruntime/trial.h"
-#include "model/rewrite.h"
+#include "network/rewrite.h"
 
 namespace lehr {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "measure/vendor/onnxruntime/trial.h"
-#include "model/onnx.h"
-#include "model/shapes.h"
+#include "network/onnx.h"
+#include "network/shapes.h"
 
 namespace lehr {
 

@@ -13,7 +13,7 @@
 #include "cli/measure_setup.h"
 #include "cli/standard_streams.h"
 #include "cli/table.h"
-#include "model/tasks.h"
+#include "network/tasks.h"
 #include "templates/catalog.h"
 
 namespace lehr {

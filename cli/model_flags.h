@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "model/tasks.h"
+#include "network/tasks.h"
 
 namespace CLI {
 class App;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "measure/core/device.h"
-#include "model/tasks.h"
+#include "network/tasks.h"
 #include "tune/many_tasks.h"
 
 namespace lehr {

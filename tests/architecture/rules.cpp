@@ -11,8 +11,8 @@ namespace lehr::test {
 namespace {
 
 const std::vector<std::string> kWholeProduct = {
-    "runtime",   "plugin", "base",    "workload", "space", "ir",     "target", "codegen", "templates",
-    "costmodel", "search", "measure", "database", "tune",  "replay", "deploy", "model",   "cli"};
+    "runtime",   "plugin",    "base",   "workload", "network",  "space", "ir",     "target", "codegen",
+    "templates", "costmodel", "search", "measure",  "database", "tune",  "replay", "deploy", "cli"};
 
 std::vector<std::string> product_without(std::initializer_list<std::string_view> left_out) {
   std::vector<std::string> folders = kWholeProduct;
@@ -52,6 +52,7 @@ std::span<const FolderRule> folder_rules() {
       {"plugin", {"runtime"}},
       {"base", {}},
       {"workload", {"base"}},
+      {"network", {"workload", "base"}},
       {"space", {"base"}},
       {"ir", {"base"}},
       {"target", {"ir", "base"}},
@@ -62,13 +63,12 @@ std::span<const FolderRule> folder_rules() {
       {"measure", {"codegen", "target", "workload", "ir", "base", "runtime", "plugin"}},
       {"database",
        {"space", "base", "measure/core/device.h", "measure/core/library_search.h", "measure/core/outcome.h"}},
-      {"tune", product_without({"runtime", "plugin", "tune", "replay", "deploy", "model", "cli"})},
+      {"tune", product_without({"runtime", "plugin", "tune", "replay", "deploy", "network", "cli"})},
       {"replay",
        {"base", "workload", "space", "target", "templates", "costmodel", "search", "database", "tune"}},
       {"deploy",
        {"tune", "templates", "measure", "database", "codegen", "target", "ir", "workload", "base", "runtime",
         "plugin"}},
-      {"model", {"workload", "base"}},
       {"cli", product_without({"cli"})},
       {"tests", kWholeProduct},
       {"bench", with(kWholeProduct, {"tests"})},

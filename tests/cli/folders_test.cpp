@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "support.h"
-#include "tests/model/graph_text.h"
+#include "tests/network/graph_text.h"
 
 namespace lehr::testing {
 namespace {

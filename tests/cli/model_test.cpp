@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "support.h"
-#include "tests/model/graph_text.h"
+#include "tests/network/graph_text.h"
 
 namespace lehr::testing {
 namespace {

@@ -19,7 +19,7 @@
 #include "database/record_codec.h"
 #include "database/salvage.h"
 #include "measure/host/cpu_device.h"
-#include "model/tasks.h"
+#include "network/tasks.h"
 #include "replay/read_table.h"
 #include "space/config.h"
 #include "templates/catalog.h"

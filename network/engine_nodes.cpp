@@ -1,0 +1,176 @@
+#include "network/engine_nodes.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.h"
+
+namespace lehr {
+namespace {
+
+using nlohmann::json;
+
+json attribute_json(const OnnxNode& node, const OnnxAttribute& attribute) {
+  // Old exporters do not tell the type: then it is what is there.
+  std::int64_t type = attribute.type;
+  if (type == 0)
+    type = !attribute.wholes.empty()    ? 7
+           : !attribute.numbers.empty() ? 6
+           : !attribute.text.empty()    ? 3
+           : attribute.number != 0      ? 1
+                                        : 2;
+  switch (type) {
+    case 1:
+      return {{"f", attribute.number}};
+    case 2:
+      return {{"i", attribute.whole}};
+    case 3:
+      return {{"s", attribute.text}};
+    case 6:
+      return {{"floats", attribute.numbers}};
+    case 7:
+      return {{"ints", attribute.wholes}};
+    default:
+      throw_user("{} has an attribute '{}' of a type that is not taken over", node.op, attribute.name);
+  }
+}
+
+/// The one element of a constant of f32.
+std::optional<float> scalar(const ModelShapes& shapes, std::string_view name) {
+  const OnnxTensor* const tensor = shapes.of(name).constant;
+  if (tensor == nullptr || element_count(*tensor) != 1) return std::nullopt;
+  const auto values = floats_of(*tensor, 1);
+  return values ? std::optional((*values)[0]) : std::nullopt;
+}
+
+class Translation {
+ public:
+  Translation(const OnnxModel& model, const ModelShapes& shapes, const std::vector<FusedInput>& inputs)
+      : model_(model), shapes_(shapes), inputs_(inputs.size()) {
+    for (std::size_t i = inputs.size(); i-- > 0;)
+      if (!inputs[i].value.empty()) numbers_[inputs[i].value] = static_cast<std::int64_t>(i);
+  }
+
+  /// Appends an operator; the number of its output.
+  std::int64_t add(std::string_view op, std::vector<json> inputs, json attributes) {
+    json types = {{"T", "f32"}};
+    if (op == "MaxPool") types["I"] = "s64";  // of the indices, which nobody takes
+    if (op == "Pow") types["T1"] = "f32";
+    nodes_.push_back({{"op", op},
+                      {"domain", ""},
+                      {"version", model_.opset()},
+                      {"types", std::move(types)},
+                      {"inputs", std::move(inputs)},
+                      {"attributes", std::move(attributes)}});
+    return static_cast<std::int64_t>(inputs_ + nodes_.size() - 1);
+  }
+
+  void name(std::string_view value, std::int64_t number) { numbers_[value] = number; }
+
+  json input(const OnnxNode& node, std::string_view value) const {
+    if (value.empty()) return -1;
+    if (const auto found = numbers_.find(value); found != numbers_.end()) return found->second;
+    if (const auto constant = scalar(shapes_, value)) return {{"constant", {{"f", *constant}}}};
+    throw_user("{} reads '{}', which is not one of its tensors", node.op, value);
+  }
+
+  std::vector<json> inputs_of(const OnnxNode& node) const {
+    std::vector<json> inputs;
+    for (const std::string_view value : node.inputs) inputs.push_back(input(node, value));
+    return inputs;
+  }
+
+  static json attributes_of(const OnnxNode& node) {
+    json attributes = json::object();
+    for (const OnnxAttribute& attribute : node.attributes)
+      attributes[std::string(attribute.name)] = attribute_json(node, attribute);
+    return attributes;
+  }
+
+  /// One node of the graph.
+  void translate(const OnnxNode& node) {
+    if (node.op == "Identity") {
+      name(node.outputs[0], input(node, node.input(0)).get<std::int64_t>());
+    } else if (node.op == "HardSwish") {  // engines expand it
+      const json x = input(node, node.input(0));
+      const std::int64_t gate =
+          add("HardSigmoid", {x}, {{"alpha", {{"f", 1.0F / 6}}}, {"beta", {{"f", 0.5F}}}});
+      name(node.outputs[0], add("Mul", {x, gate}, json::object()));
+    } else {
+      name(node.outputs[0], add(node.op, inputs_of(node), attributes_of(node)));
+    }
+  }
+
+  json take() { return std::move(nodes_); }
+
+ private:
+  const OnnxModel& model_;
+  const ModelShapes& shapes_;
+  const std::size_t inputs_;
+  std::unordered_map<std::string_view, std::int64_t> numbers_;  ///< of values
+  json nodes_ = json::array();
+};
+
+bool has_bias(const Workload& workload) {
+  const auto& steps = workload.epilogue.steps;
+  return !steps.empty() && steps[0].op == EpilogueOp::kBias;
+}
+
+/// Which input the scale of the step scale_shift is.
+std::int64_t scale_input(const Workload& workload) {
+  std::int64_t at = 2;
+  for (const EpilogueStep& step : workload.epilogue.steps) {
+    if (step.op == EpilogueOp::kScaleShift) return at;
+    if (step.op == EpilogueOp::kBias || step.op == EpilogueOp::kResidual) ++at;
+  }
+  return -1;
+}
+
+/// The convolution or product with what was folded into its filter and bias.
+void translate_folded(const OnnxNode& main, const Workload& workload, Translation& to) {
+  std::vector<json> inputs = {0, 1};
+  const bool takes_bias = main.op == "Conv" || main.op == "Gemm";
+  if (has_bias(workload) && takes_bias) inputs.push_back(2);
+  json attributes = Translation::attributes_of(main);
+  // It scales the C that the node may have had; with the bias nothing is left to do.
+  attributes.erase("beta");
+  std::int64_t made = to.add(main.op, inputs, std::move(attributes));
+  if (has_bias(workload) && !takes_bias) made = to.add("Add", {made, 2}, json::object());
+  to.name(main.outputs[0], made);
+}
+
+}  // namespace
+
+json engine_nodes(const OnnxModel& model, const ModelShapes& shapes, const Workload& workload,
+                  const ModelPlace& place, const std::vector<FusedInput>& inputs, bool folded) {
+  Translation to(model, shapes, inputs);
+  const OnnxNode& main = model.nodes[place.nodes[0]];
+  if (folded)
+    translate_folded(main, workload, to);
+  else
+    to.translate(main);
+  std::int64_t last = to.input(main, main.outputs[0]).get<std::int64_t>();
+  for (std::size_t i = 1; i < place.nodes.size(); ++i) {
+    const OnnxNode& node = model.nodes[place.nodes[i]];
+    const bool is_linear = std::ranges::find(place.linear, place.nodes[i]) != place.linear.end();
+    const auto scaling = std::ranges::find(place.scaling, place.nodes[i]);
+    if ((folded && is_linear) || (scaling != place.scaling.end() && scaling != place.scaling.begin())) {
+      to.name(node.outputs[0], last);
+    } else if (scaling != place.scaling.end()) {
+      const std::int64_t scale = scale_input(workload);
+      const std::int64_t scaled = to.add("Mul", {last, scale}, json::object());
+      to.name(node.outputs[0], to.add("Add", {scaled, scale + 1}, json::object()));
+    } else {
+      to.translate(node);
+    }
+    last = to.input(node, node.outputs[0]).get<std::int64_t>();
+  }
+  json nodes = to.take();
+  if (last != static_cast<std::int64_t>(inputs.size() + nodes.size()) - 1)
+    throw_user("its last node is not the one that makes its output");
+  return nodes;
+}
+
+}  // namespace lehr

@@ -1,0 +1,24 @@
+// The operators of an inference engine that compute a place of a graph, as a plan's `nodes` (rewrite.h).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+#include <vector>
+
+#include "network/tasks.h"
+
+namespace lehr {
+
+/// An input of a fused node.
+struct FusedInput {
+  std::string_view value;  ///< of the graph; "": it is made for the node
+  std::vector<std::int64_t> shape;
+  bool constant = false;
+};
+
+/// `folded`: the filter and the bias have been made of several constants (fold.h). Throws Error(kUser), one
+/// sentence, for a node that cannot be told so.
+nlohmann::json engine_nodes(const OnnxModel& model, const ModelShapes& shapes, const Workload& workload,
+                            const ModelPlace& place, const std::vector<FusedInput>& inputs, bool folded);
+
+}  // namespace lehr

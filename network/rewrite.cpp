@@ -1,0 +1,298 @@
+#include "network/rewrite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/protobuf.h"
+#include "network/constants.h"
+#include "network/engine_nodes.h"
+#include "network/fold.h"
+
+namespace lehr {
+namespace {
+
+using nlohmann::json;
+using Sizes = std::vector<std::int64_t>;
+
+// AttributeProto's types.
+constexpr std::int64_t kIntAttribute = 2, kTextAttribute = 3;
+
+std::string text_attribute(std::string_view name, std::string_view text) {
+  return bytes_field(5, bytes_field(1, name) + bytes_field(4, text) + number_field(20, kTextAttribute));
+}
+
+std::string int_attribute(std::string_view name, std::int64_t value) {
+  return bytes_field(5, bytes_field(1, name) + number_field(3, value) + number_field(20, kIntAttribute));
+}
+
+/// A TensorProto of f32, but for its name.
+std::string unnamed_tensor(const Sizes& shape, const std::vector<float>& values) {
+  std::string bytes;
+  for (const std::int64_t dim : shape) bytes += number_field(1, dim);
+  bytes += number_field(2, static_cast<std::int64_t>(OnnxType::kF32));
+  return bytes +
+         bytes_field(9, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
+}
+
+/// A place as one node.
+struct FusedNode {
+  std::string node;  ///< NodeProto, as a field of a graph
+  std::vector<FusedInput> inputs;
+};
+
+/// Fields of a convolution that follow its image's shape. Where padding follows it as well ("SAME"), only the
+/// number of images may vary.
+json varying_conv(const OnnxNode& node, std::size_t rank) {
+  json vary = {{"n", {{0, 0}}}};
+  const std::string_view auto_pad = node.text("auto_pad", "NOTSET");
+  if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") return vary;
+  if (rank == 4) vary["h"] = {{0, 2}};
+  vary["w"] = {{0, rank - 1}};
+  return vary;
+}
+
+/// The dimensions [0, end) of an input.
+json dims_of(int input, std::size_t end) {
+  json dims = json::array();
+  for (std::size_t i = 0; i < end; ++i) dims.push_back({input, i});
+  return dims;
+}
+
+json varying_product(const OnnxNode& node, const Workload& workload, const Sizes& a, const Sizes& b) {
+  if (node.op == "Gemm") return {{"m", {{0, node.whole("transA", 0) != 0 ? 1 : 0}}}};
+  if (workload.gemm().batch == 1 && workload.gemm().b.constant) return {{"m", dims_of(0, a.size() - 1)}};
+  json vary = {{"k", {{0, a.size() - 1}}}, {"n", {{1, b.size() - 1}}}};
+  if (workload.gemm().batch == 1) {
+    vary["m"] = dims_of(0, a.size() - 1);
+  } else {
+    vary["batch"] = dims_of(0, a.size() - 2);
+    vary["m"] = {{0, a.size() - 2}};
+  }
+  return vary;
+}
+
+class Rewriter {
+ public:
+  Rewriter(const OnnxModel& model, const ModelShapes& shapes)
+      : model_(model), shapes_(shapes), constants_(model, shapes) {
+    for (const OnnxNode& node : model.nodes)
+      for (const std::string_view output : node.outputs) names_.insert(output);
+    for (const OnnxTensor& constant : model.constants) {
+      names_.insert(constant.name);
+      (constant.overridable ? overridable_ : fixed_).insert(constant.name);
+    }
+    for (const OnnxValueInfo& input : model.inputs) names_.insert(input.name);
+  }
+
+  void replace(const Replacement& replacement) {
+    const ModelPlace& place = *replacement.place;
+    try {
+      FusedNode fused = fused_node(replacement);
+      result_.weights[&place] = fused.inputs[1].value;
+      fused_[*std::ranges::max_element(place.nodes)] = std::move(fused);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kUser) throw;
+      result_.kept.push_back({&place, error.what()});
+      return;
+    }
+    for (const std::size_t node : place.nodes) gone_.insert(node);
+    ++result_.replaced;
+  }
+
+  RewrittenModel finish() {
+    find_read();
+    std::string bytes;
+    for (Wire wire(*model_.bytes); wire.next();) {
+      if (wire.field() == 7)
+        bytes += bytes_field(7, graph(wire.bytes()));
+      else
+        bytes += wire.record();
+    }
+    if (result_.replaced > 0) bytes += bytes_field(8, bytes_field(1, kFusedDomain) + number_field(2, 1));
+    result_.bytes = std::move(bytes);
+    return std::move(result_);
+  }
+
+ private:
+  Sizes shape(std::string_view name) const {
+    const auto sizes = whole_shape(shapes_.of(name));
+    if (!sizes) throw_user("the shape of '{}' is not known", name);
+    return *sizes;
+  }
+
+  FusedInput known_input(std::string_view name) const {
+    if (shapes_.of(name).type != OnnxType::kF32 && shapes_.of(name).type != OnnxType::kUnknown)
+      throw_user("'{}' is of {}: only f32 is replaced", name, name_of(shapes_.of(name).type));
+    return {name, shape(name), shapes_.of(name).fixed};
+  }
+
+  /// A constant that is made for the node under construction, or for another one before.
+  FusedInput made_input(std::string_view output, std::string_view what, const Sizes& shape,
+                        const std::vector<float>& values) {
+    const auto [made, is_new] = made_.try_emplace(unnamed_tensor(shape, values));
+    if (is_new) {
+      made->second = fmt::format("{}.{}", output, what);
+      while (names_.contains(made->second)) made->second += "_";
+      names_.insert(made->second);
+      made_in_order_.push_back(&*made);
+    }
+    return {made->second, shape, true};
+  }
+
+  void add_inputs(FusedNode& fused, const Replacement& replacement, const std::optional<Folded>& folded) {
+    const ModelPlace& place = *replacement.place;
+    const OnnxNode& main = model_.nodes[place.nodes[0]];
+    for (std::size_t i = 0; i < place.inputs.size(); ++i) {
+      const std::string_view value = place.inputs[i];
+      if (folded && i == 1 && !folded->filter.empty()) {
+        fused.inputs.push_back(made_input(place.output, "filter", shape(main.input(1)), folded->filter));
+      } else if (folded && i == 2 && !folded->bias.empty()) {
+        const Sizes channels = {static_cast<std::int64_t>(folded->bias.size())};
+        fused.inputs.push_back(made_input(place.output, "bias", channels, folded->bias));
+      } else if (value.empty() && !place.scaling.empty()) {
+        const FoldedScaling both = fold_scaling(constants_, replacement.workload, place);
+        Sizes channels = {static_cast<std::int64_t>(both.scale.size())};
+        // The dimensions of an image come behind its channels.
+        if (main.op == "Conv") channels.resize(shape(place.output).size() - 1, 1);
+        fused.inputs.push_back(made_input(place.output, "scale", channels, both.scale));
+        fused.inputs.push_back(made_input(place.output, "shift", channels, both.shift));
+        ++i;
+      } else {
+        fused.inputs.push_back(known_input(value));
+      }
+    }
+  }
+
+  json plan(const FusedNode& fused, const Replacement& replacement, bool folded) const {
+    const ModelPlace& place = *replacement.place;
+    const OnnxNode& main = model_.nodes[place.nodes[0]];
+    json all = json::array(), constant = json::array();
+    for (std::size_t i = 0; i < fused.inputs.size(); ++i) {
+      all.push_back(fused.inputs[i].shape);
+      if (fused.inputs[i].constant) constant.push_back(i);
+    }
+    const Sizes &a = fused.inputs[0].shape, &b = fused.inputs[1].shape;
+    return {{"shapes", std::move(all)},
+            {"output", shape(place.output)},
+            {"constant", std::move(constant)},
+            {"vary", main.op == "Conv" ? varying_conv(main, a.size())
+                                       : varying_product(main, replacement.workload, a, b)},
+            {"nodes", engine_nodes(model_, shapes_, replacement.workload, place, fused.inputs, folded)}};
+  }
+
+  FusedNode fused_node(const Replacement& replacement) {
+    const ModelPlace& place = *replacement.place;
+    FusedNode fused;
+    const std::optional<Folded> folded = fold(constants_, replacement.workload, place);
+    add_inputs(fused, replacement, folded);
+    std::string node;
+    for (const FusedInput& input : fused.inputs) node += bytes_field(1, input.value);
+    node += bytes_field(2, place.output) + bytes_field(3, place.output) + bytes_field(4, kFusedOperator) +
+            bytes_field(7, kFusedDomain);
+    node += int_attribute("version", 1) + text_attribute("workload", to_text(replacement.workload)) +
+            int_attribute("threads", replacement.threads) +
+            text_attribute("plan", plan(fused, replacement, folded.has_value()).dump());
+    fused.node = bytes_field(1, node);
+    return fused;
+  }
+
+  /// What is still read, by whom ever.
+  void find_read() {
+    for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
+      const OnnxNode& node = model_.nodes[i];
+      (gone_.contains(i) ? gone_read_ : read_).insert(node.inputs.begin(), node.inputs.end());
+      if (gone_.contains(i)) gone_made_.insert(node.outputs.begin(), node.outputs.end());
+      read_.insert(node.captured.begin(), node.captured.end());
+    }
+    for (const auto& [at, fused] : fused_)
+      for (const FusedInput& input : fused.inputs) read_.insert(input.value);
+    for (const OnnxValueInfo& output : model_.outputs) read_.insert(output.name);
+  }
+
+  std::string graph(std::string_view message) {
+    std::string bytes;
+    std::size_t node = 0, constant = 0, input = 0, between = 0;
+    for (Wire wire(message); wire.next();) {
+      switch (wire.field()) {
+        case 1:
+          bytes += node_bytes(node++, wire.record());
+          break;
+        case 5:
+        case 15:
+          bytes += constant_bytes(model_.constants[constant++], wire.record());
+          break;
+        case 11:
+          bytes += input_bytes(model_.inputs[input++], wire.record());
+          break;
+        case 13:
+          if (!vanished(model_.between[between++].name)) bytes += wire.record();
+          break;
+        default:
+          bytes += wire.record();
+      }
+    }
+    for (const auto* made : made_in_order_)  // a place that was kept may have left one that nobody reads
+      if (read_.contains(made->second)) bytes += bytes_field(5, made->first + bytes_field(8, made->second));
+    return bytes;
+  }
+
+  std::string node_bytes(std::size_t at, std::string_view record) {
+    if (const auto found = fused_.find(at); found != fused_.end()) return found->second.node;
+    if (gone_.contains(at)) return {};
+    for (const OnnxTensor& tensor : model_.nodes[at].external) add_external(model_, tensor, result_.external);
+    return std::string(record);
+  }
+
+  std::string constant_bytes(const OnnxTensor& constant, std::string_view record) {
+    if (is_unread_now(constant.name)) return {};
+    if (constant.external) add_external(model_, constant, result_.external);
+    return std::string(record);
+  }
+
+  /// Models of IR 3 list their constants among the inputs. Others whose constants are inputs have defaults
+  /// there, and keep them.
+  std::string input_bytes(const OnnxValueInfo& input, std::string_view record) const {
+    return fixed_.contains(input.name) && is_unread_now(input.name) ? std::string() : std::string(record);
+  }
+
+  /// Only nodes that are gone have read it.
+  bool is_unread_now(std::string_view name) const {
+    return !read_.contains(name) && gone_read_.contains(name) && !overridable_.contains(name);
+  }
+  bool vanished(std::string_view value) const { return !read_.contains(value) && gone_made_.contains(value); }
+
+  const OnnxModel& model_;
+  const ModelShapes& shapes_;
+  const Constants constants_;
+  RewrittenModel result_;
+  std::unordered_set<std::string_view> names_;
+  std::map<std::string, std::string> made_;  ///< names of constants that are made, by what they are
+  std::vector<const std::pair<const std::string, std::string>*> made_in_order_;
+  std::unordered_map<std::size_t, FusedNode> fused_;  ///< by the node in whose place they come
+  std::set<std::size_t> gone_;                        ///< nodes that fused ones compute
+  std::unordered_set<std::string_view> fixed_, overridable_;    ///< constants of the file
+  std::unordered_set<std::string_view> read_;                   ///< by what stays
+  std::unordered_set<std::string_view> gone_read_, gone_made_;  ///< by nodes that are gone
+};
+
+}  // namespace
+
+RewrittenModel rewrite(const OnnxModel& model, const ModelShapes& shapes,
+                       std::span<const Replacement> replacements) {
+  if (model.opsets.contains(kFusedDomain))
+    throw_user("the model has operators of {} already: it has been rewritten before", kFusedDomain);
+  Rewriter rewriter(model, shapes);
+  for (const Replacement& each : replacements) rewriter.replace(each);
+  return rewriter.finish();
+}
+
+}  // namespace lehr

@@ -1,0 +1,49 @@
+// A model in which places are computed by kernels of a bundle: what an inference engine loads in its stead. A place
+// becomes one node of the domain "ai.lehr", operator "Fused", whose inputs are the tensors of the workload in their
+// order. What its attributes say is specified in plugin/README.md, with what the plug-in makes of it.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "network/constants.h"
+#include "network/tasks.h"
+
+namespace lehr {
+
+inline constexpr std::string_view kFusedDomain = "ai.lehr", kFusedOperator = "Fused";
+
+/// A place to be computed by a kernel.
+struct Replacement {
+  const ModelPlace* place = nullptr;
+  Workload workload;
+  int threads = 0;
+};
+
+/// A place that stays as it is.
+struct KeptPlace {
+  const ModelPlace* place = nullptr;
+  std::string reason;  ///< one sentence without a full stop
+};
+
+struct RewrittenModel {
+  std::string bytes;            ///< of the ONNX file
+  std::size_t replaced = 0;     ///< places
+  std::vector<KeptPlace> kept;  ///< of the replacements those that could not be written
+  std::map<const ModelPlace*, std::string>
+      weights;  ///< of the others, by its name, the filter (or B) that is read
+  ExternalFiles external;  ///< those that the model still refers to
+};
+
+/// What is not replaced is copied as the file has it; constants that nobody reads any more are left out, and
+/// those that are made are one where they are the same.
+/// Throws Error(kUser) where the model has nodes of kFusedDomain already, and for external files as
+/// external_file().
+RewrittenModel rewrite(const OnnxModel& model, const ModelShapes& shapes,
+                       std::span<const Replacement> replacements);
+
+}  // namespace lehr

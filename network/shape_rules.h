@@ -1,0 +1,63 @@
+// What each operator makes of the facts of its inputs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "network/shapes.h"
+
+namespace lehr {
+
+/// A node, with what is known of what it reads and makes.
+struct ShapeSite {
+  const OnnxNode& node;
+  std::int64_t opset;
+  std::vector<const ValueFacts*> inputs;  ///< facts of nothing for one that is left out
+  std::vector<ValueFacts> outputs;        ///< as many as the node has; filled by the rule
+
+  const ValueFacts& in(std::size_t i) const;
+  bool has(std::size_t i) const { return !node.input(i).empty(); }
+};
+
+using ShapeRule = void (*)(ShapeSite& site);
+
+/// nullptr for an operator that is not known.
+ShapeRule shape_rule_of(std::string_view op);
+
+namespace rules {
+
+// Those of image_rules.cpp, layout_rules.cpp and list_rules.cpp.
+void conv(ShapeSite& site);
+void pool(ShapeSite& site);
+void global_pool(ShapeSite& site);
+void conv_transpose(ShapeSite& site);
+void resize(ShapeSite& site);
+void blocks(ShapeSite& site);
+
+void flatten(ShapeSite& site);
+void reshape(ShapeSite& site);
+void transpose(ShapeSite& site);
+void concat(ShapeSite& site);
+void split(ShapeSite& site);
+void slice(ShapeSite& site);
+void squeeze(ShapeSite& site);
+void unsqueeze(ShapeSite& site);
+void gather(ShapeSite& site);
+void like_second(ShapeSite& site);
+void expand(ShapeSite& site);
+void tile(ShapeSite& site);
+void pad(ShapeSite& site);
+
+void arithmetic(ShapeSite& site);
+void comparison(ShapeSite& site);
+void where(ShapeSite& site);
+void shape_itself(ShapeSite& site);
+void size_itself(ShapeSite& site);
+void constant(ShapeSite& site);
+void constant_of_shape(ShapeSite& site);
+void range(ShapeSite& site);
+
+}  // namespace rules
+
+}  // namespace lehr

@@ -1,0 +1,33 @@
+// rewrite_all IN OUT: every place of a model as a fused node, whether a bundle has a kernel for it or not.
+// The sizes that are left open are 1. A line on stdout for each place that was not rewritten.
+#include <fmt/core.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "network/rewrite.h"
+
+int main(int argc, char** argv) {
+  using namespace lehr;
+  try {
+    if (argc != 3) throw_user("rewrite_all IN OUT");
+    const OnnxModel model = read_onnx(argv[1]);
+    ShapeBindings ones;
+    for (const OnnxValueInfo& input : model.inputs)
+      for (const OnnxDim& dim : input.dims.value_or(std::vector<OnnxDim>()))
+        if (!dim.size && !dim.name.empty()) ones.dims[std::string(dim.name)] = 1;
+    const ModelShapes shapes = infer_shapes(model, ones);
+    const ModelWork work = work_of(model, shapes);
+    std::vector<Replacement> all;
+    for (const ModelTask& task : work.tasks)
+      for (const ModelPlace& place : task.places) all.push_back({&place, task.workload, 0});
+    const RewrittenModel rewritten = rewrite(model, shapes, all);
+    for (const KeptPlace& kept : rewritten.kept)
+      fmt::print("kept {}: {}\n", called(model.nodes[kept.place->nodes[0]], kept.place->nodes[0]),
+                 kept.reason);
+    std::ofstream(argv[2], std::ios::binary) << rewritten.bytes;
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}
