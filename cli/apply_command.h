@@ -3,12 +3,10 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "cli/engine_check.h"
+#include "cli/engine_flags.h"
 #include "cli/environment.h"
 #include "cli/model_flags.h"
-#include "deploy/folder_files.h"
 
 namespace CLI {
 class App;
@@ -24,11 +22,6 @@ class ApplyCommand {
   int run();
 
  private:
-  /// By an engine that is given all `files`.
-  PlaceChoice chosen(const OnnxModel& model, const ModelShapes& shapes,
-                     const std::vector<Replacement>& replacements, const std::vector<FolderFile>& files,
-                     const EngineCheck& check, double seconds) const;
-
   CLI::App* app_ = nullptr;
   const Environment& environment_;
   ModelFlags problem_;

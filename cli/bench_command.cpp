@@ -8,13 +8,13 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
-#include "cli/bundle_answers.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/measure_setup.h"
 #include "cli/standard_streams.h"
 #include "cli/table.h"
 #include "codegen/emit.h"
+#include "deploy/bundle_answers.h"
 #include "measure/core/ratio.h"
 #include "measure/worker/baselines.h"
 #include "tune/session.h"
@@ -93,6 +93,32 @@ json json_of(const std::vector<ContestEntry>& entries) {
                          {"speedup_interval", {ratio.interval.low, ratio.interval.high}}});
   }
   return documents;
+}
+
+std::string sentence_of(const BundleAnswer& answer) {
+  std::string text = answer.kind;
+  if (answer.parts > 1) text += fmt::format(" in {} parts", answer.parts);
+  text += fmt::format(", {} expected on {}", format_time_us(answer.time_us),
+                      answer.threads == 0
+                          ? answer.arch
+                          : fmt::format("{} thread{}", answer.threads, answer.threads == 1 ? "" : "s"));
+  if (answer.wasted > 0) text += fmt::format(", {:.0f} % of the work is padding", 100 * answer.wasted);
+  return text;
+}
+
+json json_of(const BundleAnswer& answer) {
+  return {{"workload", answer.workload}, {"name", answer.name},       {"target", answer.target},
+          {"arch", answer.arch},         {"answer", answer.kind},     {"threads", answer.threads},
+          {"parts", answer.parts},       {"time_us", answer.time_us}, {"wasted", answer.wasted},
+          {"cold", answer.cold}};
+}
+
+std::string table_of(const std::vector<BundleAnswer>& answers) {
+  std::vector<std::vector<std::string>> rows;
+  for (const BundleAnswer& each : answers)
+    rows.push_back({format_time_us(each.time_us), std::to_string(each.threads), each.cold ? "cold" : "warm",
+                    each.target, each.arch, each.workload});
+  return format_table({"expected", "threads", "<caches", "<target", "<arch", "<workload"}, rows);
 }
 
 }  // namespace

@@ -3,14 +3,11 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/standard_streams.h"
 #include "cli/table.h"
-#include "templates/catalog.h"
 
 namespace lehr {
 namespace {
@@ -63,21 +60,14 @@ std::string ModelFlags::as_flags() const {
   return text;
 }
 
-void take_served(ModelProblem& problem, const Limits& limits) {
-  problem.work = work_of(problem.model, problem.shapes, [&](const Workload& workload) {
-    return std::ranges::any_of(catalog(),
-                               [&](const Template& entry) { return !why_unserved(entry, workload, limits); });
-  });
-}
-
-ModelProblem ModelFlags::read() const {
+Network ModelFlags::read() const {
   const ShapeBindings bound = bindings();
-  ModelProblem problem;
-  problem.model = read_onnx(file_);
-  for (const std::string& warning : problem.model.warnings) tell("note: {}: {}", file_, warning);
-  problem.shapes = infer_shapes(problem.model, bound);
-  problem.work = work_of(problem.model, problem.shapes);
-  return problem;
+  Network network;
+  network.model = read_onnx(file_);
+  for (const std::string& warning : network.model.warnings) tell("note: {}: {}", file_, warning);
+  network.shapes = infer_shapes(network.model, bound);
+  network.places = places_of(network.model, network.shapes);
+  return network;
 }
 
 }  // namespace lehr

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/limits.h"
-#include "network/tasks.h"
+#include "network/places.h"
 
 namespace CLI {
 class App;
@@ -15,16 +14,6 @@ namespace lehr {
 
 /// "batch=1" and "x=1x3x224x224" as flags have them. Throws Error(kUser).
 ShapeBindings parse_bindings(const std::vector<std::string>& dims, const std::vector<std::string>& inputs);
-
-/// What a file comes to.
-struct ModelProblem {
-  OnnxModel model;
-  ModelShapes shapes;
-  ModelWork work;  ///< with every pool taken: see take_served()
-};
-
-/// Leaves pools that no family on the device computes together with their convolution nodes of their own.
-void take_served(ModelProblem& problem, const Limits& limits);
 
 class ModelFlags {
  public:
@@ -37,8 +26,9 @@ class ModelFlags {
   /// The file and the sizes as flags for another command: "resnet18.onnx --dim batch=1".
   std::string as_flags() const;
   ShapeBindings bindings() const { return parse_bindings(dims_, inputs_); }
-  /// Reads the file; what is newer than what is known is a note on stderr. Throws Error(kUser), one sentence.
-  ModelProblem read() const;
+  /// Reads the file, with every pool taken by the convolution before it (served_places()); what is newer than
+  /// what is known is a note on stderr. Throws Error(kUser), one sentence.
+  Network read() const;
 
  private:
   std::string file_;

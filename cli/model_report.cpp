@@ -13,19 +13,19 @@ namespace lehr {
 
 using nlohmann::json;
 
-std::vector<SharedTask> served_tasks(const ModelWork& work, const Device& device,
+std::vector<SharedTask> served_tasks(const NetworkPlaces& places, const Device& device,
                                      const std::function<void(const std::string&)>& leave_out) {
   std::vector<SharedTask> tasks;
-  for (const ModelTask& task : work.tasks) {
+  for (const PlacedWorkload& placed : places.workloads) {
     try {
-      for (const LeftOut& family : candidates_for({task.workload, device}).faulty)
-        leave_out(fmt::format("{} for '{}': {}", family.family, to_text(task.workload), family.reason));
+      for (const LeftOut& family : candidates_for({placed.workload, device}).faulty)
+        leave_out(fmt::format("{} for '{}': {}", family.family, to_text(placed.workload), family.reason));
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kUser) throw;
       leave_out(error.what());
       continue;
     }
-    tasks.push_back({task.workload, static_cast<double>(task.places.size())});
+    tasks.push_back({placed.workload, static_cast<double>(placed.places.size())});
   }
   return tasks;
 }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "apply/served.h"
 #include "cli/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
@@ -222,8 +223,8 @@ double TuneCommand::model_time_s(std::size_t tasks) const {
   return time_.empty() ? kSecondsEach * static_cast<double>(tasks) : parse_duration("--time", time_);
 }
 
-int TuneCommand::tune_model(const ModelProblem& problem, const MeasureSetup& setup, Opened& opened) {
-  std::vector<SharedTask> tasks = served_tasks(problem.work, setup.device, [&](const std::string& reason) {
+int TuneCommand::tune_model(const Network& network, const MeasureSetup& setup, Opened& opened) {
+  std::vector<SharedTask> tasks = served_tasks(network.places, setup.device, [&](const std::string& reason) {
     if (!quiet_) tell("note: left out: {}", reason);
   });
   if (tasks.empty()) throw_user("nothing of {} can be tuned; `lehr model` says why", model_.file());
@@ -257,11 +258,11 @@ int TuneCommand::run() {
     throw_user("--model and other problems exclude each other");
   if (!model_.given() && (model_.has_sizes() || warm_))
     throw_user("--dim, --input and --warm are for a network: name it with --model");
-  std::optional<ModelProblem> model;
+  std::optional<Network> network;
   std::vector<Workload> workloads;
   if (model_.given()) {
-    model = model_.read();
-    for (const ModelTask& task : model->work.tasks) workloads.push_back(task.workload);
+    network = model_.read();
+    for (const PlacedWorkload& placed : network->places.workloads) workloads.push_back(placed.workload);
     if (workloads.empty())
       throw_user("{} has no convolution and no product that could be tuned", model_.file());
   } else {
@@ -269,9 +270,9 @@ int TuneCommand::run() {
   }
   SessionOptions options = session_options();
   const MeasureSetup setup = setup_for(workloads[0]);
-  if (model) take_served(*model, setup.device.limits);
+  if (network) network->places = served_places(*network, setup.device.limits);
   if (!no_baseline_) options.baselines = chosen_baselines(setup.device.limits.target, baseline_);
-  if (!model)
+  if (!network)
     workloads = problem_.served_by(setup.device, std::move(workloads), [&](const std::string& reason) {
       if (!quiet_) tell("note: left out: {}", reason);
     });
@@ -284,7 +285,7 @@ int TuneCommand::run() {
   opened.parts.bound = bound_of(setup.device.limits);
   options.before_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   opened.options = std::move(options);
-  return model ? tune_model(*model, setup, opened) : tune_workloads(std::move(workloads), setup, opened);
+  return network ? tune_model(*network, setup, opened) : tune_workloads(std::move(workloads), setup, opened);
 }
 
 }  // namespace lehr

@@ -32,7 +32,7 @@ class TuneCommand {
   /// What sessions work with, for as long as it lives.
   struct Opened;
   int tune_workloads(std::vector<Workload> workloads, const MeasureSetup& setup, Opened& opened);
-  int tune_model(const ModelProblem& problem, const MeasureSetup& setup, Opened& opened);
+  int tune_model(const Network& network, const MeasureSetup& setup, Opened& opened);
   /// Wall seconds of --time for all tasks of a model.
   double model_time_s(std::size_t tasks) const;
   /// What is said at the end: all documents of --json, or an overview of several.

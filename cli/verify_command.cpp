@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "base/error.h"
 #include "cli/args.h"
@@ -16,9 +14,6 @@
 #include "deploy/applied_folder.h"
 
 namespace lehr {
-
-using onnxruntime::ModelTrial;
-using onnxruntime::TrialReport;
 
 VerifyCommand::VerifyCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
   app_ = root.add_subcommand("verify", "Compare a network that `lehr apply` has written with the original");
@@ -44,42 +39,32 @@ int VerifyCommand::run() {
   EngineCheck check = engine_.check(problem_, environment_, true);
   const double seconds = time_.empty() ? 0 : parse_duration("--time", time_);
   if (!is_applied_folder(folder_)) throw_user("{} is no folder that `lehr apply` has written", folder_);
-  const ModelProblem problem = problem_.read();
-  const std::string original = std::filesystem::absolute(problem_.file()).string();
-  engine_.feed(problem.model, check);
-  const TrialReport report = try_folder(problem.model, problem.shapes, original, folder_, check, seconds);
-  const Proof proof = proof_of(report);
-  const std::string wrong = why_unproved(report);
-  if (proof == Proof::kNone) throw_environment("{}", wrong);
-  const bool right = proof == Proof::kRight;
-  std::vector<ModelTrial> models = report.models;
-  models.resize(2);  // there are none where the engine died
-  const ModelTrial &first = models[0], &rewritten = models[1];
+  const Network network = problem_.read();
+  engine_.feed(network.model, check);
+  const EngineVerdict verdict = try_folder(network, folder_, check, seconds);
+  if (verdict.proof == Proof::kNone) throw_environment("{}", verdict.failure);
+  const bool right = verdict.proof == Proof::kRight;
   if (json_) {
     print_json({{"model", problem_.file()},
                 {"folder", folder_},
-                {"engine", report.version},
+                {"engine", verdict.engine},
                 {"right", right},
-                {"failure", wrong},
-                {"worst_difference", rewritten.worst},
-                {"worst_output", rewritten.worst_output},
-                {"own_difference", report.own},
-                {"not_compared", report.uncompared},
-                {"notes", report.notes},
-                {"original_us", onnxruntime::median_us(first)},
-                {"rewritten_us", onnxruntime::median_us(rewritten)},
-                {"speedup", onnxruntime::speedup(rewritten, first)}});
+                {"failure", verdict.failure},
+                {"worst_difference", verdict.worst},
+                {"worst_output", verdict.worst_output},
+                {"own_difference", verdict.own},
+                {"not_compared", verdict.uncompared},
+                {"notes", verdict.notes},
+                {"original_us", verdict.original_us},
+                {"rewritten_us", verdict.rewritten_us},
+                {"speedup", verdict.speedup}});
   } else if (right) {
-    fmt::print(
-        "ONNX Runtime {}, {} thread{}: {}\n", report.version, check.threads, check.threads == 1 ? "" : "s",
-        agreement_text({rewritten.worst, report.own, check.tolerance, report.uncompared, report.notes}));
-    if (seconds > 0)
-      fmt::print("original {}, rewritten {}: {}\n", format_time_us(onnxruntime::median_us(first)),
-                 format_time_us(onnxruntime::median_us(rewritten)),
-                 format_ratio(onnxruntime::speedup(rewritten, first)));
+    fmt::print("ONNX Runtime {}, {} thread{}: {}\n", verdict.engine, check.threads,
+               check.threads == 1 ? "" : "s", agreement_text(verdict));
+    if (seconds > 0) fmt::print("{}\n", speedup_text(verdict));
   }
   if (right) return 0;
-  tell("lehr: {}: {}", folder_, wrong);
+  tell("lehr: {}: {}", folder_, verdict.failure);
   return kCheckFailedCode;
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/engine_check.h"
+#include "cli/engine_flags.h"
 #include "cli/environment.h"
 #include "cli/model_flags.h"
 

@@ -103,7 +103,7 @@ std::vector<float> f32_elements(const OnnxModel& model, const OnnxTensor& tensor
   return *std::move(values);
 }
 
-Constants::Constants(const OnnxModel& model, const ModelShapes& shapes) : model_(model), shapes_(shapes) {
+Constants::Constants(const OnnxModel& model, const GraphShapes& shapes) : model_(model), shapes_(shapes) {
   for (const OnnxNode& node : model.nodes)
     for (const std::string_view op : {"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"})
       if (node.op == op && node.domain.empty() && !node.outputs.empty())

@@ -33,10 +33,10 @@ std::vector<float> f32_elements(const OnnxModel& model, const OnnxTensor& tensor
 class Constants {
  public:
   /// Borrows both.
-  Constants(const OnnxModel& model, const ModelShapes& shapes);
+  Constants(const OnnxModel& model, const GraphShapes& shapes);
 
   const OnnxModel& model() const { return model_; }
-  const ModelShapes& shapes() const { return shapes_; }
+  const GraphShapes& shapes() const { return shapes_; }
   /// The tensor with a value's elements, in another shape where nodes have given it one; nullptr: the file
   /// has none.
   const OnnxTensor* find(std::string_view value) const;
@@ -46,7 +46,7 @@ class Constants {
 
  private:
   const OnnxModel& model_;
-  const ModelShapes& shapes_;
+  const GraphShapes& shapes_;
   /// Of values that are others in another shape: those.
   std::unordered_map<std::string_view, std::string_view> reshaped_;
 };

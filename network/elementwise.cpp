@@ -191,7 +191,7 @@ std::vector<double> points_for(const std::vector<double>& constants) {
 /// Nodes that compute functions of one value, in the order of the graph.
 class Group {
  public:
-  Group(const OnnxModel& model, const ModelShapes& shapes, const Readers& readers, std::string_view value)
+  Group(const OnnxModel& model, const GraphShapes& shapes, const Readers& readers, std::string_view value)
       : model_(model), shapes_(shapes), readers_(readers), begin_(value) {
     values_[value] = identity_function();
     open_.insert(value);
@@ -293,7 +293,7 @@ class Group {
   }
 
   const OnnxModel& model_;
-  const ModelShapes& shapes_;
+  const GraphShapes& shapes_;
   const Readers& readers_;
   const std::string_view begin_;
   /// Without breakpoints where it is no piecewise function.
@@ -318,7 +318,7 @@ Readers readers_of(const OnnxModel& model) {
   return readers;
 }
 
-std::optional<FoundStep> function_of_value(const OnnxModel& model, const ModelShapes& shapes,
+std::optional<FoundStep> function_of_value(const OnnxModel& model, const GraphShapes& shapes,
                                            const Readers& readers, std::string_view value) {
   return Group(model, shapes, readers, value).grow();
 }

@@ -28,7 +28,7 @@ struct FoundStep {
 
 /// The smallest group of nodes that begins at `value` and ends in one value, reads else nothing but single
 /// constants, and computes a function of the vocabulary (workload/epilogue.h). nullopt where there is none.
-std::optional<FoundStep> function_of_value(const OnnxModel& model, const ModelShapes& shapes,
+std::optional<FoundStep> function_of_value(const OnnxModel& model, const GraphShapes& shapes,
                                            const Readers& readers, std::string_view value);
 
 }  // namespace lehr

@@ -47,7 +47,7 @@ constexpr std::string_view kMoving[] = {"Identity",  "Reshape",        "Squeeze"
 
 class Walk {
  public:
-  Walk(const OnnxModel& model, const ModelShapes& shapes) : model_(model), shapes_(shapes) {
+  Walk(const OnnxModel& model, const GraphShapes& shapes) : model_(model), shapes_(shapes) {
     for (const OnnxNode& node : model.nodes)
       for (const std::string_view output : node.outputs) makers_[output] = &node;
   }
@@ -210,7 +210,7 @@ class Walk {
   }
 
   const OnnxModel& model_;
-  const ModelShapes& shapes_;
+  const GraphShapes& shapes_;
   std::unordered_map<std::string_view, const OnnxNode*> makers_;
   std::unordered_map<std::string_view, Range> needs_;
 };
@@ -230,7 +230,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> wholes_in(Range range) {
 }  // namespace
 
 std::map<std::string, std::pair<std::int64_t, std::int64_t>> index_ranges(const OnnxModel& model,
-                                                                          const ModelShapes& shapes) {
+                                                                          const GraphShapes& shapes) {
   const std::unordered_map<std::string_view, Range> needs = Walk(model, shapes).run();
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> ranges;
   for (const OnnxValueInfo& input : model.inputs)

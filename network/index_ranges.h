@@ -16,6 +16,6 @@ namespace lehr {
 /// least and the greatest number with which every table has an element. Negative ones, which count from a
 /// table's end, only where nothing else is left. Subgraphs are not read.
 std::map<std::string, std::pair<std::int64_t, std::int64_t>> index_ranges(const OnnxModel& model,
-                                                                          const ModelShapes& shapes);
+                                                                          const GraphShapes& shapes);
 
 }  // namespace lehr

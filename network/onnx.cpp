@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/file_kind.h"
-#include "base/protobuf.h"
+#include "network/protobuf.h"
 #include "base/text.h"
 #include "network/other_formats.h"
 

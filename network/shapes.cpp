@@ -110,7 +110,7 @@ class Inference {
         stated_[value.name] = {value.type, bound(value, bindings), {}, nullptr, false};
   }
 
-  ModelShapes run() {
+  GraphShapes run() {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i) visit(model_.nodes[i], i);
     return std::move(result_);
   }
@@ -161,7 +161,7 @@ class Inference {
 
   const OnnxModel& model_;
   std::unordered_map<std::string_view, ValueFacts> stated_;
-  ModelShapes result_;
+  GraphShapes result_;
 };
 
 }  // namespace
@@ -173,13 +173,13 @@ std::optional<std::vector<std::int64_t>> whole_shape(const ValueFacts& facts) {
   return shape;
 }
 
-const ValueFacts& ModelShapes::of(std::string_view name) const {
+const ValueFacts& GraphShapes::of(std::string_view name) const {
   static const ValueFacts kNothing;
   const auto found = values.find(name);
   return found == values.end() ? kNothing : found->second;
 }
 
-ModelShapes infer_shapes(const OnnxModel& model, const ShapeBindings& bindings) {
+GraphShapes infer_shapes(const OnnxModel& model, const ShapeBindings& bindings) {
   return Inference(model, bindings).run();
 }
 

@@ -33,7 +33,7 @@ struct ShapeBindings {
   std::map<std::string, std::vector<std::int64_t>> inputs;  ///< of whole inputs
 };
 
-struct ModelShapes {
+struct GraphShapes {
   std::unordered_map<std::string_view, ValueFacts> values;  ///< by name
   /// A clause for each input that is not known whole, and for each node where what was known comes to an end.
   std::vector<std::string> unknown;
@@ -43,7 +43,7 @@ struct ModelShapes {
 };
 
 /// Throws Error(kUser) for a binding that names no dimension or input of the model, or contradicts it.
-ModelShapes infer_shapes(const OnnxModel& model, const ShapeBindings& bindings);
+GraphShapes infer_shapes(const OnnxModel& model, const ShapeBindings& bindings);
 
 /// How a convolution or pool goes over an image; of each, first height, then width.
 struct ImageWindow {

@@ -12,7 +12,8 @@ namespace {
 
 const std::vector<std::string> kWholeProduct = {
     "runtime",   "plugin",    "base",   "workload", "network",  "space", "ir",     "target", "codegen",
-    "templates", "costmodel", "search", "measure",  "database", "tune",  "replay", "deploy", "cli"};
+    "templates", "costmodel", "search", "measure",  "database", "tune",  "replay", "deploy", "apply",
+    "cli"};
 
 std::vector<std::string> product_without(std::initializer_list<std::string_view> left_out) {
   std::vector<std::string> folders = kWholeProduct;
@@ -63,12 +64,13 @@ std::span<const FolderRule> folder_rules() {
       {"measure", {"codegen", "target", "workload", "ir", "base", "runtime", "plugin"}},
       {"database",
        {"space", "base", "measure/core/device.h", "measure/core/library_search.h", "measure/core/outcome.h"}},
-      {"tune", product_without({"runtime", "plugin", "tune", "replay", "deploy", "network", "cli"})},
+      {"tune", product_without({"runtime", "plugin", "tune", "replay", "deploy", "network", "apply", "cli"})},
       {"replay",
        {"base", "workload", "space", "target", "templates", "costmodel", "search", "database", "tune"}},
       {"deploy",
        {"tune", "templates", "measure", "database", "codegen", "target", "ir", "workload", "base", "runtime",
         "plugin"}},
+      {"apply", {"deploy", "network", "templates", "measure", "workload", "base"}},
       {"cli", product_without({"cli"})},
       {"tests", kWholeProduct},
       {"bench", with(kWholeProduct, {"tests"})},

@@ -19,7 +19,7 @@
 #include "database/record_codec.h"
 #include "database/salvage.h"
 #include "measure/host/cpu_device.h"
-#include "network/tasks.h"
+#include "network/places.h"
 #include "replay/read_table.h"
 #include "space/config.h"
 #include "templates/catalog.h"
@@ -191,11 +191,11 @@ void fuzz_table(std::string_view bytes) {
 void fuzz_onnx(std::string_view bytes) {
   expect_answer([&] {
     const OnnxModel model = parse_onnx(std::make_shared<std::string>(bytes), "it");
-    const ModelWork work = work_of(model, infer_shapes(model, {}));
-    for (const ModelTask& task : work.tasks) {
-      require(!task.places.empty() && parse_workload(to_text(task.workload)) == task.workload);
-      for (const ModelPlace& place : task.places)
-        require(place.inputs.size() + 1 == tensors_of(task.workload).size());
+    const NetworkPlaces places = places_of(model, infer_shapes(model, {}));
+    for (const PlacedWorkload& placed : places.workloads) {
+      require(!placed.places.empty() && parse_workload(to_text(placed.workload)) == placed.workload);
+      for (const NetworkPlace& place : placed.places)
+        require(place.inputs.size() + 1 == tensors_of(placed.workload).size());
     }
   });
 }

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <vector>
 
-#include "base/protobuf.h"
 #include "base/text.h"
+#include "network/protobuf.h"
 
 namespace lehr::testing {
 namespace {
@@ -15,6 +15,14 @@ std::string f32_bits(float value) {
   std::string bytes(4, '\0');
   std::memcpy(bytes.data(), &value, 4);
   return bytes;
+}
+
+/// A repeated field of numbers, packed.
+std::string packed_field(std::uint32_t field, const std::vector<std::int64_t>& values) {
+  std::string packed;
+  for (const std::int64_t value : values)
+    packed += number_field(1, value).substr(1);  // without the field's number
+  return bytes_field(field, packed);
 }
 
 Texts words_of(std::string_view line) {
@@ -101,7 +109,8 @@ std::string attribute(std::string_view word) {
     return bytes + number_field(20, 7);
   }
   if (const auto whole = parse_int(value)) return bytes + number_field(3, *whole) + number_field(20, 2);
-  return bytes + f32_field(2, *parse_number(value)) + number_field(20, 1);
+  constexpr char kFloatTag = 2 << 3 | 5;  // field 2, of 32 bits
+  return bytes + kFloatTag + f32_bits(static_cast<float>(*parse_number(value))) + number_field(20, 1);
 }
 
 // NodeProto: OUTPUT, ... = OP(INPUT, ...) ATTRIBUTES.

@@ -7,10 +7,10 @@
 #include <random>
 
 #include "base/error.h"
-#include "base/protobuf.h"
 #include "graph_text.h"
+#include "network/places.h"
+#include "network/protobuf.h"
 #include "network/shapes.h"
-#include "network/tasks.h"
 
 namespace lehr::testing {
 namespace {
@@ -141,7 +141,7 @@ TEST(Onnx, DefaultsOfInputsAreNoConstants) {
       "input x f32 1x4\n input s f32 4\n constant s f32 4\n constant t f32 4\n y = Mul(x, s)";
   for (const std::int64_t ir : {3, 4, 8}) {
     const OnnxModel model = parse_onnx(std::make_shared<std::string>(onnx_bytes(graph, 13, ir)), "it");
-    const ModelShapes shapes = infer_shapes(model, {});
+    const GraphShapes shapes = infer_shapes(model, {});
     EXPECT_EQ(shapes.of("s").fixed, ir == 3);
     EXPECT_EQ(shapes.of("s").constant != nullptr, ir == 3);
     EXPECT_TRUE(shapes.of("t").fixed);
@@ -150,7 +150,7 @@ TEST(Onnx, DefaultsOfInputsAreNoConstants) {
   }
   const std::string any = "input x f32 1x4\n input s f32 n\n constant s f32 4\n y = Mul(x, s)";
   const OnnxModel model = parse_onnx(std::make_shared<std::string>(onnx_bytes(any)), "it");
-  const ModelShapes shapes = infer_shapes(model, {});
+  const GraphShapes shapes = infer_shapes(model, {});
   EXPECT_EQ(whole_shape(shapes.of("s")), std::vector<std::int64_t>{4})
       << "what is there where callers give none";
   EXPECT_TRUE(shapes.unknown.empty());
@@ -183,7 +183,7 @@ TEST(Onnx, ChangedAnywhereItIsRefusedOrRead) {
       changed[random() % changed.size()] = static_cast<char>(random());
     try {
       const OnnxModel model = parse_onnx(std::make_shared<std::string>(changed), "it");
-      work_of(model, infer_shapes(model, {}));
+      places_of(model, infer_shapes(model, {}));
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kUser) << error.what();
     }

@@ -102,9 +102,10 @@ constexpr Case kCases[] = {
     {"y = com.example::Relu(x)", "unknown"},
     // Sizes that are computed from shapes, as exporters write them.
     {"s = Shape(x)\n n = Gather(s, first)\n l = Concat(n, minus1) axis=0\n y = Reshape(x, l)", "2x360"},
-    // Padding of the last dimensions, before and behind each, in the order of the dimensions from the last one on: as
-    // PyTorch writes it.
-    {"l = Concat(ends_of_two, zeros) axis=0\n m = Reshape(l, pairs)\n r = Slice(m, back, start, first, minus)\n t = Transpose(r) perm=1,0\n"
+    // Padding of the last dimensions, before and behind each, in the order of the dimensions from the last
+    // one on: as PyTorch writes it.
+    {"l = Concat(ends_of_two, zeros) axis=0\n m = Reshape(l, pairs)\n r = Slice(m, back, start, first, "
+     "minus)\n t = Transpose(r) perm=1,0\n"
      "p = Reshape(t, minus1)\n q = Cast(p) to=7\n y = Pad(unit, q)",
      "1x10x2"},
     {"m = Reshape(matrix, rows3)\n s = Slice(m, begins2, ends2, axes2)\n f = Reshape(s, minus1)\n"
@@ -220,7 +221,7 @@ TEST(Shapes, SayWhereTheyEnd) {
 
 TEST(Shapes, StatedOnesHelpWhereNodesDoNot) {
   const OnnxModel model = onnx_model("input x f32 2x3\n value a f32 2x9\n a = NonZero(x)\n y = Relu(a)");
-  const ModelShapes shapes = infer_shapes(model, {});
+  const GraphShapes shapes = infer_shapes(model, {});
   EXPECT_EQ(text_of(shapes.of("y")), "2x9");
   EXPECT_THAT(shapes.unknown, IsEmpty());
 }
@@ -244,7 +245,7 @@ TEST(Shapes, KnowWhatDependsOnNoInput) {
     c = Add(b, x)
     d = RandomNormal() shape=2,3
   )");
-  const ModelShapes shapes = infer_shapes(model, {});
+  const GraphShapes shapes = infer_shapes(model, {});
   EXPECT_TRUE(shapes.of("b").fixed);
   EXPECT_FALSE(shapes.of("c").fixed);
   EXPECT_FALSE(shapes.of("d").fixed);

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "network/tasks.h"
+#include "network/places.h"
 
 namespace lehr {
 
@@ -18,7 +18,7 @@ struct FusedInput {
 
 /// `folded`: the filter and the bias have been made of several constants (fold.h). Throws Error(kUser), one
 /// sentence, for a node that cannot be told so.
-nlohmann::json engine_nodes(const OnnxModel& model, const ModelShapes& shapes, const Workload& workload,
-                            const ModelPlace& place, const std::vector<FusedInput>& inputs, bool folded);
+nlohmann::json engine_nodes(const OnnxModel& model, const GraphShapes& shapes, const Workload& workload,
+                            const NetworkPlace& place, const std::vector<FusedInput>& inputs, bool folded);
 
 }  // namespace lehr

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "network/constants.h"
-#include "network/tasks.h"
+#include "network/places.h"
 
 namespace lehr {
 
@@ -19,20 +19,12 @@ struct Folded {
 /// and rounded once. Throws Error(kUser), the reason as one sentence, where what is folded is no constant
 /// that the file has, or not f32, and where f32 would not hold what is made of it, or on the way would not
 /// have.
-std::optional<Folded> fold(const Constants& constants, const Workload& workload, const ModelPlace& place);
+std::optional<Folded> fold(const Constants& constants, const Workload& workload, const NetworkPlace& place);
 
 /// The scale and the shift of each channel that the place's `scaling` is. Throws as fold().
 struct FoldedScaling {
   std::vector<float> scale, shift;
 };
-FoldedScaling fold_scaling(const Constants& constants, const Workload& workload, const ModelPlace& place);
-
-/// Whether a constant can be folded: its elements are finite. Those that are not in the model's own file, or
-/// not of f32, are not looked at and pass; fold() does.
-bool is_foldable(const Constants& constants, std::string_view value);
-/// The same of a node's work on the value `made`, of so many channels: a normalization, a factor, a summand
-/// by constants. A quotient by 0 cannot, nor can a variance below 0.
-bool is_foldable(const Constants& constants, const OnnxNode& node, std::string_view made,
-                 std::size_t channels);
+FoldedScaling fold_scaling(const Constants& constants, const Workload& workload, const NetworkPlace& place);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-#include "network/tasks.h"
+#include "network/places.h"
 
 #include <fmt/format.h>
 
@@ -10,23 +10,17 @@
 
 #include "base/error.h"
 #include "network/elementwise.h"
-#include "network/fold.h"
+#include "network/linear.h"
 
 namespace lehr {
 namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-/// Why a node is no workload, as a clause.
-struct Gap {
-  std::string reason;
-  double flops = 0;
-};
-
 /// A workload on the way, with the place that computes it.
 struct Found {
   Workload workload;
-  ModelPlace place;
+  NetworkPlace place;
 };
 using Start = std::variant<Found, Gap>;
 
@@ -62,7 +56,7 @@ bool is_per_channel(const Sizes& shape, std::int64_t channels, std::size_t axis)
 /// Reads a graph for workloads.
 class Finder {
  public:
-  Finder(const OnnxModel& model, const ModelShapes& shapes, const IsServed& is_served)
+  Finder(const OnnxModel& model, const GraphShapes& shapes, const IsServed& is_served)
       : model_(model),
         shapes_(shapes),
         constants_(model, shapes),
@@ -73,13 +67,14 @@ class Finder {
       if (node.op == "DequantizeLinear") dequantized_.insert(node.outputs.begin(), node.outputs.end());
   }
 
-  ModelWork run() {
+  NetworkPlaces run() {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
       const OnnxNode& node = model_.nodes[i];
       std::optional<Start> start = taken_[i] ? std::nullopt : start_at(node);
       if (!start) continue;
-      if (const Gap* gap = std::get_if<Gap>(&*start)) {
-        work_.gaps.push_back({i, gap->reason, gap->flops});
+      if (Gap* gap = std::get_if<Gap>(&*start)) {
+        gap->node = i;
+        places_.gaps.push_back(std::move(*gap));
         continue;
       }
       Found& found = std::get<Found>(*start);
@@ -88,9 +83,9 @@ class Finder {
       follow(found);
       keep(std::move(found), i);
     }
-    std::ranges::stable_sort(work_.tasks, std::greater(),
-                             [](const ModelTask& task) { return flops_of(task); });
-    return std::move(work_);
+    std::ranges::stable_sort(places_.workloads, std::greater(),
+                             [](const PlacedWorkload& placed) { return flops_of(placed); });
+    return std::move(places_);
   }
 
  private:
@@ -221,8 +216,8 @@ class Finder {
     return checked({{problem, {}}, place_of(node)});
   }
 
-  static ModelPlace place_of(const OnnxNode& node) {
-    ModelPlace place;
+  static NetworkPlace place_of(const OnnxNode& node) {
+    NetworkPlace place;
     place.inputs = {node.input(0), node.input(1)};
     return place;
   }
@@ -280,9 +275,6 @@ class Finder {
   // From the end, which of so many dimensions has the channels: of images the second, of rows the last.
   static std::size_t channel_axis(const Workload& workload, std::size_t rank) {
     return workload.op() == Operator::kConv2d ? rank - 1 : 1;
-  }
-  static std::int64_t channels_of(const Workload& workload) {
-    return workload.op() == Operator::kConv2d ? workload.conv2d().k : workload.gemm().n;
   }
 
   // Nothing but a bias has been done so far: what is linear goes into the filter and the bias.
@@ -496,30 +488,30 @@ class Finder {
 
   void keep(Found found, std::size_t node) {
     taken_[node] = true;
-    const auto [at, added] = index_.try_emplace(to_text(found.workload), work_.tasks.size());
-    if (added) work_.tasks.push_back({found.workload, {}});
-    work_.tasks[at->second].places.push_back(std::move(found.place));
+    const auto [at, added] = index_.try_emplace(to_text(found.workload), places_.workloads.size());
+    if (added) places_.workloads.push_back({found.workload, {}});
+    places_.workloads[at->second].places.push_back(std::move(found.place));
   }
 
   const OnnxModel& model_;
-  const ModelShapes& shapes_;
+  const GraphShapes& shapes_;
   const Constants constants_;
   const IsServed& is_served_;
   const Readers readers_;
   std::unordered_set<std::string_view> dequantized_;    ///< values that a DequantizeLinear makes
   std::vector<char> taken_;                             ///< nodes that are part of a place
-  std::unordered_map<std::string, std::size_t> index_;  ///< of tasks, by workload
-  ModelWork work_;
+  std::unordered_map<std::string, std::size_t> index_;  ///< of workloads, by their text
+  NetworkPlaces places_;
 };
 
 }  // namespace
 
-ModelWork work_of(const OnnxModel& model, const ModelShapes& shapes, const IsServed& is_served) {
+NetworkPlaces places_of(const OnnxModel& model, const GraphShapes& shapes, const IsServed& is_served) {
   return Finder(model, shapes, is_served).run();
 }
 
-double flops_of(const ModelTask& task) {
-  return flops_of(task.workload) * static_cast<double>(task.places.size());
+double flops_of(const PlacedWorkload& placed) {
+  return flops_of(placed.workload) * static_cast<double>(placed.places.size());
 }
 
 }  // namespace lehr

@@ -1,6 +1,7 @@
-// A model in which places are computed by kernels of a bundle: what an inference engine loads in its stead. A place
-// becomes one node of the domain "ai.lehr", operator "Fused", whose inputs are the tensors of the workload in their
-// order. What its attributes say is specified in plugin/README.md, with what the plug-in makes of it.
+// A model in which places are computed by kernels of a bundle: what an inference engine loads in its stead. A
+// place becomes one node of the domain "ai.lehr", operator "Fused", whose inputs are the tensors of the
+// workload in their order. What its attributes say is specified in plugin/README.md, with what the plug-in
+// makes of it.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "network/constants.h"
-#include "network/tasks.h"
+#include "network/places.h"
 
 namespace lehr {
 
@@ -19,14 +20,15 @@ inline constexpr std::string_view kFusedDomain = "ai.lehr", kFusedOperator = "Fu
 
 /// A place to be computed by a kernel.
 struct Replacement {
-  const ModelPlace* place = nullptr;
+  const NetworkPlace* place = nullptr;
   Workload workload;
   int threads = 0;
+  bool saves_products = false;  ///< its kernel does fewer products than the operator's sum has (Winograd's)
 };
 
 /// A place that stays as it is.
 struct KeptPlace {
-  const ModelPlace* place = nullptr;
+  const NetworkPlace* place = nullptr;
   std::string reason;  ///< one sentence without a full stop
 };
 
@@ -34,8 +36,8 @@ struct RewrittenModel {
   std::string bytes;            ///< of the ONNX file
   std::size_t replaced = 0;     ///< places
   std::vector<KeptPlace> kept;  ///< of the replacements those that could not be written
-  std::map<const ModelPlace*, std::string>
-      weights;  ///< of the others, by its name, the filter (or B) that is read
+  std::map<const NetworkPlace*, std::string>
+      weights;             ///< of the others, by its name, the filter (or B) that is read
   ExternalFiles external;  ///< those that the model still refers to
 };
 
@@ -43,7 +45,7 @@ struct RewrittenModel {
 /// those that are made are one where they are the same.
 /// Throws Error(kUser) where the model has nodes of kFusedDomain already, and for external files as
 /// external_file().
-RewrittenModel rewrite(const OnnxModel& model, const ModelShapes& shapes,
+RewrittenModel rewrite(const OnnxModel& model, const GraphShapes& shapes,
                        std::span<const Replacement> replacements);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-#include "network/engine_nodes.h"
+#include "apply/engine_nodes.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -38,7 +38,7 @@ json attribute_json(const OnnxNode& node, const OnnxAttribute& attribute) {
 }
 
 /// The one element of a constant of f32.
-std::optional<float> scalar(const ModelShapes& shapes, std::string_view name) {
+std::optional<float> scalar(const GraphShapes& shapes, std::string_view name) {
   const OnnxTensor* const tensor = shapes.of(name).constant;
   if (tensor == nullptr || element_count(*tensor) != 1) return std::nullopt;
   const auto values = floats_of(*tensor, 1);
@@ -47,7 +47,7 @@ std::optional<float> scalar(const ModelShapes& shapes, std::string_view name) {
 
 class Translation {
  public:
-  Translation(const OnnxModel& model, const ModelShapes& shapes, const std::vector<FusedInput>& inputs)
+  Translation(const OnnxModel& model, const GraphShapes& shapes, const std::vector<FusedInput>& inputs)
       : model_(model), shapes_(shapes), inputs_(inputs.size()) {
     for (std::size_t i = inputs.size(); i-- > 0;)
       if (!inputs[i].value.empty()) numbers_[inputs[i].value] = static_cast<std::int64_t>(i);
@@ -107,7 +107,7 @@ class Translation {
 
  private:
   const OnnxModel& model_;
-  const ModelShapes& shapes_;
+  const GraphShapes& shapes_;
   const std::size_t inputs_;
   std::unordered_map<std::string_view, std::int64_t> numbers_;  ///< of values
   json nodes_ = json::array();
@@ -143,8 +143,8 @@ void translate_folded(const OnnxNode& main, const Workload& workload, Translatio
 
 }  // namespace
 
-json engine_nodes(const OnnxModel& model, const ModelShapes& shapes, const Workload& workload,
-                  const ModelPlace& place, const std::vector<FusedInput>& inputs, bool folded) {
+json engine_nodes(const OnnxModel& model, const GraphShapes& shapes, const Workload& workload,
+                  const NetworkPlace& place, const std::vector<FusedInput>& inputs, bool folded) {
   Translation to(model, shapes, inputs);
   const OnnxNode& main = model.nodes[place.nodes[0]];
   if (folded)

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "graph_text.h"
-#include "network/tasks.h"
+#include "network/places.h"
 
 namespace lehr::testing {
 namespace {
@@ -38,25 +38,27 @@ constexpr const char* kTensors = R"(
 
 struct Found {
   OnnxModel model;
-  ModelWork work;
+  NetworkPlaces places;
   explicit Found(const std::string& nodes)
-      : model(onnx_model(kTensors + nodes)), work(work_of(model, infer_shapes(model, {}))) {}
+      : model(onnx_model(kTensors + nodes)), places(places_of(model, infer_shapes(model, {}))) {}
 };
 
 // "WORKLOAD, n nodes" of the only place there is, or the reason of the only gap.
 std::string only(const std::string& nodes, const char* prefix) {
   const Found found(nodes);
-  if (found.work.tasks.empty()) return found.work.gaps.empty() ? "nothing" : found.work.gaps[0].reason;
-  EXPECT_THAT(found.work.tasks, SizeIs(1));
-  EXPECT_THAT(found.work.tasks[0].places, SizeIs(1));
-  EXPECT_EQ(found.work.tasks[0].places[0].output, "y");
+  if (found.places.workloads.empty())
+    return found.places.gaps.empty() ? "nothing" : found.places.gaps[0].reason;
+  EXPECT_THAT(found.places.workloads, SizeIs(1));
+  EXPECT_THAT(found.places.workloads[0].places, SizeIs(1));
+  EXPECT_EQ(found.places.workloads[0].places[0].output, "y");
   // As many inputs as the workload has tensors beside its output.
-  EXPECT_EQ(found.work.tasks[0].places[0].inputs.size() + 1, tensors_of(found.work.tasks[0].workload).size())
+  EXPECT_EQ(found.places.workloads[0].places[0].inputs.size() + 1,
+            tensors_of(found.places.workloads[0].workload).size())
       << nodes;
-  std::string text = to_text(found.work.tasks[0].workload);
+  std::string text = to_text(found.places.workloads[0].workload);
   EXPECT_THAT(text, ::testing::StartsWith(prefix));
   return fmt::format("{}, {} nodes", text.substr(text.find("epilogue=")),
-                     found.work.tasks[0].places[0].nodes.size());
+                     found.places.workloads[0].places[0].nodes.size());
 }
 
 std::string conv(const std::string& nodes) {
@@ -65,7 +67,7 @@ std::string conv(const std::string& nodes) {
 constexpr const char* kConv = "c = Conv(x, w) pads=1,1,1,1\n";
 constexpr const char* kBiased = "c = Conv(x, w, b) pads=1,1,1,1\n";
 
-TEST(Tasks, TakeWhatFollowsAConvolution) {
+TEST(Places, TakeWhatFollowsAConvolution) {
   EXPECT_EQ(conv("y = Conv(x, w) pads=1,1,1,1"), "epilogue=none, 1 nodes");
   EXPECT_EQ(conv("y = Conv(x, w, b) pads=1,1,1,1"), "epilogue=bias, 1 nodes");
   EXPECT_EQ(conv("y = Conv(x, w) auto_pad=\"SAME_UPPER\""), "epilogue=none, 1 nodes");
@@ -82,7 +84,7 @@ TEST(Tasks, TakeWhatFollowsAConvolution) {
             "epilogue=avgpool(2), 2 nodes");
 }
 
-TEST(Tasks, TakePoolsWhoseWindowsOverlap) {
+TEST(Places, TakePoolsWhoseWindowsOverlap) {
   const auto pooled = [](const std::string& attributes) {
     return conv(std::string(kConv) + "y = MaxPool(c) " + attributes);
   };
@@ -90,27 +92,28 @@ TEST(Tasks, TakePoolsWhoseWindowsOverlap) {
   EXPECT_EQ(pooled("kernel_shape=3,3 pads=1,1,1,1"), "epilogue=maxpool(3,1,1), 2 nodes");
   EXPECT_EQ(pooled("kernel_shape=3,3 strides=2,2"), "epilogue=maxpool(3,2), 2 nodes");
   EXPECT_EQ(pooled("kernel_shape=3,3 strides=2,2 pads=0,0,1,1"), "epilogue=maxpool(3,2,0,1), 2 nodes");
-  EXPECT_EQ(pooled("kernel_shape=3,3 strides=2,2 auto_pad=\"SAME_UPPER\""), "epilogue=maxpool(3,2,0,1), 2 nodes");
+  EXPECT_EQ(pooled("kernel_shape=3,3 strides=2,2 auto_pad=\"SAME_UPPER\""),
+            "epilogue=maxpool(3,2,0,1), 2 nodes");
   // An output that is rounded up: of 8 pixels the last window holds two.
   EXPECT_EQ(pooled("kernel_shape=3,3 strides=2,2 ceil_mode=1"), "epilogue=maxpool(3,2,0,1), 2 nodes");
   EXPECT_EQ(pooled("kernel_shape=2,2 strides=2,2 ceil_mode=1"), "epilogue=maxpool(2), 2 nodes");
 }
 
-TEST(Tasks, LeavePoolsThatAreNotServed) {
+TEST(Places, LeavePoolsThatAreNotServed) {
   const OnnxModel model = onnx_model(std::string(kTensors) + std::string(kConv) +
                                      "y = MaxPool(c) kernel_shape=3,3 strides=2,2 pads=1,1,1,1");
   const auto nodes = [&](bool served) {
-    const ModelWork work = work_of(model, infer_shapes(model, {}), [&](const Workload& workload) {
+    const NetworkPlaces places = places_of(model, infer_shapes(model, {}), [&](const Workload& workload) {
       EXPECT_EQ(to_text(workload.epilogue), "maxpool(3,2,1)");
       return served;
     });
-    return work.tasks.at(0).places.at(0).nodes.size();
+    return places.workloads.at(0).places.at(0).nodes.size();
   };
   EXPECT_EQ(nodes(true), 2u);
   EXPECT_EQ(nodes(false), 1u);
 }
 
-TEST(Tasks, SignalsAreImagesOfHeightOne) {
+TEST(Places, SignalsAreImagesOfHeightOne) {
   const Found found(R"(
     input signal f32 2x8x100
     constant w1 f32 4x8x5
@@ -119,14 +122,14 @@ TEST(Tasks, SignalsAreImagesOfHeightOne) {
     d = Add(c, b1)
     y = Relu(d)
   )");
-  ASSERT_THAT(found.work.tasks, SizeIs(1));
-  EXPECT_EQ(to_text(found.work.tasks[0].workload),
+  ASSERT_THAT(found.places.workloads, SizeIs(1));
+  EXPECT_EQ(to_text(found.places.workloads[0].workload),
             "conv2d n=2 h=1 w=100 c=8 k=4 r=1 s=5 stride=1x2 pad=0x0x2x1 dilation=1x3 groups=1 layout=nchw "
             "x=f32 f=f32 "
             "y=f32 accum=f32 epilogue=bias+relu");
 }
 
-TEST(Tasks, FoldWhatIsLinear) {
+TEST(Places, FoldWhatIsLinear) {
   EXPECT_EQ(conv(std::string(kConv) + "d = BatchNormalization(c, g, b, g, b)\n y = Relu(d)"),
             "epilogue=bias+relu, 3 nodes");
   EXPECT_EQ(conv(std::string(kBiased) + "y = BatchNormalization(c, g, b, g, b)"), "epilogue=bias, 2 nodes");
@@ -136,23 +139,23 @@ TEST(Tasks, FoldWhatIsLinear) {
   EXPECT_EQ(conv(std::string(kBiased) + "d = Relu(c)\n y = BatchNormalization(d, g, b, g, b)"),
             "epilogue=bias+relu+scale_shift, 3 nodes");
   const Found found(std::string(kBiased) + "y = BatchNormalization(c, g, b, g, b)");
-  EXPECT_THAT(found.work.tasks[0].places[0].inputs, ElementsAre("x", "", ""));
+  EXPECT_THAT(found.places.workloads[0].places[0].inputs, ElementsAre("x", "", ""));
 }
 
-TEST(Tasks, FoldNumbersAndQuotientsAndDifferences) {
+TEST(Places, FoldNumbersAndQuotientsAndDifferences) {
   EXPECT_EQ(conv(std::string(kBiased) + "d = Mul(number, c)\n e = Add(d, number1)\n y = Relu(e)"),
             "epilogue=bias+relu, 4 nodes");
   EXPECT_EQ(conv(std::string(kConv) + "d = Div(c, number)\n e = Sub(d, b4)\n y = Relu(e)"),
             "epilogue=bias+relu, 4 nodes");
   EXPECT_EQ(conv(std::string(kConv) + "y = Div(c, number)"), "epilogue=none, 2 nodes");
   const Found found(std::string(kConv) + "y = Sub(c, b4)");
-  EXPECT_THAT(found.work.tasks[0].places[0].inputs, ElementsAre("x", "w", ""));
+  EXPECT_THAT(found.places.workloads[0].places[0].inputs, ElementsAre("x", "w", ""));
   // A number that the output is taken from or that it divides is no such thing.
-  EXPECT_EQ(Found(std::string(kConv) + "y = Sub(number, c)").work.tasks[0].places[0].nodes.size(), 1u);
-  EXPECT_EQ(Found(std::string(kConv) + "y = Div(number, c)").work.tasks[0].places[0].nodes.size(), 1u);
+  EXPECT_EQ(Found(std::string(kConv) + "y = Sub(number, c)").places.workloads[0].places[0].nodes.size(), 1u);
+  EXPECT_EQ(Found(std::string(kConv) + "y = Div(number, c)").places.workloads[0].places[0].nodes.size(), 1u);
 }
 
-TEST(Tasks, ScaleAndShiftBehindWhatIsNotLinear) {
+TEST(Places, ScaleAndShiftBehindWhatIsNotLinear) {
   EXPECT_EQ(conv(std::string(kBiased) + "d = Relu(c)\n e = Mul(d, number)\n y = Add(number, e)"),
             "epilogue=bias+relu+scale_shift, 4 nodes");
   EXPECT_EQ(conv(std::string(kBiased) +
@@ -166,7 +169,7 @@ TEST(Tasks, ScaleAndShiftBehindWhatIsNotLinear) {
             "epilogue=bias+hard_swish+scale_shift, 9 nodes");
 }
 
-TEST(Tasks, ScaleProductsOfVariables) {
+TEST(Places, ScaleProductsOfVariables) {
   EXPECT_EQ(only("c = MatMul(v, u)\n y = Div(c, half)", "gemm m=4 n=4 k=16"),
             "epilogue=none alpha=2, 2 nodes");
   EXPECT_EQ(only("c = MatMul(v, u)\n d = Mul(c, half)\n y = Mul(d, half)", "gemm m=4 n=4 k=16"),
@@ -174,10 +177,10 @@ TEST(Tasks, ScaleProductsOfVariables) {
   EXPECT_EQ(only("c = MatMul(v, fc)\n y = Mul(c, half)", "gemm m=4 n=32 k=16"), "epilogue=none, 2 nodes");
 }
 
-TEST(Tasks, StopAtWhatOthersRead) {
+TEST(Places, StopAtWhatOthersRead) {
   const auto first = [](const std::string& nodes) {
     const Found found(std::string(kBiased) + nodes);
-    return found.work.tasks.at(0).places.at(0).nodes.size();
+    return found.places.workloads.at(0).places.at(0).nodes.size();
   };
   EXPECT_EQ(first("d = Relu(c)\n e = Softmax(c)"), 1u);
   EXPECT_EQ(first("d = Relu(c)\n output c"), 1u);
@@ -190,7 +193,7 @@ TEST(Tasks, StopAtWhatOthersRead) {
   EXPECT_EQ(first("d = BatchNormalization(c, g, v, g, b)"), 1u);
 }
 
-TEST(Tasks, TakeProductsOfEveryShape) {
+TEST(Places, TakeProductsOfEveryShape) {
   EXPECT_EQ(only("y = Gemm(v, fc, fb)", "gemm m=4 n=32 k=16 batch=1 a=f32:row b=f32:row:constant"),
             "epilogue=bias, 1 nodes");
   EXPECT_EQ(only("c = Gemm(v, fct, fb) transB=1\n y = Relu(c)",
@@ -205,7 +208,7 @@ TEST(Tasks, TakeProductsOfEveryShape) {
   EXPECT_EQ(only("y = MatMul(v, s)", ""), "its operands do not fit");
 }
 
-TEST(Tasks, FoldNothingIntoABiasThatIsComputed) {
+TEST(Places, FoldNothingIntoABiasThatIsComputed) {
   const std::string product = "gemm m=4 n=32 k=16", row = "input r f32 32\n c = Gemm(v, fc, r)\n ";
   EXPECT_EQ(only(row + "y = Mul(c, fb)", product.c_str()), "epilogue=bias+scale_shift, 2 nodes");
   EXPECT_EQ(only(row + "y = Add(c, fb)", product.c_str()), "epilogue=bias+scale_shift, 2 nodes");
@@ -216,14 +219,14 @@ TEST(Tasks, FoldNothingIntoABiasThatIsComputed) {
   EXPECT_EQ(only("c = Gemm(v, fc, fb)\n y = Mul(c, fb)", product.c_str()), "epilogue=bias, 2 nodes");
 }
 
-TEST(Tasks, LeaveConstantsThatF32HardlyHolds) {
+TEST(Places, LeaveConstantsThatF32HardlyHolds) {
   const auto nodes = [](const std::string& node) {
     const Found found(
         "constant q f32 8x1x1 = 1 0 1 1 1 1 1 1\n constant large f32 - = 1e30\n constant below f32 8 = 1 -1 "
         "1 1 1 1 1 1\n "
         "constant tiny f32 - = 1e-30\n" +
         ("c = Conv(x, w)\n " + node));
-    return found.work.tasks.at(0).places.at(0).nodes.size();
+    return found.places.workloads.at(0).places.at(0).nodes.size();
   };
   EXPECT_EQ(nodes("y = Mul(c, q)"), 2u);
   EXPECT_EQ(nodes("y = Div(c, q)"), 1u) << "a quotient by 0";
@@ -236,7 +239,7 @@ TEST(Tasks, LeaveConstantsThatF32HardlyHolds) {
   EXPECT_EQ(nodes("y = BatchNormalization(c, g, g, g, g)"), 2u);
 }
 
-TEST(Tasks, CountsPlacesAndSaysWhatIsLeft) {
+TEST(Places, CountsPlacesAndSaysWhatIsLeft) {
   const Found found(R"(
     a = Conv(x, w, b) pads=1,1,1,1
     c = Conv(a, w, b) pads=1,1,1,1
@@ -247,26 +250,26 @@ TEST(Tasks, CountsPlacesAndSaysWhatIsLeft) {
     q = DequantizeLinear(x, x)
     qc = Conv(q, w)
   )");
-  ASSERT_THAT(found.work.tasks, SizeIs(2));
-  EXPECT_THAT(found.work.tasks[0].places, SizeIs(2));
-  EXPECT_THAT(to_text(found.work.tasks[1].workload), HasSubstr("groups=8"));
-  EXPECT_GT(flops_of(found.work.tasks[0]), flops_of(found.work.tasks[1]));
+  ASSERT_THAT(found.places.workloads, SizeIs(2));
+  EXPECT_THAT(found.places.workloads[0].places, SizeIs(2));
+  EXPECT_THAT(to_text(found.places.workloads[1].workload), HasSubstr("groups=8"));
+  EXPECT_GT(flops_of(found.places.workloads[0]), flops_of(found.places.workloads[1]));
   std::vector<std::string> reasons;
-  for (const ModelGap& gap : found.work.gaps) reasons.push_back(gap.reason);
+  for (const Gap& gap : found.places.gaps) reasons.push_back(gap.reason);
   EXPECT_THAT(reasons, ElementsAre("its filter is computed", "transposed convolutions have no family",
                                    "quantized operators have no workload",
                                    "its operands are dequantized: engines compute it in integers"));
-  EXPECT_EQ(found.work.gaps[1].node, 4u);
+  EXPECT_EQ(found.places.gaps[1].node, 4u);
 }
 
-TEST(Tasks, AResidualIsTakenOnce) {
+TEST(Places, AResidualIsTakenOnce) {
   // Both convolutions end in the same sum: one takes it, and reads what the other makes.
   const Found found(std::string(kConv) + "d = Conv(x, w) pads=1,1,1,1\n e = Add(c, d)\n y = Relu(e)");
-  ASSERT_THAT(found.work.tasks, SizeIs(2));
+  ASSERT_THAT(found.places.workloads, SizeIs(2));
   std::size_t nodes = 0;
-  for (const ModelTask& task : found.work.tasks) nodes += task.places.at(0).nodes.size();
+  for (const PlacedWorkload& task : found.places.workloads) nodes += task.places.at(0).nodes.size();
   EXPECT_EQ(nodes, 4u);
-  EXPECT_THAT(found.work.gaps, IsEmpty());
+  EXPECT_THAT(found.places.gaps, IsEmpty());
 }
 
 }  // namespace

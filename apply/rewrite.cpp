@@ -1,4 +1,4 @@
-#include "network/rewrite.h"
+#include "apply/rewrite.h"
 
 #include <fmt/format.h>
 
@@ -11,11 +11,11 @@
 #include <unordered_set>
 #include <utility>
 
+#include "apply/engine_nodes.h"
+#include "apply/fold.h"
 #include "base/error.h"
-#include "base/protobuf.h"
 #include "network/constants.h"
-#include "network/engine_nodes.h"
-#include "network/fold.h"
+#include "network/protobuf.h"
 
 namespace lehr {
 namespace {
@@ -82,7 +82,7 @@ json varying_product(const OnnxNode& node, const Workload& workload, const Sizes
 
 class Rewriter {
  public:
-  Rewriter(const OnnxModel& model, const ModelShapes& shapes)
+  Rewriter(const OnnxModel& model, const GraphShapes& shapes)
       : model_(model), shapes_(shapes), constants_(model, shapes) {
     for (const OnnxNode& node : model.nodes)
       for (const std::string_view output : node.outputs) names_.insert(output);
@@ -94,7 +94,7 @@ class Rewriter {
   }
 
   void replace(const Replacement& replacement) {
-    const ModelPlace& place = *replacement.place;
+    const NetworkPlace& place = *replacement.place;
     try {
       FusedNode fused = fused_node(replacement);
       result_.weights[&place] = fused.inputs[1].value;
@@ -149,7 +149,7 @@ class Rewriter {
   }
 
   void add_inputs(FusedNode& fused, const Replacement& replacement, const std::optional<Folded>& folded) {
-    const ModelPlace& place = *replacement.place;
+    const NetworkPlace& place = *replacement.place;
     const OnnxNode& main = model_.nodes[place.nodes[0]];
     for (std::size_t i = 0; i < place.inputs.size(); ++i) {
       const std::string_view value = place.inputs[i];
@@ -173,7 +173,7 @@ class Rewriter {
   }
 
   json plan(const FusedNode& fused, const Replacement& replacement, bool folded) const {
-    const ModelPlace& place = *replacement.place;
+    const NetworkPlace& place = *replacement.place;
     const OnnxNode& main = model_.nodes[place.nodes[0]];
     json all = json::array(), constant = json::array();
     for (std::size_t i = 0; i < fused.inputs.size(); ++i) {
@@ -190,7 +190,7 @@ class Rewriter {
   }
 
   FusedNode fused_node(const Replacement& replacement) {
-    const ModelPlace& place = *replacement.place;
+    const NetworkPlace& place = *replacement.place;
     FusedNode fused;
     const std::optional<Folded> folded = fold(constants_, replacement.workload, place);
     add_inputs(fused, replacement, folded);
@@ -271,14 +271,14 @@ class Rewriter {
   bool vanished(std::string_view value) const { return !read_.contains(value) && gone_made_.contains(value); }
 
   const OnnxModel& model_;
-  const ModelShapes& shapes_;
+  const GraphShapes& shapes_;
   const Constants constants_;
   RewrittenModel result_;
   std::unordered_set<std::string_view> names_;
   std::map<std::string, std::string> made_;  ///< names of constants that are made, by what they are
   std::vector<const std::pair<const std::string, std::string>*> made_in_order_;
-  std::unordered_map<std::size_t, FusedNode> fused_;  ///< by the node in whose place they come
-  std::set<std::size_t> gone_;                        ///< nodes that fused ones compute
+  std::unordered_map<std::size_t, FusedNode> fused_;            ///< by the node in whose place they come
+  std::set<std::size_t> gone_;                                  ///< nodes that fused ones compute
   std::unordered_set<std::string_view> fixed_, overridable_;    ///< constants of the file
   std::unordered_set<std::string_view> read_;                   ///< by what stays
   std::unordered_set<std::string_view> gone_read_, gone_made_;  ///< by nodes that are gone
@@ -286,7 +286,7 @@ class Rewriter {
 
 }  // namespace
 
-RewrittenModel rewrite(const OnnxModel& model, const ModelShapes& shapes,
+RewrittenModel rewrite(const OnnxModel& model, const GraphShapes& shapes,
                        std::span<const Replacement> replacements) {
   if (model.opsets.contains(kFusedDomain))
     throw_user("the model has operators of {} already: it has been rewritten before", kFusedDomain);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,11 +46,5 @@ class BundleAnswers {
  private:
   lehr_bundle bundle_ = 0;
 };
-
-/// "split into 5 parts, 2.1 us expected on 2 threads, 12 % of the work is padding".
-std::string sentence_of(const BundleAnswer& answer);
-nlohmann::json json_of(const BundleAnswer& answer);
-/// The table of several.
-std::string table_of(const std::vector<BundleAnswer>& answers);
 
 }  // namespace lehr

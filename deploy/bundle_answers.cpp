@@ -1,11 +1,8 @@
-#include "cli/bundle_answers.h"
+#include "deploy/bundle_answers.h"
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
-#include "cli/table.h"
 #include "deploy/deployment.h"
 #include "runtime/bundle.h"
 
@@ -103,32 +100,6 @@ std::optional<BundleAnswer> BundleAnswers::exact(const std::string& workload, st
   if (answer.threads == threads) return answer;
   reason = fmt::format("its kernel is for {} thread{}", answer.threads, answer.threads == 1 ? "" : "s");
   return std::nullopt;
-}
-
-std::string sentence_of(const BundleAnswer& answer) {
-  std::string text = answer.kind;
-  if (answer.parts > 1) text += fmt::format(" in {} parts", answer.parts);
-  text += fmt::format(", {} expected on {}", format_time_us(answer.time_us),
-                      answer.threads == 0
-                          ? answer.arch
-                          : fmt::format("{} thread{}", answer.threads, answer.threads == 1 ? "" : "s"));
-  if (answer.wasted > 0) text += fmt::format(", {:.0f} % of the work is padding", 100 * answer.wasted);
-  return text;
-}
-
-nlohmann::json json_of(const BundleAnswer& answer) {
-  return {{"workload", answer.workload}, {"name", answer.name},       {"target", answer.target},
-          {"arch", answer.arch},         {"answer", answer.kind},     {"threads", answer.threads},
-          {"parts", answer.parts},       {"time_us", answer.time_us}, {"wasted", answer.wasted},
-          {"cold", answer.cold}};
-}
-
-std::string table_of(const std::vector<BundleAnswer>& answers) {
-  std::vector<std::vector<std::string>> rows;
-  for (const BundleAnswer& each : answers)
-    rows.push_back({format_time_us(each.time_us), std::to_string(each.threads), each.cold ? "cold" : "warm",
-                    each.target, each.arch, each.workload});
-  return format_table({"expected", "threads", "<caches", "<target", "<arch", "<workload"}, rows);
 }
 
 }  // namespace lehr

@@ -17,7 +17,7 @@
 namespace lehr {
 
 /// A place of the graph that computes a workload.
-struct ModelPlace {
+struct NetworkPlace {
   std::vector<std::size_t> nodes;  ///< those that are computed together, the convolution or product first
   std::string_view output;         ///< the value that they make
   /// Of each tensor of the workload but its output, in order, the value that is read; "" where it is made of
@@ -31,31 +31,41 @@ struct ModelPlace {
   std::vector<std::size_t> scaling;
 };
 
-/// A distinct workload of the graph.
-struct ModelTask {
+/// A distinct workload of the graph, and where it is computed.
+struct PlacedWorkload {
   Workload workload;
-  std::vector<ModelPlace> places;
+  std::vector<NetworkPlace> places;
 };
 
 /// A convolution or product that is no workload.
-struct ModelGap {
-  std::size_t node = 0;
-  std::string reason;  ///< a clause
-  double flops = 0;    ///< 0 where they are not known
+struct Gap {
+  std::string reason;    ///< a clause
+  double flops = 0;      ///< 0 where they are not known
+  std::size_t node = 0;  ///< its number
 };
 
-struct ModelWork {
-  std::vector<ModelTask> tasks;  ///< the ones with most operations in all first
-  std::vector<ModelGap> gaps;
+/// What of a graph kernels can serve, and what not.
+struct NetworkPlaces {
+  std::vector<PlacedWorkload> workloads;  ///< the ones with most operations in all first
+  std::vector<Gap> gaps;
 };
+
+/// A network as it was read, with what follows from the sizes of its inputs. To be moved, not copied: they
+/// refer to each other.
+struct Network {
+  OnnxModel model;
+  GraphShapes shapes;
+  NetworkPlaces places;
+};
+
 /// Whether something computes a workload.
 using IsServed = std::function<bool(const Workload&)>;
 
-/// A convolution takes the pool behind it where `is_served` says so of the two in one; else the pool stays a node
-/// of its own. Without it all pools are taken.
-ModelWork work_of(const OnnxModel& model, const ModelShapes& shapes, const IsServed& is_served = {});
+/// A convolution takes the pool behind it where `is_served` says so of the two in one; else the pool stays a
+/// node of its own. Without it all pools are taken.
+NetworkPlaces places_of(const OnnxModel& model, const GraphShapes& shapes, const IsServed& is_served = {});
 
-/// Multiplications and additions of all places of a task.
-double flops_of(const ModelTask& task);
+/// Multiplications and additions of all its places.
+double flops_of(const PlacedWorkload& placed);
 
 }  // namespace lehr

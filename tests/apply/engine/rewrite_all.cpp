@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "network/rewrite.h"
+#include "apply/rewrite.h"
 
 int main(int argc, char** argv) {
   using namespace lehr;
@@ -16,11 +16,11 @@ int main(int argc, char** argv) {
     for (const OnnxValueInfo& input : model.inputs)
       for (const OnnxDim& dim : input.dims.value_or(std::vector<OnnxDim>()))
         if (!dim.size && !dim.name.empty()) ones.dims[std::string(dim.name)] = 1;
-    const ModelShapes shapes = infer_shapes(model, ones);
-    const ModelWork work = work_of(model, shapes);
+    const GraphShapes shapes = infer_shapes(model, ones);
+    const NetworkPlaces places = places_of(model, shapes);
     std::vector<Replacement> all;
-    for (const ModelTask& task : work.tasks)
-      for (const ModelPlace& place : task.places) all.push_back({&place, task.workload, 0});
+    for (const PlacedWorkload& task : places.workloads)
+      for (const NetworkPlace& place : task.places) all.push_back({&place, task.workload, 0});
     const RewrittenModel rewritten = rewrite(model, shapes, all);
     for (const KeptPlace& kept : rewritten.kept)
       fmt::print("kept {}: {}\n", called(model.nodes[kept.place->nodes[0]], kept.place->nodes[0]),

@@ -1,4 +1,4 @@
-#include "base/protobuf.h"
+#include "network/protobuf.h"
 
 #include <bit>
 #include <cstring>
@@ -52,20 +52,8 @@ std::string number_field(std::uint32_t field, std::int64_t value) {
   return tag(field, 0) + number_bytes(static_cast<std::uint64_t>(value));
 }
 
-std::string f32_field(std::uint32_t field, float value) {
-  std::string bytes(sizeof value, '\0');
-  std::memcpy(bytes.data(), &value, sizeof value);
-  return tag(field, 5) + bytes;
-}
-
 std::string bytes_field(std::uint32_t field, std::string_view bytes) {
   return (tag(field, 2) + number_bytes(bytes.size())).append(bytes);
-}
-
-std::string packed_field(std::uint32_t field, std::span<const std::int64_t> values) {
-  std::string packed;
-  for (const std::int64_t value : values) packed += number_bytes(static_cast<std::uint64_t>(value));
-  return bytes_field(field, packed);
 }
 
 bool Wire::next() {

@@ -1,0 +1,44 @@
+// A network and a bundle become a network that an inference engine runs with the bundle's kernels.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "apply/choose_places.h"
+#include "deploy/folder_files.h"
+#include "measure/host/host_compiler.h"
+
+namespace lehr {
+
+struct ApplyRequest {
+  std::string bundle;            ///< the folder with kernels
+  bool saving_products = true;   ///< also by kernels that do fewer products than a sum has
+  HostCompilerOptions compiler;  ///< of the plug-in
+  std::string scratch;           ///< TMPDIR, where the user has set it
+  EngineCheck check;
+  bool ask =
+      true;  ///< the engine, whether outputs agree and what pays; else all that has a kernel is replaced
+  double seconds = 0;  ///< in which it is asked what pays, at most
+};
+
+/// What came of it.
+struct Applied {
+  std::size_t places = 0;        ///< convolutions and products
+  std::size_t with_kernels = 0;  ///< of these the ones that could be replaced
+  std::size_t replaced = 0;
+  double share_of_flops = 0;  ///< of the replaced ones in the operations that are known
+  double expected_us = 0;     ///< of their kernels
+  std::uint64_t prepacked_bytes = 0;
+  std::map<std::string, std::size_t> reasons;  ///< why others stay the engine's, and how many
+  EngineVerdict verdict;
+  double without_saving_us = 0;   ///< PlaceChoice
+  std::vector<FolderFile> files;  ///< of the folder to write; empty where what was made is not proved right
+};
+
+/// Throws Error(kUser) for what is no bundle, and for a network that cannot be rewritten, Error(kEnvironment)
+/// where the plug-in cannot be compiled.
+Applied apply(const Network& network, const ApplyRequest& request, const Tell& tell);
+
+}  // namespace lehr

@@ -1,0 +1,31 @@
+// With which of the places that kernels can compute a network is fastest.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "apply/engine_trial.h"
+#include "apply/rewrite.h"
+
+namespace lehr {
+
+/// Which places stay replaced.
+struct PlaceChoice {
+  std::vector<Replacement> replacements;  ///< empty: nothing pays
+  EngineVerdict verdict = {};
+  double without_saving_us = 0;  ///< of the network without its places that save products; 0: it has none
+};
+
+/// Gets a line for each step that takes long.
+using Tell = std::function<void(const std::string&)>;
+
+/// Of the replacements, in the order of the graph, those with which the whole network is fastest: runs of
+/// neighbouring places are taken out where that makes it faster by 1 % or more, in at most `seconds` of
+/// timing, since an engine puts reorders of its own around what it does not compute. `folder` has the plug-in
+/// and the kernels, and gets networks written beside them.
+PlaceChoice choose_places(const Network& network, std::vector<Replacement> replacements,
+                          const std::string& folder, const EngineCheck& check, double seconds,
+                          const Tell& tell);
+
+}  // namespace lehr

@@ -1,0 +1,59 @@
+// What an inference engine says of a rewritten network: that it computes the same, and how fast it is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "measure/system/temp_dir.h"
+#include "measure/vendor/onnxruntime/trial.h"
+#include "network/places.h"
+
+namespace lehr {
+
+/// How networks are tried.
+struct EngineCheck {
+  std::string original;                ///< the path of the network that others are compared with
+  std::vector<std::string> libraries;  ///< onnxruntime::find_libraries()
+  std::string executable;              ///< try_models_apart()
+  int threads = 1;
+  std::uint64_t seed = 0;
+  ShapeBindings bindings;                         ///< of the inputs' shapes; what they leave open is 1
+  std::vector<onnxruntime::FedInput> fed = {};    ///< inputs that the user gives
+  std::shared_ptr<const TempDir> fed_files = {};  ///< where these are
+  double tolerance = 1e-4;                        ///< of an output's range
+};
+
+/// What is known of whether a rewritten network is right.
+enum class Proof {
+  kNone,   ///< no engine was asked, or there is none
+  kOpen,   ///< there is one, and it cannot tell
+  kWrong,  ///< the rewritten network does not run, or computes something else
+  kRight
+};
+
+/// Of a rewritten network beside the original.
+struct EngineVerdict {
+  Proof proof = Proof::kNone;
+  std::string failure;                         ///< why it is not kRight; a sentence without a full stop
+  std::string engine;                          ///< its version
+  std::vector<std::string> uncompared, notes;  ///< TrialReport
+  double worst = 0, own = 0;  ///< largest difference, as a share of an output's range; TrialReport
+  std::string worst_output;   ///< ModelTrial
+  double original_us = 0, rewritten_us = 0, speedup = 0;  ///< 0: not timed
+};
+/// By the second network of the report.
+EngineVerdict verdict_of(const onnxruntime::TrialReport& report);
+
+/// The networks in the engine beside the original, which comes first in the report; timed for `seconds` in
+/// all, 0: not. Without `all_kinds` of inputs little is proved.
+onnxruntime::TrialReport try_networks(const Network& network,
+                                      const std::vector<onnxruntime::ModelFile>& rewritten,
+                                      const EngineCheck& check, double seconds, bool all_kinds);
+
+/// What `lehr apply` has written to a folder, beside the original.
+EngineVerdict try_folder(const Network& network, const std::string& folder, const EngineCheck& check,
+                         double seconds);
+
+}  // namespace lehr

@@ -1,0 +1,105 @@
+#include "apply/fold.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "base/error.h"
+#include "network/linear.h"
+
+namespace lehr {
+namespace {
+
+/// Filters, rows of a B that is stored turned: a channel's elements lie together. Else they are a column.
+bool is_channel_first(const Workload& workload) {
+  return workload.op() == Operator::kConv2d || workload.gemm().b.layout == Layout::kColumn;
+}
+
+// Where more of a shift than this is taken back, the nodes round by it: x + 2^23 - 2^23 is x rounded.
+constexpr double kMostTakenBack = 1024;
+
+/// Works in several nodes, one after the other.
+void work_in_all(const Constants& constants, const std::vector<std::size_t>& nodes, std::string_view made,
+                 ScaleShift& all) {
+  for (const std::size_t at : nodes) {
+    const OnnxNode& node = constants.model().nodes[at];
+    work_in(constants, node, made, all);
+    made = node.outputs[0];
+  }
+}
+
+double largest_of(const std::vector<double>& values) {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+/// Of each channel, of what the filter alone gives.
+ScaleShift linear_of(const Constants& constants, const Workload& workload, const NetworkPlace& place) {
+  const OnnxNode& main = constants.model().nodes[place.nodes[0]];
+  ScaleShift linear = unscaled(static_cast<std::size_t>(channels_of(workload)));
+  if (!main.input(2).empty()) linear.shift = channel_elements(constants, main.input(2), linear.scale.size());
+  work_in_all(constants, place.linear, main.outputs[0], linear);
+  return linear;
+}
+
+std::vector<float> rounded(const std::vector<double>& values) {
+  return {values.begin(), values.end()};
+}
+
+/// A channel's largest element is far from the smallest number, unless it is 0: what is lost of others is
+/// nothing beside it.
+std::vector<float> scaled_filter(const std::vector<double>& filter, const Workload& workload,
+                                 const std::vector<double>& scale, std::string_view output) {
+  const std::size_t channels = scale.size(), each = filter.size() / channels;
+  const bool first = is_channel_first(workload);
+  std::vector<double> result = filter, largest(channels);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const std::size_t channel = first ? i / each : i % channels;
+    result[i] *= scale[channel];
+    largest[channel] = std::max(largest[channel], std::isfinite(result[i]) ? std::abs(result[i]) : INFINITY);
+  }
+  for (const double one : largest)
+    if (one != 0 && (one > kLargestFactor || one < std::numeric_limits<float>::min() * (1 << 24)))
+      throw_user("the filter that is made for '{}' is too large, too small or no number", output);
+  return rounded(result);
+}
+
+void refuse_taken_back(const ScaleShift& all, double largest, std::string_view output) {
+  if (largest_of(all.peak) > kMostTakenBack * std::max(largest, largest_of(all.shift)))
+    throw_user("what makes '{}' rounds by a summand that is taken back", output);
+}
+
+}  // namespace
+
+FoldedScaling fold_scaling(const Constants& constants, const Workload& workload, const NetworkPlace& place) {
+  ScaleShift both = unscaled(static_cast<std::size_t>(channels_of(workload)));
+  // The first of them reads what the node before it in the place makes.
+  const auto first = std::ranges::find(place.nodes, place.scaling.front());
+  work_in_all(constants, place.scaling, constants.model().nodes[*std::prev(first)].outputs[0], both);
+  refuse_taken_back(both, largest_of(both.scale), place.output);
+  return {rounded(both.scale), rounded(both.shift)};
+}
+
+std::optional<Folded> fold(const Constants& constants, const Workload& workload, const NetworkPlace& place) {
+  const bool has_bias = place.inputs.size() > 2 && !workload.epilogue.steps.empty() &&
+                        workload.epilogue.steps[0].op == EpilogueOp::kBias;
+  if (!place.inputs[1].empty() && !(has_bias && place.inputs[2].empty())) return std::nullopt;
+  const ScaleShift linear = linear_of(constants, workload, place);
+  const std::string_view name = constants.model().nodes[place.nodes[0]].input(1);
+  Folded folded;
+  std::vector<double> filter;
+  if (place.inputs[1].empty() || largest_of(linear.peak) > kMostTakenBack * largest_of(linear.shift)) {
+    filter = constants.elements(name);
+    if (filter.empty() || filter.size() % linear.scale.size() != 0)
+      throw_user("'{}' has {} elements for {} channels", name, filter.size(), linear.scale.size());
+    refuse_taken_back(linear, largest_of(filter) * largest_of(linear.scale), place.output);
+  }
+  if (place.inputs[1].empty()) folded.filter = scaled_filter(filter, workload, linear.scale, place.output);
+  if (has_bias) folded.bias = rounded(linear.shift);
+  return folded;
+}
+
+}  // namespace lehr

@@ -1,0 +1,33 @@
+#include "apply/served.h"
+
+#include <algorithm>
+
+#include "templates/catalog.h"
+
+namespace lehr {
+
+NetworkPlaces served_places(const Network& network, const Limits& limits) {
+  return places_of(network.model, network.shapes, [&](const Workload& workload) {
+    return std::ranges::any_of(catalog(),
+                               [&](const Template& entry) { return !why_unserved(entry, workload, limits); });
+  });
+}
+
+std::vector<ServedWorkload> served_by(const NetworkPlaces& places, const Limits& limits) {
+  double all = 0;
+  for (const PlacedWorkload& placed : places.workloads) all += flops_of(placed);
+  for (const Gap& gap : places.gaps) all += gap.flops;
+  std::vector<ServedWorkload> served;
+  for (const PlacedWorkload& placed : places.workloads) {
+    ServedWorkload& each = served.emplace_back(&placed, all > 0 ? flops_of(placed) / all : 0);
+    for (const Template& entry : catalog()) {
+      const auto reason = why_unserved(entry, placed.workload, limits);
+      if (!reason) each.families.push_back(entry.name);
+      if (reason && each.unserved.empty()) each.unserved = *reason;
+    }
+    if (!each.families.empty()) each.unserved.clear();
+  }
+  return served;
+}
+
+}  // namespace lehr

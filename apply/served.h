@@ -1,0 +1,27 @@
+// What of a network the kernel families serve on a device.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/limits.h"
+#include "network/places.h"
+
+namespace lehr {
+
+/// The network's places, of which pools that no family on the device computes together with their convolution
+/// are left out: they stay nodes of their own.
+NetworkPlaces served_places(const Network& network, const Limits& limits);
+
+/// A workload of a network, and who computes it.
+struct ServedWorkload {
+  const PlacedWorkload* placed;
+  double share = 0;                        ///< of the operations that are known
+  std::vector<std::string_view> families;  ///< the names
+  std::string unserved;                    ///< why, where there is no family
+};
+/// Of each workload; refers to them.
+std::vector<ServedWorkload> served_by(const NetworkPlaces& places, const Limits& limits);
+
+}  // namespace lehr

@@ -1,0 +1,109 @@
+// What a rewritten network keeps, and which files it needs beside it.
+#include "apply/rewrite.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/network/graph_text.h"
+#include "tests/network/model_folders.h"
+
+namespace lehr::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Folders : ModelFolders {
+  /// The files that a model with this graph needs beside it, or the sentence that refuses it.
+  std::string files(const std::string& graph) const {
+    try {
+      const OnnxModel it = model(graph);
+      const RewrittenModel rewritten = rewrite(it, infer_shapes(it, {}), {});
+      EXPECT_EQ(rewritten.external, external_files(it));
+      std::string text;
+      for (const auto& [place, file] : rewritten.external)
+        text += place + "=" + file.filename().string() + " ";
+      return text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUser);
+      return error.what();
+    }
+  }
+};
+
+TEST(Rewrite, NamesEveryFileThatTheModelNeeds) {
+  const Folders folders;
+  const auto constant = [](const auto&... of) { return bytes_field(5, Folders::tensor(of...)); };
+  EXPECT_EQ(
+      folders.files(constant("weights", "", "", 4) + constant("./below//w", "8", "8", 1, OnnxType::kS64) +
+                    constant("good_link", "", "", 4)),
+      "below/w=w good_link=weights weights=weights ");
+  for (const auto& [type, count] : {std::pair(OnnxType::kF32, 5),
+                                    {OnnxType::kS64, 3},
+                                    {OnnxType::kF16, 9},
+                                    {OnnxType::kBool, 17},
+                                    {OnnxType::kF64, 3},
+                                    {OnnxType(22), 33},
+                                    {OnnxType(15), 2}}) {
+    EXPECT_THAT(folders.files(constant("weights", "", "", count, type)), HasSubstr("ends before"))
+        << name_of(type);
+    EXPECT_THAT(folders.files(constant("weights", "", "", count - 1, type)), "weights=weights ")
+        << name_of(type);
+    EXPECT_THAT(folders.files(constant("weights", "", "3", count - 1, type)), HasSubstr("has 3 bytes"));
+  }
+  EXPECT_THAT(folders.files(constant("weights", "12", "8", 1, OnnxType(99))), HasSubstr("ends before"));
+  EXPECT_THAT(folders.files(constant("weights", "17", "", 0)), HasSubstr("ends before"));
+  for (const char* wrong : {"pipe", "below", "link", "nowhere", "../outside"})
+    EXPECT_THAT(folders.files(constant(wrong, "", "", 4)), HasSubstr("'w'")) << wrong;
+}
+
+TEST(Rewrite, NamesTheFilesOfAttributesAndSubgraphs) {
+  const Folders folders;
+  const auto node = [](const std::string& attribute) {
+    return bytes_field(1, bytes_field(2, "c") + bytes_field(4, "Constant") + bytes_field(5, attribute));
+  };
+  const auto in_graph = [](const std::string& location) {
+    return bytes_field(6, bytes_field(5, Folders::tensor(location, "", "", 4)));
+  };
+  EXPECT_EQ(
+      folders.files(node(bytes_field(1, "value") + bytes_field(5, Folders::tensor("weights", "", "", 4)))),
+      "weights=weights ");
+  EXPECT_EQ(folders.files(node(in_graph("below/w"))), "below/w=w ");
+  EXPECT_EQ(folders.files(node(bytes_field(6, node(in_graph("below/w"))))), "below/w=w ");
+  EXPECT_THAT(folders.files(node(in_graph("pipe"))), HasSubstr("a pipe"));
+  EXPECT_THAT(folders.files(node(bytes_field(5, Folders::tensor("link", "", "", 4)))),
+              HasSubstr("leads elsewhere"));
+}
+
+TEST(Rewrite, KeepsWhatItDoesNotReplaceAndIsNotDoneTwice) {
+  const OnnxModel model = onnx_model(R"(
+    input x f32 1x3x8x8
+    constant w f32 4x3x3x3
+    constant b f32 4
+    constant unread f32 4
+    value a f32 1x4x8x8
+    a = Conv(x, w, b) pads=1,1,1,1
+    y = Relu(a)
+    z = Softmax(y)
+    output z
+  )");
+  const GraphShapes shapes = infer_shapes(model, {});
+  const NetworkPlaces places = places_of(model, shapes);
+  ASSERT_EQ(places.workloads.size(), 1u);
+  EXPECT_EQ(rewrite(model, shapes, {}).bytes, *model.bytes);
+  const Replacement all[] = {{&places.workloads[0].places[0], places.workloads[0].workload, 2}};
+  const RewrittenModel rewritten = rewrite(model, shapes, all);
+  EXPECT_EQ(rewritten.replaced, 1u);
+  EXPECT_TRUE(rewritten.kept.empty());
+  const OnnxModel again = parse_onnx(std::make_shared<std::string>(rewritten.bytes), "it");
+  ASSERT_EQ(again.nodes.size(), 2u);
+  EXPECT_EQ(again.nodes[0].op, kFusedOperator);
+  EXPECT_EQ(again.nodes[0].whole("threads", 0), 2);
+  EXPECT_EQ(again.nodes[1].record, model.nodes[2].record);
+  EXPECT_EQ(again.constants.size(), 3u);  // what nobody has read is not ours to drop
+  EXPECT_TRUE(again.between.empty());
+  EXPECT_THROW(rewrite(again, infer_shapes(again, {}), all), Error);
+}
+
+}  // namespace
+}  // namespace lehr::testing
