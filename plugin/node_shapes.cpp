@@ -228,7 +228,7 @@ class NodeShape {
 
 // Only what the engine computes rightly when it is asked for with CreateOp and InvokeOp (ONNX Runtime 1.18 to
 // 1.32): those with any number of inputs (Min, Max, Sum) look at the first one alone, Identity crashes, and
-// Mish and HardSwish have no kernel of their own.
+// Mish and HardSwish have no kernel of their own (who writes the plan takes HardSwish apart).
 const NodeShape::Named NodeShape::kFunctions[] = {
     {"Conv", &NodeShape::conv},
     {"FusedConv", &NodeShape::conv},

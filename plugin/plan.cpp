@@ -119,40 +119,11 @@ class PlanReader {
   bool nodes(std::uint32_t at) {
     for (std::uint32_t one = json_.first(at); one != Json::kNone; one = json_.after(at, one)) {
       PlanNode read;
-      if (!node(one, read) || !add_node(read)) return false;
-      if (!outputs_.add(last_output())) return no_memory();
+      if (!node(one, read)) return false;
+      if (plan_.nodes.size() == Plan::kMostNodes) return bad("it has more than 64 nodes");
+      if (!add_defaults(plan_, read) || !plan_.nodes.add(read)) return no_memory();
     }
     return plan_.nodes.size() > 0 || bad("it has no 'nodes'");
-  }
-
-  std::uint32_t last_output() const {
-    return static_cast<std::uint32_t>(plan_.shapes.size() + plan_.nodes.size() - 1);
-  }
-
-  // The engine has no kernel for HardSwish, which it takes apart in a graph: x HardSigmoid(x) with these
-  // numbers, https://onnx.ai/onnx/operators/onnx__HardSwish.html.
-  bool add_node(PlanNode& node) {
-    const bool is_hard_swish = std::string_view(node.op) == "HardSwish";
-    if (plan_.nodes.size() + is_hard_swish >= Plan::kMostNodes) return bad("it has more than 64 nodes");
-    if (!is_hard_swish) return (add_defaults(plan_, node) && plan_.nodes.add(node)) || no_memory();
-    const PlanOperand x = plan_.operands[node.first_operand];
-    PlanNode product = node;
-    node.op = "HardSigmoid";
-    product.op = "Mul";
-    if (!add_float("alpha", 1.0F / 6, node) || !add_float("beta", 0.5F, node) || !plan_.nodes.add(node))
-      return no_memory();
-    product.first_operand = static_cast<std::uint32_t>(plan_.operands.size());
-    product.operands = 2;
-    return (plan_.operands.add(x) && plan_.operands.add({PlanOperand::Kind::kValue, last_output()}) &&
-            plan_.nodes.add(product)) ||
-           no_memory();
-  }
-
-  bool add_float(std::string_view name, float value, PlanNode& node) {
-    const PlanAttribute attribute{
-        name, {OrtOpAttrType::kFloat, static_cast<std::uint32_t>(plan_.floats.size()), 1, {}}};
-    ++node.attributes;
-    return plan_.floats.add(value) && plan_.attributes.add(attribute);
   }
 
   bool node(std::uint32_t at, PlanNode& read) {
@@ -182,12 +153,10 @@ class PlanReader {
         operand = {PlanOperand::Kind::kConstant, static_cast<std::uint32_t>(plan_.constants.size())};
         if (!plan_.constants.add(constant)) return no_memory();
       } else if (!whole(one, number) || number < -1 ||
-                 number >= static_cast<std::int64_t>(plan_.shapes.size() + outputs_.size())) {
+                 number >= static_cast<std::int64_t>(plan_.shapes.size() + plan_.nodes.size())) {
         return bad("a node's input is neither the fused node's nor computed before it");
       } else if (number >= 0) {
-        const auto index = static_cast<std::uint32_t>(number);
-        const bool is_input = index < plan_.shapes.size();
-        operand = {PlanOperand::Kind::kValue, is_input ? index : outputs_[index - plan_.shapes.size()]};
+        operand = {PlanOperand::Kind::kValue, static_cast<std::uint32_t>(number)};
       }
       if (!plan_.operands.add(operand)) return no_memory();
       if (++node.operands > Plan::kMostInputs) return bad("a node has more than 32 inputs");
@@ -267,7 +236,6 @@ class PlanReader {
   Plan& plan_;
   const Json& json_;
   lehr_error& error_;
-  Array<std::uint32_t> outputs_;  ///< of the document's nodes, as PlanOperand has them
 };
 
 }  // namespace

@@ -80,8 +80,7 @@ struct Plan {
   Array<bool> constant;  ///< of each input: it is an initializer
   Array<PlanField> vary;
   Array<PlanDimension> dimensions;
-  Array<PlanNode> nodes;  ///< at least one, where the document's HardSwish is two; the last one's output is
-                          ///< the fused node's
+  Array<PlanNode> nodes;  ///< at least one; the last one's output is the fused node's
   Array<PlanOperand> operands;
   Array<PlanType> types;
   Array<PlanAttribute> attributes;
