@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/text_file.h"
 #include "deploy/folder_files.h"
-#include "replay/text_file.h"
 
 namespace lehr {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/text_file.h"
 #include "cli/problem_cutlass.h"
 #include "cli/problem_line.h"
-#include "replay/text_file.h"
 
 namespace lehr {
 namespace {

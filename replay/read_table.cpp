@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "base/text.h"
+#include "base/text_file.h"
 #include "replay/formats.h"
 #include "replay/python_json.h"
-#include "replay/text_file.h"
 
 namespace lehr {
 namespace {
@@ -48,8 +48,8 @@ std::vector<Table> parse_tables(std::string text, const std::string& path) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     throw_user("{} is empty; it must be a table", path);
   if (const std::string_view format = other_format(text); !format.empty())
-    throw_user("{} is {}: of KTT's results the JSON is read (ktt::OutputFormat::JSON in Tuner::SaveResults)", path,
-               format);
+    throw_user("{} is {}: of KTT's results the JSON is read (ktt::OutputFormat::JSON in Tuner::SaveResults)",
+               path, format);
   json document;
   std::optional<std::size_t> left_out;  // bytes, of a cache that is closed here
   try {

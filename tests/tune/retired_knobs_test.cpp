@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/text_file.h"
 #include "costmodel/features.h"
-#include "replay/text_file.h"
 #include "support.h"
 #include "tune/past_tasks.h"
 #include "tune/resume.h"

@@ -1,5 +1,5 @@
 // zlib's reader takes plain files as they are and checks the sum at the end of gzipped ones.
-#include "replay/text_file.h"
+#include "base/text_file.h"
 
 #include <zlib.h>
 
