@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
+#include "apply/feed.h"
 #include "cli/args.h"
-#include "cli/feed.h"
 #include "cli/help.h"
 #include "cli/table.h"
 #include "measure/system/affinity.h"

@@ -1,13 +1,13 @@
-#include "cli/feed.h"
+#include "apply/feed.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "apply/npz.h"
 #include "base/error.h"
 #include "base/file_output.h"
-#include "cli/npz.h"
 
 namespace lehr {
 namespace {

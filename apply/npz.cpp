@@ -1,6 +1,6 @@
 // The formats: zip (https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3) and npy
 // (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
-#include "cli/npz.h"
+#include "apply/npz.h"
 
 #include <cstring>
 #include <string_view>
