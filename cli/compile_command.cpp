@@ -10,12 +10,13 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
+#include "cli/device_flags.h"
 #include "cli/help.h"
-#include "cli/measure_setup.h"
 #include "cli/progress.h"
 #include "cli/show_text.h"
 #include "cli/table.h"
 #include "codegen/emit.h"
+#include "measure/worker/backends.h"
 #include "templates/catalog.h"
 
 namespace lehr {
@@ -125,7 +126,8 @@ int CompileCommand::run() {
   const std::vector<Config> chosen = configs(workload, device.limits);
   std::vector<Source> sources;
   for (const Config& config : chosen) sources.push_back(emit(lower(workload, config, device.limits)));
-  const std::unique_ptr<Compiler> compiler = make_compiler(device.limits, environment_, jobs, kernel_.isa());
+  const std::unique_ptr<Compiler> compiler =
+      make_compiler(device.limits, environment_, own_executable(), jobs, kernel_.isa());
 
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<Compiled> results = compiler->compile(sources);

@@ -11,12 +11,12 @@
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/isa_flag.h"
-#include "cli/remeasure.h"
 #include "cli/signals.h"
 #include "cli/standard_streams.h"
 #include "cli/table.h"
 #include "measure/host/host_backend.h"
 #include "measure/worker/backends.h"
+#include "tune/remeasure.h"
 
 namespace lehr {
 namespace {
@@ -73,9 +73,17 @@ bool ExportCommand::remeasure_all(const std::vector<Winner>& found,
   if (!database.note().empty()) tell("note: {}", database.note());
   for (const Skipped& each : skipped) {
     if (!each.remeasuring_helps) continue;
-    const std::string said = remeasure(found[each.winner], database, environment_, interrupted);
+    const Winner& winner = found[each.winner];
+    const Remeasured again =
+        remeasure(winner.record, database, {environment_, own_executable()}, kToolVersion, interrupted);
     if (interrupted) return false;
-    tell("note: {}", said);
+    if (!again.why_not.empty())
+      tell("note: '{}' is not measured again: {}", winner.record.workload, again.why_not);
+    else
+      tell("note: '{}' was measured again: {}{}, after {} in the log", winner.record.workload,
+           format_time_us(again.time),
+           again.won ? "" : ", by the default, which its config does not beat now",
+           format_time_us(winner.verdict.best));
   }
   return true;
 }

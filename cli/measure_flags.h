@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "cli/measure_setup.h"
+#include "cli/device_flags.h"
 
 namespace lehr {
 

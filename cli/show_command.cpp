@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "cli/args.h"
+#include "cli/device_flags.h"
 #include "cli/help.h"
-#include "cli/measure_setup.h"
 #include "cli/show_model.h"
 #include "cli/show_picks.h"
 #include "cli/show_text.h"
@@ -19,6 +19,7 @@
 #include "deploy/winners.h"
 #include "ir/print.h"
 #include "measure/system/affinity.h"
+#include "measure/worker/backends.h"
 #include "templates/catalog.h"
 #include "tune/stored_kernel.h"
 #include "tune/task.h"
@@ -128,7 +129,7 @@ int ShowCommand::run() {
     show_features(kernel, choice.limits, document, text);
   else
     code = show_log(source,
-                    *make_compiler(choice.limits, environment_, 1,
+                    *make_compiler(choice.limits, environment_, own_executable(), 1,
                                    choice.record ? isa_level_said(choice.record->device) : kernel_.isa()),
                     document, text);
   if (json_)

@@ -14,12 +14,12 @@
 #include "cli/help.h"
 #include "cli/model_report.h"
 #include "cli/progress.h"
-#include "cli/session_id.h"
 #include "cli/signals.h"
 #include "cli/standard_streams.h"
 #include "cli/table.h"
 #include "cli/tune_report.h"
 #include "measure/system/affinity.h"
+#include "tune/session_id.h"
 #include "tune/task_run.h"
 
 namespace lehr {
@@ -151,7 +151,7 @@ bool TuneCommand::chosen() const {
   return app_->parsed();
 }
 
-MeasureSetup TuneCommand::setup_for(const Workload& workload) const {
+OpenDevice TuneCommand::setup_for(const Workload& workload) const {
   DeviceChoice choice = measure_.choice();
   if (cold_ && warm_) throw_user("--cold and --warm exclude each other");
   choice.cold = cold_;
@@ -160,8 +160,7 @@ MeasureSetup TuneCommand::setup_for(const Workload& workload) const {
   if (parse_choice("--overlap", overlap_, {"auto", "on", "off"}) != "auto") choice.overlap = overlap_ == "on";
   if (no_baseline_ && !baseline_.empty())
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
-  MeasureSetup setup =
-      make_measure_setup(choice, workload, environment_, jobs_.empty() ? 0 : parse_jobs(jobs_));
+  OpenDevice setup = open_here(choice, workload, environment_, jobs_.empty() ? 0 : parse_jobs(jobs_));
   if (!setup.note.empty() && !quiet_) tell("note: {}", setup.note);
   return setup;
 }
@@ -201,7 +200,7 @@ struct TuneCommand::Opened {
   SessionOptions options;
 };
 
-int TuneCommand::tune_workloads(std::vector<Workload> workloads, const MeasureSetup& setup, Opened& opened) {
+int TuneCommand::tune_workloads(std::vector<Workload> workloads, const OpenDevice& setup, Opened& opened) {
   const std::atomic<bool>& interrupted = *opened.parts.interrupted;
   std::vector<Summary> summaries;
   for (const Workload& workload : workloads) {
@@ -223,7 +222,7 @@ double TuneCommand::model_time_s(std::size_t tasks) const {
   return time_.empty() ? kSecondsEach * static_cast<double>(tasks) : parse_duration("--time", time_);
 }
 
-int TuneCommand::tune_model(const Network& network, const MeasureSetup& setup, Opened& opened) {
+int TuneCommand::tune_model(const Network& network, const OpenDevice& setup, Opened& opened) {
   std::vector<SharedTask> tasks = served_tasks(network.places, setup.device, [&](const std::string& reason) {
     if (!quiet_) tell("note: left out: {}", reason);
   });
@@ -269,7 +268,7 @@ int TuneCommand::run() {
     workloads = problem_.workloads();
   }
   SessionOptions options = session_options();
-  const MeasureSetup setup = setup_for(workloads[0]);
+  const OpenDevice setup = setup_for(workloads[0]);
   if (network) network->places = served_places(*network, setup.device.limits);
   if (!no_baseline_) options.baselines = chosen_baselines(setup.device.limits.target, baseline_);
   if (!network)

@@ -28,11 +28,11 @@ class TuneCommand {
   void add_flags(CLI::App& app);
   SessionOptions session_options() const;
   /// By the flags; a note of it is printed.
-  MeasureSetup setup_for(const Workload& workload) const;
+  OpenDevice setup_for(const Workload& workload) const;
   /// What sessions work with, for as long as it lives.
   struct Opened;
-  int tune_workloads(std::vector<Workload> workloads, const MeasureSetup& setup, Opened& opened);
-  int tune_model(const Network& network, const MeasureSetup& setup, Opened& opened);
+  int tune_workloads(std::vector<Workload> workloads, const OpenDevice& setup, Opened& opened);
+  int tune_model(const Network& network, const OpenDevice& setup, Opened& opened);
   /// Wall seconds of --time for all tasks of a model.
   double model_time_s(std::size_t tasks) const;
   /// What is said at the end: all documents of --json, or an overview of several.

@@ -1,4 +1,4 @@
-#include "cli/session_id.h"
+#include "tune/session_id.h"
 
 #include <unistd.h>
 

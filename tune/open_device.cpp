@@ -1,0 +1,136 @@
+#include "tune/open_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+
+#include "base/error.h"
+#include "measure/system/affinity.h"
+#include "measure/worker/backends.h"
+#include "measure/worker/baselines.h"
+#include "measure/worker/local_measurer.h"
+#include "templates/catalog.h"
+#include "tune/session.h"
+
+namespace lehr {
+namespace {
+
+/// nullopt if `workload` can be tuned on `device`, else a sentence.
+std::optional<std::string> why_not(const Device& device, const Workload& workload, const ToolPaths& tools) {
+  const Backend& backend = backend_of(device.limits.target);
+  if (backend.why_no_compiler != nullptr)
+    if (const auto missing = backend.why_no_compiler(tools)) return missing;
+  try {
+    space_for(workload, device.limits);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return std::nullopt;
+}
+
+/// What worker processes get on top of our environment: vendor libraries, and what those load in their turn,
+/// are found where the target's other libraries are.
+std::vector<std::string> worker_environment(const Backend& backend, const ToolPaths& tools) {
+  std::vector<std::string> folders = backend.library_folders(tools);
+  if (folders.empty()) return {};
+  if (!tools.library_path.empty()) folders.insert(folders.begin(), tools.library_path);
+  return {fmt::format("LD_LIBRARY_PATH={}", fmt::join(folders, ":"))};
+}
+
+/// Throws the reason why a device that was asked for by name cannot be used.
+[[noreturn]] void refuse(const Backend& backend, int ordinal, const std::string& reason,
+                         const ToolPaths& tools) {
+  const auto no_compiler = backend.why_no_compiler != nullptr ? backend.why_no_compiler(tools) : std::nullopt;
+  throw_environment("--device {}{} cannot be used: {}{}; {}", name_of(backend.target),
+                    backend.numbered ? fmt::format(":{}", ordinal) : "", reason,
+                    no_compiler ? "; " + *no_compiler : "", backend.instead);
+}
+
+}  // namespace
+
+Device choose_device(const DeviceChoice& choice, const Workload& workload, const ToolPaths& tools,
+                     bool measure_rates, std::string& note) {
+  const DeviceRequest request = {choice.ordinal, choice.threads, choice.isa, measure_rates};
+  for (const Backend* backend : std::views::reverse(backends())) {
+    if (!choice.automatic && backend->target != choice.target) continue;
+    std::string reason;
+    std::optional<Device> device = backend->find(request, reason);
+    if (!device && !choice.automatic) refuse(*backend, choice.ordinal, reason, tools);
+    if (!device) continue;
+    const bool last = backend == backends().front();
+    const std::optional<std::string> unfit =
+        choice.automatic && !last ? why_not(*device, workload, tools) : std::nullopt;
+    if (!unfit) return *std::move(device);
+    note = fmt::format("{} is there but not used: {}", device->name, *unfit);
+  }
+  throw_environment("this machine has no device to run kernels on");
+}
+
+std::optional<DeviceChoice> device_at_hand(const std::string& identity, const std::string& target,
+                                           const OpenOptions& options) {
+  const std::optional<Target> known = target_named(target);
+  if (!known) return std::nullopt;
+  const Backend& backend = backend_of(*known);
+  const int most = backend.on_host ? static_cast<int>(allowed_cpus().size()) : kMostDevices;
+  for (int i = 0; i < most; ++i) {
+    DeviceChoice choice;
+    choice.automatic = false;
+    choice.target = *known;
+    choice.isa = isa_level_said(identity);
+    (backend.on_host ? choice.threads : choice.ordinal) = backend.on_host ? i + 1 : i;
+    std::string reason;
+    std::optional<Device> device = backend.find({choice.ordinal, choice.threads, choice.isa, false}, reason);
+    if (!device) return std::nullopt;
+    if (!identity.starts_with(identity_of(*device)))
+      continue;  // all but the compiler, which takes time to ask
+    device->compiler =
+        make_compiler(device->limits, options.tools, options.executable, 1, choice.isa)->identity();
+    for (const bool cold : {false, true}) {
+      choice.cold = device->cold = cold;
+      if (identity_of(*device) == identity) return choice;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> usual_baselines(Target target) {
+  std::vector<std::string> names = default_baselines(target);
+  if (target.has(Feature::kTasks)) names.emplace_back(kUnfused);
+  return names;
+}
+
+OpenDevice open_device(const DeviceChoice& choice, const Workload& workload, const OpenOptions& open) {
+  OpenDevice setup;
+  setup.device = choose_device(choice, workload, open.tools, open.timings == Timings::kFull, setup.note);
+  const Backend& backend = backend_of(setup.device.limits.target);
+  const auto cpus = static_cast<int>(allowed_cpus().size());
+  const int jobs = open.jobs != 0 ? open.jobs : backend.on_host ? cpus : std::max(1, cpus - 1);
+  setup.compiler = make_compiler(setup.device.limits, open.tools, open.executable, jobs, choice.isa);
+  setup.device.compiler = setup.compiler->identity();
+  const bool cold = choice.cold || (choice.cold_on_host && backend.on_host);
+  setup.device.cold = cold;
+  LocalOptions options;
+  options.worker.executable = open.executable;
+  options.worker.environment = worker_environment(backend, open.tools);
+  options.limits = setup.device.limits;
+  options.settings.device = choice.ordinal;
+  options.settings.cold = cold;
+  options.settings.bundle = choice.bundle;
+  if (backend.on_host) options.settings.threads = setup.device.limits.cores;
+  options.chunk = std::max(8, jobs);
+  options.compile_jobs = jobs;
+  if (choice.run_timeout_s) options.run_timeout_s = *choice.run_timeout_s;
+  options.overlap = choice.overlap.value_or(!backend.on_host || options.settings.threads + jobs < cpus);
+  // A sweep of a large cache takes longer than a window of the reference kernel.
+  if (cold && backend.on_host) options.use_reference = false;
+  if (open.timings == Timings::kShort) {
+    options.sampling = {
+        .sample_us = 1, .min_samples = 1, .min_total_us = 1, .max_total_us = 1, .few_samples = 1};
+    options.use_reference = false;
+  }
+  setup.measurer = std::make_unique<LocalMeasurer>(*setup.compiler, std::move(options));
+  return setup;
+}
+
+}  // namespace lehr

@@ -1,0 +1,73 @@
+// A device with the compiler and the measurer that belong to it: what is needed to run kernels.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/core/backend.h"
+#include "measure/core/measurer.h"
+#include "workload/workload.h"
+
+namespace lehr {
+
+/// Which device, and how it is used.
+struct DeviceChoice {
+  bool automatic = true;
+  Target target;
+  int ordinal = 0;
+  int threads = 0;                ///< CPU; 0: all that the process may use
+  const IsaLevel* isa = nullptr;  ///< nullptr: native
+  bool cold = false;              ///< RunSettings::cold
+  bool cold_on_host = false;    ///< the same, but for a target whose calls find their inputs in memory anyway
+  std::string bundle;           ///< RunSettings::bundle
+  std::optional<bool> overlap;  ///< LocalOptions::overlap; nullopt: where it does not disturb
+  std::optional<double> run_timeout_s;  ///< LocalOptions::run_timeout_s
+};
+/// Ordinals are below.
+inline constexpr int kMostDevices = 64;
+
+/// How long candidates are timed.
+enum class Timings {
+  kFull,   ///< long enough to rank them
+  kShort,  ///< once: only the result matters
+};
+
+/// What a device is opened with.
+struct OpenOptions {
+  ToolPaths tools;
+  std::string executable;  ///< WorkerOptions::executable
+  /// So many sources are compiled at once; 0: one per CPU, but for one that is left to the host's part in
+  /// timing a GPU.
+  int jobs = 0;
+  Timings timings = Timings::kFull;
+};
+
+struct OpenDevice {
+  Device device;
+  std::unique_ptr<Compiler> compiler;
+  std::unique_ptr<Measurer> measurer;
+  std::string note;  ///< why `automatic` did not take the GPU; "" if there was nothing to choose
+};
+
+/// Finds the device without a compiler; its `compiler` field stays empty. `automatic` takes a GPU where
+/// there is one with its compiler and a template for `workload`, else the CPU with the reason in `note`.
+/// Throws Error(kEnvironment) when what was asked for by name is missing, saying what to do.
+Device choose_device(const DeviceChoice& choice, const Workload& workload, const ToolPaths& tools,
+                     bool measure_rates, std::string& note);
+
+/// The device of this machine that has this identity now, with its compiler: what candidates are run on.
+/// nullopt: there is none. Throws Error(kEnvironment) where the compiler is missing.
+std::optional<DeviceChoice> device_at_hand(const std::string& identity, const std::string& target,
+                                           const OpenOptions& options);
+
+/// The device with everything that measuring needs. Candidates are compiled while others are timed on a GPU,
+/// and on a CPU with cores to spare (LocalOptions::overlap). Throws as choose_device.
+OpenDevice open_device(const DeviceChoice& choice, const Workload& workload, const OpenOptions& options);
+
+/// What takes part in a contest where nobody names anything: vendor libraries of the target, and kUnfused
+/// where it can be.
+std::vector<std::string> usual_baselines(Target target);
+
+}  // namespace lehr

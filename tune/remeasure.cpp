@@ -1,0 +1,66 @@
+#include "tune/remeasure.h"
+
+#include <fmt/core.h>
+
+#include <optional>
+
+#include "base/error.h"
+#include "measure/system/affinity.h"
+#include "tune/session.h"
+#include "tune/session_id.h"
+#include "tune/tuner.h"
+
+namespace lehr {
+namespace {
+
+/// One trial of the default and one of `wanted`, then the contest.
+Summary time_again(const Config& wanted, const Task& task, Candidates candidates, Measurer& measurer,
+                   Database& database, const std::string& tool_version,
+                   const std::atomic<bool>& interrupted) {
+  candidates.defaults.resize(1);
+  const Tuner tuner = make_tuner("random", candidates.space, 0);
+  SessionOptions options;
+  options.stop.trials = 1;  // the default's: what is wanted is measured whatever the budget
+  options.threads = static_cast<int>(allowed_cpus().size());
+  options.strategy = "random";
+  options.baselines = usual_baselines(task.device.limits.target);
+  options.reuse = false;
+  options.wanted = {wanted};
+  options.session_id = new_session_id();
+  options.tool_version = tool_version;
+  SessionParts parts;
+  parts.measurer = &measurer;
+  parts.strategy = tuner.strategy.get();
+  parts.database = &database;
+  parts.interrupted = &interrupted;
+  return run_session(task, candidates, options, parts);
+}
+
+}  // namespace
+
+Remeasured remeasure(const Record& record, Database& database, const OpenOptions& options,
+                     const std::string& tool_version, const std::atomic<bool>& interrupted) {
+  try {
+    const std::optional<DeviceChoice> choice = device_at_hand(record.device, record.target, options);
+    if (!choice)
+      return {
+          fmt::format("it was measured on {}, and this machine has no such device with "
+                      "that driver and compiler; lehr tune it on the device that it is for",
+                      record.device)};
+    const Workload workload = parse_workload(record.workload);
+    const OpenDevice setup = open_device(*choice, workload, options);
+    const Task task = {workload, setup.device};
+    Candidates candidates = candidates_for(task);
+    if (const auto invalid = candidates.space.why_invalid(record.config))
+      return {fmt::format("its config is no longer valid: {}; lehr tune it again", *invalid)};
+    const Config wanted = candidates.space.config_of(candidates.space.point_of(record.config));
+    const Summary summary =
+        time_again(wanted, task, std::move(candidates), *setup.measurer, database, tool_version, interrupted);
+    if (!summary.best) return {summary.first_failure};
+    return {"", summary.verdict.best, summary.best->config == wanted};
+  } catch (const Error& error) {
+    return {error.what()};
+  }
+}
+
+}  // namespace lehr
