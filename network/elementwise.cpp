@@ -144,11 +144,11 @@ std::optional<EpilogueStep> step_of(const Piecewise& function) {
   const float slope = as_float(function.front().c[1]);
   // The verdict of equality takes a rounded slope for the exact one.
   if (slope > 0 && slope < 1 && is(leaky_relu(x, slope)))
-    return EpilogueStep{.op = EpilogueOp::kLeakyRelu, .slope = slope};
+    return EpilogueStep{.op = EpilogueOp::kLeakyRelu, .numbers = {slope}};
   const float low = as_float(function.front().c[0]), high = as_float(function.back().c[0]);
   if (std::isfinite(low) && std::isfinite(high) && low < high &&
       is(clipped(x, constant_function(low), constant_function(high))))
-    return EpilogueStep{.op = EpilogueOp::kClamp, .low = low + 0.0F, .high = high + 0.0F};
+    return EpilogueStep{.op = EpilogueOp::kClamp, .numbers = {low + 0.0F, high + 0.0F}};
   return std::nullopt;
 }
 

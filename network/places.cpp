@@ -458,9 +458,8 @@ class Finder {
     if (!window || window->dilation[0] != 1 || window->dilation[1] != 1) return;
     const auto windows = windows_over(*window, *image, *pooled);
     if (!windows) return;
-    EpilogueStep step;
-    step.op = node.op == "MaxPool" ? EpilogueOp::kMaxPool : EpilogueOp::kAvgPool;
-    step.windows = *windows;
+    const EpilogueStep step =
+        pool_over(node.op == "MaxPool" ? EpilogueOp::kMaxPool : EpilogueOp::kAvgPool, *windows);
     Workload pooled_workload = found.workload;
     pooled_workload.epilogue.steps.push_back(step);
     if (is_served_ && !is_served_(pooled_workload)) return;

@@ -3,51 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <iterator>
 #include <optional>
-#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
 
 namespace lehr {
 namespace {
-
-/// Text is written with the first name of a step; other programs' names are only read.
-constexpr std::pair<std::string_view, EpilogueOp> kOps[] = {
-    {"bias", EpilogueOp::kBias},
-    {"scale_shift", EpilogueOp::kScaleShift},
-    {"relu", EpilogueOp::kRelu},
-    {"relu6", EpilogueOp::kRelu6},
-    {"gelu_tanh", EpilogueOp::kGeluTanh},
-    {"gelu_erf", EpilogueOp::kGeluErf},
-    {"silu", EpilogueOp::kSilu},
-    {"sigmoid", EpilogueOp::kSigmoid},
-    {"tanh", EpilogueOp::kTanh},
-    {"clamp", EpilogueOp::kClamp},
-    {"residual", EpilogueOp::kResidual},
-    {"swiglu", EpilogueOp::kSwiglu},
-    {"geglu", EpilogueOp::kGeglu},
-    {"maxpool", EpilogueOp::kMaxPool},
-    {"avgpool", EpilogueOp::kAvgPool},
-    {"leaky_relu", EpilogueOp::kLeakyRelu},
-    {"hard_swish", EpilogueOp::kHardSwish},
-    {"gelu", EpilogueOp::kGeluErf},
-};
-
-bool gates(const EpilogueStep& step) {
-  return step.op == EpilogueOp::kSwiglu || step.op == EpilogueOp::kGeglu;
-}
-
-bool pools(const EpilogueStep& step) {
-  return step.op == EpilogueOp::kMaxPool || step.op == EpilogueOp::kAvgPool;
-}
-
-std::string_view name_of(EpilogueOp op) {
-  for (const auto& [name, known] : kOps)
-    if (known == op) return name;
-  return "?";
-}
 
 // At every '+' that does not stand in parentheses (1e+05).
 std::vector<std::string_view> steps_in(std::string_view text) {
@@ -64,93 +27,101 @@ std::vector<std::string_view> steps_in(std::string_view text) {
   return steps;
 }
 
-EpilogueStep clamp_of(std::string_view step, std::string_view bounds) {
-  const std::vector<std::string_view> parts = split(bounds, ',');
-  const std::optional<float> low = parse_number(parts[0]), high = parse_number(parts.back());
-  if (parts.size() != 2 || !low || !high || *low >= *high)
-    throw_user("'{}' in an epilogue needs two finite numbers, the lower one first, as in clamp(-1,6)", step);
-  return {EpilogueOp::kClamp, *low, *high};
+const EpilogueRow& row_named(std::string_view name) {
+  std::vector<std::string> names, aliases;
+  for (const EpilogueRow& row : kEpilogueRows) {
+    if (row.name == name || (!row.alias.empty() && row.alias == name)) return row;
+    names.emplace_back(row.name);
+    if (!row.alias.empty()) aliases.emplace_back(row.alias);
+  }
+  names.insert(names.end(), aliases.begin(), aliases.end());
+  const std::string near = closest(name, names);
+  throw_user("unknown step '{}' in an epilogue{}; known are none, {}", name,
+             near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(names, ", "));
 }
 
-EpilogueStep leaky_relu_of(std::string_view step, std::string_view slope) {
-  const std::optional<float> value = parse_number(slope);
-  if (!value || *value <= 0 || *value >= 1)
-    throw_user("'{}' in an epilogue needs its slope, a number between 0 and 1, as in leaky_relu(0.1)", step);
-  return {.op = EpilogueOp::kLeakyRelu, .slope = *value};
+std::optional<float> number_in(std::string_view text, bool whole) {
+  if (!whole) return parse_number(text);
+  const std::optional<std::int64_t> number = parse_int(text);
+  return number ? std::optional(static_cast<float>(*number)) : std::nullopt;
 }
 
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-EpilogueStep pool_of(EpilogueOp op, std::string_view step, std::string_view inside) {
-  std::vector<std::int64_t> numbers;
-  for (const std::string_view part : split(inside, ','))
-    if (const auto number = whole_number(part)) numbers.push_back(*number);
-  const std::size_t given = split(inside, ',').size();
-  if (numbers.size() != given || given > 4 || numbers[0] < kLeastWindow || numbers[0] > kMostWindow)
-    throw_user(
-        "'{}' in an epilogue needs the height and width of its windows, {} to {}, as in {}(2), and behind it, "
-        "where windows do not lie side by side, their stride and the pixels before and behind the image, as in "
-        "maxpool(3,2,1)",
-        step, kLeastWindow, kMostWindow, name_of(op));
-  PoolWindows windows;
-  windows.window = numbers[0];
-  windows.stride = given > 1 ? numbers[1] : windows.window;
-  windows.before = given > 2 ? numbers[2] : 0, windows.after = given > 3 ? numbers[3] : windows.before;
-  if (windows.stride < 1 || windows.stride > kMostWindow)
-    throw_user("'{}' in an epilogue has a stride of {}; it can be 1 to {}", step, windows.stride, kMostWindow);
-  for (const std::int64_t pad : {windows.before, windows.after})
-    if (pad < 0 || pad >= windows.window)
-      throw_user("'{}' in an epilogue has {} pixels outside of the image; they can be 0 to {}, one less than the "
-                 "window",
-                 step, pad, windows.window - 1);
-  if (op == EpilogueOp::kAvgPool && windows.before + windows.after > 0)
-    throw_user("'{}' in an epilogue is a mean of pixels outside of the image; only maxpool takes these", step);
-  return {.op = op, .windows = windows};
-}
-
-std::string text_of(const PoolWindows& w) {
-  if (w.are_apart()) return fmt::format("({})", w.window);
-  if (w.before == 0 && w.after == 0) return fmt::format("({},{})", w.window, w.stride);
-  if (w.before == w.after) return fmt::format("({},{},{})", w.window, w.stride, w.before);
-  return fmt::format("({},{},{},{})", w.window, w.stride, w.before, w.after);
+std::optional<StepNumbers> numbers_in(std::string_view text, const NumberRule& rule) {
+  StepNumbers numbers = {};
+  const std::vector<std::string_view> parts = split(text, ',');
+  if (parts.size() < rule.least || parts.size() > rule.most) return std::nullopt;
+  for (std::size_t i = 0; i < rule.most; ++i) {
+    const auto number = i < parts.size() ? number_in(parts[i], rule.whole) : rule.usual(numbers, i);
+    if (!number) return std::nullopt;
+    numbers[i] = *number;
+  }
+  return numbers;
 }
 
 EpilogueStep step_of(std::string_view text) {
   const std::size_t open = text.find('(');
   const std::string_view name = text.substr(0, open);
-  const auto known = std::ranges::find(kOps, name, [](const auto& op) { return op.first; });
-  if (known == std::end(kOps)) {
-    std::vector<std::string> names;
-    for (const auto& op : kOps) names.emplace_back(op.first);
-    const std::string near = closest(name, names);
-    throw_user("unknown step '{}' in an epilogue{}; known are none, {}", name,
-               near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(names, ", "));
+  const EpilogueRow& row = row_named(name);
+  const bool is_open = open != std::string_view::npos;
+  if (is_open && !text.ends_with(')')) throw_user("'{}' in an epilogue has no closing parenthesis", text);
+  if (row.numbers.most == 0) {
+    if (is_open) throw_user("'{}' in an epilogue takes no numbers; write {}", text, name);
+    return {row.op};
   }
-  const bool bounds = open != std::string_view::npos;
-  if (bounds && !text.ends_with(')')) throw_user("'{}' in an epilogue has no closing parenthesis", text);
-  const std::string_view inside = bounds ? text.substr(open + 1, text.size() - open - 2) : std::string_view();
-  if (known->second == EpilogueOp::kClamp) return clamp_of(text, inside);
-  if (known->second == EpilogueOp::kLeakyRelu) return leaky_relu_of(text, inside);
-  if (pools({known->second})) return pool_of(known->second, text, inside);
-  if (bounds) throw_user("'{}' in an epilogue takes no numbers; write {}", text, name);
-  return {known->second, 0, 0};
+  const std::string_view inside =
+      is_open ? text.substr(open + 1, text.size() - open - 2) : std::string_view();
+  const std::optional<StepNumbers> numbers = numbers_in(inside, row.numbers);
+  if (!numbers || !row.numbers.are_right(*numbers))
+    throw_user("'{}' in an epilogue needs {}", text,
+               fmt::format(fmt::runtime(row.numbers.needs), example_of(row)));
+  const EpilogueStep step = {row.op, *numbers};
+  if (row.numbers.check != nullptr) row.numbers.check(step, text);
+  return step;
+}
+
+std::string numbers_text(const EpilogueStep& step) {
+  const NumberRule& rule = row_of(step.op).numbers;
+  std::size_t count = rule.most;
+  while (count > rule.least && step.numbers[count - 1] == rule.usual(step.numbers, count - 1)) --count;
+  if (count == 0) return "";
+  return fmt::format("({})", fmt::join(step.numbers.begin(), std::next(step.numbers.begin(), count), ","));
+}
+
+PoolWindows windows_of(const EpilogueStep& step) {
+  const auto number = [&](std::size_t i) { return static_cast<std::int64_t>(step.numbers[i]); };
+  return {number(0), number(1), number(2), number(3)};
+}
+
+/// The last step's, where there is one.
+const EpilogueRow* last_row(const Epilogue& epilogue) {
+  return epilogue.empty() ? nullptr : &row_of(epilogue.steps.back().op);
 }
 
 }  // namespace
+
+void check_windows(const EpilogueStep& step, std::string_view text) {
+  const PoolWindows windows = windows_of(step);
+  if (windows.stride < 1 || windows.stride > kMostWindow)
+    throw_user("'{}' in an epilogue has a stride of {}; it can be 1 to {}", text, windows.stride,
+               kMostWindow);
+  for (const std::int64_t pad : {windows.before, windows.after})
+    if (pad < 0 || pad >= windows.window)
+      throw_user(
+          "'{}' in an epilogue has {} pixels outside of the image; they can be 0 to {}, one less than the "
+          "window",
+          text, pad, windows.window - 1);
+  if (step.op == EpilogueOp::kAvgPool && windows.before + windows.after > 0)
+    throw_user("'{}' in an epilogue is a mean of pixels outside of the image; only maxpool takes these",
+               text);
+}
 
 std::string to_text(const Epilogue& epilogue) {
   if (epilogue.empty()) return "none";
   std::string text;
   for (const EpilogueStep& step : epilogue.steps) {
-    text += fmt::format("{}{}", text.empty() ? "" : "+", name_of(step.op));
-    if (step.op == EpilogueOp::kClamp) text += fmt::format("({},{})", step.low, step.high);
-    if (step.op == EpilogueOp::kLeakyRelu) text += fmt::format("({})", step.slope);
-    if (pools(step)) text += text_of(step.windows);
+    if (!text.empty()) text += '+';
+    text += row_of(step.op).name;
+    text += numbers_text(step);
   }
   return text;
 }
@@ -160,20 +131,16 @@ Epilogue parse_epilogue(std::string_view text) {
   if (text == "none") return epilogue;
   for (const std::string_view part : steps_in(text)) {
     const EpilogueStep step = step_of(part);
-    if (!epilogue.steps.empty() && epilogue.steps.back() == step)
+    const EpilogueRow& row = row_of(step.op);
+    const EpilogueRow* const last = last_row(epilogue);
+    if (last != nullptr && epilogue.steps.back() == step)
       throw_user("epilogue '{}' has '{}' twice in a row", text, part);
-    const bool has_operand = !operands_of({{step}}).empty();
-    if (has_operand && std::ranges::count(epilogue.steps, step) > 0)
+    if (row.operand_count() > 0 && std::ranges::count(epilogue.steps, step) > 0)
       throw_user("epilogue '{}' has '{}' twice, but there is one operand of that name", text, part);
-    if (is_gated(epilogue))
-      throw_user("epilogue '{}' has '{}' behind {}, which makes one column of two: it must be the last step",
-                 text, part, name_of(epilogue.steps.back().op));
-    if (window_of(epilogue) > 1)
-      throw_user(
-          "epilogue '{}' has '{}' behind {}, which makes one pixel of a window: it must be the last step",
-          text, part, name_of(epilogue.steps.back().op));
-    if ((gates(step) || pools(step)) &&
-        std::ranges::find(epilogue.steps, EpilogueOp::kResidual, &EpilogueStep::op) != epilogue.steps.end())
+    if (last != nullptr && last->shrinks())
+      throw_user("epilogue '{}' has '{}' behind {}, which makes one {}: it must be the last step", text, part,
+                 last->name, last->gate ? "column of two" : "pixel of a window");
+    if (row.shrinks() && has_residual(epilogue))
       throw_user("epilogue '{}' has a residual, which is of the output's shape, before {}, which shrinks it",
                  text, part);
     epilogue.steps.push_back(step);
@@ -181,30 +148,39 @@ Epilogue parse_epilogue(std::string_view text) {
   return epilogue;
 }
 
+std::string example_of(const EpilogueRow& row) {
+  return fmt::format("{}{}", row.name, row.numbers.example);
+}
+
+EpilogueStep pool_over(EpilogueOp op, const PoolWindows& windows) {
+  const auto number = [](std::int64_t pixels) { return static_cast<float>(pixels); };
+  return {op,
+          {number(windows.window), number(windows.stride), number(windows.before), number(windows.after)}};
+}
+
 bool is_gated(const Epilogue& epilogue) {
-  return !epilogue.empty() && gates(epilogue.steps.back());
+  const EpilogueRow* const last = last_row(epilogue);
+  return last != nullptr && last->gate;
 }
 
 PoolWindows windows_of(const Epilogue& epilogue) {
-  return !epilogue.empty() && pools(epilogue.steps.back()) ? epilogue.steps.back().windows : PoolWindows{};
+  const EpilogueRow* const last = last_row(epilogue);
+  return last != nullptr && last->pooled != nullptr ? windows_of(epilogue.steps.back()) : PoolWindows{};
 }
 
 std::vector<EpilogueOperand> operands_of(const Epilogue& epilogue) {
   std::vector<EpilogueOperand> operands;
   for (const EpilogueStep& step : epilogue.steps) {
-    if (step.op == EpilogueOp::kBias) operands.push_back({"bias", true});
-    if (step.op == EpilogueOp::kScaleShift) {
-      operands.push_back({"scale", true});
-      operands.push_back({"shift", true});
-    }
-    if (step.op == EpilogueOp::kResidual) operands.push_back({"residual", false});
+    const EpilogueRow& row = row_of(step.op);
+    operands.insert(operands.end(), row.operands.begin(),
+                    std::next(row.operands.begin(), row.operand_count()));
   }
   return operands;
 }
 
 bool has_residual(const Epilogue& epilogue) {
-  return std::ranges::any_of(epilogue.steps,
-                             [](const EpilogueStep& step) { return step.op == EpilogueOp::kResidual; });
+  return std::ranges::any_of(operands_of(epilogue),
+                             [](const EpilogueOperand& operand) { return !operand.per_channel; });
 }
 
 }  // namespace lehr

@@ -7,31 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "workload/epilogue_steps.h"
+
 namespace lehr {
-
-enum class EpilogueOp {
-  kBias,        ///< x + bias[channel]
-  kScaleShift,  ///< x scale[channel] + shift[channel]: a folded batch norm
-  kRelu,        ///< max(0, x); NaN stays
-  kRelu6,       ///< min(6, max(0, x)); NaN stays
-  kLeakyRelu,   ///< x where it is positive, slope x where it is negative
-  kHardSwish,   ///< x min(1, max(0, x / 6 + 1 / 2))
-  kClamp,       ///< min(high, max(low, x)); NaN stays
-  kGeluTanh,    ///< these and the next ones are defined at ir::UnaryOp
-  kGeluErf,
-  kSilu,
-  kSigmoid,
-  kTanh,
-  kResidual,  ///< x + residual[element], a tensor of the output's shape and layout
-  /// Columns of a GEMM in pairs, the gate's and then the value's: silu(x[2 j]) x[2 j + 1] is column j of the
-  /// output. Two products in one kernel, whose B holds their columns alternately.
-  kSwiglu,
-  kGeglu,  ///< the same with gelu_tanh
-  kMaxPool,  ///< of a convolution: the largest of window x window neighbours (PoolWindows)
-  kAvgPool   ///< the same with their mean, of windows that lie in the image
-};
-
-inline constexpr std::int64_t kLeastWindow = 2, kMostWindow = 16;
 
 /// Where the windows of a pool lie, along the height and along the width of an image alike. What behind the
 /// last window remains of the image is left out.
@@ -52,14 +30,6 @@ struct PoolWindows {
   friend bool operator==(const PoolWindows&, const PoolWindows&) = default;
 };
 
-struct EpilogueStep {
-  EpilogueOp op = EpilogueOp::kRelu;
-  float low = 0, high = 0;  ///< only of kClamp; finite, low < high
-  float slope = 0;          ///< only of kLeakyRelu; above 0, below 1
-  PoolWindows windows = {};  ///< only of pools
-  friend bool operator==(const EpilogueStep&, const EpilogueStep&) = default;
-};
-
 /// The steps in the order in which they are applied, each computed in the type of the sums. The channel is
 /// the column of the product in a GEMM, the output channel in a convolution.
 struct Epilogue {
@@ -68,14 +38,20 @@ struct Epilogue {
   friend bool operator==(const Epilogue&, const Epilogue&) = default;
 };
 
-/// "none", "bias+relu", "scale_shift+residual+clamp(-1,6)", "relu+maxpool(2)". A pool says its window, and what
-/// differs from windows side by side: "maxpool(3,2)" with its stride, "maxpool(3,2,1)" with as many pixels
-/// before and behind the image, "maxpool(3,2,0,1)" with other numbers of them.
+/// "none", "bias+relu", "scale_shift+residual+clamp(-1,6)", "relu+maxpool(2)". A pool says its window, and
+/// what differs from windows side by side: "maxpool(3,2)" with its stride, "maxpool(3,2,1)" with as many
+/// pixels before and behind the image, "maxpool(3,2,0,1)" with other numbers of them.
 std::string to_text(const Epilogue& epilogue);
-/// Inverse of to_text(); "gelu" is read as gelu_erf, as PyTorch and ONNX mean it. Throws Error(kUser), one
-/// sentence: an unknown step, bad bounds, a second step that needs the same operand, a step twice in a row,
-/// anything behind a gate or a pool, a residual before one.
+/// Inverse of to_text(); aliases are read, too. Throws Error(kUser), one sentence: an unknown step, bad
+/// numbers, a second step that needs the same operand, a step twice in a row, anything behind a gate or a
+/// pool, a residual before one.
 Epilogue parse_epilogue(std::string_view text);
+
+/// The text of a step with such numbers: "relu", "clamp(-1,6)".
+std::string example_of(const EpilogueRow& row);
+
+/// A pool over such windows.
+EpilogueStep pool_over(EpilogueOp op, const PoolWindows& windows);
 
 /// Whether the last step makes one column of two.
 bool is_gated(const Epilogue& epilogue);
@@ -83,16 +59,13 @@ bool is_gated(const Epilogue& epilogue);
 /// Of the last step: windows of one pixel where it is no pool.
 PoolWindows windows_of(const Epilogue& epilogue);
 /// How many neighbours, vertically and horizontally, the last step makes one of: 1 where it is no pool.
-inline std::int64_t window_of(const Epilogue& epilogue) { return windows_of(epilogue).window; }
+inline std::int64_t window_of(const Epilogue& epilogue) {
+  return windows_of(epilogue).window;
+}
 
 /// Why a family does not serve a gated epilogue.
 inline constexpr const char* kNoGate = "stores every column of the product: it has no gates";
 
-/// A tensor that the steps read, of the output's type.
-struct EpilogueOperand {
-  std::string_view name;     ///< "bias", "scale", "shift", "residual"
-  bool per_channel = false;  ///< one element per channel; else one per output
-};
 /// In the order of the steps.
 std::vector<EpilogueOperand> operands_of(const Epilogue& epilogue);
 /// Whether a step reads a tensor of the output's shape.

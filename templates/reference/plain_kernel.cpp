@@ -71,11 +71,7 @@ class Lowering {
     a_held_ = held("a_held", Scope::kRegister, t_.tm);
     b_held_ = held("b_held", Scope::kRegister, t_.tn);
     acc_ = held("acc", Scope::kRegister, t_.tm * t_.tn);
-    if (pools()) {
-      joined_ = held("joined", Scope::kRegister, t_.tm * t_.tn);
-      if (workload.epilogue.steps.back().op == EpilogueOp::kMaxPool)
-        before_any_ = std::numeric_limits<double>::lowest();
-    }
+    if (pools()) joined_ = held("joined", Scope::kRegister, t_.tm * t_.tn);
     b_.make_vars({{block_, "block"},
                   {slot_, "slot"},
                   {thread_, "thread"},
@@ -196,7 +192,7 @@ class Lowering {
         block(Store{joined_, sum(), epilogue_.joined(load(joined_, sum()), pixel), 1, std::nullopt})));
     return block(
         Alloc{joined_},
-        over_sums(block(Store{joined_, sum(), Float{before_any_, DType::kF64}, 1, std::nullopt})),
+        over_sums(block(Store{joined_, sum(), Float{epilogue_.before_any(), DType::kF64}, 1, std::nullopt})),
         loop(row, p_.window, LoopKind::kSerial, block(loop(column, p_.window, LoopKind::kSerial, body))));
   }
 
@@ -228,7 +224,6 @@ class Lowering {
   const PlainProduct& p_;
   Tile t_;
   std::int64_t halves_;
-  double before_any_ = 0;  ///< what the first pixel of a window joins
   KernelBuilder b_;
   FusedEpilogue epilogue_;
   PlainPlace place_;

@@ -1,11 +1,93 @@
 #include "templates/shared/epilogue_expr.h"
 
+#include <limits>
 #include <string>
 #include <utility>
 
 namespace lehr {
 
 using namespace ir;
+
+namespace {
+
+/// What the expression of a step is made of, beside the value.
+struct StepTerms {
+  const StepNumbers& numbers;
+  std::function<Expr(double value)> constant;  ///< of as many lanes as the value has
+  std::function<Expr(std::size_t i)> operand;  ///< of the step
+};
+
+struct StepExpr {
+  EpilogueOp op;
+  Expr (*of)(Expr x, const StepTerms& with);
+};
+
+template <UnaryOp kOp>
+Expr function(Expr x, const StepTerms&) {
+  return unary(kOp, std::move(x));
+}
+
+Expr sum(Expr x, const StepTerms& with) {
+  return std::move(x) + with.operand(0);
+}
+
+// The bound comes first: where the value is not a number, the comparison is false and the value stays.
+Expr bounded(Expr x, double low, double high, const StepTerms& with) {
+  return min(with.constant(high), max(with.constant(low), std::move(x)));
+}
+
+/// Of each step that has a value of its own.
+constexpr StepExpr kExpressions[] = {
+    {EpilogueOp::kBias, &sum},
+    {EpilogueOp::kResidual, &sum},
+    {EpilogueOp::kScaleShift,
+     [](Expr x, const StepTerms& with) { return fma(std::move(x), with.operand(0), with.operand(1)); }},
+    {EpilogueOp::kRelu, [](Expr x, const StepTerms& with) { return max(with.constant(0), std::move(x)); }},
+    {EpilogueOp::kRelu6, [](Expr x, const StepTerms& with) { return bounded(std::move(x), 0, 6, with); }},
+    {EpilogueOp::kClamp,
+     [](Expr x, const StepTerms& with) {
+       return bounded(std::move(x), with.numbers[0], with.numbers[1], with);
+     }},
+    {EpilogueOp::kLeakyRelu,  // the slope is below 1
+     [](Expr x, const StepTerms& with) { return max(x * with.constant(with.numbers[0]), x); }},
+    {EpilogueOp::kHardSwish,
+     [](Expr x, const StepTerms& with) {
+       return x * bounded(fma(x, with.constant(1.0 / 6), with.constant(0.5)), 0, 1, with);
+     }},
+    {EpilogueOp::kGeluTanh, &function<UnaryOp::kGeluTanh>},
+    {EpilogueOp::kGeluErf, &function<UnaryOp::kGeluErf>},
+    {EpilogueOp::kSilu, &function<UnaryOp::kSilu>},
+    {EpilogueOp::kSigmoid, &function<UnaryOp::kSigmoid>},
+    {EpilogueOp::kTanh, &function<UnaryOp::kTanh>},
+};
+static_assert(has_rows(kExpressions, [](const EpilogueRow& step) { return step.value != nullptr; }));
+
+struct PoolExpr {
+  EpilogueOp op;
+  double before_any;  ///< what the first pixel may join
+  Expr (*joined)(Expr so_far, Expr pixel);
+  bool is_mean;
+};
+
+constexpr PoolExpr kPools[] = {
+    {EpilogueOp::kMaxPool, std::numeric_limits<double>::lowest(),
+     [](Expr so_far, Expr pixel) { return max(std::move(so_far), std::move(pixel)); }, false},
+    {EpilogueOp::kAvgPool, 0, [](Expr so_far, Expr pixel) { return std::move(so_far) + std::move(pixel); },
+     true},
+};
+static_assert(has_rows(kPools, [](const EpilogueRow& step) { return step.pooled != nullptr; }));
+
+/// The row of a step that has one.
+template <typename Rows>
+const auto& row_in(const Rows& rows, EpilogueOp op) {
+  return *std::ranges::find(rows, op, [](const auto& row) { return row.op; });
+}
+
+const PoolExpr& pool_of(const Epilogue& epilogue) {
+  return row_in(kPools, epilogue.steps.back().op);
+}
+
+}  // namespace
 
 FusedEpilogue::FusedEpilogue(KernelBuilder& builder, const Workload& workload)
     : epilogue_(workload.epilogue), accum_(accum_of(workload)) {
@@ -36,76 +118,33 @@ Expr FusedEpilogue::widened(Expr value) const {
 
 Expr FusedEpilogue::apply(Expr value, int lanes, const Fetch& fetch) const {
   std::size_t operand = 0;
-  // The bound comes first: where the value is not a number, the comparison is false and the value stays.
-  const auto bounded = [&](Expr x, std::optional<double> low, std::optional<double> high) {
-    if (low) x = max(constant(*low, lanes), x);
-    if (high) x = min(constant(*high, lanes), x);
-    return x;
-  };
   if (scale_ != 1) value = value * constant(scale_, lanes);
   for (const EpilogueStep& step : epilogue_.steps) {
-    switch (step.op) {
-      case EpilogueOp::kBias:
-      case EpilogueOp::kResidual:
-        value = value + fetch(operand++);
-        break;
-      case EpilogueOp::kScaleShift:
-        value = fma(value, fetch(operand), fetch(operand + 1));
-        operand += 2;
-        break;
-      case EpilogueOp::kRelu:
-        value = bounded(value, 0, std::nullopt);
-        break;
-      case EpilogueOp::kRelu6:
-        value = bounded(value, 0, 6);
-        break;
-      case EpilogueOp::kClamp:
-        value = bounded(value, step.low, step.high);
-        break;
-      case EpilogueOp::kLeakyRelu:  // the slope is below 1
-        value = max(value * constant(step.slope, lanes), value);
-        break;
-      case EpilogueOp::kHardSwish:
-        value = value * bounded(fma(value, constant(1.0 / 6, lanes), constant(0.5, lanes)), 0, 1);
-        break;
-      case EpilogueOp::kGeluTanh:
-        value = unary(UnaryOp::kGeluTanh, value);
-        break;
-      case EpilogueOp::kGeluErf:
-        value = unary(UnaryOp::kGeluErf, value);
-        break;
-      case EpilogueOp::kSilu:
-        value = unary(UnaryOp::kSilu, value);
-        break;
-      case EpilogueOp::kSigmoid:
-        value = unary(UnaryOp::kSigmoid, value);
-        break;
-      case EpilogueOp::kTanh:
-        value = unary(UnaryOp::kTanh, value);
-        break;
-      case EpilogueOp::kSwiglu:
-      case EpilogueOp::kGeglu:  // gate()
-      case EpilogueOp::kMaxPool:
-      case EpilogueOp::kAvgPool:  // pool()
-        break;
-    }
+    const EpilogueRow& row = row_of(step.op);
+    if (row.shrinks()) continue;  // gate(), pool()
+    value = row_in(kExpressions, step.op)
+                .of(std::move(value), {step.numbers, [&](double number) { return constant(number, lanes); },
+                                       [&](std::size_t i) { return fetch(operand + i); }});
+    operand += row.operand_count();
   }
   return value;
 }
 
 Expr FusedEpilogue::gate(Expr gate, Expr value) const {
-  const bool swiglu = epilogue_.steps.back().op == EpilogueOp::kSwiglu;
-  return unary(swiglu ? UnaryOp::kSilu : UnaryOp::kGeluTanh, gate) * value;
+  const EpilogueOp function = *row_of(epilogue_.steps.back().op).gate;
+  return row_in(kExpressions, function).of(std::move(gate), {{}, {}, {}}) * value;
+}
+
+double FusedEpilogue::before_any() const {
+  return pool_of(epilogue_).before_any;
 }
 
 Expr FusedEpilogue::joined(Expr so_far, Expr pixel) const {
-  const bool largest = epilogue_.steps.back().op == EpilogueOp::kMaxPool;
-  return largest ? max(std::move(so_far), std::move(pixel)) : so_far + pixel;
+  return pool_of(epilogue_).joined(std::move(so_far), std::move(pixel));
 }
 
 Expr FusedEpilogue::of_joined(Expr all, std::int64_t count, int lanes) const {
-  const bool largest = epilogue_.steps.back().op == EpilogueOp::kMaxPool;
-  return largest ? all : all * constant(1.0 / static_cast<double>(count), lanes);
+  return pool_of(epilogue_).is_mean ? all * constant(1.0 / static_cast<double>(count), lanes) : all;
 }
 
 Expr FusedEpilogue::pool(std::vector<Expr> pixels, int lanes) const {

@@ -42,8 +42,9 @@ class FusedEpilogue {
   PoolWindows windows() const { return windows_of(epilogue_); }
   /// The last step, of a window's pixels behind the others: vectors of `lanes` or scalars.
   ir::Expr pool(std::vector<ir::Expr> pixels, int lanes) const;
-  /// The same in steps, each of which may be stored: another pixel joins those before it, and what is made of
-  /// all `count` that have joined.
+  /// The same in steps, each of which may be stored: what the first pixel may join; another pixel joins those
+  /// before it; and what is made of all `count` that have joined.
+  double before_any() const;
   ir::Expr joined(ir::Expr so_far, ir::Expr pixel) const;
   ir::Expr of_joined(ir::Expr all, std::int64_t count, int lanes) const;
   /// Scale and steps applied to a vector of sums (C++) or to one (both targets).

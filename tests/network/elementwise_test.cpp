@@ -133,9 +133,9 @@ long double value_of(const EpilogueStep& step, long double x) {
     case EpilogueOp::kRelu6:
       return clip(x, 0, 6);
     case EpilogueOp::kClamp:
-      return clip(x, step.low, step.high);
+      return clip(x, step.numbers[0], step.numbers[1]);
     case EpilogueOp::kLeakyRelu:
-      return x < 0 ? x * step.slope : x;
+      return x < 0 ? x * step.numbers[0] : x;
     case EpilogueOp::kHardSwish:
       return x * clip(x / 6 + 0.5L, 0, 1);
     case EpilogueOp::kSilu:

@@ -52,16 +52,17 @@ TEST(CpuFamilies, EverySampledConfigLowersVerifiesAndKeepsItsLimits) {
       const ir::Kernel kernel = lower(workload, config, limits);
       if (const auto malformed = ir::why_malformed(kernel)) FAIL() << *malformed;
       const ir::Analysis analysis = ir::analyze(kernel);
-      // F(4x4, 3x3) takes a quarter of the products; beyond the edge they count too. Those of taps that only meet
-      // padding are left out.
+      // F(4x4, 3x3) takes a quarter of the products; beyond the edge they count too. Those of taps that only
+      // meet padding are left out.
       double least = config.family == "conv2d_winograd_cpu" ? 0.25 : 0.99;
       if (workload.op() == Operator::kConv2d)
         least *= flops_of({cpu::conv_view(workload).conv, {}}) / flops_of(workload);
       ASSERT_GE(analysis.flops, flops_of(workload) * least);
       ASSERT_LE(analysis.scratch_bytes, (64LL << 20) + (4 * limits.l2_bytes));
-      ASSERT_LE(analysis.launch.tasks, std::max<std::int64_t>(limits.cores, workload.op() == Operator::kConv2d
-                                                                                ? workload.conv2d().n * workload.conv2d().groups
-                                                                                : workload.gemm().batch));
+      ASSERT_LE(analysis.launch.tasks,
+                std::max<std::int64_t>(limits.cores, workload.op() == Operator::kConv2d
+                                                         ? workload.conv2d().n * workload.conv2d().groups
+                                                         : workload.gemm().batch));
     }
   }
 }
@@ -107,19 +108,24 @@ TEST(CpuFamilies, SampledProductsEqualTheReference) {
 // Each step at least once, before and after others, on shapes with edges everywhere. `prefix` +
 // "epilogue=...".
 std::vector<std::string> with_epilogues(const std::vector<std::string>& prefixes) {
-  const std::vector<std::string> epilogues = {"bias+relu",
-                                              "scale_shift+residual+relu",
-                                              "gelu_tanh",
-                                              "bias+gelu_erf",
-                                              "silu+residual",
-                                              "residual+relu6",
-                                              "sigmoid+scale_shift",
-                                              "tanh+bias",
-                                              "clamp(-1,2.5)",
-                                              "bias+silu",
-                                              "leaky_relu(0.125)+bias",
-                                              "bias+hard_swish",
-                                              "relu+bias+sigmoid"};
+  std::vector<std::string> epilogues = {"bias+relu",
+                                        "scale_shift+residual+relu",
+                                        "gelu_tanh",
+                                        "bias+gelu_erf",
+                                        "silu+residual",
+                                        "residual+relu6",
+                                        "sigmoid+scale_shift",
+                                        "tanh+bias",
+                                        "clamp(-1,2.5)",
+                                        "bias+silu",
+                                        "leaky_relu(0.125)+bias",
+                                        "bias+hard_swish",
+                                        "relu+bias+sigmoid"};
+  for (const EpilogueRow& row : kEpilogueRows)
+    if (!row.shrinks() && std::ranges::none_of(epilogues, [&](const std::string& text) {
+          return text.find(row.name) != std::string::npos;
+        }))
+      epilogues.push_back(example_of(row) + "+bias");
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < std::max(prefixes.size(), epilogues.size()); ++i)
     texts.push_back(prefixes[i % prefixes.size()] + " epilogue=" + epilogues[i % epilogues.size()]);
@@ -138,8 +144,9 @@ TEST(CpuFamilies, SampledEpiloguesOfProductsEqualTheReference) {
 // Few columns are few rows of the transpose, whose C lies across; one column or row lies both ways.
 TEST(CpuFamilies, ProductsOfFewColumnsEqualTheReference) {
   std::vector<std::string> texts, epilogues;
-  for (const char* shape : {"gemm m=300 n=1 k=129", "gemm m=47 n=3 k=50", "gemm m=130 n=2 k=8 batch=2",
-                            "gemm m=70 n=4 k=33", "gemm m=45 n=16 k=70", "gemm m=16 n=90 k=21 batch=3", "gemm m=7 n=3 k=384"})
+  for (const char* shape :
+       {"gemm m=300 n=1 k=129", "gemm m=47 n=3 k=50", "gemm m=130 n=2 k=8 batch=2", "gemm m=70 n=4 k=33",
+        "gemm m=45 n=16 k=70", "gemm m=16 n=90 k=21 batch=3", "gemm m=7 n=3 k=384"})
     for (const char* layout : {"", " a=f32:column", " b=f32:column", " a=f32:column b=f32:column",
                                " c=f32:column", " a=f32:column c=f32:column"}) {
       texts.push_back(std::string(shape) + layout);
@@ -161,13 +168,16 @@ TEST(CpuFamilies, ServeFewColumnsAsTheyServeFewRows) {
     // C^T = B^T A^T: A's rows are the columns of its transpose.
     EXPECT_EQ(families_of("gemm m=" + few + " n=200 k=64"),
               families_of("gemm m=200 n=" + few + " k=64 a=f32:column b=f32:column"));
-    EXPECT_EQ(families_of("gemm m=" + few + " n=200 k=64 b=f32:column"), families_of("gemm m=200 n=" + few + " k=64"));
+    EXPECT_EQ(families_of("gemm m=" + few + " n=200 k=64 b=f32:column"),
+              families_of("gemm m=200 n=" + few + " k=64"));
   }
 }
 
 // The last block of k is shorter than the others, and A ends with it.
 TEST(CpuFamilies, PackNothingBehindTheEndOfAnOperand) {
-  const auto packs_blocks = [](const Config& config) { return config.at("pack_a") == 1 && config.at("kc") < 40; };
+  const auto packs_blocks = [](const Config& config) {
+    return config.at("pack_a") == 1 && config.at("kc") < 40;
+  };
   expect_right({"gemm m=13 n=40 k=72", "gemm m=6 n=24 k=40 batch=2", "gemm m=9 n=20 k=44 a=f32:column",
                 "gemm m=14 n=33 k=56 c=f32:column", "gemm m=5 n=64 k=88 b=f32:column"},
                4, 98, fused, "gemm_cpu", packs_blocks);
@@ -176,11 +186,13 @@ TEST(CpuFamilies, PackNothingBehindTheEndOfAnOperand) {
 // B laid out beforehand, whose columns, rows and lines of padding nobody has written; and as it lies.
 TEST(CpuFamilies, SampledProductsWithAConstantBEqualTheReference) {
   std::vector<std::string> texts;
-  for (const char* shape : {"gemm m=1 n=300 k=129", "gemm m=7 n=5 k=3", "gemm m=33 n=65 k=17", "gemm m=9 n=34 k=70",
-                            "gemm m=64 n=96 k=128", "gemm m=16 n=256 k=40 batch=3", "gemm m=2 n=130 k=8 batch=2"})
+  for (const char* shape :
+       {"gemm m=1 n=300 k=129", "gemm m=7 n=5 k=3", "gemm m=33 n=65 k=17", "gemm m=9 n=34 k=70",
+        "gemm m=64 n=96 k=128", "gemm m=16 n=256 k=40 batch=3", "gemm m=2 n=130 k=8 batch=2"})
     for (const char* rest : {" b=f32:row:constant", " b=f32:column:constant"})
       texts.push_back(std::string(shape) + rest);
-  texts[0] += " epilogue=bias+gelu_tanh", texts[7] += " epilogue=swiglu alpha=0.5", texts[3] += " c=f32:column";
+  texts[0] += " epilogue=bias+gelu_tanh", texts[7] += " epilogue=swiglu alpha=0.5",
+      texts[3] += " c=f32:column";
   const auto is_prepacked = [](const Config& config) { return config.at("pack_b") == 2; };
   std::vector<std::string> as_rows = texts;
   std::erase_if(as_rows, [](const std::string& text) { return text.ends_with("c=f32:column"); });
@@ -211,8 +223,9 @@ TEST(CpuFamilies, SampledScaledProductsEqualTheReference) {
   std::vector<std::string> texts;
   for (const char* shape : {"gemm m=33 n=65 k=170", "gemm m=3 n=47 k=50", "gemm m=300 n=2 k=129 batch=2"})
     for (const char* layout : {"", " b=f32:column", " a=f32:column c=f32:column"})
-      texts.push_back(fmt::format("{}{} epilogue={} alpha={}", shape, layout, epilogues[texts.size() % epilogues.size()],
-                                  static_cast<float>(1 + rng.below(4000)) / (rng.below(2) == 0 ? 512 : -3000)));
+      texts.push_back(
+          fmt::format("{}{} epilogue={} alpha={}", shape, layout, epilogues[texts.size() % epilogues.size()],
+                      static_cast<float>(1 + rng.below(4000)) / (rng.below(2) == 0 ? 512 : -3000)));
   texts.push_back("gemm m=9 n=34 k=70 batch=2 epilogue=bias+swiglu alpha=-0.3");
   expect_right(texts, 1, seed);
   const auto adds_blocks = [](const Config& config) { return config.at("kc") < 100; };
@@ -267,9 +280,9 @@ std::vector<std::string> overlapping_pools() {
          {"n=2 h=21 w=23 c=3 k=19 r=7 s=7 stride=2 pad=3", "h=17 w=9 c=3 k=33 r=2 s=3 stride=2x1 pad=1x0x2x1",
           "h=9 w=31 c=8 k=70 r=1 s=1", "n=2 h=4 w=3 c=5 k=18 r=3 s=3 pad=1",
           "n=2 h=14 w=10 c=8 k=12 r=3 s=3 groups=2 pad=1", "n=2 h=16 w=1 c=6 k=20 r=3 s=3 pad=1"})
-      for (const char* epilogue :
-           {"bias+relu+maxpool(3,2,1)", "scale_shift+silu+maxpool(3,2,0,1)", "maxpool(3,1,1)",
-            "bias+maxpool(5,1,4)", "relu+maxpool(2,3,1)", "maxpool(4,3,3,2)", "avgpool(3,2)", "bias+avgpool(2,1)"}) {
+      for (const char* epilogue : {"bias+relu+maxpool(3,2,1)", "scale_shift+silu+maxpool(3,2,0,1)",
+                                   "maxpool(3,1,1)", "bias+maxpool(5,1,4)", "relu+maxpool(2,3,1)",
+                                   "maxpool(4,3,3,2)", "avgpool(3,2)", "bias+avgpool(2,1)"}) {
         const Workload conv = parse_workload(fmt::format("conv2d {} layout={}", rest, layout));
         const PoolWindows windows = windows_of(parse_epilogue(epilogue));
         if (windows.over(conv.conv2d().out_h()) > 0 && windows.over(conv.conv2d().out_w()) > 0)
@@ -304,8 +317,9 @@ std::vector<std::string> edge_convolutions() {
           "h=9 w=9 c=16 k=24 r=3 s=3 pad=12 dilation=12", "n=2 h=2 w=2 c=5 k=10 r=5 s=5 pad=2",
           "h=25 w=1 c=6 k=22 r=5 s=3 stride=2 pad=2x1 groups=2", "n=6 h=1 w=1 c=14 k=26 r=1 s=1 groups=2",
           "h=3 w=20 c=4 k=9 r=5 s=2 pad=4x0 dilation=2x1", "n=3 h=1 w=1 c=12 k=12 r=3 s=3 pad=1 groups=12",
-          "n=2 h=1 w=1 c=7 k=9 r=1 s=1 stride=4 pad=1", "n=2 h=40 w=1 c=6 k=8 r=1 s=1", "n=7 h=1 w=1 c=33 k=17 r=1 s=1",
-          "n=2 h=1 w=4 c=5 k=10 r=3 s=5 pad=3x5 stride=3x2", "h=1 w=1 c=8 k=16 r=3 s=3 pad=1 groups=8"})
+          "n=2 h=1 w=1 c=7 k=9 r=1 s=1 stride=4 pad=1", "n=2 h=40 w=1 c=6 k=8 r=1 s=1",
+          "n=7 h=1 w=1 c=33 k=17 r=1 s=1", "n=2 h=1 w=4 c=5 k=10 r=3 s=5 pad=3x5 stride=3x2",
+          "h=1 w=1 c=8 k=16 r=3 s=3 pad=1 groups=8"})
       texts.push_back(fmt::format("conv2d {} layout={}", rest, layout));
   return texts;
 }
@@ -320,24 +334,30 @@ TEST(CpuFamilies, ConvolutionsAtTheEdgesEqualTheReference) {
 // A 3 x 3 filter on an image of one pixel is one product of nine.
 TEST(CpuFamilies, LeaveOutTapsThatOnlyMeetPadding) {
   for (const char* layout : {"nchw", "nhwc"}) {
-    const Workload workload = parse_workload(fmt::format("conv2d n=64 h=1 w=1 c=32 k=48 r=3 s=3 pad=1 layout={}", layout));
+    const Workload workload =
+        parse_workload(fmt::format("conv2d n=64 h=1 w=1 c=32 k=48 r=3 s=3 pad=1 layout={}", layout));
     const Limits limits = cpu_limits(32, 2);
     for (const Config& config : default_configs(workload, limits)) {
       if (config.family == "conv2d_winograd_cpu") continue;  // its tiles are of 3 x 3 taps
-      EXPECT_LE(ir::analyze(lower(workload, config, limits)).flops, flops_of(workload) / 9 * 1.01) << to_text(config);
+      EXPECT_LE(ir::analyze(lower(workload, config, limits)).flops, flops_of(workload) / 9 * 1.01)
+          << to_text(config);
     }
   }
 }
 
 // 3 x 4 and 2 x 6 vectors of sums leave 16 registers no room for a row of B: their factors are held instead.
 TEST(CpuFamilies, TilesThatHoldTheirFactorsEqualTheReference) {
-  const auto holds_factors = [](const Config& config) { return cpu::streams_b(config.at("mr"), config.at("nv")); };
-  expect_right({"gemm m=7 n=93 k=19", "gemm m=9 n=45 k=50 b=f32:column", "gemm m=3 n=130 k=9 batch=2 epilogue=bias+residual",
+  const auto holds_factors = [](const Config& config) {
+    return cpu::streams_b(config.at("mr"), config.at("nv"));
+  };
+  expect_right({"gemm m=7 n=93 k=19", "gemm m=9 n=45 k=50 b=f32:column",
+                "gemm m=3 n=130 k=9 batch=2 epilogue=bias+residual",
                 "gemm m=11 n=90 k=33 a=f32:column epilogue=swiglu"},
                3, 96, fused, "gemm_cpu", holds_factors);
   for (const char* family : {"conv2d_cpu", "conv2d_oc_cpu", "conv2d_winograd_cpu", "conv2d_im2col_cpu"})
-    expect_right({"conv2d n=2 h=9 w=8 c=7 k=50 r=3 s=3 pad=1", "conv2d h=11 w=13 c=5 k=33 r=3 s=3 pad=1 epilogue=bias+relu"}, 2,
-                 97, fused, family, holds_factors);
+    expect_right({"conv2d n=2 h=9 w=8 c=7 k=50 r=3 s=3 pad=1",
+                  "conv2d h=11 w=13 c=5 k=33 r=3 s=3 pad=1 epilogue=bias+relu"},
+                 2, 97, fused, family, holds_factors);
 }
 
 TEST(CpuFamilies, SampledNhwcConvolutionsEqualTheReference) {

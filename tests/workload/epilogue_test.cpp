@@ -34,6 +34,16 @@ TEST(EpilogueText, RoundTripsInItsOrder) {
   EXPECT_NE(parse_epilogue("bias+relu"), parse_epilogue("relu+bias"));
 }
 
+TEST(EpilogueText, EachStepHasItsWord) {
+  for (const EpilogueRow& row : kEpilogueRows) {
+    const std::string text = example_of(row);
+    const Epilogue epilogue = parse_epilogue(text);
+    ASSERT_EQ(epilogue.steps.size(), 1U) << text;
+    EXPECT_EQ(epilogue.steps[0].op, row.op) << text;
+    EXPECT_EQ(to_text(epilogue), text);
+  }
+}
+
 TEST(EpilogueText, GeluIsTheExactOneUnderItsOwnName) {
   EXPECT_EQ(to_text(parse_epilogue("bias+gelu")), "bias+gelu_erf");
   EXPECT_EQ(parse_epilogue("gelu"), parse_epilogue("gelu_erf"));
@@ -163,8 +173,11 @@ TEST(EpilogueReference, AGateIsTheActivationOfOneTimesTheOther) {
 
 // The bound of the result holds where the sum is off by the bound of the sum.
 TEST(EpilogueReference, ErrorsStayWithinTheirBound) {
-  for (const char* text : {"bias+relu", "scale_shift+gelu_erf", "silu+residual", "sigmoid",
-                           "tanh+scale_shift", "residual+clamp(-2,9)", "gelu_tanh+bias"}) {
+  std::vector<std::string> texts = {"bias+relu",        "scale_shift+gelu_erf", "silu+residual",
+                                    "tanh+scale_shift", "residual+clamp(-2,9)", "gelu_tanh+bias"};
+  for (const EpilogueRow& row : kEpilogueRows)
+    if (!row.shrinks()) texts.push_back(example_of(row));
+  for (const std::string& text : texts) {
     const Epilogue epilogue = parse_epilogue(text);
     const double largest = 20, off = 1e-3;
     const double bound = tolerance_behind(epilogue, off, largest, 0x1p-23);

@@ -1,6 +1,9 @@
 // Numbers of enumerators: cudnn_graph.h of cuDNN 9 (cudnnDataType_t, cudnnPointwiseMode_t).
 #include "measure/vendor/cudnn/cudnn_graph.h"
 
+#include <algorithm>
+#include <span>
+
 #include "base/error.h"
 
 namespace lehr::cudnn {
@@ -34,42 +37,41 @@ constexpr int kAdd = 0,
               kMultiply = 1;  // CUDNN_POINTWISE_ADD, CUDNN_POINTWISE_MUL: with a tensor of the problem
 constexpr int kRelu = 100;    // CUDNN_POINTWISE_RELU_FWD
 
-/// cudnnPointwiseMode_t and bounds of a step: a clamp is a ReLU with bounds, a folded batch norm is two
-/// operations.
+/// What the library calls a step: a folded batch norm is two operations.
+struct DnnStep {
+  EpilogueOp op;
+  std::vector<DnnPointwise> operations;
+};
+
+/// The steps that it has; all others are refused.
+std::span<const DnnStep> dnn_steps() {
+  static const DnnStep kSteps[] = {
+      {EpilogueOp::kBias, {{.mode = kAdd}}},
+      {EpilogueOp::kResidual, {{.mode = kAdd}}},
+      {EpilogueOp::kScaleShift, {{.mode = kMultiply}, {.mode = kAdd}}},
+      {EpilogueOp::kRelu, {{.mode = kRelu}}},
+      {EpilogueOp::kRelu6, {{.mode = kRelu, .high = 6}}},
+      {EpilogueOp::kClamp, {{.mode = kRelu}}},   // a ReLU with bounds
+      {EpilogueOp::kTanh, {{.mode = 101}}},      // CUDNN_POINTWISE_TANH_FWD
+      {EpilogueOp::kSigmoid, {{.mode = 102}}},   // CUDNN_POINTWISE_SIGMOID_FWD
+      {EpilogueOp::kGeluErf, {{.mode = 104}}},   // CUDNN_POINTWISE_GELU_FWD
+      {EpilogueOp::kSilu, {{.mode = 106}}},      // CUDNN_POINTWISE_SWISH_FWD, whose beta is 1
+      {EpilogueOp::kGeluTanh, {{.mode = 107}}},  // CUDNN_POINTWISE_GELU_APPROX_TANH_FWD
+  };
+  return kSteps;
+}
+
+/// Empty where the library does not have the step.
 std::vector<DnnPointwise> operations_of(const EpilogueStep& step) {
-  switch (step.op) {
-    case EpilogueOp::kBias:
-    case EpilogueOp::kResidual:
-      return {{.mode = kAdd}};
-    case EpilogueOp::kScaleShift:
-      return {{.mode = kMultiply}, {.mode = kAdd}};
-    case EpilogueOp::kRelu:
-      return {{.mode = kRelu}};
-    case EpilogueOp::kRelu6:
-      return {{.mode = kRelu, .high = 6}};
-    case EpilogueOp::kClamp:
-      // With its own bounds the library has more engines for it.
-      if (step.low == 0) return {{.mode = kRelu, .high = step.high}};
-      return {{.mode = kRelu, .low = step.low, .high = step.high}};
-    case EpilogueOp::kTanh:
-      return {{.mode = 101}};  // CUDNN_POINTWISE_TANH_FWD
-    case EpilogueOp::kSigmoid:
-      return {{.mode = 102}};  // CUDNN_POINTWISE_SIGMOID_FWD
-    case EpilogueOp::kGeluErf:
-      return {{.mode = 104}};  // CUDNN_POINTWISE_GELU_FWD
-    case EpilogueOp::kSilu:
-      return {{.mode = 106}};  // CUDNN_POINTWISE_SWISH_FWD, whose beta is 1
-    case EpilogueOp::kGeluTanh:
-      return {{.mode = 107}};  // CUDNN_POINTWISE_GELU_APPROX_TANH_FWD
-    case EpilogueOp::kLeakyRelu:
-    case EpilogueOp::kHardSwish:
-    case EpilogueOp::kSwiglu:
-    case EpilogueOp::kGeglu:
-    case EpilogueOp::kMaxPool:
-    case EpilogueOp::kAvgPool:
-      break;  // refused
+  const auto found = std::ranges::find(dnn_steps(), step.op, &DnnStep::op);
+  if (found == dnn_steps().end()) return {};
+  std::vector<DnnPointwise> operations = found->operations;
+  if (step.op == EpilogueOp::kClamp) {
+    // With its own bounds the library has more engines for it.
+    if (step.numbers[0] != 0) operations[0].low = step.numbers[0];
+    operations[0].high = step.numbers[1];
   }
-  return {};
+  return operations;
 }
 
 std::array<std::int64_t, 4> strides_of(const std::array<std::int64_t, 4>& extents, bool channels_last) {

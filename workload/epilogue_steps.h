@@ -1,0 +1,269 @@
+// The steps of an epilogue, each described by one row: text, parser, operands, reference and tolerance are
+// derived from it. What a step is in a kernel is a row of templates/shared/epilogue_expr.cpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "workload/tolerance.h"
+
+namespace lehr {
+
+/// In the order of kEpilogueRows.
+enum class EpilogueOp {
+  kBias,
+  kScaleShift,
+  kRelu,
+  kRelu6,
+  kGeluTanh,
+  kGeluErf,
+  kSilu,
+  kSigmoid,
+  kTanh,
+  kClamp,
+  kResidual,
+  kSwiglu,
+  kGeglu,
+  kMaxPool,
+  kAvgPool,
+  kLeakyRelu,
+  kHardSwish
+};
+
+/// The numbers in parentheses behind a step's name; 0 behind the last of them.
+using StepNumbers = std::array<float, 4>;
+
+struct EpilogueStep {
+  EpilogueOp op = EpilogueOp::kRelu;
+  StepNumbers numbers = {};
+  friend bool operator==(const EpilogueStep&, const EpilogueStep&) = default;
+};
+
+/// Which numbers a step has.
+struct NumberRule {
+  /// How many a text gives; those that it leaves out at the end are usual().
+  std::size_t least = 0, most = 0;
+  bool whole = false;
+  /// "(-1,6)", right for each step that has this rule.
+  std::string_view example = {};
+  /// What a sentence says that the step needs; {} is an example of the step.
+  std::string_view needs = {};
+  bool (*are_right)(const StepNumbers& numbers) = nullptr;
+  float (*usual)(const StepNumbers& numbers, std::size_t i) = nullptr;
+  /// What else may be wrong. Throws Error(kUser), one sentence about `text`.
+  void (*check)(const EpilogueStep& step, std::string_view text) = nullptr;
+};
+
+/// A tensor that a step reads, of the output's type.
+struct EpilogueOperand {
+  std::string_view name = {};  ///< "bias", "scale", "shift", "residual"
+  bool per_channel = false;    ///< one element per channel; else one per output
+};
+
+/// The elements of a step's operands that belong to one value.
+using StepOperands = std::array<double, 2>;
+
+/// Of values: what each may be off by, and its size, at most.
+struct ErrorBound {
+  double off = 0, largest = 0;
+};
+
+/// A step has a value(), or makes one column of two, or one pixel of a window.
+struct EpilogueRow {
+  EpilogueOp op{};
+  std::string_view name;
+  /// Another program's name, which is read for it, too.
+  std::string_view alias = {};
+  NumberRule numbers = {};
+  std::array<EpilogueOperand, 2> operands = {};
+  double (*value)(double x, const StepNumbers& numbers, const StepOperands& operands) = nullptr;
+  /// Columns of a GEMM in pairs, the gate's and then the value's: this step of x[2 j] times x[2 j + 1] is
+  /// column j of the output. Two products in one kernel, whose B holds their columns alternately.
+  std::optional<EpilogueOp> gate = std::nullopt;
+  /// Of a convolution: one of window x window neighbours (PoolWindows).
+  double (*pooled)(std::span<const double> window) = nullptr;
+  /// Of the result, computed in arithmetic of this `epsilon` of such values, with operands as make_inputs()
+  /// makes them. Of a gate it follows from the two factors.
+  ErrorBound (*bound)(ErrorBound of, const StepNumbers& numbers, double epsilon) = nullptr;
+
+  constexpr std::size_t operand_count() const {
+    return operands[0].name.empty() ? 0 : operands[1].name.empty() ? 1 : 2;
+  }
+  /// Whether its output is smaller than what it is applied to. It is the last step.
+  constexpr bool shrinks() const { return gate.has_value() || pooled != nullptr; }
+};
+
+inline constexpr std::int64_t kLeastWindow = 2, kMostWindow = 16;
+
+/// The rest of a pool's rule: strides, and pixels outside of the image.
+void check_windows(const EpilogueStep& step, std::string_view text);
+
+inline constexpr NumberRule kWindowRule = {
+    .least = 1,
+    .most = 4,
+    .whole = true,
+    .example = "(2)",
+    .needs =
+        "the height and width of its windows, 2 to 16, as in {}, and behind it, where windows do not lie side by "
+        "side, their stride and the pixels before and behind the image, as in maxpool(3,2,1)",
+    .are_right = [](const StepNumbers& n) { return n[0] >= kLeastWindow && n[0] <= kMostWindow; },
+    .usual = [](const StepNumbers& n, std::size_t i) { return i == 1 ? n[0] : i == 2 ? 0 : n[2]; },
+    .check = &check_windows};
+
+/// NaN stays.
+inline double clamped(double x, double low, double high) {
+  return std::isnan(x) ? x : std::clamp(x, low, high);
+}
+
+/// The functions are within so many units in the last place of their argument or result
+/// (target/cpu/prelude_math.h).
+inline constexpr double kUnits = 6;
+
+/// Bounds: an error stays as it is, or gets smaller.
+inline ErrorBound bound_stays(ErrorBound of, const StepNumbers&, double) {
+  return of;
+}
+/// Of a sum with an operand.
+inline ErrorBound bound_of_sum(ErrorBound of, const StepNumbers&, double epsilon) {
+  const double largest = of.largest + kLargestInput;
+  return {of.off + epsilon * largest, largest};
+}
+/// Of SiLU and GELU, whose slopes are nowhere larger than 1.0998 and 1.1290.
+inline ErrorBound bound_of_smooth(ErrorBound of, const StepNumbers&, double epsilon) {
+  return {1.13 * of.off + kUnits * epsilon * of.largest, of.largest};
+}
+/// Of functions that end at 1 and are no steeper.
+inline ErrorBound bound_of_saturating(ErrorBound of, const StepNumbers&, double epsilon) {
+  return {of.off + kUnits * epsilon, 1};
+}
+
+inline constexpr EpilogueRow kEpilogueRows[] = {
+    {.op = EpilogueOp::kBias,
+     .name = "bias",
+     .operands = {{{"bias", true}}},
+     .value = [](double x, const StepNumbers&, const StepOperands& with) { return x + with[0]; },
+     .bound = &bound_of_sum},
+    {.op = EpilogueOp::kScaleShift,  // a folded batch norm
+     .name = "scale_shift",
+     .operands = {{{"scale", true}, {"shift", true}}},
+     .value = [](double x, const StepNumbers&, const StepOperands& with) { return x * with[0] + with[1]; },
+     .bound =
+         [](ErrorBound of, const StepNumbers&, double epsilon) {
+           const double largest = (of.largest + 1) * kLargestInput;
+           return ErrorBound{of.off * kLargestInput + 2 * epsilon * largest, largest};
+         }},
+    {.op = EpilogueOp::kRelu,
+     .name = "relu",
+     .value = [](double x, const StepNumbers&, const StepOperands&) { return clamped(x, 0, HUGE_VAL); },
+     .bound = &bound_stays},
+    {.op = EpilogueOp::kRelu6,
+     .name = "relu6",
+     .value = [](double x, const StepNumbers&, const StepOperands&) { return clamped(x, 0, 6); },
+     .bound = [](ErrorBound of, const StepNumbers&,
+                 double) { return ErrorBound{of.off, std::min(of.largest, 6.0)}; }},
+    {.op = EpilogueOp::kGeluTanh,
+     .name = "gelu_tanh",
+     .value =
+         [](double x, const StepNumbers&, const StepOperands&) {
+           return 0.5 * x * (1 + std::tanh(std::sqrt(2 * std::numbers::inv_pi) * (x + 0.044715 * x * x * x)));
+         },
+     .bound = &bound_of_smooth},
+    {.op = EpilogueOp::kGeluErf,
+     .name = "gelu_erf",
+     .alias = "gelu",  // as PyTorch and ONNX mean it
+     .value = [](double x, const StepNumbers&,
+                 const StepOperands&) { return 0.5 * x * std::erfc(-x / std::numbers::sqrt2); },
+     .bound = &bound_of_smooth},
+    {.op = EpilogueOp::kSilu,
+     .name = "silu",
+     .value = [](double x, const StepNumbers&, const StepOperands&) { return x / (1 + std::exp(-x)); },
+     .bound = &bound_of_smooth},
+    {.op = EpilogueOp::kSigmoid,
+     .name = "sigmoid",
+     .value = [](double x, const StepNumbers&, const StepOperands&) { return 1 / (1 + std::exp(-x)); },
+     .bound = &bound_of_saturating},
+    {.op = EpilogueOp::kTanh,
+     .name = "tanh",
+     .value = [](double x, const StepNumbers&, const StepOperands&) { return std::tanh(x); },
+     .bound = &bound_of_saturating},
+    {.op = EpilogueOp::kClamp,
+     .name = "clamp",
+     .numbers = {.least = 2,
+                 .most = 2,
+                 .example = "(-1,6)",
+                 .needs = "two finite numbers, the lower one first, as in {}",
+                 .are_right = [](const StepNumbers& n) { return n[0] < n[1]; }},
+     .value = [](double x, const StepNumbers& n, const StepOperands&) { return clamped(x, n[0], n[1]); },
+     .bound = [](ErrorBound of, const StepNumbers& n,
+                 double) { return ErrorBound{of.off, std::max(std::abs(n[0]), std::abs(n[1]))}; }},
+    {.op = EpilogueOp::kResidual,
+     .name = "residual",
+     .operands = {{{"residual", false}}},
+     .value = [](double x, const StepNumbers&, const StepOperands& with) { return x + with[0]; },
+     .bound = &bound_of_sum},
+    {.op = EpilogueOp::kSwiglu, .name = "swiglu", .gate = EpilogueOp::kSilu},
+    {.op = EpilogueOp::kGeglu, .name = "geglu", .gate = EpilogueOp::kGeluTanh},
+    {.op = EpilogueOp::kMaxPool,
+     .name = "maxpool",
+     .numbers = kWindowRule,
+     .pooled = [](std::span<const double> window) { return *std::ranges::max_element(window); },
+     .bound = &bound_stays},
+    {.op = EpilogueOp::kAvgPool,  // of windows that lie in the image
+     .name = "avgpool",
+     .numbers = kWindowRule,
+     .pooled =
+         [](std::span<const double> window) {
+           double sum = 0;
+           for (const double value : window) sum += value;
+           return sum / static_cast<double>(window.size());
+         },
+     .bound =
+         [](ErrorBound of, const StepNumbers& n, double epsilon) {  // each addition rounds
+           const double pixels = static_cast<double>(n[0]) * n[0];
+           return ErrorBound{of.off + (pixels + 1) * epsilon * of.largest, of.largest};
+         }},
+    {.op = EpilogueOp::kLeakyRelu,
+     .name = "leaky_relu",
+     .numbers = {.least = 1,
+                 .most = 1,
+                 .example = "(0.1)",
+                 .needs = "its slope, a number between 0 and 1, as in {}",
+                 .are_right = [](const StepNumbers& n) { return n[0] > 0 && n[0] < 1; }},
+     .value = [](double x, const StepNumbers& n, const StepOperands&) { return x < 0 ? x * n[0] : x; },
+     .bound = [](ErrorBound of, const StepNumbers&,
+                 double epsilon) { return ErrorBound{of.off + epsilon * of.largest, of.largest}; }},
+    {.op = EpilogueOp::kHardSwish,
+     .name = "hard_swish",
+     .value = [](double x, const StepNumbers&,
+                 const StepOperands&) { return x * clamped(x / 6 + 0.5, 0, 1); },
+     .bound =
+         [](ErrorBound of, const StepNumbers&, double epsilon) {  // its slope is 3/2 at most
+           return ErrorBound{1.5 * of.off + 3 * epsilon * of.largest, of.largest};
+         }},
+};
+
+constexpr const EpilogueRow& row_of(EpilogueOp op) {
+  return kEpilogueRows[static_cast<std::size_t>(op)];
+}
+
+/// Whether `rows`, which have a member `op`, have one for each step of which `is_asked` is true.
+constexpr bool has_rows(const auto& rows, bool (*is_asked)(const EpilogueRow& step)) {
+  return std::ranges::all_of(kEpilogueRows, [&](const EpilogueRow& step) {
+    return !is_asked(step) ||
+           std::ranges::any_of(rows, [&](const auto& row) { return row.op == step.op; });
+  });
+}
+
+static_assert(std::ranges::all_of(kEpilogueRows, [](const EpilogueRow& row) {
+  return &row == &row_of(row.op) && (row.value != nullptr) + row.gate.has_value() + (row.pooled != nullptr) == 1 &&
+         (row.bound != nullptr) != row.gate.has_value();
+}));
+
+}  // namespace lehr
