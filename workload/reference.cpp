@@ -10,10 +10,10 @@
 #include "base/rng.h"
 #include "base/small_float.h"
 #include "workload/operator.h"
-#include "workload/reference_conv2d.h"
+#include "workload/conv2d/output_rows.h"
 #include "workload/reference_epilogue.h"
 #include "workload/tolerance.h"
-#include "workload/winograd.h"
+#include "workload/conv2d/winograd.h"
 
 namespace lehr {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "workload/operator.h"
 #include "workload/reference.h"
-#include "workload/reference_conv2d.h"
+#include "workload/conv2d/output_rows.h"
 #include "workload/reference_epilogue.h"
 
 namespace lehr {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "workload/gemm.h"
+#include "workload/gemm/gemm.h"
 
 namespace lehr {
 

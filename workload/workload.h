@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "workload/conv2d.h"
+#include "workload/conv2d/conv2d.h"
 #include "workload/epilogue.h"
-#include "workload/gemm.h"
+#include "workload/gemm/gemm.h"
 
 namespace lehr {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "ir/kernel.h"
-#include "workload/conv2d.h"
+#include "workload/conv2d/conv2d.h"
 
 namespace lehr::cpu {
 

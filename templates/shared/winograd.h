@@ -1,4 +1,4 @@
-// Matrices of workload/winograd.h, used on expressions.
+// Matrices of workload/conv2d/winograd.h, used on expressions.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <span>
 
 #include "ir/expr.h"
-#include "workload/winograd.h"
+#include "workload/conv2d/winograd.h"
 
 namespace lehr {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "measure/vendor/onednn/onednn_way.h"
-#include "workload/conv2d.h"
+#include "workload/conv2d/conv2d.h"
 
 namespace lehr::onednn {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "measure/vendor/onednn/onednn_way.h"
-#include "workload/gemm.h"
+#include "workload/gemm/gemm.h"
 
 namespace lehr::onednn {
 

@@ -6,7 +6,7 @@
 #include "ir/kernel.h"
 #include "templates/gemm/cpu/gemm_cpu_nest.h"
 #include "templates/shared/planes_cpu.h"
-#include "workload/conv2d.h"
+#include "workload/conv2d/conv2d.h"
 
 namespace lehr {
 

@@ -1,4 +1,4 @@
-#include "workload/winograd.h"
+#include "workload/conv2d/winograd.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "workload/conv2d.h"
+#include "workload/conv2d/conv2d.h"
 #include "workload/epilogue.h"
 
 namespace lehr {

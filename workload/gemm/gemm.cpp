@@ -1,4 +1,4 @@
-#include "workload/gemm.h"
+#include "workload/gemm/gemm.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "workload/conv2d.h"
+#include "workload/conv2d/conv2d.h"
 
 #include <fmt/format.h>
 

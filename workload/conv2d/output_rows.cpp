@@ -1,5 +1,5 @@
 // The definition, a filter tap at a time, so that the inner loop runs over the pixels of one line.
-#include "workload/reference_conv2d.h"
+#include "workload/conv2d/output_rows.h"
 
 #include <algorithm>
 
