@@ -111,10 +111,10 @@ inline constexpr NumberRule kWindowRule = {
     .whole = true,
     .example = "(2)",
     .needs =
-        "the height and width of its windows, 2 to 16, as in {}, and behind it, where windows do not lie side by "
-        "side, their stride and the pixels before and behind the image, as in maxpool(3,2,1)",
+        "the height and width of its windows, 2 to 16, as in {}, and behind it, where windows do not lie "
+        "side by side, their stride and the pixels before and behind the image, as in maxpool(3,2,1)",
     .are_right = [](const StepNumbers& n) { return n[0] >= kLeastWindow && n[0] <= kMostWindow; },
-    .usual = [](const StepNumbers& n, std::size_t i) { return i == 1 ? n[0] : i == 2 ? 0 : n[2]; },
+    .usual = [](const StepNumbers& n, std::size_t i) { return i == 2 ? 0 : n[i - 1]; },
     .check = &check_windows};
 
 /// NaN stays.
@@ -148,50 +148,51 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
     {.op = EpilogueOp::kBias,
      .name = "bias",
      .operands = {{{"bias", true}}},
-     .value = [](double x, const StepNumbers&, const StepOperands& with) { return x + with[0]; },
+     .value = [](double x, auto&, auto& with) { return x + with[0]; },
      .bound = &bound_of_sum},
     {.op = EpilogueOp::kScaleShift,  // a folded batch norm
      .name = "scale_shift",
      .operands = {{{"scale", true}, {"shift", true}}},
-     .value = [](double x, const StepNumbers&, const StepOperands& with) { return x * with[0] + with[1]; },
+     .value = [](double x, auto&, auto& with) { return x * with[0] + with[1]; },
      .bound =
-         [](ErrorBound of, const StepNumbers&, double epsilon) {
+         [](ErrorBound of, auto&, double epsilon) {
            const double largest = (of.largest + 1) * kLargestInput;
            return ErrorBound{of.off * kLargestInput + 2 * epsilon * largest, largest};
          }},
     {.op = EpilogueOp::kRelu,
      .name = "relu",
-     .value = [](double x, const StepNumbers&, const StepOperands&) { return clamped(x, 0, HUGE_VAL); },
+     .value = [](double x, auto&...) { return clamped(x, 0, HUGE_VAL); },
      .bound = &bound_stays},
     {.op = EpilogueOp::kRelu6,
      .name = "relu6",
-     .value = [](double x, const StepNumbers&, const StepOperands&) { return clamped(x, 0, 6); },
-     .bound = [](ErrorBound of, const StepNumbers&,
-                 double) { return ErrorBound{of.off, std::min(of.largest, 6.0)}; }},
+     .value = [](double x, auto&...) { return clamped(x, 0, 6); },
+     .bound =
+         [](ErrorBound of, auto&, double) {
+           return ErrorBound{of.off, std::min(of.largest, 6.0)};
+         }},
     {.op = EpilogueOp::kGeluTanh,
      .name = "gelu_tanh",
      .value =
-         [](double x, const StepNumbers&, const StepOperands&) {
+         [](double x, auto&...) {
            return 0.5 * x * (1 + std::tanh(std::sqrt(2 * std::numbers::inv_pi) * (x + 0.044715 * x * x * x)));
          },
      .bound = &bound_of_smooth},
     {.op = EpilogueOp::kGeluErf,
      .name = "gelu_erf",
      .alias = "gelu",  // as PyTorch and ONNX mean it
-     .value = [](double x, const StepNumbers&,
-                 const StepOperands&) { return 0.5 * x * std::erfc(-x / std::numbers::sqrt2); },
+     .value = [](double x, auto&...) { return 0.5 * x * std::erfc(-x / std::numbers::sqrt2); },
      .bound = &bound_of_smooth},
     {.op = EpilogueOp::kSilu,
      .name = "silu",
-     .value = [](double x, const StepNumbers&, const StepOperands&) { return x / (1 + std::exp(-x)); },
+     .value = [](double x, auto&...) { return x / (1 + std::exp(-x)); },
      .bound = &bound_of_smooth},
     {.op = EpilogueOp::kSigmoid,
      .name = "sigmoid",
-     .value = [](double x, const StepNumbers&, const StepOperands&) { return 1 / (1 + std::exp(-x)); },
+     .value = [](double x, auto&...) { return 1 / (1 + std::exp(-x)); },
      .bound = &bound_of_saturating},
     {.op = EpilogueOp::kTanh,
      .name = "tanh",
-     .value = [](double x, const StepNumbers&, const StepOperands&) { return std::tanh(x); },
+     .value = [](double x, auto&...) { return std::tanh(x); },
      .bound = &bound_of_saturating},
     {.op = EpilogueOp::kClamp,
      .name = "clamp",
@@ -200,13 +201,15 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
                  .example = "(-1,6)",
                  .needs = "two finite numbers, the lower one first, as in {}",
                  .are_right = [](const StepNumbers& n) { return n[0] < n[1]; }},
-     .value = [](double x, const StepNumbers& n, const StepOperands&) { return clamped(x, n[0], n[1]); },
-     .bound = [](ErrorBound of, const StepNumbers& n,
-                 double) { return ErrorBound{of.off, std::max(std::abs(n[0]), std::abs(n[1]))}; }},
+     .value = [](double x, auto& n, auto&) { return clamped(x, n[0], n[1]); },
+     .bound =
+         [](ErrorBound of, auto& n, double) {
+           return ErrorBound{of.off, std::max(std::abs(n[0]), std::abs(n[1]))};
+         }},
     {.op = EpilogueOp::kResidual,
      .name = "residual",
      .operands = {{{"residual", false}}},
-     .value = [](double x, const StepNumbers&, const StepOperands& with) { return x + with[0]; },
+     .value = [](double x, auto&, auto& with) { return x + with[0]; },
      .bound = &bound_of_sum},
     {.op = EpilogueOp::kSwiglu, .name = "swiglu", .gate = EpilogueOp::kSilu},
     {.op = EpilogueOp::kGeglu, .name = "geglu", .gate = EpilogueOp::kGeluTanh},
@@ -225,7 +228,7 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
            return sum / static_cast<double>(window.size());
          },
      .bound =
-         [](ErrorBound of, const StepNumbers& n, double epsilon) {  // each addition rounds
+         [](ErrorBound of, auto& n, double epsilon) {  // each addition rounds
            const double pixels = static_cast<double>(n[0]) * n[0];
            return ErrorBound{of.off + (pixels + 1) * epsilon * of.largest, of.largest};
          }},
@@ -236,15 +239,16 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
                  .example = "(0.1)",
                  .needs = "its slope, a number between 0 and 1, as in {}",
                  .are_right = [](const StepNumbers& n) { return n[0] > 0 && n[0] < 1; }},
-     .value = [](double x, const StepNumbers& n, const StepOperands&) { return x < 0 ? x * n[0] : x; },
-     .bound = [](ErrorBound of, const StepNumbers&,
-                 double epsilon) { return ErrorBound{of.off + epsilon * of.largest, of.largest}; }},
+     .value = [](double x, auto& n, auto&) { return x < 0 ? x * n[0] : x; },
+     .bound =
+         [](ErrorBound of, auto&, double epsilon) {
+           return ErrorBound{of.off + epsilon * of.largest, of.largest};
+         }},
     {.op = EpilogueOp::kHardSwish,
      .name = "hard_swish",
-     .value = [](double x, const StepNumbers&,
-                 const StepOperands&) { return x * clamped(x / 6 + 0.5, 0, 1); },
+     .value = [](double x, auto&...) { return x * clamped(x / 6 + 0.5, 0, 1); },
      .bound =
-         [](ErrorBound of, const StepNumbers&, double epsilon) {  // its slope is 3/2 at most
+         [](ErrorBound of, auto&, double epsilon) {  // its slope is 3/2 at most
            return ErrorBound{1.5 * of.off + 3 * epsilon * of.largest, of.largest};
          }},
 };
@@ -256,13 +260,13 @@ constexpr const EpilogueRow& row_of(EpilogueOp op) {
 /// Whether `rows`, which have a member `op`, have one for each step of which `is_asked` is true.
 constexpr bool has_rows(const auto& rows, bool (*is_asked)(const EpilogueRow& step)) {
   return std::ranges::all_of(kEpilogueRows, [&](const EpilogueRow& step) {
-    return !is_asked(step) ||
-           std::ranges::any_of(rows, [&](const auto& row) { return row.op == step.op; });
+    return !is_asked(step) || std::ranges::any_of(rows, [&](const auto& row) { return row.op == step.op; });
   });
 }
 
 static_assert(std::ranges::all_of(kEpilogueRows, [](const EpilogueRow& row) {
-  return &row == &row_of(row.op) && (row.value != nullptr) + row.gate.has_value() + (row.pooled != nullptr) == 1 &&
+  return &row == &row_of(row.op) &&
+         (row.value != nullptr) + row.gate.has_value() + (row.pooled != nullptr) == 1 &&
          (row.bound != nullptr) != row.gate.has_value();
 }));
 

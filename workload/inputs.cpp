@@ -4,6 +4,7 @@
 
 #include "base/in_parts.h"
 #include "base/small_float.h"
+#include "workload/workload.h"
 
 namespace lehr {
 namespace {

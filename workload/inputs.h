@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "workload/workload.h"
+#include "workload/tensor.h"
 
 namespace lehr {
+
+struct Workload;
 
 /// An element has one of so many values: they follow the sum of four uniform 16-bit numbers.
 inline constexpr std::int64_t kInputSteps = 4 * 65535 + 1;

@@ -1,8 +1,10 @@
 #include "workload/operator.h"
 
-#include <algorithm>
 #include <array>
 #include <variant>
+
+#include "workload/conv2d/conv2d_operator.h"
+#include "workload/gemm/gemm_operator.h"
 
 namespace lehr {
 
@@ -17,9 +19,7 @@ const OperatorTable& operator_of(const Workload& workload) {
 }
 
 std::vector<Dimension> output_shape(const Workload& workload) {
-  const std::vector<TensorSpec> tensors = tensors_of(workload);
-  const auto output = std::ranges::find_if(tensors, &TensorSpec::is_output);
-  return operator_of(workload).shape(workload, output->elements);
+  return operator_of(workload).shape(workload);
 }
 
 const OperatorTable* find_operator(std::string_view name) {

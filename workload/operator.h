@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "workload/field.h"
-#include "workload/reference.h"
+#include "workload/reference_line.h"
 #include "workload/workload.h"
 
 namespace lehr {
@@ -17,12 +17,7 @@ namespace lehr {
 /// What a flag was given, by its key; "" where it was not.
 using GivenFlags = std::function<std::string_view(std::string_view key)>;
 
-/// A dimension of a tensor, in elements.
-struct Dimension {
-  std::int64_t size = 1, stride = 1;
-};
-
-/// An operator. Its functions are asked for workloads of this operator only, and know of no epilogue.
+/// An operator. Its functions are asked for workloads of this operator only.
 struct OperatorTable {
   std::string_view name;     ///< the first word of a text: "gemm"
   std::string_view thing;    ///< "matrix product", in the help of commands
@@ -34,27 +29,26 @@ struct OperatorTable {
   Workload usual;  ///< what a text without any key is
   /// Sets what flags leave open, once those that were given are read. Throws Error(kUser).
   void (*complete)(Workload& workload, const GivenFlags& given) = nullptr;
-  void (*validate)(const Workload& workload) = nullptr;  ///< as validate(const Workload&)
-  /// In argument order, the output last.
+  /// As validate(const Workload&), without the epilogue.
+  void (*validate)(const Workload& workload) = nullptr;
+  /// In argument order, the output last; without the epilogue.
   std::vector<TensorSpec> (*tensors)(const Workload& workload) = nullptr;
-  /// output_shape(), of so many elements.
-  std::vector<Dimension> (*shape)(const Workload& workload, std::int64_t elements) = nullptr;
-  std::int64_t (*channels)(const Workload& workload) =
-      nullptr;  ///< of the sums, for an epilogue (epilogue.h)
+  /// As output_shape().
+  std::vector<Dimension> (*shape)(const Workload& workload) = nullptr;
+  /// Of the sums, for an epilogue (epilogue.h).
+  std::int64_t (*channels)(const Workload& workload) = nullptr;
   /// The key of the size that slices_of() describes; "" where there is none.
-  std::string_view (*slices)(const Workload& workload) = nullptr;
+  std::string_view (*sliced_size)(const Workload& workload) = nullptr;
   double (*flops)(const Workload& workload) = nullptr;
-  /// As make_reference(), with the epilogue.
-  Reference (*reference)(const Workload& workload, const std::vector<std::vector<float>>& inputs,
-                         double full_flops) = nullptr;
+  /// The output for make_reference(): its lines, and what stands in one of them.
+  OutputLines (*lines)(const Workload& workload) = nullptr;
+  void (*line)(const Workload& workload, std::span<const std::vector<float>> inputs, std::int64_t matrix,
+               std::int64_t row, OutputLine& line) = nullptr;
   /// One of reference_at().
   float (*element)(const Workload& workload, std::span<const MadeInput> inputs, std::int64_t index) = nullptr;
-  /// As tolerance_for(); reference() leaves it out.
+  /// As tolerance_for().
   double (*tolerance)(const Workload& workload, std::int64_t elements) = nullptr;
 };
-
-OperatorTable gemm_operator();
-OperatorTable conv2d_operator();
 
 /// In the order of Workload::problem's alternatives.
 std::span<const OperatorTable> operators();

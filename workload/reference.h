@@ -16,7 +16,7 @@ struct Reference {
   std::vector<float> values;
   /// Bound on each element's |result - expected|, before the result is rounded to an output of 16 bits. By
   /// types, length of the sums and how many values there are: the largest error of all right ones exceeds it
-  /// once in a million checks (tolerance.h, winograd.h; reference_epilogue.h for what follows the sums).
+  /// once in a million checks (tolerance.h, conv2d/winograd.h; epilogue_steps.h for what follows the sums).
   double tolerance = 0;
 };
 
@@ -37,15 +37,5 @@ std::vector<float> reference_at(const Workload& workload, std::uint64_t seed,
 /// dimension both sides of the edges of tiles of 16 and of groups; and some between. All elements where these
 /// are few; else as many as take about `most_products` products, but 64 at least and 4096 at most. Ascending.
 std::vector<std::int64_t> telling_elements(const Workload& workload, std::int64_t most_products);
-
-/// Those of the operators, for their tables (operator.h).
-Reference gemm_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
-                         double full_flops);
-Reference conv2d_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
-                           double full_flops);
-float gemm_element(const Workload& workload, std::span<const MadeInput> inputs, std::int64_t index);
-float conv2d_element(const Workload& workload, std::span<const MadeInput> inputs, std::int64_t index);
-double gemm_tolerance(const Workload& workload, std::int64_t elements);
-double conv2d_tolerance(const Workload& workload, std::int64_t elements);
 
 }  // namespace lehr

@@ -1,8 +1,11 @@
 #include "workload/reference_epilogue.h"
 
+#include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "workload/inputs.h"
+#include "workload/tolerance.h"
 
 namespace lehr {
 
@@ -36,6 +39,11 @@ double reference_pooled(const Epilogue& epilogue, std::span<const double> window
   return row_of(epilogue.steps.back().op).pooled(window);
 }
 
+std::int64_t sums_of(const Epilogue& epilogue, std::int64_t elements) {
+  const std::int64_t window = window_of(epilogue);
+  return elements * window * window * (is_gated(epilogue) ? 2 : 1);
+}
+
 double tolerance_behind(const Epilogue& epilogue, double tolerance, double largest, double epsilon) {
   ErrorBound bound = {tolerance, largest};
   for (const EpilogueStep& step : epilogue.steps) {
@@ -50,6 +58,14 @@ double tolerance_behind(const Epilogue& epilogue, double tolerance, double large
     bound.largest *= gate.largest;
   }
   return bound.off;
+}
+
+double tolerance_behind_sums(const Epilogue& epilogue, double tolerance, std::int64_t products,
+                             std::int64_t sums, float scale) {
+  constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
+  const double size = std::abs(static_cast<double>(scale)), largest = largest_of_sums(products, sums);
+  if (scale != 1) tolerance = size * (tolerance + kEpsilon * largest);
+  return tolerance_behind(epilogue, tolerance, size * largest, kEpsilon);
 }
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// An epilogue in double precision, and what it does to the bound of an error, for workload/reference.
+// An epilogue in double precision, and what it does to the bound of an error, for the operators' references.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,21 @@ double reference_gated(const Epilogue& epilogue, double gate, double value);
 /// The last step of a pooled epilogue, of what the steps before it make of a window's sums.
 double reference_pooled(const Epilogue& epilogue, std::span<const double> window);
 
+/// The operands are the last of a workload's inputs.
+template <typename Operand>
+std::span<const Operand> epilogue_inputs(const Epilogue& epilogue, std::span<const Operand> inputs) {
+  return inputs.last(operands_of(epilogue).size());
+}
+
+/// Sums of which so many elements of the output are made.
+std::int64_t sums_of(const Epilogue& epilogue, std::int64_t elements);
+
 /// Bound on the error of the result where the sum is off by `tolerance` and at most `largest` in size,
 /// computed in arithmetic of this `epsilon`, with operands as make_inputs() makes them.
 double tolerance_behind(const Epilogue& epilogue, double tolerance, double largest, double epsilon);
+
+/// The same in f32 where `sums` sums of `products` products each are off by `tolerance` and then scaled.
+double tolerance_behind_sums(const Epilogue& epilogue, double tolerance, std::int64_t products,
+                             std::int64_t sums, float scale = 1);
 
 }  // namespace lehr

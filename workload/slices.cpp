@@ -17,7 +17,7 @@ std::vector<TensorSpec> tensors_with(Workload workload, const Field& field, std:
 
 std::optional<Slices> slices_of(const Workload& workload) {
   const OperatorTable& table = operator_of(workload);
-  const std::string_view key = table.slices(workload);
+  const std::string_view key = table.sliced_size(workload);
   if (key.empty()) return std::nullopt;
   const auto field = std::ranges::find(table.fields, key, &Field::key);
   CHECK(field != table.fields.end(), "{} has no field {}", table.name, key);

@@ -27,9 +27,9 @@ constexpr double kStep = 32;
 // step makes it longer, since no bit more is kept of it before than after: it does not drift.
 // With two levels, the same of sums of 128 products at most, which are independent. Beside such a sum only
 // the products below 2^-7 of it have bits to lose (they have 6 fraction bits): at most a quarter of them.
-double loss_of_8_bit_floats(const Gemm& g, double rarity) {
-  const double k = static_cast<double>(g.k);
-  const bool two_level = g.math == Math::kTwoLevel;
+double loss_of_8_bit_floats(const ProductSums& s, double rarity) {
+  const double k = static_cast<double>(s.products);
+  const bool two_level = s.math == Math::kTwoLevel;
   const double together = two_level ? std::min(k, static_cast<double>(kTwoLevelK)) : k;
   const double losing = two_level ? 33.0 / 4 : 33.0;
   const double step = 0x1p-13 * std::sqrt(losing / 3 / kStep);
@@ -43,9 +43,9 @@ double loss_of_8_bit_floats(const Gemm& g, double rarity) {
 /// Whether the sums may stay in a tensor core that keeps more fraction bits while it adds than after. It does
 /// not of 8-bit floats. Sums of 3xTF32 leave it after every step: what they lose there goes either way, and
 /// is less than the roundings that they don't have.
-bool drifts_in_tensor_core(const Gemm& g) {
-  const bool of_16_bits = g.a.type == DType::kF16 || g.a.type == DType::kBF16;
-  return g.accum == DType::kF32 && g.math == (of_16_bits ? Math::kStrict : Math::kTf32);
+bool drifts_in_tensor_core(const ProductSums& s) {
+  const bool of_16_bits = s.operand == DType::kF16 || s.operand == DType::kBF16;
+  return s.accum == DType::kF32 && s.math == (of_16_bits ? Math::kStrict : Math::kTf32);
 }
 
 // A tensor core does not round: after every step it cuts off towards zero what is below fraction bit 23 of a
@@ -61,8 +61,8 @@ bool drifts_in_tensor_core(const Gemm& g) {
 // of the integrals of f W with |f| <= 1, which are normal and of variance 1/3 at most). Of few steps the sum
 // is larger than the integral, as by 3/4 of a step. Products of one row share its size: a walk is beyond z
 // most likely where both are large, which `rarity` more products give back (as in rounding_bound()).
-double drift_in_tensor_core(const Gemm& g, double rarity) {
-  const double k = static_cast<double>(g.k), of_a_step = g.math == Math::kTf32 ? 4 : 8;
+double drift_in_tensor_core(const ProductSums& s, double rarity) {
+  const double k = static_cast<double>(s.products), of_a_step = s.math == Math::kTf32 ? 4 : 8;
   const double steps = std::ceil(k / of_a_step) + 0.75;
   const double mean = 2.0 / 3 * std::sqrt(2 / std::numbers::pi);
   return 0x1p-25 * steps * (mean + std::sqrt(rarity * 2 / 3)) * std::sqrt(k + rarity);
@@ -126,15 +126,15 @@ double f32_rounding() {
 //   (2^-22 too): together below 2^-20, with a deviation below 2^-21;
 // - 16-bit floats and tf32, whose sums may stay in a tensor core: the drift.
 // The rounding to a 16-bit C is not in it: measure/core/check.h allows half a unit of the very value.
-double tolerance_of_sums(const Gemm& g, std::int64_t count) {
-  if (g.accum == DType::kS32) return 0;
-  const double k = static_cast<double>(g.k);
+double tolerance_of_sums(const ProductSums& s, std::int64_t count) {
+  if (s.accum == DType::kS32) return 0;
+  const double k = static_cast<double>(s.products);
   const double rarity = rarity_of(count);
   double tolerance = f32_rounding() * rounding_bound(k + 2, rarity);
-  if (g.math == Math::kTf32) tolerance += gathered_bound(k * 0x1p-22 * 2 / 3, 0x1p-10, rarity);
-  if (g.math == Math::k3xTf32) tolerance += gathered_bound(k * 0x1p-42, 0x1p-20, rarity);
-  if (is_8_bit_float(g.a.type)) tolerance += loss_of_8_bit_floats(g, rarity);
-  if (drifts_in_tensor_core(g)) tolerance += drift_in_tensor_core(g, rarity);
+  if (s.math == Math::kTf32) tolerance += gathered_bound(k * 0x1p-22 * 2 / 3, 0x1p-10, rarity);
+  if (s.math == Math::k3xTf32) tolerance += gathered_bound(k * 0x1p-42, 0x1p-20, rarity);
+  if (is_8_bit_float(s.operand)) tolerance += loss_of_8_bit_floats(s, rarity);
+  if (drifts_in_tensor_core(s)) tolerance += drift_in_tensor_core(s, rarity);
   return tolerance;
 }
 

@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-#include "workload/gemm/gemm.h"
+#include "base/dtype.h"
+#include "workload/math_mode.h"
 
 namespace lehr {
 
@@ -30,8 +31,15 @@ inline constexpr double kLargestInput = 3.5;
 /// Bound on the size of each of `count` sums of `products` products of values of make_inputs().
 double largest_of_sums(std::int64_t products, std::int64_t count);
 
-/// Bound on the error of each of `count` elements of C, before C is rounded to 16 bits, for inputs of
+/// Sums of so many products each, of operands of this type.
+struct ProductSums {
+  std::int64_t products = 0;
+  DType operand = DType::kF32, accum = DType::kF32;
+  Math math = Math::kStrict;
+};
+
+/// Bound on the error of each of `count` such sums, before they are rounded to 16 bits, for inputs of
 /// make_inputs(): 0 for integers.
-double tolerance_of_sums(const Gemm& g, std::int64_t count);
+double tolerance_of_sums(const ProductSums& sums, std::int64_t count);
 
 }  // namespace lehr

@@ -109,34 +109,15 @@ double flops_of(const Workload& workload) {
 }
 
 std::int64_t output_columns(const Workload& workload) {
-  return is_gated(workload.epilogue) ? workload.gemm().n / 2 : workload.gemm().n;
+  return output_columns(workload.gemm(), workload.epilogue);
 }
 
 ImageSize output_size(const Workload& workload) {
-  const PoolWindows windows = windows_of(workload.epilogue);
-  return {windows.over(workload.conv2d().out_h()), windows.over(workload.conv2d().out_w())};
+  return output_size(workload.conv2d(), workload.epilogue);
 }
 
 Conv2d pooled_part(const Workload& workload) {
-  Conv2d conv = workload.conv2d();
-  const PoolWindows windows = windows_of(workload.epilogue);
-  const auto behind_the_last = [&](std::int64_t pixels) {
-    const std::int64_t end = (windows.over(pixels) - 1) * windows.stride + windows.window - windows.before;
-    return std::max<std::int64_t>(pixels - end, 0);
-  };
-  const std::int64_t rows = behind_the_last(conv.out_h()), columns = behind_the_last(conv.out_w());
-  // The outputs that are left have the input that they had.
-  const auto crop = [](std::int64_t& pad, std::int64_t size, std::int64_t span, std::int64_t stride,
-                       std::int64_t left_out) {
-    if (left_out == 0) return;
-    const std::int64_t unused = (size - span) % stride;
-    pad -= unused + left_out * stride;
-  };
-  crop(conv.pad_bottom, conv.h + conv.pad_top + conv.pad_bottom, conv.dilation_h * (conv.r - 1) + 1,
-       conv.stride_h, rows);
-  crop(conv.pad_right, conv.w + conv.pad_left + conv.pad_right, conv.dilation_w * (conv.s - 1) + 1,
-       conv.stride_w, columns);
-  return conv;
+  return pooled_part(workload.conv2d(), workload.epilogue);
 }
 
 double min_bytes_of(const Workload& workload) {
@@ -150,12 +131,10 @@ double min_bytes_of(const Workload& workload) {
 std::vector<TensorSpec> tensors_of(const Workload& workload) {
   const OperatorTable& op = operator_of(workload);
   std::vector<TensorSpec> tensors = op.tensors(workload);
-  if (is_gated(workload.epilogue)) output_of(tensors).elements /= 2;
-  if (window_of(workload.epilogue) > 1) {
-    const ImageSize size = output_size(workload);
-    output_of(tensors).elements = workload.conv2d().n * workload.conv2d().k * size.height * size.width;
-  }
-  const TensorSpec output = output_of(tensors);
+  TensorSpec& made = output_of(tensors);
+  made.elements = 1;
+  for (const Dimension& dimension : op.shape(workload)) made.elements *= dimension.size;
+  const TensorSpec output = made;
   for (const EpilogueOperand& operand : operands_of(workload.epilogue))
     tensors.push_back({std::string(operand.name), output.type,
                        operand.per_channel ? op.channels(workload) : output.elements, TensorRole::kOperand});

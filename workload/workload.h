@@ -11,6 +11,7 @@
 #include "workload/conv2d/conv2d.h"
 #include "workload/epilogue.h"
 #include "workload/gemm/gemm.h"
+#include "workload/tensor.h"
 
 namespace lehr {
 
@@ -49,39 +50,19 @@ double distance(const Workload& a, const Workload& b);
 /// Type of the sums, in which the epilogue is computed too.
 DType accum_of(const Workload& workload);
 Math math_of(const Workload& workload);
-/// Multiplications and additions, without those of a scale and of the epilogue: 2 m n k batch, or 2 n k out_h out_w
-/// products() with padding counted (as everybody counts them).
+/// Multiplications and additions, without those of a scale and of the epilogue: 2 m n k batch, or 2 n k out_h
+/// out_w products() with padding counted (as everybody counts them).
 double flops_of(const Workload& workload);
 /// Columns of a GEMM's C: n, or half of it behind a gate.
 std::int64_t output_columns(const Workload& workload);
-/// Height and width of a convolution's output, behind a pool.
-struct ImageSize {
-  std::int64_t height = 0, width = 0;
-};
 ImageSize output_size(const Workload& workload);
-/// The convolution, cropped at the right and at the bottom to what the windows of a pool take. The padding there
-/// may be negative.
+/// The convolution, cropped at the right and at the bottom to what the windows of a pool take. The padding
+/// there may be negative.
 Conv2d pooled_part(const Workload& workload);
 /// Bytes that must cross the memory interface at least once: all tensors.
 double min_bytes_of(const Workload& workload);
 
-/// What a tensor is to a workload.
-enum class TensorRole {
-  kInput,   ///< of the operator
-  kOutput,  ///< of which there is one
-  kOperand  ///< read by the epilogue
-};
-
-/// A tensor of the workload, in argument order: those of the operator (a, b, c; or x, f, y: input, filter,
-/// output), then the operands of the epilogue, of the output's type.
-struct TensorSpec {
-  std::string name;
-  DType type = DType::kF32;
-  std::int64_t elements = 0;
-  TensorRole role = TensorRole::kInput;
-  bool constant = false;  ///< stays the same from call to call: a filter, a constant B
-  bool is_output() const { return role == TensorRole::kOutput; }
-};
+/// In argument order.
 std::vector<TensorSpec> tensors_of(const Workload& workload);
 
 }  // namespace lehr

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "tests/workload/random_texts.h"
+#include "workload/reference.h"
 #include "workload/unread.h"
 
 namespace lehr {

@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
-#include "workload/field_of.h"
-#include "workload/operator.h"
-#include "workload/reference.h"
 
 namespace lehr {
 namespace {
@@ -28,8 +26,9 @@ void check_elements(std::string_view name, std::initializer_list<std::int64_t> e
                fmt::join(extents, " x "), kLimit - 1);
 }
 
-void validate_conv2d(const Workload& workload) {
-  const Conv2d& conv = workload.conv2d();
+}  // namespace
+
+void validate(const Conv2d& conv) {
   for (const auto& [name, value] : {std::pair{"n", conv.n},
                                     {"h", conv.h},
                                     {"w", conv.w},
@@ -60,107 +59,58 @@ void validate_conv2d(const Workload& workload) {
   validate(conv.math, conv.input, conv.filter, conv.accum);
 }
 
-std::vector<TensorSpec> conv2d_tensors(const Workload& workload) {
-  const Conv2d& conv = workload.conv2d();
+std::vector<TensorSpec> tensors_of(const Conv2d& conv) {
   return {{"x", conv.input, conv.n * conv.c * conv.h * conv.w, TensorRole::kInput},
           {"f", conv.filter, conv.k * conv.products(), TensorRole::kInput, true},
           {"y", conv.output, conv.n * conv.k * conv.out_h() * conv.out_w(), TensorRole::kOutput}};
 }
 
-std::vector<Dimension> conv2d_shape(const Workload& workload, std::int64_t elements) {
-  const Conv2d& conv = workload.conv2d();
-  const ImageSize image = output_size(workload);
-  const std::int64_t channels = elements / (conv.n * image.height * image.width);
-  std::vector<Dimension> shape;
-  if (conv.layout == ImageLayout::kNchw)
-    shape = {{conv.n}, {channels}, {image.height}, {image.width}};
-  else
-    shape = {{conv.n}, {image.height}, {image.width}, {channels}};
+std::vector<Dimension> shape_of(const Conv2d& conv, const Epilogue& epilogue) {
+  const ImageSize image = output_size(conv, epilogue);
+  const Dimension channels = {.size = conv.k, .part = conv.groups > 1 ? conv.k / conv.groups : 0};
+  std::vector<Dimension> shape = {{conv.n}, {image.height}, {image.width}};
+  shape.insert(conv.layout == ImageLayout::kNchw ? shape.begin() + 1 : shape.end(), channels);
   for (std::size_t i = shape.size() - 1; i-- > 0;) shape[i].stride = shape[i + 1].size * shape[i + 1].stride;
   return shape;
 }
 
-double conv2d_flops(const Workload& workload) {
-  const Conv2d& conv = workload.conv2d();
+std::int64_t channels_of(const Conv2d& conv) {
+  return conv.k;
+}
+
+std::string_view sliced_size(const Conv2d&) {
+  return "n";
+}
+
+double flops_of(const Conv2d& conv) {
   return 2.0 * static_cast<double>(conv.n * conv.k) * static_cast<double>(conv.out_h() * conv.out_w()) *
          static_cast<double>(conv.products());
 }
 
-constexpr std::string_view kLayouts[] = {"nchw", "nhwc"};
-
-template <auto kMember>
-constexpr Field size(std::string_view key, std::string_view help) {
-  return field<kMember>(key, help).sizes().without_quotes();
+ImageSize output_size(const Conv2d& conv, const Epilogue& epilogue) {
+  const PoolWindows windows = windows_of(epilogue);
+  return {windows.over(conv.out_h()), windows.over(conv.out_w())};
 }
 
-template <auto kMember>
-constexpr Field type(std::string_view key, std::string_view help = {}) {
-  return field<kMember>(key, help).or_operand();
-}
-
-constexpr Field kFields[] = {
-    size<&Conv2d::n>("n", "images: 1 | 1,8 | 8:64:8 (start:end:step) (1)").usually("1"),
-    size<&Conv2d::h>("h", "height of the input; these and the next five take lists, too").needed(),
-    size<&Conv2d::w>("w", "width of the input").needed(),
-    size<&Conv2d::c>("c", "input channels").needed(),
-    size<&Conv2d::k>("k", "output channels").needed(),
-    size<&Conv2d::r>("r", "height of a filter").needed(),
-    size<&Conv2d::s>("s", "width of a filter (as --r)"),
-    numbers<&Conv2d::stride_h, &Conv2d::stride_w>("stride",
-                                                  "2 | 2x1 (vertical x horizontal) | 1,2 (a list) (1)")
-        .list()
-        .usually("1"),
-    numbers<&Conv2d::pad_top, &Conv2d::pad_bottom, &Conv2d::pad_left, &Conv2d::pad_right>(
-        "pad", "1 | 1x2 (vertical x horizontal) | 0x1x0x1 (top x bottom x left x right) (0)")
-        .usually("0"),
-    numbers<&Conv2d::dilation_h, &Conv2d::dilation_w>("dilation", "2 | 2x1 (1)").usually("1"),
-    size<&Conv2d::groups>("groups", "groups of channels; as many as channels: depthwise (1)").usually("1"),
-    field<&Conv2d::layout>("layout", "nchw | nhwc (nchw)").one_of(kLayouts).usually("nchw"),
-    type<&Conv2d::input>("x"),
-    type<&Conv2d::filter>("f"),
-    shorthand("dtype", "type of x and f (f32)").usually("f32"),
-    type<&Conv2d::output>("y", "type of y (that of x; s32 for s8, f32 for e4m3 and e5m2)"),
-    type<&Conv2d::accum>("accum", "type of the sums (s32 for integers, else f32)"),
-    field<&Conv2d::math>(
-        "math",
-        "strict | tf32 | 3xtf32: what f32 inputs may be rounded to on the way; two_level: as for "
-        "gemm (strict)")
-        .usually("strict")
-        .added_later(),
-    field<&Workload::epilogue>("epilogue",
-                               "what is done to y before it is stored, in order: bias+relu, bias+gelu, "
-                               "scale_shift+residual+relu, bias+relu+maxpool(2), ... (none)")
-        .usually("none"),
-};
-
-void complete_conv2d(Workload& workload, const GivenFlags& given) {
-  Conv2d& conv = workload.conv2d();
-  conv.input = conv.filter = parse_operand(given("dtype")).type;
-  if (given("y").empty()) conv.output = output_for(conv.input);
-  if (given("accum").empty()) conv.accum = sums_for(conv.input);
-  // One list for both sides of a filter means square filters.
-  if (given("s").empty()) conv.s = conv.r;
-}
-
-}  // namespace
-
-OperatorTable conv2d_operator() {
-  return {.name = "conv2d",
-          .thing = "convolution over images",
-          .article = "a convolution",
-          .formula = "y (n x k x out_h x out_w) = x (n x c x h x w) filtered by f (k x c x r x s)",
-          .fields = kFields,
-          .usual = {Conv2d(), {}},
-          .complete = &complete_conv2d,
-          .validate = &validate_conv2d,
-          .tensors = &conv2d_tensors,
-          .shape = &conv2d_shape,
-          .channels = [](const Workload& workload) { return workload.conv2d().k; },
-          .slices = [](const Workload&) { return std::string_view("n"); },
-          .flops = &conv2d_flops,
-          .reference = &conv2d_reference,
-          .element = &conv2d_element,
-          .tolerance = &conv2d_tolerance};
+Conv2d pooled_part(Conv2d conv, const Epilogue& epilogue) {
+  const PoolWindows windows = windows_of(epilogue);
+  const auto behind_the_last = [&](std::int64_t pixels) {
+    const std::int64_t end = (windows.over(pixels) - 1) * windows.stride + windows.window - windows.before;
+    return std::max<std::int64_t>(pixels - end, 0);
+  };
+  const std::int64_t rows = behind_the_last(conv.out_h()), columns = behind_the_last(conv.out_w());
+  // The outputs that are left have the input that they had.
+  const auto crop = [](std::int64_t& pad, std::int64_t size, std::int64_t span, std::int64_t stride,
+                       std::int64_t left_out) {
+    if (left_out == 0) return;
+    const std::int64_t unused = (size - span) % stride;
+    pad -= unused + left_out * stride;
+  };
+  crop(conv.pad_bottom, conv.h + conv.pad_top + conv.pad_bottom, conv.dilation_h * (conv.r - 1) + 1,
+       conv.stride_h, rows);
+  crop(conv.pad_right, conv.w + conv.pad_left + conv.pad_right, conv.dilation_w * (conv.s - 1) + 1,
+       conv.stride_w, columns);
+  return conv;
 }
 
 }  // namespace lehr

@@ -1,10 +1,14 @@
-// A convolution over images: shapes, steps, types. conv2d.cpp describes it.
+// A convolution over images: shapes, steps, types; and what follows from them.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include "base/dtype.h"
+#include "workload/epilogue.h"
 #include "workload/math_mode.h"
+#include "workload/tensor.h"
 
 namespace lehr {
 
@@ -36,5 +40,21 @@ struct Conv2d {
   /// Products that are summed up for one output, those with padding included.
   std::int64_t products() const { return c / groups * r * s; }
 };
+
+/// Height and width of an output, behind a pool.
+struct ImageSize {
+  std::int64_t height = 0, width = 0;
+};
+
+/// As the functions of the same name, of a workload (workload.h) or an operator's table (operator.h). What an
+/// epilogue does to the output is in those that are given it.
+void validate(const Conv2d& conv);
+std::vector<TensorSpec> tensors_of(const Conv2d& conv);
+std::vector<Dimension> shape_of(const Conv2d& conv, const Epilogue& epilogue);
+std::int64_t channels_of(const Conv2d& conv);
+std::string_view sliced_size(const Conv2d& conv);
+double flops_of(const Conv2d& conv);
+ImageSize output_size(const Conv2d& conv, const Epilogue& epilogue);
+Conv2d pooled_part(Conv2d conv, const Epilogue& epilogue);
 
 }  // namespace lehr

@@ -1,26 +1,17 @@
-// A matrix product: sizes, types, layouts, how exact. gemm.cpp describes it.
+// A matrix product: sizes, types, layouts, how exact; and what follows from them.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/dtype.h"
+#include "workload/epilogue.h"
 #include "workload/math_mode.h"
+#include "workload/operand.h"
+#include "workload/tensor.h"
 
 namespace lehr {
-
-/// Storage order of a matrix operand. The logical shapes are A m x k, B k x n, C m x n in either case.
-enum class Layout { kRow, kColumn };
-
-struct Operand {
-  DType type = DType::kF32;
-  Layout layout = Layout::kRow;
-  /// It stays the same from call to call, as weights do, and may be laid out anew once before them. A
-  /// permission: a family or library that has no use for it computes the same.
-  bool constant = false;
-  friend bool operator==(const Operand&, const Operand&) = default;
-};
 
 /// C[b] = alpha A[b] B[b] for each of `batch` matrices, contiguous, one after the other. Each whole sum is
 /// scaled once, in the type of the sums, before the epilogue. Only B may be constant.
@@ -36,14 +27,15 @@ struct Gemm {
 /// What a check can judge: 0 leaves nothing of the product, and beyond these f32 may not hold what is left.
 inline constexpr float kLeastScale = 1e-30F, kMostScale = 1e30F;
 
-/// "f32:row" or "f32:row:constant" -> Operand; "f32" -> the type of one. Throws Error(kUser).
-Operand parse_operand(std::string_view text);
-DType parse_operand_type(std::string_view text);
-std::string to_text(const Operand& operand);
-
-/// What goes with operands of `type` where nothing is said: the type of the output (s32 for 8-bit integers,
-/// f32 for 8-bit floats, else `type`), and that of the sums (f64 for f64, s32 for integers, else f32).
-DType output_for(DType type);
-DType sums_for(DType type);
+/// As the functions of the same name, of a workload (workload.h) or an operator's table (operator.h). What an
+/// epilogue does to the output is in those that are given it.
+void validate(const Gemm& gemm);
+std::vector<TensorSpec> tensors_of(const Gemm& gemm);
+std::vector<Dimension> shape_of(const Gemm& gemm, const Epilogue& epilogue);
+std::int64_t channels_of(const Gemm& gemm);
+std::string_view sliced_size(const Gemm& gemm);
+double flops_of(const Gemm& gemm);
+/// Columns of C: n, or half of it behind a gate.
+std::int64_t output_columns(const Gemm& gemm, const Epilogue& epilogue);
 
 }  // namespace lehr

@@ -1,0 +1,21 @@
+// What a convolution is in double precision, and how far a right one may be from it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "workload/conv2d/conv2d.h"
+#include "workload/reference_line.h"
+
+namespace lehr {
+
+/// As the members of an operator's table (operator.h).
+OutputLines reference_lines(const Conv2d& conv, const Epilogue& epilogue);
+void reference_line(const Conv2d& conv, const Epilogue& epilogue, std::span<const std::vector<float>> inputs,
+                    std::int64_t matrix, std::int64_t row, OutputLine& line);
+float reference_element(const Conv2d& conv, const Epilogue& epilogue, std::span<const MadeInput> inputs,
+                        std::int64_t index);
+double reference_tolerance(const Conv2d& conv, const Epilogue& epilogue, std::int64_t elements);
+
+}  // namespace lehr

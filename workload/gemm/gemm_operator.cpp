@@ -1,0 +1,81 @@
+#include "workload/gemm/gemm_operator.h"
+
+#include "base/error.h"
+#include "workload/field_of.h"
+#include "workload/gemm/gemm_reference.h"
+#include "workload/operator_functions.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::string_view kGemmLayouts[] = {"nn", "nt", "tn", "tt"};
+
+constexpr Field kGemmFields[] = {
+    field<&Gemm::m>("m", "rows of C: 64 | 64,128 | 1024:4096:1024 (start:end:step)").sizes().needed(),
+    field<&Gemm::n>(
+        "n", "columns of C; 4096+1024+1024: of layers that share A, run as one with their B side by side")
+        .sizes()
+        .needed(),
+    field<&Gemm::k>("k", "inner size").sizes().needed(),
+    field<&Gemm::batch>("batch", "number of independent products (1)").sizes().usually("1"),
+    field<&Gemm::a>("a", "type[:layout] of A: f32:row, bf16:column, ... (f32:row)")
+        .usually("f32")
+        .naming_flag(),
+    field<&Gemm::b>("b",
+                    "type[:layout] of B (the type of A, row); f32:row:constant: B stays the same from call "
+                    "to call, as weights do, and may be laid out once beforehand")
+        .naming_flag(),
+    field<&Gemm::c>("c", "type[:layout] of C (the type of A, s32 for s8, f32 for e4m3 and e5m2; row)")
+        .naming_flag(),
+    field<&Gemm::accum>("accum", "type of the sums (f32; f64 for f64, s32 for s8)").naming_flag(),
+    field<&Gemm::math>(
+        "math",
+        "strict | tf32 | 3xtf32: what f32 operands may be rounded to on the way; two_level: 8-bit "
+        "floats with at most 128 products summed in the tensor core, and the rest in f32 (strict)")
+        .usually("strict")
+        .added_later(),
+    shorthand("layout", "nn | nt | tn | tt: A, B stored row-major (n) or column-major (t)")
+        .one_of(kGemmLayouts),
+    field<&Workload::epilogue>(
+        "epilogue",
+        "what is done to C before it is stored, in order: bias+relu, bias+gelu, "
+        "scale_shift+residual+relu, ...; swiglu, geglu: one column of two neighbours, the gate "
+        "and the value (none)")
+        .usually("none"),
+    field<&Gemm::alpha>("alpha", "number that A B is multiplied by, before the epilogue (1)")
+        .usually("1")
+        .added_later(),
+};
+
+/// 't' stores the operand column-major; a layout of its own must agree.
+void apply_layout(std::string_view key, char letter, const GivenFlags& given, Operand& operand) {
+  const Layout wanted = letter == 't' ? Layout::kColumn : Layout::kRow;
+  if (given(key).find(':') != std::string_view::npos && operand.layout != wanted)
+    throw_user("--{} {} contradicts --layout {}: give only one of the two", key, given(key), given("layout"));
+  operand.layout = wanted;
+}
+
+void complete_gemm(Workload& workload, const GivenFlags& given) {
+  Gemm& g = workload.gemm();
+  if (given("b").empty()) g.b = {g.a.type, Layout::kRow};
+  if (given("c").empty()) g.c = {output_for(g.a.type), Layout::kRow};
+  if (given("accum").empty()) g.accum = sums_for(g.a.type);
+  if (given("layout").empty()) return;
+  apply_layout("a", given("layout")[0], given, g.a);
+  apply_layout("b", given("layout")[1], given, g.b);
+}
+
+}  // namespace
+
+OperatorTable gemm_operator() {
+  return with_functions<Gemm>({.name = "gemm",
+                               .thing = "matrix product",
+                               .article = "a GEMM",
+                               .formula = "C (m x n) = A (m x k) B (k x n)",
+                               .named_by_sizes = true,
+                               .fields = kGemmFields,
+                               .usual = {Gemm(), {}},
+                               .complete = &complete_gemm});
+}
+
+}  // namespace lehr

@@ -1,0 +1,36 @@
+// The functions of an operator's table, made of those that its folder has for its struct.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "workload/operator.h"
+
+namespace lehr {
+
+/// `words` with them. Their declarations are included before (conv2d/conv2d_operator.cpp).
+template <typename Problem>
+OperatorTable with_functions(OperatorTable words) {
+  words.validate = [](const Workload& w) { validate(std::get<Problem>(w.problem)); };
+  words.tensors = [](const Workload& w) { return tensors_of(std::get<Problem>(w.problem)); };
+  words.shape = [](const Workload& w) { return shape_of(std::get<Problem>(w.problem), w.epilogue); };
+  words.channels = [](const Workload& w) { return channels_of(std::get<Problem>(w.problem)); };
+  words.sliced_size = [](const Workload& w) { return sliced_size(std::get<Problem>(w.problem)); };
+  words.flops = [](const Workload& w) { return flops_of(std::get<Problem>(w.problem)); };
+  words.lines = [](const Workload& w) { return reference_lines(std::get<Problem>(w.problem), w.epilogue); };
+  words.line = [](const Workload& w, std::span<const std::vector<float>> inputs, std::int64_t matrix,
+                  std::int64_t row, OutputLine& line) {
+    reference_line(std::get<Problem>(w.problem), w.epilogue, inputs, matrix, row, line);
+  };
+  words.element = [](const Workload& w, std::span<const MadeInput> inputs, std::int64_t index) {
+    return reference_element(std::get<Problem>(w.problem), w.epilogue, inputs, index);
+  };
+  words.tolerance = [](const Workload& w, std::int64_t elements) {
+    return reference_tolerance(std::get<Problem>(w.problem), w.epilogue, elements);
+  };
+  return words;
+}
+
+}  // namespace lehr
