@@ -5,10 +5,10 @@
 #include "base/limits.h"
 #include "codegen/emit.h"
 #include "ir/print.h"
-#include "ir/verify.h"
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "tests/support/golden.h"
+#include "tests/support/verify.h"
 
 namespace lehr {
 namespace {

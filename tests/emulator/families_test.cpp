@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "codegen/emit.h"
-#include "ir/verify.h"
 #include "measure/core/check.h"
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"
@@ -22,6 +21,7 @@
 #include "tests/emulator/program.h"
 #include "tests/emulator/random_workloads.h"
 #include "tests/support/sample_config.h"
+#include "tests/support/verify.h"
 #include "tune/task.h"
 
 namespace lehr {

@@ -15,10 +15,10 @@
 
 #include "base/text.h"
 #include "codegen/emit.h"
-#include "ir/verify.h"
 #include "target/cuda/archs.h"
 #include "tests/emulator/program.h"
 #include "tests/emulator/random_workloads.h"
+#include "tests/support/verify.h"
 #include "workload/reference.h"
 
 namespace lehr {

@@ -4,8 +4,8 @@
 
 #include "ir/analyze.h"
 #include "ir/print.h"
-#include "ir/verify.h"
 #include "tests/ir/sample_kernels.h"
+#include "tests/support/verify.h"
 
 namespace lehr::ir {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "ir/analyze.h"
 #include "ir/print.h"
-#include "ir/verify.h"
+#include "tests/support/verify.h"
 
 namespace lehr::ir {
 namespace {

@@ -1,5 +1,5 @@
 // One planted fault per rule of the verifier; each message names the place and the culprit.
-#include "ir/verify.h"
+#include "tests/support/verify.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

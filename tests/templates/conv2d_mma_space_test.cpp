@@ -7,10 +7,10 @@
 #include "base/limits.h"
 #include "base/rng.h"
 #include "cuda_space_checks.h"
-#include "ir/verify.h"
 #include "target/cuda/archs.h"
 #include "templates/conv2d/cuda/conv2d_mma.h"
 #include "tests/support/sample_config.h"
+#include "tests/support/verify.h"
 
 namespace lehr {
 namespace {

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "ir/analyze.h"
-#include "ir/verify.h"
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "templates/conv2d/cuda/conv2d_wgmma.h"
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemm_wgmma_space.h"
 #include "tests/support/sample_config.h"
+#include "tests/support/verify.h"
 
 namespace lehr {
 namespace {

@@ -11,11 +11,11 @@
 #include "cpu_problems.h"
 #include "cpu_runs.h"
 #include "ir/analyze.h"
-#include "ir/verify.h"
 #include "templates/catalog.h"
 #include "templates/shared/conv_view.h"
 #include "templates/shared/register_tile.h"
 #include "tests/support/sample_config.h"
+#include "tests/support/verify.h"
 
 namespace lehr {
 namespace {

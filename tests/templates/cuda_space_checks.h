@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "ir/verify.h"
 #include "target/cuda/archs.h"
 #include "templates/template.h"
 #include "tests/support/sample_config.h"
+#include "tests/support/verify.h"
 
 namespace lehr::testing {
 

@@ -7,11 +7,11 @@
 
 #include "codegen/emit.h"
 #include "cuda_mutants.h"
-#include "ir/verify.h"
 #include "target/cuda/archs.h"
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemm_wgmma.h"
 #include "templates/gemm/cuda/gemm_wgmma_space.h"
+#include "tests/support/verify.h"
 
 namespace lehr::testing {
 

@@ -10,13 +10,13 @@
 #include "costmodel/features.h"
 #include "gemm_mma_cases.h"
 #include "ir/analyze.h"
-#include "ir/verify.h"
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemm_wgmma.h"
 #include "templates/gemm/cuda/gemm_wgmma_space.h"
 #include "tests/support/sample_config.h"
+#include "tests/support/verify.h"
 
 namespace lehr {
 namespace {

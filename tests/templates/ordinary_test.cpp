@@ -19,12 +19,12 @@
 #include "codegen/emit.h"
 #include "costmodel/features.h"
 #include "cpu_problems.h"
-#include "ir/verify.h"
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "tests/support/ordinary.h"
 #include "tests/support/ordinary_gpu.h"
 #include "tests/support/sample_config.h"
+#include "tests/support/verify.h"
 
 namespace lehr::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "ir/verify_declarations.h"
+#include "tests/support/verify_declarations.h"
 
 #include <fmt/core.h>
 

@@ -1,5 +1,5 @@
 // The verifier's rules of expressions: names in scope, lanes, integer positions, register indices.
-#include "ir/verify_expr.h"
+#include "tests/support/verify_expr.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Kernel -> nullopt or what is wrong with it: the statements' rules (scopes, loops, buffers, barriers). The
 // rules of expressions are in verify_expr.cpp.
-#include "ir/verify.h"
+#include "tests/support/verify.h"
 
 #include <algorithm>
 #include <array>
@@ -12,8 +12,8 @@
 #include "base/text.h"
 #include "ir/intrinsics.h"
 #include "ir/print.h"
-#include "ir/verify_declarations.h"
-#include "ir/verify_expr.h"
+#include "tests/support/verify_declarations.h"
+#include "tests/support/verify_expr.h"
 
 namespace lehr::ir {
 namespace {
