@@ -15,11 +15,4 @@ std::vector<std::string> target_names() {
   return names;
 }
 
-std::string names_with(Feature feature) {
-  std::string names;
-  for (const Target target : kTargets)
-    if (target.has(feature)) (names += names.empty() ? "" : " and ") += name_of(target);
-  return names;
-}
-
 }  // namespace lehr

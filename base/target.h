@@ -15,21 +15,17 @@ namespace lehr {
 
 /// What a target's kernels may have. Whoever asks has() one of these, and not for a target by its name, is ready for
 /// the next target.
-enum class Feature : std::uint16_t {
+enum class Feature : std::uint8_t {
   /// A kernel is a function that is called for each task of its parallel loop, with scratch memory; another may follow.
   kTasks = 1 << 0,
-  /// Inputs that stay are brought into another form once, before the first launch.
-  kPrepack = 1 << 1,
   /// A kernel is a grid of blocks of threads, which have shared memory and barriers.
-  kBlocks = 1 << 2,
-  kClusters = 1 << 3,     ///< of blocks, which reach each other's shared memory
-  kTensorMaps = 1 << 4,   ///< parameters that are a map of a tensor instead of its address
-  kOverlap = 1 << 5,      ///< a launch may begin before the one in front of it has ended
-  kSmallFloats = 1 << 6,  ///< casts from and to the floating-point types below 32 bits
-  kPtx = 1 << 7,          ///< the intrinsics that are instructions of NVIDIA's devices
-  kTensorCores = 1 << 8,  ///< products of less than strict f32 are made by other units than those of f32
-  kL2PerCore = 1 << 9,    ///< Limits::l2_bytes is what one core has, not the chip
-  kChosenCores = 1 << 10,  ///< Limits::cores are threads, as many as the user says
+  kBlocks = 1 << 1,
+  /// Products of less than strict f32 are made by other units than those of f32.
+  kTensorCores = 1 << 2,
+  /// Limits::l2_bytes is what one core has, not the chip.
+  kL2PerCore = 1 << 3,
+  /// Limits::cores are threads, as many as the user says.
+  kChosenCores = 1 << 4,
 };
 
 struct TargetRow {
@@ -69,11 +65,8 @@ constexpr unsigned all(std::initializer_list<Feature> features) {
   return bits;
 }
 inline constexpr std::array kRows = {
-    TargetRow{"cpu", "CPU", "threads",
-              all({Feature::kTasks, Feature::kPrepack, Feature::kL2PerCore, Feature::kChosenCores})},
-    TargetRow{"cuda", "CUDA", "SMs",
-              all({Feature::kBlocks, Feature::kClusters, Feature::kTensorMaps, Feature::kOverlap,
-                   Feature::kSmallFloats, Feature::kPtx, Feature::kTensorCores})},
+    TargetRow{"cpu", "CPU", "threads", all({Feature::kTasks, Feature::kL2PerCore, Feature::kChosenCores})},
+    TargetRow{"cuda", "CUDA", "SMs", all({Feature::kBlocks, Feature::kTensorCores})},
 };
 static_assert(kRows.size() == kTargets.size());
 }  // namespace target_table
@@ -92,7 +85,5 @@ constexpr std::string_view name_of(Target target) {
 std::optional<Target> target_named(std::string_view name);
 /// Of all of them, in order.
 std::vector<std::string> target_names();
-/// The names of those that have it, for a message: "cuda".
-std::string names_with(Feature feature);
 
 }  // namespace lehr

@@ -25,7 +25,7 @@ struct IntrinsicRule {
   std::span<const TouchRule> touches;
   std::size_t min_args = 0;
   std::size_t max_args = 0;
-  bool ptx = true;             ///< only where there is Feature::kPtx
+  bool ptx = true;             ///< an instruction of NVIDIA's devices
   bool collective = false;     ///< the threads of a group execute it together
   std::int64_t group = 32;     ///< that many consecutive ones: a warp, or a warpgroup of four
   std::size_t immediates = 0;  ///< so many leading arguments are constants of the instruction, at least 0

@@ -34,10 +34,5 @@ TEST(Target, IsTheFirstRowUnlessOneIsNamed) {
   EXPECT_EQ(Target(), kTargets.front());
 }
 
-TEST(Target, IsNamedInMessagesByWhatItHas) {
-  EXPECT_EQ(names_with(Feature::kBlocks), "cuda");
-  EXPECT_EQ(names_with(Feature::kPrepack), "cpu");
-}
-
 }  // namespace
 }  // namespace lehr

@@ -14,6 +14,7 @@
 #include "ir/print.h"
 #include "tests/support/verify_declarations.h"
 #include "tests/support/verify_expr.h"
+#include "tests/support/verify_targets.h"
 
 namespace lehr::ir {
 namespace {
@@ -52,6 +53,7 @@ class Verifier {
     return false;
   }
   bool has(Feature feature) const { return kernel_.target.has(feature); }
+  bool allows(bool Allowed::*what) const { return ir::allows(kernel_.target, what); }
   // Turns a complaint of the expression checker into one of ours.
   bool passes(const std::optional<std::string>& complaint) { return !complaint || fail("{}", *complaint); }
 
@@ -64,8 +66,8 @@ class Verifier {
 
   bool prepack() {
     if (kernel_.prepack.empty()) return true;
-    if (!has(Feature::kPrepack))
-      return fail("it prepacks, which only kernels for {} do", names_with(Feature::kPrepack));
+    if (!allows(&Allowed::prepack))
+      return fail("it prepacks, which only kernels for {} do", names_with(&Allowed::prepack));
     in_prepack_ = true;
     if (!block(kernel_.prepack)) return false;
     in_prepack_ = false;
@@ -245,8 +247,8 @@ class Verifier {
     path_.push_back("intrinsic " + std::string(intrinsic.name));
     const IntrinsicRule* rule = intrinsic_rule(intrinsic.name);
     if (rule == nullptr) return unknown_intrinsic(intrinsic.name);
-    if (rule->ptx && !has(Feature::kPtx))
-      return fail("it exists only on target {}", names_with(Feature::kPtx));
+    if (rule->ptx && !allows(&Allowed::ptx))
+      return fail("it exists only on target {}", names_with(&Allowed::ptx));
     if (rule->collective && group_ % rule->group != 0 && group_ != kAllAlike)
       return fail("the {} may disagree on whether they reach it",
                   rule->group == 32 ? "lanes of a warp" : "threads of a warpgroup");

@@ -1,4 +1,4 @@
-// Structural checks on a kernel, run after lowering in tests and debug builds.
+// Structural checks of a kernel. Tests apply them to whatever a family lowers to.
 #pragma once
 
 #include <optional>

@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "base/target.h"
 #include "ir/print.h"
+#include "tests/support/verify_targets.h"
 
 namespace lehr::ir {
 namespace {
@@ -63,8 +63,8 @@ class Declarations {
                     ir::name_of(buffer.scope), lehr::name_of(kernel_.target));
     }
     if (!cluster_rules()) return false;
-    if (kernel_.programmatic && !kernel_.target.has(Feature::kOverlap))
-      return fail("it overlaps other launches, which only kernels for {} do", names_with(Feature::kOverlap));
+    if (kernel_.programmatic && !allows(kernel_.target, &Allowed::overlap))
+      return fail("it overlaps other launches, which only kernels for {} do", names_with(&Allowed::overlap));
     std::set<BufferId> listed;
     bool has_workspace = false, has_prepacked = false;
     for (const Param& param : kernel_.params) {
@@ -80,9 +80,9 @@ class Declarations {
         return fail("parameter {} stands behind a workspace", name(param.buffer));
       has_workspace = is_workspace;
       const bool is_prepacked = param.direction == Direction::kPrepacked;
-      if (is_prepacked && !kernel_.target.has(Feature::kPrepack))
+      if (is_prepacked && !allows(kernel_.target, &Allowed::prepack))
         return fail("{} is prepacked, which only kernels for {} have", name(param.buffer),
-                    names_with(Feature::kPrepack));
+                    names_with(&Allowed::prepack));
       if (has_prepacked && !is_prepacked)
         return fail("parameter {} stands behind a prepacked one", name(param.buffer));
       has_prepacked = is_prepacked;
@@ -93,8 +93,8 @@ class Declarations {
 
   bool cluster_rules() {
     if (kernel_.cluster == 1) return true;
-    if (!kernel_.target.has(Feature::kClusters))
-      return fail("its blocks form clusters, which only {} has", names_with(Feature::kClusters));
+    if (!allows(kernel_.target, &Allowed::clusters))
+      return fail("its blocks form clusters, which only {} has", names_with(&Allowed::clusters));
     if (kernel_.cluster < 1 || kernel_.cluster > kLargestCluster)
       return fail("clusters of {} blocks; they have 1 to {}", kernel_.cluster, kLargestCluster);
     return true;
@@ -104,9 +104,9 @@ class Declarations {
     const TensorMap& map = *param.map;
     const std::string& who = kernel_.buffer(param.buffer).name;
     const std::int64_t bytes = size_of(kernel_.buffer(param.buffer).type);
-    if (!kernel_.target.has(Feature::kTensorMaps))
+    if (!allows(kernel_.target, &Allowed::tensor_maps))
       return fail("{} has a tensor map, which only kernels for {} have", who,
-                  names_with(Feature::kTensorMaps));
+                  names_with(&Allowed::tensor_maps));
     if (map.rank < 1 || map.rank > TensorMap::kMaxRank)
       return fail("the tensor map of {} has {} dimensions, it can have 1 to {}", who, map.rank,
                   TensorMap::kMaxRank);

@@ -1,4 +1,4 @@
-// Internal to ir/verify: the rules of what a kernel declares: names, buffers, parameters, clusters.
+// Internal to verify.h: the rules of what a kernel declares: names, buffers, parameters, clusters.
 #pragma once
 
 #include <optional>

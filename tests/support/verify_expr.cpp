@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/overloaded.h"
 #include "ir/print.h"
+#include "tests/support/verify_targets.h"
 
 namespace lehr::ir {
 namespace {
@@ -173,9 +174,9 @@ VerifyScope::Type VerifyScope::type_of_cast(const Expr& expr, const Cast& n,
     complaint = fmt::format("{} casts {} lanes, it can cast 1", to_text(expr, kernel_), from.lanes);
   else if (!exists)
     complaint = fmt::format("{} is a cast that does not exist", to_text(expr, kernel_));
-  else if (!kernel_.target.has(Feature::kSmallFloats) && (from.small || is_small(n.type)))
+  else if (!allows(kernel_.target, &Allowed::small_floats) && (from.small || is_small(n.type)))
     complaint = fmt::format("{} is a cast that exists only on target {}", to_text(expr, kernel_),
-                            names_with(Feature::kSmallFloats));
+                            names_with(&Allowed::small_floats));
   return {1, is_real(n.type), is_small(n.type) ? std::optional(n.type) : std::nullopt};
 }
 

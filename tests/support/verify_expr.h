@@ -1,4 +1,4 @@
-// Internal to ir/verify: what is in scope at one point of a kernel, and the rules of expressions there.
+// Internal to verify.h: what is in scope at one point of a kernel, and the rules of expressions there.
 #pragma once
 
 #include <cstdint>

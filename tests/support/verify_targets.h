@@ -1,0 +1,52 @@
+// What the verifier lets the kernels of each target have, beside the features of base/target.h.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "base/target.h"
+
+namespace lehr::ir {
+
+struct Allowed {
+  /// Inputs that stay are brought into another form once, before the first launch.
+  bool prepack = false;
+  /// Blocks reach the shared memory of others of their cluster.
+  bool clusters = false;
+  /// Parameters may be a map of a tensor instead of its address.
+  bool tensor_maps = false;
+  /// A launch may begin before the one in front of it has ended.
+  bool overlap = false;
+  /// Casts from and to the floating-point types below 32 bits.
+  bool small_floats = false;
+  /// The intrinsics that are instructions of NVIDIA's devices.
+  bool ptx = false;
+};
+
+/// In the order of kTargets.
+inline constexpr std::array kAllowed = {
+    Allowed{.prepack = true},
+    Allowed{.clusters = true, .tensor_maps = true, .overlap = true, .small_floats = true, .ptx = true},
+};
+static_assert(kAllowed.size() == kTargets.size());
+
+constexpr bool allows(Target target, bool Allowed::*what) {
+  return kAllowed[target.index()].*what;
+}
+
+/// The names of the targets for which `holds` is true, for a message: "cuda".
+template <typename Predicate>
+std::string names_where(Predicate holds) {
+  std::string names;
+  for (const Target target : kTargets)
+    if (holds(target)) (names += names.empty() ? "" : " and ") += name_of(target);
+  return names;
+}
+inline std::string names_with(bool Allowed::*what) {
+  return names_where([what](Target target) { return allows(target, what); });
+}
+inline std::string names_with(Feature feature) {
+  return names_where([feature](Target target) { return target.has(feature); });
+}
+
+}  // namespace lehr::ir
