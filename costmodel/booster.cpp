@@ -63,15 +63,6 @@ Booster::Booster(const TrainingMatrix& data, const BoosterParameters& parameters
   guard.handle_ = nullptr;
 }
 
-Booster::Booster(std::string_view bytes, int threads) {
-  check(XGBoosterCreate(nullptr, 0, &handle_), "create a booster");
-  Booster guard(handle_);
-  set_runtime(handle_, threads);
-  check(XGBoosterLoadModelFromBuffer(handle_, bytes.data(), bytes.size()), "load a model");
-  set_runtime(handle_, threads);
-  guard.handle_ = nullptr;
-}
-
 Booster::~Booster() {
   if (handle_ != nullptr) XGBoosterFree(handle_);
 }

@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,8 +40,6 @@ class Booster {
  public:
   /// An empty forest for `data`.
   Booster(const TrainingMatrix& data, const BoosterParameters& parameters);
-  /// From to_bytes().
-  Booster(std::string_view bytes, int threads);
   ~Booster();
   Booster(Booster&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   Booster& operator=(Booster&& other) noexcept {

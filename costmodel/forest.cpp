@@ -126,9 +126,4 @@ std::vector<double> Forest::predict(const FeatureMatrix& rows) const {
   return result;
 }
 
-std::optional<Trained> trained_from(std::string_view bytes, int threads) {
-  if (bytes.empty()) return std::nullopt;
-  return Trained(Booster(bytes, threads));
-}
-
 }  // namespace lehr

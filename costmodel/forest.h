@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -62,7 +61,5 @@ struct Trained {
   Booster booster;
   Forest forest;
 };
-/// From Booster::to_bytes(); nothing from no bytes.
-std::optional<Trained> trained_from(std::string_view bytes, int threads);
 
 }  // namespace lehr

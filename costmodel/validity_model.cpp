@@ -6,12 +6,10 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "costmodel/model_file.h"
 
 namespace lehr {
 namespace {
 
-constexpr std::string_view kKind = "validity";
 constexpr double kHeldOutShare = 0.2;
 
 struct Part {
@@ -83,14 +81,6 @@ void ValidityModel::fit(const FeatureMatrix& rows, const std::vector<bool>& vali
 std::vector<double> ValidityModel::predict(const FeatureMatrix& rows) const {
   if (!trained_) return std::vector<double>(rows.rows(), 1.0);
   return trained_->forest.predict(rows);
-}
-
-void ValidityModel::save(const std::string& path) const {
-  write_model_file(path, kKind, trained_ ? trained_->booster.to_bytes() : std::string());
-}
-
-void ValidityModel::load(const std::string& path) {
-  trained_ = trained_from(read_model_file(path, kKind), options_.threads);
 }
 
 }  // namespace lehr

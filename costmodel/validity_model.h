@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "costmodel/forest.h"
@@ -31,10 +30,6 @@ class ValidityModel {
   /// P(valid) per row, in [0, 1].
   std::vector<double> predict(const FeatureMatrix& rows) const;
   bool learnt() const { return trained_.has_value(); }
-
-  /// Errors as in model_file.h.
-  void save(const std::string& path) const;
-  void load(const std::string& path);
 
  private:
   ValidityOptions options_;

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "costmodel/metrics.h"
-#include "costmodel/model_file.h"
 
 namespace lehr {
 namespace {
@@ -67,10 +66,6 @@ BoosterParameters parameters_of(const XgboostOptions& options, std::size_t rows)
   return parameters;
 }
 
-std::string_view kind_of(Objective objective) {
-  return objective == Objective::kRankPairwise ? "rank" : "regression";
-}
-
 TrainingMatrix training_matrix(const Dataset& data, const XgboostOptions& options) {
   const bool ranks = options.objective == Objective::kRankPairwise;
   return TrainingMatrix(data.rows, data.targets,
@@ -127,17 +122,6 @@ std::vector<double> XgboostModel::gain_shares() const {
   if (sum > 0)
     for (double& gain : shares) gain /= sum;
   return shares;
-}
-
-void XgboostModel::save(const std::string& path) const {
-  write_model_file(path, kind_of(options_.objective),
-                   trained_ ? trained_->booster.to_bytes() : std::string());
-}
-
-void XgboostModel::load(const std::string& path) {
-  trained_ = trained_from(read_model_file(path, kind_of(options_.objective)), options_.threads);
-  report_ = {};
-  if (trained_) report_.rounds = trained_->booster.rounds();
 }
 
 }  // namespace lehr

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "costmodel/forest.h"
 #include "costmodel/model.h"
@@ -57,10 +56,6 @@ class XgboostModel : public CostModel {
   /// Per column, its share of what all splits gained, summing to 1; empty before anything was learnt, zeros
   /// where no tree splits.
   std::vector<double> gain_shares() const;
-
-  /// Errors as in model_file.h. A loaded model predicts as the saved one did.
-  void save(const std::string& path) const;
-  void load(const std::string& path);
 
  private:
   XgboostOptions options_;

@@ -112,10 +112,6 @@ Expr mul_constant(Expr&& x, std::int64_t c) {
 
 }  // namespace
 
-Expr unfolded(BinaryOp op, Expr a, Expr b) {
-  return binary(op, std::move(a), std::move(b));
-}
-
 Expr operator+(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);

@@ -218,8 +218,6 @@ inline Expr integer(std::int64_t value) {
 inline Expr var(VarId id) {
   return Var{id};
 }
-/// The operation as it stands, nothing folded.
-Expr unfolded(BinaryOp op, Expr a, Expr b);
 Expr operator+(Expr a, Expr b);
 Expr operator-(Expr a, Expr b);
 Expr operator*(Expr a, Expr b);

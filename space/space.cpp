@@ -82,16 +82,4 @@ Point Space::sample(Rng& rng) const {
   throw_not_found("the space holds no valid config that sampling can find ({} families)", families_.size());
 }
 
-double Space::size_estimate(Rng& rng, int draws) const {
-  CHECK(draws > 0, "{} draws", draws);
-  double size = 0;
-  for (const FamilySpace& family : families_) {
-    int valid = 0;
-    Point point;
-    for (int i = 0; i < draws; ++i) valid += family.draw(rng, point) ? 1 : 0;
-    size += family.product_size() * valid / draws;
-  }
-  return size;
-}
-
 }  // namespace lehr

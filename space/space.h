@@ -51,10 +51,6 @@ class Space {
   /// if invalid.
   std::optional<Point> crossover(const Point& a, const Point& b, Rng& rng) const;
 
-  /// Estimated number of valid points: product size times the share of valid draws over `draws` draws. Rough
-  /// by design.
-  double size_estimate(Rng& rng, int draws = 2000) const;
-
  private:
   /// With the number of its family, which is one of families_.
   std::optional<Point> numbered(const FamilySpace& family, std::optional<Point> point) const;

@@ -31,13 +31,6 @@ class Compiler {
   virtual std::string identity() const = 0;
 };
 
-/// Which compiled candidates are not worth running.
-struct RejectRule {
-  int max_spill_bytes = 0;        ///< stores + loads, per thread
-  bool reject_advisories = true;  ///< what the compiler says of an optimisation that it gave up
-  friend bool operator==(const RejectRule&, const RejectRule&) = default;
-};
-
 struct WorkerCompilerOptions {
   std::string arch;  ///< a real architecture, "sm_90a": registers and spills are known for those only
   /// Searched after the loader's own path (Backend::library_folders).
@@ -45,7 +38,6 @@ struct WorkerCompilerOptions {
   /// Wall time of one compilation, in seconds. The library is asked to give up where it can be; CompilePool
   /// kills what does not stop.
   double time_limit_s = 60;
-  RejectRule reject = {};
   friend bool operator==(const WorkerCompilerOptions&, const WorkerCompilerOptions&) = default;
 };
 

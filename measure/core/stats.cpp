@@ -40,15 +40,6 @@ double spread(std::span<const double> samples) {
   return middle == 0 ? 0 : (percentile(samples, 0.75) - percentile(samples, 0.25)) / middle;
 }
 
-double trimmed_mean(std::span<const double> samples, double fraction) {
-  CHECK(fraction >= 0 && fraction < 0.5, "fraction={}", fraction);
-  const std::vector<double> values = sorted(samples);
-  const auto dropped = static_cast<std::size_t>(std::floor(static_cast<double>(values.size()) * fraction));
-  double total = 0;
-  for (std::size_t i = dropped; i < values.size() - dropped; ++i) total += values[i];
-  return total / static_cast<double>(values.size() - 2 * dropped);
-}
-
 double estimate(std::span<const double> samples) {
   return percentile(samples, kEstimateFraction);
 }

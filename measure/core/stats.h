@@ -13,8 +13,6 @@ double percentile(std::span<const double> samples, double fraction);
 double median(std::span<const double> samples);
 /// (p75 - p25) / median; 0 for a single sample.
 double spread(std::span<const double> samples);
-/// Mean of what is left when floor(count * fraction) samples are dropped at each end; `fraction` in [0, 0.5).
-double trimmed_mean(std::span<const double> samples, double fraction);
 
 /// The one number that stands for a candidate's samples: the lower quartile. Noise on a shared machine only
 /// ever adds time, so low quantiles order kernels better than the median (3.1 % apart, 5 ms, measured far

@@ -168,7 +168,7 @@ struct NvrtcCompiler::State {
           result == kCompilation && !log.empty() ? first_error_line(log) : functions->error_string(result);
       return Failure{FailureKind::kCompile, first + "\n" + log, resources};
     }
-    if (const auto reason = why_rejected(report, options.reject)) {
+    if (const auto reason = why_rejected(report)) {
       return Failure{FailureKind::kRejected, *reason + "\n" + log, resources};
     }
     take(program);

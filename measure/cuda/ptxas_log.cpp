@@ -83,15 +83,11 @@ PtxasReport parse_ptxas_log(std::string_view log, std::string_view entry) {
   return report;
 }
 
-std::optional<std::string> why_rejected(const PtxasReport& report, const RejectRule& rule) {
+std::optional<std::string> why_rejected(const PtxasReport& report) {
   const int spills = report.spill_store_bytes.value_or(0) + report.spill_load_bytes.value_or(0);
-  if (spills > rule.max_spill_bytes) {
-    return fmt::format("the compiler spilled {} bytes per thread to local memory, more than the {} allowed",
-                       spills, rule.max_spill_bytes);
-  }
-  if (rule.reject_advisories && !report.advisories.empty()) {
+  if (spills > 0) return fmt::format("the compiler spilled {} bytes per thread to local memory", spills);
+  if (!report.advisories.empty())
     return fmt::format("the compiler gave up an optimisation: {}", report.advisories.front());
-  }
   return std::nullopt;
 }
 

@@ -28,9 +28,9 @@ struct PtxasReport {
 /// Advisories are taken from the whole log. Never throws: lines of an unknown form are passed over.
 PtxasReport parse_ptxas_log(std::string_view log, std::string_view entry = "");
 
-/// The first line of a Failure{kRejected}, or nullopt where the candidate may run. Advisories are those of
-/// PtxasReport.
-std::optional<std::string> why_rejected(const PtxasReport& report, const RejectRule& rule);
+/// The first line of a Failure{kRejected}, or nullopt where the candidate may run: it neither spills nor has
+/// an advisory.
+std::optional<std::string> why_rejected(const PtxasReport& report);
 
 /// The report as Resources: spills are stores + loads, shared memory is static plus `dynamic_shared_bytes`,
 /// advisories one per line.

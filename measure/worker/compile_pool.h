@@ -28,7 +28,7 @@ struct CompilePoolOptions {
 /// library once. One thread, the caller's, feeds them all, one source at a time each, so that they die with
 /// it (PR_SET_PDEATHSIG) and none is left behind. A worker that is lost is replaced. Crashes are
 /// Failure{kCompile}, a passed time limit is kCompileTimeout, exhausted memory kOutOfMemory; what the log
-/// speaks against is kRejected (RejectRule).
+/// speaks against is kRejected.
 class CompilePool : public Compiler {
  public:
   /// Starts the first worker. Throws Error(kEnvironment) when the library is missing or too old for the

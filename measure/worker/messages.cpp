@@ -46,8 +46,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeRequest, slot, sampling)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RepeatRequest, candidate)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProveRequest, slot, other_path, calls, seconds)
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RejectRule, max_spill_bytes, reject_advisories)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorkerCompilerOptions, arch, library_directories, time_limit_s, reject)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorkerCompilerOptions, arch, library_directories, time_limit_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompilerRequest, target, options, memory_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileRequest, entry, text, shared_bytes, path)
 

@@ -2,13 +2,9 @@
 #include "costmodel/validity_model.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
-#include "base/error.h"
-#include "costmodel/xgboost_model.h"
 #include "tests/costmodel/planted.h"
 
 namespace lehr {
@@ -66,19 +62,6 @@ TEST(Validity, SaysNearTheBaseRateWhereFailuresAreRandom) {
   double mean = 0;
   for (const double p : chance) mean += p / 200;
   EXPECT_NEAR(mean, 0.8, 0.12);
-}
-
-TEST(Validity, SurvivesAFileAndRefusesACostModelsFile) {
-  const std::string path = testing::TempDir() + "lehr_validity_" + std::to_string(getpid());
-  const test::Planted rows = test::planted(100, 7);
-  ValidityModel model, loaded;
-  model.fit(rows.rows, labels_of(rows.rows));
-  model.save(path);
-  loaded.load(path);
-  EXPECT_EQ(loaded.predict(rows.rows), model.predict(rows.rows));
-  XgboostModel().save(path);
-  EXPECT_THROW(loaded.load(path), Error);
-  std::remove(path.c_str());
 }
 
 }  // namespace

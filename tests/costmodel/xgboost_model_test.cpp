@@ -1,14 +1,8 @@
-// The learnt model: learns a planted ranking, stops on held-out rows, is deterministic, survives a file.
+// The learnt model: learns a planted ranking, stops on held-out rows, is deterministic.
 #include "costmodel/xgboost_model.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdio>
-#include <fstream>
-#include <sstream>
-
-#include "base/error.h"
 #include "costmodel/metrics.h"
 #include "tests/costmodel/planted.h"
 
@@ -30,30 +24,6 @@ XgboostOptions options_of(Objective objective) {
   XgboostOptions options;
   options.objective = objective;
   return options;
-}
-
-struct TemporaryFile {
-  std::string path = testing::TempDir() + "lehr_costmodel_" + std::to_string(getpid()) + "_" +
-                     testing::UnitTest::GetInstance()->current_test_info()->name();
-  ~TemporaryFile() { std::remove(path.c_str()); }
-  std::string text() const {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream out;
-    out << in.rdbuf();
-    return out.str();
-  }
-  void write(const std::string& text) const { std::ofstream(path, std::ios::binary) << text; }
-};
-
-std::string message_of(const auto& action, ErrorKind kind) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind);
-    return error.what();
-  }
-  ADD_FAILURE() << "no Error was thrown";
-  return "";
 }
 
 TEST(XgboostRanking, LearnsAPlantedRankingForRowsItNeverSaw) {
@@ -209,80 +179,6 @@ TEST(XgboostFit, IsDeterministicForItsSeedAndThreads) {
     b.fit(dataset_of(planted(c.rows, 11)));
     EXPECT_EQ(a.predict(fresh.rows), b.predict(fresh.rows)) << c.threads << " threads, " << c.rows << " rows";
   }
-}
-
-TEST(XgboostFile, RoundTripPredictsIdentically) {
-  const TemporaryFile file;
-  const Planted fresh = planted(200, 95);
-  for (const Objective objective : {Objective::kRankPairwise, Objective::kRegression}) {
-    XgboostModel model(options_of(objective)), loaded(options_of(objective));
-    model.fit(dataset_of(planted(200, 13)));
-    model.save(file.path);
-    loaded.load(file.path);
-    EXPECT_EQ(model.predict(fresh.rows), loaded.predict(fresh.rows));
-    EXPECT_EQ(loaded.report().rounds, model.report().rounds);
-    loaded.save(file.path);
-    XgboostModel again(options_of(objective));
-    again.load(file.path);
-    EXPECT_EQ(model.predict(fresh.rows), again.predict(fresh.rows));
-  }
-}
-
-TEST(XgboostFile, KeepsAModelThatHasLearntNothing) {
-  const TemporaryFile file;
-  XgboostModel().save(file.path);
-  XgboostModel loaded;
-  loaded.fit(dataset_of(planted(30, 14)));
-  loaded.load(file.path);
-  EXPECT_EQ(loaded.predict(planted(3, 1).rows), std::vector<double>(3, 0.0));
-}
-
-TEST(XgboostFile, RefusesForeignNewerDamagedAndMismatchedFiles) {
-  const TemporaryFile file;
-  XgboostModel model;
-  model.fit(dataset_of(planted(50, 15)));
-  model.save(file.path);
-  const std::string good = file.text();
-  const auto replaced = [&](const std::string& from, const std::string& to) {
-    std::string text = good;
-    const std::size_t at = text.find(from);
-    EXPECT_NE(at, std::string::npos) << from;
-    return text.replace(at, from.size(), to);
-  };
-  const auto refusal = [&](const std::string& text) {
-    file.write(text);
-    XgboostModel fresh;
-    return message_of([&] { fresh.load(file.path); }, ErrorKind::kUser);
-  };
-  EXPECT_NE(refusal("SQLite format 3").find("not a model file"), std::string::npos);
-  EXPECT_NE(refusal("").find("not a model file"), std::string::npos);
-  const std::string newer = refusal(replaced("lehr-cost-model 1\n", "lehr-cost-model 2\nshape new\n"));
-  EXPECT_NE(newer.find("format 2"), std::string::npos) << newer;
-  EXPECT_NE(newer.find("format 1"), std::string::npos) << newer;
-  const std::string features =
-      refusal(replaced("features " + std::to_string(kFeatureVersion) + "\n", "features 77\n"));
-  EXPECT_NE(features.find("version 77"), std::string::npos) << features;
-  EXPECT_NE(features.find("version " + std::to_string(kFeatureVersion)), std::string::npos) << features;
-  const std::string kind = refusal(replaced("kind rank", "kind validity"));
-  EXPECT_NE(kind.find("'validity'"), std::string::npos) << kind;
-  EXPECT_NE(refusal(good.substr(0, good.size() - 10)).find("damaged"), std::string::npos);
-  std::string flipped = good;
-  flipped[flipped.size() - 20] ^= 1;
-  EXPECT_NE(refusal(flipped).find("damaged"), std::string::npos);
-  XgboostModel missing;
-  message_of([&] { missing.load(file.path + ".missing"); }, ErrorKind::kEnvironment);
-  message_of([&] { model.save("/nonexistent-directory/model"); }, ErrorKind::kEnvironment);
-}
-
-TEST(XgboostFile, AFailedLoadLeavesTheModelAsItWas) {
-  const TemporaryFile file;
-  file.write("nonsense");
-  XgboostModel model;
-  model.fit(dataset_of(planted(50, 16)));
-  const Planted fresh = planted(5, 94);
-  const auto before = model.predict(fresh.rows);
-  EXPECT_THROW(model.load(file.path), Error);
-  EXPECT_EQ(model.predict(fresh.rows), before);
 }
 
 }  // namespace

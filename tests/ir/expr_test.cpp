@@ -8,6 +8,7 @@
 #include "ir/kernel.h"
 #include "ir/print.h"
 #include "tests/support/interpret.h"
+#include "tests/support/unfolded.h"
 
 namespace lehr::ir {
 namespace {

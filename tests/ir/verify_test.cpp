@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "tests/ir/sample_kernels.h"
+#include "tests/support/unfolded.h"
 
 namespace lehr::ir {
 namespace {

@@ -168,16 +168,6 @@ TEST(CompilePool, RejectsByTheLogAndKeepsTheWorker) {
   EXPECT_EQ(read(results[0]).pid, read(results[4]).pid);
 }
 
-TEST(CompilePool, ToleratesWhatItsRuleTolerates) {
-  CompilePoolOptions tolerant = options(1);
-  tolerant.compiler.reject = {.max_spill_bytes = 20, .reject_advisories = false};
-  CompilePool pool(tolerant);
-  const std::vector<Compiled> results =
-      pool.compile(std::vector<Source>{source("a", "spill"), source("b", "advise")});
-  EXPECT_EQ(read(results[0]).entry, "a");
-  EXPECT_EQ(read(results[1]).entry, "b");
-}
-
 TEST(CompilePool, AnswersTheNextBatchRightAfterABrokenEnvironmentEndedOne) {
   CompilePool pool(options());
   EXPECT_THROW(

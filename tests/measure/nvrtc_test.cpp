@@ -167,14 +167,6 @@ TEST_F(Nvrtc, RejectsASpillingKernelWithItsResources) {
   EXPECT_EQ(failure.resources.registers, 32);
 }
 
-TEST_F(Nvrtc, ToleratesSpillsUpToTheRule) {
-  WorkerCompilerOptions tolerant = options();
-  tolerant.reject.max_spill_bytes = 1 << 20;
-  NvrtcCompiler compiler(tolerant);
-  const std::vector<Source> sources = {spilling()};
-  EXPECT_TRUE(std::holds_alternative<Binary>(compiler.compile(sources)[0]));
-}
-
 TEST_F(Nvrtc, StopsACompilationThatTakesTooLong) {
   WorkerCompilerOptions hurried = options();
   hurried.time_limit_s = 1e-6;

@@ -33,7 +33,7 @@ TEST(PtxasLog, GivesRegistersAndNoSpillsOfACleanKernel) {
   EXPECT_EQ(report.spill_load_bytes, 0);
   EXPECT_EQ(report.shared_bytes, std::nullopt);
   EXPECT_TRUE(report.advisories.empty());
-  EXPECT_EQ(why_rejected(report, {}), std::nullopt);
+  EXPECT_EQ(why_rejected(report), std::nullopt);
 }
 
 TEST(PtxasLog, AddsSpillStoresAndLoads) {
@@ -63,14 +63,12 @@ TEST(PtxasLog, KeepsAdvisoriesAsText) {
   ASSERT_EQ(report.advisories.size(), 1u);
   EXPECT_TRUE(report.advisories[0].starts_with("(C7510) Potential Performance Loss")) << report.advisories[0];
   EXPECT_EQ(resources_of(report, 0, 0).advisories, report.advisories[0]);
-  EXPECT_NE(why_rejected(report, {}), std::nullopt);
-  EXPECT_EQ(why_rejected(report, {.max_spill_bytes = 0, .reject_advisories = false}), std::nullopt);
+  EXPECT_NE(why_rejected(report), std::nullopt);
 }
 
-TEST(PtxasLog, RejectsByTheSumOfSpillsOnly) {
+TEST(PtxasLog, RejectsByTheSumOfSpills) {
   const PtxasReport report = parse_ptxas_log(kSpilling);
-  EXPECT_EQ(why_rejected(report, {.max_spill_bytes = 1164}), std::nullopt);
-  const auto reason = why_rejected(report, {.max_spill_bytes = 1163});
+  const auto reason = why_rejected(report);
   ASSERT_TRUE(reason);
   EXPECT_NE(reason->find("1164"), std::string::npos) << *reason;
 }

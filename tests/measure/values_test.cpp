@@ -48,11 +48,6 @@ TEST(Statistics, SpreadIsTheQuartileRangeOverTheMedian) {
   EXPECT_EQ(spread(std::array<double, 1>{3}), 0);
 }
 
-TEST(Statistics, TrimmedMeanDropsBothEnds) {
-  EXPECT_EQ(trimmed_mean(std::array<double, 5>{1000, 2, 3, 4, -500}, 0.2), 3);
-  EXPECT_EQ(trimmed_mean(std::array<double, 3>{1, 2, 6}, 0), 3);
-}
-
 TEST(Statistics, TheEstimateIsTheLowerQuartile) {
   EXPECT_EQ(estimate(std::array<double, 5>{5, 1, 4, 2, 300}), 2);
 }
