@@ -13,14 +13,40 @@ function(lehr_library name)
   target_link_libraries(lehr_${name} PUBLIC ${ARG_EXTERNAL})
 endfunction()
 
+# lehr_installed_headers(TO HEADER...)
+# These headers, and all that they include.
+function(lehr_installed_headers to)
+  set(todo ${ARGN})
+  set(all)
+  while(todo)
+    list(POP_FRONT todo header)
+    if(header IN_LIST all)
+      continue()
+    endif()
+    list(APPEND all ${header})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${header})
+    file(STRINGS ${CMAKE_SOURCE_DIR}/${header} includes REGEX "^#include \"")
+    list(TRANSFORM includes REPLACE "^#include \"([^\"]+)\".*" "\\1")
+    list(APPEND todo ${includes})
+  endwhile()
+  set(${to} ${all} PARENT_SCOPE)
+endfunction()
+
 # lehr_public(NAME...)
-# What `cmake --install BUILD --component dev` installs: the headers of these folders as include/lehr/FOLDER/..., their
-# libraries, and the files of find_package(lehr), which gives a target lehr::NAME for each.
+# What `cmake --install BUILD --component dev` installs: the headers of cmake/public_headers.txt and those that they
+# include, as include/lehr/FOLDER/..., the libraries of these folders, and the files of find_package(lehr), which gives a
+# target lehr::NAME for each.
 function(lehr_public)
   foreach(name ${ARGN})
     set_target_properties(lehr_${name} PROPERTIES EXPORT_NAME ${name})
     install(TARGETS lehr_${name} EXPORT lehrTargets ARCHIVE DESTINATION lib COMPONENT dev)
-    install(DIRECTORY ${CMAKE_SOURCE_DIR}/${name} DESTINATION include/lehr COMPONENT dev FILES_MATCHING PATTERN "*.h")
+  endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/public_headers.txt)
+  file(STRINGS ${CMAKE_SOURCE_DIR}/cmake/public_headers.txt public)
+  lehr_installed_headers(headers ${public})
+  foreach(header ${headers})
+    get_filename_component(folder ${header} DIRECTORY)
+    install(FILES ${CMAKE_SOURCE_DIR}/${header} DESTINATION include/lehr/${folder} COMPONENT dev)
   endforeach()
   include(CMakePackageConfigHelpers)
   write_basic_package_version_file(${CMAKE_BINARY_DIR}/lehrConfigVersion.cmake COMPATIBILITY SameMinorVersion)
