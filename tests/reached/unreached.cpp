@@ -19,7 +19,8 @@ std::string demangled(const std::string& symbol) {
   return status == 0 ? std::string(name.get()) : "";
 }
 
-/// The function whose section this is: ".text._ZN4lehr...", or one of the folders that GCC sorts functions into.
+/// The function whose section this is: ".text._ZN4lehr...", or one of the folders that GCC sorts functions
+/// into.
 std::string function_of_section(std::string_view section) {
   constexpr std::string_view kText = ".text.";
   if (!section.starts_with(kText)) return "";
