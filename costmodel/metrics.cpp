@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -74,32 +73,6 @@ double top_k_recall(std::span<const double> predicted, std::span<const double> t
   };
   const double drawn = static_cast<double>(first.open) / static_cast<double>(first.tied.size());
   return (good(first.certain) + good(first.tied) * drawn) / static_cast<double>(k);
-}
-
-double regret_at_k(std::span<const double> predicted, std::span<const double> truth, std::size_t k) {
-  check_lengths(predicted, truth);
-  k = std::min(k, truth.size());
-  if (k == 0) return 0;
-  const double best = *std::ranges::max_element(truth);
-  if (!(best > 0)) return 0;
-  const std::vector<std::size_t> order = best_first(predicted);
-  const FirstK first = first_k(order, predicted, k);
-  double certain = 0;
-  for (const std::size_t i : first.certain) certain = std::max(certain, truth[i]);
-  // Expected maximum of `open` rows drawn without replacement from the n tied, together with the certain
-  // ones: walk the tied from the best; the next one is the drawn maximum with the chance that none before it
-  // was drawn and it is.
-  std::vector<double> tied;
-  for (const std::size_t i : first.tied) tied.push_back(std::max(certain, truth[i]));
-  std::ranges::sort(tied, std::greater<>());
-  double none_yet = 1, expected = 0;
-  for (std::size_t i = 0; i < tied.size() && none_yet > 0; ++i) {
-    const double drawn =
-        std::min(1.0, static_cast<double>(first.open) / static_cast<double>(tied.size() - i));
-    expected += none_yet * drawn * tied[i];
-    none_yet *= 1 - drawn;
-  }
-  return 1 - expected / best;
 }
 
 std::vector<double> mean_ranks(std::span<const double> values) {

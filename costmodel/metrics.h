@@ -29,10 +29,6 @@ double top_k_recall(std::span<const double> predicted, std::span<const double> t
 /// 0.
 double average_recall(std::span<const double> predicted, std::span<const double> truth, std::size_t k);
 
-/// 1 - (best truth among the model's first k) / (best truth of all), in [0, 1] for truths > 0: what is lost
-/// by measuring only k. 0 for 0 rows. TenSet's "peak score" is 1 minus this.
-double regret_at_k(std::span<const double> predicted, std::span<const double> truth, std::size_t k);
-
 /// Ranks from 0 for the highest value, the mean rank for ties.
 std::vector<double> mean_ranks(std::span<const double> values);
 

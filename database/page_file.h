@@ -29,8 +29,6 @@ class PageFile {
   PageFile(const PageFile&) = delete;
   ~PageFile();
 
-  /// Bytes of a page as the header states it, or what SQLite takes by default where the header is damaged.
-  std::uint32_t page_size() const { return page_size_; }
   /// Calls `found` for all that looks like a row of a table, on every page whatever the page says it is. What
   /// a page's older versions in the log hold comes up more than once.
   void cells(const std::function<void(const CellPlace&)>& found);
@@ -50,7 +48,7 @@ class PageFile {
   std::optional<std::string> payload_at(const CellPlace& place);
 
   int file_ = -1, log_ = -1;
-  std::uint32_t page_size_ = 0;
+  std::uint32_t page_size_ = 0;  // as the header states it, or SQLite's default where the header is damaged
   std::vector<Image> images_;
   std::unordered_map<std::uint32_t, std::uint32_t> newest_;  // image of a page by its number
   std::vector<unsigned char> page_, overflow_;               // last ones read

@@ -45,10 +45,4 @@ void make(Problem& problem, int threads) {
   problem.tolerance = reference.tolerance;
 }
 
-Problem problem_for(const Workload& workload, std::uint64_t seed) {
-  Problem problem = asked_problem(workload, seed);
-  make(problem, 1);
-  return problem;
-}
-
 }  // namespace lehr

@@ -42,8 +42,6 @@ Problem other_problem(const Workload& workload, std::uint64_t seed);
 /// With inputs and expected output; the same for the same workload, seed and `full_flops`
 /// (workload/reference.h). Nothing happens to one that is made.
 void make(Problem& problem, int threads);
-/// asked_problem(), made.
-Problem problem_for(const Workload& workload, std::uint64_t seed);
 
 /// A kernel that computes what is expected on the device that candidates run on, element by element in f64.
 struct PlainSource {

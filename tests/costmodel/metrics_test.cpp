@@ -73,56 +73,21 @@ TEST(AverageRecall, AgreesWithItsDefinition) {
   }
 }
 
-TEST(RegretAtK, IsTheLossAgainstTheBestOfAll) {
-  const Values truth{1.0, 0.8, 0.5};
-  EXPECT_DOUBLE_EQ(regret_at_k(Values{3, 2, 1}, truth, 1), 0);
-  EXPECT_DOUBLE_EQ(regret_at_k(Values{1, 3, 2}, truth, 1), 0.2);
-  EXPECT_DOUBLE_EQ(regret_at_k(Values{1, 3, 2}, truth, 3), 0);
-  EXPECT_EQ(regret_at_k(Values{}, Values{}, 1), 0);
-}
-
-TEST(RegretAtK, AveragesOverTiedPredictions) {
-  // One of three at random: mean of 0, 0.2 and 0.5.
-  EXPECT_NEAR(regret_at_k(Values{1, 1, 1}, Values{1.0, 0.8, 0.5}, 1), 0.7 / 3, 1e-12);
-  // Two of three at random: {1,.8} {1,.5} {.8,.5}.
-  EXPECT_NEAR(regret_at_k(Values{1, 1, 1}, Values{1.0, 0.8, 0.5}, 2), 0.2 / 3, 1e-12);
-}
-
-TEST(RegretAtK, NeverRisesWithK) {
-  Rng rng(7);
-  for (int round = 0; round < 50; ++round) {
-    Values predicted, truth;
-    for (int i = 0; i < 12; ++i) {
-      predicted.push_back(static_cast<double>(rng.below(5)));
-      truth.push_back(0.1 + rng.uniform());
-    }
-    double last = 1;
-    for (std::size_t k = 1; k <= 12; ++k) {
-      const double regret = regret_at_k(predicted, truth, k);
-      EXPECT_LE(regret, last + 1e-12);
-      last = regret;
-    }
-    EXPECT_NEAR(last, 0, 1e-12);
-  }
-}
-
 TEST(RankMetrics, TiesAgreeWithTheAverageOverAllOrders) {
   // Breaks the ties of a prediction in all orders and averages what the metrics say without ties.
   const Values predicted{2, 1, 2, 1, 2}, truth{0.3, 0.9, 0.6, 1.0, 0.1};
   for (std::size_t k = 1; k <= 5; ++k) {
     std::vector<int> order{0, 1, 2, 3, 4};
-    double recall = 0, regret = 0, pairs = 0;
+    double recall = 0, pairs = 0;
     int orders = 0;
     do {
       Values broken = predicted;
       for (std::size_t i = 0; i < 5; ++i) broken[i] += 0.01 * order[i];
       recall += top_k_recall(broken, truth, k);
-      regret += regret_at_k(broken, truth, k);
       pairs += pairwise_accuracy(broken, truth);
       ++orders;
     } while (std::ranges::next_permutation(order).found);
     EXPECT_NEAR(top_k_recall(predicted, truth, k), recall / orders, 1e-12) << k;
-    EXPECT_NEAR(regret_at_k(predicted, truth, k), regret / orders, 1e-12) << k;
     EXPECT_NEAR(pairwise_accuracy(predicted, truth), pairs / orders, 1e-12);
   }
 }

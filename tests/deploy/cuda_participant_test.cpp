@@ -10,6 +10,7 @@
 #include "tests/runtime/folder_support.h"
 #include "measure/core/problem.h"
 #include "measure/vendor/bundle/cuda_bundle.h"
+#include "tests/support/problem_for.h"
 #include "workload/workload.h"
 
 namespace lehr::bundle {

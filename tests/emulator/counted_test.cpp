@@ -11,6 +11,7 @@
 #include "templates/gemm/cuda/gemm_wgmma_space.h"
 #include "tests/emulator/families.h"
 #include "tests/emulator/program.h"
+#include "tests/support/problem_for.h"
 #include "tune/task.h"
 
 namespace lehr {

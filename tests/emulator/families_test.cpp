@@ -20,6 +20,7 @@
 #include "tests/emulator/families.h"
 #include "tests/emulator/program.h"
 #include "tests/emulator/random_workloads.h"
+#include "tests/support/problem_for.h"
 #include "tests/support/sample_config.h"
 #include "tests/support/verify.h"
 #include "tune/task.h"

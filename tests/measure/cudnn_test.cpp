@@ -11,6 +11,7 @@
 #include "fake_cudnn.h"
 #include "host_support.h"
 #include "measure/vendor/cudnn/baseline_cudnn.h"
+#include "tests/support/problem_for.h"
 
 namespace lehr::cudnn {
 namespace {

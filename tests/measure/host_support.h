@@ -11,6 +11,7 @@
 #include "codegen/source.h"
 #include "measure/host/cpu_device.h"
 #include "measure/worker/local_measurer.h"
+#include "tests/support/problem_for.h"
 
 namespace lehr::testing {
 

@@ -22,6 +22,7 @@
 #include "measure/worker/backends.h"
 #include "measure/worker/messages.h"
 #include "target/archs.h"
+#include "tests/support/problem_for.h"
 
 namespace lehr {
 namespace {

@@ -16,6 +16,7 @@
 #include "templates/gemm/cuda/gemm_wgmma.h"
 #include "templates/gemm/cuda/gemm_wgmma_space.h"
 #include "tests/emulator/program.h"
+#include "tests/support/problem_for.h"
 #include "tests/support/sample_config.h"
 #include "tune/task.h"
 

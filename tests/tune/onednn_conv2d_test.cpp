@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "measure/vendor/onednn/baseline_onednn.h"
+#include "tests/support/problem_for.h"
 #include "tune/task.h"
 
 namespace lehr {

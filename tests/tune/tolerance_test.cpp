@@ -7,6 +7,7 @@
 #include "base/small_float.h"
 #include "measure/core/check.h"
 #include "measure/core/element.h"
+#include "tests/support/problem_for.h"
 #include "tune/task.h"
 
 namespace lehr {
