@@ -30,7 +30,7 @@ RebuiltKernel product_of(int rows, const Device& device) {
   const Workload workload = parse_workload(fmt::format("gemm m={} n=16 k=16", rows));
   Winner winner;
   winner.record.workload = to_text(workload);
-  winner.record.config = default_configs(workload, device.limits).front();
+  winner.record.config = families_for(catalog(), workload, device.limits).defaults.front();
   winner.record.target = "cpu";
   winner.record.arch = device.limits.arch;
   Timing timing;

@@ -99,7 +99,7 @@ std::vector<Timed> sample(LocalMeasurer& measurer, const Candidates& candidates,
                           Rng& rng) {
   std::vector<Timed> kernels;
   for (std::size_t draw = 0; draw < 4 * count && kernels.size() < count; ++draw) {
-    const auto emitted = try_emit(candidates, candidates.space.config_of(candidates.space.sample(rng)));
+    const auto emitted = try_emit(candidates, candidates.space.sample(rng));
     const auto* source = std::get_if<Source>(&emitted);
     if (source == nullptr) continue;
     const Outcome outcome = measurer.measure(std::vector<Source>{repeated(*source, kCalls)}, {})[0];

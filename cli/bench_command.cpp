@@ -166,14 +166,14 @@ bool BenchCommand::chosen() const {
   return app_->parsed();
 }
 
-std::vector<Config> BenchCommand::configs(const Candidates& candidates) const {
+std::vector<Point> BenchCommand::points(const Candidates& candidates) const {
   if (configs_.empty()) return candidates.defaults;
-  std::vector<Config> result;
+  std::vector<Point> result;
   for (const std::string& text : configs_) {
     const Config config = parse_config(text);
     if (const auto why = candidates.space.why_invalid(config))
       throw_user("--config '{}' is no schedule of this workload here: {}", text, *why);
-    result.push_back(candidates.space.config_of(candidates.space.point_of(config)));
+    result.push_back(candidates.space.point_of(config));
   }
   return result;
 }
@@ -219,10 +219,12 @@ int BenchCommand::run() {
   std::optional<BundleAnswer> answer;
   if (!bundle_.empty()) answer = BundleAnswers(bundle_).answer(to_text(workload), setup.device.limits);
   const Candidates candidates = candidates_for({workload, setup.device});
-  const std::vector<Config> chosen = configs(candidates);
+  std::vector<Config> chosen;
   std::vector<Source> sources;
-  for (const Config& config : chosen)
-    sources.push_back(emit(candidates.lower(candidates.space.point_of(config))));
+  for (const Point& point : points(candidates)) {
+    chosen.push_back(candidates.space.config_of(point));
+    sources.push_back(emit(candidates.lower(point)));
+  }
   std::optional<Challenger> challenger;
   if (std::erase(named, kUnfused) > 0 && candidates.unfused)
     challenger = {std::string(kUnfused), to_text(chosen[0]) + ", then a pass", candidates.unfused(chosen[0])};

@@ -24,7 +24,7 @@ class BenchCommand {
 
  private:
   /// Those of --config, or each family's default. Throws Error(kUser) for one that is no point of the space.
-  std::vector<Config> configs(const Candidates& candidates) const;
+  std::vector<Point> points(const Candidates& candidates) const;
   /// With --bundle and no workload: what it holds.
   int list_bundle() const;
   /// The device: with a bundle the processor where nothing is said, as lehr_find has it. Throws Error(kUser).

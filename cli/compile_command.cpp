@@ -2,6 +2,7 @@
 #include "cli/compile_command.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <unordered_set>
@@ -84,32 +85,32 @@ CompileCommand::CompileCommand(CLI::App& root, const Environment& environment) :
                "Exit code 1 when a kernel does not compile, spills, or draws an advisory of ptxas (C75xx)."));
 }
 
-std::vector<Config> CompileCommand::configs(const Workload& workload, const Limits& limits) const {
-  const Space space = space_for(workload, limits);
-  if (!family_.empty()) {
-    std::vector<std::string> known;
-    for (const FamilySpace& family : space.families()) known.push_back(family.family());
-    parse_choice("--family", family_, known);
-  }
-  if (std::optional<Config> config = kernel_.config(space)) {
+std::vector<Point> CompileCommand::points(const KernelSpace& kernels) const {
+  const Space& space = kernels.space;
+  std::vector<std::string> known;
+  for (const FamilySpace& family : space.families()) known.push_back(family.family());
+  if (!family_.empty()) parse_choice("--family", family_, known);
+  if (const std::optional<Point> point = kernel_.point(space)) {
     if (!samples_.empty()) throw_user("--config and --samples exclude each other");
     if (!family_.empty()) throw_user("--config and --family exclude each other");
-    return {*std::move(config)};
+    return {*point};
   }
-  std::vector<Config> result;
+  std::vector<Point> result;
   if (samples_.empty()) {
-    for (Config& config : default_configs(workload, limits))
-      if (family_.empty() || config.family == family_) result.push_back(std::move(config));
+    for (const Point& point : kernels.defaults)
+      if (family_.empty() || known[point.family] == family_) result.push_back(point);
     return result;
   }
   const auto wanted = static_cast<std::size_t>(parse_number("--samples", samples_, 1, kMostSamples));
   Rng rng(static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX)));
-  const FamilySpace* family = family_.empty() ? nullptr : space.family(family_);
+  const auto family = static_cast<std::size_t>(std::ranges::find(known, family_) - known.begin());
   std::unordered_set<Point, PointHash> seen;
   for (int since_news = 0; result.size() < wanted && since_news < kDrawsWithoutNews; ++since_news) {
-    const std::optional<Point> point = family ? family->sample(rng) : space.try_sample(rng);
+    std::optional<Point> point =
+        family_.empty() ? space.try_sample(rng) : space.families()[family].sample(rng);
+    if (point && !family_.empty()) point->family = static_cast<std::uint16_t>(family);
     if (!point || !seen.insert(*point).second) continue;
-    result.push_back(family ? family->config_of(*point) : space.config_of(*point));
+    result.push_back(*point);
     since_news = 0;
   }
   return result;
@@ -123,9 +124,13 @@ int CompileCommand::run() {
   const Workload workload = kernel_.workload();
   const int jobs = parse_jobs(jobs_);
   const Device device = kernel_.device(workload, environment_);
-  const std::vector<Config> chosen = configs(workload, device.limits);
+  const KernelSpace kernels = kernel_space(workload, device.limits);
+  std::vector<Config> chosen;
   std::vector<Source> sources;
-  for (const Config& config : chosen) sources.push_back(emit(lower(workload, config, device.limits)));
+  for (const Point& point : points(kernels)) {
+    chosen.push_back(kernels.space.config_of(point));
+    sources.push_back(emit(kernels.lower(point)));
+  }
   const std::unique_ptr<Compiler> compiler =
       make_compiler(device.limits, environment_, own_executable(), jobs, kernel_.isa());
 

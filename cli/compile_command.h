@@ -6,7 +6,7 @@
 
 #include "cli/environment.h"
 #include "cli/kernel_flags.h"
-#include "space/config.h"
+#include "templates/catalog.h"
 
 namespace CLI {
 class App;
@@ -22,7 +22,7 @@ class CompileCommand {
   int run();
 
  private:
-  std::vector<Config> configs(const Workload& workload, const Limits& limits) const;
+  std::vector<Point> points(const KernelSpace& kernels) const;
 
   const Environment& environment_;
   CLI::App* app_;

@@ -81,7 +81,7 @@ const IsaLevel* KernelFlags::isa() const {
   return parse_isa(isa_);
 }
 
-std::optional<Config> KernelFlags::config(const Space& space) const {
+std::optional<Point> KernelFlags::point(const Space& space) const {
   if (config_.empty()) return std::nullopt;
   Config config;
   try {
@@ -91,7 +91,7 @@ std::optional<Config> KernelFlags::config(const Space& space) const {
   }
   if (const auto reason = space.why_invalid(config))
     throw_user("--config {} is not valid: {}", config_, *reason);
-  return space.config_of(space.point_of(config));  // without retired knobs
+  return space.point_of(config);
 }
 
 LoggedDevices KernelFlags::logged_devices() const {

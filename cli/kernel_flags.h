@@ -37,7 +37,7 @@ class KernelFlags {
   Device device(const Workload& workload, const Environment& environment, bool measure_rates = false) const;
   /// The config of --config; nullopt when it was not given. Throws Error(kUser) when it is no point of
   /// `space`.
-  std::optional<Config> config(const Space& space) const;
+  std::optional<Point> point(const Space& space) const;
   /// That of --isa; nullptr: native. Throws Error(kUser).
   const IsaLevel* isa() const;
   bool has_config() const { return !config_.empty(); }

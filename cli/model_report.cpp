@@ -17,14 +17,13 @@ std::vector<SharedTask> served_tasks(const NetworkPlaces& places, const Device& 
                                      const std::function<void(const std::string&)>& leave_out) {
   std::vector<SharedTask> tasks;
   for (const PlacedWorkload& placed : places.workloads) {
-    try {
-      for (const LeftOut& family : candidates_for({placed.workload, device}).faulty)
-        leave_out(fmt::format("{} for '{}': {}", family.family, to_text(placed.workload), family.reason));
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kUser) throw;
-      leave_out(error.what());
+    const Families families = families_for(catalog(), placed.workload, device.limits);
+    if (const auto none = why_none_serves(families, placed.workload, device.limits)) {
+      leave_out(*none);
       continue;
     }
+    for (const LeftOut& family : families.faulty)
+      leave_out(fmt::format("{} for '{}': {}", family.family, to_text(placed.workload), family.reason));
     tasks.push_back({placed.workload, static_cast<double>(placed.places.size())});
   }
   return tasks;

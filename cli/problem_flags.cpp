@@ -10,7 +10,7 @@
 #include "cli/standard_streams.h"
 #include "cli/suites.h"
 #include "cli/table.h"
-#include "tune/task.h"
+#include "templates/catalog.h"
 
 namespace lehr {
 
@@ -79,16 +79,16 @@ std::vector<Workload> ProblemFlags::served_by(
     const std::function<void(const std::string&)>& leave_out) const {
   std::string reason;
   std::erase_if(workloads, [&](const Workload& workload) {
-    try {
-      for (const LeftOut& family : candidates_for({workload, device}).faulty)
-        leave_out(fmt::format("{} for '{}': {}", family.family, to_text(workload), family.reason));
-      return false;
-    } catch (const Error& error) {
-      if (!from_file() || error.kind() != ErrorKind::kUser) throw;
-      reason = error.what();
+    const Families families = families_for(catalog(), workload, device.limits);
+    if (const auto none = why_none_serves(families, workload, device.limits)) {
+      if (!from_file()) throw_user("{}", *none);
+      reason = *none;
       leave_out(reason);
       return true;
     }
+    for (const LeftOut& family : families.faulty)
+      leave_out(fmt::format("{} for '{}': {}", family.family, to_text(workload), family.reason));
+    return false;
   });
   if (workloads.empty())
     throw_user("nothing of {} can be served here; the last reason: {}", suite_.empty() ? file_ : suite_,

@@ -27,6 +27,16 @@
 namespace lehr {
 namespace {
 
+/// The kernel of a stored config; nullopt where the templates of today do not have it.
+std::optional<ir::Kernel> known_kernel(const Workload& workload, const Config& config, const Limits& limits) {
+  try {
+    return lower(workload, config, limits);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUser) throw;
+    return std::nullopt;
+  }
+}
+
 const std::vector<std::string> kForms = {"ast", "source", "features", "log", "model", "picks"};
 
 }  // namespace
@@ -55,19 +65,23 @@ ShowCommand::ShowCommand(CLI::App& root, const Environment& environment)
                 {"output", "lehr show gemm --m 512 --n 512 --k 512 --as model --db lehr.db"}}));
 }
 
-ShowCommand::Choice ShowCommand::choose(const Workload& workload, const Limits& limits) const {
-  const Space space = space_for(workload, limits);
-  if (std::optional<Config> config = kernel_.config(space)) {
+ShowCommand::Choice ShowCommand::choose(const Task& task) const {
+  const Limits& limits = task.device.limits;
+  const Candidates candidates = candidates_for(task);
+  const auto choice = [&](const Point& point, std::string origin) {
+    return Choice{candidates.space.config_of(point), std::move(origin), limits, candidates.lower(point)};
+  };
+  if (const std::optional<Point> point = kernel_.point(candidates.space)) {
     if (!sample_.empty()) throw_user("--config and --sample exclude each other");
-    return {*std::move(config), "as given", limits, std::nullopt};
+    return choice(*point, "as given");
   }
   if (!sample_.empty()) {
     Rng rng(static_cast<std::uint64_t>(parse_number("--sample", sample_, 0, INT64_MAX)));
-    return {space.config_of(space.sample(rng)), "sample " + sample_, limits, std::nullopt};
+    return choice(candidates.space.sample(rng), "sample " + sample_);
   }
-  if (std::optional<Choice> best = choose_from_log(workload, limits)) return *std::move(best);
-  return {ordered_defaults(workload, limits)[0],
-          fmt::format("the default; {} knows none of this workload", database_), limits, std::nullopt};
+  if (std::optional<Choice> best = choose_from_log(task.workload, limits)) return *std::move(best);
+  return choice(candidates.defaults[0],
+                fmt::format("the default; {} knows none of this workload", database_));
 }
 
 std::optional<ShowCommand::Choice> ShowCommand::choose_from_log(const Workload& workload,
@@ -80,10 +94,14 @@ std::optional<ShowCommand::Choice> ShowCommand::choose_from_log(const Workload& 
   for (const Winner& winner : winners(Database::open_read_only(database_), filter)) {
     if (winner.record.arch != limits.arch || !devices.include(winner.record)) continue;
     const Limits own = winner.device ? limits_of(*winner.device).limits : limits;
-    if (space_for(workload, own).why_invalid(winner.record.config)) continue;
+    std::optional<ir::Kernel> kernel = known_kernel(workload, winner.record.config, own);
+    if (!kernel) continue;
     return Choice{winner.record.config,
-                  fmt::format("the best in {}, {}", database_, format_time_us(winner.verdict.best)), own,
-                  winner.record, winner.device.has_value()};
+                  fmt::format("the best in {}, {}", database_, format_time_us(winner.verdict.best)),
+                  own,
+                  *std::move(kernel),
+                  winner.record,
+                  winner.device.has_value()};
   }
   return std::nullopt;
 }
@@ -109,8 +127,8 @@ int ShowCommand::run() {
   const Workload problem = kernel_.workload();
   if (as_ == "model") return run_model(to_text(problem));
   if (as_ == "picks") return run_picks(problem);
-  const Choice choice = choose(problem, kernel_.device(problem, environment_).limits);
-  const ir::Kernel kernel = lower(problem, choice.config, choice.limits);
+  const Choice choice = choose({problem, kernel_.device(problem, environment_)});
+  const ir::Kernel& kernel = choice.kernel;
   const Source source = emit(kernel);
   nlohmann::json document = {{"workload", to_text(problem)},
                              {"arch", choice.limits.arch},

@@ -10,7 +10,7 @@
 #include "cli/kernel_flags.h"
 #include "codegen/source.h"
 #include "database/record.h"
-#include "space/config.h"
+#include "tune/task.h"
 
 namespace CLI {
 class App;
@@ -30,11 +30,12 @@ class ShowCommand {
   struct Choice {
     Config config;
     std::string origin;
-    Limits limits;                 ///< to lower it with
-    std::optional<Record> record;  ///< of the log, where it comes from there
-    bool facts_known = true;       ///< `limits` are those of the record's device
+    Limits limits;  ///< that it was lowered with
+    ir::Kernel kernel;
+    std::optional<Record> record = {};  ///< of the log, where it comes from there
+    bool facts_known = true;            ///< `limits` are those of the record's device
   };
-  Choice choose(const Workload& workload, const Limits& limits) const;
+  Choice choose(const Task& task) const;
   std::optional<Choice> choose_from_log(const Workload& workload, const Limits& limits) const;
   static nlohmann::json as_measured(const Choice& choice, const Source& source);
   int run_model(const std::string& workload) const;

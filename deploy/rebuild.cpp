@@ -20,8 +20,19 @@ struct Refusal {
   bool remeasuring_helps = true;  ///< its config can still be made and timed
 };
 
+/// The kernel of a stored config, if the templates of today still have it.
+std::variant<ir::Kernel, Refusal> lowered(const Workload& workload, const Config& config,
+                                          const Limits& limits) {
+  try {
+    return lower(workload, config, limits);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUser) throw;
+    return Refusal{fmt::format("its config is no longer valid: {}: tune it again", error.what()), false};
+  }
+}
+
 /// A winner's kernel, made with the facts of its device and held against the hash of what was measured.
-/// Throws Error for a workload or a config that the templates of today do not know.
+/// Throws Error for a workload that this version does not know.
 std::variant<RebuiltKernel, Refusal> kernel_of(const Winner& winner) {
   const Record& record = winner.record;
   const Workload workload = parse_workload(record.workload);
@@ -32,9 +43,9 @@ std::variant<RebuiltKernel, Refusal> kernel_of(const Winner& winner) {
               "what was measured"
             : "the row of its device, with the facts that its kernel depends on, is not in the log"};
   const StoredLimits stored = limits_of(*winner.device);
-  if (const auto invalid = space_for(workload, stored.limits).why_invalid(record.config))
-    return Refusal{fmt::format("its config is no longer valid: {}: tune it again", *invalid), false};
-  ir::Kernel kernel = lower(workload, record.config, stored.limits);
+  std::variant<ir::Kernel, Refusal> made = lowered(workload, record.config, stored.limits);
+  if (auto* refusal = std::get_if<Refusal>(&made)) return std::move(*refusal);
+  ir::Kernel& kernel = std::get<ir::Kernel>(made);
   Source source = emit(kernel);
   std::optional<std::string> another = why_another(record, source);
   if (!another) return RebuiltKernel{winner, workload, std::move(kernel), std::move(source)};

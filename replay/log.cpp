@@ -9,7 +9,6 @@
 #include "database/database.h"
 #include "replay/formats.h"
 #include "replay/origin.h"
-#include "templates/catalog.h"
 #include "tune/stored_kernel.h"
 
 namespace lehr {
@@ -42,16 +41,13 @@ std::vector<TableRow> rows_of(const std::vector<Record>& records) {
   return rows;
 }
 
-// Whether the kernels that the table is searched with are those that its times belong to.
-void count_changed_kernels(const std::vector<Record>& records, Table& table) {
-  std::optional<Lowerings> lowered;
-  try {
-    if (table.origin) lowered.emplace(table.origin->workload, table.origin->limits);
-  } catch (const Error&) {  // no family serves it any more
-  }
+// Whether the kernels that the table is searched with, none without `kernels`, are those that its times
+// belong to.
+void count_changed_kernels(const std::vector<Record>& records, const std::optional<KernelSpace>& kernels,
+                           Table& table) {
   const auto lower = [&](const Config& config) {
-    if (!lowered) throw_user("no kernel");
-    return (*lowered)(config);
+    if (!kernels) throw_user("no kernel");
+    return kernels->lower(kernels->space.point_of(config));
   };
   for (const Record& record : records) {
     if (!record.time_us()) continue;
@@ -62,13 +58,9 @@ void count_changed_kernels(const std::vector<Record>& records, Table& table) {
 }
 
 /// Writes configs as this version does, so that rows of before and after a knob went are of one table.
-void leave_out_retired_knobs(std::vector<Record>& records, const TableOrigin& origin) {
-  try {
-    const Space space = space_for(origin.workload, origin.limits);
-    for (Record& record : records)
-      if (const auto point = space.find_like(record.config)) record.config = space.config_of(*point);
-  } catch (const Error&) {  // no family serves it any more
-  }
+void leave_out_retired_knobs(std::vector<Record>& records, const Space& space) {
+  for (Record& record : records)
+    if (const auto point = space.find_like(record.config)) record.config = space.config_of(*point);
 }
 
 }  // namespace
@@ -92,8 +84,9 @@ std::vector<Table> read_log(const std::string& file) {
     table.kernel = records[0].workload;
     table.device = short_name(records[0].device);
     table.origin = origin_of(records, facts);
-    count_changed_kernels(records, table);
-    if (table.origin) leave_out_retired_knobs(records, *table.origin);
+    const std::optional<KernelSpace> kernels = table.origin ? kernels_of(*table.origin) : std::nullopt;
+    count_changed_kernels(records, kernels, table);
+    if (kernels) leave_out_retired_knobs(records, kernels->space);
     table.rows = rows_of(records);
     tables.push_back(std::move(table));
   }

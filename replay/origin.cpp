@@ -15,6 +15,14 @@
 
 namespace lehr {
 
+std::optional<KernelSpace> kernels_of(const TableOrigin& origin) {
+  try {
+    return kernel_space(origin.workload, origin.limits);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 int cores_of(const std::string& identity) {
   int cores = 1;
   const std::size_t at = identity.find("cores=");

@@ -10,6 +10,7 @@
 
 #include "database/record.h"
 #include "replay/table.h"
+#include "templates/catalog.h"
 
 namespace lehr {
 
@@ -22,6 +23,10 @@ using LoggedFacts = std::map<std::uint64_t, StoredDevice>;
 /// wherever the log is read. nullopt for a workload that this version does not know, and in such a log for an
 /// architecture.
 std::optional<TableOrigin> origin_of(std::span<const Record> rows, const LoggedFacts& facts);
+
+/// The kernels that this version makes of the configs of such a table; nullopt where no family serves its
+/// workload any more.
+std::optional<KernelSpace> kernels_of(const TableOrigin& origin);
 
 /// The number in " | cores=2 | " of an identity (measure/core/device.h); 1 where there is none.
 int cores_of(const std::string& identity);

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "costmodel/features.h"
-#include "templates/catalog.h"
+#include "replay/origin.h"
 #include "tune/past_tasks.h"
 #include "tune/proposer.h"
 
@@ -17,17 +17,20 @@ namespace lehr {
 namespace {
 
 // True if the first config of each family can still be lowered.
-bool lowers(const Table& table) {
-  if (!table.origin) return false;
-  try {
-    std::set<std::string> families;
-    for (const TableRow& row : table.rows)
-      if (families.insert(row.config.family).second)
-        lower(table.origin->workload, row.config, table.origin->limits);
-    return true;
-  } catch (const std::exception&) {  // a family or a knob of another version
-    return false;
-  }
+bool lowers(const Table& table, const RowOfConfig& row_of) {
+  std::set<std::string> families;
+  std::vector<float> row(feature_table().size());
+  for (const TableRow& each : table.rows)
+    if (families.insert(each.config.family).second && !row_of(each.config, row)) return false;
+  return true;
+}
+
+// Rows of the kernels of a table, if it is of one of our logs and its configs can still be lowered; else
+// empty.
+RowOfConfig rows_of_kernels(const Table& table) {
+  if (!table.origin) return {};
+  RowOfConfig row_of = lowered_rows(*table.origin);
+  return lowers(table, row_of) ? row_of : RowOfConfig();
 }
 
 bool same_knobs(const Config& config, const Space& space) {
@@ -54,12 +57,13 @@ std::vector<std::size_t> chosen(const std::vector<TableRow>& rows) {
 }  // namespace
 
 RowOfConfig lowered_rows(const TableOrigin& origin) {
-  return [&origin, lowered = Lowerings(origin.workload, origin.limits)](const Config& config,
-                                                                        std::span<float> row) {
+  return [kernels = kernels_of(origin)](const Config& config, std::span<float> row) {
+    const std::optional<Point> point = kernels ? kernels->space.find(config) : std::nullopt;
+    if (!point) return false;
     try {
-      featurize(lowered(config), origin.limits, row);
+      featurize(kernels->lower(*point), kernels->limits, row);
       return true;
-    } catch (const std::exception&) {
+    } catch (const std::exception&) {  // a template must not end what reads a log
       return false;
     }
   };
@@ -70,8 +74,8 @@ std::optional<PastTask> past_task(const Table& source, const Arena& arena) {
   if (source.kernel == table.kernel && source.device == table.device) return std::nullopt;
   RowOfConfig row_of;
   if (!arena.knobs()) {
-    if (!lowers(source)) return std::nullopt;
-    row_of = lowered_rows(*source.origin);
+    row_of = rows_of_kernels(source);
+    if (!row_of) return std::nullopt;
   } else if (!std::ranges::all_of(
                  source.rows, [&](const TableRow& row) { return same_knobs(row.config, arena.space()); })) {
     return std::nullopt;
@@ -101,10 +105,9 @@ std::optional<PastTask> past_task(const Table& source, const Arena& arena) {
 
 Arena::Arena(const Table& table, bool raw_knobs) : table_(&table), space_(space_of(table)) {
   for (const TableRow& row : table.rows) times_.emplace(space_.point_of(row.config), row.time_us);
-  if (!raw_knobs && lowers(table)) {
+  if (const RowOfConfig lower_row = raw_knobs ? RowOfConfig() : rows_of_kernels(table)) {
     columns_ = feature_table().size();
     // Searches come back to the same rows over and over: each is lowered once.
-    const RowOfConfig lower_row = lowered_rows(*table.origin);
     std::vector<float> row(columns_);
     for (const TableRow& each : table.rows)
       if (lower_row(each.config, row)) rows_.emplace(space_.point_of(each.config), row);

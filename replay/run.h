@@ -54,7 +54,6 @@ class Arena {
 /// As RowOf, of configs, which need not be of a space.
 using RowOfConfig = std::function<bool(const Config& config, std::span<float> row)>;
 /// Rows of the kernels that the templates of today make of configs; a config that cannot be lowered has none.
-/// Borrows `origin`.
 RowOfConfig lowered_rows(const TableOrigin& origin);
 
 /// The rows of `source` as the search on `arena` can learn from them: nullopt if it is a recording of the

@@ -92,6 +92,7 @@ void describe(const Template& entry, const Workload& workload, const Limits& lim
                                                       to_text(config), *invalid)});
       return;
     }
+    found.serving.push_back(entry);
     found.spaces.push_back(std::move(space));
     found.defaults.push_back(std::move(config));
   } catch (const Error& error) {
@@ -110,59 +111,45 @@ Families families_for(std::span<const Template> templates, const Workload& workl
   return found;
 }
 
-Space space_of(Families families, const Workload& workload, const Limits& limits) {
-  if (!families.spaces.empty()) return Space(std::move(families.spaces));
+std::optional<std::string> why_none_serves(const Families& families, const Workload& workload,
+                                           const Limits& limits) {
+  if (!families.spaces.empty()) return std::nullopt;
   std::vector<std::string> reasons;
   for (const std::vector<LeftOut>* some : {&families.refusing, &families.faulty})
     for (const LeftOut& one : *some) reasons.push_back(fmt::format("{}: {}", one.family, one.reason));
-  throw_user("no kernel family serves '{}' on {} ({})", to_text(workload), limits.arch,
-             fmt::join(reasons, "; "));
+  return fmt::format("no kernel family serves '{}' on {} ({})", to_text(workload), limits.arch,
+                     fmt::join(reasons, "; "));
 }
 
-Space space_for(const Workload& workload, const Limits& limits) {
-  return space_of(families_for(catalog(), workload, limits), workload, limits);
+ir::Kernel KernelSpace::lower(const Point& point) const {
+  const Members schedule = space.families()[point.family].members_of(point);
+  return families[point.family].lower_schedule(workload, schedule, limits);
 }
 
-namespace {
-
-/// A config comes from a log or a command line: what the space does not hold may divide by zero in a
-/// lowering.
-void require_in(const FamilySpace& space, const Config& config) {
-  if (const auto invalid = space.why_invalid(config))
-    throw_user("{} is not of this space: {}", to_text(config), *invalid);
+KernelSpace kernel_space(Families families, const Workload& workload, const Limits& limits) {
+  if (const auto reason = why_none_serves(families, workload, limits)) throw_user("{}", *reason);
+  KernelSpace kernels = {.workload = workload,
+                         .limits = limits,
+                         .space = Space(std::move(families.spaces)),
+                         .families = std::move(families.serving),
+                         .defaults = {}};
+  for (const Config& config : families.defaults) kernels.defaults.push_back(kernels.space.point_of(config));
+  return kernels;
 }
 
-}  // namespace
+KernelSpace kernel_space(const Workload& workload, const Limits& limits) {
+  return kernel_space(families_for(catalog(), workload, limits), workload, limits);
+}
 
 ir::Kernel lower(const Workload& workload, const Config& config, const Limits& limits) {
   const Template& entry = template_named(config.family);
   if (const auto reason = why_unserved(entry, workload, limits))
     throw_user("{} does not serve '{}': {}", entry.name, to_text(workload), *reason);
   const FamilySpace space = entry.space(workload, limits);
-  require_in(space, config);
-  return entry.lower_schedule(workload, space.members_of(config), limits);
-}
-
-Lowerings::Lowerings(const Workload& workload, const Limits& limits)
-    : Lowerings(workload, limits, families_for(catalog(), workload, limits).spaces) {}
-
-Lowerings::Lowerings(const Workload& workload, const Limits& limits, std::vector<FamilySpace> spaces)
-    : workload_(workload), limits_(limits), spaces_(std::move(spaces)) {}
-
-ir::Kernel Lowerings::operator()(const Point& point) const {
-  const FamilySpace& space = spaces_[point.family];
-  return template_named(space.family()).lower_schedule(workload_, space.members_of(point), limits_);
-}
-
-ir::Kernel Lowerings::operator()(const Config& config) const {
-  const auto space = std::ranges::find(spaces_, config.family, &FamilySpace::family);
-  if (space == spaces_.end()) return lower(workload_, config, limits_);
-  require_in(*space, config);
-  return template_named(config.family).lower_schedule(workload_, space->members_of(config), limits_);
-}
-
-std::vector<Config> default_configs(const Workload& workload, const Limits& limits) {
-  return families_for(catalog(), workload, limits).defaults;
+  // What the space does not hold may divide by zero in a lowering.
+  const std::optional<Point> point = space.find(config);
+  if (!point) throw_user("{} is not of this space: {}", to_text(config), *space.why_invalid(config));
+  return entry.lower_schedule(workload, space.members_of(*point), limits);
 }
 
 }  // namespace lehr

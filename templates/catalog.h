@@ -1,4 +1,5 @@
-// The explicit list of kernel families, and the three questions that everyone else asks of it.
+// The explicit list of kernel families, and what it offers for a workload: a space, and the kernels of its
+// points.
 #pragma once
 
 #include <optional>
@@ -27,11 +28,14 @@ struct LeftOut {
 
 /// What families make of one workload on one device.
 struct Families {
+  /// Those that serve it, and the space of each.
+  std::vector<Template> serving;
   std::vector<FamilySpace> spaces;
   /// One point of each space, that of the last space first: the catalogue lists general families first, and
   /// one made for few rows or for dot products, where it serves the workload, is the better first guess.
   std::vector<Config> defaults;
-  std::vector<LeftOut> refusing;  ///< of the operator and the target: what why_unserved() says
+  /// Of the operator and the target: what why_unserved() says.
+  std::vector<LeftOut> refusing;
   /// Those that serve the workload and then fail to describe their schedules: an internal error, or a default
   /// that is no point of the space (as where it has none). A bug of theirs, which costs their part of the
   /// search and not the search.
@@ -39,34 +43,29 @@ struct Families {
 };
 Families families_for(std::span<const Template> templates, const Workload& workload, const Limits& limits);
 
-/// The union of their spaces, without those of the faulty families. Throws Error(kUser) with the reason of
-/// each family where there is none.
-Space space_of(Families families, const Workload& workload, const Limits& limits);
+/// nullopt if there is a family to search, else a sentence with the reason of each.
+std::optional<std::string> why_none_serves(const Families& families, const Workload& workload,
+                                           const Limits& limits);
 
-/// The same of all families of the catalogue.
-Space space_for(const Workload& workload, const Limits& limits);
+/// All kernels of one workload on one device: a space, and the kernel of each of its points.
+struct KernelSpace {
+  Workload workload;
+  Limits limits;
+  Space space;
+  std::vector<Template> families;  ///< of `space`, in its order
+  std::vector<Point> defaults;     ///< those of Families::defaults
 
-/// The AST of a config. Throws Error(kUser) with the reason for one that is not of that space.
-ir::Kernel lower(const Workload& workload, const Config& config, const Limits& limits);
-
-/// The same of many configs of one workload, in half of the time: a search's inner loop. From any thread.
-class Lowerings {
- public:
-  Lowerings(const Workload& workload, const Limits& limits);
-  /// Where the caller has the spaces of families_for() the workload at hand.
-  Lowerings(const Workload& workload, const Limits& limits, std::vector<FamilySpace> spaces);
-  /// Of a point of space_for() the workload.
-  ir::Kernel operator()(const Point& point) const;
-  /// As lower().
-  ir::Kernel operator()(const Config& config) const;
-
- private:
-  Workload workload_;
-  Limits limits_;
-  std::vector<FamilySpace> spaces_;
+  /// Pure; microseconds. From any thread.
+  ir::Kernel lower(const Point& point) const;
 };
+/// Of the families that serve the workload, without the faulty ones. Throws Error(kUser) with
+/// why_none_serves().
+KernelSpace kernel_space(Families families, const Workload& workload, const Limits& limits);
+/// The same of all families of the catalogue.
+KernelSpace kernel_space(const Workload& workload, const Limits& limits);
 
-/// The defaults of all families of the catalogue, in the order of Families::defaults.
-std::vector<Config> default_configs(const Workload& workload, const Limits& limits);
+/// The kernel of one config that comes from outside, a log or a command line; its family's space alone is
+/// looked at. Throws Error(kUser) with the reason for one that is not of the workload's space.
+ir::Kernel lower(const Workload& workload, const Config& config, const Limits& limits);
 
 }  // namespace lehr

@@ -43,15 +43,6 @@ struct Template {
   std::vector<std::string_view> reads = {"math"};
   /// Whether its kernels do fewer products than the sum that defines the operator (Winograd's).
   bool saves_products = false;
-
-  /// The kernel of a config, and the default, where there is no space yet. Of many configs of one workload:
-  /// Lowerings (catalog.h). lower() CHECKs that the config has all knobs.
-  ir::Kernel lower(const Workload& workload, const Config& config, const Limits& limits) const {
-    return lower_schedule(workload, space(workload, limits).members_of(config), limits);
-  }
-  Config default_config(const Workload& workload, const Limits& limits) const {
-    return default_in(space(workload, limits), workload, limits);
-  }
 };
 
 }  // namespace lehr

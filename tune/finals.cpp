@@ -34,13 +34,13 @@ std::size_t affordable_finalists(double budget_s, std::size_t most, double defau
       std::min({wanted, left_s / std::max(each_s, 1e-9), static_cast<double>(most)}));
 }
 
-std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optional<Config>& default_config,
+std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optional<Point>& the_default,
                                         std::size_t count) {
   std::vector<std::size_t> order;
   std::unordered_set<std::uint64_t> sources;
   for (std::size_t i = 0; i < trials.all().size(); ++i) {
     const KnownTrial& trial = trials.all()[i];
-    if (default_config && trial.config == *default_config) {
+    if (the_default && trial.point == *the_default) {
       if (trial.source_hash != 0) sources.insert(trial.source_hash);
     } else if (trial.time_us()) {
       order.push_back(i);

@@ -12,7 +12,7 @@ namespace lehr {
 
 /// The fastest trials with different kernels (by source hash where both are known), the default left out; at
 /// most `count`, fastest first. Positions in trials.all().
-std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optional<Config>& default_config,
+std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optional<Point>& the_default,
                                         std::size_t count);
 
 /// How many of `most` finalists a contest of `budget_s` seconds has time for beside the default; 0: there is

@@ -37,10 +37,8 @@ std::vector<FirstPick> first_picks(const Candidates& candidates, const Limits& l
     proposer.observe(results, best_us);
   };
   // As a session does: the first default alone.
-  std::vector<Point> defaults;
-  for (const Config& config : candidates.defaults) defaults.push_back(candidates.space.point_of(config));
-  measure(std::span(defaults).first(1), 0);
-  measure(std::span(defaults).subspan(1), 0);
+  measure(std::span(candidates.defaults).first(1), 0);
+  measure(std::span(candidates.defaults).subspan(1), 0);
   for (int batch = 1; picks.size() < fits.first_fit; ++batch) {
     std::vector<Point> points;
     for (const Proposal& each : proposer.propose(proposer.next_batch(), seen)) points.push_back(each.point);

@@ -247,10 +247,12 @@ namespace {
 /// The verdict whose kernel is an answer today.
 std::optional<StoredVerdict> valid_verdict(const Task& task, const Database& database) {
   const std::string identity = identity_of(task.device);
-  for (StoredVerdict& verdict : database.verdicts(
-           {.workload = to_text(task.workload), .device = identity, .target = "", .family = ""})) {
+  std::vector<StoredVerdict> verdicts =
+      database.verdicts({.workload = to_text(task.workload), .device = identity, .target = "", .family = ""});
+  if (verdicts.empty()) return std::nullopt;
+  const Candidates candidates = candidates_for(task);
+  for (StoredVerdict& verdict : verdicts) {
     const std::optional<Record> record = database.find(verdict.record_id);
-    const Candidates candidates = candidates_for(task);
     if (record && candidates.space.contains(record->config) && answers(*record, identity, candidates))
       return std::move(verdict);
   }

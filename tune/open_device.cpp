@@ -21,12 +21,7 @@ std::optional<std::string> why_not(const Device& device, const Workload& workloa
   const Backend& backend = backend_of(device.limits.target);
   if (backend.why_no_compiler != nullptr)
     if (const auto missing = backend.why_no_compiler(tools)) return missing;
-  try {
-    space_for(workload, device.limits);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return std::nullopt;
+  return why_none_serves(families_for(catalog(), workload, device.limits), workload, device.limits);
 }
 
 /// What worker processes get on top of our environment: vendor libraries, and what those load in their turn,

@@ -98,7 +98,7 @@ std::vector<Proposal> Proposer::propose_by(const Predict& predict, std::size_t c
   tell_how_to_choose(static_cast<bool>(predict));
   const std::vector<Point> points = strategy_->propose(count, seen, score, rng_);
   std::vector<Proposal> proposals;
-  for (const Point& point : points) proposals.push_back({point, std::nullopt});
+  for (const Point& point : points) proposals.push_back({.point = point});
   if (!predict || proposals.empty()) return proposals;
   const std::vector<double> scores = score(points);
   for (std::size_t i = 0; i < proposals.size(); ++i) proposals[i].predicted = scores[i];

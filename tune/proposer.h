@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "search/strategy.h"
@@ -20,9 +21,13 @@ struct Measurement {
   std::optional<double> time_us;  ///< nullopt: it failed
 };
 
+/// A config that is to be measured.
 struct Proposal {
   Point point;
-  std::optional<double> predicted;  ///< the score that it was picked by
+  /// Who wants it, as it is stored: "default", "anneal", "random", "transfer", "resume", ... A Proposer
+  /// leaves it to its caller, which knows the strategy's name.
+  std::string picked_by = {};
+  std::optional<double> predicted = {};  ///< the score that it was picked by; nullopt: picked without a model
 };
 
 /// Sizes of the batches that are measured between two looks at the model: small first, because the model is

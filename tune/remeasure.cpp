@@ -14,7 +14,7 @@ namespace lehr {
 namespace {
 
 /// One trial of the default and one of `wanted`, then the contest.
-Summary time_again(const Config& wanted, const Task& task, Candidates candidates, Measurer& measurer,
+Summary time_again(const Point& wanted, const Task& task, Candidates candidates, Measurer& measurer,
                    Database& database, const std::string& tool_version,
                    const std::atomic<bool>& interrupted) {
   candidates.defaults.resize(1);
@@ -53,9 +53,10 @@ Remeasured remeasure(const Record& record, Database& database, const OpenOptions
     Candidates candidates = candidates_for(task);
     if (const auto invalid = candidates.space.why_invalid(record.config))
       return {fmt::format("its config is no longer valid: {}; lehr tune it again", *invalid)};
-    const Config wanted = candidates.space.config_of(candidates.space.point_of(record.config));
+    const Point point = candidates.space.point_of(record.config);
+    const Config wanted = candidates.space.config_of(point);
     const Summary summary =
-        time_again(wanted, task, std::move(candidates), *setup.measurer, database, tool_version, interrupted);
+        time_again(point, task, std::move(candidates), *setup.measurer, database, tool_version, interrupted);
     if (!summary.best) return {summary.first_failure};
     return {"", summary.verdict.best, summary.best->config == wanted};
   } catch (const Error& error) {

@@ -48,7 +48,7 @@ bool killed_a_worker(const Outcome& outcome) {
 EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& identity,
                          const Candidates& candidates, const std::map<std::string, std::string>& origins) {
   EarlierRuns result;
-  std::unordered_map<Config, std::size_t, ConfigHash> answer_at;
+  std::unordered_map<Point, std::size_t, PointHash> answer_at;
   std::set<std::string> runs;
   for (const Record& row : rows) {
     const std::optional<Point> point = candidates.space.find(row.config);
@@ -65,16 +65,16 @@ EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& ide
     Record answer = row;
     answer.config = candidates.space.config_of(*point);  // without retired knobs
     const bool killed = killed_a_worker(row.outcome);
-    if (killed) ++result.deaths[answer.config];
-    const auto known = result.deaths.find(answer.config);
+    if (killed) ++result.deaths[*point];
+    const auto known = result.deaths.find(*point);
     const int deaths = known == result.deaths.end() ? 0 : known->second;
     const bool quarantined = deaths >= kQuarantineDeaths;
     if (quarantined ? !killed : !lasting(row.outcome)) continue;
     result.quarantined += quarantined && deaths == kQuarantineDeaths ? 1 : 0;
     runs.insert(row.session);
-    const auto [found, inserted] = answer_at.try_emplace(answer.config, result.answers.size());
+    const auto [found, inserted] = answer_at.try_emplace(*point, result.answers.size());
     if (inserted) result.answers.emplace_back();
-    result.answers[found->second] = {std::move(answer), Origin::kEarlier};
+    result.answers[found->second] = {std::move(answer), *point, Origin::kEarlier};
   }
   result.runs = static_cast<int>(runs.size());
   return result;

@@ -27,7 +27,7 @@ inline constexpr const char* kPickedForFinals = "finals";
 inline constexpr int kQuarantineDeaths = 2;
 /// Whether a candidate took a worker with it: it crashed, hung, or ate all memory, in the compiler or run.
 bool killed_a_worker(const Outcome& outcome);
-using Deaths = std::unordered_map<Config, int, ConfigHash>;
+using Deaths = std::unordered_map<Point, int, PointHash>;
 
 /// Of the rows of the same workload and target those that are answers; the others are hints: past_tasks.h.
 struct EarlierRuns {

@@ -61,10 +61,8 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
       proposer_(*parts_.strategy, learner_, scorer_, parts_.prior, options.batches, options.seed) {
   CHECK(!candidates.defaults.empty(), "a task without a default");
   elapsed_before_s_ = setup_s_ = options.before_s;
-  runner_.set_implausible([this](const Config& config, double time_us) {
-    const auto own_flops = [&] {
-      return ir::analyze(candidates_.lower(candidates_.space.point_of(config))).flops;
-    };
+  runner_.set_implausible([this](const Point& point, double time_us) {
+    const auto own_flops = [&] { return ir::analyze(candidates_.lower(point)).flops; };
     std::string why = roofline_.why_implausible(time_us, own_flops);
     // Probes on a busy machine may be anything: only what no burst comes near is a kernel's fault.
     for (int again = 0; !why.empty() && parts_.bound && again < kBounds; ++again) {
@@ -200,8 +198,7 @@ void Session::recall_tasks() {
         trusted.left_out.size() == 1 ? "gives" : "give", trusted.left_out[0]));
   if (trusted.tasks.empty()) return;
   transfer_.emplace(std::move(trusted.tasks), model);
-  for (const Point& point : transfer_->first_picks(candidates_.space, Transfer::kWarmStarts))
-    warm_starts_.push_back(candidates_.space.config_of(point));
+  warm_starts_ = transfer_->first_picks(candidates_.space, Transfer::kWarmStarts);
   proposer_.start_from(*transfer_, warm_starts_.empty());
   for (const PastTask& past : transfer_->tasks()) summary_.evidence += static_cast<int>(past.times_us.size());
   say(describe(*transfer_));
@@ -212,13 +209,13 @@ void Session::learn(const std::vector<std::size_t>& positions) {
   std::vector<Measurement> results;
   for (const std::size_t at : positions) {
     const KnownTrial& trial = trials_.all()[at];
-    results.push_back({candidates_.space.point_of(trial.config), trial.time_us()});
-    seen_.insert(results.back().point);
+    results.push_back({trial.point, trial.time_us()});
+    seen_.insert(trial.point);
   }
   proposer_.observe(results, best ? *best->time_us() : 0);
 }
 
-void Session::measure(std::span<const Pick> picks) {
+void Session::measure(std::span<const Proposal> picks) {
   prepare();
   learn(runner_.measure(
       picks, [this] { return out_of_budget(); }, time_left()));
@@ -228,13 +225,12 @@ void Session::measure(std::span<const Pick> picks) {
 /// budget: it is the measurer's reference kernel, and what the finals compare with. So are the configs that
 /// were asked for by name. The other defaults only when no earlier run knows them.
 void Session::measure_first_default() {
-  const auto first = std::ranges::find_if(
-      candidates_.defaults, [this](const Config& config) { return !runner_.quarantined(config); });
-  std::vector<Pick> picks;
-  if (first != candidates_.defaults.end()) picks.push_back({*first, "default", std::nullopt});
-  for (const Config& config : options_.wanted)
-    if (picks.empty() || config != picks[0].config)
-      picks.push_back({config, kPickedToRemeasure, std::nullopt});
+  const auto first = std::ranges::find_if(candidates_.defaults,
+                                          [this](const Point& point) { return !runner_.quarantined(point); });
+  std::vector<Proposal> picks;
+  if (first != candidates_.defaults.end()) picks.push_back({*first, "default"});
+  for (const Point& point : options_.wanted)
+    if (picks.empty() || point != picks[0].point) picks.push_back({point, kPickedToRemeasure});
   const double begin_s = elapsed_s();
   // However little time there is, the default is measured.
   learn(runner_.measure(picks, [this] { return interrupted(); }, {.wanted_s = time_left().wanted_s}));
@@ -244,9 +240,9 @@ void Session::measure_first_default() {
 
 /// The first that ran.
 void Session::choose_default() {
-  for (const Config& config : candidates_.defaults) {
-    const KnownTrial* trial = trials_.find(config);
-    if (!default_ && trial && trial->time_us()) default_ = config;
+  for (const Point& point : candidates_.defaults) {
+    const KnownTrial* trial = trials_.find(point);
+    if (!default_ && trial && trial->time_us()) default_ = point;
   }
 }
 
@@ -255,11 +251,11 @@ void Session::warm_up() {
   const double begin_s = elapsed_s();
   if (options_.reuse && options_.transfer) recall_tasks();
   hints_s_ = elapsed_s() - begin_s;
-  std::vector<Pick> picks;
-  for (const Config& config : candidates_.defaults)
-    if (!trials_.find(config)) picks.push_back({config, "default", std::nullopt});
-  for (const Config& config : warm_starts_)
-    if (!trials_.find(config)) picks.push_back({config, "transfer", std::nullopt});
+  std::vector<Proposal> picks;
+  for (const Point& point : candidates_.defaults)
+    if (!trials_.find(point)) picks.push_back({point, "default"});
+  for (const Point& point : warm_starts_)
+    if (!trials_.find(point)) picks.push_back({point, "transfer"});
   measure(picks);
   choose_default();
   probe_roof();
@@ -278,7 +274,7 @@ bool Session::round() {
   const bool hinted = !learner_.transfer_dropped();
   if (proposer_.refit_if_due()) report(EventKind::kFitted, "");
   if (hinted && learner_.transfer_dropped()) tell_that_hints_were_dropped();
-  const std::vector<Pick> picks = propose(batch_size(proposer_.next_batch()));
+  const std::vector<Proposal> picks = propose(batch_size(proposer_.next_batch()));
   if (picks.empty()) {
     stop_ = StopReason::kExhausted;
     return false;
@@ -331,12 +327,10 @@ TimeLeft Session::time_left() const {
   return left;
 }
 
-std::vector<Pick> Session::propose(std::size_t count) {
-  std::vector<Pick> picks;
-  for (const Proposal& each : proposer_.propose(count, seen_))
-    picks.push_back({candidates_.space.config_of(each.point), options_.strategy, each.predicted});
-  if (const KnownTrial* best = trials_.best())
-    model_expects_gain_ = proposer_.expects_gain_over(candidates_.space.point_of(best->config));
+std::vector<Proposal> Session::propose(std::size_t count) {
+  std::vector<Proposal> picks = proposer_.propose(count, seen_);
+  for (Proposal& each : picks) each.picked_by = options_.strategy;
+  if (const KnownTrial* best = trials_.best()) model_expects_gain_ = proposer_.expects_gain_over(best->point);
   return picks;
 }
 

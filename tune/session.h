@@ -36,7 +36,7 @@ struct SessionOptions {
   bool transfer = true;  ///< rows of other tasks hint
   std::size_t finalists = 16;
   /// Of the space: measured with the first default, whatever the budget and the log.
-  std::vector<Config> wanted;
+  std::vector<Point> wanted;
   bool check_determinism = false;  ///< the winner runs twice on the same input, and its bits are compared
   LearnerOptions learner;
   BatchSchedule batches;

@@ -25,33 +25,32 @@ constexpr double kCompileShare = 0.5;
 
 /// The default first, then the finalists; all of them measured (and so checked) by this session. Those that
 /// only earlier runs know are measured for as long as `seconds` say.
-std::vector<Config> Session::entrants(std::size_t finalists, double seconds) {
-  std::vector<Config> configs;
-  if (default_) configs.push_back(*default_);
+std::vector<Point> Session::entrants(std::size_t finalists, double seconds) {
+  std::vector<Point> points;
+  if (default_) points.push_back(*default_);
   for (const std::size_t at : pick_finalists(trials_, default_, finalists))
-    configs.push_back(trials_.all()[at].config);
+    points.push_back(trials_.all()[at].point);
   const double until_s = elapsed_s() + seconds;
   const double affordable = seconds_per_trial() > 0 ? seconds / seconds_per_trial() : 0;
-  std::vector<Pick> unknown_here;
-  for (const Config& config : configs)
-    if (trials_.find(config)->origin != Origin::kHere &&
-        static_cast<double>(unknown_here.size()) < affordable)
-      unknown_here.push_back({config, kPickedToResume, std::nullopt});
+  std::vector<Proposal> unknown_here;
+  for (const Point& point : points)
+    if (trials_.find(point)->origin != Origin::kHere && static_cast<double>(unknown_here.size()) < affordable)
+      unknown_here.push_back({point, kPickedToResume});
   runner_.measure(unknown_here, [&] { return interrupted() || elapsed_s() > until_s; },
                   {.wanted_s = seconds});
-  std::erase_if(configs, [this](const Config& config) {
-    const KnownTrial* trial = trials_.find(config);
+  std::erase_if(points, [this](const Point& point) {
+    const KnownTrial* trial = trials_.find(point);
     return trial->origin != Origin::kHere || !trial->time_us();
   });
-  if (default_ && (configs.empty() || configs[0] != *default_)) default_.reset();
-  return configs;
+  if (default_ && (points.empty() || points[0] != *default_)) default_.reset();
+  return points;
 }
 
 /// With the schedule that was the fastest so far: what the epilogue costs by itself, nothing else.
-std::vector<Challenger> Session::challengers(const std::vector<Config>& configs) const {
+std::vector<Challenger> Session::challengers(const std::vector<Point>& points) const {
   if (std::ranges::count(options_.baselines, kUnfused) == 0 || !candidates_.unfused) return {};
-  const Config& fastest = *std::ranges::min_element(
-      configs, {}, [this](const Config& config) { return *trials_.find(config)->time_us(); });
+  const Config fastest = candidates_.space.config_of(*std::ranges::min_element(
+      points, {}, [this](const Point& point) { return *trials_.find(point)->time_us(); }));
   return {{std::string(kUnfused), to_text(fastest) + ", then a pass", candidates_.unfused(fastest)}};
 }
 
@@ -136,50 +135,52 @@ void Session::finals() {
   report(EventKind::kFinals, "");
   if (!libraries_prepared_) prepare_libraries();
   prepare();
-  const std::vector<Config> configs =
+  const std::vector<Point> points =
       entrants(count, whole.most_s == kNoLimitS ? kNoLimitS : kResumeShare * whole.wanted_s);
-  if (configs.empty() || interrupted()) return conclude_from_trials();
+  if (points.empty() || interrupted()) return conclude_from_trials();
   std::vector<Source> sources;
-  for (const Config& config : configs) sources.push_back(runner_.source_of(config));
+  for (const Point& point : points) sources.push_back(runner_.source_of(point));
   const TimeLeft left = finals_left();
   std::vector<ContestEntry> entries =
-      parts_.measurer->contest(sources, challengers(configs), libraries(), left.wanted_s, left.most_s);
+      parts_.measurer->contest(sources, challengers(points), libraries(), left.wanted_s, left.most_s);
   CHECK(entries.size() >= sources.size(), "{} entries for {} sources", entries.size(), sources.size());
   const bool cut_off =
       entries[0].round_us.empty() || std::ranges::any_of(entries, [](const ContestEntry& entry) {
         return entry.failure && entry.failure->kind == FailureKind::kInterrupted;
       });
   if (interrupted() && cut_off) return conclude_from_trials();
-  for (std::size_t i = 0; i < configs.size(); ++i)
-    if (entries[i].failure) runner_.record_failure(configs[i], *entries[i].failure);
-  conclude_from_contest(configs, std::move(entries));
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (entries[i].failure) runner_.record_failure(points[i], *entries[i].failure);
+  conclude_from_contest(points, std::move(entries));
 }
 
 /// What is compared with a kernel that is wrong itself would win for nothing.
-void Session::refuse(const Config& config, const Failure& failure) {
-  summary_.unproven = fmt::format("{} failed in the finals, so that nothing is proven: {}: {}",
-                                  default_ ? "the default " + to_text(config) : "every finalist",
-                                  name_of(failure.kind), first_line(failure.text));
+void Session::refuse(const Failure& failure) {
+  summary_.unproven = fmt::format(
+      "{} failed in the finals, so that nothing is proven: {}: {}",
+      default_ ? "the default " + to_text(candidates_.space.config_of(*default_)) : "every finalist",
+      name_of(failure.kind), first_line(failure.text));
 }
 
-void Session::conclude_from_contest(std::vector<Config> configs, std::vector<ContestEntry> entries) {
-  if (default_ && entries[0].failure) return refuse(configs[0], *entries[0].failure);
+void Session::conclude_from_contest(std::vector<Point> points, std::vector<ContestEntry> entries) {
+  if (default_ && entries[0].failure) return refuse(*entries[0].failure);
   if (default_ && !entries[0].finished) return conclude_from_trials();  // the time was up
   // Without a default the first one that was proven takes its place: neither one that failed nor one that
   // dropped out.
   for (std::optional<Failure> last; entries[0].failure || !entries[0].finished;) {
     if (entries[0].failure) last = entries[0].failure;
-    if (configs.size() == 1) return last ? refuse(configs[0], *last) : conclude_from_trials();
-    configs.erase(configs.begin());
+    if (points.size() == 1) return last ? refuse(*last) : conclude_from_trials();
+    points.erase(points.begin());
     entries.erase(entries.begin());
   }
   if (entries[0].round_us.empty()) return conclude_from_trials();
-  Judgement judgement = judge(entries, configs.size());
+  Judgement judgement = judge(entries, points.size());
   summary_.contested = true;
-  for (std::size_t i = 0; i < configs.size(); ++i)
-    if (!entries[i].round_us.empty()) roofline_.reached(configs[i].family, entries[i].time_us);
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (!entries[i].round_us.empty())
+      roofline_.reached(candidates_.space.families()[points[i].family].family(), entries[i].time_us);
   const ContestEntry& winner = entries[judgement.winner];
-  summary_.best = *trials_.find(configs[judgement.winner]);
+  summary_.best = *trials_.find(points[judgement.winner]);
   summary_.gpu = winner.gpu;
   summary_.checked_by = winner.checked_by;
   summary_.verdict = std::move(judgement.verdict);
@@ -189,7 +190,7 @@ void Session::conclude_from_contest(std::vector<Config> configs, std::vector<Con
     summary_.verdict.default_time = {};
     summary_.verdict.speedup_vs_default = {};
   }
-  for (const ContestEntry& entry : std::span(entries).subspan(configs.size())) {
+  for (const ContestEntry& entry : std::span(entries).subspan(points.size())) {
     const WayCount ways = entry.finding ? ways_of(*entry.finding) : WayCount();
     summary_.baselines.push_back({.name = entry.name,
                                   .time = time_of(entry),
@@ -238,7 +239,8 @@ void Session::check_determinism() {
     return;
   }
   prepare();
-  const auto repeated = parts_.measurer->repeat(runner_.source_of(summary_.best->config));
+  const auto repeated =
+      parts_.measurer->repeat(runner_.source_of(candidates_.space.point_of(summary_.best->config)));
   if (const auto* failure = std::get_if<Failure>(&repeated)) {
     text = fmt::format("whether the winner is deterministic could not be told: {}: {}",
                        name_of(failure->kind), first_line(failure->text));

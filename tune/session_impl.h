@@ -43,7 +43,6 @@ class Session {
   const Trials& trials() const { return trials_; }
   double setup_s() const { return setup_s_; }
   double elapsed_s() const { return elapsed_before_s_ + (paused_ ? 0 : parts_.now_s() - started_s_); }
-  bool stopped() const { return stop_.has_value(); }
 
  private:
   // session.cpp
@@ -56,8 +55,8 @@ class Session {
   void choose_default();
   void tell_that_hints_were_dropped();
   std::size_t batch_size(std::size_t wanted) const;
-  std::vector<Pick> propose(std::size_t count);
-  void measure(std::span<const Pick> picks);
+  std::vector<Proposal> propose(std::size_t count);
+  void measure(std::span<const Proposal> picks);
   void learn(const std::vector<std::size_t>& positions);
   void probe_roof();
   Progress progress() const;
@@ -78,15 +77,15 @@ class Session {
   /// What the finals may take from now on, and whether more would be too much.
   TimeLeft finals_left() const;
   std::size_t finalists(const TimeLeft& left) const;
-  std::vector<Config> entrants(std::size_t finalists, double seconds);
-  std::vector<Challenger> challengers(const std::vector<Config>& configs) const;
+  std::vector<Point> entrants(std::size_t finalists, double seconds);
+  std::vector<Challenger> challengers(const std::vector<Point>& points) const;
   void conclude_from_trials();
   void check_determinism();
   std::string stop_text(const Progress& at_stop) const;
   void tell_where_time_went(Elapsed& elapsed) const;
-  /// `entries`: of the configs, then of challengers and libraries.
-  void conclude_from_contest(std::vector<Config> configs, std::vector<ContestEntry> entries);
-  void refuse(const Config& config, const Failure& failure);
+  /// `entries`: of the points, then of challengers and libraries.
+  void conclude_from_contest(std::vector<Point> points, std::vector<ContestEntry> entries);
+  void refuse(const Failure& failure);
   void summarize(const Progress& at_stop);
   void append_verdict();
 
@@ -111,8 +110,8 @@ class Session {
   bool libraries_prepared_ = false;  // since prepare()
   bool model_expects_gain_ = true;
   std::optional<StopReason> stop_;
-  std::optional<Config> default_;  // the first default that ran in this session
-  std::vector<Config> warm_starts_;
+  std::optional<Point> default_;  // the first default that ran in this session
+  std::vector<Point> warm_starts_;
   double setup_s_ = 0, inputs_s_ = 0, hints_s_ = 0;
   bool prepared_ = false;
   double first_default_s_ = 0;  // compiled, checked, timed

@@ -16,20 +16,20 @@ constexpr std::size_t kMostText = 2000;
 /// Leaves a batch of the measurer between two candidates.
 struct Interrupted {};
 
-/// The family's default first, then distinct samples. Fewer than `count` when it has no more.
-std::vector<Config> draw(const FamilySpace& family, const std::vector<Config>& defaults, int count,
-                         Rng& rng) {
+/// The default of family number `family` first, then distinct samples. Fewer than `count` when it has no
+/// more.
+std::vector<Point> draw(const Candidates& candidates, std::size_t family, int count, Rng& rng) {
   constexpr int kDrawsPerConfig = 20;
-  std::vector<Config> configs;
-  for (const Config& config : defaults)
-    if (config.family == family.family()) configs.push_back(config);
-  for (int i = 0; i < count * kDrawsPerConfig && configs.size() < static_cast<std::size_t>(count); ++i) {
-    const std::optional<Point> point = family.sample(rng);
+  std::vector<Point> points;
+  for (const Point& point : candidates.defaults)
+    if (point.family == family) points.push_back(point);
+  for (int i = 0; i < count * kDrawsPerConfig && points.size() < static_cast<std::size_t>(count); ++i) {
+    std::optional<Point> point = candidates.space.families()[family].sample(rng);
     if (!point) break;
-    Config config = family.config_of(*point);
-    if (std::ranges::find(configs, config) == configs.end()) configs.push_back(std::move(config));
+    point->family = static_cast<std::uint16_t>(family);
+    if (std::ranges::find(points, *point) == points.end()) points.push_back(*point);
   }
-  return configs;
+  return points;
 }
 
 void count(FamilyCheck& check, const Config& config, const Outcome& outcome, double tolerance) {
@@ -56,13 +56,14 @@ std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidat
   measurer.prepare(problem, std::nullopt, plain_source(task.workload, task.device.limits));
   Rng rng(options.seed);
   std::vector<FamilyCheck> checks;
-  for (const FamilySpace& family : candidates.space.families()) {
+  for (std::size_t family = 0; family < candidates.space.families().size(); ++family) {
     FamilyCheck& check = checks.emplace_back();
-    check.family = family.family();
+    check.family = candidates.space.families()[family].family();
     std::vector<Config> configs;
     std::vector<Source> sources;
-    for (const Config& config : draw(family, candidates.defaults, options.samples, rng)) {
-      std::variant<Source, Failure> source = try_emit(candidates, config);
+    for (const Point& point : draw(candidates, family, options.samples, rng)) {
+      const Config config = candidates.space.config_of(point);
+      std::variant<Source, Failure> source = try_emit(candidates, point);
       if (const auto* failure = std::get_if<Failure>(&source)) {
         count(check, config, *failure, tolerance);
         continue;

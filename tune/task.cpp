@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <utility>
 
 #include "base/error.h"
@@ -30,29 +31,20 @@ std::function<Source(const Config&)> unfused_of(const Task& task) {
   };
 }
 
-}  // namespace
-
-namespace {
-
 // The catalogue's order knows no sizes: a family made for depthwise filters would come first for images of
 // one channel, Winograd's for one output channel, dot products for however many rows.
-std::vector<Config> by_estimate(std::vector<Config> defaults, const Workload& workload,
-                                const Limits& limits) {
-  if (!machine_of(limits.target).ranks_defaults) return defaults;
-  RooflineModel model(limits);
+std::vector<Point> by_estimate(const KernelSpace& kernels) {
+  if (!machine_of(kernels.limits.target).ranks_defaults) return kernels.defaults;
+  RooflineModel model(kernels.limits);
   model.trust_registers();
   std::vector<std::pair<double, std::size_t>> order;
-  for (std::size_t i = 0; i < defaults.size(); ++i)
-    order.push_back({model.time_us(featurize(lower(workload, defaults[i], limits), limits)), i});
+  for (std::size_t i = 0; i < kernels.defaults.size(); ++i)
+    order.push_back({model.time_us(featurize(kernels.lower(kernels.defaults[i]), kernels.limits)), i});
   std::sort(order.begin(), order.end());
-  std::vector<Config> sorted;
-  for (const auto& [time_us, i] : order) sorted.push_back(std::move(defaults[i]));
+  std::vector<Point> sorted;
+  for (const auto& [time_us, i] : order) sorted.push_back(kernels.defaults[i]);
   return sorted;
 }
-
-}  // namespace
-
-namespace {
 
 std::vector<Template> allowed_families(const Task& task) {
   std::vector<Template> families;
@@ -61,43 +53,33 @@ std::vector<Template> allowed_families(const Task& task) {
   return families;
 }
 
-}  // namespace
-
-std::vector<Config> ordered_defaults(const Workload& workload, const Limits& limits) {
-  return by_estimate(default_configs(workload, limits), workload, limits);
-}
-
-Candidates candidates_for(const Task& task) {
-  const Workload& workload = task.workload;
-  const Limits& limits = task.device.limits;
-  Families families = families_for(allowed_families(task), workload, limits);
-  std::vector<LeftOut> faulty = families.faulty;
-  std::vector<Config> defaults = by_estimate(families.defaults, workload, limits);
-  Lowerings lowered(workload, limits, families.spaces);
-  return {.space = space_of(std::move(families), workload, limits),
-          .defaults = std::move(defaults),
-          .lower = std::move(lowered),
-          .version_of = [](std::string_view family) { return template_named(family).version; },
-          .unfused = unfused_of(task),
-          .faulty = std::move(faulty)};
-}
-
-namespace {
-
 /// A template or emitter that throws on one candidate must not end the session.
-Failure not_lowered(const Config& config, const std::exception& error) {
+Failure not_lowered(const Candidates& candidates, const Point& point, const std::exception& error) {
   return {.kind = FailureKind::kLower,
-          .text = fmt::format("{}: {}", to_text(config), error.what()),
+          .text = fmt::format("{}: {}", to_text(candidates.space.config_of(point)), error.what()),
           .resources = {}};
 }
 
 }  // namespace
 
+Candidates candidates_for(const Task& task) {
+  const Workload& workload = task.workload;
+  const Limits& limits = task.device.limits;
+  // Shared: copies of a function that holds the space would copy all of it.
+  const auto kernels = std::make_shared<const KernelSpace>(
+      kernel_space(families_for(allowed_families(task), workload, limits), workload, limits));
+  return {.space = kernels->space,
+          .defaults = by_estimate(*kernels),
+          .lower = [kernels](const Point& point) { return kernels->lower(point); },
+          .version_of = [](std::string_view family) { return template_named(family).version; },
+          .unfused = unfused_of(task)};
+}
+
 std::variant<ir::Kernel, Failure> try_lower(const Candidates& candidates, const Point& point) {
   try {
     return candidates.lower(point);
   } catch (const std::exception& error) {
-    return not_lowered(candidates.space.config_of(point), error);
+    return not_lowered(candidates, point, error);
   }
 }
 
@@ -108,11 +90,11 @@ std::optional<PlainSource> plain_source(const Workload& workload, const Limits& 
   return PlainSource{emit(plain->kernel), plain->bands};
 }
 
-std::variant<Source, Failure> try_emit(const Candidates& candidates, const Config& config) {
+std::variant<Source, Failure> try_emit(const Candidates& candidates, const Point& point) {
   try {
-    return emit(candidates.lower(candidates.space.point_of(config)));
+    return emit(candidates.lower(point));
   } catch (const std::exception& error) {
-    return not_lowered(config, error);
+    return not_lowered(candidates, point, error);
   }
 }
 

@@ -29,18 +29,15 @@ struct Task {
 /// The candidates of a task. `lower` is called from several threads at once and must be pure.
 struct Candidates {
   Space space;
-  std::vector<Config> defaults;  ///< never empty; the first is "the default"
+  /// One of each family, the most promising first: on a CPU that with the shortest estimate
+  /// (costmodel/roofline_model.h), elsewhere the catalogue's order. Never empty; the first is "the default".
+  std::vector<Point> defaults;
   std::function<ir::Kernel(const Point&)> lower;
   std::function<int(std::string_view family)> version_of;  ///< the template's version, stored with each trial
   /// The kernel of a config without the epilogue, then the epilogue as a pass of its own over the output.
   /// Empty: there is no epilogue, or no such pass for the device.
   std::function<Source(const Config&)> unfused = {};
-  std::vector<LeftOut> faulty = {};  ///< families that should be in `space` (templates/catalog.h)
 };
-
-/// One default of each family that serves the workload, the most promising first: on a CPU that with the
-/// shortest estimate (costmodel/roofline_model.h), elsewhere the catalogue's order.
-std::vector<Config> ordered_defaults(const Workload& workload, const Limits& limits);
 
 /// All template families that serve the task. Throws Error(kUser) with each family's reason when there is
 /// none.
@@ -51,8 +48,7 @@ std::optional<PlainSource> plain_source(const Workload& workload, const Limits& 
 
 /// The kernel of `point`, or what the template threw, as a failed trial.
 std::variant<ir::Kernel, Failure> try_lower(const Candidates& candidates, const Point& point);
-/// The emitted source of `config`, or what the template or the emitter threw, as a failed trial.
-/// A `config` that is not of the space is one, too.
-std::variant<Source, Failure> try_emit(const Candidates& candidates, const Config& config);
+/// The emitted source of `point`, or what the template or the emitter threw, as a failed trial.
+std::variant<Source, Failure> try_emit(const Candidates& candidates, const Point& point);
 
 }  // namespace lehr

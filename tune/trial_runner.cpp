@@ -36,14 +36,14 @@ TrialRunner::TrialRunner(const Task& task, const Candidates& candidates, const S
   row_.device_hash = parts.database->append(stored_device(task.device));
 }
 
-std::vector<std::size_t> TrialRunner::measure(std::span<const Pick> picks,
+std::vector<std::size_t> TrialRunner::measure(std::span<const Proposal> picks,
                                               const std::function<bool()>& abandon, TimeLeft left) {
   std::vector<std::size_t> positions;
   std::vector<Source> sources;
-  std::vector<const Pick*> queued;
+  std::vector<const Proposal*> queued;
   std::vector<std::uint64_t> hashes;
-  for (const Pick& pick : picks) {
-    std::variant<Source, Failure> emitted = try_emit(*candidates_, pick.config);
+  for (const Proposal& pick : picks) {
+    std::variant<Source, Failure> emitted = try_emit(*candidates_, pick.point);
     if (const auto* failure = std::get_if<Failure>(&emitted)) {
       positions.push_back(record(pick, 0, *failure));
       continue;
@@ -52,7 +52,8 @@ std::vector<std::size_t> TrialRunner::measure(std::span<const Pick> picks,
     const std::uint64_t hash = hash_of(source);
     if (const auto twin = by_source_.find(hash); twin != by_source_.end()) {
       KnownTrial trial = trials_->all()[twin->second];
-      trial.config = pick.config;
+      trial.point = pick.point;
+      trial.config = candidates_->space.config_of(pick.point);
       trial.origin = Origin::kTwin;
       positions.push_back(trials_->add(std::move(trial)));
       continue;
@@ -76,34 +77,37 @@ std::vector<std::size_t> TrialRunner::measure(std::span<const Pick> picks,
   return positions;
 }
 
-bool TrialRunner::quarantined(const Config& config) const {
-  const auto found = deaths_.find(config);
+bool TrialRunner::quarantined(const Point& point) const {
+  const auto found = deaths_.find(point);
   return found != deaths_.end() && found->second >= kQuarantineDeaths;
 }
 
-void TrialRunner::record_failure(const Config& config, const Failure& failure) {
-  const KnownTrial* trial = trials_->find(config);
-  record({config, kPickedForFinals, std::nullopt}, trial ? trial->source_hash : 0, failure);
+void TrialRunner::record_failure(const Point& point, const Failure& failure) {
+  const KnownTrial* trial = trials_->find(point);
+  record({point, kPickedForFinals}, trial ? trial->source_hash : 0, failure);
 }
 
-std::size_t TrialRunner::record(const Pick& pick, std::uint64_t source_hash, Outcome outcome) {
+std::size_t TrialRunner::record(const Proposal& pick, std::uint64_t source_hash, Outcome outcome) {
   if (const auto* timing = std::get_if<Timing>(&outcome); timing && why_implausible_) {
-    std::string why = why_implausible_(pick.config, timing->time_us);
+    std::string why = why_implausible_(pick.point, timing->time_us);
     if (!why.empty()) outcome = Failure{FailureKind::kImplausible, std::move(why), timing->resources};
   }
-  if (killed_a_worker(outcome) && ++deaths_[pick.config] >= kQuarantineDeaths) {
+  if (killed_a_worker(outcome) && ++deaths_[pick.point] >= kQuarantineDeaths) {
     std::string& text = std::get<Failure>(outcome).text;
     text.insert(first_line(text).size(), "; quarantined: it has killed two workers and is not run again");
   }
   Record row = row_;
-  static_cast<Trial&>(row) = {pick, std::move(outcome), "", source_hash};
-  row.template_version = candidates_->version_of(pick.config.family);
+  static_cast<Trial&>(row) = {{candidates_->space.config_of(pick.point), pick.picked_by, pick.predicted},
+                              std::move(outcome),
+                              "",
+                              source_hash};
+  row.template_version = candidates_->version_of(row.config.family);
   row = parts_->database->append(row);
   if (const auto* failure = std::get_if<Failure>(&row.outcome); failure && first_failure_.empty())
     first_failure_ = fmt::format("{}: {}", name_of(failure->kind), first_line(failure->text));
   const KnownTrial* best = trials_->best();
   const double best_before = best ? *best->time_us() : 0;
-  const std::size_t at = trials_->add({std::move(row), Origin::kHere});
+  const std::size_t at = trials_->add({std::move(row), pick.point, Origin::kHere});
   if (source_hash != 0) by_source_[source_hash] = at;
   const KnownTrial& trial = trials_->all()[at];
   const std::optional<double> time = trial.time_us();
@@ -111,9 +115,10 @@ std::size_t TrialRunner::record(const Pick& pick, std::uint64_t source_hash, Out
   return at;
 }
 
-Source TrialRunner::source_of(const Config& config) const {
-  std::variant<Source, Failure> emitted = try_emit(*candidates_, config);
-  CHECK(std::holds_alternative<Source>(emitted), "{} was measured and cannot be emitted", to_text(config));
+Source TrialRunner::source_of(const Point& point) const {
+  std::variant<Source, Failure> emitted = try_emit(*candidates_, point);
+  CHECK(std::holds_alternative<Source>(emitted), "{} was measured and cannot be emitted",
+        to_text(candidates_->space.config_of(point)));
   return std::move(std::get<Source>(emitted));
 }
 

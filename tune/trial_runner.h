@@ -1,4 +1,4 @@
-// Picks in, trials out: emits, measures, and appends each outcome to the database as soon as it is known.
+// Proposals in, trials out: emits, measures, and appends each outcome to the database as soon as it is known.
 #pragma once
 
 #include <functional>
@@ -25,30 +25,30 @@ class TrialRunner {
   /// Measures `picks`; asks `abandon` after each trial and gives up the rest when it says so. Returns the
   /// positions of the new trials in trials.all(), in the order of measurement. A pick whose source is equal
   /// to one that this session has measured takes over that outcome and costs nothing.
-  std::vector<std::size_t> measure(std::span<const Pick> picks, const std::function<bool()>& abandon,
+  std::vector<std::size_t> measure(std::span<const Proposal> picks, const std::function<bool()>& abandon,
                                    TimeLeft left = {});
 
   /// The source of a config that was measured with success. CHECKs that it can be emitted.
-  Source source_of(const Config& config) const;
+  Source source_of(const Point& point) const;
 
   const std::string& first_failure() const { return first_failure_; }
 
   /// Why a time cannot be that of the config's kernel, a clause; "" where it can. A trial with such a time
   /// has failed.
-  void set_implausible(std::function<std::string(const Config&, double time_us)> why) {
+  void set_implausible(std::function<std::string(const Point&, double time_us)> why) {
     why_implausible_ = std::move(why);
   }
 
   /// What earlier runs lost to each config. A row of this session that makes it two says that the config is
   /// quarantined.
   void remember(Deaths deaths) { deaths_ = std::move(deaths); }
-  /// Whether `config` must not be run again.
-  bool quarantined(const Config& config) const;
+  /// Whether `point` must not be run again.
+  bool quarantined(const Point& point) const;
   /// A finalist failed in the finals: that is a row of its own, and takes the place of its timing.
-  void record_failure(const Config& config, const Failure& failure);
+  void record_failure(const Point& point, const Failure& failure);
 
  private:
-  std::size_t record(const Pick& pick, std::uint64_t source_hash, Outcome outcome);
+  std::size_t record(const Proposal& pick, std::uint64_t source_hash, Outcome outcome);
 
   const Task* task_;
   const Candidates* candidates_;
@@ -59,7 +59,7 @@ class TrialRunner {
   Record row_;  // what the rows of this session have in common
   std::unordered_map<std::uint64_t, std::size_t>
       by_source_;  // hash of a measured source -> position of its trial
-  std::function<std::string(const Config&, double)> why_implausible_;
+  std::function<std::string(const Point&, double)> why_implausible_;
   Deaths deaths_;
   std::string first_failure_;
 };

@@ -17,7 +17,7 @@ std::size_t Trials::add(KnownTrial trial) {
     ++reused_;
     if (time) ++reused_timed_;
   }
-  const auto [found, inserted] = position_.try_emplace(trial.config, all_.size());
+  const auto [found, inserted] = position_.try_emplace(trial.point, all_.size());
   const std::size_t at = found->second;
   if (inserted) {
     all_.push_back(std::move(trial));
@@ -41,8 +41,8 @@ std::size_t Trials::add(KnownTrial trial) {
   return at;
 }
 
-const KnownTrial* Trials::find(const Config& config) const {
-  const auto found = position_.find(config);
+const KnownTrial* Trials::find(const Point& point) const {
+  const auto found = position_.find(point);
   return found == position_.end() ? nullptr : &all_[found->second];
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "database/record.h"
-#include "space/config.h"
+#include "space/point.h"
 
 namespace lehr {
 
@@ -22,6 +22,7 @@ enum class Origin {
 
 /// A trial as a session knows it.
 struct KnownTrial : Trial {
+  Point point;  ///< its config
   Origin origin = Origin::kHere;
 };
 
@@ -35,7 +36,7 @@ class Trials {
   std::size_t add(KnownTrial trial);
 
   const std::vector<KnownTrial>& all() const { return all_; }
-  const KnownTrial* find(const Config& config) const;
+  const KnownTrial* find(const Point& point) const;
   /// Fastest; nullptr when nothing has a time.
   const KnownTrial* best() const;
 
@@ -49,7 +50,7 @@ class Trials {
  private:
   double gain_;
   std::vector<KnownTrial> all_;
-  std::unordered_map<Config, std::size_t, ConfigHash> position_;
+  std::unordered_map<Point, std::size_t, PointHash> position_;
   std::optional<std::size_t> best_;
   double gain_from_us_ = 0;  // the best time when it last fell by more than gain_
   int measured_ = 0, timed_ = 0, reused_ = 0, reused_timed_ = 0, since_gain_ = 0;

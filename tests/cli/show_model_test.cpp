@@ -33,7 +33,7 @@ void write_log(const std::filesystem::path& path, int cores, int trials, bool pr
   limits.l1_bytes = 48 << 10;
   limits.l2_bytes = 2 << 20;
   limits.l3_bytes = 32 << 20;
-  const Space space = space_for(workload, limits);
+  const Space space = kernel_space(workload, limits).space;
   Rng rng(3);
   Database database = Database::open(path);
   for (int i = 0; i < trials; ++i) {

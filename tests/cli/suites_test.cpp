@@ -27,7 +27,7 @@ TEST(Suites, HaveWorkloadsThatAProcessorServes) {
     EXPECT_EQ(left_out.size(), without);
     EXPECT_EQ(workloads.size() + without, suite.rows.size()) << "a workload is there twice";
     EXPECT_GE(networks.size(), 2U);
-    for (const Workload& workload : workloads) EXPECT_NO_THROW(space_for(workload, cpu_limits(32, 2)));
+    for (const Workload& workload : workloads) EXPECT_NO_THROW(kernel_space(workload, cpu_limits(32, 2)));
   }
 }
 

@@ -28,7 +28,7 @@ void expect_golden_kernel(const std::string& name, const std::string& workload, 
                           const Limits& limits) {
   const Workload parsed = parse_workload(workload);
   const Config point = parse_config(config);
-  const auto why = space_for(parsed, limits).why_invalid(point);
+  const auto why = kernel_space(parsed, limits).space.why_invalid(point);
   ASSERT_FALSE(why) << *why;
   const ir::Kernel kernel = lower(parsed, point, limits);
   const auto malformed = ir::why_malformed(kernel);

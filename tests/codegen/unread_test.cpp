@@ -132,7 +132,7 @@ TEST(Unread, NoSampledScheduleHasAny) {
         for (int i = 0; i < kSamples; ++i) {
           const auto config = testing::sample_config(space, rng);
           ASSERT_TRUE(config) << family.name << " " << text;
-          const Source source = emit(family.lower(workload, *config, limits));
+          const Source source = emit(testing::lowered(family, workload, *config, limits));
           ASSERT_EQ(unread(source.text), std::set<std::string>())
               << limits.arch << " " << text << " " << to_text(*config);
         }

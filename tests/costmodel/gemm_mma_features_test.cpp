@@ -19,7 +19,7 @@ using test::feature;
 using test::unlog;
 
 std::vector<float> row_of(const Workload& workload, const Config& config, const Limits& limits) {
-  return featurize(gemm_mma_template().lower(workload, config, limits), limits);
+  return featurize(testing::lowered(gemm_mma_template(), workload, config, limits), limits);
 }
 std::vector<float> row_of(const Workload& workload, const char* config) {
   return row_of(workload, parse_config(config), cuda_limits("sm_90a"));
@@ -55,7 +55,8 @@ Workload square_of(const std::string& type, const std::string& c) {
 }
 std::vector<float> default_row(const Template& family, const Workload& workload, const char* arch) {
   const Limits limits = cuda_limits(arch);
-  return featurize(family.lower(workload, family.default_config(workload, limits), limits), limits);
+  return featurize(testing::lowered(family, workload, testing::default_of(family, workload, limits), limits),
+                   limits);
 }
 
 TEST(GemmMmaFeatures, KnowHowFastTheDeviceMultipliesEachType) {

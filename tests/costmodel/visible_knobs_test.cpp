@@ -27,7 +27,7 @@ void expect_that_every_knob_shows(const std::string& workload_text, const Limits
   constexpr std::uint64_t kSeed = 11;
   SCOPED_TRACE(::testing::Message() << workload_text << ", seed " << kSeed);
   const Workload workload = parse_workload(workload_text);
-  const Space space = space_for(workload, limits);
+  const Space space = kernel_space(workload, limits).space;
   Rng rng(kSeed);
   struct Seen {
     int moves = 0, changed = 0;

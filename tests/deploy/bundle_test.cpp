@@ -29,7 +29,7 @@ constexpr const char* kLarge =
 
 /// A persistent default where there is one, else the last default.
 Config config_for(const Workload& workload, const Limits& limits) {
-  const std::vector<Config> defaults = default_configs(workload, limits);
+  const std::vector<Config> defaults = families_for(catalog(), workload, limits).defaults;
   for (const Config& config : defaults)
     for (const KnobValue& knob : config.knobs)
       if (knob.name == "persistent" && knob.value == 1) return config;

@@ -45,7 +45,7 @@ RebuiltKernel tuned(const char* text, std::string_view arch, std::string_view fa
   Device device = test::forged(card(arch));
   device.compiler = compiler;
   Winner winner;
-  for (const Config& config : default_configs(workload, device.limits))
+  for (const Config& config : families_for(catalog(), workload, device.limits).defaults)
     if (config.family == family) winner.record.config = config;
   EXPECT_EQ(winner.record.config.family, family);
   winner.record.workload = to_text(workload);

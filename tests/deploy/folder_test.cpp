@@ -45,7 +45,7 @@ RebuiltKernel exported(const char* text, double time_us, const char* family = nu
   device.compiler = fmt::format("a compiler -O2 -march={}", name_of(level));
   const Limits& limits = device.limits;
   Winner winner;
-  for (const Config& config : default_configs(workload, limits))
+  for (const Config& config : families_for(catalog(), workload, limits).defaults)
     if (family == nullptr || config.family == family) winner.record.config = config;
   EXPECT_FALSE(winner.record.config.family.empty()) << text;
   winner.record.workload = to_text(workload);

@@ -92,7 +92,7 @@ Candidates drill_candidates() {
   std::vector<FamilySpace> families;
   families.push_back(family);
   return {.space = Space(std::move(families)),
-          .defaults = {Config{.family = "drill", .knobs = {{"row", 0}, {"column", 0}}}},
+          .defaults = {Point{}},  // row 0, column 0
           .lower = [family](const Point& point) { return drill_kernel(family.config_of(point)); },
           .version_of = [](std::string_view) { return 1; }};
 }

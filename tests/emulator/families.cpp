@@ -271,7 +271,7 @@ std::vector<Sample> samples_of_convolutions(const Template& family, std::size_t 
     const std::vector<Limits> limits = serving(family, workload);
     const Limits& arch = limits[i % limits.size()];
     const FamilySpace space = family.space(workload, arch);
-    std::optional<Config> config = i % 5 == 0   ? family.default_config(workload, arch)
+    std::optional<Config> config = i % 5 == 0   ? testing::default_of(family, workload, arch)
                                    : i % 3 == 1 ? sample_split(space, rng)
                                                 : testing::sample_config(space, rng);
     CHECK(config, "{} finds no schedule for {} on {}", family.name, lehr::to_text(workload), arch.arch);
@@ -292,7 +292,7 @@ std::vector<Sample> edge_samples_of(const Template& family, Rng& rng) {
     const std::size_t i = samples.size();
     const Limits& arch = limits[i % limits.size()];
     const FamilySpace space = family.space(workload, arch);
-    const std::optional<Config> config = i % 3 == 0   ? family.default_config(workload, arch)
+    const std::optional<Config> config = i % 3 == 0   ? testing::default_of(family, workload, arch)
                                          : i % 3 == 1 ? sample_split(space, rng)
                                                       : testing::sample_config(space, rng);
     CHECK(config, "{} finds no schedule for {} on {}", family.name, lehr::to_text(workload), arch.arch);
@@ -310,7 +310,7 @@ bool splits_k(const Config& config) {
 }
 
 ir::Kernel lowered(const Sample& sample) {
-  return sample.family->lower(sample.workload, sample.config, sample.limits);
+  return testing::lowered(*sample.family, sample.workload, sample.config, sample.limits);
 }
 
 Facts facts_of(const Workload& workload) {
@@ -348,7 +348,7 @@ std::vector<Sample> samples_of(const Template& family, std::size_t count, const 
     const Workload workload = *first_served(family, types, layouts, shapes, shape);
     const std::vector<Limits> limits = serving(family, workload);
     const Limits& arch = limits[i % limits.size()];
-    std::optional<Config> config = family.default_config(workload, arch);
+    std::optional<Config> config = testing::default_of(family, workload, arch);
     if (i % 5 != 0) {
       const FamilySpace space = family.space(workload, arch);
       config = split ? sample_split(space, rng) : testing::sample_config(space, rng);

@@ -123,7 +123,7 @@ void add_random_sample(const Template& family, const Workload& workload, const L
   SCOPED_TRACE(::testing::Message() << family.name << " " << limits.arch << " " << to_text(workload));
   try {
     const std::optional<Config> config = samples.size() % 4 == 0
-                                             ? family.default_config(workload, limits)
+                                             ? testing::default_of(family, workload, limits)
                                              : testing::sample_config(family.space(workload, limits), rng);
     ASSERT_TRUE(config) << "the family says that it serves this, and has no schedule";
     samples.push_back({&family, workload, limits, *config});
@@ -160,7 +160,7 @@ std::vector<Sample> samples_on(const Limits& limits, const Template& family, std
     if (why_unserved(family, sample.workload, limits)) continue;
     sample.limits = limits;
     sample.config = result.size() % 4 == 0
-                        ? family.default_config(sample.workload, limits)
+                        ? testing::default_of(family, sample.workload, limits)
                         : testing::sample_config(family.space(sample.workload, limits), rng).value();
     result.push_back(sample);
   }

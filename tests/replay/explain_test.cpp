@@ -42,7 +42,7 @@ Record record_of(const Config& config, std::optional<double> us) {
 /// Sampled kernels whose time is their value in one column.
 std::vector<Record> kernels_ruled_by(std::string_view column, std::size_t count) {
   const TableOrigin origin = *origin_of(std::vector{record_of({}, 1)}, {});
-  const Space space = space_for(origin.workload, origin.limits);
+  const Space space = kernel_space(origin.workload, origin.limits).space;
   Rng rng(7);
   std::vector<Record> records;
   for (std::size_t i = 0; i < count; ++i) {

@@ -329,7 +329,7 @@ TEST(Readers, CountTheTimedRowsOfALogWhoseKernelsAreOthersNow) {
   device.name = "Xeon";
   device.identity = identity_of(device);
   const Workload workload = parse_workload(record_of("f()", 1, "").workload);
-  const std::vector<Config> configs = default_configs(workload, device.limits);
+  const std::vector<Config> configs = families_for(catalog(), workload, device.limits).defaults;
   {
     Database database = Database::open(path);
     const std::uint64_t known = database.append(device);

@@ -88,10 +88,10 @@ TEST_P(MainLoops, HoldNothingThatIsForbidden) {
   for (std::int64_t n = 0; n < configs; ++n) {
     const auto count = static_cast<std::int64_t>(one.workloads.size());
     const Workload workload = parse_workload(one.workloads[static_cast<std::size_t>(n % count)]);
-    const Config config = n < count ? family.default_config(workload, limits)
+    const Config config = n < count ? testing::default_of(family, workload, limits)
                                     : testing::sample_config(family.space(workload, limits), rng).value();
     SCOPED_TRACE(to_text(workload) + " " + to_text(config));
-    const Source source = emit(family.lower(workload, config, limits));
+    const Source source = emit(testing::lowered(family, workload, config, limits));
     const std::variant<Machine, Failure> machine = compiled(compiler, source);
     ASSERT_TRUE(std::holds_alternative<Machine>(machine)) << std::get<Failure>(machine).text;
     const auto& [ptx, listing, function] = std::get<Machine>(machine);

@@ -125,7 +125,7 @@ TEST_P(NothingLost, BetweenPtxAndSass) {
     SCOPED_TRACE(arch + " " + text + " " + to_text(config));
     NvrtcCompiler& compiler = compilers.try_emplace(arch, WorkerCompilerOptions{.arch = arch}).first->second;
     const std::variant<Machine, Failure> machine =
-        compiled(compiler, emit(family.lower(workload, config, limits)));
+        compiled(compiler, emit(testing::lowered(family, workload, config, limits)));
     if (const auto* failure = std::get_if<Failure>(&machine)) {
       EXPECT_EQ(failure->kind, FailureKind::kRejected) << failure->text;
       ++rejected;

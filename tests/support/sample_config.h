@@ -1,9 +1,10 @@
-// Samples as configs, for tests that read and lower them.
+// Samples and defaults as configs, and their kernels, for tests that read and lower them.
 #pragma once
 
 #include <optional>
 
 #include "space/space.h"
+#include "templates/template.h"
 
 namespace lehr::testing {
 
@@ -14,6 +15,16 @@ inline std::optional<Config> sample_config(const FamilySpace& space, Rng& rng) {
 }
 inline Config sample_config(const Space& space, Rng& rng) {
   return space.config_of(space.sample(rng));
+}
+
+/// The default of a family alone.
+inline Config default_of(const Template& family, const Workload& workload, const Limits& limits) {
+  return family.default_in(family.space(workload, limits), workload, limits);
+}
+/// The kernel of a config of it, which need not be valid. CHECKs that it has all knobs.
+inline ir::Kernel lowered(const Template& family, const Workload& workload, const Config& config,
+                          const Limits& limits) {
+  return family.lower_schedule(workload, family.space(workload, limits).members_of(config), limits);
 }
 
 }  // namespace lehr::testing

@@ -34,11 +34,13 @@ Kernel toy_kernel(const Config& config) {
   return std::move(builder.kernel);
 }
 
-Candidates candidates_of(FamilySpace family, Config base, int version) {
+Candidates candidates_of(FamilySpace family, const Config& base, int version) {
   std::vector<FamilySpace> families;
   families.push_back(family);
-  return {.space = Space(std::move(families)),
-          .defaults = {std::move(base)},
+  Space space(std::move(families));
+  const Point point = space.point_of(base);
+  return {.space = std::move(space),
+          .defaults = {point},
           .lower = [family](const Point& point) { return toy_kernel(family.config_of(point)); },
           .version_of = [version](std::string_view) { return version; }};
 }

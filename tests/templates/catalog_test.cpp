@@ -17,6 +17,7 @@
 #include "cpu_problems.h"
 #include "ir/analyze.h"
 #include "target/cuda/archs.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr {
 namespace {
@@ -82,10 +83,10 @@ FamilySpace empty_space(const Workload&, const Limits&) {
 
 TEST(Catalog, NamesTheFamiliesOfTheTargetAndTheOperatorAloneWhereNoneServes) {
   const Workload wide = parse_workload("gemm m=8 n=8 k=8 a=f64:row b=f64:row c=f64:row accum=f64");
-  EXPECT_THAT(error_of([&] { space_for(wide, cpu()); }, ErrorKind::kUser),
+  EXPECT_THAT(error_of([&] { kernel_space(wide, cpu()); }, ErrorKind::kUser),
               AllOf(HasSubstr("on avx2 (gemm_cpu: computes in f32 only; gemm_dot_cpu: "),
                     HasSubstr("gemv_cpu: "), Not(HasSubstr("gemm_simt")), Not(HasSubstr("conv2d"))));
-  EXPECT_THAT(error_of([&] { space_for(wide, cuda_limits("sm_90a")); }, ErrorKind::kUser),
+  EXPECT_THAT(error_of([&] { kernel_space(wide, cuda_limits("sm_90a")); }, ErrorKind::kUser),
               AllOf(HasSubstr("on sm_90a (gemm_simt: it computes in f32 only, not f64; "),
                     HasSubstr("gemv_simt: "), Not(HasSubstr("gemm_cpu")), Not(HasSubstr("conv2d"))));
 }
@@ -107,12 +108,12 @@ TEST(Catalog, AFamilyRefusesAWorkloadWithALaterFieldThatItDoesNotList) {
   EXPECT_EQ(why_unserved(old, tf32, cpu()), "it does not know math=tf32");
   EXPECT_EQ(why_unserved(old, kWorkload, cpu()), std::nullopt);
   EXPECT_THAT(
-      error_of([&] { space_of(families_for(std::array{old}, tf32, cpu()), tf32, cpu()); }, ErrorKind::kUser),
+      error_of([&] { kernel_space(families_for(std::array{old}, tf32, cpu()), tf32, cpu()); }, ErrorKind::kUser),
       HasSubstr("(sound: it does not know math=tf32)"));
 }
 
 std::string text_of(const Template& family, const Workload& workload, const Limits& limits) {
-  return emit(family.lower(workload, family.default_config(workload, limits), limits)).text;
+  return emit(testing::lowered(family, workload, testing::default_of(family, workload, limits), limits)).text;
 }
 
 // So no family of ours, of either operator and target, ignores it.
@@ -178,7 +179,7 @@ TEST(Catalog, AFaultyFamilyIsLeftOutWithItsReasonAndTheOthersRemain) {
   EXPECT_THAT(found.faulty[1].reason, HasSubstr("no tile fits"));
   EXPECT_EQ(found.faulty[2].family, "no_config");
   EXPECT_THAT(found.faulty[2].reason, HasSubstr("its default sound(rows=2) is invalid: nothing fits"));
-  EXPECT_EQ(space_of(found, kWorkload, cpu()).families().size(), 1u);
+  EXPECT_EQ(kernel_space(found, kWorkload, cpu()).space.families().size(), 1u);
 }
 
 TEST(Catalog, WhereEveryFamilyIsFaultyTheMessageHasTheirReasons) {
@@ -187,7 +188,7 @@ TEST(Catalog, WhereEveryFamilyIsFaultyTheMessageHasTheirReasons) {
   refusing.why_not = [](const Workload&, const Limits&) -> std::optional<std::string> { return "too small"; };
   const std::array all = {broken, refusing};
   EXPECT_THAT(
-      error_of([&] { space_of(families_for(all, kWorkload, cpu()), kWorkload, cpu()); }, ErrorKind::kUser),
+      error_of([&] { kernel_space(families_for(all, kWorkload, cpu()), kWorkload, cpu()); }, ErrorKind::kUser),
       AllOf(HasSubstr("no kernel family serves 'gemm m=8 n=8 k=8"), HasSubstr("refusing: too small"),
             HasSubstr("broken: internal error: 1 > 2 does not hold"), HasSubstr("no tile fits")));
 }
@@ -221,9 +222,9 @@ TEST(Catalog, NoFamilyIsFaultyAndDefaultsAreOfTheSameFamiliesAsTheSpace) {
       SCOPED_TRACE(to_text(workload) + " on " + limits.arch);
       for (const LeftOut& one : families_for(catalog(), workload, limits).faulty)
         ADD_FAILURE() << one.family << ": " << one.reason;
-      const std::vector<Config> defaults = default_configs(workload, limits);
+      const std::vector<Config> defaults = families_for(catalog(), workload, limits).defaults;
       if (defaults.empty()) continue;
-      const Space space = space_for(workload, limits);
+      const Space space = kernel_space(workload, limits).space;
       ASSERT_EQ(defaults.size(), space.families().size());
       for (const Config& config : defaults) EXPECT_EQ(space.why_invalid(config), std::nullopt);
       ++served;
@@ -247,7 +248,7 @@ TEST(Catalog, CudaFamiliesLeaveOutTapsThatOnlyMeetPadding) {
         };
         const Workload workload = with_filter("r=3 s=3 pad=36 dilation=36"),
                        pointwise = with_filter("r=1 s=1");
-        for (const Config& config : default_configs(workload, limits)) {
+        for (const Config& config : families_for(catalog(), workload, limits).defaults) {
           if (config.family == "conv2d_winograd") continue;  // its tiles are of 3 x 3 taps
           EXPECT_EQ(ir::analyze(lower(workload, config, limits)).flops,
                     ir::analyze(lower(pointwise, config, limits)).flops)

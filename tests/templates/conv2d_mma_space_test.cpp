@@ -53,7 +53,7 @@ const std::vector<std::string>& operand_types() {
 void expect_schedules(const Workload& workload, const Limits& limits) {
   const Template family = conv2d_mma_template();
   const FamilySpace space = family.space(workload, limits);
-  std::vector<Config> configs = {family.default_config(workload, limits)};
+  std::vector<Config> configs = {testing::default_of(family, workload, limits)};
   EXPECT_EQ(space.why_invalid(configs[0]), std::nullopt);
   Rng rng(lehr::testing::kSpaceSeed);
   for (int i = 0; i < 3; ++i) {
@@ -62,7 +62,8 @@ void expect_schedules(const Workload& workload, const Limits& limits) {
     configs.push_back(*config);
   }
   for (const Config& config : configs)
-    EXPECT_EQ(ir::why_malformed(family.lower(workload, config, limits)), std::nullopt) << to_text(config);
+    EXPECT_EQ(ir::why_malformed(testing::lowered(family, workload, config, limits)), std::nullopt)
+        << to_text(config);
 }
 
 TEST(Conv2dMmaSpace, HoldsSchedulesForFewChannelsOfEveryType) {

@@ -50,7 +50,7 @@ TEST(Conv2dWgmmaSpace, SampledSchedulesLowerVerifyAndKeepTheStaticLimits) {
   for (const Limits& limits : {cuda_limits("sm_90a"), few}) {
     for (const Workload& workload : convolutions()) {
       ASSERT_EQ(family.why_not(workload, limits), std::nullopt) << to_text(workload);
-      EXPECT_EQ(family.space(workload, limits).why_invalid(family.default_config(workload, limits)),
+      EXPECT_EQ(family.space(workload, limits).why_invalid(testing::default_of(family, workload, limits)),
                 std::nullopt);
       const GemmWgmmaProblem problem = gemm_wgmma_problem(workload);
       // Of the points with few outputs, hardly one is a schedule for few multiprocessors.
@@ -60,7 +60,7 @@ TEST(Conv2dWgmmaSpace, SampledSchedulesLowerVerifyAndKeepTheStaticLimits) {
         const auto config = testing::sample_config(space, rng);
         ASSERT_TRUE(config) << to_text(workload) << ": no schedule found";
         SCOPED_TRACE(to_text(workload) + " " + to_text(*config));
-        const ir::Kernel kernel = family.lower(workload, *config, limits);
+        const ir::Kernel kernel = testing::lowered(family, workload, *config, limits);
         ASSERT_EQ(ir::why_malformed(kernel), std::nullopt);
         const ir::Launch launch = ir::launch_of(kernel);
         const auto s = schedule_of<gemm_wgmma_knobs>(*config, workload, limits);
@@ -76,8 +76,8 @@ TEST(Conv2dWgmma, SeesTheInputAsPixelsAndTheFiltersAsTaps) {
   const Limits limits = cuda_limits("sm_90a");
   const Workload workload = convolutions()[3];
   const Template family = conv2d_wgmma_template();
-  Config config = family.default_config(workload, limits);
-  const ir::Kernel kernel = family.lower(workload, config, limits);
+  Config config = testing::default_of(family, workload, limits);
+  const ir::Kernel kernel = testing::lowered(family, workload, config, limits);
   const auto s = schedule_of<gemm_wgmma_knobs>(config, workload, limits);
   const ir::TensorMap x = kernel.params[0].map.value(), f = kernel.params[1].map.value();
   using Dims = decltype(x.dims);
@@ -97,7 +97,8 @@ TEST(Conv2dWgmma, LeavesOutTapsThatOnlyMeetPadding) {
   const Limits limits = cuda_limits("sm_90a");
   const Template family = conv2d_wgmma_template();
   const Workload workload = convolutions()[11];
-  const ir::Kernel kernel = family.lower(workload, family.default_config(workload, limits), limits);
+  const ir::Kernel kernel =
+      testing::lowered(family, workload, testing::default_of(family, workload, limits), limits);
   const ir::TensorMap x = kernel.params[0].map.value(), f = kernel.params[1].map.value();
   using Dims = decltype(x.dims);
   EXPECT_EQ(gemm_wgmma_problem(workload).size.k, 48 * 3 * 5);
@@ -119,7 +120,8 @@ TEST(Conv2dWgmma, TakesInputsThatAreTheMatrixAsSuch) {
   const Template family = conv2d_wgmma_template();
   const Workload pointwise = convolutions()[1];
   EXPECT_FALSE(gemm_wgmma_problem(pointwise).gathers());
-  const ir::Kernel kernel = family.lower(pointwise, family.default_config(pointwise, limits), limits);
+  const ir::Kernel kernel =
+      testing::lowered(family, pointwise, testing::default_of(family, pointwise, limits), limits);
   EXPECT_FALSE(kernel.params[0].map->im2col);
   EXPECT_EQ(kernel.params[0].map->dims[1], 32 * 14 * 14);
   EXPECT_TRUE(gemm_wgmma_problem(convolutions()[5]).gathers());  // by its stride
@@ -129,18 +131,21 @@ TEST(Conv2dWgmma, RoundsF32ToTf32OnItsWay) {
   const Limits limits = cuda_limits("sm_90a");
   const Template family = conv2d_wgmma_template();
   const Workload workload = conv_of("h=9 w=9 c=32 k=64 r=3 s=3 math=tf32");
-  const ir::Kernel kernel = family.lower(workload, family.default_config(workload, limits), limits);
+  const ir::Kernel kernel =
+      testing::lowered(family, workload, testing::default_of(family, workload, limits), limits);
   EXPECT_TRUE(kernel.params[0].map->tf32);
   EXPECT_TRUE(kernel.params[1].map->tf32);
 }
 
 TEST(Conv2dWgmma, ComesBeforeTheGatheringFamiliesAndTensorCoresBeforeTheOthers) {
   const Limits limits = cuda_limits("sm_90a");
-  const std::vector<Config> defaults = default_configs(convolutions()[0], limits);
+  const std::vector<Config> defaults = families_for(catalog(), convolutions()[0], limits).defaults;
   ASSERT_GE(defaults.size(), 2U);
   EXPECT_EQ(defaults[0].family, "conv2d_wgmma");
   const auto first = [&](const std::string& math) {
-    return default_configs(conv_of("h=28 w=28 c=64 k=64 r=3 s=3 pad=1 math=" + math), limits)[0].family;
+    return families_for(catalog(), conv_of("h=28 w=28 c=64 k=64 r=3 s=3 pad=1 math=" + math), limits)
+        .defaults[0]
+        .family;
   };
   EXPECT_EQ(first("tf32"), "conv2d_wgmma");
   EXPECT_EQ(first("3xtf32"), "conv2d_mma");

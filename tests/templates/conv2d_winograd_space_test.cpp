@@ -52,8 +52,7 @@ TEST(WinogradCudaSpace, ReachesEveryValueOfEveryKnob) {
 
 TEST(WinogradCudaSpace, SharesTheChannelsOfASmallMap) {
   const auto parts = [](const char* text) {
-    return conv2d_winograd_template()
-        .default_config(parse_workload(text), cuda_limits("sm_90a"))
+    return testing::default_of(conv2d_winograd_template(), parse_workload(text), cuda_limits("sm_90a"))
         .at("split_k");
   };
   EXPECT_GT(parts("conv2d h=7 w=7 c=512 k=512 r=3 s=3 pad=1"), 1);
@@ -68,7 +67,7 @@ TEST(WinogradCuda, TakesFewerOperationsThanTheDefinition) {
   Rng rng(lehr::testing::kSpaceSeed);
   for (int i = 0; i < 20; ++i) {
     const Config config = testing::sample_config(space, rng).value();
-    const double flops = ir::analyze(family.lower(workload, config, limits)).flops;
+    const double flops = ir::analyze(testing::lowered(family, workload, config, limits)).flops;
     const double products = flops_of(workload) / (config.at("tile") == 2 ? 2.25 : 4);
     EXPECT_GT(flops, products) << to_text(config);
     const bool large = config.at("bm") >= 64 && config.at("bn") >= 32;

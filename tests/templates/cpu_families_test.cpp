@@ -44,7 +44,7 @@ TEST(CpuFamilies, EverySampledConfigLowersVerifiesAndKeepsItsLimits) {
     const Limits limits =
         cpu_limits(std::vector<int>{16, 32, 64}[rng.below(3)], 1 + static_cast<int>(rng.below(4)));
     const Workload workload = parse_workload(text);
-    const Space space = space_for(workload, limits);
+    const Space space = kernel_space(workload, limits).space;
     for (int i = 0; i < 50; ++i, ++checked) {
       const Config config = testing::sample_config(space, rng);
       SCOPED_TRACE(
@@ -73,8 +73,8 @@ TEST(CpuFamilies, DefaultsArePointsOfTheSpace) {
       for (const int cores : {1, 2, 8}) {
         const Limits limits = cpu_limits(bytes, cores);
         const Workload workload = parse_workload(text);
-        const Space space = space_for(workload, limits);
-        const std::vector<Config> defaults = default_configs(workload, limits);
+        const Space space = kernel_space(workload, limits).space;
+        const std::vector<Config> defaults = families_for(catalog(), workload, limits).defaults;
         ASSERT_EQ(defaults.size(), space.families().size());
         for (const Config& config : defaults) {
           EXPECT_EQ(space.why_invalid(config).value_or(""), "") << text << " " << to_text(config);
@@ -86,7 +86,7 @@ TEST(CpuFamilies, DefaultsArePointsOfTheSpace) {
 
 TEST(CpuFamilies, RefuseWhatTheyCannotComputeWithAReason) {
   try {
-    space_for(parse_workload("gemm m=8 n=8 k=8 a=bf16:row"), cpu_limits(64, 1));
+    kernel_space(parse_workload("gemm m=8 n=8 k=8 a=bf16:row"), cpu_limits(64, 1));
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUser);
@@ -160,7 +160,7 @@ TEST(CpuFamilies, ServeFewColumnsAsTheyServeFewRows) {
   const auto families_of = [](const std::string& text) {
     std::vector<std::string> names;
     const Workload workload = parse_workload(text);
-    const Space space = space_for(workload, cpu_limits(32, 2));
+    const Space space = kernel_space(workload, cpu_limits(32, 2)).space;
     for (const FamilySpace& family : space.families()) names.push_back(family.family());
     return names;
   };
@@ -337,7 +337,7 @@ TEST(CpuFamilies, LeaveOutTapsThatOnlyMeetPadding) {
     const Workload workload =
         parse_workload(fmt::format("conv2d n=64 h=1 w=1 c=32 k=48 r=3 s=3 pad=1 layout={}", layout));
     const Limits limits = cpu_limits(32, 2);
-    for (const Config& config : default_configs(workload, limits)) {
+    for (const Config& config : families_for(catalog(), workload, limits).defaults) {
       if (config.family == "conv2d_winograd_cpu") continue;  // its tiles are of 3 x 3 taps
       EXPECT_LE(ir::analyze(lower(workload, config, limits)).flops, flops_of(workload) / 9 * 1.01)
           << to_text(config);

@@ -179,7 +179,7 @@ std::vector<Candidate> candidates_of(const std::vector<std::string>& texts, int 
     const Limits limits = cpu_limits(vector_bytes, 1 + static_cast<int>(rng.below(3)));
     const Workload workload = parse_workload(text);
     const Space space =
-        only == nullptr ? space_for(workload, limits) : Space({template_named(only).space(workload, limits)});
+        only == nullptr ? kernel_space(workload, limits).space : Space({template_named(only).space(workload, limits)});
     for (std::size_t i = 0; i < static_cast<std::size_t>(each) * space.families().size(); ++i) {
       const std::optional<Config> config = sample(space.families()[i % space.families().size()], rng, wanted);
       CHECK(config && (!wanted || wanted(*config)), "{}", text);
@@ -215,7 +215,7 @@ Source unfused(const Workload& workload, const Config& config, const Limits& lim
   // A pool may let an image be seen otherwise than without it.
   const bool is_of_plain = !family.space(plain, limits).why_invalid(config);
   const ir::Kernel product = with_epilogue_operands(
-      lower(plain, is_of_plain ? config : family.default_config(plain, limits), limits), workload);
+      lower(plain, is_of_plain ? config : testing::default_of(family, plain, limits), limits), workload);
   return in_sequence(numbered(product, number, "entry"),
                      numbered(lower_epilogue_pass(workload, limits, product), number, "pass"));
 }

@@ -205,7 +205,7 @@ struct Candidate {
 };
 Candidate candidate(const Template& family, const Workload& workload, const Config& config,
                     const Limits& limits) {
-  return {emit(family.lower(workload, config, limits)),
+  return {emit(testing::lowered(family, workload, config, limits)),
           limits.arch + " " + to_text(workload) + " " + to_text(config)};
 }
 
@@ -260,7 +260,7 @@ TEST_P(CudaNvrtc, SampledSchedulesCompileWithoutSpillsAndFitTheDevice) {
   Rng rng(kSeed);
   std::vector<Candidate> candidates;
   for (const Workload& workload : served)
-    candidates.push_back(candidate(family, workload, family.default_config(workload, limits), limits));
+    candidates.push_back(candidate(family, workload, testing::default_of(family, workload, limits), limits));
   for (std::size_t i = 0; static_cast<std::int64_t>(candidates.size()) < configs(family.name); ++i) {
     const Workload& workload = served[i % served.size()];
     const Config config = testing::sample_config(family.space(workload, limits), rng).value();
@@ -296,7 +296,7 @@ TEST_P(EveryArchitecture, SamplesOfEveryFamilyCompileAndFitTheDevice) {
     ++families;
     for (std::int64_t i = 0; i < of_each; ++i) {
       const Workload& workload = served[rng.below(served.size())];
-      const Config config = i == 0 ? family.default_config(workload, limits)
+      const Config config = i == 0 ? testing::default_of(family, workload, limits)
                                    : testing::sample_config(family.space(workload, limits), rng).value();
       candidates.push_back(candidate(family, workload, config, limits));
     }

@@ -37,7 +37,7 @@ void expect_legal_schedules(const Template& family, const std::vector<Workload>&
         const auto config = testing::sample_config(space, rng);
         ASSERT_TRUE(config) << to_text(workload) << ": no schedule found";
         SCOPED_TRACE(to_text(workload) + " " + to_text(*config));
-        const ir::Kernel kernel = family.lower(workload, *config, limits);
+        const ir::Kernel kernel = testing::lowered(family, workload, *config, limits);
         const auto malformed = ir::why_malformed(kernel);
         ASSERT_FALSE(malformed) << *malformed;
         const ir::Launch launch = ir::launch_of(kernel);
@@ -56,7 +56,7 @@ void expect_legal_schedules(const Template& family, const std::vector<Workload>&
 inline void expect_default_in_space(const Template& family, const std::vector<Workload>& workloads) {
   const Limits limits = cuda_limits("sm_90a");
   for (const Workload& workload : workloads) {
-    const Config config = family.default_config(workload, limits);
+    const Config config = testing::default_of(family, workload, limits);
     EXPECT_EQ(family.space(workload, limits).why_invalid(config), std::nullopt)
         << to_text(workload) << " " << to_text(config);
   }
@@ -76,8 +76,8 @@ inline void expect_every_value_is_reached(const FamilySpace& space) {
 
 inline void expect_the_same_kernel_twice(const Template& family, const Workload& workload) {
   const Limits limits = cuda_limits("sm_80");
-  const Config config = family.default_config(workload, limits);
-  EXPECT_EQ(family.lower(workload, config, limits), family.lower(workload, config, limits));
+  const Config config = testing::default_of(family, workload, limits);
+  EXPECT_EQ(testing::lowered(family, workload, config, limits), testing::lowered(family, workload, config, limits));
 }
 
 }  // namespace lehr::testing

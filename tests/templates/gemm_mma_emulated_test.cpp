@@ -12,6 +12,7 @@
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemm_mma.h"
 #include "templates/gemm/cuda/gemm_mma_space.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr {
 namespace {
@@ -59,7 +60,7 @@ TEST(GemmMmaEmulated, NeedsEveryBarrierWaitAndBound) {
     const Config config = parse_config(text);
     const Limits limits = cuda_limits(kArch);
     ASSERT_EQ(gemm_mma_template().space(workload, limits).why_invalid(config), std::nullopt);
-    const Source source = emit(gemm_mma_template().lower(workload, config, limits));
+    const Source source = emit(testing::lowered(gemm_mma_template(), workload, config, limits));
     const Gemm& g = workload.gemm();
     mutants.add(source, workload, "extern \"C\"", "__syncthreads();", "");
     // Copies of the first tiles stay inside whatever their bounds say; the last tile's are in the loop.
@@ -99,7 +100,7 @@ TEST(GemmMmaEmulated, SumsOfTwoLevelsAreAsExactAsTheyPromiseAndThoseOfOneAreNot)
   const Limits limits = cuda_limits(kArch);
   std::vector<Source> sources;
   for (const Workload& workload : workloads)
-    sources.push_back(emit(gemm_mma_template().lower(workload, config, limits)));
+    sources.push_back(emit(testing::lowered(gemm_mma_template(), workload, config, limits)));
   const emulator::Program program(sources);
   const std::vector<std::vector<float>> inputs = make_inputs(workloads[0], kSeed);
   const double permitted[] = {make_reference(workloads[0], inputs).tolerance,

@@ -49,7 +49,8 @@ const std::vector<Workload>& workloads() {
 
 GemmMmaSchedule default_of(const Workload& workload) {
   const Limits limits = cuda_limits("sm_90a");
-  return schedule_of<gemm_mma_knobs>(gemm_mma_template().default_config(workload, limits), workload, limits);
+  return schedule_of<gemm_mma_knobs>(testing::default_of(gemm_mma_template(), workload, limits), workload,
+                                     limits);
 }
 
 TEST(GemmMmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits) {
@@ -148,7 +149,7 @@ TEST(GemmMmaSpace, KeepsTheWorkspaceWithin32MiB) {
   std::int64_t largest = 0;
   for (int i = 0; i < 1000; ++i) {
     const ir::Kernel kernel =
-        gemm_mma_template().lower(workload, *testing::sample_config(space, rng), limits);
+        testing::lowered(gemm_mma_template(), workload, *testing::sample_config(space, rng), limits);
     std::int64_t bytes = 0;
     for (const ir::Param& param : kernel.params)
       if (param.direction == ir::Direction::kWorkspace && kernel.buffer(param.buffer).name == "partials")
@@ -184,7 +185,8 @@ std::set<std::string> intrinsics_of(const Workload& workload, const char* arch =
   const Limits limits = cuda_limits(arch);
   const Template gemm_mma = gemm_mma_template();
   std::set<std::string> names;
-  collect(gemm_mma.lower(workload, gemm_mma.default_config(workload, limits), limits).body, names);
+  collect(testing::lowered(gemm_mma, workload, testing::default_of(gemm_mma, workload, limits), limits).body,
+          names);
   return names;
 }
 
@@ -224,8 +226,8 @@ TEST(GemmMma, CountsTheFlopsOfItsTiles) {
   for (const char* const arch : {"sm_75", "sm_90a"}) {
     const Limits limits = cuda_limits(arch);
     const Workload workload = mma_of(DType::kF16, 256, 256, 128, 1, 2);
-    const ir::Kernel kernel =
-        gemm_mma_template().lower(workload, gemm_mma_template().default_config(workload, limits), limits);
+    const ir::Kernel kernel = testing::lowered(
+        gemm_mma_template(), workload, testing::default_of(gemm_mma_template(), workload, limits), limits);
     EXPECT_GE(ir::analyze(kernel).flops, 2.0 * 256 * 256 * 128) << arch;
     EXPECT_LT(ir::analyze(kernel).flops, 2.1 * 256 * 256 * 128) << arch;
   }
@@ -234,7 +236,8 @@ TEST(GemmMma, CountsTheFlopsOfItsTiles) {
   Rng rng(kSeed);
   for (int i = 0; i < 50; ++i) {
     const Config config = *testing::sample_config(gemm_mma_template().space(workload, limits), rng);
-    const ir::Analysis analysis = ir::analyze(gemm_mma_template().lower(workload, config, limits));
+    const ir::Analysis analysis =
+        ir::analyze(testing::lowered(gemm_mma_template(), workload, config, limits));
     const auto s = schedule_of<gemm_mma_knobs>(config, workload, limits);
     const double sums = static_cast<double>(s.k_warps - 1) * 256 * 256;
     EXPECT_EQ(analysis.flops, 2.0 * 256 * 256 * 128 + sums) << to_text(config);

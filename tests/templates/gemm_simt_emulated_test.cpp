@@ -26,7 +26,7 @@ constexpr std::uint64_t kSeed = 7;
 Source source_of(const Workload& workload, const char* text) {
   const Config config = parse_config(text);
   EXPECT_EQ(gemm_simt_template().space(workload, cuda_limits("sm_80")).why_invalid(config), std::nullopt);
-  return emit(gemm_simt_template().lower(workload, config, cuda_limits("sm_80")));
+  return emit(testing::lowered(gemm_simt_template(), workload, config, cuda_limits("sm_80")));
 }
 
 TEST(GemmSimtEmulated, NeedsEveryBarrierWaitAndBound) {
@@ -92,14 +92,14 @@ TEST(GemmSimtEmulated, MovesWhatTheAnalysisOfItsTreeSays) {
         gemm_simt_copy_b(problem, schedule).vectors() < schedule.threads())
       continue;
     configs.push_back(config);
-    sources.push_back(emit(gemm_simt.lower(workload, configs.back(), limits)));
+    sources.push_back(emit(testing::lowered(gemm_simt, workload, configs.back(), limits)));
   }
   const emulator::Program program(sources);
   const std::vector<float> a = random_values(256 * 64, rng);
   const std::vector<float> b = random_values(256 * 64, rng);
   for (std::size_t i = 0; i < configs.size(); ++i) {
     SCOPED_TRACE(to_text(configs[i]));
-    const ir::Analysis analysis = ir::analyze(gemm_simt.lower(workload, configs[i], limits));
+    const ir::Analysis analysis = ir::analyze(testing::lowered(gemm_simt, workload, configs[i], limits));
     const emulator::Result run = program.run(i, {a, b});
     ASSERT_FALSE(run.fault) << *run.fault;
     EXPECT_EQ(analysis.flops, 2.0 * 256 * 256 * 64);

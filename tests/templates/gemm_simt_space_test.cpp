@@ -30,7 +30,7 @@ const std::vector<Workload>& workloads() {
 
 GemmSimtSchedule default_of(const Workload& workload) {
   const Limits limits = cuda_limits("sm_90a");
-  return schedule_of<gemm_simt_knobs>(gemm_simt_template().default_config(workload, limits), workload,
+  return schedule_of<gemm_simt_knobs>(testing::default_of(gemm_simt_template(), workload, limits), workload,
                                       limits);
 }
 

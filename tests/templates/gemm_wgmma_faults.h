@@ -11,6 +11,7 @@
 #include "templates/family.h"
 #include "templates/gemm/cuda/gemm_wgmma.h"
 #include "templates/gemm/cuda/gemm_wgmma_space.h"
+#include "tests/support/sample_config.h"
 #include "tests/support/verify.h"
 
 namespace lehr::testing {
@@ -31,7 +32,7 @@ struct Sampled {
 };
 
 inline Source source_of(const Sampled& one) {
-  const ir::Kernel kernel = gemm_wgmma_template().lower(one.workload, one.config, one.limits);
+  const ir::Kernel kernel = testing::lowered(gemm_wgmma_template(), one.workload, one.config, one.limits);
   EXPECT_EQ(ir::why_malformed(kernel), std::nullopt) << to_text(one.config);
   return emit(kernel);
 }

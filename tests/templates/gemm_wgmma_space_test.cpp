@@ -68,7 +68,7 @@ TEST(GemmWgmmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimit
         const auto config = testing::sample_config(space, rng);
         ASSERT_TRUE(config) << to_text(workload) << ": no schedule found";
         SCOPED_TRACE(to_text(workload) + " " + to_text(*config));
-        const ir::Kernel kernel = family.lower(workload, *config, limits);
+        const ir::Kernel kernel = testing::lowered(family, workload, *config, limits);
         ASSERT_EQ(ir::why_malformed(kernel), std::nullopt);
         const ir::Launch launch = ir::launch_of(kernel);
         const auto s = schedule_of<gemm_wgmma_knobs>(*config, workload, limits);
@@ -100,12 +100,12 @@ TEST(GemmWgmmaSpace, HoldsItsDefault) {
   const Template family = gemm_wgmma_template();
   const Limits limits = cuda_limits("sm_90a");
   for (const Workload& workload : workloads()) {
-    const Config config = family.default_config(workload, limits);
+    const Config config = testing::default_of(family, workload, limits);
     EXPECT_EQ(family.space(workload, limits).why_invalid(config), std::nullopt) << to_text(config);
   }
   // What won large squares on an H200.
   const auto default_of = [&](const Workload& workload) {
-    return schedule_of<gemm_wgmma_knobs>(family.default_config(workload, limits), workload, limits);
+    return schedule_of<gemm_wgmma_knobs>(testing::default_of(family, workload, limits), workload, limits);
   };
   const GemmWgmmaSchedule large = default_of(workloads()[5]);
   EXPECT_EQ(large.bm, 128);
@@ -158,7 +158,7 @@ TEST(GemmWgmmaSpace, DefaultsWriteWholeLinesWhereTheSpaceHasAWay) {
   const Limits limits = cuda_limits("sm_90a");
   const auto default_of = [&](const char* text) {
     const Workload workload = parse_workload(text);
-    return schedule_of<gemm_wgmma_knobs>(family.default_config(workload, limits), workload, limits);
+    return schedule_of<gemm_wgmma_knobs>(testing::default_of(family, workload, limits), workload, limits);
   };
   for (const char* const text : {"gemm m=4096 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row",
                                  "gemm m=2048 n=1024 k=512 a=f16:row b=f16:row c=f16:row epilogue=bias+relu",
@@ -181,7 +181,7 @@ TEST(GemmWgmmaSpace, RegistersAreDealtOutOnlyWhereThatLeavesNoRoomForASecondBloc
   const Limits limits = cuda_limits("sm_90a");
   const auto dealt = [&](const char* workload, const char* config) {
     const Source source =
-        emit(gemm_wgmma_template().lower(parse_workload(workload), parse_config(config), limits));
+        emit(testing::lowered(gemm_wgmma_template(), parse_workload(workload), parse_config(config), limits));
     return source.text.find("lehr_setmaxnreg_inc<", source.text.find("extern \"C\"")) != std::string::npos;
   };
   EXPECT_FALSE(
@@ -198,10 +198,10 @@ TEST(GemmWgmmaSpace, RegistersAreDealtOutOnlyWhereThatLeavesNoRoomForASecondBloc
 
 TEST(GemmWgmma, IsPartOfTheUnionOnlyOnHopper) {
   const Workload workload = mma_of(DType::kBF16, 4096, 4096, 4096, 1, 2);
-  EXPECT_NE(space_for(workload, cuda_limits("sm_90a")).family("gemm_wgmma"), nullptr);
-  EXPECT_EQ(space_for(workload, cuda_limits("sm_80")).family("gemm_wgmma"), nullptr);
+  EXPECT_NE(kernel_space(workload, cuda_limits("sm_90a")).space.family("gemm_wgmma"), nullptr);
+  EXPECT_EQ(kernel_space(workload, cuda_limits("sm_80")).space.family("gemm_wgmma"), nullptr);
   // Lines that the tensor memory accelerator cannot copy are left to mma.sync.
-  const Space odd = space_for(mma_of(DType::kBF16, 4096, 4096, 4097, 1, 2), cuda_limits("sm_90a"));
+  const Space odd = kernel_space(mma_of(DType::kBF16, 4096, 4096, 4097, 1, 2), cuda_limits("sm_90a")).space;
   EXPECT_EQ(odd.family("gemm_wgmma"), nullptr);
   EXPECT_NE(odd.family("gemm_mma"), nullptr);
 }
@@ -219,7 +219,7 @@ TEST(GemmWgmma, LeavesNoHolesInTheUnion) {
       for (int layouts = 0; layouts < 8; ++layouts) {
         for (const std::int64_t size : {1, 7, 100, 129}) {
           const Workload workload = mma_of(type, size + 1, size, 3 * size + 2, 1, layouts, each);
-          const Space space = space_for(workload, limits);
+          const Space space = kernel_space(workload, limits).space;
           refused += space.family("gemm_wgmma") == nullptr ? 1 : 0;
           ASSERT_NE(space.family("gemm_mma"), nullptr) << to_text(workload);
           EXPECT_TRUE(space.family("gemm_mma")->sample(rng)) << to_text(workload);
@@ -255,7 +255,7 @@ TEST(GemmWgmma, CountsFlopsBytesAndStagesOfItsTiles) {
       "gemm_wgmma(swap_ab=0, bm=128, bn=256, k_atoms=1, consumers=2, ping_pong=0, persistent=0, "
       "cluster_bm=1, cluster_bn=1, split_k=1, reduce=0, keep=0, store=0, stmatrix=0, stages=4, in_flight=1, "
       "raster=8, pdl=0)");
-  const ir::Kernel kernel = gemm_wgmma_template().lower(workload, config, limits);
+  const ir::Kernel kernel = testing::lowered(gemm_wgmma_template(), workload, config, limits);
   const ir::Analysis analysis = ir::analyze(kernel);
   EXPECT_EQ(analysis.flops, 2.0 * 2048 * 2048 * 1024);
   EXPECT_EQ(analysis.pipeline_depth, 4);
@@ -284,7 +284,7 @@ TEST(GemmWgmma, ReadsWhatAClusterSharesOnce) {
                     "stmatrix=0, stages=4, in_flight=1, raster=1, pdl=0)",
                     along_bm, along_bn));
     EXPECT_EQ(gemm_wgmma_template().space(workload, limits).why_invalid(config), std::nullopt);
-    return gemm_wgmma_template().lower(workload, config, limits);
+    return testing::lowered(gemm_wgmma_template(), workload, config, limits);
   };
   struct Case {
     int along_bm, along_bn;
@@ -320,7 +320,7 @@ TEST(GemmWgmma, ShowsEveryKnobInTheFeatures) {
     for (int i = 0; i < 30; ++i) {
       const Point point = space.sample(rng).value();
       const Config config = space.config_of(point);
-      const std::vector<float> row = featurize(family.lower(workload, config, limits), limits);
+      const std::vector<float> row = featurize(testing::lowered(family, workload, config, limits), limits);
       for (std::size_t knob = 0; knob < space.knobs().size(); ++knob) {
         const std::string& name = space.knobs()[knob].name;
         if (name == "raster") continue;
@@ -330,7 +330,7 @@ TEST(GemmWgmma, ShowsEveryKnobInTheFeatures) {
           if (moved == point || !space.contains(moved)) continue;
           compared.insert(name);
           const Config other = space.config_of(moved);
-          EXPECT_NE(featurize(family.lower(workload, other, limits), limits), row)
+          EXPECT_NE(featurize(testing::lowered(family, workload, other, limits), limits), row)
               << to_text(other) << " and " << to_text(config);
         }
       }
@@ -342,8 +342,9 @@ TEST(GemmWgmma, ShowsEveryKnobInTheFeatures) {
 TEST(GemmWgmma, LowersTheSameConfigToTheSameKernel) {
   const Template family = gemm_wgmma_template();
   const Limits limits = cuda_limits("sm_90a");
-  const Config config = family.default_config(workloads()[1], limits);
-  EXPECT_EQ(family.lower(workloads()[1], config, limits), family.lower(workloads()[1], config, limits));
+  const Config config = testing::default_of(family, workloads()[1], limits);
+  EXPECT_EQ(testing::lowered(family, workloads()[1], config, limits),
+            testing::lowered(family, workloads()[1], config, limits));
 }
 
 }  // namespace

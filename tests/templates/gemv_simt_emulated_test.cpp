@@ -49,13 +49,13 @@ TEST(GemvSimtEmulated, IsRightForOddSizesAllLayoutsAndBatches) {
   std::vector<std::pair<Workload, Config>> all;
   std::vector<Source> sources;
   for (const Workload& workload : workloads()) {
-    all.emplace_back(workload, gemv_simt.default_config(workload, limits));
+    all.emplace_back(workload, testing::default_of(gemv_simt, workload, limits));
     const FamilySpace space = gemv_simt.space(workload, limits);
     for (int i = 0; i < kSchedules; ++i)
       all.emplace_back(workload, testing::sample_config(space, rng).value());
   }
   for (const auto& [workload, config] : all)
-    sources.push_back(emit(gemv_simt.lower(workload, config, limits)));
+    sources.push_back(emit(testing::lowered(gemv_simt, workload, config, limits)));
   const emulator::Program program(sources);
   rng = Rng(kSeed).fork("data");
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -88,7 +88,7 @@ TEST(GemvSimtEmulated, NeedsEveryBarrierAndBound) {
         parse_config("gemv_simt(vec=1, lanes_k=8, warps_k=2, warps_o=1, each=2, unroll=2, min_blocks=1)");
     const Limits limits = cuda_limits("sm_80");
     ASSERT_EQ(gemv_simt_template().space(workload, limits).why_invalid(config), std::nullopt);
-    const Source source = emit(gemv_simt_template().lower(workload, config, limits));
+    const Source source = emit(testing::lowered(gemv_simt_template(), workload, config, limits));
     const auto add = [&](const char* after, const char* what, const char* instead) {
       const std::size_t before = mutants.size();
       mutants.add(source, workload, after, what, instead);

@@ -56,8 +56,8 @@ TEST(GemvSimtSpace, ItsDefaultGivesEveryMultiprocessorABlock) {
   for (const int layouts : {0, 2}) {
     for (const std::int64_t m : {1, 8}) {
       const Workload workload = gemm_of(m, 4096, 4096, 1, layouts);
-      const Config config = gemv_simt.default_config(workload, limits);
-      EXPECT_GE(ir::launch_of(gemv_simt.lower(workload, config, limits)).grid[0], limits.cores)
+      const Config config = testing::default_of(gemv_simt, workload, limits);
+      EXPECT_GE(ir::launch_of(testing::lowered(gemv_simt, workload, config, limits)).grid[0], limits.cores)
           << to_text(config);
       EXPECT_EQ(config.at("vec"), 4);
     }

@@ -81,7 +81,7 @@ std::string fault_of(const Template& family, const Workload& workload, const Lim
   Config config;
   try {
     FamilySpace space = family.space(workload, limits);
-    config = family.default_config(workload, limits);
+    config = testing::default_of(family, workload, limits);
     if (const auto invalid = space.why_invalid(config)) return "the default: " + *invalid;
     if (std::string fault = fault_of(workload, config, limits, seen); !fault.empty()) return fault;
     space.list_prefixes(2000);

@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "ir/analyze.h"
 #include "templates/catalog.h"
+#include "tests/support/sample_config.h"
 
 namespace lehr {
 namespace {
@@ -102,7 +103,7 @@ TEST(Winograd, TakesAQuarterOfTheProducts) {
   limits.vector_registers = 32;
   limits.l2_bytes = 2 << 20;
   const Workload workload = parse_workload("conv2d h=56 w=56 c=64 k=64 r=3 s=3 pad=1");
-  const Config config = template_named("conv2d_winograd_cpu").default_config(workload, limits);
+  const Config config = testing::default_of(template_named("conv2d_winograd_cpu"), workload, limits);
   ASSERT_EQ(config.at("tile"), 4);
   const double flops = ir::analyze(lower(workload, config, limits)).flops;
   EXPECT_GT(flops, flops_of(workload) / 4);

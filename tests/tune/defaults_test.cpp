@@ -12,9 +12,16 @@ namespace {
 
 Limits two_avx2_cores() { return testing::cpu_limits(32, 2); }
 
-Config first_default(const std::string& workload) {
-  return ordered_defaults(parse_workload(workload), two_avx2_cores()).at(0);
+std::vector<Config> defaults_of(const Workload& workload) {
+  Task task = {.workload = workload, .device = {}};
+  task.device.limits = two_avx2_cores();
+  const Candidates candidates = candidates_for(task);
+  std::vector<Config> configs;
+  for (const Point& point : candidates.defaults) configs.push_back(candidates.space.config_of(point));
+  return configs;
 }
+
+Config first_default(const std::string& workload) { return defaults_of(parse_workload(workload)).at(0); }
 
 // Each of these began with a family that is several times slower there, because it stands last in the catalogue.
 TEST(Defaults, BeginWithTheFamilyThatSuitsTheSizes) {
@@ -38,7 +45,7 @@ TEST(Defaults, AreThoseOfTheCatalogueInAnotherOrder) {
     std::sort(configs.begin(), configs.end(), [](const Config& a, const Config& b) { return to_text(a) < to_text(b); });
     return configs;
   };
-  EXPECT_EQ(sorted(ordered_defaults(workload, two_avx2_cores())), sorted(default_configs(workload, two_avx2_cores())));
+  EXPECT_EQ(sorted(defaults_of(workload)), sorted(families_for(catalog(), workload, two_avx2_cores()).defaults));
 }
 
 TEST(Defaults, ShareOutWhatIsWorthIt) {

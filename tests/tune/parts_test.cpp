@@ -201,9 +201,15 @@ TEST(Learner, WithoutAModelNeverFits) {
   EXPECT_FALSE(learner.fitted());
 }
 
+Point point_of(std::int64_t rows) {
+  static const Space space = toy_candidates().space;
+  return space.point_of(toy_config(rows, 1, 1, 0));
+}
+
 KnownTrial trial(std::int64_t rows, double us, std::uint64_t hash, Origin origin = Origin::kHere) {
   KnownTrial result;
   result.config = toy_config(rows, 1, 1, 0);
+  result.point = point_of(rows);
   Timing timing;
   timing.time_us = us;
   result.outcome = timing;
@@ -242,8 +248,8 @@ TEST(Finals, TakeDistinctKernelsFastestFirstWithoutTheDefault) {
   trials.add(trial(4, 7, 200));
   trials.add(trial(8, 8, 200));
   trials.add(trial(16, 6, 300));
-  EXPECT_EQ(pick_finalists(trials, toy_config(1, 1, 1, 0), 5), (std::vector<std::size_t>{4, 2}));
-  EXPECT_EQ(pick_finalists(trials, toy_config(1, 1, 1, 0), 1), (std::vector<std::size_t>{4}));
+  EXPECT_EQ(pick_finalists(trials, point_of(1), 5), (std::vector<std::size_t>{4, 2}));
+  EXPECT_EQ(pick_finalists(trials, point_of(1), 1), (std::vector<std::size_t>{4}));
 }
 
 TEST(Finals, HaveAsManyEntrantsAsTheirTimePaysFor) {

@@ -67,7 +67,7 @@ struct Rung {
 std::vector<Rung> measured_ladder() {
   std::ifstream file(LEHR_SOURCE_DIR "/bench/results/gpu/bench_ladder_bf16_4096.json");
   const nlohmann::json document = nlohmann::json::parse(file);
-  const Space space = space_for(square(4096), kHopper);
+  const Space space = kernel_space(square(4096), kHopper).space;
   std::vector<Rung> ladder;
   for (const nlohmann::json& each : document.at("result").at("entries")) {
     const std::string what = each.at("what");

@@ -43,7 +43,7 @@ TEST(Resume, StoresWithEachTrialWhatWasMeasuredAndWithWhatFacts) {
   EXPECT_EQ(devices.begin()->second.identity, identity_of(toy.task.device));
   for (const Record& row : toy.rows("session-1")) {
     EXPECT_EQ(row.device_hash, devices.begin()->first);
-    const auto source = try_emit(toy.candidates, row.config);
+    const auto source = try_emit(toy.candidates, toy.candidates.space.point_of(row.config));
     EXPECT_EQ(row.source_hash, hash_of(std::get<Source>(source)));
   }
 }
@@ -77,7 +77,7 @@ TEST(Resume, MeasuresWhatIsWantedByNameAndJudgesIt) {
   toy.options.session_id = "session-2";
   toy.options.reuse = false;
   toy.options.stop.trials = 1;
-  toy.options.wanted = {wanted};
+  toy.options.wanted = {toy.candidates.space.point_of(wanted)};
   const Summary summary = toy.run();
   EXPECT_TRUE(summary.contested);
   EXPECT_EQ(summary.best->config, wanted);
@@ -89,7 +89,7 @@ TEST(Resume, MeasuresWhatIsWantedByNameAndJudgesIt) {
   EXPECT_EQ(toy.database.verdicts({}).at(0).record_id, rows[1].id);
   // The default, when it is what is wanted.
   toy.options.session_id = "session-3";
-  toy.options.wanted = {toy_config(1, 1, 1, 0)};
+  toy.options.wanted = {toy.candidates.space.point_of(toy_config(1, 1, 1, 0))};
   toy.run();
   EXPECT_EQ(toy.rows("session-3").size(), 1u);
 }
@@ -175,7 +175,7 @@ TEST(Resume, DoesNotCountWhatAnotherSeedOrALargerBudgetSpent) {
 TEST(Resume, QuarantinesAConfigThatHasKilledTwoWorkers) {
   ToySession toy;
   toy.options.stop.trials = 20;
-  toy.candidates.defaults.push_back(toy_config(2, 2, 1, 0));
+  toy.candidates.defaults.push_back(toy.candidates.space.point_of(toy_config(2, 2, 1, 0)));
   toy.outcome_of = [](const Source& source) -> Outcome {
     if (config_of(source) == toy_config(1, 1, 1, 0)) return Failure{FailureKind::kCrash, "SIGSEGV\nmore", {}};
     return toy_outcome(source);
@@ -382,8 +382,8 @@ TEST(EarlierRuns, AnswersWithTheDeathOfAConfigThatHasKilledTwoWorkers) {
   ASSERT_EQ(result.answers.size(), 1u);
   EXPECT_FALSE(result.answers[0].time_us());
   EXPECT_EQ(result.quarantined, 1);
-  EXPECT_EQ(result.deaths.at(config), 2);
-  EXPECT_EQ(result.deaths.at(other), 1);
+  EXPECT_EQ(result.deaths.at(candidates.space.point_of(config)), 2);
+  EXPECT_EQ(result.deaths.at(candidates.space.point_of(other)), 1);
 }
 
 // Somebody else's machine may have been short of memory.
@@ -395,7 +395,7 @@ TEST(EarlierRuns, CountsTheDeathsThatWereSeenHereAlone) {
                                            row(config, hang, "mine"), row(other, time_of(4), "theirs")},
                                           "here", candidates, {{"theirs", "their.db"}});
   EXPECT_EQ(result.quarantined, 0);
-  EXPECT_EQ(result.deaths.at(config), 1);
+  EXPECT_EQ(result.deaths.at(candidates.space.point_of(config)), 1);
   ASSERT_EQ(result.answers.size(), 1u) << "what was timed is an answer, whoever did it";
   EXPECT_EQ(result.answers[0].config, other);
 }

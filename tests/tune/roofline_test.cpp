@@ -280,7 +280,7 @@ TEST(SavesProducts, IsTrueOfTheFamiliesWhoseKernelsDoFewerThanTheDirectSum) {
   const Workload workload = parse_workload("conv2d h=18 w=18 c=32 k=32 r=3 s=3");
   int found = 0;
   for (const Limits& limits : {toy_task().device.limits, cuda_limits("sm_80")})
-    for (const Config& config : default_configs(workload, limits)) {
+    for (const Config& config : families_for(catalog(), workload, limits).defaults) {
       const double flops = ir::analyze(lower(workload, config, limits)).flops;
       EXPECT_EQ(saves_products(config.family), flops < 0.9 * flops_of(workload)) << config.family;
       found += saves_products(config.family) ? 1 : 0;
@@ -316,7 +316,6 @@ Candidates toys_named(const std::string& family_name) {
   std::vector<FamilySpace> families;
   families.push_back(std::move(family));
   toys.space = Space(std::move(families));
-  toys.defaults[0].family = family_name;
   return toys;
 }
 

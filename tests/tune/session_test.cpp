@@ -287,7 +287,7 @@ TEST(Session, StoresACandidateThatTheTemplateCannotLowerAsAFailure) {
 
 TEST(Session, UsesAnotherDefaultWhenTheFirstFails) {
   ToySession toy;
-  toy.candidates.defaults.push_back(toy_config(2, 2, 1, 0));
+  toy.candidates.defaults.push_back(toy.candidates.space.point_of(toy_config(2, 2, 1, 0)));
   toy.outcome_of = [](const Source& source) -> Outcome {
     if (config_of(source) == toy_config(1, 1, 1, 0)) return Failure{FailureKind::kCrash, "signal 11", {}};
     return toy_outcome(source);

@@ -8,9 +8,10 @@
 int main() {
   const lehr::Workload workload = lehr::parse_workload("gemm m=8 n=4096 k=1024");
   const lehr::Limits limits = lehr::cuda_limits("sm_90a");
-  const lehr::Space space = lehr::space_for(workload, limits);
-  const lehr::Config config = lehr::default_configs(workload, limits).front();
-  const lehr::Source source = lehr::emit(lehr::lower(workload, config, limits));
-  std::printf("// %s, one of %zu families\n", to_text(config).c_str(), space.families().size());
+  const lehr::KernelSpace kernels = lehr::kernel_space(workload, limits);
+  const lehr::Point point = kernels.defaults.front();
+  const lehr::Source source = lehr::emit(kernels.lower(point));
+  std::printf("// %s, one of %zu families\n", to_text(kernels.space.config_of(point)).c_str(),
+              kernels.space.families().size());
   std::puts(source.text.c_str());
 }
