@@ -37,14 +37,6 @@ FamilySpace family_space(std::string name, const Workload& workload, const Limit
   return described_space<S>(std::move(name), [&](Knobs<S>& knobs) { kKnobs(knobs, workload, limits); });
 }
 
-/// The schedule that a config of that space is.
-template <auto kKnobs>
-ScheduleOf<kKnobs> schedule_of(const Config& config, const Workload& workload, const Limits& limits) {
-  return family_space<kKnobs>(config.family, workload, limits)
-      .members_of(config)
-      .template as<ScheduleOf<kKnobs>>();
-}
-
 /// `entry` with its name and with what follows from three functions of a schedule's struct S:
 /// - void kKnobs(Knobs<S>&, const Workload&, const Limits&) visits the knobs;
 /// - S kWanted(const Workload&, const Limits&) is the default, of which the nearest valid one is taken;

@@ -12,6 +12,7 @@
 #include "tests/emulator/families.h"
 #include "tests/emulator/program.h"
 #include "tests/support/problem_for.h"
+#include "tests/support/sample_config.h"
 #include "tune/task.h"
 
 namespace lehr {
@@ -89,8 +90,9 @@ bool splits_evenly(const Sample& sample) {
   const std::int64_t parts = sample.config.find("split_k").value_or(1);
   if (parts == 1) return true;
   if (sample.config.find("k_atoms"))  // gemm_wgmma counts k in rows of the swizzle
-    return gemm_wgmma_split_k(gemm_wgmma_problem(sample.workload),
-                              schedule_of<gemm_wgmma_knobs>(sample.config, sample.workload, sample.limits))
+    return gemm_wgmma_split_k(
+               gemm_wgmma_problem(sample.workload),
+               testing::schedule_of<gemm_wgmma_knobs>(sample.config, sample.workload, sample.limits))
                    .tiles %
                parts ==
            0;

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "space/space.h"
-#include "templates/template.h"
+#include "templates/family.h"
 
 namespace lehr::testing {
 
@@ -25,6 +25,13 @@ inline Config default_of(const Template& family, const Workload& workload, const
 inline ir::Kernel lowered(const Template& family, const Workload& workload, const Config& config,
                           const Limits& limits) {
   return family.lower_schedule(workload, family.space(workload, limits).members_of(config), limits);
+}
+/// The schedule that a config of the space of such knobs is.
+template <auto kKnobs>
+ScheduleOf<kKnobs> schedule_of(const Config& config, const Workload& workload, const Limits& limits) {
+  return family_space<kKnobs>(config.family, workload, limits)
+      .members_of(config)
+      .template as<ScheduleOf<kKnobs>>();
 }
 
 }  // namespace lehr::testing

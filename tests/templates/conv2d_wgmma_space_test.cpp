@@ -63,7 +63,7 @@ TEST(Conv2dWgmmaSpace, SampledSchedulesLowerVerifyAndKeepTheStaticLimits) {
         const ir::Kernel kernel = testing::lowered(family, workload, *config, limits);
         ASSERT_EQ(ir::why_malformed(kernel), std::nullopt);
         const ir::Launch launch = ir::launch_of(kernel);
-        const auto s = schedule_of<gemm_wgmma_knobs>(*config, workload, limits);
+        const auto s = testing::schedule_of<gemm_wgmma_knobs>(*config, workload, limits);
         ASSERT_EQ(launch.shared_bytes, gemm_wgmma_shared_bytes(problem, s));
         ASSERT_LE(launch.shared_bytes, limits.shared_bytes_per_block);
         ASSERT_LE(s.k_atoms * problem.span, 256);
@@ -78,7 +78,7 @@ TEST(Conv2dWgmma, SeesTheInputAsPixelsAndTheFiltersAsTaps) {
   const Template family = conv2d_wgmma_template();
   Config config = testing::default_of(family, workload, limits);
   const ir::Kernel kernel = testing::lowered(family, workload, config, limits);
-  const auto s = schedule_of<gemm_wgmma_knobs>(config, workload, limits);
+  const auto s = testing::schedule_of<gemm_wgmma_knobs>(config, workload, limits);
   const ir::TensorMap x = kernel.params[0].map.value(), f = kernel.params[1].map.value();
   using Dims = decltype(x.dims);
   EXPECT_EQ(x.dims, (Dims{48, 33, 35, 3}));

@@ -33,7 +33,8 @@ TEST(WinogradCudaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLi
       conv2d_winograd_template(), workloads(),
       [](const Workload& workload, const Config& config, const ir::Kernel& kernel) {
         const ir::Launch launch = ir::launch_of(kernel);
-        const auto schedule = schedule_of<winograd_cuda_knobs>(config, workload, cuda_limits("sm_90a"));
+        const auto schedule =
+            testing::schedule_of<winograd_cuda_knobs>(config, workload, cuda_limits("sm_90a"));
         ASSERT_EQ(launch.block[0], schedule.threads());
         ASSERT_EQ(launch.block[0] % 32, 0);
         ASSERT_EQ(launch.shared_bytes, winograd_cuda_shared_bytes(workload.conv2d(), schedule));

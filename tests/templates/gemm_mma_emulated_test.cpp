@@ -129,8 +129,8 @@ TEST(GemmMmaEmulated, SumsOf3xTf32StayAsExactAsF32AndThoseOfOneLevelDoNot) {
     GemmMmaProblem problem = gemm_mma_problem(workload, limits);
     EXPECT_TRUE(problem.two_level);
     problem.two_level = two_level;
-    sources.push_back(
-        emit(lower_gemm_mma(workload, problem, schedule_of<gemm_mma_knobs>(config, workload, limits))));
+    sources.push_back(emit(
+        lower_gemm_mma(workload, problem, testing::schedule_of<gemm_mma_knobs>(config, workload, limits))));
   }
   const emulator::Program program(sources);
   for (std::size_t i = 0; i < sources.size(); ++i) {

@@ -49,8 +49,8 @@ const std::vector<Workload>& workloads() {
 
 GemmMmaSchedule default_of(const Workload& workload) {
   const Limits limits = cuda_limits("sm_90a");
-  return schedule_of<gemm_mma_knobs>(testing::default_of(gemm_mma_template(), workload, limits), workload,
-                                     limits);
+  return testing::schedule_of<gemm_mma_knobs>(testing::default_of(gemm_mma_template(), workload, limits),
+                                              workload, limits);
 }
 
 TEST(GemmMmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits) {
@@ -58,7 +58,7 @@ TEST(GemmMmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits)
       gemm_mma_template(), workloads(),
       [](const Workload& workload, const Config& config, const ir::Kernel& kernel) {
         const ir::Launch launch = ir::launch_of(kernel);
-        const auto schedule = schedule_of<gemm_mma_knobs>(config, workload, cuda_limits("sm_90a"));
+        const auto schedule = testing::schedule_of<gemm_mma_knobs>(config, workload, cuda_limits("sm_90a"));
         ASSERT_EQ(launch.block[0], schedule.threads());
         ASSERT_EQ(launch.shared_bytes,
                   gemm_mma_shared_bytes(gemm_mma_problem(workload, cuda_limits("sm_90a")), schedule));
@@ -215,7 +215,7 @@ TEST(GemmMma, OnTuringCopiesThroughRegistersAndMultipliesHalvesOfK) {
   for (int i = 0; i < 50; ++i) {
     const Config config = *testing::sample_config(space, rng);
     EXPECT_EQ(config.at("stages"), 2);
-    const auto schedule = schedule_of<gemm_mma_knobs>(config, workload, turing);
+    const auto schedule = testing::schedule_of<gemm_mma_knobs>(config, workload, turing);
     const GemmMmaTile tile = gemm_mma_tile_a(gemm_mma_problem(workload, turing), schedule);
     EXPECT_FALSE(tile.async);
     EXPECT_EQ(tile.vec, 8);
@@ -238,7 +238,7 @@ TEST(GemmMma, CountsTheFlopsOfItsTiles) {
     const Config config = *testing::sample_config(gemm_mma_template().space(workload, limits), rng);
     const ir::Analysis analysis =
         ir::analyze(testing::lowered(gemm_mma_template(), workload, config, limits));
-    const auto s = schedule_of<gemm_mma_knobs>(config, workload, limits);
+    const auto s = testing::schedule_of<gemm_mma_knobs>(config, workload, limits);
     const double sums = static_cast<double>(s.k_warps - 1) * 256 * 256;
     EXPECT_EQ(analysis.flops, 2.0 * 256 * 256 * 128 + sums) << to_text(config);
     EXPECT_EQ(analysis.pipeline_depth, s.stages - 1);

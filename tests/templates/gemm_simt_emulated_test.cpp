@@ -85,7 +85,7 @@ TEST(GemmSimtEmulated, MovesWhatTheAnalysisOfItsTreeSays) {
   std::vector<Source> sources;
   while (configs.size() < 8) {
     const Config config = testing::sample_config(space, rng).value();
-    const auto schedule = schedule_of<gemm_simt_knobs>(config, workload, limits);
+    const auto schedule = testing::schedule_of<gemm_simt_knobs>(config, workload, limits);
     const ProductView problem = product_view(workload);
     // The analysis counts a guarded load for every thread, also where the first threads alone have one.
     if (gemm_simt_copy_a(problem, schedule).vectors() < schedule.threads() ||

@@ -30,8 +30,8 @@ const std::vector<Workload>& workloads() {
 
 GemmSimtSchedule default_of(const Workload& workload) {
   const Limits limits = cuda_limits("sm_90a");
-  return schedule_of<gemm_simt_knobs>(testing::default_of(gemm_simt_template(), workload, limits), workload,
-                                      limits);
+  return testing::schedule_of<gemm_simt_knobs>(testing::default_of(gemm_simt_template(), workload, limits),
+                                               workload, limits);
 }
 
 TEST(GemmSimtSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits) {
@@ -39,7 +39,7 @@ TEST(GemmSimtSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits
       gemm_simt_template(), workloads(),
       [](const Workload& workload, const Config& config, const ir::Kernel& kernel) {
         const ir::Launch launch = ir::launch_of(kernel);
-        const auto schedule = schedule_of<gemm_simt_knobs>(config, workload, cuda_limits("sm_90a"));
+        const auto schedule = testing::schedule_of<gemm_simt_knobs>(config, workload, cuda_limits("sm_90a"));
         ASSERT_EQ(launch.block[0], schedule.threads());
         ASSERT_EQ(launch.block[0] % 32, 0);
         ASSERT_EQ(launch.shared_bytes, gemm_simt_shared_bytes(product_view(workload), schedule));
@@ -92,7 +92,8 @@ TEST(GemmSimtSpace, LoadsVectorsOnlyWhereRowsAreAligned) {
   const Workload workload = gemm_of(64, 63, 66, 1, 0);
   const FamilySpace space = gemm_simt_template().space(workload, limits);
   for (int i = 0; i < 300; ++i) {
-    const auto schedule = schedule_of<gemm_simt_knobs>(*testing::sample_config(space, rng), workload, limits);
+    const auto schedule =
+        testing::schedule_of<gemm_simt_knobs>(*testing::sample_config(space, rng), workload, limits);
     EXPECT_LE(schedule.vec_a, 2);  // rows of 66
     EXPECT_EQ(schedule.vec_b, 1);  // rows of 63
   }

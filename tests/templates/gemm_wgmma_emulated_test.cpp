@@ -120,7 +120,7 @@ TEST_P(GemmWgmmaMode, IsRight) {
     const Limits limits = few_cores(static_cast<int>(1 + rng.below(4)));
     const std::optional<Config> config = sampled(family.space(workload, limits), mode, rng);
     if (!config) continue;
-    const auto s = schedule_of<gemm_wgmma_knobs>(*config, workload, limits);
+    const auto s = testing::schedule_of<gemm_wgmma_knobs>(*config, workload, limits);
     if (!is_of(workload, s, GetParam())) continue;
     // Clusters are slow here: a few of each of their seven shapes.
     const std::size_t most = std::string_view(GetParam()) == "clustered" ? 6 : 1;
@@ -134,7 +134,7 @@ TEST_P(GemmWgmmaMode, IsRight) {
   std::set<std::int64_t> kept, splits, reduced, overlapping, consumers;
   std::set<DType> sums;
   for (const Sampled& each : all) {
-    const auto s = schedule_of<gemm_wgmma_knobs>(each.config, each.workload, each.limits);
+    const auto s = testing::schedule_of<gemm_wgmma_knobs>(each.config, each.workload, each.limits);
     clusters.insert({s.cluster_bm, s.cluster_bn});
     kept.insert(s.keep);
     splits.insert(s.split_k);

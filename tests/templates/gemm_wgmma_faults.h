@@ -50,7 +50,7 @@ class Faults {
     source_ = source_of({workload_, few_cores(2), config_});
   }
   GemmWgmmaSchedule schedule() const {
-    return schedule_of<gemm_wgmma_knobs>(config_, workload_, few_cores(2));
+    return testing::schedule_of<gemm_wgmma_knobs>(config_, workload_, few_cores(2));
   }
   void plant_those_of_split_k(Mutants& mutants) const { mutants.add_those_of_split_k(source_, workload_); }
   void plant(Mutants& mutants, const std::string& what, const std::string& instead) const {

@@ -71,7 +71,7 @@ TEST(GemmWgmmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimit
         const ir::Kernel kernel = testing::lowered(family, workload, *config, limits);
         ASSERT_EQ(ir::why_malformed(kernel), std::nullopt);
         const ir::Launch launch = ir::launch_of(kernel);
-        const auto s = schedule_of<gemm_wgmma_knobs>(*config, workload, limits);
+        const auto s = testing::schedule_of<gemm_wgmma_knobs>(*config, workload, limits);
         ASSERT_EQ(launch.block[0], s.threads());
         ASSERT_LE(launch.shared_bytes, limits.shared_bytes_per_block);
         ASSERT_EQ(launch.shared_bytes, gemm_wgmma_shared_bytes(problem, s));
@@ -105,7 +105,8 @@ TEST(GemmWgmmaSpace, HoldsItsDefault) {
   }
   // What won large squares on an H200.
   const auto default_of = [&](const Workload& workload) {
-    return schedule_of<gemm_wgmma_knobs>(testing::default_of(family, workload, limits), workload, limits);
+    return testing::schedule_of<gemm_wgmma_knobs>(testing::default_of(family, workload, limits), workload,
+                                                  limits);
   };
   const GemmWgmmaSchedule large = default_of(workloads()[5]);
   EXPECT_EQ(large.bm, 128);
@@ -158,7 +159,8 @@ TEST(GemmWgmmaSpace, DefaultsWriteWholeLinesWhereTheSpaceHasAWay) {
   const Limits limits = cuda_limits("sm_90a");
   const auto default_of = [&](const char* text) {
     const Workload workload = parse_workload(text);
-    return schedule_of<gemm_wgmma_knobs>(testing::default_of(family, workload, limits), workload, limits);
+    return testing::schedule_of<gemm_wgmma_knobs>(testing::default_of(family, workload, limits), workload,
+                                                  limits);
   };
   for (const char* const text : {"gemm m=4096 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row",
                                  "gemm m=2048 n=1024 k=512 a=f16:row b=f16:row c=f16:row epilogue=bias+relu",

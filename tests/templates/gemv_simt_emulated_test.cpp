@@ -71,7 +71,7 @@ TEST(GemvSimtEmulated, IsRightForOddSizesAllLayoutsAndBatches) {
     // The matrix is read once, but for what stands in for outputs beyond its edge.
     const std::size_t matrix = g.n < g.m ? 0 : 1;
     EXPECT_GE(run.traffic.at(matrix).read_bytes, g.batch * g.k * std::max(g.m, g.n) * 4);
-    const auto schedule = schedule_of<gemv_simt_knobs>(all[i].second, all[i].first, limits);
+    const auto schedule = testing::schedule_of<gemv_simt_knobs>(all[i].second, all[i].first, limits);
     const GemvShape shape = gemv_shape(gemv_problem(all[i].first), schedule);
     const std::int64_t covered = sources[i].launch.grid[0] * shape.outputs_per_block;
     EXPECT_LE(run.traffic.at(matrix).read_bytes, g.batch * g.k * covered * 4);

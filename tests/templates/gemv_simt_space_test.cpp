@@ -39,7 +39,7 @@ TEST(GemvSimtSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimits
       gemv_simt_template(), workloads(),
       [](const Workload& workload, const Config& config, const ir::Kernel& kernel) {
         const ir::Analysis analysis = ir::analyze(kernel);
-        const auto schedule = schedule_of<gemv_simt_knobs>(config, workload, cuda_limits("sm_90a"));
+        const auto schedule = testing::schedule_of<gemv_simt_knobs>(config, workload, cuda_limits("sm_90a"));
         ASSERT_EQ(analysis.launch.block[0], schedule.threads());
         ASSERT_EQ(analysis.shared_bytes, gemv_shared_bytes(gemv_problem(workload), schedule));
         ASSERT_GE(analysis.flops, flops_of(workload));
