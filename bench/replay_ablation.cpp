@@ -36,20 +36,20 @@ struct Result {
 
 Result run(const Variant& variant, const Table& table, const std::vector<Table>& others, const Plan& wanted,
            int seeds) {
-  const Arena arena(table, variant.strategy == "autotvm");
+  const RecordedTask task(table, variant.strategy == "autotvm");
   const RandomBaseline random(table);
   ReplayPlan plan;
   plan.options.strategy = variant.strategy;
   plan.options.tuner = variant.options();
   plan.options.trials = wanted.trials;
   for (const Table& other : others) plan.transfer.push_back(&other);
-  const std::optional<Transfer> transfer = transfer_to(arena, plan);
+  const std::optional<Transfer> transfer = transfer_to(task, plan);
   if (transfer) plan.options.transfer = &*transfer;
   Result result;
   std::vector<std::vector<double>> searches;
   for (int seed = 0; seed < seeds; ++seed) {
     plan.options.seed = wanted.first_seed + static_cast<std::uint64_t>(seed);
-    searches.push_back(replay(arena, plan.options));
+    searches.push_back(replay(task, plan.options));
     const auto& search = searches.back();
     std::size_t first = 0;
     while (first < search.size() && random.optimum_us() / search[first] < 0.95) ++first;

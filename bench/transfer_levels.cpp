@@ -148,21 +148,21 @@ std::vector<Row> run(const Table& whole, const std::vector<Table>& sources, cons
     for (const Table& source : sources) {
       others.push_back(told(drawn(source, wanted.percent, seed), hints_named(wanted.hints), seed));
     }
-    const Arena arena(target, false);
+    const RecordedTask task(target, false);
     ReplayPlan plan;
     for (const Table& other : others) plan.transfer.push_back(&other);
-    const std::optional<Transfer> transfer = transfer_to(arena, plan);
+    const std::optional<Transfer> transfer = transfer_to(task, plan);
     ReplayOptions options;
     options.tuner = tuner_options(options.strategy);
     options.trials = wanted.trials;
     options.seed = seed;
-    const std::vector<double> cold = replay(arena, options);
+    const std::vector<double> cold = replay(task, options);
     options.transfer = transfer ? &*transfer : nullptr;
     const double good_us = target.optimum_us() / 0.95;
     for (std::size_t v = 0; v < rows.size(); ++v) {
       options.strategy = wanted.variants[v].strategy;
       options.tuner = wanted.variants[v].options();
-      const std::vector<double> warm = replay(arena, options);
+      const std::vector<double> warm = replay(task, options);
       rows[v].to_end.add(trials_to(cold, cold.back()), trials_to(warm, cold.back()));
       rows[v].to_95.add(trials_to(cold, good_us), trials_to(warm, good_us));
       rows[v].gains.add(cold, warm);

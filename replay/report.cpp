@@ -24,10 +24,10 @@ void add_curves(TableReport& report, const std::vector<std::vector<double>>& sea
 
 }  // namespace
 
-std::optional<Transfer> transfer_to(const Arena& arena, const ReplayPlan& plan) {
+std::optional<Transfer> transfer_to(const RecordedTask& task, const ReplayPlan& plan) {
   std::vector<PastTask> tasks;
   for (const Table* source : plan.transfer)
-    if (auto past = past_task(*source, arena)) tasks.push_back(*std::move(past));
+    if (auto past = past_task(*source, task)) tasks.push_back(*std::move(past));
   XgboostOptions options;
   options.seed = plan.options.seed;
   ConsistentTasks trusted = consistent_tasks(std::move(tasks), options);
@@ -43,9 +43,9 @@ std::vector<TableReport> replay_tables(const std::vector<Table>& tables, const R
   for (const Table& table : tables) {
     TableReport report;
     report.table = &table;
-    const Arena arena(table, plan.options.strategy == "autotvm");
+    const RecordedTask task(table, plan.options.strategy == "autotvm");
     const RandomBaseline random(table);
-    const std::optional<Transfer> transfer = transfer_to(arena, plan);
+    const std::optional<Transfer> transfer = transfer_to(task, plan);
     if (transfer)
       for (const PastTask& past : transfer->tasks()) report.learnt_from.push_back(past.name);
     std::vector<std::vector<double>> searches;
@@ -53,7 +53,7 @@ std::vector<TableReport> replay_tables(const std::vector<Table>& tables, const R
       ReplayOptions options = plan.options;
       options.seed += i;
       options.transfer = transfer ? &*transfer : nullptr;
-      searches.push_back(replay(arena, options));
+      searches.push_back(replay(task, options));
       if (!progress(++done, total)) return reports;
     }
     report.searched = figures_of(searches, random);

@@ -27,7 +27,7 @@ struct ReplayPlan {
 };
 
 /// What the plan's other tables tell a search on this one; nullopt if nothing.
-std::optional<Transfer> transfer_to(const Arena& arena, const ReplayPlan& plan);
+std::optional<Transfer> transfer_to(const RecordedTask& task, const ReplayPlan& plan);
 
 /// Called after each search with the number of searches done and their total; false ends the replay.
 using ReplayProgress = std::function<bool(std::size_t done, std::size_t total)>;

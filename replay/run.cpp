@@ -69,28 +69,28 @@ RowOfConfig lowered_rows(const TableOrigin& origin) {
   };
 }
 
-std::optional<PastTask> past_task(const Table& source, const Arena& arena) {
-  const Table& table = arena.table();
+std::optional<PastTask> past_task(const Table& source, const RecordedTask& task) {
+  const Table& table = task.table();
   if (source.kernel == table.kernel && source.device == table.device) return std::nullopt;
   RowOfConfig row_of;
-  if (!arena.knobs()) {
+  if (!task.knobs()) {
     row_of = rows_of_kernels(source);
     if (!row_of) return std::nullopt;
   } else if (!std::ranges::all_of(
-                 source.rows, [&](const TableRow& row) { return same_knobs(row.config, arena.space()); })) {
+                 source.rows, [&](const TableRow& row) { return same_knobs(row.config, task.space()); })) {
     return std::nullopt;
   } else {
     row_of = [&](const Config& config, std::span<float> row) {
-      arena.knobs()->row_of(config, row);
+      task.knobs()->row_of(config, row);
       return true;
     };
   }
   PastTask past{fmt::format("{} on {} ({})", source.kernel, source.device, source.file),
                 1,
                 {},
-                FeatureMatrix(arena.columns()),
+                FeatureMatrix(task.columns()),
                 {}};
-  std::vector<float> row(arena.columns());
+  std::vector<float> row(task.columns());
   for (const std::size_t i : chosen(source.rows)) {
     if (!row_of(source.rows[i].config, row)) continue;
     past.configs.push_back(source.rows[i].config);
@@ -103,7 +103,7 @@ std::optional<PastTask> past_task(const Table& source, const Arena& arena) {
   return past;
 }
 
-Arena::Arena(const Table& table, bool raw_knobs) : table_(&table), space_(space_of(table)) {
+RecordedTask::RecordedTask(const Table& table, bool raw_knobs) : table_(&table), space_(space_of(table)) {
   for (const TableRow& row : table.rows) times_.emplace(space_.point_of(row.config), row.time_us);
   if (const RowOfConfig lower_row = raw_knobs ? RowOfConfig() : rows_of_kernels(table)) {
     columns_ = feature_table().size();
@@ -124,10 +124,10 @@ Arena::Arena(const Table& table, bool raw_knobs) : table_(&table), space_(space_
   row_of_ = knobs_->rows();
 }
 
-std::vector<double> replay(const Arena& arena, const ReplayOptions& options) {
-  Tuner tuner = make_tuner(options.strategy, arena.space(), options.seed, options.tuner);
-  Scorer scorer(arena.columns(), arena.row_of(), 1);
-  Learner learner(arena.columns(), tuner.uses_score ? tuner.model.get() : nullptr, tuner.validity.get(),
+std::vector<double> replay(const RecordedTask& task, const ReplayOptions& options) {
+  Tuner tuner = make_tuner(options.strategy, task.space(), options.seed, options.tuner);
+  Scorer scorer(task.columns(), task.row_of(), 1);
+  Learner learner(task.columns(), tuner.uses_score ? tuner.model.get() : nullptr, tuner.validity.get(),
                   tuner.options.learner);
   Proposer proposer(*tuner.strategy, learner, scorer, nullptr, tuner.options.batches, options.seed);
   Seen seen;
@@ -137,7 +137,7 @@ std::vector<double> replay(const Arena& arena, const ReplayOptions& options) {
     std::vector<Measurement> results;
     for (const Point& point : points) {
       if (best.size() == options.trials) break;
-      results.push_back({point, arena.time_us(point)});
+      results.push_back({point, task.time_us(point)});
       seen.insert(point);
       best_us = std::min(best_us, results.back().time_us.value_or(best_us));
       best.push_back(best_us);
@@ -146,7 +146,7 @@ std::vector<double> replay(const Arena& arena, const ReplayOptions& options) {
   };
   if (options.transfer) {
     proposer.start_from(*options.transfer, false);  // there is no prior here
-    measure(options.transfer->first_picks(arena.space(), Transfer::kWarmStarts));
+    measure(options.transfer->first_picks(task.space(), Transfer::kWarmStarts));
   }
   while (best.size() < options.trials) {
     proposer.refit_if_due();

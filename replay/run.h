@@ -26,12 +26,12 @@ struct ReplayOptions {
 };
 
 /// What a search has to go by on a table, made once for many searches.
-class Arena {
+class RecordedTask {
  public:
   /// Borrows `table`. Features are those of the kernels where the table is of one of our logs and its configs
   /// can still be lowered, else those of the knobs. `raw_knobs`: the knobs as they are, in any case.
-  Arena(const Table& table, bool raw_knobs);
-  Arena(const Arena&) = delete;  // row_of() refers to it
+  RecordedTask(const Table& table, bool raw_knobs);
+  RecordedTask(const RecordedTask&) = delete;  // row_of() refers to it
 
   const Table& table() const { return *table_; }
   const Space& space() const { return space_; }
@@ -56,13 +56,13 @@ using RowOfConfig = std::function<bool(const Config& config, std::span<float> ro
 /// Rows of the kernels that the templates of today make of configs; a config that cannot be lowered has none.
 RowOfConfig lowered_rows(const TableOrigin& origin);
 
-/// The rows of `source` as the search on `arena` can learn from them: nullopt if it is a recording of the
+/// The rows of `source` as the search on `task` can learn from them: nullopt if it is a recording of the
 /// same kernel on the same device, if it has other knobs, or if one of them is lowered to kernels and the
 /// other is not. At most Transfer::kMostRows rows, the fastest quarter and a choice of the others.
-std::optional<PastTask> past_task(const Table& source, const Arena& arena);
+std::optional<PastTask> past_task(const Table& source, const RecordedTask& task);
 
 /// Fastest time after each trial, in microseconds; infinity until one has a time. min(trials, rows) long. The
 /// same for the same options.
-std::vector<double> replay(const Arena& arena, const ReplayOptions& options);
+std::vector<double> replay(const RecordedTask& task, const ReplayOptions& options);
 
 }  // namespace lehr

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "search/fill.h"
-#include "search/scored_pool.h"
+#include "search/scored_candidates.h"
 #include "search/spread.h"
 
 namespace lehr {
@@ -57,35 +57,37 @@ std::vector<Point> AnnealStrategy::surroundings(const Seen& seen) const {
   return found;
 }
 
-void AnnealStrategy::explore(const Seen& seen, ScoredPool& pool, Rng& rng) {
+void AnnealStrategy::explore(const Seen& seen, ScoredCandidates& scored, Rng& rng) {
   if (!counted_) {
     all_ = enumerate(*space_, std::min(options_.enumerate_up_to, options_.max_scored));
     counted_ = true;
   }
   if (all_.empty()) {
-    chains_.run(*space_, history_.best(options_.chains.chains), pool, rng);
+    chains_.run(*space_, history_.best(options_.chains.chains), scored, rng);
     return;
   }
   std::vector<Point> unseen;
   for (const Point& point : all_) {
     if (!seen.contains(point)) unseen.push_back(point);
   }
-  rng.shuffle(unseen);  // the pool keeps the first of equal scores: not always the space's first corner
-  pool.score(unseen);
+  rng.shuffle(unseen);  // the first of equal scores is kept: not always the space's first corner
+  scored.score(unseen);
 }
 
 void AnnealStrategy::add_scored(Batch& batch, const Seen& seen, const Score& score, Rng& rng) {
   const std::size_t n = batch.room();
   const std::size_t guided = n - share_of(n, epsilon_at(options_.epsilon, round_++), rng);
   const auto overdrawn = static_cast<std::size_t>(std::ceil(options_.overdraw * static_cast<double>(n)));
-  ScoredPool pool(score, seen, choose_ ? std::max(options_.short_list, among_) : std::max(overdrawn, n), options_.max_scored);
+  ScoredCandidates scored(score, seen,
+                          choose_ ? std::max(options_.short_list, among_) : std::max(overdrawn, n),
+                          options_.max_scored);
 
   const std::vector<Point> around = surroundings(seen);
-  const std::vector<double> around_scores = pool.score(around);
-  explore(seen, pool, rng);
-  last_scored_ = pool.scored();
+  const std::vector<double> around_scores = scored.score(around);
+  explore(seen, scored, rng);
+  last_scored_ = scored.scored();
 
-  std::vector<ScoredPoint> candidates = pool.best();
+  std::vector<ScoredPoint> candidates = scored.best();
   if (choose_) {
     for (std::size_t i : choose_(candidates, guided)) batch.add(candidates[i].point);
     return;

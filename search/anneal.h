@@ -9,7 +9,7 @@
 #include "search/batch.h"
 #include "search/chains.h"
 #include "search/history.h"
-#include "search/scored_pool.h"
+#include "search/scored_candidates.h"
 #include "search/strategy.h"
 
 namespace lehr {
@@ -55,7 +55,7 @@ class AnnealStrategy : public Strategy {
  private:
   void add_scored(Batch& batch, const Seen& seen, const Score& score, Rng& rng);
   void add_blind(Batch& batch, Rng& rng);
-  void explore(const Seen& seen, ScoredPool& pool, Rng& rng);
+  void explore(const Seen& seen, ScoredCandidates& scored, Rng& rng);
   /// Neighbours of the best measured configs, without those in `seen`; distinct.
   std::vector<Point> surroundings(const Seen& seen) const;
 

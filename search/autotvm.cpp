@@ -6,7 +6,7 @@
 
 #include "search/batch.h"
 #include "search/fill.h"
-#include "search/scored_pool.h"
+#include "search/scored_candidates.h"
 
 namespace lehr {
 namespace {
@@ -42,26 +42,26 @@ void AutotvmStrategy::make_plan(const Seen& seen, const Score& score, Rng& rng) 
     if (!point) return;
     states_.push_back(*point);
   }
-  ScoredPool pool(score, seen, options_.plan, options_.chains * (options_.steps + 1));
-  std::vector<double> scores = pool.score(states_);
+  ScoredCandidates scored(score, seen, options_.plan, options_.chains * (options_.steps + 1));
+  std::vector<double> scores = scored.score(states_);
   const double cooling = 1.0 / static_cast<double>(options_.steps + 1);
   double temperature = 1;
-  std::size_t changed_at = 0, changes = pool.changes();
+  std::size_t changed_at = 0, changes = scored.changes();
   std::vector<Point> moved(states_.size());
   for (std::size_t step = 0; step < options_.steps && step < changed_at + options_.patience; ++step) {
     std::ranges::transform(states_, moved.begin(), [&](const Point& each) { return walk(each, rng); });
-    const std::vector<double> next = pool.score(moved);
+    const std::vector<double> next = scored.score(moved);
     for (std::size_t i = 0; i < states_.size(); ++i) {
       const double chance = std::exp(std::min((next[i] - scores[i]) / (temperature + 1e-5), 1.0));
       if (rng.uniform() >= chance) continue;
       states_[i] = moved[i];
       scores[i] = next[i];
     }
-    if (pool.changes() != changes) changed_at = step;
-    changes = pool.changes();
+    if (scored.changes() != changes) changed_at = step;
+    changes = scored.changes();
     temperature -= cooling;
   }
-  for (const ScoredPoint& each : pool.best())
+  for (const ScoredPoint& each : scored.best())
     if (each.score >= 0) plan_.push_back(each.point);
   std::ranges::reverse(plan_);
 }

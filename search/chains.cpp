@@ -27,8 +27,9 @@ void Chains::start(const Space& space, std::span<const Point> seeds, std::size_t
   }
 }
 
-void Chains::restart_worst(const Space& space, std::span<const Point> seeds, ScoredPool& pool, Rng& rng) {
-  const std::vector<double> scores = pool.score(states_);
+void Chains::restart_worst(const Space& space, std::span<const Point> seeds, ScoredCandidates& scored,
+                           Rng& rng) {
+  const std::vector<double> scores = scored.score(states_);
   const std::vector<std::size_t> order = top_k(scores, scores.size());
   const auto restarts =
       static_cast<std::size_t>(options_.restart_share * static_cast<double>(states_.size()));
@@ -42,36 +43,36 @@ void Chains::restart_worst(const Space& space, std::span<const Point> seeds, Sco
   }
 }
 
-void Chains::run(const Space& space, std::span<const Point> seeds, ScoredPool& pool, Rng& rng) {
+void Chains::run(const Space& space, std::span<const Point> seeds, ScoredCandidates& scored, Rng& rng) {
   if (states_.empty()) {
     const std::size_t affordable =
-        std::max(kMinChains, pool.left() / std::max<std::size_t>(options_.min_steps, 1));
+        std::max(kMinChains, scored.left() / std::max<std::size_t>(options_.min_steps, 1));
     start(space, seeds, std::min(options_.chains, affordable), rng);
   } else {
-    restart_worst(space, seeds, pool, rng);
+    restart_worst(space, seeds, scored, rng);
   }
   if (states_.empty()) return;
 
-  std::vector<double> scores = pool.score(states_);
-  const std::size_t steps = std::min(options_.steps, pool.left() / states_.size() + 1);
-  std::size_t changes = pool.changes();
+  std::vector<double> scores = scored.score(states_);
+  const std::size_t steps = std::min(options_.steps, scored.left() / states_.size() + 1);
+  std::size_t changes = scored.changes();
   std::size_t unchanged = 0;
   std::vector<Point> moved(states_.size());
-  for (std::size_t step = 0; step < steps && unchanged < options_.patience && !pool.spent(); ++step) {
+  for (std::size_t step = 0; step < steps && unchanged < options_.patience && !scored.spent(); ++step) {
     for (std::size_t i = 0; i < states_.size(); ++i) {
       auto next = space.mutate(states_[i], rng);
       moved[i] = next ? *next : states_[i];
     }
-    const std::vector<double> next = pool.score(moved);
+    const std::vector<double> next = scored.score(moved);
     const double progress = static_cast<double>(step + 1) / static_cast<double>(steps);
-    const double temperature = options_.temperature * (1 - progress) * pool.spread();
+    const double temperature = options_.temperature * (1 - progress) * scored.spread();
     for (std::size_t i = 0; i < states_.size(); ++i) {
       if (!accept(scores[i], next[i], temperature, rng)) continue;
       std::swap(states_[i], moved[i]);
       scores[i] = next[i];
     }
-    unchanged = pool.changes() == changes ? unchanged + 1 : 0;
-    changes = pool.changes();
+    unchanged = scored.changes() == changes ? unchanged + 1 : 0;
+    changes = scored.changes();
   }
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "search/scored_pool.h"
+#include "search/scored_candidates.h"
 #include "space/space.h"
 
 namespace lehr {
@@ -31,19 +31,19 @@ class Chains {
  public:
   explicit Chains(const ChainOptions& options) : options_(options) {}
 
-  /// Anneals until the steps, the patience or the pool's budget are used up. A worse state is accepted with
+  /// Anneals until the steps, the patience or the budget are used up. A worse state is accepted with
   /// probability exp((new - old) / (t * spread)), where spread is the standard deviation of the scores seen
   /// so far (so that the temperature means the same for every model) and t falls linearly from `temperature`
   /// to 0 over the steps that the budget allows. The first run starts from `seeds` (at most restart_share of
   /// the chains) and random configs; later runs put half as many seeds, and random configs, in the places of
-  /// the worst chains. Leaves all that it found in `pool`. Does nothing if sampling finds no config.
-  void run(const Space& space, std::span<const Point> seeds, ScoredPool& pool, Rng& rng);
+  /// the worst chains. Leaves all that it found in `scored`. Does nothing if sampling finds no config.
+  void run(const Space& space, std::span<const Point> seeds, ScoredCandidates& scored, Rng& rng);
 
   const std::vector<Point>& states() const { return states_; }
 
  private:
   void start(const Space& space, std::span<const Point> seeds, std::size_t count, Rng& rng);
-  void restart_worst(const Space& space, std::span<const Point> seeds, ScoredPool& pool, Rng& rng);
+  void restart_worst(const Space& space, std::span<const Point> seeds, ScoredCandidates& scored, Rng& rng);
 
   ChainOptions options_;
   std::vector<Point> states_;

@@ -60,7 +60,7 @@ FeatureMatrix Learner::extended(const FeatureMatrix& rows) const {
   return result;
 }
 
-bool Learner::hints_count() const {
+bool Learner::uses_hints() const {
   return transfer_ && !transfer_dropped_ && times_us_.size() < options_.transfer_rows &&
          times_us_.size() < std::max(options_.first_fit, fastest_at_) + options_.transfer_patience;
 }
@@ -74,7 +74,7 @@ void Learner::judge_transfer() {
 }
 
 double Learner::transfer_weight() const {
-  return hints_count() ? std::exp2(-static_cast<double>(times_us_.size()) / options_.transfer_halving) : 0;
+  return uses_hints() ? std::exp2(-static_cast<double>(times_us_.size()) / options_.transfer_halving) : 0;
 }
 
 bool Learner::refit_if_due() {
@@ -82,13 +82,13 @@ bool Learner::refit_if_due() {
   const auto share = static_cast<std::size_t>(options_.new_share * static_cast<double>(rows_at_fit_));
   const std::size_t due = fitted() ? std::max(options_.least_new, share) : options_.first_fit;
   if (options_.process && times_us_.size() >= options_.first_fit) {
-    const bool prior = options_.hints_as_prior && hints_count();
+    const bool prior = options_.hints_as_prior && uses_hints();
     process_.fit(rows_, times_us_, prior ? transfer_->predict(rows_) : std::vector<double>());
   }
   if (learnable() < rows_at_fit_ + due) return false;
-  const bool asked = asks_transfer_ || hints_count();
+  const bool asked = asks_transfer_ || uses_hints();
   if (asked && times_us_.size() >= options_.transfer_judged) judge_transfer();
-  asks_transfer_ = hints_count();
+  asks_transfer_ = uses_hints();
   const FeatureMatrix rows = extended(rows_);
   Dataset data(rows.columns());
   append_group(data, rows, times_us_);
@@ -106,7 +106,7 @@ std::vector<std::size_t> Learner::choose(const FeatureMatrix& rows, std::span<co
                                          std::size_t n) const {
   CHECK(chooses() && rows.rows() == scores.size(), "rows={} scores={}", rows.rows(), scores.size());
   Beliefs beliefs(process_, rows, process_.has_prior() ? transfer_->predict(rows) : std::vector<double>());
-  const double exploration = hints_count() ? options_.hinted_curiosity : options_.exploration;
+  const double exploration = uses_hints() ? options_.hinted_curiosity : options_.exploration;
   std::vector<std::size_t> left(scores.size()), picks;
   std::iota(left.begin(), left.end(), 0);
   while (picks.size() < n && !left.empty()) {

@@ -87,7 +87,7 @@ class Learner {
   std::vector<double> predict(const FeatureMatrix& rows) const;
 
  private:
-  bool hints_count() const;
+  bool uses_hints() const;
   void judge_transfer();
   std::size_t learnable() const { return options_.failures_are_slow ? valid_.size() : times_us_.size(); }
 

@@ -36,7 +36,7 @@ void Proposer::observe(std::span<const Measurement> results, double best_us) {
       learner_->add_failure(row.row(0));
     }
     observed.push_back({result.point, fitness});
-    if (kinds_) kinds_->note(result.point);
+    if (diversity_) diversity_->note(result.point);
   }
   if (!observed.empty()) strategy_->observe(observed);
 }
@@ -80,15 +80,15 @@ std::vector<Proposal> Proposer::propose(std::size_t count, const Seen& seen) {
 }
 
 void Proposer::vary_prior_picks(const Space& space, Target target) {
-  if (machine_of(target).first_picks > 0) kinds_.emplace(space);
+  if (machine_of(target).first_picks > 0) diversity_.emplace(space);
 }
 
 void Proposer::tell_how_to_choose(bool scores) {
   if (scores && learner_->chooses()) return strategy_->choose_by(chooser());
-  if (!scores || learner_->ready() || !kinds_) return strategy_->choose_by({});
+  if (!scores || learner_->ready() || !diversity_) return strategy_->choose_by({});
   // Among all that were scored: the best of them may be of one kind.
   strategy_->choose_by([this](std::span<const ScoredPoint> candidates,
-                              std::size_t n) { return kinds_->choose(candidates, n); },
+                              std::size_t n) { return diversity_->choose(candidates, n); },
                        std::numeric_limits<std::size_t>::max());
 }
 

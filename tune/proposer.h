@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "search/strategy.h"
-#include "tune/kinds.h"
 #include "tune/learner.h"
 #include "tune/scorer.h"
+#include "tune/tile_diversity.h"
 
 namespace lehr {
 
@@ -53,9 +53,9 @@ class Proposer {
     learner_->start_from(transfer);
     hints_with_prior_ = with_prior;
   }
-  /// From now on what the prior alone picks is of several kinds (tune/kinds.h), counting what is observed
-  /// from now on; where the target's sessions begin with such picks (Machine::first_picks). Borrows the
-  /// strategy's space.
+  /// From now on what the prior alone picks is of several kinds (tune/tile_diversity.h), counting what is
+  /// observed from now on; where the target's sessions begin with such picks (Machine::first_picks). Borrows
+  /// the strategy's space.
   void vary_prior_picks(const Space& space, Target target);
   /// Fits the models if enough is new. Returns whether it did.
   bool refit_if_due() { return learner_->refit_if_due(); }
@@ -78,7 +78,7 @@ class Proposer {
   Learner* learner_;
   Scorer* scorer_;
   const CostModel* prior_;
-  std::optional<Kinds> kinds_;
+  std::optional<TileDiversity> diversity_;
   bool hints_with_prior_ = false;
   BatchSchedule batches_;
   std::size_t batch_;

@@ -32,7 +32,7 @@ Scorer::Scorer(std::size_t columns, RowOf row_of, int threads)
     : columns_(columns),
       row_of_(std::move(row_of)),
       capacity_(std::max<std::size_t>(kRowsPerChunk, kCacheBytes / (columns_ * sizeof(float)))),
-      pool_(threads) {}
+      threads_(threads) {}
 
 std::span<float> Scorer::row(std::uint32_t index) const {
   return {chunks_[index / kRowsPerChunk].get() + (index % kRowsPerChunk) * columns_, columns_};
@@ -76,7 +76,7 @@ void Scorer::settle(const Call& call) {
 
 FeatureMatrix Scorer::features(std::span<const Point> points) {
   Call call = look_up(points);
-  pool_.run(call.rows.size(), kGrain, [&](std::size_t begin, std::size_t end, std::size_t) {
+  threads_.run(call.rows.size(), kGrain, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t i = begin; i < end; ++i) make(call.rows[i]);
   });
   settle(call);
@@ -92,7 +92,7 @@ std::vector<double> Scorer::score(std::span<const Point> points, const Predict& 
   Call call = look_up(points);
   std::vector<double> row_scores(call.rows.size(), -std::numeric_limits<double>::infinity());
   // Each thread predicts the rows that it has looked after: one hand-over for rows and predictions.
-  std::vector<std::vector<std::size_t>> ready(static_cast<std::size_t>(pool_.threads()));
+  std::vector<std::vector<std::size_t>> ready(static_cast<std::size_t>(threads_.threads()));
   const auto predict_ready = [&](std::size_t thread) {
     if (ready[thread].empty()) return;
     FeatureMatrix matrix(columns_);
@@ -114,7 +114,7 @@ std::vector<double> Scorer::score(std::span<const Point> points, const Predict& 
     }
     if (ready[thread].size() >= kPredictRows) predict_ready(thread);
   };
-  pool_.run(call.rows.size(), kGrain, make_rows, predict_ready);
+  threads_.run(call.rows.size(), kGrain, make_rows, predict_ready);
   settle(call);
   std::vector<double> scores;
   for (const std::uint32_t at : call.of_point) scores.push_back(row_scores[at]);

@@ -10,7 +10,7 @@
 
 #include "costmodel/features.h"
 #include "search/strategy.h"
-#include "tune/pool.h"
+#include "tune/fork_join.h"
 #include "tune/task.h"
 
 namespace lehr {
@@ -71,7 +71,7 @@ class Scorer {
   std::size_t columns_;
   RowOf row_of_;
   std::size_t capacity_;  // rows that may be remembered; all are forgotten when it is exceeded
-  Pool pool_;
+  ForkJoin threads_;
   std::unordered_map<Point, Remembered, PointHash> index_;
   std::vector<std::unique_ptr<float[]>> chunks_;
   std::uint32_t used_ = 0;

@@ -48,20 +48,21 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
       spent_before_(parts_.measurer->spent()),
       trials_(options.stop.plateau_gain),
       roofline_(task.workload, task.device.limits),
-      runner_(task_, candidates_, options_, parts_, trials_,
-              [this](const Trial& trial, bool best) {
-                const auto* failure = std::get_if<Failure>(&trial.outcome);
-                if (!failure) roofline_.reached(trial.config.family, raw_us(std::get<Timing>(trial.outcome)));
-                report(best ? EventKind::kNewBest : EventKind::kTrial,
-                       failure ? std::string(first_line(failure->text)) : to_text(trial.config));
-              }),
+      evaluator_(task_, candidates_, options_, parts_, trials_,
+                 [this](const Trial& trial, bool best) {
+                   const auto* failure = std::get_if<Failure>(&trial.outcome);
+                   if (!failure)
+                     roofline_.reached(trial.config.family, raw_us(std::get<Timing>(trial.outcome)));
+                   report(best ? EventKind::kNewBest : EventKind::kTrial,
+                          failure ? std::string(first_line(failure->text)) : to_text(trial.config));
+                 }),
       row_of_(options.row_of ? options.row_of : kernel_rows(candidates_, task.device.limits)),
       scorer_(options.row_of ? options.columns : feature_table().size(), row_of_, options.threads),
       learner_(scorer_.columns(), parts_.model, parts_.validity, options.learner),
       proposer_(*parts_.strategy, learner_, scorer_, parts_.prior, options.batches, options.seed) {
   CHECK(!candidates.defaults.empty(), "a task without a default");
   elapsed_before_s_ = setup_s_ = options.before_s;
-  runner_.set_implausible([this](const Point& point, double time_us) {
+  evaluator_.set_implausible([this](const Point& point, double time_us) {
     const auto own_flops = [&] { return ir::analyze(candidates_.lower(point)).flops; };
     std::string why = roofline_.why_implausible(time_us, own_flops);
     // Probes on a busy machine may be anything: only what no burst comes near is a kernel's fault.
@@ -155,7 +156,7 @@ void Session::recall_rows() {
     EarlierRuns earlier = earlier_runs(rows, summary_.identity, candidates_, parts_.database->origins());
     summary_.resume_text = describe(earlier);
     summary_.reused = static_cast<int>(earlier.answers.size());
-    runner_.remember(std::move(earlier.deaths));
+    evaluator_.remember(std::move(earlier.deaths));
     std::vector<std::size_t> positions;
     for (KnownTrial& trial : earlier.answers) positions.push_back(trials_.add(std::move(trial)));
     learn(positions);
@@ -217,7 +218,7 @@ void Session::learn(const std::vector<std::size_t>& positions) {
 
 void Session::measure(std::span<const Proposal> picks) {
   prepare();
-  learn(runner_.measure(
+  learn(evaluator_.measure(
       picks, [this] { return out_of_budget(); }, time_left()));
 }
 
@@ -225,15 +226,15 @@ void Session::measure(std::span<const Proposal> picks) {
 /// budget: it is the measurer's reference kernel, and what the finals compare with. So are the configs that
 /// were asked for by name. The other defaults only when no earlier run knows them.
 void Session::measure_first_default() {
-  const auto first = std::ranges::find_if(candidates_.defaults,
-                                          [this](const Point& point) { return !runner_.quarantined(point); });
+  const auto first = std::ranges::find_if(
+      candidates_.defaults, [this](const Point& point) { return !evaluator_.quarantined(point); });
   std::vector<Proposal> picks;
   if (first != candidates_.defaults.end()) picks.push_back({*first, "default"});
   for (const Point& point : options_.wanted)
     if (picks.empty() || point != picks[0].point) picks.push_back({point, kPickedToRemeasure});
   const double begin_s = elapsed_s();
   // However little time there is, the default is measured.
-  learn(runner_.measure(picks, [this] { return interrupted(); }, {.wanted_s = time_left().wanted_s}));
+  learn(evaluator_.measure(picks, [this] { return interrupted(); }, {.wanted_s = time_left().wanted_s}));
   first_default_s_ = elapsed_s() - begin_s;
   choose_default();
 }

@@ -36,8 +36,8 @@ std::vector<Point> Session::entrants(std::size_t finalists, double seconds) {
   for (const Point& point : points)
     if (trials_.find(point)->origin != Origin::kHere && static_cast<double>(unknown_here.size()) < affordable)
       unknown_here.push_back({point, kPickedToResume});
-  runner_.measure(unknown_here, [&] { return interrupted() || elapsed_s() > until_s; },
-                  {.wanted_s = seconds});
+  evaluator_.measure(unknown_here, [&] { return interrupted() || elapsed_s() > until_s; },
+                     {.wanted_s = seconds});
   std::erase_if(points, [this](const Point& point) {
     const KnownTrial* trial = trials_.find(point);
     return trial->origin != Origin::kHere || !trial->time_us();
@@ -139,7 +139,7 @@ void Session::finals() {
       entrants(count, whole.most_s == kNoLimitS ? kNoLimitS : kResumeShare * whole.wanted_s);
   if (points.empty() || interrupted()) return conclude_from_trials();
   std::vector<Source> sources;
-  for (const Point& point : points) sources.push_back(runner_.source_of(point));
+  for (const Point& point : points) sources.push_back(evaluator_.source_of(point));
   const TimeLeft left = finals_left();
   std::vector<ContestEntry> entries =
       parts_.measurer->contest(sources, challengers(points), libraries(), left.wanted_s, left.most_s);
@@ -150,7 +150,7 @@ void Session::finals() {
       });
   if (interrupted() && cut_off) return conclude_from_trials();
   for (std::size_t i = 0; i < points.size(); ++i)
-    if (entries[i].failure) runner_.record_failure(points[i], *entries[i].failure);
+    if (entries[i].failure) evaluator_.record_failure(points[i], *entries[i].failure);
   conclude_from_contest(points, std::move(entries));
 }
 
@@ -240,7 +240,7 @@ void Session::check_determinism() {
   }
   prepare();
   const auto repeated =
-      parts_.measurer->repeat(runner_.source_of(candidates_.space.point_of(summary_.best->config)));
+      parts_.measurer->repeat(evaluator_.source_of(candidates_.space.point_of(summary_.best->config)));
   if (const auto* failure = std::get_if<Failure>(&repeated)) {
     text = fmt::format("whether the winner is deterministic could not be told: {}: {}",
                        name_of(failure->kind), first_line(failure->text));
@@ -260,7 +260,7 @@ void Session::summarize(const Progress& at_stop) {
   summary_.measured = trials_.measured();
   summary_.timed = trials_.timed();
   summary_.failed = trials_.failed();
-  summary_.first_failure = runner_.first_failure();
+  summary_.first_failure = evaluator_.first_failure();
   summary_.fits = learner_.fits();
   summary_.scored = scorer_.scored();
   summary_.stop = *stop_;

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "tune/evaluator.h"
 #include "tune/proposer.h"
 #include "tune/roofline.h"
 #include "tune/session.h"
-#include "tune/trial_runner.h"
 #include "tune/trials.h"
 
 namespace lehr {
@@ -99,7 +99,7 @@ class Session {
   Spent spent_before_, spent_here_;  // by all until this turn; by this session in earlier turns
   Trials trials_;
   Roofline roofline_;
-  TrialRunner runner_;
+  Evaluator evaluator_;
   RowOf row_of_;
   Scorer scorer_;
   Learner learner_;

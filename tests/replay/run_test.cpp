@@ -28,8 +28,8 @@ INSTANTIATE_TEST_SUITE_P(Replay, EachTuner, ::testing::ValuesIn(strategy_names()
 
 TEST_P(EachTuner, MeasuresEveryRowOnceIfItMayAndEndsAtTheOptimum) {
   const Table table = bowl();
-  const Arena arena(table, GetParam() == "autotvm");
-  const std::vector<double> best = replay(arena, options_of(GetParam(), 1000));
+  const RecordedTask task(table, GetParam() == "autotvm");
+  const std::vector<double> best = replay(task, options_of(GetParam(), 1000));
   EXPECT_EQ(best.size(), table.rows.size());
   EXPECT_TRUE(std::ranges::is_sorted(best, std::greater<>()));
   EXPECT_EQ(best.back(), table.optimum_us());
@@ -37,30 +37,30 @@ TEST_P(EachTuner, MeasuresEveryRowOnceIfItMayAndEndsAtTheOptimum) {
 
 TEST_P(EachTuner, RepeatsItselfForTheSameSeed) {
   const Table table = bowl();
-  const Arena arena(table, GetParam() == "autotvm");
+  const RecordedTask task(table, GetParam() == "autotvm");
   ReplayOptions options = options_of(GetParam(), 96);
   options.seed = 7;
-  const std::vector<double> first = replay(arena, options);
-  EXPECT_EQ(first, replay(arena, options));
+  const std::vector<double> first = replay(task, options);
+  EXPECT_EQ(first, replay(task, options));
   EXPECT_EQ(first.size(), 96u);
 }
 
-TEST(Arena, GuessesProductsOnlyFromNamesThatItKnows) {
+TEST(RecordedTask, GuessesProductsOnlyFromNamesThatItKnows) {
   Table table = bowl();
-  EXPECT_EQ(Arena(table, false).columns(), 9u);  // each knob, its logarithm and its alignment
-  EXPECT_EQ(Arena(table, true).columns(), 3u);
+  EXPECT_EQ(RecordedTask(table, false).columns(), 9u);  // each knob, its logarithm and its alignment
+  EXPECT_EQ(RecordedTask(table, true).columns(), 3u);
   for (TableRow& row : table.rows) {
     row.config.knobs[0].name = "BLOCK_SIZE_X";
     row.config.knobs[1].name = "block_size_y";
     row.config.knobs[2].name = "tile_size_x";
   }
   // threads, elements per block in x, elements per block
-  const Arena arena(table, false);
-  ASSERT_EQ(arena.columns(), 12u);
+  const RecordedTask task(table, false);
+  ASSERT_EQ(task.columns(), 12u);
   const Config config = {"k", {{"BLOCK_SIZE_X", 6}, {"block_size_y", 3}, {"tile_size_x", 3}}};
   std::vector<float> row(12), by_name(12);
-  ASSERT_TRUE(arena.row_of()(arena.space().point_of(config), row));
-  arena.knobs()->row_of(config, by_name);
+  ASSERT_TRUE(task.row_of()(task.space().point_of(config), row));
+  task.knobs()->row_of(config, by_name);
   EXPECT_EQ(row, by_name);
   EXPECT_EQ(row[0], 6);
   EXPECT_FLOAT_EQ(row[1], std::log2(7.0f));    // log2 (1 + 6)
@@ -70,7 +70,7 @@ TEST(Arena, GuessesProductsOnlyFromNamesThatItKnows) {
   EXPECT_FLOAT_EQ(row[11], std::log2(55.0f));  // 6 x 3 x 3
 }
 
-TEST(Arena, SaysHowManyKnobsASearchTakes) {
+TEST(RecordedTask, SaysHowManyKnobsASearchTakes) {
   Table table;
   table.file = "wide.json";
   Config& config = table.rows.emplace_back(Config{"k", {}}, 1.0).config;
@@ -87,7 +87,7 @@ TEST(Arena, SaysHowManyKnobsASearchTakes) {
   }
 }
 
-TEST(Arena, SaysHowManyValuesOfAKnobASearchTakes) {
+TEST(RecordedTask, SaysHowManyValuesOfAKnobASearchTakes) {
   Table table;
   table.file = "long.json";
   for (std::size_t i = 0; i <= kMostValues; ++i)
@@ -107,17 +107,17 @@ TEST(PastTask, IsTakenOnlyFromTheSameKnobsOfAnotherRecording) {
   Table table = bowl();
   table.kernel = "k";
   table.device = "here";
-  const Arena arena(table, false);
+  const RecordedTask task(table, false);
   Table other = table;
-  EXPECT_FALSE(past_task(other, arena)) << "the same kernel on the same device would be the answers";
+  EXPECT_FALSE(past_task(other, task)) << "the same kernel on the same device would be the answers";
   other.device = "there";
-  const auto past = past_task(other, arena);
+  const auto past = past_task(other, task);
   ASSERT_TRUE(past);
-  EXPECT_EQ(past->rows.columns(), arena.columns());
+  EXPECT_EQ(past->rows.columns(), task.columns());
   EXPECT_EQ(past->times_us.size(), static_cast<std::size_t>(std::ranges::count_if(
                                        table.rows, [](const auto& row) { return row.time_us.has_value(); })));
   for (TableRow& row : other.rows) row.config.knobs[1].name = "w";
-  EXPECT_FALSE(past_task(other, arena));
+  EXPECT_FALSE(past_task(other, task));
 }
 
 TEST(ReplayTables, StartNearTheOptimumWithAnotherDevicesTable) {
@@ -184,13 +184,13 @@ struct Progress {
 
 Progress progress(const Table& table, const Transfer* transfer, std::uint64_t seeds) {
   constexpr std::array<std::size_t, 4> kAt = {16, 32, 64, 96};
-  const Arena arena(table, false);
+  const RecordedTask task(table, false);
   Progress mean;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     ReplayOptions options = options_of("anneal", 96);
     options.seed = seed;
     options.transfer = transfer;
-    const std::vector<double> best = replay(arena, options);
+    const std::vector<double> best = replay(task, options);
     const auto good = std::ranges::find_if(best, [&](double us) { return us <= table.optimum_us() / 0.95; });
     const double n = static_cast<double>(seeds);
     mean.trials_to_95 += std::log(static_cast<double>(good - best.begin() + 1)) / n;
@@ -202,10 +202,10 @@ Progress progress(const Table& table, const Transfer* transfer, std::uint64_t se
 TEST(Quality, HintsOfAnotherDeviceDoNotMakeASearchWorse) {
   const Table table = read_tables(LEHR_SOURCE_DIR "/tests/data/kernel_tuner_gemm_RTX_3090.json.gz").at(0);
   const Table other = elsewhere(table);
-  const Arena arena(table, false);
+  const RecordedTask task(table, false);
   ReplayPlan plan;
   plan.transfer = {&other};
-  const std::optional<Transfer> transfer = transfer_to(arena, plan);
+  const std::optional<Transfer> transfer = transfer_to(task, plan);
   ASSERT_TRUE(transfer);
   const Progress cold = progress(table, nullptr, 6), warm = progress(table, &*transfer, 6);
   EXPECT_LT(warm.trials_to_95, cold.trials_to_95);

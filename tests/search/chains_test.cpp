@@ -18,14 +18,14 @@ TEST(Chains, FindTheOptimumRegionOfALargeSpace) {
     const Landscape landscape{space, seed};
     const Score score = testing::score_of(landscape);
     Rng rng(seed);
-    ScoredPool pool(score, seen, 16, 8'000);
+    ScoredCandidates scored(score, seen, 16, 8'000);
     Chains chains({});
-    chains.run(space, {}, pool, rng);
+    chains.run(space, {}, scored, rng);
     const double optimum = testing::reference_optimum(space, landscape);
-    EXPECT_GT(pool.best().front().score, 0.97 * optimum) << "seed " << seed;
+    EXPECT_GT(scored.best().front().score, 0.97 * optimum) << "seed " << seed;
 
     double random = 0;
-    for (std::size_t i = 0; i < pool.scored(); ++i) random = std::max(random, landscape(space.sample(rng)));
+    for (std::size_t i = 0; i < scored.scored(); ++i) random = std::max(random, landscape(space.sample(rng)));
     EXPECT_LT(random, 0.9 * optimum) << "the landscape is too easy to tell; seed " << seed;
   }
 }
@@ -37,9 +37,9 @@ TEST(Chains, StopEarlyWhenTheBestSetNoLongerChanges) {
   Rng rng(1);
   ChainOptions options;
   options.patience = 10;
-  ScoredPool pool(score, seen, 64, 100'000);
-  Chains(options).run(space, {}, pool, rng);
-  EXPECT_LE(pool.scored(), options.chains * (1 + 10));
+  ScoredCandidates scored(score, seen, 64, 100'000);
+  Chains(options).run(space, {}, scored, rng);
+  EXPECT_LE(scored.scored(), options.chains * (1 + 10));
 }
 
 TEST(Chains, UseFewerChainsForASmallBudget) {
@@ -48,10 +48,10 @@ TEST(Chains, UseFewerChainsForASmallBudget) {
   const Score score = testing::score_of(Landscape{space});
   const auto chains_for = [&](std::size_t budget) {
     Rng rng(1);
-    ScoredPool pool(score, seen, 8, budget);
+    ScoredCandidates scored(score, seen, 8, budget);
     Chains chains({});
-    chains.run(space, {}, pool, rng);
-    EXPECT_LE(pool.scored(), budget);
+    chains.run(space, {}, scored, rng);
+    EXPECT_LE(scored.scored(), budget);
     return chains.states().size();
   };
   EXPECT_EQ(chains_for(20'000), 128U);
@@ -71,7 +71,7 @@ TEST(Chains, PersistAndReplaceTheWorstByTheSeeds) {
   options.chains = 16;
   Chains chains(options);
   const Point seed = space.sample(rng);
-  ScoredPool first(score, seen, 8, 1'000);
+  ScoredCandidates first(score, seen, 8, 1'000);
   chains.run(space, std::vector<Point>{seed}, first, rng);
   ASSERT_EQ(chains.states().size(), 16U);
   EXPECT_EQ(chains.states()[0], seed);
@@ -81,7 +81,7 @@ TEST(Chains, PersistAndReplaceTheWorstByTheSeeds) {
   for (const Point& point : before) scores.push_back(landscape(point));
   const auto order = top_k(scores, scores.size());
   const Point other = space.sample(rng);
-  ScoredPool second(score, seen, 8, 1'000);
+  ScoredCandidates second(score, seen, 8, 1'000);
   chains.run(space, std::vector<Point>{other}, second, rng);
   for (std::size_t rank = 0; rank < 12; ++rank) EXPECT_EQ(chains.states()[order[rank]], before[order[rank]]);
   for (std::size_t rank = 12; rank < 16; ++rank) EXPECT_NE(chains.states()[order[rank]], before[order[rank]]);
@@ -93,10 +93,10 @@ TEST(Chains, DoNothingInAnEmptySpace) {
   const Seen seen;
   const Score score = testing::score_of(Landscape{space});
   Rng rng(1);
-  ScoredPool pool(score, seen, 8, 100);
+  ScoredCandidates scored(score, seen, 8, 100);
   Chains chains({});
-  chains.run(space, {}, pool, rng);
-  EXPECT_EQ(pool.scored(), 0U);
+  chains.run(space, {}, scored, rng);
+  EXPECT_EQ(scored.scored(), 0U);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include "measure/worker/backends.h"
 #include "support.h"
 #include "tune/finals.h"
+#include "tune/fork_join.h"
 #include "tune/learner.h"
-#include "tune/pool.h"
 #include "tune/scorer.h"
 #include "tune/stop.h"
 #include "tune/trials.h"
@@ -68,9 +68,9 @@ TEST(StopRules, LimitTheSearchesOfLibrariesWhereTimeIsLimited) {
   EXPECT_DOUBLE_EQ(library_search_s({.trials = 0, .time_s = 20}, 0), 0);
 }
 
-TEST(Pool, VisitsEveryIndexOnceForAnyCountChunkAndThreads) {
+TEST(ForkJoin, VisitsEveryIndexOnceForAnyCountChunkAndThreads) {
   for (const int threads : {1, 2, 5}) {
-    Pool pool(threads);
+    ForkJoin pool(threads);
     for (const std::size_t count : {0, 1, 7, 64, 1000}) {
       for (const std::size_t chunk : {1, 3, 64}) {
         std::vector<std::atomic<int>> visits(count);

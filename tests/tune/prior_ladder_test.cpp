@@ -20,7 +20,7 @@
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "tune/first_picks.h"
-#include "tune/kinds.h"
+#include "tune/tile_diversity.h"
 
 namespace lehr {
 namespace {

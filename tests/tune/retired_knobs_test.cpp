@@ -10,10 +10,10 @@
 #include "base/text_file.h"
 #include "costmodel/features.h"
 #include "support.h"
+#include "tune/evaluator.h"
 #include "tune/past_tasks.h"
 #include "tune/resume.h"
 #include "tune/stored_kernel.h"
-#include "tune/trial_runner.h"
 
 namespace lehr::testing {
 namespace {

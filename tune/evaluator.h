@@ -15,12 +15,12 @@
 
 namespace lehr {
 
-class TrialRunner {
+class Evaluator {
  public:
   /// Borrows everything, and stores the task's device. `on_trial(trial, is_new_best)` is called after the
   /// trial is stored.
-  TrialRunner(const Task& task, const Candidates& candidates, const SessionOptions& options,
-              const SessionParts& parts, Trials& trials, std::function<void(const Trial&, bool)> on_trial);
+  Evaluator(const Task& task, const Candidates& candidates, const SessionOptions& options,
+            const SessionParts& parts, Trials& trials, std::function<void(const Trial&, bool)> on_trial);
 
   /// Measures `picks`; asks `abandon` after each trial and gives up the rest when it says so. Returns the
   /// positions of the new trials in trials.all(), in the order of measurement. A pick whose source is equal

@@ -12,10 +12,10 @@
 namespace lehr {
 
 /// Borrows `score` and `seen`. A score that is NaN counts as -infinity.
-class ScoredPool {
+class ScoredCandidates {
  public:
   /// Keeps the best `keep` configs that are not in `seen`; scores at most `budget` configs.
-  ScoredPool(const Score& score, const Seen& seen, std::size_t keep, std::size_t budget);
+  ScoredCandidates(const Score& score, const Seen& seen, std::size_t keep, std::size_t budget);
 
   /// Scores in the order of `configs`; all that are new are scored in one call. Configs beyond the budget get
   /// -infinity and are not kept. CHECKs that the scorer answers with one score per config.

@@ -13,13 +13,13 @@ namespace lehr {
 
 /// A fork-join pool. The calling thread works too. After a call the other threads look out for the next one
 /// for some tenths of a millisecond (a batch is a few calls in a row), then they sleep.
-class Pool {
+class ForkJoin {
  public:
   /// `threads` >= 1 counts the calling thread.
-  explicit Pool(int threads);
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
-  ~Pool();
+  explicit ForkJoin(int threads);
+  ForkJoin(const ForkJoin&) = delete;
+  ForkJoin& operator=(const ForkJoin&) = delete;
+  ~ForkJoin();
 
   using Body = std::function<void(std::size_t begin, std::size_t end, std::size_t thread)>;
   using AtEnd = std::function<void(std::size_t thread)>;

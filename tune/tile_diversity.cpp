@@ -1,5 +1,5 @@
 // Counting picks by tile and cluster.
-#include "tune/kinds.h"
+#include "tune/tile_diversity.h"
 
 #include <algorithm>
 #include <string_view>
@@ -19,13 +19,13 @@ int count_of(const auto& counts, const auto& kind) {
 
 }  // namespace
 
-Kinds::Kinds(const Space& space) : space_(&space) {
+TileDiversity::TileDiversity(const Space& space) : space_(&space) {
   for (const FamilySpace& family : space.families())
     places_.push_back({.tile = {place_of(family, "bm"), place_of(family, "bn")},
                        .cluster = {place_of(family, "cluster_bm"), place_of(family, "cluster_bn")}});
 }
 
-Kinds::Kind Kinds::kind_of(const Point& point, bool with_cluster) const {
+TileDiversity::Kind TileDiversity::kind_of(const Point& point, bool with_cluster) const {
   const std::vector<Knob>& knobs = space_->families()[point.family].knobs();
   const auto value = [&](int place) {
     if (place < 0) return std::int64_t{0};
@@ -38,23 +38,23 @@ Kinds::Kind Kinds::kind_of(const Point& point, bool with_cluster) const {
   return kind;
 }
 
-void Kinds::count(const Point& point, Counts& counts) const {
+void TileDiversity::count(const Point& point, Counts& counts) const {
   ++counts[kind_of(point, false)];
   if (places_[point.family].cluster[0] >= 0) ++counts[kind_of(point, true)];
 }
 
-bool Kinds::fits(const Point& point, const Counts& counts) const {
+bool TileDiversity::fits(const Point& point, const Counts& counts) const {
   const Places& places = places_[point.family];
   if (places.tile[0] < 0) return true;
   if (count_of(counts, kind_of(point, false)) >= kMostOfATile) return false;
   return places.cluster[0] < 0 || count_of(counts, kind_of(point, true)) == 0;
 }
 
-void Kinds::note(const Point& point) {
+void TileDiversity::note(const Point& point) {
   count(point, noted_);
 }
 
-std::vector<std::size_t> Kinds::choose(std::span<const ScoredPoint> candidates, std::size_t n) const {
+std::vector<std::size_t> TileDiversity::choose(std::span<const ScoredPoint> candidates, std::size_t n) const {
   Counts counts = noted_;
   std::vector<std::size_t> picks;
   for (std::size_t i = 0; i < candidates.size() && picks.size() < n; ++i) {

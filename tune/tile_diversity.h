@@ -16,14 +16,14 @@
 
 namespace lehr {
 
-class Kinds {
+class TileDiversity {
  public:
   static constexpr int kMostOfATile = 3;
 
   /// Borrows `space`. A tile is what a family's knobs `bm` and `bn` are, and `cluster_bm` and `cluster_bn`
   /// are a cluster. A family without the former is not held to anything, nor one without the latter to its
   /// clusters.
-  explicit Kinds(const Space& space);
+  explicit TileDiversity(const Space& space);
 
   /// From now on a config counts among those of its kind.
   void note(const Point& point);

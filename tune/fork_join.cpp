@@ -1,5 +1,5 @@
 // The fork-join pool: one mutex, chunks taken in order, a short look-out before any sleep.
-#include "tune/pool.h"
+#include "tune/fork_join.h"
 
 #include <algorithm>
 
@@ -14,12 +14,12 @@ constexpr int kLooks = 500;
 
 }  // namespace
 
-Pool::Pool(int threads) {
+ForkJoin::ForkJoin(int threads) {
   CHECK(threads >= 1, "threads={}", threads);
   for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(static_cast<std::size_t>(i)); });
 }
 
-Pool::~Pool() {
+ForkJoin::~ForkJoin() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
@@ -28,7 +28,7 @@ Pool::~Pool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-void Pool::run(std::size_t count, std::size_t chunk, const Body& body, const AtEnd& at_end) {
+void ForkJoin::run(std::size_t count, std::size_t chunk, const Body& body, const AtEnd& at_end) {
   if (count == 0) return;
   std::unique_lock lock(mutex_);
   body_ = &body;
@@ -47,7 +47,7 @@ void Pool::run(std::size_t count, std::size_t chunk, const Body& body, const AtE
   done_.wait(lock, [this] { return busy_ == 0; });
 }
 
-void Pool::take_chunks(std::unique_lock<std::mutex>& lock, std::size_t thread) {
+void ForkJoin::take_chunks(std::unique_lock<std::mutex>& lock, std::size_t thread) {
   ++busy_;
   while (next_ < count_) {
     const std::size_t begin = next_;
@@ -68,7 +68,7 @@ void Pool::take_chunks(std::unique_lock<std::mutex>& lock, std::size_t thread) {
   if (--busy_ == 0) done_.notify_all();
 }
 
-void Pool::work(std::size_t thread) {
+void ForkJoin::work(std::size_t thread) {
   std::unique_lock lock(mutex_);
   for (;;) {
     lock.unlock();

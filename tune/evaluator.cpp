@@ -1,5 +1,5 @@
 // The way of a batch through emitter, measurer and database.
-#include "tune/trial_runner.h"
+#include "tune/evaluator.h"
 
 #include <utility>
 
@@ -17,9 +17,9 @@ struct Abandoned {};
 
 }  // namespace
 
-TrialRunner::TrialRunner(const Task& task, const Candidates& candidates, const SessionOptions& options,
-                         const SessionParts& parts, Trials& trials,
-                         std::function<void(const Trial&, bool)> on_trial)
+Evaluator::Evaluator(const Task& task, const Candidates& candidates, const SessionOptions& options,
+                     const SessionParts& parts, Trials& trials,
+                     std::function<void(const Trial&, bool)> on_trial)
     : task_(&task),
       candidates_(&candidates),
       options_(&options),
@@ -36,8 +36,8 @@ TrialRunner::TrialRunner(const Task& task, const Candidates& candidates, const S
   row_.device_hash = parts.database->append(stored_device(task.device));
 }
 
-std::vector<std::size_t> TrialRunner::measure(std::span<const Proposal> picks,
-                                              const std::function<bool()>& abandon, TimeLeft left) {
+std::vector<std::size_t> Evaluator::measure(std::span<const Proposal> picks,
+                                            const std::function<bool()>& abandon, TimeLeft left) {
   std::vector<std::size_t> positions;
   std::vector<Source> sources;
   std::vector<const Proposal*> queued;
@@ -77,17 +77,17 @@ std::vector<std::size_t> TrialRunner::measure(std::span<const Proposal> picks,
   return positions;
 }
 
-bool TrialRunner::quarantined(const Point& point) const {
+bool Evaluator::quarantined(const Point& point) const {
   const auto found = deaths_.find(point);
   return found != deaths_.end() && found->second >= kQuarantineDeaths;
 }
 
-void TrialRunner::record_failure(const Point& point, const Failure& failure) {
+void Evaluator::record_failure(const Point& point, const Failure& failure) {
   const KnownTrial* trial = trials_->find(point);
   record({point, kPickedForFinals}, trial ? trial->source_hash : 0, failure);
 }
 
-std::size_t TrialRunner::record(const Proposal& pick, std::uint64_t source_hash, Outcome outcome) {
+std::size_t Evaluator::record(const Proposal& pick, std::uint64_t source_hash, Outcome outcome) {
   if (const auto* timing = std::get_if<Timing>(&outcome); timing && why_implausible_) {
     std::string why = why_implausible_(pick.point, timing->time_us);
     if (!why.empty()) outcome = Failure{FailureKind::kImplausible, std::move(why), timing->resources};
@@ -115,7 +115,7 @@ std::size_t TrialRunner::record(const Proposal& pick, std::uint64_t source_hash,
   return at;
 }
 
-Source TrialRunner::source_of(const Point& point) const {
+Source Evaluator::source_of(const Point& point) const {
   std::variant<Source, Failure> emitted = try_emit(*candidates_, point);
   CHECK(std::holds_alternative<Source>(emitted), "{} was measured and cannot be emitted",
         to_text(candidates_->space.config_of(point)));

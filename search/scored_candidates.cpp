@@ -1,5 +1,5 @@
-// Scoring with a memory: see scored_pool.h.
-#include "search/scored_pool.h"
+// Scoring with a memory: see scored_candidates.h.
+#include "search/scored_candidates.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,14 +14,14 @@ constexpr double kWorst = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-ScoredPool::ScoredPool(const Score& score, const Seen& seen, std::size_t keep, std::size_t budget)
+ScoredCandidates::ScoredCandidates(const Score& score, const Seen& seen, std::size_t keep, std::size_t budget)
     : score_(&score), seen_(&seen), keep_(keep), budget_(budget) {}
 
-bool ScoredPool::better(const Kept& a, const Kept& b) {
+bool ScoredCandidates::better(const Kept& a, const Kept& b) {
   return a.score != b.score ? a.score > b.score : a.order < b.order;
 }
 
-std::vector<double> ScoredPool::score(std::span<const Point> points) {
+std::vector<double> ScoredCandidates::score(std::span<const Point> points) {
   std::vector<const Scored*> found(points.size(), nullptr);
   std::vector<Point> fresh;
   std::vector<Scored*> fresh_nodes;
@@ -51,7 +51,7 @@ std::vector<double> ScoredPool::score(std::span<const Point> points) {
   return result;
 }
 
-void ScoredPool::note(const Scored& scored) {
+void ScoredCandidates::note(const Scored& scored) {
   if (std::isfinite(scored.second)) {
     ++finite_;
     const double delta = scored.second - mean_;
@@ -70,14 +70,14 @@ void ScoredPool::note(const Scored& scored) {
   ++changes_;
 }
 
-double ScoredPool::spread() const {
+double ScoredCandidates::spread() const {
   if (finite_ < 2) return 1;
   const double deviation = std::sqrt(squares_ / static_cast<double>(finite_));
   // Below the rounding noise of the mean the scores are all equal.
   return deviation > 1e-12 * std::max(1e-300, std::abs(mean_)) ? deviation : 1;
 }
 
-std::vector<ScoredPoint> ScoredPool::best() const {
+std::vector<ScoredPoint> ScoredCandidates::best() const {
   std::vector<Kept> sorted = kept_;
   std::sort(sorted.begin(), sorted.end(), better);
   std::vector<ScoredPoint> result;
