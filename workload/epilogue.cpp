@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <optional>
 
@@ -45,7 +44,8 @@ std::optional<float> number_in(std::string_view text, bool whole) {
   if (!whole) return parse_number(text);
   constexpr std::int64_t kExact = std::int64_t{1} << 24;
   const std::optional<std::int64_t> number = parse_int(text);
-  return number && std::abs(*number) <= kExact ? std::optional(static_cast<float>(*number)) : std::nullopt;
+  return number && *number >= -kExact && *number <= kExact ? std::optional(static_cast<float>(*number))
+                                                           : std::nullopt;
 }
 
 std::optional<StepNumbers> numbers_in(std::string_view text, const NumberRule& rule) {
