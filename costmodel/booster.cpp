@@ -86,12 +86,6 @@ std::vector<double> Booster::predict(const FeatureMatrix& rows) const {
   return std::vector<double>(values, values + rows.rows());
 }
 
-int Booster::rounds() const {
-  int rounds = 0;
-  check(XGBoosterBoostedRounds(handle_, &rounds), "count rounds");
-  return rounds;
-}
-
 std::size_t Booster::columns() const {
   bst_ulong columns = 0;
   check(XGBoosterGetNumFeature(handle_, &columns), "count columns");

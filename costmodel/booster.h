@@ -52,7 +52,6 @@ class Booster {
   /// One value per row, of all rounds: the margin for ranking, the target for regression, a probability for
   /// logistic.
   std::vector<double> predict(const FeatureMatrix& rows) const;
-  int rounds() const;
   std::size_t columns() const;
   /// Per column, the loss that all splits on it took off in training (importance type "total_gain"); 0 where
   /// no tree splits on it.

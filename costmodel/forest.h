@@ -25,7 +25,6 @@ class Forest {
   /// One value per row, which has at least the columns that it was trained with. A NaN goes where the tree
   /// sends what is missing.
   std::vector<double> predict(const FeatureMatrix& rows) const;
-  std::size_t trees() const { return trees_.size(); }
 
  private:
   void read(const nlohmann::json& learner);

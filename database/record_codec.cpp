@@ -315,9 +315,6 @@ Row encode(const StoredOrigin& origin) {
 Row encode(const StoredWay& way) {
   return encoded(way_table(), way);
 }
-std::uint64_t hash_of(const StoredDevice& device) {
-  return std::bit_cast<std::uint64_t>(std::get<std::int64_t>(encode(device).back()));
-}
 
 std::optional<Record> decode_record(const Row& row) {
   return decoded<Record>(trial_table(), row);

@@ -16,8 +16,6 @@ sqlite::Row encode(const StoredVerdict& verdict);
 sqlite::Row encode(const StoredDevice& device);
 sqlite::Row encode(const StoredOrigin& origin);
 sqlite::Row encode(const StoredWay& way);
-/// Record::device_hash of the trials that were measured on it.
-std::uint64_t hash_of(const StoredDevice& device);
 
 /// nullopt if the row is damaged: its checksum is wrong, or it holds what this version cannot read.
 std::optional<Record> decode_record(const sqlite::Row& row);

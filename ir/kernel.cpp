@@ -124,13 +124,6 @@ std::string_view name_of(Direction direction) {
   return "?";
 }
 
-std::int64_t TensorMap::box_elements() const {
-  if (im2col) return box[0] * im2col->pixels;
-  std::int64_t elements = 1;
-  for (int d = 0; d < rank; ++d) elements *= box[static_cast<std::size_t>(d)];
-  return elements;
-}
-
 std::string Kernel::name_of(VarId id) const {
   return var_names(*this)[static_cast<std::size_t>(id)];
 }

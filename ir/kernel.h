@@ -75,7 +75,6 @@ struct TensorMap {
   std::int64_t swizzle =
       0;              ///< bytes: 0, 32, 64, 128; the 16-byte chunks of a box are permuted in shared memory
   bool tf32 = false;  ///< f32 elements are rounded to tf32 on their way
-  std::int64_t box_elements() const;
   friend bool operator==(const TensorMap&, const TensorMap&) = default;
 };
 struct Param {

@@ -93,12 +93,6 @@ Config parse_config(std::string_view text) {
   return config;
 }
 
-std::uint64_t hash_of(const Config& config) {
-  fmt::memory_buffer out;  // holds 500 bytes without an allocation: searches hash configs by the ten thousand
-  append_text(out, config);
-  return stable_hash({out.data(), out.size()});
-}
-
 std::size_t ConfigHash::operator()(const Config& config) const {
   std::uint64_t hash = std::hash<std::string_view>{}(config.family);
   for (const KnobValue& knob : config.knobs)

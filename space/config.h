@@ -35,11 +35,8 @@ std::string to_text(const Config& config);
 /// Inverse of to_text (blanks are free). Throws Error(kUser) that says what is malformed; also for more than
 /// 256 knobs.
 Config parse_config(std::string_view text);
-/// stable_hash (base/hash.h) of the canonical text; equal configs have equal hashes on every platform.
-std::uint64_t hash_of(const Config& config);
-
-/// For containers in memory: the family and the values, which are what configs of one space differ in. Ten
-/// times faster than hash_of; not the same everywhere, never stored.
+/// For containers in memory: the family and the values, which are what configs of one space differ in. Not
+/// the same everywhere, never stored.
 struct ConfigHash {
   std::size_t operator()(const Config& config) const;
 };

@@ -8,6 +8,7 @@
 
 #include "machine.h"
 #include "number.h"
+#include "tests/support/box_elements.h"
 
 namespace lehr::emulator {
 namespace {
@@ -114,7 +115,7 @@ void Machine::tma_load(void* shared, std::size_t param, const void* barrier, con
                        unsigned mask) {
   const auto to = reinterpret_cast<std::uintptr_t>(shared);
   const ir::TensorMap& map = map_of(param, shared_address(shared), place, "load to");
-  const auto bytes = static_cast<std::uintptr_t>(map.box_elements()) * buffers_[param].element_bytes();
+  const auto bytes = static_cast<std::uintptr_t>(ir::box_elements(map)) * buffers_[param].element_bytes();
   const Load load{to, param, shared_address(barrier), place, thread_, targets_of(mask)};
   for (const int target : load.targets) {
     mbarrier_of(target, load.barrier);
@@ -138,7 +139,7 @@ void Machine::land(const Load& load) {
   std::array<unsigned char, 16> chunk{};
   const std::int64_t per_chunk = 16 / size;
   std::int64_t moved = 0;
-  for (std::int64_t first = 0; first < map.box_elements(); first += per_chunk) {
+  for (std::int64_t first = 0; first < ir::box_elements(map); first += per_chunk) {
     chunk.fill(0);
     for (std::int64_t e = 0; e < per_chunk; ++e) {
       const std::optional<std::int64_t> element = element_of_box(map, load.place, first + e);

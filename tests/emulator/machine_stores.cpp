@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "machine.h"
+#include "tests/support/box_elements.h"
 
 namespace lehr::emulator {
 
@@ -15,7 +16,7 @@ void Machine::tma_store(const void* shared, std::size_t param, const BoxPlace& p
   GlobalBuffer& buffer = buffers_[param];
   const auto size = static_cast<std::int64_t>(buffer.element_bytes());
   const std::int64_t per_chunk = 16 / size;
-  for (std::int64_t first = 0; first < map.box_elements(); first += per_chunk) {
+  for (std::int64_t first = 0; first < ir::box_elements(map); first += per_chunk) {
     const auto offset = address + static_cast<std::uint32_t>(first * size);
     const std::uintptr_t chunk = block().shared.begin() + swizzled(offset, static_cast<int>(map.swizzle));
     if (auto fault = block().shared.begin_store(chunk, who())) fail("a TMA store " + *fault);

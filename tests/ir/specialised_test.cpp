@@ -7,6 +7,7 @@
 #include "ir/intrinsics.h"
 #include "ir/print.h"
 #include "tests/ir/sample_kernels.h"
+#include "tests/support/box_elements.h"
 #include "tests/support/verify.h"
 
 namespace lehr::ir {
@@ -209,7 +210,7 @@ TEST(TensorMap, OfImagesKeepsTheDriversLimits) {
     return s.complaint();
   };
   EXPECT_EQ(with([](OfImages&) {}), "");
-  EXPECT_EQ(OfImages().map().box_elements(), 64 * 16);
+  EXPECT_EQ(box_elements(OfImages().map()), 64 * 16);
   EXPECT_THAT(
       to_text(OfImages().kernel()),
       HasSubstr("as 512(1) x 16(512) x 8(8192) x 2(65536) in columns of 64 x 16 pixels from (-1, -2) to "

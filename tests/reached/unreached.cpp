@@ -2,10 +2,10 @@
 
 #include <cxxabi.h>
 
-#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <memory>
+#include <set>
 #include <sstream>
 
 namespace lehr::test {
@@ -56,32 +56,56 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
+/// Of "lehr::Space::sample[abi:cxx11](lehr::Rng&)" the qualified name, "lehr::Space::sample".
+std::string_view qualified_name(std::string_view function) {
+  const std::string_view name = function.substr(0, parameters_of(function));
+  return name.substr(0, name.find("[abi:"));
+}
+
+std::string_view last_of(std::string_view qualified) {
+  return qualified.substr(qualified.rfind("::") + 2);
+}
+
+bool is_called_by_name(std::string_view function) {
+  const std::string_view qualified = qualified_name(function), name = last_of(qualified);
+  const std::string_view owner = qualified.substr(0, qualified.size() - name.size() - 2);
+  return !name.starts_with('~') && !name.starts_with("operator") &&
+         owner.substr(owner.rfind(':') + 1) != name;
+}
+
+/// "space.cpp" of "liblehr_space.a(space.cpp.o)", "space/space.cpp.o" and the like.
+std::string source_of(std::string_view object) {
+  object = object.substr(object.find_last_of("/(") + 1);
+  return std::string(object.substr(0, object.find(".o")));
+}
+
 }  // namespace
 
-std::set<std::string> unreached(const Linked& linked) {
-  std::set<std::string> kept, found;
+std::map<std::string, std::string> unreached(const Linked& linked) {
+  std::set<std::string> kept;
   for (const std::string& map : linked.maps) add_kept(map, kept);
+  std::map<std::string, std::string> found;
   std::istringstream lines(linked.symbols);
+  std::string source;
   for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with(':')) source = source_of(line.substr(0, line.size() - 1));
     // "0000000000000000 T _ZN4lehr...": code that other files see.
     const std::size_t kind = line.find(" T ");
     if (kind == std::string::npos) continue;
     const std::string name = demangled(line.substr(kind + 3));
-    if (name.starts_with("lehr::") && !kept.contains(name)) found.insert(name);
+    if (name.starts_with("lehr::") && !kept.contains(name) && is_called_by_name(name)) found[name] = source;
   }
   return found;
 }
 
-bool is_named_in(const std::vector<std::string>& texts, std::string_view function) {
-  std::string_view name = function.substr(0, parameters_of(function));
-  name = name.substr(name.rfind("::") + 2);
-  return std::ranges::any_of(texts, [name](const std::string& text) {
-    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-      const std::size_t end = at + name.size();
-      if ((at == 0 || !is_word(text[at - 1])) && end < text.size() && text[end] == '(') return true;
-    }
-    return false;
-  });
+int mentions(std::string_view text, std::string_view function) {
+  const std::string_view name = last_of(qualified_name(function));
+  int count = 0;
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !is_word(text[at - 1])) && end < text.size() && text[end] == '(') ++count;
+  }
+  return count;
 }
 
 }  // namespace lehr::test

@@ -1,7 +1,7 @@
 // Functions that no program keeps, by what nm tells of objects and the linker's maps tell of programs.
 #pragma once
 
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,11 +17,13 @@ struct Linked {
 };
 
 /// Functions of namespace lehr as C++ writes them, "lehr::Space::sample(lehr::Rng&) const", which are visible
-/// to other files, and of which no map keeps a section. What is declared inline, a template's or of one file
-/// alone is not among them: the compiler makes none of those that it does not need.
-std::set<std::string> unreached(const Linked& linked);
+/// to other files, and of which no map keeps a section; with the name of the source that has them,
+/// "space.cpp". What is declared inline, a template's or of one file alone is not among them: the compiler
+/// makes none of those that it does not need. Nor are constructors, destructors and operators, which are
+/// called without their name.
+std::map<std::string, std::string> unreached(const Linked& linked);
 
-/// Whether one of the texts names the function, as its declaration in a header does.
-bool is_named_in(const std::vector<std::string>& texts, std::string_view function);
+/// How often `text` has the function's name and a bracket, as a declaration, a definition and a call have.
+int mentions(std::string_view text, std::string_view function);
 
 }  // namespace lehr::test

@@ -44,7 +44,7 @@ Score score_of(const Landscape& landscape, double noise) {
   return [=](std::span<const Point> points) {
     std::vector<double> scores;
     for (const Point& point : points) {
-      Rng rng(hash_of(landscape.space.config_of(point)));
+      Rng rng(stable_hash(to_text(landscape.space.config_of(point))));
       double normal = -6;  // Irwin-Hall: 12 uniforms
       for (int i = 0; i < 12; ++i) normal += rng.uniform();
       scores.push_back(landscape(point) * std::exp(noise * normal));

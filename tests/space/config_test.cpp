@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/rng.h"
 
 namespace lehr {
@@ -73,25 +72,6 @@ TEST(ConfigText, SaysWhatIsMalformed) {
   EXPECT_THAT(message("gemm(a=99999999999999999999)"), HasSubstr("not an integer"));
   EXPECT_THAT(message("gemm(a=1, a=2)"), HasSubstr("a twice"));
   EXPECT_THAT(message("gemm(a=1) trailing"), HasSubstr("family(knob=value"));
-}
-
-TEST(ConfigHash, IsFixedForEver) {
-  // Stored in databases: if this fails, the hash changed, not the test.
-  EXPECT_EQ(to_hex(hash_of(sample())), to_hex(stable_hash("gemm_cpu(mr=8, nr=2, pad=-1)")));
-  EXPECT_EQ(to_hex(hash_of(sample())), "2c352d61ce474250");
-}
-
-TEST(ConfigHash, DiffersWhereConfigsDiffer) {
-  const std::uint64_t hash = hash_of(sample());
-  Config other = sample();
-  other.knobs[1].value = 4;
-  EXPECT_NE(hash_of(other), hash);
-  other = sample();
-  other.family = "gemm_cuda";
-  EXPECT_NE(hash_of(other), hash);
-  other = sample();
-  std::swap(other.knobs[0], other.knobs[1]);
-  EXPECT_NE(hash_of(other), hash);
 }
 
 TEST(ConfigKnobs, AreFoundByName) {
