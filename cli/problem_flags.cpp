@@ -6,13 +6,48 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "cli/problems_file.h"
+#include "cli/args.h"
 #include "cli/standard_streams.h"
-#include "cli/suites.h"
 #include "cli/table.h"
+#include "base/text_file.h"
+#include "problems/list.h"
+#include "problems/suites.h"
 #include "templates/catalog.h"
 
 namespace lehr {
+namespace {
+
+std::vector<std::string> suite_names() {
+  std::vector<std::string> names;
+  for (const Suite& suite : suites()) names.emplace_back(suite.name);
+  return names;
+}
+
+std::vector<Workload> workloads_of_suite(const std::string& name) {
+  const std::string known = parse_choice("--suite", name, suite_names());
+  const Suite& suite = *std::ranges::find(suites(), known, &Suite::name);
+  for (const std::string_view sentence : suite.left_out) tell("note: left out: {}", sentence);
+  return read_problems(suite.text, suite.name).problems;
+}
+
+/// Of a file, which may be gzipped; "-": of stdin.
+ProblemList read_problems_file(const std::string& path) {
+  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+  const bool is_stdin = path == "-";
+  const std::string name = is_stdin ? "stdin" : path;
+  std::string text;
+  try {
+    text = read_text_file(is_stdin ? "/dev/stdin" : path, kMostBytes, "list of problems");
+  } catch (const Error& error) {
+    throw_user("--problems {}", error.what());
+  }
+  ProblemList result = read_problems(text, name);
+  if (!result.problems.empty()) return result;
+  if (result.unusable.empty()) throw_user("{} holds no problem", name);
+  throw_user("{}", result.unusable[0]);
+}
+
+}  // namespace
 
 void ProblemFlags::add_to(CLI::App& app, std::string_view help) {
   parent_ = &app;
@@ -52,9 +87,7 @@ std::vector<Workload> ProblemFlags::workloads() const {
     throw_user("{} and the problem flags exclude each other", suite_.empty() ? "--problems" : "--suite");
   if (!file_.empty() && !suite_.empty()) throw_user("--problems and --suite exclude each other");
   if (strict_ && file_.empty()) throw_user("--strict is for --problems");
-  if (!suite_.empty())
-    return workloads_of_suite(suite_,
-                              [](const std::string& sentence) { tell("note: left out: {}", sentence); });
+  if (!suite_.empty()) return workloads_of_suite(suite_);
   if (from_file()) return workloads_of_file();
   for (std::size_t i = 0; i < apps_.size(); ++i)
     if (apps_[i]->parsed()) return flags_[i].workloads();
@@ -64,7 +97,7 @@ std::vector<Workload> ProblemFlags::workloads() const {
 
 std::vector<Workload> ProblemFlags::workloads_of_file() const {
   constexpr std::size_t kMostNotes = 20;
-  ProblemsFile read = read_problems_file(file_);
+  ProblemList read = read_problems_file(file_);
   if (strict_ && !read.unusable.empty()) throw_user("{}", read.unusable[0]);
   for (std::size_t i = 0; i < std::min(read.unusable.size(), kMostNotes); ++i)
     tell("note: left out: {}", read.unusable[i]);

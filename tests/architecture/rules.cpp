@@ -11,7 +11,7 @@ namespace lehr::test {
 namespace {
 
 const std::vector<std::string> kWholeProduct = {
-    "runtime",   "plugin",    "base",   "workload", "network",  "space", "ir",     "target", "codegen",
+    "runtime",   "plugin",    "base",   "workload", "problems", "network",  "space", "ir",     "target", "codegen",
     "templates", "costmodel", "search", "measure",  "database", "tune",  "replay", "deploy", "apply",
     "cli"};
 
@@ -53,6 +53,7 @@ std::span<const FolderRule> folder_rules() {
       {"plugin", {"runtime"}},
       {"base", {}},
       {"workload", {"base"}},
+      {"problems", {"workload", "base"}},
       {"network", {"workload", "base"}},
       {"space", {"base"}},
       {"ir", {"base"}},
@@ -64,7 +65,7 @@ std::span<const FolderRule> folder_rules() {
       {"measure", {"codegen", "target", "workload", "ir", "base", "runtime", "plugin"}},
       {"database",
        {"space", "base", "measure/core/device.h", "measure/core/library_search.h", "measure/core/outcome.h"}},
-      {"tune", product_without({"runtime", "plugin", "tune", "replay", "deploy", "network", "apply", "cli"})},
+      {"tune", product_without({"runtime", "plugin", "problems", "network", "tune", "replay", "deploy", "apply", "cli"})},
       {"replay",
        {"base", "workload", "space", "target", "templates", "costmodel", "search", "database", "tune"}},
       {"deploy",

@@ -14,12 +14,12 @@
 
 #include "base/error.h"
 #include "cli/args.h"
-#include "cli/problems_file.h"
 #include "database/json_lines.h"
 #include "database/record_codec.h"
 #include "database/salvage.h"
 #include "measure/host/cpu_device.h"
 #include "network/places.h"
+#include "problems/list.h"
 #include "replay/read_table.h"
 #include "space/config.h"
 #include "templates/catalog.h"
@@ -201,7 +201,7 @@ void fuzz_onnx(std::string_view bytes) {
 
 void fuzz_problems(std::string_view bytes) {
   expect_answer([&] {
-    const ProblemsFile read = read_problems(bytes, "list");
+    const ProblemList read = read_problems(bytes, "list");
     require(read.problems.size() + read.unusable.size() <= read.lines);
     for (const Workload& workload : read.problems) require(parse_workload(to_text(workload)) == workload);
   });

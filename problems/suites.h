@@ -1,0 +1,18 @@
+// Lists of problems that come with the program, by name.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace lehr {
+
+struct Suite {
+  std::string_view name;
+  /// A list, as read_problems() takes it.
+  std::string_view text;
+  /// A sentence for each thing of it that is no workload.
+  std::span<const std::string_view> left_out;
+};
+std::span<const Suite> suites();
+
+}  // namespace lehr
