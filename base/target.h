@@ -16,8 +16,8 @@ namespace lehr {
 /// What a target's kernels may have. Whoever asks has() one of these, and not for a target by its name, is ready for
 /// the next target.
 enum class Feature : std::uint8_t {
-  /// A kernel is a function that is called for each task of its parallel loop, with scratch memory; another may follow.
-  kTasks = 1 << 0,
+  /// A kernel is a function that is called for each part of its parallel loop, with scratch memory; another may follow.
+  kHostFunction = 1 << 0,
   /// A kernel is a grid of blocks of threads, which have shared memory and barriers.
   kBlocks = 1 << 1,
   /// Products of less than strict f32 are made by other units than those of f32.
@@ -65,7 +65,7 @@ constexpr unsigned all(std::initializer_list<Feature> features) {
   return bits;
 }
 inline constexpr std::array kRows = {
-    TargetRow{"cpu", "CPU", "threads", all({Feature::kTasks, Feature::kL2PerCore, Feature::kChosenCores})},
+    TargetRow{"cpu", "CPU", "threads", all({Feature::kHostFunction, Feature::kL2PerCore, Feature::kChosenCores})},
     TargetRow{"cuda", "CUDA", "SMs", all({Feature::kBlocks, Feature::kTensorCores})},
 };
 static_assert(kRows.size() == kTargets.size());

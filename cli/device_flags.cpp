@@ -64,7 +64,7 @@ DeviceChoice parse_device(const std::string& device, const std::string& threads,
 std::vector<std::string> chosen_baselines(Target target, const std::string& flag) {
   if (flag.empty()) return usual_baselines(target);
   std::vector<std::string> known = baseline_names(target);
-  if (target.has(Feature::kTasks)) known.emplace_back(kUnfused);
+  if (target.has(Feature::kHostFunction)) known.emplace_back(kUnfused);
   return parse_choices("--baseline", flag, known);
 }
 

@@ -179,8 +179,8 @@ void TuneCommand::print_all(const std::vector<Summary>& summaries, bool one_work
   }
 }
 
-struct TuneCommand::Opened {
-  Opened(const std::string& path, const std::string& transfer, ProgressStyle style)
+struct TuneCommand::TuneServices {
+  TuneServices(const std::string& path, const std::string& transfer, ProgressStyle style)
       : other(transfer == "auto" || transfer == "off" ? std::nullopt
                                                       : std::optional(Database::open_read_only(transfer))),
         database(Database::open(path)),
@@ -191,7 +191,7 @@ struct TuneCommand::Opened {
     parts.interrupted = &watch_signals();
     parts.on_event = [this](const Event& event) { progress.show(event); };
   }
-  Opened(const Opened&) = delete;
+  TuneServices(const TuneServices&) = delete;
 
   std::optional<Database> other;  ///< opened first: where it is missing nothing is made
   Database database;
@@ -200,16 +200,16 @@ struct TuneCommand::Opened {
   SessionOptions options;
 };
 
-int TuneCommand::tune_workloads(std::vector<Workload> workloads, const OpenDevice& setup, Opened& opened) {
-  const std::atomic<bool>& interrupted = *opened.parts.interrupted;
+int TuneCommand::tune_workloads(std::vector<Workload> workloads, const OpenDevice& setup, TuneServices& services) {
+  const std::atomic<bool>& interrupted = *services.parts.interrupted;
   std::vector<Summary> summaries;
   for (const Workload& workload : workloads) {
     if (interrupted) break;
-    opened.options.session_id = new_session_id();
-    TaskRun run({workload, setup.device, !no_winograd_}, opened.options, opened.parts);
+    services.options.session_id = new_session_id();
+    TaskRun run({workload, setup.device, !no_winograd_}, services.options, services.parts);
     summaries.push_back(run.run());
-    opened.options.before_s = 0;
-    opened.progress.finish();
+    services.options.before_s = 0;
+    services.progress.finish();
     if (!json_) fmt::print("{}", report_text(summaries.back(), setup.device, database_));
     std::fflush(stdout);
   }
@@ -222,25 +222,25 @@ double TuneCommand::model_time_s(std::size_t tasks) const {
   return time_.empty() ? kSecondsEach * static_cast<double>(tasks) : parse_duration("--time", time_);
 }
 
-int TuneCommand::tune_model(const Network& network, const OpenDevice& setup, Opened& opened) {
+int TuneCommand::tune_model(const Network& network, const OpenDevice& setup, TuneServices& services) {
   std::vector<SharedTask> tasks = served_tasks(network.places, setup.device, [&](const std::string& reason) {
     if (!quiet_) tell("note: left out: {}", reason);
   });
   if (tasks.empty()) throw_user("nothing of {} can be tuned; `lehr model` says why", model_.file());
-  if (!fresh_) recall(tasks, setup.device, !no_winograd_, opened.database);
+  if (!fresh_) recall(tasks, setup.device, !no_winograd_, services.database);
   if (!quiet_) tell("{}", knowledge_text(tasks));
   SharedOptions shared;
-  shared.session = opened.options;
+  shared.session = services.options;
   shared.session.session_id = new_session_id();
   shared.time_s = model_time_s(tasks.size());
   shared.saving_products = !no_winograd_;
-  const std::vector<SharedResult> results = tune_tasks(tasks, setup.device, shared, opened.parts);
-  opened.progress.finish();
+  const std::vector<SharedResult> results = tune_tasks(tasks, setup.device, shared, services.parts);
+  services.progress.finish();
   if (json_)
     print_json(document_of(model_.file(), results, database_));
   else
     fmt::print("{}", report_text(model_.as_flags(), results, setup.device, database_));
-  if (*opened.parts.interrupted) return kInterruptedCode;
+  if (*services.parts.interrupted) return kInterruptedCode;
   std::vector<Summary> summaries;
   for (const SharedResult& each : results)
     if (each.summary) summaries.push_back(*each.summary);
@@ -275,16 +275,16 @@ int TuneCommand::run() {
     workloads = problem_.served_by(setup.device, std::move(workloads), [&](const std::string& reason) {
       if (!quiet_) tell("note: left out: {}", reason);
     });
-  Opened opened(database_, transfer_,
+  TuneServices services(database_, transfer_,
                 quiet_                  ? ProgressStyle::kQuiet
                 : isatty(STDERR_FILENO) ? ProgressStyle::kTerminal
                                         : ProgressStyle::kPlain);
-  opened.parts.measurer = setup.measurer.get();
-  opened.parts.prober = prober_of(setup.device.limits);
-  opened.parts.bound = bound_of(setup.device.limits);
+  services.parts.measurer = setup.measurer.get();
+  services.parts.prober = prober_of(setup.device.limits);
+  services.parts.bound = bound_of(setup.device.limits);
   options.before_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  opened.options = std::move(options);
-  return network ? tune_model(*network, setup, opened) : tune_workloads(std::move(workloads), setup, opened);
+  services.options = std::move(options);
+  return network ? tune_model(*network, setup, services) : tune_workloads(std::move(workloads), setup, services);
 }
 
 }  // namespace lehr

@@ -30,9 +30,9 @@ class TuneCommand {
   /// By the flags; a note of it is printed.
   OpenDevice setup_for(const Workload& workload) const;
   /// What sessions work with, for as long as it lives.
-  struct Opened;
-  int tune_workloads(std::vector<Workload> workloads, const OpenDevice& setup, Opened& opened);
-  int tune_model(const Network& network, const OpenDevice& setup, Opened& opened);
+  struct TuneServices;
+  int tune_workloads(std::vector<Workload> workloads, const OpenDevice& setup, TuneServices& services);
+  int tune_model(const Network& network, const OpenDevice& setup, TuneServices& services);
   /// Wall seconds of --time for all tasks of a model.
   double model_time_s(std::size_t tasks) const;
   /// What is said at the end: all documents of --json, or an overview of several.

@@ -5,7 +5,7 @@
 
 namespace lehr {
 
-/// `first`, then `second` when all of its tasks are done. Parameters are those of `first`, of which those of
+/// `first`, then `second` when all of its parts are done. Parameters are those of `first`, of which those of
 /// `second` are the leading ones; scratch memory is shared. CHECKs that both are for the CPU, that their
 /// entries differ, that `second` prepacks nothing, and that neither is a sequence.
 Source in_sequence(const Source& first, const Source& second);

@@ -24,10 +24,10 @@ struct SourceParam {
   std::optional<ir::TensorMap> map = std::nullopt;
 };
 
-/// A function of the same text that is called as `entry` is, when all tasks of the one before it are done.
+/// A function of the same text that is called as `entry` is, when all parts of the one before it are done.
 struct SourceStep {
   std::string entry;
-  std::int64_t tasks = 1;
+  std::int64_t parts = 1;
   friend bool operator==(const SourceStep&, const SourceStep&) = default;
 };
 
@@ -35,11 +35,11 @@ struct SourceStep {
 /// `launch`. Workspaces (ir::Direction::kWorkspace) come behind the tensors, each aligned to 256 bytes (CPU:
 /// 64): all of their bytes are zero before the first launch, and nobody but the kernel writes them from then
 /// on. With launch.programmatic, launches on one stream may overlap; they share workspaces all the same. CPU:
-/// `extern "C" void entry(void* const* params, void* scratch, long task)`: call it for each task in [0,
-/// launch.tasks), concurrently or not; `scratch` is 64-byte aligned, `scratch_bytes` long and private to the
+/// `extern "C" void entry(void* const* params, void* scratch, long task)`: call it for each part in [0,
+/// launch.parts), concurrently or not; `scratch` is 64-byte aligned, `scratch_bytes` long and private to the
 /// call. Prepacked parameters (ir::Direction::kPrepacked) come behind the tensors, each aligned to 64 bytes:
-/// `entry_prepack`, of the same type, fills them, called in the same way for each task in [0,
-/// launch.prepack_tasks) before the first launch and again when an input has changed that it reads; it takes
+/// `entry_prepack`, of the same type, fills them, called in the same way for each part in [0,
+/// launch.prepack_parts) before the first launch and again when an input has changed that it reads; it takes
 /// no scratch.
 struct Source {
   Target target;

@@ -28,12 +28,12 @@ void describe(auto& field, Is<TensorMap> auto& map) {
 }
 
 void describe(auto& field, Is<Launch> auto& launch) {
-  auto& [grid, block, shared_bytes, tasks, prepack_tasks, cluster, programmatic] = launch;
+  auto& [grid, block, shared_bytes, parts, prepack_parts, cluster, programmatic] = launch;
   field("grid", grid);
   field("block", block);
   field("shared_bytes", shared_bytes);
-  field("tasks", tasks);
-  field("prepack_tasks", prepack_tasks);
+  field("tasks", parts);
+  field("prepack_tasks", prepack_parts);
   field("cluster", cluster);
   field("programmatic", programmatic);
 }
@@ -52,9 +52,9 @@ void describe(auto& field, Is<SourceParam> auto& param) {
 }
 
 void describe(auto& field, Is<SourceStep> auto& step) {
-  auto& [entry, tasks] = step;
+  auto& [entry, parts] = step;
   field("entry", entry);
-  field("tasks", tasks);
+  field("tasks", parts);
 }
 
 void describe(auto& field, Is<Source> auto& source) {

@@ -16,7 +16,7 @@ struct RoleFacts {
   double touched = 0;    // elements, as executed
   double moved = 0;      // bytes, as executed
   double available = 0;  // bytes of the buffers
-  double per_block = 0;  // distinct bytes of one task or block
+  double per_block = 0;  // distinct bytes of one part or block
   std::int64_t inner_stride = 0;
   double inner_reuse = 0;
   double lanes = 0;

@@ -37,7 +37,7 @@ class FeatureContext {
   std::array<MemoryModel::Traffic, 3> traffic;
 
  private:
-  std::optional<MemoryModel> several_;  // absent for one task: its core's view is the chip's
+  std::optional<MemoryModel> several_;  // absent for one part: its core's view is the chip's
 };
 
 /// Whole-kernel sums: flops, bytes, intensities, text (loop_features.cpp).

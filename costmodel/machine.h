@@ -12,7 +12,7 @@
 
 namespace lehr {
 
-/// How many blocks a core holds at once and what that leaves idle; where there are no blocks, a task is one.
+/// How many blocks a core holds at once and what that leaves idle; where there are no blocks, a part is one.
 struct Residency {
   double threads = 1;  ///< per block
   double warps = 1;    ///< per block, rounded up
@@ -25,7 +25,7 @@ struct Residency {
   double by_registers = 1;
   double blocks_per_core = 1;  ///< the least of them, at least 1
   double occupancy = 1;        ///< resident warps / the core's maximum, in [0, 1]
-  double blocks = 1;           ///< of the whole grid, or tasks
+  double blocks = 1;           ///< of the whole grid, or parts
   double waves = 1;            ///< blocks / (usable cores x blocks_per_core)
   double wave_efficiency = 1;  ///< waves / waves rounded up, of the usable cores: 1 means no idle tail. Of
                                ///< one wave whose blocks have unequal loops it is less (TextFacts::balance)

@@ -1,4 +1,4 @@
-// A CPU: tasks on cores with caches of their own, and the time of a kernel.
+// A CPU: parts on cores with caches of their own, and the time of a kernel.
 #include <algorithm>
 
 #include "costmodel/columns.h"
@@ -22,14 +22,14 @@ constexpr double kL3BytesPerCycle = 10;
 /// A 64-bit division takes about ten cycles of one unit on current cores (Fog, instruction tables: 7 to 18).
 constexpr double kCpuDivisionCycles = 10;
 /// Start and end of a parallel region.
-constexpr double kCpuTaskSeconds = 0.2e-6;
+constexpr double kCpuPartSeconds = 0.2e-6;
 
 Residency cpu_residency(const ir::Analysis& a, const ir::Kernel&, const Limits& limits,
                         double register_bytes) {
   Residency r;
   r.registers = share_of(register_bytes, limits.vector_bytes);
   r.registers_most = limits.vector_registers;
-  r.blocks = std::max<double>(1, static_cast<double>(a.launch.tasks));
+  r.blocks = std::max<double>(1, static_cast<double>(a.launch.parts));
   r.place_on(limits.cores, std::max(1, limits.cores));
   return r;
 }
@@ -73,7 +73,7 @@ TimeTerms cpu_terms(std::span<const float> row, const RooflineColumns& column, c
        {"l3", "traffic between L2 and L3", l2 / tail},
        {"dram", "traffic beyond the last cache", dram},
        {"divisions", "integer divisions", divisions * kCpuDivisionCycles / core_cycles, false},
-       {"tasks", "starting the threads", unlog(row[column.blocks]) / roofs.cores * kCpuTaskSeconds, false}}};
+       {"tasks", "starting the threads", unlog(row[column.blocks]) / roofs.cores * kCpuPartSeconds, false}}};
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // costmodel/.
 //
 // Order in time. On the CPU it is the order of the loops. On CUDA the threads of a block run together, so
-// thread loops count as the innermost ones wherever they stand. A *private* cache (of one core) sees one task
+// thread loops count as the innermost ones wherever they stand. A *private* cache (of one core) sees one part
 // or block at a time; a *shared* one sees a wave of them together, so that much of the concurrent loops
 // counts as innermost, too.
 //
@@ -69,9 +69,9 @@ class MemoryModel {
 
   /// Bytes touched by one full execution of the loop (of all its iterations), all buffers together.
   double working_set(int loop) const { return full_[static_cast<std::size_t>(loop)]; }
-  /// Bytes touched by one task or block (private), or by one wave of them (shared).
+  /// Bytes touched by one part or block (private), or by one wave of them (shared).
   double top_working_set() const { return top_; }
-  /// Distinct bytes of `buffer` that one task or block (private) or wave (shared) touches.
+  /// Distinct bytes of `buffer` that one part or block (private) or wave (shared) touches.
   double top_bytes(std::size_t buffer) const { return top_of_buffer_[buffer]; }
 
  private:
@@ -79,7 +79,7 @@ class MemoryModel {
     std::size_t buffer;
     bool writes;
     int branch;               ///< ExecutedAccess::branch
-    double multiplier;        ///< private: tasks or blocks around it; shared: waves
+    double multiplier;        ///< private: parts or blocks around it; shared: waves
     double share;             ///< of its executions as counted, those that happen
     double everything;        ///< shared: distinct bytes over all concurrent iterations
     std::size_t first_level;  ///< into levels_
@@ -100,7 +100,7 @@ class MemoryModel {
   const KernelView& view_;
   std::pmr::memory_resource* memory_;
   Sharing sharing_;
-  std::array<double, 4> wave_ = {1, 1, 1, 1};  ///< extent of one wave: block x, y, z; tasks
+  std::array<double, 4> wave_ = {1, 1, 1, 1};  ///< extent of one wave: block x, y, z; parts
   std::pmr::vector<Footprints> accesses_;
   std::pmr::vector<int> levels_;  ///< sequential loops of each access, from the outermost in
   std::pmr::vector<double>

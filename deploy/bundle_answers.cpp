@@ -46,7 +46,7 @@ BundleAnswer answer_of(lehr_kernel kernel) {
           .time_us = info.time_us,
           .wasted = info.wasted,
           .cold = info.cold != 0,
-          .prepack_layout = std::string(runtime::answer_of(kernel)->parts[0].kernel->said->prepack_layout),
+          .prepack_layout = std::string(runtime::answer_of(kernel)->parts[0].kernel->manifest->prepack_layout),
           .prepacked_bytes = prepacked_bytes(kernel, info.params)};
 }
 

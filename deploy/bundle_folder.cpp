@@ -30,7 +30,7 @@ using nlohmann::json;
 // Old name and new name of every function of a source.
 std::vector<std::pair<std::string, std::string>> renamed(const Source& source, const std::string& name) {
   std::vector<std::pair<std::string, std::string>> names = {{source.entry, name}};
-  if (source.launch.prepack_tasks > 0) names.push_back({prepack_entry(source.entry), prepack_entry(name)});
+  if (source.launch.prepack_parts > 0) names.push_back({prepack_entry(source.entry), prepack_entry(name)});
   for (std::size_t i = 0; i < source.then.size(); ++i)
     names.push_back({source.then[i].entry, fmt::format("{}_then{}", name, i + 1)});
   return names;
@@ -81,7 +81,7 @@ json to_json(const FolderKernel& kernel, std::span<const Buckets> buckets) {
   const bool has_threads = device.limits.target.has(Feature::kChosenCores);
   json document = lehr::to_json(rebuilt.winner);
   document.update({{"name", kernel.name},
-                   {"defaults", words_by_default(rebuilt.workload)},
+                   {"defaults", optional_words(rebuilt.workload)},
                    {"shorter", shorter_words(rebuilt.workload)},
                    {"machine", std::string(target.machine())},
                    {"features", kernel.features},
@@ -170,7 +170,7 @@ std::string ptx_path(const FolderKernel& kernel) {
   return fmt::format("kernels/{}.ptx", kernel.name);
 }
 
-std::string words_by_default(const Workload& workload) {
+std::string optional_words(const Workload& workload) {
   std::vector<std::string> words = words_of(workload);
   std::vector<std::string> left_out;
   // From the end: what goes without saying may follow from what comes before it.

@@ -48,7 +48,7 @@ std::string source_path(const FolderKernel& kernel);
 std::string ptx_path(const FolderKernel& kernel);
 
 /// Which words of a workload's text need not be said: without them it is the same workload.
-std::string words_by_default(const Workload& workload);
+std::string optional_words(const Workload& workload);
 /// Shorter words for those of its text: "pad=1" and "pad=1x1" for "pad=1x1x1x1", "a=f32" for "a=f32:row".
 std::string shorter_words(const Workload& workload);
 

@@ -34,7 +34,7 @@ json to_json(const ir::TensorMap& map) {
 json to_json(const Source& source) {
   // Names every member, so that a new one does not compile before it is thought of here.
   const auto& [target, text, entry, all_params, launch, scratch_bytes, then] = source;
-  const auto& [grid, block, shared_bytes, tasks, prepack_tasks, cluster, programmatic] = launch;
+  const auto& [grid, block, shared_bytes, parts, prepack_parts, cluster, programmatic] = launch;
   CHECK(then.empty(), "a kernel that others follow is no winner");
   json params = json::array();
   for (const SourceParam& param : all_params) {
@@ -53,10 +53,10 @@ json to_json(const Source& source) {
           {"cluster", cluster},
           {"programmatic", programmatic},
           {"shared_bytes", shared_bytes},
-          {"tasks", tasks},
+          {"tasks", parts},
           {"scratch_bytes", scratch_bytes},
           {"workspace_bytes", workspace_bytes(source)},
-          {"prepack_tasks", prepack_tasks},
+          {"prepack_tasks", prepack_parts},
           {"prepacked_bytes", prepacked_bytes(source)},
           {"text", text},
           {"text_hash", to_hex(stable_hash(text))}};

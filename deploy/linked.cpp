@@ -20,7 +20,7 @@ std::string delimiter_for(const std::string& text) {
 
 // Whether a linker takes the kernel; others are loaded.
 bool is_function(const FolderKernel& kernel) {
-  return kernel.rebuilt.source.target.has(Feature::kTasks);
+  return kernel.rebuilt.source.target.has(Feature::kHostFunction);
 }
 
 // As a text of C++: three digits for each byte, so that none goes together with what follows.

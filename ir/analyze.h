@@ -84,7 +84,7 @@ struct Access {
   PerLoop<double> footprint;
 };
 
-/// Per scope and direction, over the whole kernel (all threads, blocks and tasks).
+/// Per scope and direction, over the whole kernel (all threads, blocks and parts).
 struct Traffic {
   double read_bytes = 0;
   double written_bytes = 0;
@@ -105,7 +105,7 @@ struct Analysis {
   double barriers = 0;                         ///< kBlock and kCluster barriers executed by one block
   std::int64_t register_bytes = 0;             ///< all kRegister buffers of one thread
   std::int64_t shared_bytes = 0;               ///< of one block: each buffer rounded up to its alignment
-  std::int64_t scratch_bytes = 0;              ///< of one task: each buffer rounded up to 64 bytes
+  std::int64_t scratch_bytes = 0;              ///< of one part: each buffer rounded up to 64 bytes
   Launch launch;
 
   // What a compiler cannot make disappear, as executed over the whole kernel, as written (nothing hoisted).

@@ -96,7 +96,7 @@ struct Kernel {
   Block body;
   /// CPU: fills the kPrepacked parameters, once before the first launch and again whenever an input that it
   /// reads has changed. One kParallel loop, as in the body. Empty: nothing is prepacked. Neither launch_of()
-  /// (but for prepack_tasks) nor analyze() looks into it: it is no part of what is timed.
+  /// (but for prepack_parts) nor analyze() looks into it: it is no part of what is timed.
   Block prepack;
   int min_blocks_per_core = 0;  ///< CUDA launch bounds; 0: not stated
   /// CUDA: so many neighbouring blocks along x run at the same time and reach each other's shared memory and
@@ -123,14 +123,14 @@ struct Kernel {
 /// order).
 std::vector<std::string> var_names(const Kernel& kernel);
 
-/// Grid and block (CUDA) or number of tasks (CPU), read off the kernel's loops.
+/// Grid and block (CUDA) or number of parts (CPU), read off the kernel's loops.
 struct Launch {
   std::array<std::int64_t, 3> grid = {1, 1, 1};
   std::array<std::int64_t, 3> block = {1, 1, 1};
   std::int64_t shared_bytes =
       0;                   ///< all kShared buffers with memory of their own, rounded up to their alignments
-  std::int64_t tasks = 1;  ///< CPU: extent of the kParallel loop
-  std::int64_t prepack_tasks = 0;  ///< CPU: the same of Kernel::prepack; 0: nothing is prepacked
+  std::int64_t parts = 1;  ///< CPU: extent of the kParallel loop
+  std::int64_t prepack_parts = 0;  ///< CPU: the same of Kernel::prepack; 0: nothing is prepacked
   std::int64_t cluster = 1;        ///< Kernel::cluster; compiled into the kernel, the launch need not say it
   /// Kernel::programmatic: the launch says so by the attribute
   /// CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION; without it the kernel is right as well.
@@ -142,7 +142,7 @@ class LaunchLoops {
  public:
   /// Every loop of a body, in any order. Throws Error(kInternal) where two bind one dimension differently.
   void add(const For& loop);
-  /// Grid, block and tasks.
+  /// Grid, block and parts.
   const Launch& bound() const { return bound_; }
 
  private:

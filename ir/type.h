@@ -16,7 +16,7 @@ enum class BufferId : std::int32_t {};
 /// Where a buffer lives.
 enum class Scope {
   kGlobal,    ///< a parameter of the kernel (or, on the CPU, memory that the caller owns)
-  kScratch,   ///< CPU: per-task memory (packed panels), aligned to 64 bytes, contents undefined at its Alloc
+  kScratch,   ///< CPU: per-part memory (packed panels), aligned to 64 bytes, contents undefined at its Alloc
   kShared,    ///< CUDA: shared memory of the block
   kRegister,  ///< private to the thread; every index becomes a constant after unrolling
 };
@@ -30,7 +30,7 @@ enum class LoopKind {
   kSerial,
   kUnrolled,  ///< constant extent; the emitted loop is unrolled completely
   kRolled,    ///< as kSerial, but the compiler may not unroll it: it would need registers that are not there
-  kParallel,  ///< CPU: outermost only; iteration i is task i, tasks run concurrently in any order
+  kParallel,  ///< CPU: outermost only; iteration i is part i, parts run concurrently in any order
   kBlockX,
   kBlockY,
   kBlockZ,  ///< CUDA grid; constant extent

@@ -54,21 +54,21 @@ bool reserve_steps(Bundle& bundle) {
   return bundle.steps.resize(steps);
 }
 
-lehr_status load_kernel(Bundle& bundle, const ManifestKernel& said, EntryNamed entry_named, void* context,
+lehr_status load_kernel(Bundle& bundle, const ManifestKernel& manifest, EntryNamed entry_named, void* context,
                         lehr_error* error) {
   LoadedKernel kernel;
-  kernel.said = &said;
-  kernel.params = &bundle.manifest.params[said.first_param];
-  kernel.steps = &bundle.steps[said.first_step];
-  for (std::uint32_t i = 0; i < said.steps; ++i) {
-    const ManifestStep& step = bundle.manifest.steps[said.first_step + i];
-    Step& loaded = bundle.steps[said.first_step + i];
-    loaded = {entry_named(context, said, step.entry, error), static_cast<long>(step.tasks)};
+  kernel.manifest = &manifest;
+  kernel.params = &bundle.manifest.params[manifest.first_param];
+  kernel.steps = &bundle.steps[manifest.first_step];
+  for (std::uint32_t i = 0; i < manifest.steps; ++i) {
+    const ManifestStep& step = bundle.manifest.steps[manifest.first_step + i];
+    Step& loaded = bundle.steps[manifest.first_step + i];
+    loaded = {entry_named(context, manifest, step.entry, error), static_cast<long>(step.tasks)};
     if (loaded.entry == nullptr) return LEHR_BAD_BUNDLE;
   }
-  if (!said.prepack.entry.empty()) {
-    kernel.prepack = {entry_named(context, said, said.prepack.entry, error),
-                      static_cast<long>(said.prepack.tasks)};
+  if (!manifest.prepack.entry.empty()) {
+    kernel.prepack = {entry_named(context, manifest, manifest.prepack.entry, error),
+                      static_cast<long>(manifest.prepack.tasks)};
     if (kernel.prepack.entry == nullptr) return LEHR_BAD_BUNDLE;
   }
   return bundle.kernels.add(kernel) ? LEHR_OK
@@ -80,14 +80,14 @@ bool add_exact_answers(Bundle& bundle) {
   lehr_status status = LEHR_OK;
   for (const LoadedKernel& kernel : bundle.kernels) {
     Owner<Answer> answer = Owner<Answer>::make();
-    const std::uint32_t tensors = kernel.said->tensors();
-    if (!answer || !answer->parts.add({&kernel, 0, 1, kernel.said->slices, tensors})) return false;
-    for (std::uint32_t i = 0; i < kernel.said->params; ++i)
+    const std::uint32_t tensors = kernel.manifest->tensors();
+    if (!answer || !answer->parts.add({&kernel, 0, 1, kernel.manifest->slices, tensors})) return false;
+    for (std::uint32_t i = 0; i < kernel.manifest->params; ++i)
       if (!answer->params.add(kernel.params[i])) return false;
     if (kernel.other_device) answer->kind = LEHR_OTHER_DEVICE;
-    answer->workload = kernel.said->workload.data();
-    answer->time_us = kernel.said->time_us;
-    answer->scratch_bytes = (kernel.said->scratch_bytes + 63) / 64 * 64;
+    answer->workload = kernel.manifest->workload.data();
+    answer->time_us = kernel.manifest->time_us;
+    answer->scratch_bytes = (kernel.manifest->scratch_bytes + 63) / 64 * 64;
     if (bundle.add(std::move(answer), status) == Bundle::kNone) return false;
   }
   return true;

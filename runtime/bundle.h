@@ -23,7 +23,7 @@ struct Step {
 
 /// One that this processor runs, or its GPU.
 struct LoadedKernel {
-  const ManifestKernel* said = nullptr;
+  const ManifestKernel* manifest = nullptr;
   const ManifestParam* params = nullptr;
   const Step* steps = nullptr;
   Step prepack;  ///< no entry: nothing is prepacked
@@ -62,7 +62,7 @@ struct Answer {
   std::uint32_t asked_target = LEHR_ANY_TARGET;
   std::uint32_t padding = kNoIndex;  ///< CUDA: index of the param that copies of padded slices lie in
 
-  static bool is_padded(const Part& part) { return part.used < part.kernel->said->slices; }
+  static bool is_padded(const Part& part) { return part.used < part.kernel->manifest->slices; }
 };
 
 /// What a program asks for.

@@ -54,12 +54,12 @@ void run_step(const Step& step, void* const* params, const Answer& answer, const
 
 void run_kernel(const LoadedKernel& kernel, void* const* params, const Answer& answer,
                 const lehr_call& call) {
-  for (std::uint32_t i = 0; i < kernel.said->steps; ++i) run_step(kernel.steps[i], params, answer, call);
+  for (std::uint32_t i = 0; i < kernel.manifest->steps; ++i) run_step(kernel.steps[i], params, answer, call);
 }
 
 // A kernel's parameters for slices from `first` on.
 void slice(const LoadedKernel& kernel, std::uint64_t first, const lehr_call& call, void** params) {
-  for (std::uint32_t i = 0; i < kernel.said->params; ++i)
+  for (std::uint32_t i = 0; i < kernel.manifest->params; ++i)
     params[i] = static_cast<unsigned char*>(call.params[i]) + first * kernel.params[i].slice_bytes;
 }
 
@@ -72,12 +72,12 @@ void run_padded(const Part& part, const Answer& answer, const lehr_call& call) {
   slice(kernel, part.first, call, whole);
   auto* copy = static_cast<unsigned char*>(call.scratch) +
                answer.scratch_bytes * (call.workers > 1 ? call.workers : 1);
-  for (std::uint32_t i = 0; i < kernel.said->params; ++i) {
+  for (std::uint32_t i = 0; i < kernel.manifest->params; ++i) {
     const ManifestParam& param = kernel.params[i];
     padded[i] = whole[i];
     if (param.slice_bytes == 0) continue;
     padded[i] = copy;
-    const std::uint64_t used = part.used * param.slice_bytes, all = kernel.said->slices * param.slice_bytes;
+    const std::uint64_t used = part.used * param.slice_bytes, all = kernel.manifest->slices * param.slice_bytes;
     if (param.role == LEHR_IN) {
       std::memcpy(copy, whole[i], used);
       std::memset(copy + used, 0, all - used);
@@ -85,7 +85,7 @@ void run_padded(const Part& part, const Answer& answer, const lehr_call& call) {
     copy += (all + 63) / 64 * 64;
   }
   run_kernel(kernel, padded, answer, call);
-  for (std::uint32_t i = 0; i < kernel.said->params; ++i)
+  for (std::uint32_t i = 0; i < kernel.manifest->params; ++i)
     if (kernel.params[i].role == LEHR_OUT && kernel.params[i].slice_bytes > 0)
       std::memcpy(whole[i], padded[i], part.used * kernel.params[i].slice_bytes);
 }
@@ -95,7 +95,7 @@ void run_part(const Part& part, const Answer& answer, const lehr_call& call) {
   if (part.first == 0 && part.repeats == 1) return run_kernel(*part.kernel, call.params, answer, call);
   void* params[Manifest::kMostParams];
   for (std::uint64_t i = 0; i < part.repeats; ++i) {
-    slice(*part.kernel, part.first + i * part.kernel->said->slices, call, params);
+    slice(*part.kernel, part.first + i * part.kernel->manifest->slices, call, params);
     run_kernel(*part.kernel, params, answer, call);
   }
 }
@@ -107,9 +107,9 @@ lehr_status check(const Answer* answer, const lehr_call* call, std::uint64_t nee
   if (call == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "the call is a null pointer");
   if (call->size < sizeof *call)
     return fail(error, LEHR_BAD_ARGUMENT, "lehr_call::size is %u: set it to sizeof", call->size);
-  if (answer->parts[0].kernel->said->on_cuda())
+  if (answer->parts[0].kernel->manifest->on_cuda())
     return fail(error, LEHR_BAD_ARGUMENT, "the kernel is for %s: lehr_launch puts it on a stream",
-                answer->parts[0].kernel->said->target.data());
+                answer->parts[0].kernel->manifest->target.data());
   if (const lehr_status status =
           check_params(*answer, call->params, call->param_count, needed, prepacking, error);
       status != LEHR_OK)
@@ -203,8 +203,8 @@ lehr_status lehr_prepack(lehr_kernel kernel, const lehr_call* call, lehr_error* 
   if (answer == nullptr || answer->parts[0].kernel->prepack.entry == nullptr)
     return answer == nullptr ? check(answer, call, 0, true, error) : succeed(error);
   const LoadedKernel& first = *answer->parts[0].kernel;
-  std::uint64_t needed = first.said->prepack_reads;
-  for (std::uint32_t i = 0; i < first.said->params; ++i)
+  std::uint64_t needed = first.manifest->prepack_reads;
+  for (std::uint32_t i = 0; i < first.manifest->params; ++i)
     if (first.params[i].role == LEHR_PREPACKED) needed |= std::uint64_t{1} << i;
   if (const lehr_status status = check(answer, call, needed, true, error); status != LEHR_OK) return status;
   prepack_answer(*answer, *call);

@@ -165,11 +165,11 @@ lehr_status module_of(Bundle& bundle, std::uint32_t file, const Images& images, 
   for (const CudaModule& known : cuda.modules)
     if (known.file == file) return module = known.module, LEHR_OK;
   Array<char> image;
-  const ManifestFile& said = bundle.manifest.files[file];
-  if (const lehr_status status = images.image_of(images.context, said, image, error); status != LEHR_OK)
+  const ManifestFile& listed = bundle.manifest.files[file];
+  if (const lehr_status status = images.image_of(images.context, listed, image, error); status != LEHR_OK)
     return status;
   if (!image.add('\0') || !cuda.modules.resize(cuda.modules.size() + 1))
-    return fail(error, LEHR_NO_MEMORY, "there is no memory for %s", said.path.data());
+    return fail(error, LEHR_NO_MEMORY, "there is no memory for %s", listed.path.data());
   const CudaCode code = cuda.driver.module_load(&module, image.data());
   if (code == 0) {
     cuda.modules[cuda.modules.size() - 1] = {file, module};
@@ -178,7 +178,7 @@ lehr_status module_of(Bundle& bundle, std::uint32_t file, const Images& images, 
   module = nullptr;
   cuda.modules.shrink();
   if (code != kNoBinaryForGpu && code != kUnsupportedPtxVersion)
-    return fail(error, LEHR_DRIVER_ERROR, "the CUDA driver does not load %s: %s", said.path.data(),
+    return fail(error, LEHR_DRIVER_ERROR, "the CUDA driver does not load %s: %s", listed.path.data(),
                 cuda.name_of(code));
   cuda.say("another GPU or driver: this one says %s", cuda.name_of(code));
   return LEHR_OK;
@@ -216,22 +216,22 @@ bool prepare(Cuda& cuda, const ManifestLaunch& launch, void* function) {
 }
 
 // Where this GPU does not run it, `kernel` stays without a function.
-lehr_status load_one(Bundle& bundle, const ManifestKernel& said, const Images& images, LoadedKernel& kernel,
+lehr_status load_one(Bundle& bundle, const ManifestKernel& manifest, const Images& images, LoadedKernel& kernel,
                      lehr_error* error) {
   Cuda& cuda = *bundle.cuda;
-  const ManifestLaunch& launch = bundle.manifest.launches[said.launch];
+  const ManifestLaunch& launch = bundle.manifest.launches[manifest.launch];
   void* module = nullptr;
   lehr_status status = LEHR_OK;
-  if (may_run_cubin(cuda, said, launch)) status = module_of(bundle, said.file, images, module, error);
+  if (may_run_cubin(cuda, manifest, launch)) status = module_of(bundle, manifest.file, images, module, error);
   if (status == LEHR_OK && module == nullptr && may_run_ptx(cuda, launch)) {
     status = module_of(bundle, launch.ptx, images, module, error);
     kernel.from_ptx = true;
   }
   if (status != LEHR_OK || module == nullptr) return status;
   void* function = nullptr;
-  if (const CudaCode code = cuda.driver.module_function(&function, module, said.name.data()); code != 0)
+  if (const CudaCode code = cuda.driver.module_function(&function, module, manifest.name.data()); code != 0)
     return fail(error, LEHR_BAD_BUNDLE, "%s has no function named %s: the CUDA driver says %s",
-                bundle.manifest.files[said.file].path.data(), said.name.data(), cuda.name_of(code));
+                bundle.manifest.files[manifest.file].path.data(), manifest.name.data(), cuda.name_of(code));
   if (!prepare(cuda, launch, function)) return LEHR_OK;
   kernel.function = function;
   kernel.launch = &launch;
@@ -256,19 +256,19 @@ lehr_status load_cuda_kernels(Bundle& bundle, ImageOf image_of, void* context, l
   if (current.code != 0)
     return fail(error, LEHR_DRIVER_ERROR, "the CUDA driver does not make its context current: %s",
                 cuda.name_of(current.code));
-  for (const ManifestKernel& said : bundle.manifest.kernels) {
-    if (!said.on_cuda()) continue;
+  for (const ManifestKernel& manifest : bundle.manifest.kernels) {
+    if (!manifest.on_cuda()) continue;
     LoadedKernel kernel;
-    kernel.said = &said;
-    kernel.params = &bundle.manifest.params[said.first_param];
-    if (const lehr_status status = load_one(bundle, said, {image_of, context}, kernel, error);
+    kernel.manifest = &manifest;
+    kernel.params = &bundle.manifest.params[manifest.first_param];
+    if (const lehr_status status = load_one(bundle, manifest, {image_of, context}, kernel, error);
         status != LEHR_OK)
       return status;
     bool added;
     if (kernel.function != nullptr) {
       added = bundle.kernels.add(kernel);
     } else {
-      LeftOut left_out{&said, {}};
+      LeftOut left_out{&manifest, {}};
       std::memcpy(left_out.why_not, cuda.why_not, sizeof left_out.why_not);
       added = cuda.left_out.add(left_out);
     }

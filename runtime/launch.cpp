@@ -16,7 +16,7 @@ struct Launching {
 
 CudaCode encode(const LoadedKernel& kernel, void* const* params, CudaTensorMap* maps) {
   const CudaFunctions& driver = kernel.cuda->driver;
-  for (std::uint32_t i = 0; i < kernel.said->params; ++i) {
+  for (std::uint32_t i = 0; i < kernel.manifest->params; ++i) {
     if (kernel.params[i].map == kNoIndex) continue;
     const CudaCode code = cuda_encode(driver.encode_tiled, driver.encode_im2col,
                                       kernel.maps[kernel.params[i].map], params[i], *maps++);
@@ -29,12 +29,12 @@ CudaCode launch(const Launching& one, void* stream) {
   const LoadedKernel& kernel = one.kernel;
   CudaTensorMap made[Manifest::kMostParams];
   const CudaTensorMap* map = one.maps;
-  if (map == nullptr && kernel.said->maps > 0) {
+  if (map == nullptr && kernel.manifest->maps > 0) {
     if (const CudaCode code = encode(kernel, one.params, made); code != 0) return code;
     map = made;
   }
   void* arguments[Manifest::kMostParams];
-  for (std::uint32_t i = 0; i < kernel.said->params; ++i) {
+  for (std::uint32_t i = 0; i < kernel.manifest->params; ++i) {
     const bool mapped = kernel.params[i].map != kNoIndex;
     arguments[i] = mapped ? static_cast<void*>(const_cast<CudaTensorMap*>(map++))
                           : static_cast<void*>(const_cast<void**>(&one.params[i]));
@@ -62,7 +62,7 @@ CudaCode copy_padded(const Part& part, void* const* whole, void* const* padded, 
                      void* stream) {
   const LoadedKernel& kernel = *part.kernel;
   const CudaFunctions& driver = kernel.cuda->driver;
-  for (std::uint32_t i = 0; i < kernel.said->tensors(); ++i) {
+  for (std::uint32_t i = 0; i < kernel.manifest->tensors(); ++i) {
     const std::uint64_t slice = kernel.params[i].slice_bytes, used = part.used * slice;
     if (slice == 0 || kernel.params[i].role != role) continue;
     const bool in = role == LEHR_IN;
@@ -70,7 +70,7 @@ CudaCode copy_padded(const Part& part, void* const* whole, void* const* padded, 
                                       used, stream);
     if (code == 0 && in)
       code =
-          driver.fill_async(address(padded[i]) + used, 0, (kernel.said->slices - part.used) * slice, stream);
+          driver.fill_async(address(padded[i]) + used, 0, (kernel.manifest->slices - part.used) * slice, stream);
     if (code != 0) return code;
   }
   return 0;
@@ -81,22 +81,22 @@ template <typename Each>
 CudaCode each_launch(const Answer& answer, void* const* params, Each each) {
   for (const Part& part : answer.parts) {
     const LoadedKernel& kernel = *part.kernel;
-    const ManifestKernel& said = *kernel.said;
+    const ManifestKernel& manifest = *kernel.manifest;
     for (std::uint64_t repeat = 0; repeat < part.repeats; ++repeat) {
-      const std::uint64_t first = part.first + repeat * said.slices;
+      const std::uint64_t first = part.first + repeat * manifest.slices;
       Launching one{kernel, {}, true, nullptr};
       void* whole[Manifest::kMostParams];
-      for (std::uint32_t i = 0; i < said.tensors(); ++i)
+      for (std::uint32_t i = 0; i < manifest.tensors(); ++i)
         one.params[i] = whole[i] = static_cast<char*>(params[i]) + first * kernel.params[i].slice_bytes;
-      for (std::uint32_t i = 0; i < said.workspaces; ++i)
-        one.params[said.tensors() + i] = params[part.first_workspace + i];
+      for (std::uint32_t i = 0; i < manifest.workspaces; ++i)
+        one.params[manifest.tensors() + i] = params[part.first_workspace + i];
       if (answer.is_padded(part)) {
         one.programmatic = false;  // it would overlap the copies
         auto* copy = static_cast<char*>(params[answer.padding]);
-        for (std::uint32_t i = 0; i < said.tensors(); ++i) {
+        for (std::uint32_t i = 0; i < manifest.tensors(); ++i) {
           if (kernel.params[i].slice_bytes == 0) continue;
           one.params[i] = copy;
-          copy += (said.slices * kernel.params[i].slice_bytes + 63) / 64 * 64;
+          copy += (manifest.slices * kernel.params[i].slice_bytes + 63) / 64 * 64;
         }
       }
       if (const CudaCode code = each(one, part, whole); code != 0) return code;
@@ -107,7 +107,7 @@ CudaCode each_launch(const Answer& answer, void* const* params, Each each) {
 
 std::uint64_t map_bytes(const Answer& answer) {
   std::uint64_t maps = 0;
-  for (const Part& part : answer.parts) maps += part.repeats * part.kernel->said->maps;
+  for (const Part& part : answer.parts) maps += part.repeats * part.kernel->manifest->maps;
   return maps * sizeof(CudaTensorMap);
 }
 
@@ -128,9 +128,9 @@ lehr_status check(const Answer* answer, const lehr_launch_call* call, bool works
   if (call == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "the call is a null pointer");
   if (call->size < sizeof *call)
     return fail(error, LEHR_BAD_ARGUMENT, "lehr_launch_call::size is %u: set it to sizeof", call->size);
-  if (!answer->parts[0].kernel->said->on_cuda())
+  if (!answer->parts[0].kernel->manifest->on_cuda())
     return fail(error, LEHR_BAD_ARGUMENT, "the kernel is for %s: lehr_run runs it",
-                answer->parts[0].kernel->said->target.data());
+                answer->parts[0].kernel->manifest->target.data());
   std::uint64_t needed = 0;
   for (std::uint32_t i = 0; i < answer->params.size(); ++i)
     if (workspaces || answer->params[i].role != LEHR_WORKSPACE) needed |= std::uint64_t{1} << i;
@@ -162,7 +162,7 @@ lehr_status lehr_launch(lehr_kernel kernel, const lehr_launch_call* call, lehr_e
       each_launch(*answer, call->params, [&](Launching& one, const Part& part, void* const* whole) {
         if (maps != nullptr) {
           one.maps = maps;
-          maps += part.kernel->said->maps;
+          maps += part.kernel->manifest->maps;
         }
         if (!answer->is_padded(part)) return launch(one, call->stream);
         CudaCode done = copy_padded(part, whole, one.params, LEHR_IN, call->stream);
@@ -193,7 +193,7 @@ lehr_status lehr_encode(lehr_kernel kernel, const lehr_launch_call* call, lehr_e
   const CudaCode code =
       each_launch(*answer, call->params, [&](Launching& one, const Part& part, void* const*) {
         const CudaCode made = encode(one.kernel, one.params, maps);
-        maps += part.kernel->said->maps;
+        maps += part.kernel->manifest->maps;
         return made;
       });
   return code == 0 ? succeed(error)

@@ -53,7 +53,7 @@ lehr_status lehr_info(lehr_kernel kernel, lehr_kernel_info* info, lehr_error* er
   const Answer* const answer = answer_of(kernel);
   if (answer == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "%s", kClosed);
   if (info == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "lehr_info needs a struct to fill");
-  const ManifestKernel& first = *answer->parts[0].kernel->said;
+  const ManifestKernel& first = *answer->parts[0].kernel->manifest;
   lehr_kernel_info filled = {};
   filled.answer = answer->kind;
   filled.workload = answer->workload;
@@ -69,7 +69,7 @@ lehr_status lehr_info(lehr_kernel kernel, lehr_kernel_info* info, lehr_error* er
   filled.from_ptx = answer->parts[0].kernel->from_ptx;
   for (const Part& part : answer->parts) {
     filled.parts += static_cast<std::uint32_t>(part.repeats);
-    if (filled.max_error < part.kernel->said->max_error) filled.max_error = part.kernel->said->max_error;
+    if (filled.max_error < part.kernel->manifest->max_error) filled.max_error = part.kernel->manifest->max_error;
   }
   return give(filled, info, error);
 }
@@ -88,7 +88,7 @@ lehr_status lehr_param(lehr_kernel kernel, uint32_t index, lehr_param_info* info
   filled.dtype = param.dtype.data();
   filled.bytes = param.bytes;
   filled.alignment = param.alignment;
-  const ManifestKernel& first = *answer->parts[0].kernel->said;
+  const ManifestKernel& first = *answer->parts[0].kernel->manifest;
   const bool is_read = index < first.params && (first.prepack_reads >> index & 1) != 0;
   filled.constant = param.constant || is_read;
   filled.dimensions = param.dimensions;

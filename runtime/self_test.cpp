@@ -53,7 +53,7 @@ void fill(const Answer& answer, const Memory& memory) {
   }
 }
 
-lehr_status compare(const Answer& answer, const ManifestKernel& said, const ManifestSample* samples,
+lehr_status compare(const Answer& answer, const ManifestKernel& manifest, const ManifestSample* samples,
                     const Memory& memory, lehr_error* error) {
   for (std::uint32_t i = 0; i < answer.params.size(); ++i) {
     if (answer.params[i].role != LEHR_OUT) continue;
@@ -62,8 +62,8 @@ lehr_status compare(const Answer& answer, const ManifestKernel& said, const Mani
       if (std::isnan(got[j]))
         return fail(error, LEHR_WRONG_RESULT, "the kernel for '%s' does not write %s[%llu], or writes a NaN",
                     answer.workload, answer.params[i].name.data(), static_cast<unsigned long long>(j));
-    for (const ManifestSample* sample = samples; sample != samples + said.samples; ++sample)
-      if (!(std::fabs(got[sample->index] - sample->value) <= said.tolerance))
+    for (const ManifestSample* sample = samples; sample != samples + manifest.samples; ++sample)
+      if (!(std::fabs(got[sample->index] - sample->value) <= manifest.tolerance))
         return fail(error, LEHR_WRONG_RESULT, "the kernel for '%s' computes %s[%llu] as %g, which is %g",
                     answer.workload, answer.params[i].name.data(),
                     static_cast<unsigned long long>(sample->index), static_cast<double>(got[sample->index]),
@@ -76,7 +76,7 @@ lehr_status compare(const Answer& answer, const ManifestKernel& said, const Mani
 
 lehr_status self_test(const Bundle& bundle, const LoadedKernel& kernel, lehr_error* error) {
   const Answer& answer = *bundle.answer(static_cast<std::size_t>(&kernel - bundle.kernels.data()));
-  if (kernel.said->samples == 0) return LEHR_OK;
+  if (kernel.manifest->samples == 0) return LEHR_OK;
   Memory memory;
   if (!memory.take(answer))
     return fail(error, LEHR_NO_MEMORY, "there is no memory for a test of the kernel for '%s'",
@@ -89,7 +89,7 @@ lehr_status self_test(const Bundle& bundle, const LoadedKernel& kernel, lehr_err
   call.scratch = memory.scratch();
   prepack_answer(answer, call);
   run_answer(answer, call);
-  return compare(answer, *kernel.said, &bundle.manifest.samples[kernel.said->first_sample], memory, error);
+  return compare(answer, *kernel.manifest, &bundle.manifest.samples[kernel.manifest->first_sample], memory, error);
 }
 
 }  // namespace lehr::runtime

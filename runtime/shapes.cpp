@@ -13,13 +13,13 @@ namespace {
 
 // What the query says must be so, and what it does not say must go without saying. `free`: a field whose
 // value may differ, "" for none.
-bool is_meant(std::string_view query, const ManifestKernel& kernel, std::string_view free) {
+bool matches(std::string_view query, const ManifestKernel& kernel, std::string_view free) {
   const auto is_free = [&](std::string_view word) { return !free.empty() && field_of(word) == free; };
   Words asked(query);
   for (std::string_view word; asked.next(word);)
     if (!is_free(word) && !has_word(kernel.workload, word) && !has_word(kernel.shorter, word)) return false;
-  Words said(kernel.workload);
-  for (std::string_view word; said.next(word);)
+  Words own(kernel.workload);
+  for (std::string_view word; own.next(word);)
     if (!is_free(word) && !has_field(query, field_of(word)) && !has_word(kernel.defaults, word)) return false;
   return true;
 }
@@ -34,9 +34,9 @@ bool better(const ManifestKernel& a, const ManifestKernel& b, std::uint32_t thre
 std::size_t exact(const Bundle& bundle, const Asked& asked) {
   std::size_t best = bundle.kernels.size();
   for (std::size_t i = 0; i < bundle.kernels.size(); ++i) {
-    const ManifestKernel& said = *bundle.kernels[i].said;
-    if (!asked.is_for(said) || !is_meant(asked.workload, said, {})) continue;
-    if (best == bundle.kernels.size() || better(said, *bundle.kernels[best].said, asked.threads)) best = i;
+    const ManifestKernel& manifest = *bundle.kernels[i].manifest;
+    if (!asked.is_for(manifest) || !matches(asked.workload, manifest, {})) continue;
+    if (best == bundle.kernels.size() || better(manifest, *bundle.kernels[best].manifest, asked.threads)) best = i;
   }
   return best;
 }
@@ -44,11 +44,11 @@ std::size_t exact(const Bundle& bundle, const Asked& asked) {
 // Parts work on the same whole tensors and on slices of the others, and share what is prepacked. A slice
 // begins where both may begin to read.
 bool goes_with(const LoadedKernel& a, const LoadedKernel& b) {
-  if (a.said->slice_field != b.said->slice_field || a.said->tensors() != b.said->tensors() ||
-      a.said->threads != b.said->threads || a.said->prepack_layout != b.said->prepack_layout ||
-      a.said->on_cuda() != b.said->on_cuda())
+  if (a.manifest->slice_field != b.manifest->slice_field || a.manifest->tensors() != b.manifest->tensors() ||
+      a.manifest->threads != b.manifest->threads || a.manifest->prepack_layout != b.manifest->prepack_layout ||
+      a.manifest->on_cuda() != b.manifest->on_cuda())
     return false;
-  for (std::uint32_t i = 0; i < a.said->tensors(); ++i) {
+  for (std::uint32_t i = 0; i < a.manifest->tensors(); ++i) {
     const ManifestParam &p = a.params[i], &q = b.params[i];
     if (p.role != q.role || p.dtype != q.dtype || p.slice_bytes != q.slice_bytes ||
         (p.slice_bytes == 0 && p.bytes != q.bytes) || p.slice_bytes % p.alignment != 0 ||
@@ -74,17 +74,17 @@ class Group {
       const std::uint64_t left = slices - first;
       const LoadedKernel* const fits = cheapest(left);
       const LoadedKernel* const padded = bucket(left);
-      if (padded != nullptr && (fits == nullptr || padded->said->time_us < time_of(left))) {
-        computed += padded->said->slices;
-        answer.time_us += padded->said->time_us;
+      if (padded != nullptr && (fits == nullptr || padded->manifest->time_us < time_of(left))) {
+        computed += padded->manifest->slices;
+        answer.time_us += padded->manifest->time_us;
         answer.padding_bytes = padding_of(*padded);
         if (!answer.parts.add({padded, first, 1, left, 0})) return false;
         break;
       }
       if (fits == nullptr) return false;
-      const std::uint64_t size = fits->said->slices, repeats = left / size;
+      const std::uint64_t size = fits->manifest->slices, repeats = left / size;
       computed += repeats * size;
-      answer.time_us += static_cast<double>(repeats) * fits->said->time_us;
+      answer.time_us += static_cast<double>(repeats) * fits->manifest->time_us;
       if (!answer.parts.add({fits, first, repeats, size, 0})) return false;
       first += repeats * size;
     }
@@ -95,16 +95,16 @@ class Group {
 
  private:
   bool has(const LoadedKernel& kernel) const {
-    return is_meant(query_, *kernel.said, like_.said->slice_field) && goes_with(kernel, like_);
+    return matches(query_, *kernel.manifest, like_.manifest->slice_field) && goes_with(kernel, like_);
   }
 
   const LoadedKernel* cheapest(std::uint64_t most) const {
     const LoadedKernel* best = nullptr;
     const auto per_slice = [](const LoadedKernel& kernel) {
-      return kernel.said->time_us / static_cast<double>(kernel.said->slices);
+      return kernel.manifest->time_us / static_cast<double>(kernel.manifest->slices);
     };
     for (const LoadedKernel& kernel : bundle_.kernels)
-      if (kernel.said->slices <= most && has(kernel) &&
+      if (kernel.manifest->slices <= most && has(kernel) &&
           (best == nullptr || per_slice(kernel) < per_slice(*best)))
         best = &kernel;
     return best;
@@ -113,8 +113,8 @@ class Group {
   const LoadedKernel* bucket(std::uint64_t least) const {
     const LoadedKernel* best = nullptr;
     for (const LoadedKernel& kernel : bundle_.kernels)
-      if (kernel.said->bucket && kernel.said->slices > least && has(kernel) &&
-          (best == nullptr || kernel.said->slices < best->said->slices))
+      if (kernel.manifest->bucket && kernel.manifest->slices > least && has(kernel) &&
+          (best == nullptr || kernel.manifest->slices < best->manifest->slices))
         best = &kernel;
     return best;
   }
@@ -125,25 +125,25 @@ class Group {
     while (slices > 0) {
       const LoadedKernel* const fits = cheapest(slices);
       if (fits == nullptr) return __builtin_inf();
-      time_us += static_cast<double>(slices / fits->said->slices) * fits->said->time_us;
-      slices %= fits->said->slices;
+      time_us += static_cast<double>(slices / fits->manifest->slices) * fits->manifest->time_us;
+      slices %= fits->manifest->slices;
     }
     return time_us;
   }
 
   static std::uint64_t padding_of(const LoadedKernel& kernel) {
     std::uint64_t bytes = 0;
-    for (std::uint32_t i = 0; i < kernel.said->tensors(); ++i)
-      bytes += (kernel.params[i].slice_bytes * kernel.said->slices + 63) / 64 * 64;
+    for (std::uint32_t i = 0; i < kernel.manifest->tensors(); ++i)
+      bytes += (kernel.params[i].slice_bytes * kernel.manifest->slices + 63) / 64 * 64;
     return bytes;
   }
 
   // On a GPU every part has workspaces of its own, and padded slices lie in one more.
   static bool add_workspaces(Answer& answer) {
     for (Part& part : answer.parts) {
-      const ManifestKernel& said = *part.kernel->said;
+      const ManifestKernel& manifest = *part.kernel->manifest;
       part.first_workspace = static_cast<std::uint32_t>(answer.params.size());
-      for (std::uint32_t i = said.tensors(); i < said.params; ++i)
+      for (std::uint32_t i = manifest.tensors(); i < manifest.params; ++i)
         if (!answer.params.add(part.kernel->params[i])) return false;
     }
     if (answer.padding_bytes > 0) {
@@ -159,7 +159,7 @@ class Group {
   }
 
   bool finish(std::uint64_t slices, Answer& answer) const {
-    for (std::uint32_t i = 0; i < like_.said->tensors(); ++i) {
+    for (std::uint32_t i = 0; i < like_.manifest->tensors(); ++i) {
       ManifestParam param = like_.params[i];
       if (param.slice_bytes > 0 && __builtin_mul_overflow(param.slice_bytes, slices, &param.bytes))
         return false;
@@ -168,9 +168,9 @@ class Group {
           param.alignment = part.kernel->params[i].alignment;
       if (!answer.params.add(param)) return false;
     }
-    if (like_.said->on_cuda() && !add_workspaces(answer)) return false;
+    if (like_.manifest->on_cuda() && !add_workspaces(answer)) return false;
     for (const Part& part : answer.parts) {
-      const std::uint64_t bytes = (part.kernel->said->scratch_bytes + 63) / 64 * 64;
+      const std::uint64_t bytes = (part.kernel->manifest->scratch_bytes + 63) / 64 * 64;
       if (bytes > answer.scratch_bytes) answer.scratch_bytes = bytes;
     }
     if (!answer.text.resize(query_.size() + 1)) return false;
@@ -190,16 +190,16 @@ Owner<Answer> put_together(const Bundle& bundle, const Asked& asked) {
   Owner<Answer> best;
   bool best_fits = false;
   for (const LoadedKernel& like : bundle.kernels) {
-    const std::string_view field = like.said->slice_field;
+    const std::string_view field = like.manifest->slice_field;
     const std::uint64_t slices = field.empty() ? 0 : value_of(query, field);
-    if (slices == 0 || !asked.is_for(*like.said) || !is_meant(query, *like.said, field)) continue;
+    if (slices == 0 || !asked.is_for(*like.manifest) || !matches(query, *like.manifest, field)) continue;
     const auto seen = [&](const LoadedKernel& one) {
-      return is_meant(query, *one.said, field) && goes_with(one, like);
+      return matches(query, *one.manifest, field) && goes_with(one, like);
     };
     if (std::find_if(bundle.kernels.begin(), &like, seen) != &like) continue;  // its group has answered
     Owner<Answer> answer = Owner<Answer>::make();
     if (!answer || !Group(bundle, query, like).answer(slices, *answer)) continue;
-    const bool fits = like.said->threads == asked.threads;
+    const bool fits = like.manifest->threads == asked.threads;
     if (!best || (fits != best_fits ? fits : answer->time_us < best->time_us)) {
       best = std::move(answer);
       best_fits = fits;
@@ -236,7 +236,7 @@ std::string_view said_twice(std::string_view query) {
 lehr_status none(const Bundle& bundle, const char* query, std::uint32_t target, lehr_error* error) {
   const ManifestKernel* elsewhere = nullptr;
   for (const ManifestKernel& kernel : bundle.manifest.kernels) {
-    if (!is_meant(query, kernel, {})) continue;
+    if (!matches(query, kernel, {})) continue;
     if (target != LEHR_ANY_TARGET && kernel.on_cuda() != (target == LEHR_CUDA)) {
       elsewhere = &kernel;
       continue;
@@ -260,7 +260,7 @@ lehr_status find_for(Bundle& bundle, const Asked& asked, std::size_t& index) {
   const bool found = whole < bundle.kernels.size();
   // A GPU's kernel runs with any number of threads.
   if (found && (asked.threads == 0 || asked.target == LEHR_CUDA ||
-                bundle.kernels[whole].said->threads == asked.threads))
+                bundle.kernels[whole].manifest->threads == asked.threads))
     return index = whole, LEHR_OK;
   if (!found && asked.only_exact) return LEHR_NO_KERNEL;
   index = bundle.known(asked);

@@ -183,7 +183,7 @@ lehr_status call_with(Arguments& arguments, lehr_status (*run)(lehr_kernel, cons
   const Answer* const answer = answer_of(kernel);
   void* params[Manifest::kMostParams];
   std::uint64_t given = 0;
-  const bool on_cuda = answer != nullptr && answer->parts[0].kernel->said->on_cuda();
+  const bool on_cuda = answer != nullptr && answer->parts[0].kernel->manifest->on_cuda();
   std::int32_t device = 0;
   const std::uint32_t count = arguments.left();
   if (answer != nullptr && count != answer->params.size())

@@ -1,4 +1,4 @@
-// The fork-join pool: one mutex, chunks taken in order, a short look-out before any sleep.
+// Fork-join threads: one mutex, chunks taken in order, a short look-out before any sleep.
 #include "tune/fork_join.h"
 
 #include <algorithm>

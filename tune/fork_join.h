@@ -11,7 +11,7 @@
 
 namespace lehr {
 
-/// A fork-join pool. The calling thread works too. After a call the other threads look out for the next one
+/// Fork-join threads. The calling thread works too. After a call the other threads look out for the next one
 /// for some tenths of a millisecond (a batch is a few calls in a row), then they sleep.
 class ForkJoin {
  public:

@@ -91,7 +91,7 @@ std::optional<DeviceChoice> device_at_hand(const std::string& identity, const st
 
 std::vector<std::string> usual_baselines(Target target) {
   std::vector<std::string> names = default_baselines(target);
-  if (target.has(Feature::kTasks)) names.emplace_back(kUnfused);
+  if (target.has(Feature::kHostFunction)) names.emplace_back(kUnfused);
   return names;
 }
 

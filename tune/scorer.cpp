@@ -1,4 +1,4 @@
-// The scorer: a cache of rows, filled by the pool.
+// The scorer: a cache of rows, filled by several threads.
 #include "tune/scorer.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kRowsPerChunk = 4096;
 constexpr std::size_t kCacheBytes = 192u << 20;
-// Candidates per task of the pool: long enough to hide the hand-over (a microsecond), short enough to
+// Candidates that a thread takes at a time: long enough to hide the hand-over (a microsecond), short enough to
 // balance.
 constexpr std::size_t kGrain = 4;
 // Rows that one thread lets the model predict at once: a call costs as much as ten rows or so, and the

@@ -23,7 +23,7 @@ namespace {
 
 std::function<Source(const Config&)> unfused_of(const Task& task) {
   const Limits limits = task.device.limits;
-  if (task.workload.epilogue.empty() || !limits.target.has(Feature::kTasks)) return {};
+  if (task.workload.epilogue.empty() || !limits.target.has(Feature::kHostFunction)) return {};
   const Workload fused = task.workload, plain = {fused.problem, {}};
   return [fused, plain, limits](const Config& config) {
     const ir::Kernel product = with_epilogue_operands(lower(plain, config, limits), fused);

@@ -25,10 +25,10 @@ using nlohmann::json;
 
 json steps_of(const Source& source, const std::string& name) {
   const std::vector<std::string> names = deployed_functions(source, name);
-  json steps = {{{"entry", names[0]}, {"tasks", source.launch.tasks}}};
+  json steps = {{{"entry", names[0]}, {"tasks", source.launch.parts}}};
   for (std::size_t i = 0; i < source.then.size(); ++i)
     steps.push_back(
-        {{"entry", names[names.size() - source.then.size() + i]}, {"tasks", source.then[i].tasks}});
+        {{"entry", names[names.size() - source.then.size() + i]}, {"tasks", source.then[i].parts}});
   return steps;
 }
 
@@ -67,28 +67,28 @@ std::uint64_t call_hash_of(const RebuiltKernel& kernel, const std::string& name)
     one.bytes = static_cast<std::uint64_t>(param.elements * size_of(param.type));
     one.alignment = static_cast<std::uint32_t>(alignment_of(param, source.target));
   }
-  std::vector<runtime::ManifestStep> steps = {{names[0], static_cast<std::uint64_t>(source.launch.tasks)}};
+  std::vector<runtime::ManifestStep> steps = {{names[0], static_cast<std::uint64_t>(source.launch.parts)}};
   for (std::size_t i = 0; i < source.then.size(); ++i)
     steps.push_back(
-        {names[names.size() - source.then.size() + i], static_cast<std::uint64_t>(source.then[i].tasks)});
-  runtime::ManifestKernel said;
-  said.params = static_cast<std::uint32_t>(params.size());
-  said.steps = static_cast<std::uint32_t>(steps.size());
-  said.scratch_bytes = static_cast<std::uint64_t>(source.scratch_bytes);
+        {names[names.size() - source.then.size() + i], static_cast<std::uint64_t>(source.then[i].parts)});
+  runtime::ManifestKernel manifest;
+  manifest.params = static_cast<std::uint32_t>(params.size());
+  manifest.steps = static_cast<std::uint32_t>(steps.size());
+  manifest.scratch_bytes = static_cast<std::uint64_t>(source.scratch_bytes);
   const std::string prepack = prepack_entry(name);
-  if (source.launch.prepack_tasks > 0) {
-    said.prepack = {prepack, static_cast<std::uint64_t>(source.launch.prepack_tasks)};
-    for (const int read : prepack_reads(kernel.kernel)) said.prepack_reads |= std::uint64_t{1} << read;
+  if (source.launch.prepack_parts > 0) {
+    manifest.prepack = {prepack, static_cast<std::uint64_t>(source.launch.prepack_parts)};
+    for (const int read : prepack_reads(kernel.kernel)) manifest.prepack_reads |= std::uint64_t{1} << read;
   }
-  return runtime::call_hash(said, params.data(), steps.data());
+  return runtime::call_hash(manifest, params.data(), steps.data());
 }
 
 void describe_cpu(const FolderKernel& kernel, json& document) {
   const Source& source = kernel.rebuilt.source;
   document["steps"] = steps_of(source, kernel.name);
-  if (source.launch.prepack_tasks > 0)
+  if (source.launch.prepack_parts > 0)
     document["prepack"] = {{"entry", prepack_entry(kernel.name)},
-                           {"tasks", source.launch.prepack_tasks},
+                           {"tasks", source.launch.prepack_parts},
                            {"layout", prepack_layout(source)},
                            {"reads", prepack_reads(kernel.rebuilt.kernel)}};
   if (const std::optional<SelfTest> test = self_test_of(kernel.rebuilt.workload))

@@ -35,14 +35,14 @@ struct WorkerCompilerOptions {
   std::string arch;  ///< a real architecture, "sm_90a": registers and spills are known for those only
   /// Searched after the loader's own path (Backend::library_folders).
   std::vector<std::string> library_directories = {};
-  /// Wall time of one compilation, in seconds. The library is asked to give up where it can be; CompilePool
+  /// Wall time of one compilation, in seconds. The library is asked to give up where it can be; CompileWorkers
   /// kills what does not stop.
   double time_limit_s = 60;
   friend bool operator==(const WorkerCompilerOptions&, const WorkerCompilerOptions&) = default;
 };
 
-/// A compiler that is a library and compiles in this process, one source after the other: CompilePool
-/// (measure/worker/compile_pool.h) runs several, each in a worker process of its own.
+/// A compiler that is a library and compiles in this process, one source after the other: CompileWorkers
+/// (measure/worker/compile_workers.h) runs several, each in a worker process of its own.
 class WorkerCompiler : public Compiler {
  public:
   /// One source, whose binary goes to `path`.

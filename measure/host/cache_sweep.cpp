@@ -17,20 +17,20 @@ void CacheSweep::sweep(std::size_t share, std::size_t shares) {
   for (std::size_t i = 0; i < size; i += 64) at[i] = static_cast<char>(at[i] + 1);
 }
 
-std::function<void()> CacheSweep::on(TaskPool& pool) {
+std::function<void()> CacheSweep::on(PinnedThreads& threads) {
   if (bytes_.empty()) return {};
   // Every thread goes through its share, so that the private caches of all cores lose the kernel's data too.
   struct Call {
     CacheSweep& self;
-    TaskPool& pool;
+    PinnedThreads& threads;
   };
-  return [this, &pool] {
-    Call call = {*this, pool};
-    pool.run(
-        pool.threads(),
-        [](void* given, int, long task) {
+  return [this, &threads] {
+    Call call = {*this, threads};
+    threads.run(
+        threads.count(),
+        [](void* given, int, long part) {
           const Call& all = *static_cast<const Call*>(given);
-          all.self.sweep(static_cast<std::size_t>(task), static_cast<std::size_t>(all.pool.threads()));
+          all.self.sweep(static_cast<std::size_t>(part), static_cast<std::size_t>(all.threads.count()));
         },
         &call);
   };

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "measure/system/task_pool.h"
+#include "measure/system/pinned_threads.h"
 
 namespace lehr {
 
@@ -14,8 +14,8 @@ class CacheSweep {
   /// Of no memory where `cold` is false. Throws std::bad_alloc.
   explicit CacheSweep(bool cold = false);
 
-  /// sample_calls' `evict`, on the threads of a pool; empty where caches stay warm. Borrows both.
-  std::function<void()> on(TaskPool& pool);
+  /// sample_calls' `evict`, on those threads; empty where caches stay warm. Borrows both.
+  std::function<void()> on(PinnedThreads& threads);
   /// The same for a library with `threads` of its own, which are not to be bound to CPUs: with one the
   /// calling thread sweeps, else a thread on each CPU that this process may use.
   std::function<void()> beside(int threads);

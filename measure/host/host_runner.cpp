@@ -26,11 +26,11 @@ struct HostRunner::Loaded {
   void* library = nullptr;
   struct Step {
     Entry entry = nullptr;
-    long tasks = 1;
+    long parts = 1;
   };
   std::vector<Step> steps;
   Entry prepack = nullptr;  ///< of constant inputs
-  long prepack_tasks = 0;
+  long prepack_parts = 0;
   std::vector<GuardedBytes> scratch;  ///< one per thread
   std::vector<GuardedBytes> behind;   ///< one per parameter behind the tensors
   std::vector<void*> params;          ///< the problem's tensors, then these
@@ -58,25 +58,25 @@ void HostRunner::prepare(const Problem& problem, const RunSettings& settings) {
         "the problem's tensors do not fit into half of this machine's memory: choose a smaller problem");
   }
   const int threads = std::clamp(settings.threads, 1, static_cast<int>(cpus_.size()));
-  if (pool_ == nullptr || pool_->threads() != threads) pool_ = std::make_unique<TaskPool>(threads, cpus_);
+  if (threads_ == nullptr || threads_->count() != threads) threads_ = std::make_unique<PinnedThreads>(threads, cpus_);
 }
 
 std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candidate) {
   auto loaded = std::make_unique<Loaded>();
   loaded->library = dlopen(candidate.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (loaded->library == nullptr) return fault(FailureKind::kLaunch, dlerror());
-  std::vector<SourceStep> steps = {{candidate.entry, candidate.launch.tasks}};
+  std::vector<SourceStep> steps = {{candidate.entry, candidate.launch.parts}};
   steps.insert(steps.end(), candidate.then.begin(), candidate.then.end());
   for (const SourceStep& step : steps) {
     const auto entry = reinterpret_cast<Entry>(dlsym(loaded->library, step.entry.c_str()));
     if (entry == nullptr)
       return fault(FailureKind::kLaunch, fmt::format("has no function named {}", step.entry));
-    loaded->steps.push_back({entry, step.tasks});
+    loaded->steps.push_back({entry, step.parts});
   }
-  if (candidate.launch.prepack_tasks > 0) {
+  if (candidate.launch.prepack_parts > 0) {
     const std::string name = prepack_entry(candidate.entry);
     loaded->prepack = reinterpret_cast<Entry>(dlsym(loaded->library, name.c_str()));
-    loaded->prepack_tasks = candidate.launch.prepack_tasks;
+    loaded->prepack_parts = candidate.launch.prepack_parts;
     if (loaded->prepack == nullptr)
       return fault(FailureKind::kLaunch, fmt::format("has no function named {}", name));
   }
@@ -84,7 +84,7 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
   loaded->params.assign(buffers_->pointers(), buffers_->pointers() + tensors);
   std::int64_t asked = candidate.scratch_bytes;
   try {
-    for (int thread = 0; thread < pool_->threads(); ++thread) {
+    for (int thread = 0; thread < threads_->count(); ++thread) {
       loaded->scratch.emplace_back(
           static_cast<std::size_t>(std::max<std::int64_t>(candidate.scratch_bytes, 0)));
     }
@@ -101,31 +101,31 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
     return fault(
         FailureKind::kOutOfMemory,
         fmt::format("no memory for {} bytes: scratch on each of {} threads and parameters behind the tensors",
-                    asked, pool_->threads()));
+                    asked, threads_->count()));
   }
   // The inputs stay as they are until the next prepare() or replace_inputs().
-  if (loaded->prepack != nullptr) run_tasks(*pool_, loaded->prepack, *loaded, loaded->prepack_tasks);
+  if (loaded->prepack != nullptr) run_parts(*threads_, loaded->prepack, *loaded, loaded->prepack_parts);
   slots_[slot] = std::move(loaded);
   return Resources{};
 }
 
-void HostRunner::run_tasks(TaskPool& pool, Entry entry, const Loaded& loaded, long tasks) {
+void HostRunner::run_parts(PinnedThreads& threads, Entry entry, const Loaded& loaded, long parts) {
   struct Call {
     Entry entry;
     const Loaded& loaded;
   } context = {entry, loaded};
-  pool.run(
-      tasks,
-      [](void* given, int thread, long task) {
+  threads.run(
+      parts,
+      [](void* given, int thread, long part) {
         const Call& call = *static_cast<Call*>(given);
         call.entry(call.loaded.params.data(), call.loaded.scratch[static_cast<std::size_t>(thread)].data(),
-                   task);
+                   part);
       },
       &context);
 }
 
 void HostRunner::call(const Loaded& loaded) {
-  for (const Loaded::Step& step : loaded.steps) run_tasks(*pool_, step.entry, loaded, step.tasks);
+  for (const Loaded::Step& step : loaded.steps) run_parts(*threads_, step.entry, loaded, step.parts);
 }
 
 std::optional<Fault> HostRunner::damage_by_another() const {
@@ -164,7 +164,7 @@ std::variant<Checked, Fault> HostRunner::check_left(int slot) {
 void HostRunner::replace_inputs(int slot, const Problem& problem) {
   buffers_->replace(problem);
   Loaded& loaded = *slots_.at(slot);
-  if (loaded.prepack != nullptr) run_tasks(*pool_, loaded.prepack, loaded, loaded.prepack_tasks);
+  if (loaded.prepack != nullptr) run_parts(*threads_, loaded.prepack, loaded, loaded.prepack_parts);
 }
 
 std::variant<RunOutput, Fault> HostRunner::output() const {
@@ -173,9 +173,9 @@ std::variant<RunOutput, Fault> HostRunner::output() const {
 
 std::variant<Samples, Fault> HostRunner::time(int slot, const SampleRequest& request) {
   const Loaded& loaded = *slots_.at(slot);
-  pool_->open();
-  Samples samples = sample_calls([&] { call(loaded); }, request, pool_->threads(), sweep_.on(*pool_));
-  pool_->close();
+  threads_->open();
+  Samples samples = sample_calls([&] { call(loaded); }, request, threads_->count(), sweep_.on(*threads_));
+  threads_->close();
   return samples;
 }
 

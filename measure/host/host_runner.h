@@ -10,7 +10,7 @@
 #include "measure/core/runner.h"
 #include "measure/host/cache_sweep.h"
 #include "measure/host/host_buffers.h"
-#include "measure/system/task_pool.h"
+#include "measure/system/pinned_threads.h"
 
 namespace lehr {
 
@@ -32,15 +32,15 @@ class HostRunner : public Runner {
 
  private:
   struct Loaded;
-  using Entry = void (*)(void* const* params, void* scratch, long task);
+  using Entry = void (*)(void* const* params, void* scratch, long part);
 
-  static void run_tasks(TaskPool& pool, Entry entry, const Loaded& loaded, long tasks);
+  static void run_parts(PinnedThreads& threads, Entry entry, const Loaded& loaded, long parts);
   void call(const Loaded& loaded);
   /// On what the last call left: the output, and whether nothing else was written.
   std::variant<Checked, Fault> verdict(const Loaded& loaded) const;
 
-  std::vector<int> cpus_;  ///< read once: the pool binds this thread to one of them
-  std::unique_ptr<TaskPool> pool_;
+  std::vector<int> cpus_;  ///< read once: they bind this thread to one of them
+  std::unique_ptr<PinnedThreads> threads_;
   std::unique_ptr<HostBuffers> buffers_;
   CacheSweep sweep_;
   std::map<int, std::unique_ptr<Loaded>> slots_;

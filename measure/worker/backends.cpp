@@ -4,7 +4,7 @@
 
 #include "measure/cuda/cuda_backend.h"
 #include "measure/host/host_backend.h"
-#include "measure/worker/compile_pool.h"
+#include "measure/worker/compile_workers.h"
 
 namespace lehr {
 namespace {
@@ -29,13 +29,13 @@ std::unique_ptr<Compiler> make_compiler(const Limits& limits, const ToolPaths& t
                                         const std::string& executable, int jobs, const IsaLevel* isa) {
   const Backend& backend = backend_of(limits.target);
   if (backend.compiler != nullptr) return backend.compiler(tools, jobs, isa);
-  CompilePoolOptions options;
+  CompileWorkersOptions options;
   options.worker.executable = executable;
   options.target = limits.target;
   options.compiler.arch = limits.arch;
   options.compiler.library_directories = backend.library_folders(tools);
   options.workers = jobs;
-  return std::make_unique<CompilePool>(std::move(options));
+  return std::make_unique<CompileWorkers>(std::move(options));
 }
 
 }  // namespace lehr

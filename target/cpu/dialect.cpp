@@ -224,7 +224,7 @@ std::string entry_text(const ir::Kernel& kernel, const ir::Launch&, const EntryT
 }
 
 std::string launch_text(const ir::Launch& launch, std::int64_t scratch_bytes) {
-  return fmt::format("// tasks: {}\n// scratch bytes of each: {}\n", launch.tasks, scratch_bytes);
+  return fmt::format("// tasks: {}\n// scratch bytes of each: {}\n", launch.parts, scratch_bytes);
 }
 
 }  // namespace

@@ -85,10 +85,10 @@ std::vector<std::int64_t> split_values(const Limits& limits, bool several) {
   return {0, 1};
 }
 
-ir::Block over_parts(std::int64_t parts, bool one_a_task, ir::VarId part, ir::VarId task, ir::Block body) {
-  if (parts == 1) return body;
-  if (!one_a_task) return ir::block(ir::loop(part, parts, ir::LoopKind::kSerial, body));
-  body.push_front(ir::Let{part, ir::var(task)});
+ir::Block over_items(std::int64_t items, bool one_a_part, ir::VarId item, ir::VarId part, ir::Block body) {
+  if (items == 1) return body;
+  if (!one_a_part) return ir::block(ir::loop(item, items, ir::LoopKind::kSerial, body));
+  body.push_front(ir::Let{item, ir::var(part)});
   return body;
 }
 
@@ -132,9 +132,9 @@ bool is_power_up_to(std::int64_t value, std::int64_t extent) {
   return value == 1 || value / 2 < extent;
 }
 
-ir::Expr first_tile(ir::Expr task, std::int64_t tiles, std::int64_t tasks) {
-  if (tiles % tasks == 0) return task * (tiles / tasks);
-  return task * tiles / tasks;
+ir::Expr first_tile(ir::Expr part, std::int64_t tiles, std::int64_t parts) {
+  if (tiles % parts == 0) return part * (tiles / parts);
+  return part * tiles / parts;
 }
 
 ir::Expr tiles_in_block(const ir::Expr& first, const ir::Expr& end, std::int64_t owned, bool even,

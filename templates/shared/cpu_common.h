@@ -1,4 +1,4 @@
-// What the CPU families share: the knobs' value lists, and the split of tiles over tasks.
+// What the CPU families share: the knobs' value lists, and the split of tiles over parts.
 #pragma once
 
 #include <cstdint>
@@ -61,9 +61,9 @@ void thread_knobs(Knobs<S>& k, const Limits& limits, bool several, std::string_v
   k.knob(&S::lanes, "lanes", "f32 lanes of a vector", lane_counts(limits));
 }
 
-/// `body` for each of `parts` (images, matrices): of the task's number where each task has one, else in a
+/// `body` for each of `items` (images, matrices): of the part's number where each part has one, else in a
 /// loop. No more than the body where there is one.
-ir::Block over_parts(std::int64_t parts, bool one_a_task, ir::VarId part, ir::VarId task, ir::Block body);
+ir::Block over_items(std::int64_t items, bool one_a_part, ir::VarId item, ir::VarId part, ir::Block body);
 
 /// Whether a masked access of a vector costs nothing: on AVX-512; elsewhere it is a branch or a loop.
 bool masks_are_free(const Limits& limits);
@@ -80,10 +80,10 @@ std::vector<std::int64_t> powers_up_to(std::int64_t extent);
 /// Whether powers_up_to() has the power of two `value`.
 bool is_power_up_to(std::int64_t value, std::int64_t extent);
 
-/// First tile of task `task` when `tiles` are split evenly over `tasks`; the next task's first is its end.
-ir::Expr first_tile(ir::Expr task, std::int64_t tiles, std::int64_t tasks);
+/// First tile of part `part` when `tiles` are split evenly over `parts`; the next part's first is its end.
+ir::Expr first_tile(ir::Expr part, std::int64_t tiles, std::int64_t parts);
 
-/// Tiles in block `block_index` of at most `block` tiles, when the task owns [first, end) and `owned` at
+/// Tiles in block `block_index` of at most `block` tiles, when the part owns [first, end) and `owned` at
 /// most. A constant when the tiles are shared out evenly and the blocks divide them.
 ir::Expr tiles_in_block(const ir::Expr& first, const ir::Expr& end, std::int64_t owned, bool even,
                         const ir::Expr& block_index, std::int64_t block);

@@ -27,7 +27,7 @@ TEST(Target, IsFoundByItsNameAndStandsInItsRow) {
 
 TEST(Target, RunsTasksOrBlocks) {
   for (const Target target : kTargets)
-    EXPECT_NE(target.has(Feature::kTasks), target.has(Feature::kBlocks)) << name_of(target);
+    EXPECT_NE(target.has(Feature::kHostFunction), target.has(Feature::kBlocks)) << name_of(target);
 }
 
 TEST(Target, IsTheFirstRowUnlessOneIsNamed) {

@@ -189,8 +189,8 @@ TEST(StoredDevice, LeavesOutRatesThatEachSessionMeasures) {
     device.limits.peak_gflops_f32 = 5;
     device.limits.dram_gbytes_per_s = 6;
     const StoredDevice stored = stored_device(device);
-    EXPECT_EQ(stored.limits.peak_gflops_f32, target.has(Feature::kTasks) ? 0 : 5) << name_of(target);
-    EXPECT_EQ(stored.limits.dram_gbytes_per_s, target.has(Feature::kTasks) ? 0 : 6) << name_of(target);
+    EXPECT_EQ(stored.limits.peak_gflops_f32, target.has(Feature::kHostFunction) ? 0 : 5) << name_of(target);
+    EXPECT_EQ(stored.limits.dram_gbytes_per_s, target.has(Feature::kHostFunction) ? 0 : 6) << name_of(target);
     EXPECT_EQ(limits_of(stored).limits.dram_gbytes_per_s, stored.limits.dram_gbytes_per_s);
     EXPECT_EQ(stored.identity, identity_of(device));
   }

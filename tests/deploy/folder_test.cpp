@@ -366,7 +366,7 @@ TEST(BundleFolder, RowsShareAConstantBThatIsLaidOutOnce) {
   const std::vector<RebuiltKernel> kernels = {exported(("gemm m=16" + rest).c_str(), 10, "gemm_cpu"),
                                               exported(("gemm m=1" + rest).c_str(), 2, "gemm_cpu"),
                                               exported(("gemm m=2" + rest).c_str(), 9, "gemm_dot_cpu")};
-  EXPECT_EQ(kernels[2].source.launch.prepack_tasks, 0);
+  EXPECT_EQ(kernels[2].source.launch.prepack_parts, 0);
   EXPECT_NE(kernels[0].winner.record.config.at("mr"), kernels[1].winner.record.config.at("mr"));
   const Folder folder(kernels);
   const Opened bundle(folder.path);
@@ -414,7 +414,7 @@ TEST(BundleFolder, NamesKernelsByAllThatTheyAreMadeOf) {
   EXPECT_EQ(deployed_name(kernel.source, "g++ 12"), name);
   EXPECT_NE(deployed_name(kernel.source, "g++ 13"), name);
   Source other = kernel.source;
-  other.launch.tasks += 1;
+  other.launch.parts += 1;
   EXPECT_NE(deployed_name(other, "g++ 12"), name);
 }
 
@@ -438,9 +438,9 @@ TEST(BundleFolder, BucketsAreSizesThatItHas) {
 }
 
 TEST(BundleFolder, SaysWhichWordsGoWithoutSaying) {
-  EXPECT_EQ(words_by_default(parse_workload("gemm m=2 n=3 k=4")),
+  EXPECT_EQ(optional_words(parse_workload("gemm m=2 n=3 k=4")),
             "epilogue=none accum=f32 c=f32:row b=f32:row a=f32:row batch=1");
-  EXPECT_EQ(words_by_default(parse_workload("gemm m=2 n=3 k=4 a=bf16 c=f32 epilogue=relu")),
+  EXPECT_EQ(optional_words(parse_workload("gemm m=2 n=3 k=4 a=bf16 c=f32 epilogue=relu")),
             "accum=f32 c=f32:row b=f32:row batch=1");
 }
 

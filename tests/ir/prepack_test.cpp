@@ -40,8 +40,8 @@ struct Doubled {
 TEST(Prepack, IsAcceptedAndHasTasksOfItsOwn) {
   const Doubled d;
   EXPECT_EQ(d.complaint(), "");
-  EXPECT_EQ(launch_of(d.b.kernel).tasks, 4);
-  EXPECT_EQ(launch_of(d.b.kernel).prepack_tasks, 8);
+  EXPECT_EQ(launch_of(d.b.kernel).parts, 4);
+  EXPECT_EQ(launch_of(d.b.kernel).prepack_parts, 8);
 }
 
 TEST(Prepack, IsNoPartOfWhatIsTimed) {

@@ -32,7 +32,7 @@ add_dependencies(measure_nvrtc_test measure_worker fake_cuda_driver fake_nvrtc)
 add_library(fake_nvrtc MODULE fake_nvrtc.cpp)
 set_target_properties(fake_nvrtc PROPERTIES
   OUTPUT_NAME nvrtc SUFFIX .so.13 LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fake_nvrtc)
-lehr_test(measure_compile SOURCES compile_pool_test.cpp LINKS measure)
+lehr_test(measure_compile SOURCES compile_workers_test.cpp LINKS measure)
 target_compile_definitions(measure_compile_test PRIVATE
   LEHR_MEASURE_WORKER="$<TARGET_FILE:measure_worker>" LEHR_FAKE_NVRTC="$<TARGET_FILE_DIR:fake_nvrtc>")
 add_dependencies(measure_compile_test measure_worker fake_nvrtc)

@@ -14,7 +14,7 @@
 #include "measure/cuda/cuda_folders.h"
 #include "measure/cuda/nvrtc_library.h"
 #include "measure/system/temp_dir.h"
-#include "measure/worker/compile_pool.h"
+#include "measure/worker/compile_workers.h"
 #include "target/cuda/archs.h"
 
 namespace lehr {
@@ -104,12 +104,12 @@ TEST_F(Nvrtc, RemovesItsCubinsAtTheEnd) {
 }
 
 TEST_F(Nvrtc, KeepsTheOrderOfItsSourcesInWorkerProcesses) {
-  CompilePoolOptions parallel;
+  CompileWorkersOptions parallel;
   parallel.worker.executable = LEHR_MEASURE_WORKER;
   parallel.target = Target::kCuda;
   parallel.compiler = options();
   parallel.workers = 3;
-  CompilePool compiler(parallel);
+  CompileWorkers compiler(parallel);
   EXPECT_EQ(compiler.identity(), NvrtcCompiler(options()).identity());
   std::vector<Source> sources;
   for (int i = 0; i < 8; ++i) sources.push_back(good("entry_" + std::to_string(i)));
@@ -215,22 +215,22 @@ class NvrtcOfADriver : public testing::Test {
   }
 
   /// A compiler in a worker whose driver serves that version: 12040 is 12.4.
-  CompilePool pool(const std::string& driver) {
+  CompileWorkers pool(const std::string& driver) {
     std::filesystem::create_directories(directory_.path() + "/" + driver);
     std::filesystem::create_symlink(LEHR_FAKE_CUDA_DRIVER,
                                     directory_.path() + "/" + driver + "/libcuda.so.1");
-    CompilePoolOptions pool;
+    CompileWorkersOptions pool;
     pool.worker.executable = LEHR_MEASURE_WORKER;
     pool.worker.environment = {"LD_LIBRARY_PATH=" + directory_.path() + "/" + driver,
                                "LEHR_FAKE_CUDA_VERSION=" + driver};
     pool.target = Target::kCuda;
     pool.compiler.arch = "sm_90a";
     pool.compiler.library_directories = wheels();
-    return CompilePool(pool);
+    return CompileWorkers(pool);
   }
 
   /// Which is in byte 8 of an ELF file.
-  static int abi_of(CompilePool& compiler) {
+  static int abi_of(CompileWorkers& compiler) {
     const std::vector<Source> sources = {good("reversed")};
     const std::vector<Compiled> results = compiler.compile(sources);
     if (!std::holds_alternative<Binary>(results[0])) return -1;
@@ -244,10 +244,10 @@ class NvrtcOfADriver : public testing::Test {
 };
 
 TEST_F(NvrtcOfADriver, IsTheNewestThatTheDriverServes) {
-  CompilePool old = pool("12040");
+  CompileWorkers old = pool("12040");
   EXPECT_THAT(old.identity(), testing::StartsWith("NVRTC 12."));
   EXPECT_EQ(abi_of(old), 7);
-  CompilePool current = pool("13000");
+  CompileWorkers current = pool("13000");
   EXPECT_THAT(current.identity(), testing::StartsWith("NVRTC 13."));
   EXPECT_EQ(abi_of(current), 8) << "what a driver of 12.4 does not load";
   EXPECT_THAT(pool("14020").identity(), testing::StartsWith("NVRTC 13."));
@@ -276,7 +276,7 @@ TEST_F(NvrtcOfADriver, EveryArchitectureIsKnownToTheNewest) {
 }
 
 TEST_F(NvrtcOfADriver, SaysWhichArchitecturesAnOldOneKnows) {
-  CompilePoolOptions options;
+  CompileWorkersOptions options;
   try {
     std::filesystem::create_symlink(LEHR_FAKE_CUDA_DRIVER, directory_.path() + "/libcuda.so.1");
     options.worker.executable = LEHR_MEASURE_WORKER;
@@ -284,7 +284,7 @@ TEST_F(NvrtcOfADriver, SaysWhichArchitecturesAnOldOneKnows) {
     options.target = Target::kCuda;
     options.compiler.arch = "sm_110";
     options.compiler.library_directories = wheels();
-    CompilePool(options).identity();
+    CompileWorkers(options).identity();
     FAIL() << "NVRTC 12 knows no sm_110";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);

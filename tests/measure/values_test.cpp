@@ -271,8 +271,8 @@ TEST(Messages, SurviveTheJourney) {
   trial.candidate.launch.grid = {4, 5, 6};
   trial.candidate.launch.cluster = 2;
   trial.candidate.launch.programmatic = true;
-  trial.candidate.launch.tasks = 7;
-  trial.candidate.launch.prepack_tasks = 3;
+  trial.candidate.launch.parts = 7;
+  trial.candidate.launch.prepack_parts = 3;
   trial.candidate.workspace_bytes = {1 << 20, 12};
   trial.candidate.prepacked_bytes = {4096};
   ir::TensorMap map;

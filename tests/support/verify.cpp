@@ -145,7 +145,7 @@ class Verifier {
 
   bool launch_rules(const For& loop) {
     if (loop.kind < LoopKind::kParallel) return true;
-    if (!has(is_block_or_thread(loop.kind) ? Feature::kBlocks : Feature::kTasks))
+    if (!has(is_block_or_thread(loop.kind) ? Feature::kBlocks : Feature::kHostFunction))
       return fail("a loop of kind {} does not exist on target {}", name_of(loop.kind),
                   lehr::name_of(kernel_.target));
     if (loop.kind == LoopKind::kParallel && nesting_ > 0) return fail("a parallel loop must be outermost");

@@ -107,7 +107,7 @@ using Entry = void (*)(void* const*, void*, long);
 
 struct Step {
   Entry entry;
-  long tasks;
+  long parts;
 };
 
 /// The workload's tensors, the output NaN, and what the kernel has behind them.
@@ -142,10 +142,10 @@ void run_and_compare(const Candidate& candidate, Entry prepack, const std::vecto
   std::vector<void*> params;
   for (Guarded& tensor : tensors) params.push_back(tensor.data());
   ASSERT_TRUE(touches_nothing_else([&] {
-    for (long task = candidate.source.launch.prepack_tasks - 1; task >= 0; --task)
-      prepack(params.data(), nullptr, task);
+    for (long part = candidate.source.launch.prepack_parts - 1; part >= 0; --part)
+      prepack(params.data(), nullptr, part);
     for (const Step& step : steps)
-      for (long task = step.tasks - 1; task >= 0; --task) step.entry(params.data(), aligned, task);
+      for (long part = step.parts - 1; part >= 0; --part) step.entry(params.data(), aligned, part);
   })) << "read or wrote behind the end of a tensor";
   for (Guarded& tensor : tensors) EXPECT_TRUE(tensor.intact()) << "wrote outside its buffers";
   const float* output = tensors[2].data();
@@ -191,14 +191,14 @@ std::vector<Candidate> candidates_of(const std::vector<std::string>& texts, int 
 
 void load_and_compare(void* library, const Candidate& candidate) {
   void* prepack = ::dlsym(library, prepack_entry(candidate.source.entry).c_str());
-  ASSERT_EQ(prepack != nullptr, candidate.source.launch.prepack_tasks > 0);
+  ASSERT_EQ(prepack != nullptr, candidate.source.launch.prepack_parts > 0);
   std::vector<Step> steps;
-  std::vector<SourceStep> named = {{candidate.source.entry, candidate.source.launch.tasks}};
+  std::vector<SourceStep> named = {{candidate.source.entry, candidate.source.launch.parts}};
   named.insert(named.end(), candidate.source.then.begin(), candidate.source.then.end());
   for (const SourceStep& step : named) {
     void* entry = ::dlsym(library, step.entry.c_str());
     ASSERT_NE(entry, nullptr) << step.entry;
-    steps.push_back({reinterpret_cast<Entry>(entry), step.tasks});
+    steps.push_back({reinterpret_cast<Entry>(entry), step.parts});
   }
   run_and_compare(candidate, reinterpret_cast<Entry>(prepack), steps);
 }

@@ -14,7 +14,7 @@
 #include "codegen/emit.h"
 #include "gemm_mma_cases.h"
 #include "measure/cuda/nvrtc.h"
-#include "measure/worker/compile_pool.h"
+#include "measure/worker/compile_workers.h"
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"
 #include "templates/reference/plain_kernel.h"
@@ -213,11 +213,11 @@ Candidate candidate(const Template& family, const Workload& workload, const Conf
 /// away, as they are in a tuning: for a register or two too few, at the cost of a compilation.
 int expect_they_compile_and_fit(const std::vector<Candidate>& candidates, const Limits& limits,
                                 int rejected = 0) {
-  CompilePoolOptions options;
+  CompileWorkersOptions options;
   options.worker.executable = LEHR_MEASURE_WORKER;
   options.target = Target::kCuda;
   options.compiler.arch = limits.arch;
-  CompilePool compiler(options);
+  CompileWorkers compiler(options);
   std::vector<Source> sources;
   for (const Candidate& each : candidates) sources.push_back(each.source);
   const std::vector<Compiled> results = compiler.compile(sources);

@@ -70,7 +70,7 @@ TEST(StopRules, LimitTheSearchesOfLibrariesWhereTimeIsLimited) {
 
 TEST(ForkJoin, VisitsEveryIndexOnceForAnyCountChunkAndThreads) {
   for (const int threads : {1, 2, 5}) {
-    ForkJoin pool(threads);
+    ForkJoin group(threads);
     for (const std::size_t count : {0, 1, 7, 64, 1000}) {
       for (const std::size_t chunk : {1, 3, 64}) {
         std::vector<std::atomic<int>> visits(count);
@@ -79,7 +79,7 @@ TEST(ForkJoin, VisitsEveryIndexOnceForAnyCountChunkAndThreads) {
           used[thread] = 1;
           for (std::size_t i = begin; i < end; ++i) ++visits[i];
         };
-        pool.run(count, chunk, visit_all, [&](std::size_t thread) { ++ends[thread]; });
+        group.run(count, chunk, visit_all, [&](std::size_t thread) { ++ends[thread]; });
         for (const auto& visit : visits) ASSERT_EQ(visit, 1) << threads << ' ' << count << ' ' << chunk;
         for (std::size_t thread = 0; thread < ends.size(); ++thread) {
           ASSERT_LE(ends[thread], 1) << threads << ' ' << count << ' ' << chunk;

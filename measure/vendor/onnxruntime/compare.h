@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/vendor/onnxruntime/session.h"
+#include "measure/vendor/onnxruntime/loaded_network.h"
 
 namespace lehr::onnxruntime {
 

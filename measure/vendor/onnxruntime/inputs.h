@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "measure/vendor/onnxruntime/session.h"
+#include "measure/vendor/onnxruntime/loaded_network.h"
 
 namespace lehr::onnxruntime {
 

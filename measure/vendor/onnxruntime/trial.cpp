@@ -15,7 +15,7 @@
 #include "measure/system/process.h"
 #include "measure/system/temp_dir.h"
 #include "measure/vendor/onnxruntime/compare.h"
-#include "measure/vendor/onnxruntime/session.h"
+#include "measure/vendor/onnxruntime/loaded_network.h"
 
 namespace lehr::onnxruntime {
 namespace {
@@ -32,22 +32,22 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }
 
 /// One inference first that is not timed: the session's threads have to wake up.
-double turn_us(Session& session, int inferences) {
-  session.run();
+double turn_us(LoadedNetwork& network, int inferences) {
+  network.run();
   double sum = 0;
-  for (int i = 0; i < inferences; ++i) sum += session.run();
+  for (int i = 0; i < inferences; ++i) sum += network.run();
   return sum / inferences;
 }
 
 /// In turns: what else the machine does hits all alike.
-void time_in_turns(std::vector<std::unique_ptr<Session>>& sessions, double seconds, TrialReport& report) {
+void time_in_turns(std::vector<std::unique_ptr<LoadedNetwork>>& networks, double seconds, TrialReport& report) {
   std::vector<int> inferences;
-  for (const auto& session : sessions)
-    inferences.push_back(session ? std::max(1, static_cast<int>(kTurnUs / session->run())) : 0);
+  for (const auto& network : networks)
+    inferences.push_back(network ? std::max(1, static_cast<int>(kTurnUs / network->run())) : 0);
   const auto begin = std::chrono::steady_clock::now();
   for (std::size_t turn = 0; turn < kFewestTurns || seconds_since(begin) < seconds; ++turn)
-    for (std::size_t i = 0; i < sessions.size(); ++i)
-      if (sessions[i]) report.models[i].turn_us.push_back(turn_us(*sessions[i], inferences[i]));
+    for (std::size_t i = 0; i < networks.size(); ++i)
+      if (networks[i]) report.models[i].turn_us.push_back(turn_us(*networks[i], inferences[i]));
 }
 
 Data fed_data(const FedInput& input) {
@@ -58,10 +58,10 @@ Data fed_data(const FedInput& input) {
 }
 
 /// What the user gives, and for others what is made up.
-std::vector<Data> inputs_for(const Session& session, const TrialRequest& request, std::size_t kind) {
+std::vector<Data> inputs_for(const LoadedNetwork& network, const TrialRequest& request, std::size_t kind) {
   std::vector<Data> inputs;
   std::vector<Value> others;
-  for (const Value& value : session.inputs()) {
+  for (const Value& value : network.inputs()) {
     const auto given = std::ranges::find(request.fed, value.name, &FedInput::name);
     if (given != request.fed.end())
       inputs.push_back(fed_data(*given));
@@ -75,15 +75,15 @@ std::vector<Data> inputs_for(const Session& session, const TrialRequest& request
   return inputs;
 }
 
-std::vector<Data> results_of(Session& session, const std::vector<Data>& inputs) {
-  session.feed(inputs);
-  session.run();
-  return session.results();
+std::vector<Data> results_of(LoadedNetwork& network, const std::vector<Data>& inputs) {
+  network.feed(inputs);
+  network.run();
+  return network.results();
 }
 
 /// The original's outputs for each kind of inputs with which it runs. Throws Error(kUser) where it runs with
 /// none.
-std::vector<Original> originals_of(Session& session, const TrialRequest& request, TrialReport& report) {
+std::vector<Original> originals_of(LoadedNetwork& network, const TrialRequest& request, TrialReport& report) {
   const auto begin = std::chrono::steady_clock::now();
   const std::size_t kinds = request.fed.empty() ? input_kinds().size() : 1;
   std::vector<Original> originals;
@@ -95,10 +95,10 @@ std::vector<Original> originals_of(Session& session, const TrialRequest& request
       continue;
     }
     try {
-      Original original = {called, inputs_for(session, request, kind), {}, {}};
-      original.outputs = results_of(session, original.inputs);
-      session.run();
-      add_own(original, session.results());
+      Original original = {called, inputs_for(network, request, kind), {}, {}};
+      original.outputs = results_of(network, original.inputs);
+      network.run();
+      add_own(original, network.results());
       originals.push_back(std::move(original));
     } catch (const Error& error) {
       if (failure.empty()) failure = error.what();
@@ -112,20 +112,20 @@ std::vector<Original> originals_of(Session& session, const TrialRequest& request
 /// What an engine's optimizations change is no fault of a rewritten model either.
 void add_unoptimized(const Engine& engine, const TrialRequest& request, std::vector<Original>& originals) {
   try {
-    Session plain(engine, request.models[0].path, {request.threads, request.models[0].plugin, false});
+    LoadedNetwork plain(engine, request.models[0].path, {request.threads, request.models[0].plugin, false});
     for (Original& original : originals) add_own(original, results_of(plain, original.inputs));
   } catch (const Error&) {  // then less is excused
   }
 }
 
 /// Twice: what is prepared by a first call must not be used up by it.
-void compare(Session& session, const std::vector<Original>& originals, const Comparison& comparison,
+void compare(LoadedNetwork& network, const std::vector<Original>& originals, const Comparison& comparison,
              ModelTrial& trial) {
   Agreement agreement;
   for (std::size_t kind = 0; kind < originals.size(); ++kind) {
-    comparison.add(kind, results_of(session, originals[kind].inputs), agreement);
-    session.run();
-    comparison.add(kind, session.results(), agreement);
+    comparison.add(kind, results_of(network, originals[kind].inputs), agreement);
+    network.run();
+    comparison.add(kind, network.results(), agreement);
   }
   trial.failure = agreement.wrong;
   trial.worst = agreement.worst;
@@ -135,15 +135,15 @@ void compare(Session& session, const std::vector<Original>& originals, const Com
 void try_all(const TrialRequest& request, TrialReport& report) {
   const Engine engine(request.libraries);
   report.version = engine.version();
-  std::vector<std::unique_ptr<Session>> sessions(request.models.size());
+  std::vector<std::unique_ptr<LoadedNetwork>> networks(request.models.size());
   const auto session_of = [&](const ModelFile& file) {
-    return std::make_unique<Session>(engine, file.path, SessionOptions{request.threads, file.plugin});
+    return std::make_unique<LoadedNetwork>(engine, file.path, LoadOptions{request.threads, file.plugin});
   };
   report.models.resize(request.models.size());
   std::vector<Original> originals;
   try {
-    sessions[0] = session_of(request.models[0]);
-    originals = originals_of(*sessions[0], request, report);
+    networks[0] = session_of(request.models[0]);
+    originals = originals_of(*networks[0], request, report);
   } catch (const Error& error) {
     report.models[0].failure = error.what();
     return;
@@ -155,16 +155,16 @@ void try_all(const TrialRequest& request, TrialReport& report) {
   report.own = comparison.own();
   for (std::string& note : comparison.not_finite()) report.notes.push_back(std::move(note));
   for (std::size_t i = 1; i < request.models.size(); ++i) try {
-      sessions[i] = session_of(request.models[i]);
-      compare(*sessions[i], originals, comparison, report.models[i]);
+      networks[i] = session_of(request.models[i]);
+      compare(*networks[i], originals, comparison, report.models[i]);
     } catch (const Error& error) {
       report.models[i].failure = error.what();
-      sessions[i].reset();
+      networks[i].reset();
     }
   if (request.seconds <= 0) return;
-  for (const auto& session : sessions)
-    if (session) session->feed(originals[0].inputs);
-  time_in_turns(sessions, request.seconds, report);
+  for (const auto& network : networks)
+    if (network) network->feed(originals[0].inputs);
+  time_in_turns(networks, request.seconds, report);
 }
 
 double median(std::vector<double> values) {

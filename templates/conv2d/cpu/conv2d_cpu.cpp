@@ -1,4 +1,4 @@
-// The loop nest of one task:
+// The loop nest of one part:
 //
 //   for image / for group / for blocks of output lines
 //     copy the lines of the input that the block needs, padded and by phase (Conv2dPlanes)
@@ -33,7 +33,7 @@ struct Lowering {
   KernelBuilder builder;
   BufferId x{}, f{}, y{}, u{}, x_planes{}, y_lines{};
   FusedEpilogue epilogue;
-  VarId task{}, image{}, group{}, block{}, line{}, cb{}, jt{}, it{};
+  VarId part{}, image{}, group{}, block{}, line{}, cb{}, jt{}, it{};
 
   std::int64_t channels() const { return conv.c / conv.groups; }
   std::int64_t filters() const { return conv.k / conv.groups; }
@@ -41,23 +41,23 @@ struct Lowering {
   std::int64_t channel_blocks() const { return ceil_div(channels(), cc()); }
   std::int64_t tile() const { return s.nv * s.lanes; }
   std::int64_t filter_tiles() const { return ceil_div(filters(), s.mr); }
-  std::int64_t task_filter_tiles() const {
+  std::int64_t part_filter_tiles() const {
     return s.split == 1 ? ceil_div(filter_tiles(), s.threads) : filter_tiles();
   }
-  std::int64_t task_lines() const { return s.split == 0 ? ceil_div(conv.out_h(), s.threads) : conv.out_h(); }
+  std::int64_t part_lines() const { return s.split == 0 ? ceil_div(conv.out_h(), s.threads) : conv.out_h(); }
 
   Expr first_line() const {
-    return s.split == 0 ? cpu::first_tile(var(task), conv.out_h(), s.threads) : integer(0);
+    return s.split == 0 ? cpu::first_tile(var(part), conv.out_h(), s.threads) : integer(0);
   }
   Expr end_line() const {
-    return s.split == 0 ? cpu::first_tile(var(task) + 1, conv.out_h(), s.threads) : integer(conv.out_h());
+    return s.split == 0 ? cpu::first_tile(var(part) + 1, conv.out_h(), s.threads) : integer(conv.out_h());
   }
   Expr first_filter_tile() const {
-    return s.split == 1 ? cpu::first_tile(var(task), filter_tiles(), s.threads) : integer(0);
+    return s.split == 1 ? cpu::first_tile(var(part), filter_tiles(), s.threads) : integer(0);
   }
   Expr filter_tiles_now() const {
-    if (s.split != 1 || filter_tiles() % s.threads == 0) return integer(task_filter_tiles());
-    return cpu::first_tile(var(task) + 1, filter_tiles(), s.threads) - first_filter_tile();
+    if (s.split != 1 || filter_tiles() % s.threads == 0) return integer(part_filter_tiles());
+    return cpu::first_tile(var(part) + 1, filter_tiles(), s.threads) - first_filter_tile();
   }
   Expr channels_now() const {
     if (channels() % cc() == 0) return integer(cc());
@@ -73,7 +73,7 @@ struct Lowering {
   }
   Expr image_index() const { return conv.n == 1 ? integer(0) : var(image); }
   Expr group_index() const { return conv.groups == 1 ? integer(0) : var(group); }
-  // Of the block's outputs: row `filter` counts from the task's first tile.
+  // Of the block's outputs: row `filter` counts from the part's first tile.
   Expr y_line_element(Expr filter, Expr pixel) const { return filter * (planes.tiles * tile()) + pixel; }
 };
 
@@ -149,7 +149,7 @@ Stmt compute(Lowering& l) {
   if (tail > 0) edge = micro_kernel(l, tail);
   Block body = cpu::by_tile(l.first_filter_tile() + var(l.it), full, tail, inner, edge);
   const auto over_filters = [&](Block b) {
-    return loop_to(l.it, l.filter_tiles_now(), l.task_filter_tiles(), b);
+    return loop_to(l.it, l.filter_tiles_now(), l.part_filter_tiles(), b);
   };
   const auto over_pixels = [&](Block b) { return loop(l.jt, l.planes.tiles, LoopKind::kSerial, b); };
   Stmt tiles =
@@ -162,12 +162,12 @@ Stmt copy_out(Lowering& l) {
   const VarId filter = l.builder.var("out_k"), y = l.builder.var("out_y"), v = l.builder.var("out_v");
   const int lanes = static_cast<int>(l.s.lanes);
   const std::int64_t width = conv.out_w();
-  const std::int64_t most = std::min(l.filters(), l.task_filter_tiles() * l.s.mr);
+  const std::int64_t most = std::min(l.filters(), l.part_filter_tiles() * l.s.mr);
   Expr filters = l.s.split == 1 ? min(l.filter_tiles_now() * l.s.mr,
                                       integer(l.filters()) - l.first_filter_tile() * l.s.mr)
                                 : integer(l.filters());
-  const bool even = l.task_lines() % l.s.lines == 0 && conv.out_h() % (l.s.split == 0 ? l.s.threads : 1) == 0;
-  // The last block may reach beyond the task's lines.
+  const bool even = l.part_lines() % l.s.lines == 0 && conv.out_h() % (l.s.split == 0 ? l.s.threads : 1) == 0;
+  // The last block may reach beyond the part's lines.
   Expr lines =
       even ? integer(l.s.lines) : max(min(integer(l.s.lines), l.end_line() - var(l.line)), integer(0));
   const Expr channel = l.group_index() * l.filters() + l.first_filter_tile() * l.s.mr + var(filter);
@@ -204,8 +204,8 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Conv2dCpuSchedule& sched
   // inside.
   l.x_planes = builder.buffer("x_planes", DType::kF32, Scope::kScratch, l.slack_begin() + l.slack());
   l.y_lines = builder.buffer("y_lines", DType::kF32, Scope::kScratch,
-                             l.task_filter_tiles() * l.s.mr * l.planes.tiles * l.tile() + l.s.lanes);
-  l.task = builder.var("task_index");
+                             l.part_filter_tiles() * l.s.mr * l.planes.tiles * l.tile() + l.s.lanes);
+  l.part = builder.var("task_index");
   l.image = builder.var("image");
   l.group = builder.var("group");
   l.block = builder.var("block");
@@ -214,18 +214,18 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Conv2dCpuSchedule& sched
   l.jt = builder.var("jt");
   l.it = builder.var("it");
 
-  const std::int64_t blocks = ceil_div(l.task_lines(), l.s.lines);
+  const std::int64_t blocks = ceil_div(l.part_lines(), l.s.lines);
   Block body = block(Let{l.line, l.first_line() + var(l.block) * l.s.lines},
                      cpu::copy_planes(builder, copy_of(l)), compute(l), copy_out(l));
   body = block(loop(l.block, blocks, LoopKind::kSerial, body));
   if (conv.groups > 1) body = block(loop(l.group, conv.groups, LoopKind::kSerial, body));
-  body = cpu::over_parts(conv.n, l.s.split == 2, l.image, l.task, body);
+  body = cpu::over_items(conv.n, l.s.split == 2, l.image, l.part, body);
   // What lies behind the last plane is read for pixels that are dropped; zeros keep it from being slow.
   body.push_front(cpu::clear_planes(builder, copy_of(l)));
   body.push_front(Alloc{l.y_lines});
   body.push_front(Alloc{l.x_planes});
-  const std::int64_t tasks = l.s.split == 2 ? conv.n : l.s.threads;
-  builder.kernel.body = block(loop(l.task, tasks, LoopKind::kParallel, body));
+  const std::int64_t parts = l.s.split == 2 ? conv.n : l.s.threads;
+  builder.kernel.body = block(loop(l.part, parts, LoopKind::kParallel, body));
   if (l.s.packed == 1) builder.kernel.prepack = pack_filters(l);
   return std::move(builder.kernel);
 }

@@ -10,7 +10,7 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-/// Input copy and output block of one task; more than a share of any last-level cache only costs bandwidth.
+/// Input copy and output block of one part; more than a share of any last-level cache only costs bandwidth.
 constexpr std::int64_t kMaxScratchBytes = 48LL << 20;
 
 const Values& line_steps() {

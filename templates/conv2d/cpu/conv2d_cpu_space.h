@@ -12,7 +12,7 @@ namespace lehr {
 struct Conv2dCpuSchedule {
   std::int64_t threads = 1;
   std::int64_t split =
-      0;  ///< 0: output lines over the threads, 1: output channels, 2: images (one task each)
+      0;  ///< 0: output lines over the threads, 1: output channels, 2: images (one part each)
   std::int64_t lanes = 16;
   std::int64_t mr = 1;      ///< output channels of the micro-kernel
   std::int64_t nv = 1;      ///< vectors of pixels of the micro-kernel

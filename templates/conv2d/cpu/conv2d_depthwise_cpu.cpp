@@ -1,11 +1,11 @@
-// The loop nest of one task:
+// The loop nest of one part:
 //
 //   nchw: for planes of the output / for blocks of tiles of lines
 //   nhwc: for images / for blocks of tiles of lines / for vectors of channels
 //           copy the lines of the input that the block needs, padded (nchw: by phase of the stride)   (copy)
 //           for tiles of lines / for tiles of columns -> micro-kernel: rows x cols accumulators
 //
-// Margins of the copy are cleared once per task; lines outside of the image once per block. Without a copy,
+// Margins of the copy are cleared once per part; lines outside of the image once per block. Without a copy,
 // tiles at the margins ask for each vector whether it exists. Outputs of a tile that lie beyond the last line
 // are computed and dropped.
 #include "templates/conv2d/cpu/conv2d_depthwise_cpu.h"
@@ -42,7 +42,7 @@ class Lowering {
     if (s_.hold != 0) held_ = vectors("f_reg", taps());
     acc_ = vectors("acc", s_.rows * s_.cols);
     in_ = vectors("x_reg", s_.cols);
-    b_.make_vars({{task_, "task_index"},
+    b_.make_vars({{part_, "task_index"},
                   {image_, "image"},
                   {unit_, "unit"},
                   {block_, "block"},
@@ -61,7 +61,7 @@ class Lowering {
     if (copies()) body.push_back(cpu::clear_line(b_, lines_, integer(0), shape_.copy_elements(), s_.lanes));
     if (shape_.nhwc) body.push_back(pack_filter());
     body.push_back(nest());
-    b_.kernel.body = block(loop(task_, s_.threads, LoopKind::kParallel, body));
+    b_.kernel.body = block(loop(part_, s_.threads, LoopKind::kParallel, body));
     return std::move(b_.kernel);
   }
 
@@ -80,19 +80,19 @@ class Lowering {
   }
 
   Expr first_unit() const {
-    return by_channels() ? cpu::first_tile(var(task_), shape_.units, s_.threads) : integer(0);
+    return by_channels() ? cpu::first_tile(var(part_), shape_.units, s_.threads) : integer(0);
   }
   Expr units_now() const {
     if (!by_channels() || shape_.units % s_.threads == 0) return integer(owned_units());
-    return cpu::first_tile(var(task_) + 1, shape_.units, s_.threads) - first_unit();
+    return cpu::first_tile(var(part_) + 1, shape_.units, s_.threads) - first_unit();
   }
   Expr first_tile() const {
-    return by_channels() ? integer(0) : cpu::first_tile(var(task_), shape_.row_tiles, s_.threads);
+    return by_channels() ? integer(0) : cpu::first_tile(var(part_), shape_.row_tiles, s_.threads);
   }
   Expr tiles_now() const {
     const bool even = by_channels() || shape_.row_tiles % s_.threads == 0;
     const Expr end = by_channels() ? integer(shape_.row_tiles)
-                                   : cpu::first_tile(var(task_) + 1, shape_.row_tiles, s_.threads);
+                                   : cpu::first_tile(var(part_) + 1, shape_.row_tiles, s_.threads);
     return cpu::tiles_in_block(first_tile(), end, shape_.owned, even, var(block_), shape_.block);
   }
   std::int64_t blocks() const { return ceil_div(shape_.owned, shape_.block); }
@@ -305,7 +305,7 @@ class Lowering {
   KernelBuilder b_;
   FusedEpilogue epilogue_;
   BufferId x_{}, f_{}, y_{}, lines_{}, panel_{}, held_{}, acc_{}, in_{};
-  VarId task_{}, image_{}, unit_{}, block_{}, tile_{}, column_tile_{}, line_{}, channel_{}, i_{}, j_{};
+  VarId part_{}, image_{}, unit_{}, block_{}, tile_{}, column_tile_{}, line_{}, channel_{}, i_{}, j_{};
 };
 
 Kernel lower_conv2d_depthwise_cpu(const Workload& workload, const DepthwiseCpuSchedule& schedule,

@@ -27,7 +27,7 @@ struct DepthwiseCpuShape {
   std::int64_t units = 1;      ///< of all images (nchw) or of each (nhwc)
   std::int64_t row_tiles = 1;  ///< of one unit and image
   std::int64_t column_tiles = 1;
-  std::int64_t owned = 1;     ///< tiles of lines of one task, at most
+  std::int64_t owned = 1;     ///< tiles of lines of one part, at most
   std::int64_t block = 1;     ///< tiles of lines of one block
   std::int64_t tile_in = 1;   ///< input lines that one tile reads
   std::int64_t block_in = 1;  ///< input lines that a block reads

@@ -1,4 +1,4 @@
-// The loop nest of one task:
+// The loop nest of one part:
 //
 //   for image / for group / for blocks of output lines
 //     copy the input lines that the block needs, padded at their ends; or leave them where they are
@@ -64,7 +64,7 @@ class Lowering {
     if (!nhwc())
       y_lines_ = b_.buffer("y_lines", DType::kF32, Scope::kScratch,
                            shape_.nr * cpu::ChannelSums::line_room(most_pixels(), s_.lanes));
-    b_.make_vars({{task_, "task_index"},
+    b_.make_vars({{part_, "task_index"},
                   {image_, "image"},
                   {group_, "group"},
                   {block_, "block"},
@@ -90,8 +90,8 @@ class Lowering {
     if (s_.copy == 1) of_block.push_back(copy_input(b_, copy()));
     of_block.push_back(loop_to(jt_, panels_now(), shape_.owned_panels, of_panel));
     Block body = block(loop(block_, ceil_div(shape_.owned_lines, shape_.lines), LoopKind::kSerial, of_block));
-    body = cpu::over_parts(conv_.groups, false, group_, task_, body);
-    body = cpu::over_parts(conv_.n, s_.split == 2, image_, task_, body);
+    body = cpu::over_items(conv_.groups, false, group_, part_, body);
+    body = cpu::over_items(conv_.n, s_.split == 2, image_, part_, body);
     if (s_.copy == 1) {
       Block clear = clear_margins(b_, copy());
       append(clear, body);
@@ -101,8 +101,8 @@ class Lowering {
     if (shape_.pooled_elements > 0) body.push_front(Alloc{pooled_});
     if (keeps_sums()) body.push_front(Alloc{sums_});
     if (s_.copy == 1) body.push_front(Alloc{lines_});
-    const std::int64_t tasks = s_.split == 2 ? conv_.n : s_.threads;
-    b_.kernel.body = block(loop(task_, tasks, LoopKind::kParallel, body));
+    const std::int64_t parts = s_.split == 2 ? conv_.n : s_.threads;
+    b_.kernel.body = block(loop(part_, parts, LoopKind::kParallel, body));
     b_.kernel.prepack = pack_filters();
     return std::move(b_.kernel);
   }
@@ -129,8 +129,8 @@ class Lowering {
   Expr first_channel() const { return var(cb_) * shape_.cc; }
   std::pair<Expr, Expr> range(bool shared, std::int64_t count) const {
     if (!shared) return {integer(0), integer(count)};
-    return {cpu::first_tile(var(task_), count, s_.threads),
-            cpu::first_tile(var(task_) + 1, count, s_.threads)};
+    return {cpu::first_tile(var(part_), count, s_.threads),
+            cpu::first_tile(var(part_) + 1, count, s_.threads)};
   }
   /// Of the block: without a pool or with windows apart, lines of sums and of y begin together.
   Block first_lines() const {
@@ -364,7 +364,7 @@ class Lowering {
   KernelBuilder b_;
   FusedEpilogue epilogue_;
   BufferId x_{}, f_{}, y_{}, u_{}, lines_{}, sums_{}, pooled_{}, y_lines_{};
-  VarId task_{}, image_{}, group_{}, block_{}, first_window_{}, line_{}, jt_{}, panel_{}, cb_{}, y_in_block_{}, first_r_{},
+  VarId part_{}, image_{}, group_{}, block_{}, first_window_{}, line_{}, jt_{}, panel_{}, cb_{}, y_in_block_{}, first_r_{},
       it_{};
 };
 

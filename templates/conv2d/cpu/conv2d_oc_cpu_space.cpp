@@ -26,9 +26,9 @@ const Values& channel_steps() {
 bool needs_copy(const Conv2d& conv) {
   return conv.pad_left > 0 || (conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w >= conv.w;
 }
-/// Of a task, where `tasks` share the lines.
-std::int64_t most_lines(const Conv2d& conv, std::int64_t tasks, const PoolWindows& windows) {
-  return ceil_div(windows.over(conv.out_h()), tasks) * windows.stride;
+/// Of a part, where `parts` share the lines.
+std::int64_t most_lines(const Conv2d& conv, std::int64_t parts, const PoolWindows& windows) {
+  return ceil_div(windows.over(conv.out_h()), parts) * windows.stride;
 }
 /// Lines of a block of any of so many: whole strides.
 Values line_values(Values lines, std::int64_t stride) {
@@ -112,7 +112,7 @@ void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const
   k.knob(&S::copy, "copy", "input: 0 read where it is, 1 a block's lines are copied",
          needs_copy(conv) ? Values{1} : Values{0, 1});
   k.forbid("its copies of the input and of the output are too large", [=](S s) {
-    s.threads = 1, s.split = 0;  // as if a task had all lines
+    s.threads = 1, s.split = 0;  // as if a part had all lines
     return s.lines > stride && scratch_bytes(conv, s, windows) > kMaxScratchBytes;
   });
   k.knob(&S::taps, "taps", "innermost loop: 0 channels, 1 a filter's line, unrolled",

@@ -13,7 +13,7 @@ namespace lehr {
 struct Conv2dOcSchedule {
   std::int64_t threads = 1;
   std::int64_t split =
-      0;  ///< 0: output lines over the threads, 1: output channels, 2: images (one task each)
+      0;  ///< 0: output lines over the threads, 1: output channels, 2: images (one part each)
   std::int64_t lanes = 16;
   std::int64_t mr = 1;        ///< pixels of the micro-kernel, of one output line
   std::int64_t nv = 1;        ///< vectors of output channels of the micro-kernel: a panel's width
@@ -32,8 +32,8 @@ struct Conv2dOcShape {
   std::int64_t channels = 1, filters = 1;
   std::int64_t nr = 1;             ///< output channels of a panel
   std::int64_t panels = 1;         ///< of a group
-  std::int64_t owned_panels = 1;   ///< of them, of one task, at most
-  std::int64_t owned_lines = 1;    ///< output lines of an image, of one task, at most
+  std::int64_t owned_panels = 1;   ///< of them, of one part, at most
+  std::int64_t owned_lines = 1;    ///< output lines of an image, of one part, at most
   std::int64_t lines = 1, cc = 1;  ///< of one block
   std::int64_t rows = 1;           ///< output lines that a block computes
   /// Between lines and between pixels of the input that a copy keeps: the strides, where no tap reads others.

@@ -1,4 +1,4 @@
-// The loop nest of one task:
+// The loop nest of one part:
 //
 //   for image / for blocks of rows of tiles
 //     for vectors of input channels
@@ -59,7 +59,7 @@ class Lowering {
     sums_ = scratch("sums", shape_.tiles() * tile_stride(block_channels()));
     out_ = scratch("out", s_.tile * out_width() * s_.lanes);
     if (!nhwc()) y_lines_ = scratch("y_lines", s_.lanes * cpu::ChannelSums::line_room(size_.width, s_.lanes));
-    b_.make_vars({{task_, "task_index"},
+    b_.make_vars({{part_, "task_index"},
                   {image_, "image"},
                   {block_, "block"},
                   {first_row_, "first_row"},
@@ -80,14 +80,14 @@ class Lowering {
                    block(gather(var(vector) * s_.lanes), transform_inputs(var(vector) * s_.lanes))),
               loop(kb_, ceil_div(shape_.owned_panels, shape_.block_panels), LoopKind::kSerial, of_channels));
     body = block(loop(block_, ceil_div(shape_.owned_rows, shape_.block_rows), LoopKind::kSerial, body));
-    body = cpu::over_parts(conv_.n, s_.split == 2, image_, task_, body);
+    body = cpu::over_items(conv_.n, s_.split == 2, image_, part_, body);
     // Left and right of the image the lines stay zero: nothing else is written there.
     body.push_front(
         cpu::clear_line(b_, pixels_, integer(0), shape_.lines_in * shape_.width_in * s_.lanes, s_.lanes));
     if (!nhwc()) body.push_front(Alloc{y_lines_});
     for (const BufferId buffer : {out_, sums_, v_, pixels_}) body.push_front(Alloc{buffer});
-    const std::int64_t tasks = s_.split == 2 ? conv_.n : s_.threads;
-    b_.kernel.body = block(loop(task_, tasks, LoopKind::kParallel, body));
+    const std::int64_t parts = s_.split == 2 ? conv_.n : s_.threads;
+    b_.kernel.body = block(loop(part_, parts, LoopKind::kParallel, body));
     b_.kernel.prepack = winograd_filters(b_, conv_, shape_, algorithm_, f_, u_);
     return std::move(b_.kernel);
   }
@@ -106,14 +106,14 @@ class Lowering {
   std::int64_t out_width() const { return shape_.columns * s_.tile; }
   Expr image() const { return conv_.n == 1 ? integer(0) : var(image_); }
 
-  /// The part of `all` that the task has, if the tasks share it out.
+  /// The share of `all` that the part has, if the parts split it.
   Expr begin_of(bool shared, std::int64_t all) const {
-    return shared ? cpu::first_tile(var(task_), all, s_.threads) : integer(0);
+    return shared ? cpu::first_tile(var(part_), all, s_.threads) : integer(0);
   }
   Expr end_of(bool shared, std::int64_t all) const {
-    return shared ? cpu::first_tile(var(task_) + 1, all, s_.threads) : integer(all);
+    return shared ? cpu::first_tile(var(part_) + 1, all, s_.threads) : integer(all);
   }
-  /// How many of a block of `most` from `first` on the task has.
+  /// How many of a block of `most` from `first` on the part has.
   Expr now(bool shared, std::int64_t all, std::int64_t most, VarId first) const {
     const bool even = shared ? all % (s_.threads * most) == 0 : all % most == 0;
     if (even) return integer(most);
@@ -338,7 +338,7 @@ class Lowering {
   KernelBuilder b_;
   FusedEpilogue epilogue_;
   BufferId x_{}, f_{}, y_{}, u_{}, pixels_{}, v_{}, sums_{}, out_{}, y_lines_{};
-  VarId task_{}, image_{}, block_{}, first_row_{}, kb_{}, first_panel_{}, row_{}, column_{};
+  VarId part_{}, image_{}, block_{}, first_row_{}, kb_{}, first_panel_{}, row_{}, column_{};
 };
 
 Kernel lower_winograd(const Workload& workload, const WinogradCpuSchedule& schedule, const Limits&) {

@@ -10,7 +10,7 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-/// Transformed inputs and products of one task; what leaves the L2 cache by far cannot win.
+/// Transformed inputs and products of one part; what leaves the L2 cache by far cannot win.
 constexpr std::int64_t kMaxScratchBytes = 16LL << 20;
 
 const Values& row_steps() {
@@ -73,8 +73,8 @@ void winograd_cpu_knobs(Knobs<WinogradCpuSchedule>& k, const Workload& workload,
   tile_knobs(k, conv, limits);
   Values row_counts;
   for (const std::int64_t size : sizes)
-    for (const std::int64_t tasks : {std::int64_t{1}, std::int64_t{limits.cores}})
-      row_counts.push_back(ceil_div(ceil_div(conv.out_h(), size), tasks));
+    for (const std::int64_t parts : {std::int64_t{1}, std::int64_t{limits.cores}})
+      row_counts.push_back(ceil_div(ceil_div(conv.out_h(), size), parts));
   k.knob(&S::rows, "rows", "rows of tiles of one block; the last value covers all",
          cpu::up_to_any(row_counts, row_steps()));
   k.only(

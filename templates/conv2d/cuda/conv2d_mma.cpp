@@ -29,7 +29,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
     return "it pools nhwc images only";
   const Workload product = image_product(conv);
   if (auto reason = why_not_gemm_mma(product.gemm(), limits)) return reason;
-  if (auto reason = why_left_to(conv2d_wgmma_template(), conv.input, workload, limits)) return reason;
+  if (auto reason = why_served_by(conv2d_wgmma_template(), conv.input, workload, limits)) return reason;
   return why_no_view_indices(conv, kLargestTile);
 }
 

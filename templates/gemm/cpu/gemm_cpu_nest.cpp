@@ -19,16 +19,16 @@ struct Tiles {
 };
 Tiles tiles_of(const GemmNest& n, bool shared, std::int64_t tiles, std::int64_t owned, VarId block,
                std::int64_t of_block) {
-  const Expr first = shared ? first_tile(var(n.task), tiles, n.s.threads) : integer(0);
-  const Expr end = shared ? first_tile(var(n.task) + 1, tiles, n.s.threads) : integer(tiles);
+  const Expr first = shared ? first_tile(var(n.part), tiles, n.s.threads) : integer(0);
+  const Expr end = shared ? first_tile(var(n.part) + 1, tiles, n.s.threads) : integer(tiles);
   const bool even = !shared || tiles % n.s.threads == 0;
   return {first + var(block) * of_block, tiles_in_block(first, end, owned, even, var(block), of_block)};
 }
 Tiles rows_of(const GemmNest& n) {
-  return tiles_of(n, n.s.split == 0, n.row_tiles(), n.task_row_tiles(), n.ic, n.mc());
+  return tiles_of(n, n.s.split == 0, n.row_tiles(), n.part_row_tiles(), n.ic, n.mc());
 }
 Tiles columns_of(const GemmNest& n) {
-  return tiles_of(n, n.s.split == 1, n.column_tiles(), n.task_column_tiles(), n.jc, n.nc());
+  return tiles_of(n, n.s.split == 1, n.column_tiles(), n.part_column_tiles(), n.jc, n.nc());
 }
 
 Stmt prefetch(const GemmNest& n, const RegisterTile& tile, const Expr& k) {
@@ -133,7 +133,7 @@ Expr GemmNest::column_of(const Expr& tile) const {
 void init(GemmNest& nest, const char* name) {
   nest.builder.kernel.name = name;
   nest.builder.kernel.target = Target::kCpu;
-  nest.builder.make_vars({{nest.task, "task_index"},
+  nest.builder.make_vars({{nest.part, "task_index"},
                           {nest.batch, "batch"},
                           {nest.jc, "jc"},
                           {nest.pc, "pc"},
@@ -163,17 +163,17 @@ Kernel kernel_of(GemmNest& n) {
   if (n.pack_a) tiles.push_front(n.pack_a(row_tiles));
   Block k_body = block(Let{n.k0, var(n.pc) * n.kc()});
   if (n.pack_b) k_body.push_back(n.pack_b(column_tiles));
-  k_body.push_back(loop(n.ic, ceil_div(n.task_row_tiles(), n.mc()), LoopKind::kSerial, tiles));
+  k_body.push_back(loop(n.ic, ceil_div(n.part_row_tiles(), n.mc()), LoopKind::kSerial, tiles));
   Block of_columns = n.before_columns ? n.before_columns() : Block();
   of_columns.push_back(loop(n.pc, n.k_blocks(), LoopKind::kSerial, k_body));
-  Block body = block(loop(n.jc, ceil_div(n.task_column_tiles(), n.nc()), LoopKind::kSerial, of_columns));
-  body = over_parts(n.p.batch, n.s.split == 2, n.batch, n.task, body);
-  Block of_task;
-  for (const BufferId buffer : n.scratch) of_task.push_back(Alloc{buffer});
-  append(of_task, n.at_start);
-  append(of_task, body);
-  const std::int64_t tasks = n.s.split == 2 ? n.p.batch : n.s.threads;
-  n.builder.kernel.body = block(loop(n.task, tasks, LoopKind::kParallel, of_task));
+  Block body = block(loop(n.jc, ceil_div(n.part_column_tiles(), n.nc()), LoopKind::kSerial, of_columns));
+  body = over_items(n.p.batch, n.s.split == 2, n.batch, n.part, body);
+  Block of_part;
+  for (const BufferId buffer : n.scratch) of_part.push_back(Alloc{buffer});
+  append(of_part, n.at_start);
+  append(of_part, body);
+  const std::int64_t parts = n.s.split == 2 ? n.p.batch : n.s.threads;
+  n.builder.kernel.body = block(loop(n.part, parts, LoopKind::kParallel, of_part));
   return std::move(n.builder.kernel);
 }
 

@@ -30,7 +30,7 @@ struct GemmNest {
   ir::KernelBuilder builder;
   FusedEpilogue epilogue;
   ir::BufferId c{};
-  ir::VarId task{}, batch{}, jc{}, pc{}, ic{}, jt{}, it{};  ///< loops, outermost first
+  ir::VarId part{}, batch{}, jc{}, pc{}, ic{}, jt{}, it{};  ///< loops, outermost first
   ir::VarId k0{}, column{}, row{};  ///< the first ones of the current block of k and of the current tile
 
   // What follows may use the variables above; `k` counts from k0, `i` from `row`, `j` from `column`.
@@ -53,18 +53,18 @@ struct GemmNest {
   /// Copy the current block's so many tiles; empty where nothing is copied.
   std::function<ir::Stmt(const ir::Expr&tiles)> pack_a, pack_b;
   std::function<ir::Block()> before_columns;  ///< for each block of columns (jc), before its blocks of k
-  std::vector<ir::BufferId> scratch;          ///< a task's
-  ir::Block at_start;                         ///< of a task
+  std::vector<ir::BufferId> scratch;          ///< a part's
+  ir::Block at_start;                         ///< of a part
 
   std::int64_t nr() const { return s.nv * s.lanes; }
   std::int64_t row_tiles() const { return ceil_div(p.m, s.mr); }
   std::int64_t column_tiles() const { return ceil_div(p.n, nr()); }
   std::int64_t k_blocks() const { return ceil_div(p.k, s.kc); }
-  std::int64_t task_row_tiles() const { return ceil_div(row_tiles(), s.split == 0 ? s.threads : 1); }
-  std::int64_t task_column_tiles() const { return ceil_div(column_tiles(), s.split == 1 ? s.threads : 1); }
+  std::int64_t part_row_tiles() const { return ceil_div(row_tiles(), s.split == 0 ? s.threads : 1); }
+  std::int64_t part_column_tiles() const { return ceil_div(column_tiles(), s.split == 1 ? s.threads : 1); }
   // Of a block.
-  std::int64_t mc() const { return std::min(s.mc, task_row_tiles()); }
-  std::int64_t nc() const { return std::min(s.nc, task_column_tiles()); }
+  std::int64_t mc() const { return std::min(s.mc, part_row_tiles()); }
+  std::int64_t nc() const { return std::min(s.nc, part_column_tiles()); }
   std::int64_t kc() const { return std::min(s.kc, p.k); }
 
   /// Number of the matrix of the batch.

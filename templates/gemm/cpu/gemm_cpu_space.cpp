@@ -20,14 +20,14 @@ const Values& k_steps() {
 
 using S = GemmCpuSchedule;
 
-/// Of a task.
+/// Of a part.
 std::int64_t row_tiles(const ProductView& p, const S& s) {
   return ceil_div(ceil_div(p.m, s.mr), s.split == 0 ? s.threads : 1);
 }
 std::int64_t column_tiles(const ProductView& p, const S& s) {
   return ceil_div(ceil_div(p.n, s.nv * s.lanes), s.split == 1 ? s.threads : 1);
 }
-/// Whether no task has two of them.
+/// Whether no part has two of them.
 bool one_column_tile(const ProductView& p, const Limits& limits) {
   return p.n <= cpu::lane_counts(limits).front();
 }

@@ -16,7 +16,7 @@ namespace lehr {
 /// is here.
 struct GemmCpuSchedule {
   std::int64_t threads = 1;
-  std::int64_t split = 0;  ///< 0: rows over the threads, 1: columns, 2: batch (one task per matrix)
+  std::int64_t split = 0;  ///< 0: rows over the threads, 1: columns, 2: batch (one part per matrix)
   std::int64_t lanes = 16;
   std::int64_t mr = 1;                  ///< rows of the micro-kernel
   std::int64_t nv = 1;                  ///< vectors of the micro-kernel

@@ -1,10 +1,10 @@
-// The loop nest of one task, which owns a range of column tiles (nr columns each):
+// The loop nest of one part, which owns a range of column tiles (nr columns each):
 //
 //   for batch / for jc: blocks of nc column tiles
 //     for it: tiles of mr rows / for jt: column tiles of the block      (order exchanges the two)
 //       mr x nr vector accumulators over all of k, then each summed over its lanes
 //
-// A few rows of A that are not contiguous in k are copied so first, by every task.
+// A few rows of A that are not contiguous in k are copied so first, by every part.
 #include "templates/gemm/cpu/gemm_dot_cpu.h"
 
 #include <algorithm>
@@ -108,11 +108,11 @@ struct Lowering {
   BufferId a_rows{};    ///< A's rows, copied
   BufferId sums{};      ///< of a tile, by whole vectors of a row, for the epilogue
   bool by_element{};    ///< the epilogue reads elements that are not neighbours
-  VarId task{}, batch{}, jc{}, jt{}, it{}, row{}, column{};
+  VarId part{}, batch{}, jc{}, jt{}, it{}, row{}, column{};
 
   std::int64_t tiles() const { return ceil_div(p.n, s.nr); }
-  std::int64_t task_tiles() const { return ceil_div(tiles(), s.threads); }
-  std::int64_t nc() const { return std::min(s.nc, task_tiles()); }
+  std::int64_t part_tiles() const { return ceil_div(tiles(), s.threads); }
+  std::int64_t nc() const { return std::min(s.nc, part_tiles()); }
   bool is_scattered() const { return p.c == Layout::kColumn; }
   std::int64_t row_vectors(std::int64_t columns) const { return ceil_div(columns, s.lanes); }
   bool copies_a() const { return p.a == Layout::kColumn; }
@@ -282,10 +282,10 @@ Stmt copy_a(Lowering& l) {
 
 /// The tiles of a block of columns.
 Block tiles_of_block(Lowering& l) {
-  const Expr first = cpu::first_tile(var(l.task), l.tiles(), l.s.threads);
-  const Expr end = cpu::first_tile(var(l.task) + 1, l.tiles(), l.s.threads);
+  const Expr first = cpu::first_tile(var(l.part), l.tiles(), l.s.threads);
+  const Expr end = cpu::first_tile(var(l.part) + 1, l.tiles(), l.s.threads);
   const bool even = l.tiles() % l.s.threads == 0;
-  const Expr tiles_now = cpu::tiles_in_block(first, end, l.task_tiles(), even, var(l.jc), l.nc());
+  const Expr tiles_now = cpu::tiles_in_block(first, end, l.part_tiles(), even, var(l.jc), l.nc());
   const Expr tile_index = first + var(l.jc) * l.nc() + var(l.jt);
 
   const std::int64_t full_rows = l.p.m / l.s.mr, tail_rows = l.p.m % l.s.mr;
@@ -322,7 +322,7 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Schedule& schedule, co
   l.operands = add_params(builder, l.p);
   l.epilogue = FusedEpilogue(builder, workload);
   l.by_element = l.is_scattered() && has_residual(workload.epilogue);
-  l.task = builder.var("task_index");
+  l.part = builder.var("task_index");
   l.batch = builder.var("batch");
   l.jc = builder.var("jc");
   l.jt = builder.var("jt");
@@ -334,12 +334,12 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Schedule& schedule, co
   if (keeps_sums)
     l.sums = builder.buffer("sums", DType::kF32, Scope::kScratch, l.s.mr * l.row_vectors(l.s.nr) * l.s.lanes);
   if (l.copies_a()) l.a_rows = builder.buffer("a_rows", DType::kF32, Scope::kScratch, l.p.m * l.a_pitch());
-  Block body = block(loop(l.jc, ceil_div(l.task_tiles(), l.nc()), LoopKind::kSerial, tiles_of_block(l)));
+  Block body = block(loop(l.jc, ceil_div(l.part_tiles(), l.nc()), LoopKind::kSerial, tiles_of_block(l)));
   if (l.copies_a()) body.push_front(copy_a(l));
   if (l.p.batch > 1) body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, body));
   if (l.copies_a()) body.push_front(Alloc{l.a_rows});
   if (keeps_sums) body.push_front(Alloc{l.sums});
-  builder.kernel.body = block(loop(l.task, l.s.threads, LoopKind::kParallel, body));
+  builder.kernel.body = block(loop(l.part, l.s.threads, LoopKind::kParallel, body));
   return std::move(builder.kernel);
 }
 

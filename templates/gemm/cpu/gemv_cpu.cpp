@@ -1,4 +1,4 @@
-// The loop nest of one task, which owns a range of column chunks (a chunk: nv vectors):
+// The loop nest of one part, which owns a range of column chunks (a chunk: nv vectors):
 //
 //   for batch / for jb: blocks of nb chunks
 //     for kb: ku rows of B at a time            -> ku x m scalars of A in registers
@@ -79,12 +79,12 @@ struct Lowering {
   FusedEpilogue epilogue;
   BufferId sums{};         ///< [row][column of the block], where C's rows are not contiguous
   bool finishes_behind{};  ///< there the epilogue needs to know of elements of C, one by one
-  VarId task{}, batch{}, jb{}, jc{}, column{}, k0{};
+  VarId part{}, batch{}, jb{}, jc{}, column{}, k0{};
 
   std::int64_t chunk() const { return s.nv * s.lanes; }
   std::int64_t chunks() const { return ceil_div(p.n, chunk()); }
-  std::int64_t task_chunks() const { return ceil_div(chunks(), s.threads); }
-  std::int64_t nb() const { return std::min(s.nb, task_chunks()); }
+  std::int64_t part_chunks() const { return ceil_div(chunks(), s.threads); }
+  std::int64_t nb() const { return std::min(s.nb, part_chunks()); }
   std::int64_t block_columns() const { return nb() * chunk(); }
   bool stores_behind() const { return p.c == Layout::kColumn; }
   Expr batch_offset(std::int64_t elements) const { return p.batch == 1 ? integer(0) : var(batch) * elements; }
@@ -171,7 +171,7 @@ Kernel lower_gemv_cpu(const Workload& workload, const Schedule& schedule, const 
   l.operands = add_params(builder, l.p);
   l.epilogue = FusedEpilogue(builder, workload);
   l.finishes_behind = l.stores_behind() && has_residual(workload.epilogue);
-  l.task = builder.var("task_index");
+  l.part = builder.var("task_index");
   l.batch = builder.var("batch");
   l.jb = builder.var("jb");
   const VarId kb = builder.var("kb");
@@ -182,11 +182,11 @@ Kernel lower_gemv_cpu(const Workload& workload, const Schedule& schedule, const 
   if (l.stores_behind())
     l.sums = builder.buffer("sums", DType::kF32, Scope::kScratch, l.p.m * l.block_columns());
 
-  const Expr first_chunk = cpu::first_tile(var(l.task), l.chunks(), l.s.threads);
-  const Expr end_chunk = cpu::first_tile(var(l.task) + 1, l.chunks(), l.s.threads);
+  const Expr first_chunk = cpu::first_tile(var(l.part), l.chunks(), l.s.threads);
+  const Expr end_chunk = cpu::first_tile(var(l.part) + 1, l.chunks(), l.s.threads);
   const bool even = l.chunks() % l.s.threads == 0;
   const Expr chunks_now =
-      cpu::tiles_in_block(first_chunk, end_chunk, l.task_chunks(), even, var(l.jb), l.nb());
+      cpu::tiles_in_block(first_chunk, end_chunk, l.part_chunks(), even, var(l.jb), l.nb());
 
   const std::int64_t whole = l.p.k / l.s.ku, rest = l.p.k % l.s.ku;
   Block k_loops;
@@ -204,10 +204,10 @@ Kernel lower_gemv_cpu(const Workload& workload, const Schedule& schedule, const 
     k_loops.push_back(chunks_over(l, rest, {integer(0), integer(1)}, first_chunk, chunks_now));
   }
   if (l.stores_behind()) k_loops.push_back(store_block(l, first_chunk, chunks_now));
-  Block body = block(loop(l.jb, ceil_div(l.task_chunks(), l.nb()), LoopKind::kSerial, k_loops));
+  Block body = block(loop(l.jb, ceil_div(l.part_chunks(), l.nb()), LoopKind::kSerial, k_loops));
   if (l.p.batch > 1) body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, body));
   if (l.stores_behind()) body.push_front(Alloc{l.sums});
-  builder.kernel.body = block(loop(l.task, l.s.threads, LoopKind::kParallel, body));
+  builder.kernel.body = block(loop(l.part, l.s.threads, LoopKind::kParallel, body));
   return std::move(builder.kernel);
 }
 

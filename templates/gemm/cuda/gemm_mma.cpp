@@ -362,7 +362,7 @@ class Lowering {
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
   const Gemm& g = workload.gemm();
   if (auto reason = why_not_gemm_mma(g, limits)) return reason;
-  if (auto reason = why_left_to(gemm_wgmma_template(), g.a.type, workload, limits)) return reason;
+  if (auto reason = why_served_by(gemm_wgmma_template(), g.a.type, workload, limits)) return reason;
   return cuda::why_no_indices(g, kLargestTile);
 }
 
@@ -377,7 +377,7 @@ Kernel lower_gemm_mma(const Workload& workload, const GemmMmaProblem& problem,
   return Lowering(workload, problem, schedule).kernel();
 }
 
-std::optional<std::string> why_left_to(const Template& other, DType operand, const Workload& workload,
+std::optional<std::string> why_served_by(const Template& other, DType operand, const Workload& workload,
                                        const Limits& limits) {
   if (!is_8_bit_float(operand) || limits.has(Ability::kMmaF8IsNative)) return std::nullopt;
   if (why_unserved(other, workload, limits)) return std::nullopt;

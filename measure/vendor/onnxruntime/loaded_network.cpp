@@ -1,4 +1,4 @@
-#include "measure/vendor/onnxruntime/session.h"
+#include "measure/vendor/onnxruntime/loaded_network.h"
 
 #include <fmt/ranges.h>
 
@@ -145,7 +145,7 @@ Engine::Engine(const std::vector<std::string>& libraries) {
   expect(api_, ort::CreateEnv(api_, OrtLoggingLevel::kError, "lehr", &environment_));
 }
 
-struct Session::State {
+struct LoadedNetwork::State {
   State(const Engine& engine) : api(engine.api()) {}
   ~State() {
     fed.clear();
@@ -153,7 +153,7 @@ struct Session::State {
     if (session != nullptr) ort::ReleaseSession(api, session);
   }
 
-  void set_up(OwnedOptions& options, const SessionOptions& wanted) const {
+  void set_up(OwnedOptions& options, const LoadOptions& wanted) const {
     expect(api, ort::CreateSessionOptions(api, options.fresh()));
     expect(api, ort::SetIntraOpNumThreads(api, options.get(), wanted.threads));
     // Else its threads go on spinning behind an inference, on the CPUs that another session's need.
@@ -203,7 +203,7 @@ struct Session::State {
   std::vector<OwnedValue> fed, made;
 };
 
-Session::Session(const Engine& engine, const std::string& path, const SessionOptions& options)
+LoadedNetwork::LoadedNetwork(const Engine& engine, const std::string& path, const LoadOptions& options)
     : state_(std::make_unique<State>(engine)) {
   OwnedOptions own(engine.api());
   state_->set_up(own, options);
@@ -212,7 +212,7 @@ Session::Session(const Engine& engine, const std::string& path, const SessionOpt
   state_->look();
 }
 
-Session::Session(const Engine& engine, std::string_view bytes, const SessionOptions& options)
+LoadedNetwork::LoadedNetwork(const Engine& engine, std::string_view bytes, const LoadOptions& options)
     : state_(std::make_unique<State>(engine)) {
   OwnedOptions own(engine.api());
   state_->set_up(own, options);
@@ -221,16 +221,16 @@ Session::Session(const Engine& engine, std::string_view bytes, const SessionOpti
   state_->look();
 }
 
-Session::~Session() = default;
+LoadedNetwork::~LoadedNetwork() = default;
 
-const std::vector<Value>& Session::inputs() const {
+const std::vector<Value>& LoadedNetwork::inputs() const {
   return state_->inputs;
 }
-const std::vector<Value>& Session::outputs() const {
+const std::vector<Value>& LoadedNetwork::outputs() const {
   return state_->outputs;
 }
 
-void Session::feed(const std::vector<Data>& data) {
+void LoadedNetwork::feed(const std::vector<Data>& data) {
   State& state = *state_;
   state.fed.clear();
   state.bytes.clear();
@@ -252,7 +252,7 @@ void Session::feed(const std::vector<Data>& data) {
   }
 }
 
-double Session::run() {
+double LoadedNetwork::run() {
   State& state = *state_;
   std::vector<const char*> input_names, output_names;
   std::vector<const OrtValue*> inputs;
@@ -273,7 +273,7 @@ double Session::run() {
   return us;
 }
 
-std::vector<Data> Session::results() const {
+std::vector<Data> LoadedNetwork::results() const {
   const State& state = *state_;
   std::vector<Data> results;
   for (std::size_t i = 0; i < state.outputs.size(); ++i) {

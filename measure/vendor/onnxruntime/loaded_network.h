@@ -47,20 +47,20 @@ struct Data {
 /// Of an element; 0: of text, and of types that have no whole bytes or are not known.
 std::size_t bytes_of(OrtElementType type);
 
-struct SessionOptions {
+struct LoadOptions {
   int threads = 1;        ///< of its intra-op pool, the caller's thread among them
   std::string plugin;     ///< a library of operators; "": none
   bool optimized = true;  ///< all optimizations, or none
 };
 
-class Session {
+class LoadedNetwork {
  public:
   /// Of a file. Throws Error(kUser) with the engine's words for a model that it refuses.
-  Session(const Engine& engine, const std::string& path, const SessionOptions& options);
+  LoadedNetwork(const Engine& engine, const std::string& path, const LoadOptions& options);
   /// Of a file's bytes.
-  Session(const Engine& engine, std::string_view bytes, const SessionOptions& options);
-  ~Session();
-  Session(const Session&) = delete;
+  LoadedNetwork(const Engine& engine, std::string_view bytes, const LoadOptions& options);
+  ~LoadedNetwork();
+  LoadedNetwork(const LoadedNetwork&) = delete;
 
   const std::vector<Value>& inputs() const;
   const std::vector<Value>& outputs() const;

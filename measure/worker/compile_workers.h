@@ -11,7 +11,7 @@
 
 namespace lehr {
 
-struct CompilePoolOptions {
+struct CompileWorkersOptions {
   WorkerOptions worker;
   Target target;  ///< whose Backend::worker_compiler is used
   /// Its time_limit_s is kept twice: the library is asked to stop then, and a worker that has not answered a
@@ -29,14 +29,14 @@ struct CompilePoolOptions {
 /// it (PR_SET_PDEATHSIG) and none is left behind. A worker that is lost is replaced. Crashes are
 /// Failure{kCompile}, a passed time limit is kCompileTimeout, exhausted memory kOutOfMemory; what the log
 /// speaks against is kRejected.
-class CompilePool : public Compiler {
+class CompileWorkers : public Compiler {
  public:
   /// Starts the first worker. Throws Error(kEnvironment) when the library is missing or too old for the
   /// architecture, or when no worker can be started.
-  explicit CompilePool(CompilePoolOptions options);
-  ~CompilePool() override;
-  CompilePool(const CompilePool&) = delete;
-  CompilePool& operator=(const CompilePool&) = delete;
+  explicit CompileWorkers(CompileWorkersOptions options);
+  ~CompileWorkers() override;
+  CompileWorkers(const CompileWorkers&) = delete;
+  CompileWorkers& operator=(const CompileWorkers&) = delete;
 
   std::vector<Compiled> compile(std::span<const Source> sources) override;
   /// The worker compiler's.

@@ -1,6 +1,6 @@
 // Compile workers with a compiler that crashes, hangs and devours memory (fake_nvrtc.cpp), through the same
 // path as the real one.
-#include "measure/worker/compile_pool.h"
+#include "measure/worker/compile_workers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-CompilePoolOptions options(int workers = 2) {
-  CompilePoolOptions options;
+CompileWorkersOptions options(int workers = 2) {
+  CompileWorkersOptions options;
   options.worker.executable = LEHR_MEASURE_WORKER;
   options.target = Target::kCuda;
   options.compiler.arch = "sm_90a";
@@ -65,9 +65,9 @@ void expect_failure(const Compiled& compiled, FailureKind kind, const std::strin
 
 // Workers die with the thread that started them, so that the one that compiles ahead has to outlive its
 // batches.
-TEST(CompilePool, KeepsItsWorkersWhileItCompilesAhead) {
-  CompilePool pool(options());
-  CompileAhead ahead(pool);
+TEST(CompileWorkers, KeepsItsWorkersWhileItCompilesAhead) {
+  CompileWorkers workers(options());
+  CompileAhead ahead(workers);
   std::set<int> pids;
   for (int round = 0; round < 3; ++round) {
     ahead.begin({source("a", "slow"), source("b", "slow"), source("c")});
@@ -83,16 +83,16 @@ TEST(CompilePool, KeepsItsWorkersWhileItCompilesAhead) {
   EXPECT_EQ(read(ahead.take().results[0]).entry, "e");
 }
 
-TEST(CompilePool, KeepsTheOrderAndItsWorkers) {
-  CompilePool pool(options());
-  EXPECT_EQ(pool.workers(), 2);
-  EXPECT_EQ(pool.identity(), "NVRTC 13.0 --gpu-architecture=sm_90a --std=c++17");
+TEST(CompileWorkers, KeepsTheOrderAndItsWorkers) {
+  CompileWorkers workers(options());
+  EXPECT_EQ(workers.workers(), 2);
+  EXPECT_EQ(workers.identity(), "NVRTC 13.0 --gpu-architecture=sm_90a --std=c++17");
   std::set<int> pids;
   for (int round = 0; round < 3; ++round) {
     std::vector<Source> sources;
     for (int i = 0; i < 9; ++i)
       sources.push_back(source("kernel" + std::to_string(i), i % 2 ? "slow" : "nothing"));
-    const std::vector<Compiled> results = pool.compile(sources);
+    const std::vector<Compiled> results = workers.compile(sources);
     ASSERT_EQ(results.size(), sources.size());
     for (std::size_t i = 0; i < results.size(); ++i) {
       const Compilation compilation = read(results[i]);
@@ -103,19 +103,19 @@ TEST(CompilePool, KeepsTheOrderAndItsWorkers) {
     }
   }
   EXPECT_EQ(pids.size(), 2u);
-  EXPECT_TRUE(pool.compile({}).empty());
+  EXPECT_TRUE(workers.compile({}).empty());
 }
 
-TEST(CompilePool, LosesOneCandidateToACrash) {
+TEST(CompileWorkers, LosesOneCandidateToACrash) {
   struct Case {
     std::string word, words;
   };
-  CompilePool pool(options());
+  CompileWorkers workers(options());
   for (const Case& one :
        {Case{"crash", "the compiler crashed: SIGSEGV"}, Case{"abort", "the compiler crashed: SIGABRT"},
         Case{"exit", "the compiler crashed: exited with status 3"}}) {
     SCOPED_TRACE(one.word);
-    const std::vector<Compiled> results = pool.compile(
+    const std::vector<Compiled> results = workers.compile(
         std::vector<Source>{source("a"), source("b", one.word), source("c"), source("d"), source("e")});
     expect_failure(results[1], FailureKind::kCompile, one.words);
     for (const std::size_t i : {0, 2, 3, 4})
@@ -123,31 +123,31 @@ TEST(CompilePool, LosesOneCandidateToACrash) {
   }
 }
 
-TEST(CompilePool, SurvivesABatchOfNothingButCrashes) {
-  CompilePool pool(options());
-  const std::vector<Compiled> results = pool.compile(std::vector<Source>(5, source("bad", "crash")));
+TEST(CompileWorkers, SurvivesABatchOfNothingButCrashes) {
+  CompileWorkers workers(options());
+  const std::vector<Compiled> results = workers.compile(std::vector<Source>(5, source("bad", "crash")));
   for (const Compiled& one : results) expect_failure(one, FailureKind::kCompile, "SIGSEGV");
-  EXPECT_EQ(read(pool.compile(std::vector<Source>{source("good")})[0]).entry, "good");
+  EXPECT_EQ(read(workers.compile(std::vector<Source>{source("good")})[0]).entry, "good");
 }
 
-TEST(CompilePool, KillsACompilationThatNeverEnds) {
-  CompilePoolOptions hurried = options();
+TEST(CompileWorkers, KillsACompilationThatNeverEnds) {
+  CompileWorkersOptions hurried = options();
   hurried.compiler.time_limit_s = 0.5;
-  CompilePool pool(hurried);
+  CompileWorkers workers(hurried);
   const std::vector<Compiled> results =
-      pool.compile(std::vector<Source>{source("stuck", "hang"), source("a"), source("b")});
+      workers.compile(std::vector<Source>{source("stuck", "hang"), source("a"), source("b")});
   expect_failure(results[0], FailureKind::kCompileTimeout, "the compiler was killed after 1.5 s");
   EXPECT_GE(std::get<Failure>(results[0]).resources.compile_s, 1.5);
   EXPECT_EQ(read(results[1]).entry, "a");
   EXPECT_EQ(read(results[2]).entry, "b");
 }
 
-TEST(CompilePool, LimitsTheMemoryOfACompilation) {
+TEST(CompileWorkers, LimitsTheMemoryOfACompilation) {
   if (!kMemoryIsLimited) GTEST_SKIP() << "no memory limit under this sanitizer (measure/system/memory_limit.h)";
-  CompilePoolOptions small = options();
+  CompileWorkersOptions small = options();
   small.memory_bytes = std::int64_t{256} << 20;
-  CompilePool pool(small);
-  const std::vector<Compiled> results = pool.compile(std::vector<Source>{
+  CompileWorkers workers(small);
+  const std::vector<Compiled> results = workers.compile(std::vector<Source>{
       source("greedy", "devour"), source("a"), source("careless", "starve"), source("b")});
   expect_failure(results[0], FailureKind::kOutOfMemory, "NVRTC ran out of memory");
   expect_failure(results[2], FailureKind::kCompile, "SIGABRT");
@@ -155,9 +155,9 @@ TEST(CompilePool, LimitsTheMemoryOfACompilation) {
   EXPECT_EQ(read(results[3]).entry, "b");
 }
 
-TEST(CompilePool, RejectsByTheLogAndKeepsTheWorker) {
-  CompilePool pool(options(1));
-  const std::vector<Compiled> results = pool.compile(std::vector<Source>{
+TEST(CompileWorkers, RejectsByTheLogAndKeepsTheWorker) {
+  CompileWorkers workers(options(1));
+  const std::vector<Compiled> results = workers.compile(std::vector<Source>{
       source("a"), source("b", "refuse"), source("c", "spill"), source("d", "advise"), source("e")});
   expect_failure(results[1], FailureKind::kCompile, "b.cu(7): error");
   expect_failure(results[2], FailureKind::kRejected, "spilled 20 bytes per thread");
@@ -168,58 +168,58 @@ TEST(CompilePool, RejectsByTheLogAndKeepsTheWorker) {
   EXPECT_EQ(read(results[0]).pid, read(results[4]).pid);
 }
 
-TEST(CompilePool, AnswersTheNextBatchRightAfterABrokenEnvironmentEndedOne) {
-  CompilePool pool(options());
+TEST(CompileWorkers, AnswersTheNextBatchRightAfterABrokenEnvironmentEndedOne) {
+  CompileWorkers workers(options());
   EXPECT_THROW(
-      pool.compile(std::vector<Source>{source("a", "slow"), source("b", "option"), source("c", "slow")}),
+      workers.compile(std::vector<Source>{source("a", "slow"), source("b", "option"), source("c", "slow")}),
       Error);
   const std::vector<Compiled> results =
-      pool.compile(std::vector<Source>{source("x"), source("y"), source("z")});
+      workers.compile(std::vector<Source>{source("x"), source("y"), source("z")});
   EXPECT_EQ(read(results[0]).entry, "x");
   EXPECT_EQ(read(results[1]).entry, "y");
   EXPECT_EQ(read(results[2]).entry, "z");
 }
 
-TEST(CompilePool, ReplacesAWorkerThatDiedWhileIdle) {
-  CompilePool pool(options(1));
-  const int first = read(pool.compile(std::vector<Source>{source("a")})[0]).pid;
+TEST(CompileWorkers, ReplacesAWorkerThatDiedWhileIdle) {
+  CompileWorkers workers(options(1));
+  const int first = read(workers.compile(std::vector<Source>{source("a")})[0]).pid;
   kill(first, SIGKILL);
   // It may die before the next request or during it: then the compiler is taken for the one that died.
-  const Compiled second = pool.compile(std::vector<Source>{source("b")})[0];
+  const Compiled second = workers.compile(std::vector<Source>{source("b")})[0];
   if (const auto* failure = std::get_if<Failure>(&second)) {
     EXPECT_EQ(failure->kind, FailureKind::kOutOfMemory);
   }
-  const Compilation third = read(pool.compile(std::vector<Source>{source("c")})[0]);
+  const Compilation third = read(workers.compile(std::vector<Source>{source("c")})[0]);
   EXPECT_EQ(third.entry, "c");
   EXPECT_NE(third.pid, first);
 }
 
-TEST(CompilePool, LeavesNoFilesBehind) {
+TEST(CompileWorkers, LeavesNoFilesBehind) {
   const TempDir base;
   {
-    CompilePoolOptions here = options();
+    CompileWorkersOptions here = options();
     here.temp_base = base.path();
-    CompilePool pool(here);
-    pool.compile(std::vector<Source>{source("a"), source("b", "crash"), source("c")});
+    CompileWorkers workers(here);
+    workers.compile(std::vector<Source>{source("a"), source("b", "crash"), source("c")});
   }
   std::size_t left = 0;
   for (const auto& entry : std::filesystem::directory_iterator(base.path())) left += entry.is_directory();
   EXPECT_EQ(left, 0u);
 }
 
-TEST(CompilePool, SaysInOneSentenceWhatIsMissing) {
-  CompilePoolOptions old = options();
+TEST(CompileWorkers, SaysInOneSentenceWhatIsMissing) {
+  CompileWorkersOptions old = options();
   old.compiler.arch = "sm_20";
   try {
-    CompilePool pool(old);
+    CompileWorkers workers(old);
     FAIL() << "sm_20 was accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kEnvironment);
     EXPECT_THAT(error.what(), HasSubstr("cannot compile for sm_20; it knows sm_75"));
   }
-  CompilePoolOptions no_worker = options();
+  CompileWorkersOptions no_worker = options();
   no_worker.worker.executable = "/bin/true";
-  EXPECT_THROW(CompilePool{no_worker}, Error);
+  EXPECT_THROW(CompileWorkers{no_worker}, Error);
 }
 
 }  // namespace

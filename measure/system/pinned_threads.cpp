@@ -1,5 +1,5 @@
 // A round counter that helpers spin or sleep on, and a count of those still at work.
-#include "measure/system/task_pool.h"
+#include "measure/system/pinned_threads.h"
 
 #include <sched.h>
 
@@ -32,7 +32,7 @@ void spin_until(Ready ready) {
 
 }  // namespace
 
-TaskPool::TaskPool(int threads, const std::vector<int>& cpus) : threads_(threads) {
+PinnedThreads::PinnedThreads(int threads, const std::vector<int>& cpus) : threads_(threads) {
   CHECK(threads >= 1 && !cpus.empty(), "threads={} cpus={}", threads, cpus.size());
   if (threads == 1) return;
   pin_to_cpu(cpus[0]);
@@ -45,14 +45,14 @@ TaskPool::TaskPool(int threads, const std::vector<int>& cpus) : threads_(threads
   }
 }
 
-TaskPool::~TaskPool() {
+PinnedThreads::~PinnedThreads() {
   quit_ = true;
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
   for (std::thread& helper : helpers_) helper.join();
 }
 
-void TaskPool::help(int thread) {
+void PinnedThreads::help(int thread) {
   for (std::uint32_t seen = 0;;) {
     while (round_.load(std::memory_order_acquire) == seen) {
       if (!open_.load(std::memory_order_relaxed)) {
@@ -70,35 +70,35 @@ void TaskPool::help(int thread) {
   }
 }
 
-void TaskPool::work(int thread) {
-  if (tasks_ == threads_) {
+void PinnedThreads::work(int thread) {
+  if (parts_ == threads_) {
     body_(context_, thread, thread);
     return;
   }
-  for (long task = next_task_.fetch_add(1, std::memory_order_relaxed); task < tasks_;
-       task = next_task_.fetch_add(1, std::memory_order_relaxed)) {
-    body_(context_, thread, task);
+  for (long part = next_part_.fetch_add(1, std::memory_order_relaxed); part < parts_;
+       part = next_part_.fetch_add(1, std::memory_order_relaxed)) {
+    body_(context_, thread, part);
   }
 }
 
-void TaskPool::start_round() {
-  next_task_.store(0, std::memory_order_relaxed);
+void PinnedThreads::start_round() {
+  next_part_.store(0, std::memory_order_relaxed);
   working_.store(threads_ - 1, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
-  // An open pool's helpers all spin: open() has seen to it.
+  // An open group's helpers all spin: open() has seen to it.
   if (!open_.load(std::memory_order_relaxed)) round_.notify_all();
 }
 
-void TaskPool::finish_round() {
+void PinnedThreads::finish_round() {
   spin_until([this] { return working_.load(std::memory_order_acquire) == 0; });
 }
 
-void TaskPool::run(long tasks, Body body, void* context) {
-  if (threads_ == 1 || tasks == 1) {
-    for (long task = 0; task < tasks; ++task) body(context, 0, task);
+void PinnedThreads::run(long parts, Body body, void* context) {
+  if (threads_ == 1 || parts == 1) {
+    for (long part = 0; part < parts; ++part) body(context, 0, part);
     return;
   }
-  tasks_ = tasks;
+  parts_ = parts;
   body_ = body;
   context_ = context;
   start_round();
@@ -106,11 +106,11 @@ void TaskPool::run(long tasks, Body body, void* context) {
   finish_round();
 }
 
-void TaskPool::open() {
+void PinnedThreads::open() {
   if (threads_ == 1) return;
-  // A round without work wakes the sleepers; they find the pool open when they look for the next one.
-  tasks_ = 0;
-  next_task_.store(0, std::memory_order_relaxed);
+  // A round without work wakes the sleepers; they find the group open when they look for the next one.
+  parts_ = 0;
+  next_part_.store(0, std::memory_order_relaxed);
   working_.store(threads_ - 1, std::memory_order_relaxed);
   open_.store(true, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
@@ -118,7 +118,7 @@ void TaskPool::open() {
   finish_round();
 }
 
-void TaskPool::close() {
+void PinnedThreads::close() {
   open_.store(false, std::memory_order_relaxed);
 }
 

@@ -1,5 +1,5 @@
 // One thread, many workers: poll() tells who has answered.
-#include "measure/worker/compile_pool.h"
+#include "measure/worker/compile_workers.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -52,14 +52,14 @@ Failure compile_failure_of(const Death& death, double limit_s) {
 
 }  // namespace
 
-struct CompilePool::State {
-  CompilePoolOptions options;
+struct CompileWorkers::State {
+  CompileWorkersOptions options;
   TempDir directory;
   std::string identity;
   std::vector<Seat> seats;
   std::uint64_t compiled = 0;
 
-  explicit State(CompilePoolOptions given) : options(std::move(given)), directory(options.temp_base) {
+  explicit State(CompileWorkersOptions given) : options(std::move(given)), directory(options.temp_base) {
     if (options.workers < 0) throw_user("the number of compile workers must be 0 (one per CPU) or more");
     if (options.workers == 0) options.workers = static_cast<int>(allowed_cpus().size());
     seats.resize(static_cast<std::size_t>(options.workers));
@@ -197,14 +197,14 @@ struct CompilePool::State {
   }
 };
 
-CompilePool::CompilePool(CompilePoolOptions options) : state_(std::make_unique<State>(std::move(options))) {
+CompileWorkers::CompileWorkers(CompileWorkersOptions options) : state_(std::make_unique<State>(std::move(options))) {
   state_->start(state_->seats[0]);
   state_->finish_start(state_->seats[0]);
 }
 
-CompilePool::~CompilePool() = default;
+CompileWorkers::~CompileWorkers() = default;
 
-std::vector<Compiled> CompilePool::compile(std::span<const Source> sources) {
+std::vector<Compiled> CompileWorkers::compile(std::span<const Source> sources) {
   try {
     return state_->compile(sources);
   } catch (...) {
@@ -213,11 +213,11 @@ std::vector<Compiled> CompilePool::compile(std::span<const Source> sources) {
   }
 }
 
-std::string CompilePool::identity() const {
+std::string CompileWorkers::identity() const {
   return state_->identity;
 }
 
-int CompilePool::workers() const {
+int CompileWorkers::workers() const {
   return state_->options.workers;
 }
 
