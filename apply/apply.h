@@ -13,14 +13,19 @@
 namespace lehr {
 
 struct ApplyRequest {
-  std::string bundle;            ///< the folder with kernels
-  bool saving_products = true;   ///< also by kernels that do fewer products than a sum has
-  HostCompilerOptions compiler;  ///< of the plug-in
-  std::string scratch;           ///< TMPDIR, where the user has set it
+  /// The folder with kernels.
+  std::string bundle;
+  /// Also by kernels that do fewer products than a sum has.
+  bool saving_products = true;
+  /// Of the plug-in.
+  HostCompilerOptions compiler;
+  /// TMPDIR, where the user has set it.
+  std::string scratch;
   EngineCheck check;
-  bool ask =
-      true;  ///< the engine, whether outputs agree and what pays; else all that has a kernel is replaced
-  double seconds = 0;  ///< in which it is asked what pays, at most
+  /// The engine, whether outputs agree and what pays; else all that has a kernel is replaced.
+  bool ask = true;
+  /// In which it is asked what pays, at most.
+  double seconds = 0;
 };
 
 /// What came of it.

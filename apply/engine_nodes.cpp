@@ -93,7 +93,8 @@ class Translation {
   void translate(const OnnxNode& node) {
     if (node.op == "Identity") {
       name(node.outputs[0], input(node, node.input(0)).get<std::int64_t>());
-    } else if (node.op == "HardSwish") {  // as engines do, https://onnx.ai/onnx/operators/onnx__HardSwish.html
+      // As engines do, https://onnx.ai/onnx/operators/onnx__HardSwish.html.
+    } else if (node.op == "HardSwish") {
       const json x = input(node, node.input(0));
       const std::int64_t gate =
           add("HardSigmoid", {x}, {{"alpha", {{"f", 1.0F / 6}}}, {"beta", {{"f", 0.5F}}}});

@@ -30,8 +30,6 @@ struct AnyField {
   void operator()(Args&&...) const {}
 };
 template <typename T>
-concept Described = requires(const AnyField& field, T& object) {
-  describe(field, object);
-};
+concept Described = requires(const AnyField& field, T& object) { describe(field, object); };
 
 }  // namespace lehr

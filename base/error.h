@@ -54,8 +54,7 @@ template <typename... Args>
 }  // namespace lehr
 
 /// An invariant of ours. Stays on in release builds. `CHECK(i < n, "i={} n={}", i, n)`.
-#define CHECK(condition, ...)                                                             \
-  do {                                                                                    \
-    if (!(condition))                                                                     \
-      ::lehr::check_failed(#condition, __FILE__, __LINE__, ::fmt::format("" __VA_ARGS__)); \
+#define CHECK(condition, ...)                                                                              \
+  do {                                                                                                     \
+    if (!(condition)) ::lehr::check_failed(#condition, __FILE__, __LINE__, ::fmt::format("" __VA_ARGS__)); \
   } while (false)

@@ -1,4 +1,5 @@
-// What a device can do, as plain numbers: the only thing that spaces, features and templates know of a device.
+// What a device can do, as plain numbers: the only thing that spaces, features and templates know of a
+// device.
 #pragma once
 
 #include <array>
@@ -31,8 +32,8 @@ struct Limits {
   int cores = 1;  ///< SMs, or the CPU threads that a kernel may use
 
   // CPU
-  int vector_bytes = 0;      ///< width of one vector register
-  int vector_registers = 0;  ///< architectural vector registers
+  int vector_bytes = 0;       ///< width of one vector register
+  int vector_registers = 0;   ///< architectural vector registers
   std::int64_t l1_bytes = 0;  ///< data cache of one core
 
   // CUDA
@@ -59,9 +60,9 @@ struct Limits {
   std::array<int, 3> clusters_at_once{};
 
   // Both
-  std::int64_t l2_bytes = 0;  ///< CPU: of one core; GPU: of the chip
-  std::int64_t l3_bytes = 0;  ///< CPU: shared last level; GPU: 0
-  double peak_gflops_f32 = 0; ///< fused multiply-adds count 2, whole device (all `cores`), no tensor cores
+  std::int64_t l2_bytes = 0;   ///< CPU: of one core; GPU: of the chip
+  std::int64_t l3_bytes = 0;   ///< CPU: shared last level; GPU: 0
+  double peak_gflops_f32 = 0;  ///< fused multiply-adds count 2, whole device (all `cores`), no tensor cores
   double dram_gbytes_per_s = 0;
 
   bool has(Ability ability) const { return (abilities & static_cast<int>(ability)) != 0; }

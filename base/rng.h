@@ -8,8 +8,8 @@
 
 namespace lehr {
 
-/// xoshiro256** seeded by splitmix64 (Blackman & Vigna, "Scrambled linear pseudorandom number generators", 2018).
-/// One stream per role: `Rng(seed).fork("search")`.
+/// xoshiro256** seeded by splitmix64 (Blackman & Vigna, "Scrambled linear pseudorandom number generators",
+/// 2018). One stream per role: `Rng(seed).fork("search")`.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed);

@@ -1,5 +1,6 @@
-// What kernels are made for: one row of a table for each target. What a layer must know of it besides (archs and
-// dialect in target/, its machine in costmodel/, its compiler and runner in measure/) is a row there, in this order.
+// What kernels are made for: one row of a table for each target. What a layer must know of it besides (archs
+// and dialect in target/, its machine in costmodel/, its compiler and runner in measure/) is a row there, in
+// this order.
 #pragma once
 
 #include <array>
@@ -13,10 +14,11 @@
 
 namespace lehr {
 
-/// What a target's kernels may have. Whoever asks has() one of these, and not for a target by its name, is ready for
-/// the next target.
+/// What a target's kernels may have. Whoever asks has() one of these, and not for a target by its name, is
+/// ready for the next target.
 enum class Feature : std::uint8_t {
-  /// A kernel is a function that is called for each part of its parallel loop, with scratch memory; another may follow.
+  /// A kernel is a function that is called for each part of its parallel loop, with scratch memory; another
+  /// may follow.
   kHostFunction = 1 << 0,
   /// A kernel is a grid of blocks of threads, which have shared memory and barriers.
   kBlocks = 1 << 1,
@@ -65,7 +67,8 @@ constexpr unsigned all(std::initializer_list<Feature> features) {
   return bits;
 }
 inline constexpr std::array kRows = {
-    TargetRow{"cpu", "CPU", "threads", all({Feature::kHostFunction, Feature::kL2PerCore, Feature::kChosenCores})},
+    TargetRow{"cpu", "CPU", "threads",
+              all({Feature::kHostFunction, Feature::kL2PerCore, Feature::kChosenCores})},
     TargetRow{"cuda", "CUDA", "SMs", all({Feature::kBlocks, Feature::kTensorCores})},
 };
 static_assert(kRows.size() == kTargets.size());

@@ -16,9 +16,9 @@
 
 #include "codegen/emit.h"
 #include "deploy/export_folder.h"
-#include "runtime/lehr_bundle.h"
 #include "measure/host/cpu_device.h"
 #include "measure/system/temp_dir.h"
+#include "runtime/lehr_bundle.h"
 #include "templates/catalog.h"
 #include "tune/stored_kernel.h"
 

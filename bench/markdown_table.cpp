@@ -54,11 +54,10 @@ int main(int argc, char** argv) {
     const json& elapsed = document["elapsed_s"];
     fmt::print(
         "| {} | {} | {:.1f} | {:.1f} | {:.0f} % | {} | {} | {} | {:.2f} | {:.0f} | {:.0f} | {:.0f} % |\n",
-        shape_of(document["workload"].get<std::string>()),
-        threads_of(argv[i]),
-        number(document["best"], "time_us"), number(document["best"], "gflops"),
-        100 * share_of(document), baseline_text(document, "openblas"),
-        baseline_text(document, "onednn"), ratio_text(document, "speedup_vs_baseline", "speedup_vs_baseline_interval"),
+        shape_of(document["workload"].get<std::string>()), threads_of(argv[i]),
+        number(document["best"], "time_us"), number(document["best"], "gflops"), 100 * share_of(document),
+        baseline_text(document, "openblas"), baseline_text(document, "onednn"),
+        ratio_text(document, "speedup_vs_baseline", "speedup_vs_baseline_interval"),
         number(document, "speedup_vs_default"), number(document["trials"], "measured"),
         number(elapsed, "total"), 100 * number(elapsed, "search") / std::max(1e-9, number(elapsed, "total")));
     most_share = std::max(most_share, share_of(document));

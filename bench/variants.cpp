@@ -48,10 +48,7 @@ const std::vector<Variant> kVariants = {
     {"hints_kept", "anneal",
      [](TunerOptions& o) { o.learner.transfer_judged = o.learner.transfer_rows + 1; }},
     {"no_diversity", "anneal", [](TunerOptions& o) { o.strategy.anneal.alpha = 0; }},
-    {"epsilon_5", "anneal",
-     [](TunerOptions& o) {
-       o.strategy.anneal.epsilon = {0.05, 0.05, 1};
-     }},
+    {"epsilon_5", "anneal", [](TunerOptions& o) { o.strategy.anneal.epsilon = {0.05, 0.05, 1}; }},
 };
 
 }  // namespace

@@ -122,7 +122,7 @@ json to_json(const AddedRows& rows) {
 }
 
 std::string added_text(const AddedRows& rows) {
-  const auto both = [&](std::int64_t RowCounts::*count) {  // devices only come along with their trials
+  const auto both = [&](std::int64_t RowCounts::* count) {  // devices only come along with their trials
     return rows.trials.*count + rows.verdicts.*count;
   };
   std::string text = fmt::format("{} and {} added", counted(rows.trials.added, "trial"),

@@ -86,9 +86,8 @@ int DoctorCommand::run() {
       findings.push_back(found("--isa", [&] { return describe_isa_levels(environment_); }));
     for (const VendorLibrary* library : vendor_libraries())
       if (library->target == backend->target)
-        findings.push_back(found(std::string(library->name), [&] {
-          return library->describe(backend->library_folders(environment_));
-        }));
+        findings.push_back(found(std::string(library->name),
+                                 [&] { return library->describe(backend->library_folders(environment_)); }));
   }
   findings.push_back(found("temporary files", describe_temp));
   findings.push_back(found("database", [&] { return describe_database(database_); }));

@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text_file.h"
 #include "cli/args.h"
 #include "cli/standard_streams.h"
 #include "cli/table.h"
-#include "base/text_file.h"
 #include "problems/list.h"
 #include "problems/suites.h"
 #include "templates/catalog.h"

@@ -49,7 +49,7 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
-Figures over(const std::vector<TableReport>& reports, Figures TableReport::*which) {
+Figures over(const std::vector<TableReport>& reports, Figures TableReport::* which) {
   std::vector<const Figures*> figures;
   for (const TableReport& report : reports) figures.push_back(&(report.*which));
   return over_tables(figures);

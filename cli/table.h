@@ -28,7 +28,8 @@ void print_json(const nlohmann::json& document);
 std::string format_time_us(double us);
 /// "2.31x"; "-" for 0.
 std::string format_ratio(double ratio);
-/// The same with half the width of its 95 % interval, where that is known and has one: "12.3 us +-1.4 %", "2.31x +-0.03".
+/// The same with half the width of its 95 % interval, where that is known and has one: "12.3 us +-1.4 %",
+/// "2.31x +-0.03".
 std::string format_time_us(const Time& time);
 std::string format_ratio(const Ratio& ratio);
 /// "59 s", "2 m 05 s", "1 h 02 m".

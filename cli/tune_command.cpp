@@ -200,7 +200,8 @@ struct TuneCommand::TuneServices {
   SessionOptions options;
 };
 
-int TuneCommand::tune_workloads(std::vector<Workload> workloads, const OpenDevice& setup, TuneServices& services) {
+int TuneCommand::tune_workloads(std::vector<Workload> workloads, const OpenDevice& setup,
+                                TuneServices& services) {
   const std::atomic<bool>& interrupted = *services.parts.interrupted;
   std::vector<Summary> summaries;
   for (const Workload& workload : workloads) {
@@ -276,15 +277,16 @@ int TuneCommand::run() {
       if (!quiet_) tell("note: left out: {}", reason);
     });
   TuneServices services(database_, transfer_,
-                quiet_                  ? ProgressStyle::kQuiet
-                : isatty(STDERR_FILENO) ? ProgressStyle::kTerminal
-                                        : ProgressStyle::kPlain);
+                        quiet_                  ? ProgressStyle::kQuiet
+                        : isatty(STDERR_FILENO) ? ProgressStyle::kTerminal
+                                                : ProgressStyle::kPlain);
   services.parts.measurer = setup.measurer.get();
   services.parts.prober = prober_of(setup.device.limits);
   services.parts.bound = bound_of(setup.device.limits);
   options.before_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   services.options = std::move(options);
-  return network ? tune_model(*network, setup, services) : tune_workloads(std::move(workloads), setup, services);
+  return network ? tune_model(*network, setup, services)
+                 : tune_workloads(std::move(workloads), setup, services);
 }
 
 }  // namespace lehr

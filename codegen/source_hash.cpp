@@ -51,7 +51,7 @@ class Writer {
     return true;
   }
   template <typename Elements>
-  requires requires(const Elements& elements) { elements.begin(); }
+    requires requires(const Elements& elements) { elements.begin(); }
   bool write(const Elements& elements) {
     number('=', std::ssize(elements));
     for (const auto& each : elements) {

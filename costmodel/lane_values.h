@@ -33,10 +33,13 @@ struct LaneValue {
 class LaneValues {
  public:
   enum class Points {
-    kWarp,    ///< lane t is thread t of the block's first warp, in the first iteration of all other loops
-    kBlocks,  ///< lane t is the first thread of block t, in the order in which they start (x, y, z),
-              ///< likewise; again from the first where there are fewer than 32
-    kSample,  ///< lanes are spread over the iterations of all loops
+    /// Lane t is thread t of the block's first warp, in the first iteration of all other loops.
+    kWarp,
+    /// Lane t is the first thread of block t, in the order in which they start (x, y, z), likewise; again
+    /// from the first where there are fewer than 32.
+    kBlocks,
+    /// Lanes are spread over the iterations of all loops.
+    kSample,
   };
 
   /// Refers to its arguments; the lanes of its values lie in `memory`.

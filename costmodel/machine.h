@@ -14,21 +14,31 @@ namespace lehr {
 
 /// How many blocks a core holds at once and what that leaves idle; where there are no blocks, a part is one.
 struct Residency {
-  double threads = 1;  ///< per block
-  double warps = 1;    ///< per block, rounded up
-  double registers =
-      0;  ///< wanted: 32-bit ones per thread, estimated; where there are no threads, vector registers
-  double registers_most = 0;  ///< that there are of these
-  double core_share = 0;  ///< a core's registers / the threads that launch bounds promise it; 0: not known
-  double by_threads = 1;  ///< blocks per core that each resource alone would allow
+  /// Per block.
+  double threads = 1;
+  /// Per block, rounded up.
+  double warps = 1;
+  /// Wanted: 32-bit ones per thread, estimated; where there are no threads, vector registers.
+  double registers = 0;
+  /// That there are of these.
+  double registers_most = 0;
+  /// A core's registers / the threads that launch bounds promise it; 0: not known.
+  double core_share = 0;
+  /// Blocks per core that each resource alone would allow.
+  double by_threads = 1;
   double by_shared = 1;
   double by_registers = 1;
-  double blocks_per_core = 1;  ///< the least of them, at least 1
-  double occupancy = 1;        ///< resident warps / the core's maximum, in [0, 1]
-  double blocks = 1;           ///< of the whole grid, or parts
-  double waves = 1;            ///< blocks / (usable cores x blocks_per_core)
-  double wave_efficiency = 1;  ///< waves / waves rounded up, of the usable cores: 1 means no idle tail. Of
-                               ///< one wave whose blocks have unequal loops it is less (TextFacts::balance)
+  /// The least of them, at least 1.
+  double blocks_per_core = 1;
+  /// Resident warps / the core's maximum, in [0, 1].
+  double occupancy = 1;
+  /// Of the whole grid, or parts.
+  double blocks = 1;
+  /// Blocks / (usable cores x blocks_per_core).
+  double waves = 1;
+  /// Waves / waves rounded up, of the usable cores: 1 means no idle tail. Of one wave whose blocks have
+  /// unequal loops it is less (TextFacts::balance).
+  double wave_efficiency = 1;
 
   /// Sets waves and their efficiency from the others. `usable`: of the cores, those that the blocks can be
   /// on.

@@ -57,12 +57,16 @@ class MemoryModel {
               std::pmr::memory_resource* memory);
 
   struct Traffic {
-    double bytes = 0;                   ///< from beyond the cache, both directions, whole kernel
-    std::span<const double> of_buffer;  ///< the same per buffer; lies in the model's memory
-    double fitting_bytes =
-        0;                  ///< working set of the largest piece on the main chain that fits (0: none does)
-    double next_bytes = 0;  ///< working set of the next larger piece (0: everything fits)
-    double fitting_flops = 0;  ///< flops of that largest piece
+    /// From beyond the cache, both directions, whole kernel.
+    double bytes = 0;
+    /// The same per buffer; lies in the model's memory.
+    std::span<const double> of_buffer;
+    /// Working set of the largest piece on the main chain that fits (0: none does).
+    double fitting_bytes = 0;
+    /// Working set of the next larger piece (0: everything fits).
+    double next_bytes = 0;
+    /// Flops of that largest piece.
+    double fitting_flops = 0;
   };
   /// `capacity` in bytes > 0.
   Traffic traffic(double capacity) const;

@@ -24,9 +24,10 @@ class RooflineModel : public CostModel {
   /// `limits` of the device that the rows were featurised for. Peaks that it does not know (0) are replaced
   /// by guesses.
   explicit RooflineModel(const Limits& limits);
-  /// From now on register arrays that exceed the registers cost nothing on a CPU: right for schedules whose main loop is
-  /// known to fit, as that of every default, and wrong for all others. The arrays of a kernel's other parts, such as the
-  /// patches that Winograd's transforms hold, would else be charged to its whole time.
+  /// From now on register arrays that exceed the registers cost nothing on a CPU: right for schedules whose
+  /// main loop is known to fit, as that of every default, and wrong for all others. The arrays of a kernel's
+  /// other parts, such as the patches that Winograd's transforms hold, would else be charged to its whole
+  /// time.
   void trust_registers() { roofs_.trusts_registers = true; }
 
   /// Learns nothing.

@@ -15,15 +15,20 @@ namespace lehr {
 
 /// How warps' accesses fall, over all of a CUDA kernel's accesses. Means are weighted by bytes.
 struct WarpFacts {
-  double load_ratio =
-      0;  ///< global loads: sectors per warp / the fewest that could hold the bytes; 0: no loads
-  double store_ratio = 0;  ///< the same of global stores
+  /// Global loads: sectors per warp / the fewest that could hold the bytes; 0: no loads.
+  double load_ratio = 0;
+  /// The same of global stores.
+  double store_ratio = 0;
   double worst_ratio = 1;
-  double sector_bytes = 0;    ///< of all global accesses, whole kernel
-  double read_conflict = 0;   ///< shared loads: mean bank conflict degree; 0: no loads
-  double write_conflict = 0;  ///< the same of shared stores
+  /// Of all global accesses, whole kernel.
+  double sector_bytes = 0;
+  /// Shared loads: mean bank conflict degree; 0: no loads.
+  double read_conflict = 0;
+  /// The same of shared stores.
+  double write_conflict = 0;
   double worst_conflict = 1;
-  double shared_cycles = 0;  ///< of shared memory, conflicts included, summed over the SMs
+  /// Of shared memory, conflicts included, summed over the SMs.
+  double shared_cycles = 0;
 };
 
 /// How often one access is executed.
@@ -39,35 +44,50 @@ struct TextFacts {
   explicit TextFacts(std::pmr::memory_resource* memory)
       : block_starts(memory), hints(memory), accesses(memory) {}
 
-  double statements = 0;  ///< in the text, unrolled loops expanded: code size
-  double divisions =
-      0;  ///< executed integer Div and Mod, but for powers of two and what unrolling makes constant
-  double arithmetic = 0;        ///< executed Fma nodes and float operations: instructions, not flops
-  double arithmetic_lanes = 0;  ///< the same times their lanes
-  double intrinsic_flops = 0;   ///< executed flops of intrinsics (tensor cores)
-  std::optional<ir::MatrixUnit> matrix_unit;  ///< that multiplies matrices
-  double flops_share = 1;       ///< executed flops / flops as the analysis counts them, in (0, 1]
-  double memory_instructions =
-      0;                      ///< executed accesses outside registers, kept in registers over unrolled loops
-  double prefetches = 0;      ///< executed "prefetch" intrinsics
-  double async_bytes = 0;     ///< bytes written by "cp_async..." intrinsics
-  double pipeline_depth = 0;  ///< 1 + the largest argument of cp_async_wait; 0 without one
+  /// In the text, unrolled loops expanded: code size.
+  double statements = 0;
+  /// Executed integer Div and Mod, but for powers of two and what unrolling makes constant.
+  double divisions = 0;
+  /// Executed Fma nodes and float operations: instructions, not flops.
+  double arithmetic = 0;
+  /// The same times their lanes.
+  double arithmetic_lanes = 0;
+  /// Executed flops of intrinsics (tensor cores).
+  double intrinsic_flops = 0;
+  /// That multiplies matrices.
+  std::optional<ir::MatrixUnit> matrix_unit;
+  /// Executed flops / flops as the analysis counts them, in (0, 1].
+  double flops_share = 1;
+  /// Executed accesses outside registers, kept in registers over unrolled loops.
+  double memory_instructions = 0;
+  /// Executed "prefetch" intrinsics.
+  double prefetches = 0;
+  /// Bytes written by "cp_async..." intrinsics.
+  double async_bytes = 0;
+  /// 1 + the largest argument of cp_async_wait; 0 without one.
+  double pipeline_depth = 0;
   /// How often a barrier is told of a stage's bytes, all blocks together: the steps of their rings of stages.
   double stage_turns = 0;
   /// How often a thread waits until none of its asynchronous products runs any more, once per block.
   double product_waits = 0;
-  double accelerator_written = 0;  ///< bytes that "tma_store..." and "tma_reduce..." write
+  /// Bytes that "tma_store..." and "tma_reduce..." write.
+  double accelerator_written = 0;
   /// Iterations of loops whose extent depends on the block, in the mean / in the block that has the most.
   double balance = 1;
-  double register_bytes = 0;     ///< most bytes of kRegister buffers alive at one time
-  double granted_registers = 0;  ///< most that a setmaxnreg gives a thread; 0 without one
-  double prefetch_distance = 0;  ///< most elements from where a prefetched buffer is read to what is fetched
+  /// Most bytes of kRegister buffers alive at one time.
+  double register_bytes = 0;
+  /// Most that a setmaxnreg gives a thread; 0 without one.
+  double granted_registers = 0;
+  /// Most elements from where a prefetched buffer is read to what is fetched.
+  double prefetch_distance = 0;
   /// By BufferId: distinct places among the first 32 blocks where they begin to read it; 0: nobody does, or
   /// no CUDA kernel. What is few for both operands is shared in L2.
   std::pmr::vector<int> block_starts;
-  std::pmr::vector<int> hints;  ///< by BufferId: what the L2 is told of it (ir/intrinsics.cpp, "tma_load_2d")
+  /// By BufferId: what the L2 is told of it (ir/intrinsics.cpp, "tma_load_2d").
+  std::pmr::vector<int> hints;
   WarpFacts warp;
-  std::pmr::vector<ExecutedAccess> accesses;  ///< in the order of Analysis::accesses
+  /// In the order of Analysis::accesses.
+  std::pmr::vector<ExecutedAccess> accesses;
 };
 
 /// `analysis` must be that of `kernel`; what the walk needs and the facts lie in `memory`.

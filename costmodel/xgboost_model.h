@@ -26,8 +26,8 @@ struct XgboostOptions {
   double held_out_share = 0.2;
   /// Train once more on all rows, for as many rounds as the held-out rows found best.
   bool refit_on_all_rows = true;
-  int threads = 1;  ///< OpenMP threads of XGBoost; its workers spin for a while after a call, so time nothing
-                    ///< right then
+  /// OpenMP threads of XGBoost; its workers spin for a while after a call, so time nothing right then.
+  int threads = 1;
   std::uint64_t seed = 0;
 };
 

@@ -16,8 +16,8 @@ struct Column {
   std::string_view name;
   ColumnType type = ColumnType::kText;
   bool nullable = false;
-  int since =
-      1;  ///< 1: as old as its table; else the schema version that brought it: nullable, NULL in older rows
+  /// 1: as old as its table; else the schema version that brought it: nullable, NULL in older rows.
+  int since = 1;
 };
 
 /// A table without `seq`, which says where a row lies and not what it says. A `Row` of the table has one

@@ -60,10 +60,13 @@ enum class Trust { kEvidence, kAsRunHere };
 
 struct DamagedRow {
   std::string table;
-  std::int64_t seq = 0;  ///< 1 is the first row that was appended to the table
-  std::string id;  ///< as far as it can be read; a verdict's is that of its winner, a device's its identity,
-                   ///< a way's its workload
-  std::string problem;  ///< "its checksum is wrong"
+  /// 1 is the first row that was appended to the table.
+  std::int64_t seq = 0;
+  /// As far as it can be read; a verdict's is that of its winner, a device's its identity, a way's its
+  /// workload.
+  std::string id;
+  /// "its checksum is wrong".
+  std::string problem;
 };
 struct Verification {
   std::int64_t records = 0, verdicts = 0, devices = 0, origins = 0,

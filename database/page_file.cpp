@@ -89,8 +89,9 @@ std::optional<sqlite::Value> take_value(std::uint64_t type, Bytes& body) {
   return sqlite::Value(std::string(bytes.begin(), bytes.end()));
 }
 
-/// In a sound file a page of a chain is of one row, which is read once for each image of its page and each of salvage()'s
-/// passes. Hostile chains share pages: so many are read for each image of the file, and then rows with chains are none.
+/// In a sound file a page of a chain is of one row, which is read once for each image of its page and each of
+/// salvage()'s passes. Hostile chains share pages: so many are read for each image of the file, and then rows
+/// with chains are none.
 constexpr std::uint64_t kMostChained = 64;
 
 }  // namespace

@@ -32,9 +32,9 @@ class PageFile {
   /// Calls `found` for all that looks like a row of a table, on every page whatever the page says it is. What
   /// a page's older versions in the log hold comes up more than once.
   void cells(const std::function<void(const CellPlace&)>& found);
-  /// The values of a row, a blob as NULL; nullopt where the bytes are no row. What all calls cost together is in proportion
-  /// to the file, whatever it holds. Numbers are as stored: SQLite
-  /// keeps a REAL without fraction as an integer.
+  /// The values of a row, a blob as NULL; nullopt where the bytes are no row. What all calls cost together is
+  /// in proportion to the file, whatever it holds. Numbers are as stored: SQLite keeps a REAL without
+  /// fraction as an integer.
   std::optional<sqlite::Row> row_at(const CellPlace& place);
 
  private:

@@ -14,8 +14,8 @@ namespace lehr {
 struct FolderOptions {
   std::vector<Buckets> buckets;
   std::string tool_version;
-  bool embed =
-      false;  ///< sources, to be compiled by whoever takes them; GPUs' code is in the table of functions
+  /// Sources, to be compiled by whoever takes them; GPUs' code is in the table of functions.
+  bool embed = false;
 };
 
 /// Whether such a folder can hold the kernel: it can be compiled here (FolderCompilers::why_not()), or its

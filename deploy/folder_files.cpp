@@ -73,7 +73,7 @@ void sweep(const std::string& path) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder.empty() ? "." : folder, ignored)) {
     if (!is_draft_name(entry.path().filename().string(), prefix)) continue;
-    struct stat about {};
+    struct stat about{};
     const Opened opened(entry.path(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (opened.number() >= 0 && fstat(opened.number(), &about) == 0 && is_draft(about) &&
         flock(opened.number(), LOCK_EX | LOCK_NB) == 0)
@@ -96,7 +96,7 @@ class Draft {
   /// It takes the place of `path`, and the mode of what is there (nullptr: nothing), which takes this one's
   /// place: at each moment what has a draft's name is marked as one.
   void replace(const std::string& path, const struct stat* old) {
-    struct stat about {};
+    struct stat about{};
     fstat(opened_.number(), &about);
     const mode_t mode = (old != nullptr ? *old : about).st_mode & 07777 & ~mode_t{S_ISVTX};
     fchmod(opened_.number(), mode | S_ISVTX);
@@ -121,8 +121,7 @@ class Draft {
         throw_environment("{} cannot be opened: {}", path, std::strerror(errno));
       // Where no folder can be locked nobody removes any.
       flock(opened.number(), LOCK_EX);
-      struct stat mine {
-      }, there{};
+      struct stat mine{}, there{};
       if (fstat(opened.number(), &mine) == 0 && lstat(path.c_str(), &there) == 0 &&
           mine.st_ino == there.st_ino)
         return opened;
@@ -182,7 +181,7 @@ std::string some_of(const std::vector<std::string>& names) {
 }
 
 bool is_mount_point(const std::string& path) {
-  struct statx about {};
+  struct statx about{};
   return statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, 0, &about) == 0 &&
          (about.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
@@ -213,7 +212,7 @@ void fill_folder(const std::string& folder, std::span<const FolderFile> files) {
 
 void check_replaceable(const std::string& given, OwnFiles* own_files) {
   const std::string path = named(given);
-  struct stat about {};
+  struct stat about{};
   if (look_at(path, about) == nullptr) return;
   std::optional<FileList> ours;
   if (S_ISDIR(about.st_mode)) ours = own_files(path);
@@ -246,7 +245,7 @@ void write_folder(const std::string& given, std::span<const FolderFile> files, O
   flush(draft.path());
   // What was seen at first may be otherwise by now.
   check_replaceable(given, own_files);
-  struct stat about {};
+  struct stat about{};
   draft.replace(path, look_at(path, about));
 }
 

@@ -15,11 +15,14 @@ struct Winner {
   Record record;
   /// With the facts that its kernel was lowered with; nullopt: the log tells none.
   std::optional<StoredDevice> device;
-  Verdict verdict;          ///< of a single trial: its time alone
-  bool contested =
-      false;  ///< won the finals of a session that was run here (else only the fastest single trial)
-  std::string merged_from;  ///< the log that its row was merged from; "": measured here
-  std::int64_t trials = 0;  ///< all trials of the task, failures included
+  /// Of a single trial: its time alone.
+  Verdict verdict;
+  /// Won the finals of a session that was run here (else only the fastest single trial).
+  bool contested = false;
+  /// The log that its row was merged from; "": measured here.
+  std::string merged_from;
+  /// All trials of the task, failures included.
+  std::int64_t trials = 0;
 };
 
 /// One per (workload, device) that matches, by workload, then device. `filter.device` matches any part of the

@@ -176,15 +176,9 @@ class Walker {
 
   Value value(const Expr& expr) {
     return expr.visit(overloaded{
-        [](const Int&) {
-          return Value{false, 1};
-        },
-        [](const Float&) {
-          return Value{true, 1};
-        },
-        [](const Var&) {
-          return Value{false, 1};
-        },
+        [](const Int&) { return Value{false, 1}; },
+        [](const Float&) { return Value{true, 1}; },
+        [](const Var&) { return Value{false, 1}; },
         [&](const Binary& n) { return binary(n); },
         [&](const Unary& n) {
           const int lanes = value(n.value).lanes;
@@ -195,9 +189,7 @@ class Walker {
           load(n);
           return Value{true, n.lanes};
         },
-        [&](const Splat& n) {
-          return Value{value(n.value).is_data, n.lanes};
-        },
+        [&](const Splat& n) { return Value{value(n.value).is_data, n.lanes}; },
         [&](const Fma& n) {
           const int lanes = value(n.a).lanes;
           value(n.b);

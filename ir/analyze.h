@@ -56,21 +56,29 @@ struct LoopInfo {
 /// an access before the loads inside its index). Loads under a Let, an If's condition or a loop's extent
 /// count too.
 struct Access {
-  Access() {}  // not `= default`: that would clear the arrays
+  // Not `= default`: that would clear the arrays.
+  Access() {}
   BufferId buffer{};
   bool writes = false;
-  int lanes = 1;          ///< elements per execution (a touch's `elements`)
-  int loop = -1;          ///< innermost enclosing loop, -1 at the top
-  double executions = 0;  ///< product of the extents of the enclosing loops; under an If that states its
-                          ///< threads, the share of these
+  /// Elements per execution (a touch's `elements`).
+  int lanes = 1;
+  /// Innermost enclosing loop, -1 at the top.
+  int loop = -1;
+  /// Product of the extents of the enclosing loops; under an If that states its threads, the share of these.
+  double executions = 0;
   /// Under an If whose threads are not stated, a Select or an `active` count, a partial touch, or the source
   /// of a cp_async whose byte count is not a constant; counted as if always executed.
   bool guarded = false;
-  bool asynchronous = false;  ///< a touch of a cp_async_* or tma_* intrinsic
-  bool gathers = false;       ///< there are loads inside its index
-  int divisions = 0;          ///< in its index, Lets not expanded: Div and Mod but by constant powers of two
-  std::uint32_t moves_with = 0;  ///< the enclosing loops that its index depends on, a bit per depth
-  std::int64_t offset = 0;       ///< flat index at iteration 0 of every loop, in elements
+  /// A touch of a cp_async_* or tma_* intrinsic.
+  bool asynchronous = false;
+  /// There are loads inside its index.
+  bool gathers = false;
+  /// In its index, Lets not expanded: Div and Mod but by constant powers of two.
+  int divisions = 0;
+  /// The enclosing loops that its index depends on, a bit per depth.
+  std::uint32_t moves_with = 0;
+  /// Flat index at iteration 0 of every loop, in elements.
+  std::int64_t offset = 0;
   /// Per enclosing loop from the outermost in: change of the flat index from iteration 0 to 1, other loops at
   /// 0, in elements
   PerLoop<std::int64_t> strides;

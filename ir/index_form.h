@@ -67,8 +67,8 @@ struct IndexForm {
   std::pmr::vector<IndexTerm> terms;
   /// Of a Let, for loops of `terms`: what has been asked for so far.
   std::pmr::vector<IndexValues> bent;
-  int operations = 0;            ///< integer operations of the expression as written, Lets not expanded
-  int divisions = 0;             ///< of these: Div and Mod by anything but a constant power of two
+  int operations = 0;  ///< integer operations of the expression as written, Lets not expanded
+  int divisions = 0;   ///< of these: Div and Mod by anything but a constant power of two
   std::pmr::vector<const Load*> loads;  ///< inside it (gathers), outermost first, Lets not expanded
   /// By the loops' depth. Behind the rest, because most of it is never touched.
   std::array<IndexMotion, kMaxLoopDepth> motions;

@@ -20,9 +20,10 @@ struct Buffer {
   std::string name;
   DType type = DType::kF32;
   Scope scope = Scope::kGlobal;
-  std::int64_t elements = 0;  ///< scalar elements, padding included
-  int lanes =
-      1;  ///< kRegister on the CPU: `elements` counts scalars, but the array is kept as vectors of `lanes`
+  /// Scalar elements, padding included.
+  std::int64_t elements = 0;
+  /// kRegister on the CPU: `elements` counts scalars, but the array is kept as vectors of `lanes`.
+  int lanes = 1;
   /// kShared: its address is a multiple of so many bytes, a power of two of at least 16. Stricter ones are
   /// allocated first.
   std::int64_t alignment = 16;
@@ -68,20 +69,25 @@ struct Im2col {
 struct TensorMap {
   static constexpr int kMaxRank = 4;
   int rank = 2;
-  std::array<std::int64_t, kMaxRank> dims{};     ///< elements
-  std::array<std::int64_t, kMaxRank> strides{};  ///< elements between neighbours; the innermost is 1
-  std::array<std::int64_t, kMaxRank> box{};      ///< elements that one instruction moves along each dimension
-  std::optional<Im2col> im2col = std::nullopt;   ///< of `box`, only the channels count then
-  std::int64_t swizzle =
-      0;              ///< bytes: 0, 32, 64, 128; the 16-byte chunks of a box are permuted in shared memory
-  bool tf32 = false;  ///< f32 elements are rounded to tf32 on their way
+  /// Elements.
+  std::array<std::int64_t, kMaxRank> dims{};
+  /// Elements between neighbours; the innermost is 1.
+  std::array<std::int64_t, kMaxRank> strides{};
+  /// Elements that one instruction moves along each dimension.
+  std::array<std::int64_t, kMaxRank> box{};
+  /// Of `box`, only the channels count then.
+  std::optional<Im2col> im2col = std::nullopt;
+  /// Bytes: 0, 32, 64, 128; the 16-byte chunks of a box are permuted in shared memory.
+  std::int64_t swizzle = 0;
+  /// f32 elements are rounded to tf32 on their way.
+  bool tf32 = false;
   friend bool operator==(const TensorMap&, const TensorMap&) = default;
 };
 struct Param {
   BufferId buffer{};
   Direction direction = Direction::kIn;
-  std::optional<TensorMap> map =
-      std::nullopt;  ///< CUDA: the argument is this map of the buffer, not its address
+  /// CUDA: the argument is this map of the buffer, not its address.
+  std::optional<TensorMap> map = std::nullopt;
   friend bool operator==(const Param&, const Param&) = default;
 };
 
@@ -127,11 +133,14 @@ std::vector<std::string> var_names(const Kernel& kernel);
 struct Launch {
   std::array<std::int64_t, 3> grid = {1, 1, 1};
   std::array<std::int64_t, 3> block = {1, 1, 1};
-  std::int64_t shared_bytes =
-      0;                   ///< all kShared buffers with memory of their own, rounded up to their alignments
-  std::int64_t parts = 1;  ///< CPU: extent of the kParallel loop
-  std::int64_t prepack_parts = 0;  ///< CPU: the same of Kernel::prepack; 0: nothing is prepacked
-  std::int64_t cluster = 1;        ///< Kernel::cluster; compiled into the kernel, the launch need not say it
+  /// All kShared buffers with memory of their own, rounded up to their alignments.
+  std::int64_t shared_bytes = 0;
+  /// CPU: extent of the kParallel loop.
+  std::int64_t parts = 1;
+  /// CPU: the same of Kernel::prepack; 0: nothing is prepacked.
+  std::int64_t prepack_parts = 0;
+  /// Kernel::cluster; compiled into the kernel, the launch need not say it.
+  std::int64_t cluster = 1;
   /// Kernel::programmatic: the launch says so by the attribute
   /// CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION; without it the kernel is right as well.
   bool programmatic = false;

@@ -92,14 +92,10 @@ class Printer {
           expr(n.value);
           add(" : {})", n.lanes);
         },
-        [&](const Fma& n) {
-          call("fma", {&n.a, &n.b, &n.c});
-        },
+        [&](const Fma& n) { call("fma", {&n.a, &n.b, &n.c}); },
         [&](const ReduceAdd& n) { call("reduce_add", {&n.value}); },
         [&](const Cast& n) { call(lehr::name_of(n.type), {&n.value}); },
-        [&](const Select& n) {
-          call("select", {&n.condition, &n.a, &n.b});
-        },
+        [&](const Select& n) { call("select", {&n.condition, &n.a, &n.b}); },
     });
   }
 

@@ -99,14 +99,19 @@ struct Barrier {
 /// What an intrinsic does to one buffer, so that analysis needs to know no intrinsic by name.
 struct Touch {
   BufferId buffer{};
-  Expr index = Int{0};        ///< first element
-  std::int64_t elements = 0;  ///< elements touched by one execution (by one thread)
-  bool writes = false;        ///< what is written may be read too (the accumulators of an mma)
-  std::int64_t rows =
-      1;  ///< they lie in so many runs of equal length, `row_stride` elements apart (TMA boxes)
+  /// First element.
+  Expr index = Int{0};
+  /// Elements touched by one execution (by one thread).
+  std::int64_t elements = 0;
+  /// What is written may be read too (the accumulators of an mma).
+  bool writes = false;
+  /// They lie in so many runs of equal length, `row_stride` elements apart (TMA boxes).
+  std::int64_t rows = 1;
   std::int64_t row_stride = 0;
-  bool partial = false;     ///< what lies outside of the tensor is left out
-  std::int64_t copies = 1;  ///< shared memory of so many blocks of the cluster is touched alike (multicast)
+  /// What lies outside of the tensor is left out.
+  bool partial = false;
+  /// Shared memory of so many blocks of the cluster is touched alike (multicast).
+  std::int64_t copies = 1;
   friend bool operator==(const Touch&, const Touch&) = default;
 };
 

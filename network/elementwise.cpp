@@ -171,8 +171,8 @@ bool is_near(double value, double x, const Smooth& smooth) {
   const double wanted = smooth.value(x);
   if (!std::isfinite(value) || !std::isfinite(wanted))
     return value == wanted || (std::isnan(value) && std::isnan(wanted));
-  const double of_argument =
-      smooth.of_argument > 0 ? smooth.of_argument * std::abs(x) : 0;  // x may be infinite
+  // x may be infinite.
+  const double of_argument = smooth.of_argument > 0 ? smooth.of_argument * std::abs(x) : 0;
   return std::abs(value - wanted) <= kOfValue * std::abs(wanted) + of_argument + kOfNothing;
 }
 

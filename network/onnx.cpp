@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "base/file_kind.h"
-#include "network/protobuf.h"
 #include "base/text.h"
 #include "network/other_formats.h"
+#include "network/protobuf.h"
 
 namespace lehr {
 namespace {

@@ -44,7 +44,7 @@ struct OnnxTensor {
   /// number each or one for each dimension. nullptr: all are listed.
   std::shared_ptr<const OnnxTensor> places = nullptr;
   bool overridable = false;  ///< it is an input, too, which callers may give (IR 4 and newer): a default
-  std::string_view record;  ///< the field of the graph that it is, as the file has it; "" for an attribute's
+  std::string_view record;   ///< the field of the graph that it is, as the file has it; "" for an attribute's
 };
 /// Product of the dims; 1 for a scalar. Saturates.
 std::int64_t element_count(const OnnxTensor& tensor);
@@ -81,7 +81,7 @@ struct OnnxNode {
   std::vector<std::string_view>
       captured;                      ///< what nodes of its subgraphs read, the graph's own values among it
   std::vector<OnnxTensor> external;  ///< of its attributes and subgraphs, those in files of their own
-  std::string_view record;  ///< the field of the graph that it is, as the file has it
+  std::string_view record;           ///< the field of the graph that it is, as the file has it
 
   /// nullptr where there is none of that name.
   const OnnxAttribute* attribute(std::string_view wanted) const;

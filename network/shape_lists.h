@@ -52,11 +52,11 @@ struct Taken {
 /// Of `size` of them; `begin` and `end` count from the end where they are negative, `step` is not 0.
 Taken taken(std::int64_t size, std::int64_t begin, std::int64_t end, std::int64_t step);
 
-/// Of a value of any shape whose elements are kept, what each axis takes of them: the sum of all axes' begin + i
-/// step is the place of an element. nullopt where they are not kept.
+/// Of a value of any shape whose elements are kept, what each axis takes of them: the sum of all axes' begin
+/// + i step is the place of an element. nullopt where they are not kept.
 std::optional<std::vector<Taken>> kept_axes(const ValueFacts& facts);
-/// The kept elements that these axes take, in the order of a value that has them; nullopt where there are none
-/// such.
+/// The kept elements that these axes take, in the order of a value that has them; nullopt where there are
+/// none such.
 std::optional<Shape> picked(const ValueFacts& facts, const std::vector<Taken>& axes);
 
 }  // namespace lehr::rules

@@ -34,8 +34,8 @@ bool is_followed(const Plan& plan, std::uint32_t input, std::size_t dimension) {
   return false;
 }
 
-// auto_pad with a stride pads images of other sizes in other places, and what is rounded up ends elsewhere: the
-// workload's pads and windows do not say so.
+// auto_pad with a stride pads images of other sizes in other places, and what is rounded up ends elsewhere:
+// the workload's pads and windows do not say so.
 bool pads_by_size(const Plan& plan) {
   for (const PlanNode& node : plan.nodes) {
     if (plan.int_of(node, "ceil_mode", 0) != 0) return true;
@@ -251,7 +251,8 @@ bool Variants::find_kernel(const VariantQuestion& question, bool planned, Varian
 
 bool Variants::prepack(const VariantQuestion& question, std::uint64_t bytes, Variant& variant,
                        lehr_error& error) {
-  const std::string_view layout = runtime::answer_of(variant.kernel)->parts[0].kernel->manifest->prepack_layout;
+  const std::string_view layout =
+      runtime::answer_of(variant.kernel)->parts[0].kernel->manifest->prepack_layout;
   for (const NodePrepacked* one = packed_; one != nullptr; one = one->next)
     if (!layout.empty() && one->layout == layout && one->packed->bytes == bytes)
       return variant.prepacked = one->packed, true;

@@ -45,8 +45,7 @@ constexpr std::string_view kProduct[] = {"m", "n", "k", "a_trans", "b_trans"},
 /// "1 2 3" or "std::make_tuple(1, 2, 3),"
 Workload deepbench_workload(std::string_view line) {
   std::string text(line.substr(line.find('(') + 1));  // npos + 1 is 0
-  std::ranges::replace_if(
-      text, [](char c) { return c == ',' || c == ')'; }, ' ');
+  std::ranges::replace_if(text, [](char c) { return c == ',' || c == ')'; }, ' ');
   const std::vector<std::string_view> numbers = words_of(text);
   const bool product = numbers.size() == std::size(kProduct);
   if (!product && numbers.size() != std::size(kConvolution))

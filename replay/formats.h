@@ -29,10 +29,11 @@ std::optional<std::size_t> close_kernel_tuner_cache(std::string& text);
 std::vector<Table> read_ktt(const nlohmann::json& document, const std::string& file);
 
 /// T4 results, schema 1.0.0 (kernel_tuner/file_utils.py): results with configuration, invalidity, and
-/// measurements of which the one that `objectives` names is the time; where it is work in a second (GFLOP/s), the one
-/// called "time", else the mean of times.runtimes. Any other objective (energy, a score) is refused. Times without a unit are in metadata.timeunit, or
-/// milliseconds. An invalidity other than "correct", or a correctness of 0, is a failure. The format names no
-/// device: the file's name stands for it. Other members are passed over.
+/// measurements of which the one that `objectives` names is the time; where it is work in a second (GFLOP/s),
+/// the one called "time", else the mean of times.runtimes. Any other objective (energy, a score) is refused.
+/// Times without a unit are in metadata.timeunit, or milliseconds. An invalidity other than "correct", or a
+/// correctness of 0, is a failure. The format names no device: the file's name stands for it. Other members
+/// are passed over.
 Table read_t4(const nlohmann::json& document, const std::string& file);
 
 /// One of our own logs: the configs of each workload and device. Of several timings of a config the median

@@ -36,7 +36,8 @@ Measured measured(const json& measurement, double file_unit, const Place& place)
   return {true, value.is_number() ? std::optional(value.get<double>() * *scale) : std::nullopt};
 }
 
-/// Work in a second, of one kernel: largest where the time is shortest. Work per joule or watt is another matter.
+/// Work in a second, of one kernel: largest where the time is shortest. Work per joule or watt is another
+/// matter.
 bool is_rate(const std::string& objective) {
   const std::string name = lower_case(objective);
   return name.ends_with("/s") || name.ends_with("flops");
@@ -58,9 +59,10 @@ bool is_right(const json& result) {
 }
 
 /// nullopt: there is none of this name that is a time.
-std::optional<Measured> time_named(const json& list, const std::string& name, double file_unit, const Place& place) {
-  const auto each =
-      std::ranges::find_if(list, [&](const json& entry) { return text_member(entry, "name", place) == name; });
+std::optional<Measured> time_named(const json& list, const std::string& name, double file_unit,
+                                   const Place& place) {
+  const auto each = std::ranges::find_if(
+      list, [&](const json& entry) { return text_member(entry, "name", place) == name; });
   if (each == list.end()) return std::nullopt;
   // A score or GFLOP/s has no unit, as Kernel Tuner's times may have none: the name tells.
   const auto unit = each->find("unit");
@@ -79,8 +81,8 @@ Microseconds mean_run_time(const json& runs, double file_unit) {
   return sum / static_cast<double>(runs.size());
 }
 
-// What the first objective names if it is a time; "time" where it is a rate or not measured, else the mean of the run
-// times.
+// What the first objective names if it is a time; "time" where it is a rate or not measured, else the mean of
+// the run times.
 Microseconds time_of(const json& result, double file_unit, const Place& place) {
   if (!is_right(result)) return std::nullopt;
   const std::string objective = objective_of(result, place);
@@ -90,9 +92,11 @@ Microseconds time_of(const json& result, double file_unit, const Place& place) {
   if (!list.is_array()) throw_at(place, "\"measurements\" must be a list");
   if (const auto found = time_named(list, objective, file_unit, place)) return found->time_us;
   if (!is_rate(objective) && lower_case(objective).find("time") == std::string::npos)
-    throw_at(place, fmt::format("its objective is \"{}\", and what is replayed are searches for the shortest time: it must "
-                                "be a time, or work in a second",
-                                objective));
+    throw_at(place,
+             fmt::format(
+                 "its objective is \"{}\", and what is replayed are searches for the shortest time: it must "
+                 "be a time, or work in a second",
+                 objective));
   if (const auto found = time_named(list, "time", file_unit, place)) return found->time_us;
   if (const auto times = result.find("times"); times != result.end() && times->is_object()) {
     const auto runs = times->find("runtimes");

@@ -41,9 +41,10 @@ struct Part {
   const LoadedKernel* kernel = nullptr;
   std::uint64_t first = 0;
   std::uint64_t repeats = 1;
-  std::uint64_t used =
-      0;  ///< slices of a call that are asked for; fewer than it computes: the rest is padding
-  std::uint32_t first_workspace = 0;  ///< index of its workspaces in Answer::params; CUDA
+  /// Slices of a call that are asked for; fewer than it computes: the rest is padding.
+  std::uint64_t used = 0;
+  /// Index of its workspaces in Answer::params; CUDA.
+  std::uint32_t first_workspace = 0;
 };
 
 /// What the handle of a kernel stands for. Does not change once it has been handed out.

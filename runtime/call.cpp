@@ -77,7 +77,8 @@ void run_padded(const Part& part, const Answer& answer, const lehr_call& call) {
     padded[i] = whole[i];
     if (param.slice_bytes == 0) continue;
     padded[i] = copy;
-    const std::uint64_t used = part.used * param.slice_bytes, all = kernel.manifest->slices * param.slice_bytes;
+    const std::uint64_t used = part.used * param.slice_bytes,
+                        all = kernel.manifest->slices * param.slice_bytes;
     if (param.role == LEHR_IN) {
       std::memcpy(copy, whole[i], used);
       std::memset(copy + used, 0, all - used);

@@ -216,8 +216,8 @@ bool prepare(Cuda& cuda, const ManifestLaunch& launch, void* function) {
 }
 
 // Where this GPU does not run it, `kernel` stays without a function.
-lehr_status load_one(Bundle& bundle, const ManifestKernel& manifest, const Images& images, LoadedKernel& kernel,
-                     lehr_error* error) {
+lehr_status load_one(Bundle& bundle, const ManifestKernel& manifest, const Images& images,
+                     LoadedKernel& kernel, lehr_error* error) {
   Cuda& cuda = *bundle.cuda;
   const ManifestLaunch& launch = bundle.manifest.launches[manifest.launch];
   void* module = nullptr;

@@ -69,8 +69,8 @@ CudaCode copy_padded(const Part& part, void* const* whole, void* const* padded, 
     CudaCode code = driver.copy_async(address(in ? padded[i] : whole[i]), address(in ? whole[i] : padded[i]),
                                       used, stream);
     if (code == 0 && in)
-      code =
-          driver.fill_async(address(padded[i]) + used, 0, (kernel.manifest->slices - part.used) * slice, stream);
+      code = driver.fill_async(address(padded[i]) + used, 0, (kernel.manifest->slices - part.used) * slice,
+                               stream);
     if (code != 0) return code;
   }
   return 0;

@@ -39,15 +39,21 @@ extern "C" {
 typedef int32_t lehr_status;
 enum {
   LEHR_OK = 0,
-  LEHR_BAD_ARGUMENT = 1,  ///< a null pointer, a misaligned one, too little scratch, a handle that is not open
-  LEHR_BAD_BUNDLE =
-      2,  ///< the folder is no bundle, or a file of it is missing or not the one that was exported
-  LEHR_WRONG_DEVICE = 3,  ///< no kernel of it runs on this processor or GPU
-  LEHR_NO_KERNEL = 4,     ///< the bundle has none for that workload: use another implementation
+  /// A null pointer, a misaligned one, too little scratch, a handle that is not open.
+  LEHR_BAD_ARGUMENT = 1,
+  /// The folder is no bundle, or a file of it is missing or not the one that was exported.
+  LEHR_BAD_BUNDLE = 2,
+  /// No kernel of it runs on this processor or GPU.
+  LEHR_WRONG_DEVICE = 3,
+  /// The bundle has none for that workload: use another implementation.
+  LEHR_NO_KERNEL = 4,
   LEHR_NO_MEMORY = 5,
-  LEHR_WRONG_RESULT = 6,     ///< a self-test: the kernel computes something else here than it is to compute
-  LEHR_DRIVER_ERROR = 7,     ///< CUDA's driver refused: the sentence has its name for the reason
-  LEHR_TOO_MANY_SHAPES = 8,  ///< LEHR_MOST_SHAPES are kept already: close the bundle and open it again
+  /// A self-test: the kernel computes something else here than it is to compute.
+  LEHR_WRONG_RESULT = 6,
+  /// CUDA's driver refused: the sentence has its name for the reason.
+  LEHR_DRIVER_ERROR = 7,
+  /// LEHR_MOST_SHAPES are kept already: close the bundle and open it again.
+  LEHR_TOO_MANY_SHAPES = 8,
 };
 
 /// One sentence about the last call that was given it; "" after one that succeeded.
@@ -172,8 +178,8 @@ LEHR_API lehr_status lehr_info(lehr_kernel kernel, lehr_kernel_info* info, lehr_
 enum {
   LEHR_IN = 0,
   LEHR_OUT = 1,
-  LEHR_PREPACKED =
-      2,  ///< memory of the caller that lehr_prepack fills, aligned to 64 bytes; behind the tensors
+  /// Memory of the caller that lehr_prepack fills, aligned to 64 bytes; behind the tensors.
+  LEHR_PREPACKED = 2,
   /// CUDA: memory of the caller on the device, aligned to 256 bytes; behind the tensors. All of its bytes are
   /// zero before the first launch that gets it, nobody but launches of this kernel writes it from then on,
   /// and launches on two streams, or of two graphs, that may run at the same time do not get the same.
@@ -235,9 +241,10 @@ LEHR_API lehr_status lehr_self_test(lehr_kernel kernel, lehr_error* error);
 typedef struct lehr_launch_call {
   uint32_t size;
   uint32_t param_count;
-  void* const* params;  ///< lehr_param: addresses on the device, tensors in the order of the workload, then
-                        ///< workspaces
-  void* stream;         ///< CUstream or cudaStream_t of the bundle's context; NULL: its default stream
+  /// lehr_param: addresses on the device, tensors in the order of the workload, then workspaces.
+  void* const* params;
+  /// CUstream or cudaStream_t of the bundle's context; NULL: its default stream.
+  void* stream;
   /// lehr_tensor_map_bytes() of host memory, aligned to 64 bytes, that lehr_encode() has filled for these
   /// params: launches of the same params need not make their tensor maps again. NULL: each makes its own.
   void* tensor_maps;

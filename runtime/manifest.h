@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "runtime/cuda_api.h"
 #include "runtime/cpu_features.h"
+#include "runtime/cuda_api.h"
 #include "runtime/json.h"
 #include "runtime/lehr_bundle.h"
 #include "runtime/memory.h"
@@ -39,15 +39,20 @@ struct ManifestDimension {
 
 struct ManifestParam {
   std::string_view name;
-  std::string_view dtype;  ///< of an ElementType
+  /// Of an ElementType.
+  std::string_view dtype;
   std::uint32_t role = LEHR_IN;
-  std::uint32_t alignment = 1;  ///< bytes
-  bool constant = false;        ///< the workload has it stay the same from call to call
+  /// Bytes.
+  std::uint32_t alignment = 1;
+  /// The workload has it stay the same from call to call.
+  bool constant = false;
   std::uint64_t bytes = 0;
-  std::uint64_t slice_bytes =
-      0;  ///< of one row or image where the kernel may be a part of a split; 0: the whole is needed
-  std::uint32_t first_dimension = 0, dimensions = 0;  ///< none where the manifest does not tell the shape
-  std::uint32_t map = kNoIndex;  ///< of Manifest::maps: the argument is this map of the tensor; CUDA
+  /// Of one row or image where the kernel may be a part of a split; 0: the whole is needed.
+  std::uint64_t slice_bytes = 0;
+  /// None where the manifest does not tell the shape.
+  std::uint32_t first_dimension = 0, dimensions = 0;
+  /// Of Manifest::maps: the argument is this map of the tensor; CUDA.
+  std::uint32_t map = kNoIndex;
 };
 
 /// False where no role is named so.

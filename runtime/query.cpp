@@ -69,7 +69,8 @@ lehr_status lehr_info(lehr_kernel kernel, lehr_kernel_info* info, lehr_error* er
   filled.from_ptx = answer->parts[0].kernel->from_ptx;
   for (const Part& part : answer->parts) {
     filled.parts += static_cast<std::uint32_t>(part.repeats);
-    if (filled.max_error < part.kernel->manifest->max_error) filled.max_error = part.kernel->manifest->max_error;
+    if (filled.max_error < part.kernel->manifest->max_error)
+      filled.max_error = part.kernel->manifest->max_error;
   }
   return give(filled, info, error);
 }

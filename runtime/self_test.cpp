@@ -89,7 +89,8 @@ lehr_status self_test(const Bundle& bundle, const LoadedKernel& kernel, lehr_err
   call.scratch = memory.scratch();
   prepack_answer(answer, call);
   run_answer(answer, call);
-  return compare(answer, *kernel.manifest, &bundle.manifest.samples[kernel.manifest->first_sample], memory, error);
+  return compare(answer, *kernel.manifest, &bundle.manifest.samples[kernel.manifest->first_sample], memory,
+                 error);
 }
 
 }  // namespace lehr::runtime

@@ -36,7 +36,8 @@ std::size_t exact(const Bundle& bundle, const Asked& asked) {
   for (std::size_t i = 0; i < bundle.kernels.size(); ++i) {
     const ManifestKernel& manifest = *bundle.kernels[i].manifest;
     if (!asked.is_for(manifest) || !matches(asked.workload, manifest, {})) continue;
-    if (best == bundle.kernels.size() || better(manifest, *bundle.kernels[best].manifest, asked.threads)) best = i;
+    if (best == bundle.kernels.size() || better(manifest, *bundle.kernels[best].manifest, asked.threads))
+      best = i;
   }
   return best;
 }
@@ -45,7 +46,8 @@ std::size_t exact(const Bundle& bundle, const Asked& asked) {
 // begins where both may begin to read.
 bool goes_with(const LoadedKernel& a, const LoadedKernel& b) {
   if (a.manifest->slice_field != b.manifest->slice_field || a.manifest->tensors() != b.manifest->tensors() ||
-      a.manifest->threads != b.manifest->threads || a.manifest->prepack_layout != b.manifest->prepack_layout ||
+      a.manifest->threads != b.manifest->threads ||
+      a.manifest->prepack_layout != b.manifest->prepack_layout ||
       a.manifest->on_cuda() != b.manifest->on_cuda())
     return false;
   for (std::uint32_t i = 0; i < a.manifest->tensors(); ++i) {

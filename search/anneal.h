@@ -18,19 +18,26 @@ namespace lehr {
 /// chosen on the synthetic spaces of tests/search.
 struct AnnealOptions {
   ChainOptions chains;
-  std::size_t max_scored = 20'000;  ///< upper limit of configs scored in one propose call
-  std::size_t enumerate_up_to =
-      2'048;                  ///< a space with at most so many valid configs is scored whole, not annealed
-  double local_share = 0.25;  ///< share of a batch: one-step neighbours of the best measured configs
-  std::size_t local_parents = 8;  ///< so many best measured configs have their neighbours considered
-  EpsilonSchedule epsilon;        ///< share of a batch: random configs; a round is a call with a model
-  std::size_t short_list = 256;  ///< so many of the best scored are what choose_by()'s function sees, or more
-  double overdraw = 2;           ///< lambda: the batch is chosen among the best lambda * n
-  double alpha = 0.25;           ///< weight of diversity, see diverse_pick; 0 takes the best n
-  std::size_t spread_candidates =
-      8;  ///< without a model: draws per proposal, the farthest from the others is taken
-  std::size_t spread_against =
-      256;  ///< without a model: so many last observed configs count among the others
+  /// Upper limit of configs scored in one propose call.
+  std::size_t max_scored = 20'000;
+  /// A space with at most so many valid configs is scored whole, not annealed.
+  std::size_t enumerate_up_to = 2'048;
+  /// Share of a batch: one-step neighbours of the best measured configs.
+  double local_share = 0.25;
+  /// So many best measured configs have their neighbours considered.
+  std::size_t local_parents = 8;
+  /// Share of a batch: random configs; a round is a call with a model.
+  EpsilonSchedule epsilon;
+  /// So many of the best scored are what choose_by()'s function sees, or more.
+  std::size_t short_list = 256;
+  /// Lambda: the batch is chosen among the best lambda * n.
+  double overdraw = 2;
+  /// Weight of diversity, see diverse_pick; 0 takes the best n.
+  double alpha = 0.25;
+  /// Without a model: draws per proposal, the farthest from the others is taken.
+  std::size_t spread_candidates = 8;
+  /// Without a model: so many last observed configs count among the others.
+  std::size_t spread_against = 256;
 };
 
 /// With a score: a batch is (1) `local_share` unmeasured neighbours of the best measured configs, the best by

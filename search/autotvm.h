@@ -36,8 +36,8 @@ class AutotvmStrategy : public Strategy {
 
   const Space* space_;
   AutotvmOptions options_;
-  std::vector<Point> plan_;   // what is left of it, best last
-  std::size_t handed_ = 0;    // of all plans
+  std::vector<Point> plan_;  // what is left of it, best last
+  std::size_t handed_ = 0;   // of all plans
   std::vector<Point> states_;
 };
 

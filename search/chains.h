@@ -17,13 +17,18 @@ namespace lehr {
 /// the same kind): with 2 000 scored configs, 128 chains from temperature 1 found 48-62 % of the optimum,
 /// these values 97-100 %.
 struct ChainOptions {
-  std::size_t chains = 128;  ///< AutoTVM: parallel_size; fewer where the budget is small, see min_steps
-  std::size_t steps = 500;   ///< AutoTVM: n_iter
-  std::size_t min_steps =
-      150;  ///< a budget too small for so many steps of all chains gets fewer chains, at least 16
-  std::size_t patience = 50;  ///< steps without a change of the best set before it stops; AutoTVM: early_stop
-  double temperature = 0.5;   ///< the first one, in standard deviations of the scores
-  double restart_share = 0.25;  ///< chains replaced at the start of a later run: the worst of them
+  /// AutoTVM: parallel_size; fewer where the budget is small, see min_steps.
+  std::size_t chains = 128;
+  /// AutoTVM: n_iter.
+  std::size_t steps = 500;
+  /// A budget too small for so many steps of all chains gets fewer chains, at least 16.
+  std::size_t min_steps = 150;
+  /// Steps without a change of the best set before it stops; AutoTVM: early_stop.
+  std::size_t patience = 50;
+  /// The first one, in standard deviations of the scores.
+  double temperature = 0.5;
+  /// Chains replaced at the start of a later run: the worst of them.
+  double restart_share = 0.25;
 };
 
 /// States persist between runs: the next run starts where this one ended, under the new scores.

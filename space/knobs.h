@@ -27,7 +27,7 @@ namespace lehr {
 
 /// The number of a member.
 template <typename S>
-std::size_t place_of(std::int64_t S::*member) {
+std::size_t place_of(std::int64_t S::* member) {
   S all_zero = Members().as<S>();
   all_zero.*member = 1;
   const Members members = Members::of(all_zero);
@@ -45,7 +45,7 @@ class Knobs {
 
   /// The next knob. Its name is stored with configs, so it stays, or is retired(). `values` are all that it
   /// can take, ordered: neighbours are one step apart.
-  void knob(std::int64_t S::*member, std::string_view name, std::string_view meaning,
+  void knob(std::int64_t S::* member, std::string_view name, std::string_view meaning,
             std::vector<std::int64_t> values) {
     space_.knob(place_of(member), name, meaning, std::move(values));
   }

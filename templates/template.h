@@ -21,10 +21,13 @@ enum class ServedPools {
 };
 
 struct Template {
-  std::string name = {};  ///< = the family in configs
-  int version = 1;  ///< raise it when the same config lowers to another kernel; rows of older versions become
-                    ///< evidence, but for those whose source is the same by its hash
-  Target target;  ///< the devices that its kernels run on
+  /// = the family in configs.
+  std::string name = {};
+  /// Raise it when the same config lowers to another kernel; rows of older versions become evidence, but for
+  /// those whose source is the same by its hash.
+  int version = 1;
+  /// The devices that its kernels run on.
+  Target target;
   /// nullopt if it serves the workload on the device, else the reason. Only asked of workloads of its
   /// operator and devices of its target, and of those with a pool only where it has them: others ask
   /// why_unserved() (catalog.h).
@@ -36,7 +39,8 @@ struct Template {
   /// A schedule that a careful engineer would write down without measuring; a point of that space. Measured
   /// first.
   Config (*default_in)(const FamilySpace&, const Workload&, const Limits&) = nullptr;
-  Operator op = Operator::kGemm;  ///< the operator that it serves
+  /// The operator that it serves.
+  Operator op = Operator::kGemm;
   ServedPools pools = ServedPools::kNone;
   /// Of a workload's fields that came later (workload/field.h), those that its kernels heed; why_unserved()
   /// refuses workloads with others. The default are those that are older than the oldest family.

@@ -31,16 +31,21 @@ struct Event {
   EventKind kind = EventKind::kTrial;
   std::string note;
   double elapsed_s = 0;
-  std::optional<double> eta_s;  ///< until the end of the task; nullopt: not known yet
-  int measured = 0;             ///< trials of this session, failures included
-  int trial_limit = 0;          ///< 0: none
+  /// Until the end of the task; nullopt: not known yet.
+  std::optional<double> eta_s;
+  /// Trials of this session, failures included.
+  int measured = 0;
+  /// 0: none.
+  int trial_limit = 0;
   std::map<FailureKind, int> failed;
   double trials_per_s = 0;
-  double default_us = 0;  ///< 0: not timed yet
-  Time best;              ///< us 0: nothing timed yet
+  /// 0: not timed yet.
+  double default_us = 0;
+  /// Us 0: nothing timed yet.
+  Time best;
   double best_gflops = 0;
-  std::optional<SharedProgress> shared =
-      std::nullopt;  ///< `elapsed_s`, `eta_s` and the rate are then of all tasks
+  /// `elapsed_s`, `eta_s` and the rate are then of all tasks.
+  std::optional<SharedProgress> shared = std::nullopt;
 };
 
 using EventSink = std::function<void(const Event&)>;

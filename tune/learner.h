@@ -14,13 +14,17 @@ namespace lehr {
 
 /// When a fit is due, and what is learnt from.
 struct LearnerOptions {
-  std::size_t first_fit = 8;       ///< rows before the first fit
-  std::size_t least_new = 4;       ///< new rows before another fit, at least
-  double new_share = 0.125;        ///< and at least this share of the rows at the last fit: the total time of
-                                   ///< fitting stays proportional to the last fit
-  double transfer_halving = 8;     ///< trials after which what other tasks say counts half as much
-  std::size_t transfer_rows = 32;  ///< own timings from which on other tasks are not asked any more: the
-                                   ///< model is then the one of a cold start
+  /// Rows before the first fit.
+  std::size_t first_fit = 8;
+  /// New rows before another fit, at least.
+  std::size_t least_new = 4;
+  /// And at least this share of the rows at the last fit: the total time of fitting stays proportional to the
+  /// last fit.
+  double new_share = 0.125;
+  /// Trials after which what other tasks say counts half as much.
+  double transfer_halving = 8;
+  /// Own timings from which on other tasks are not asked any more: the model is then the one of a cold start.
+  std::size_t transfer_rows = 32;
   /// Other tasks are not asked any more either when so many timings, counted from `first_fit` on, brought no
   /// config faster than the fastest by `transfer_least_gain`: where they lead on they lead on at once, and
   /// elsewhere they keep a search on a plateau that its own model leaves.
@@ -33,14 +37,17 @@ struct LearnerOptions {
   /// all like even hints that hold may rank none, and those that mislead rank them the other way round.
   std::size_t transfer_judged = 8;
   double transfer_doubt = 1;
-  bool process = true;  ///< a Gaussian process chooses among the best by score
+  /// A Gaussian process chooses among the best by score.
+  bool process = true;
   /// What other tasks say, while they are asked, is the process's prior: it learns how much of that holds
   /// here and describes the rest. Otherwise it knows nothing of them.
   bool hints_as_prior = true;
-  double exploration = 3;  ///< what a standard deviation of the process counts against one of the score
+  /// What a standard deviation of the process counts against one of the score.
+  double exploration = 3;
   /// The same while other tasks are asked: they know where to look, and exploration leads away from there.
   double hinted_curiosity = 0;
-  bool failures_are_slow = false;  ///< failures count as rows, of target 0, as AutoTVM has it
+  /// Failures count as rows, of target 0, as AutoTVM has it.
+  bool failures_are_slow = false;
 };
 
 /// Collects feature rows with their outcomes and refits now and then. Counts, never clocks, decide: the same

@@ -22,7 +22,7 @@ std::vector<Group> groups_of(const Database& log, const Task& task, bool kernels
   const std::string identity = identity_of(task.device), own_text = to_text(task.workload);
   std::vector<Group> groups;
   for (const RecordFilter& where : log.tasks({.workload = kernels ? "" : own_text,
-                                   .target = std::string(name_of(task.device.limits.target))})) {
+                                              .target = std::string(name_of(task.device.limits.target))})) {
     try {
       Group group = {where, parse_workload(where.workload)};
       group.distance = distance(task.workload, group.workload) + (where.device == identity ? 0 : 1);

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kRowsPerChunk = 4096;
 constexpr std::size_t kCacheBytes = 192u << 20;
-// Candidates that a thread takes at a time: long enough to hide the hand-over (a microsecond), short enough to
-// balance.
+// Candidates that a thread takes at a time: long enough to hide the hand-over (a microsecond), short enough
+// to balance.
 constexpr std::size_t kGrain = 4;
 // Rows that one thread lets the model predict at once: a call costs as much as ten rows or so, and the
 // matrix stays in L2.

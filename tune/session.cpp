@@ -218,8 +218,7 @@ void Session::learn(const std::vector<std::size_t>& positions) {
 
 void Session::measure(std::span<const Proposal> picks) {
   prepare();
-  learn(evaluator_.measure(
-      picks, [this] { return out_of_budget(); }, time_left()));
+  learn(evaluator_.measure(picks, [this] { return out_of_budget(); }, time_left()));
 }
 
 /// The first default that is not quarantined is measured in every session, known or not, and whatever the

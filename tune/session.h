@@ -53,18 +53,26 @@ struct SessionParts {
   Measurer* measurer = nullptr;
   Strategy* strategy = nullptr;
   Database* database = nullptr;
-  const Database* transfer_from = nullptr;  ///< the log with the other tasks; nullptr: `database`
-  CostModel* model = nullptr;         ///< fitted as trials arrive; nullptr: the strategy works without scores
-  ValidityModel* validity = nullptr;  ///< learns from failures; nullptr: nothing does
-  const CostModel* prior = nullptr;   ///< scores before the first fit; nullptr: none
-  const std::atomic<bool>* interrupted = nullptr;  ///< nullptr: never
-  EventSink on_event;                              ///< may be empty
+  /// The log with the other tasks; nullptr: `database`.
+  const Database* transfer_from = nullptr;
+  /// Fitted as trials arrive; nullptr: the strategy works without scores.
+  CostModel* model = nullptr;
+  /// Learns from failures; nullptr: nothing does.
+  ValidityModel* validity = nullptr;
+  /// Scores before the first fit; nullptr: none.
+  const CostModel* prior = nullptr;
+  /// nullptr: never.
+  const std::atomic<bool>* interrupted = nullptr;
+  /// May be empty.
+  EventSink on_event;
   /// That several sessions share: `wanted_s` until there are no more rounds. Empty: no limit.
   std::function<TimeLeft()> time_left = {};
-  std::function<double()> now_s;  ///< monotonic seconds; empty: the steady clock
-  Prober prober = {};             ///< asked now and then while no kernel runs; empty: never
-  std::function<double()> bound =
-      {};  ///< bound_of(): asked before a time is called implausible; empty: never
+  /// Monotonic seconds; empty: the steady clock.
+  std::function<double()> now_s;
+  /// Asked now and then while no kernel runs; empty: never.
+  Prober prober = {};
+  /// bound_of(): asked before a time is called implausible; empty: never.
+  std::function<double()> bound = {};
 };
 
 /// Measures the defaults, then what the strategy wants, until a stop rule fires; re-times the finalists;

@@ -46,45 +46,68 @@ struct Elapsed {
 };
 
 struct Summary {
-  std::string workload;  ///< canonical text
-  std::string device;    ///< name
-  std::string identity;  ///< identity text
+  /// Canonical text.
+  std::string workload;
+  /// Name.
+  std::string device;
+  /// Identity text.
+  std::string identity;
   std::string target;
-  std::string caches;  ///< cache_policy() of the device
+  /// cache_policy() of the device.
+  std::string caches;
   std::string session, strategy;
   std::uint64_t seed = 0;
-  double flops = 0;  ///< of the workload
+  /// Of the workload.
+  double flops = 0;
 
-  std::optional<Trial> default_trial;  ///< nullopt: no default ran
-  std::optional<Trial> best;           ///< nullopt: nothing ran
-  std::optional<GpuState> gpu;         ///< while the best one was timed in the finals
-  bool contested = false;  ///< the verdict comes from the interleaved finals (else from single trials)
+  /// nullopt: no default ran.
+  std::optional<Trial> default_trial;
+  /// nullopt: nothing ran.
+  std::optional<Trial> best;
+  /// While the best one was timed in the finals.
+  std::optional<GpuState> gpu;
+  /// The verdict comes from the interleaved finals (else from single trials).
+  bool contested = false;
   Verdict verdict;
-  std::string checked_by;  ///< of the best one: ContestEntry::checked_by
+  /// Of the best one: ContestEntry::checked_by.
+  std::string checked_by;
   std::vector<BaselineTime> baselines;
-  std::string
-      unproven;  ///< why there is no best one, though some were timed: one sentence without a full stop
-  std::string determinism;  ///< of the best one: one sentence without a full stop; "": nobody asked
-  std::optional<double> roofline_fraction;  ///< Roofline::share() of the best kernel
-  Peaks peaks;                              ///< that it is a share of: the most that this session has seen
+  /// Why there is no best one, though some were timed: one sentence without a full stop.
+  std::string unproven;
+  /// Of the best one: one sentence without a full stop; "": nobody asked.
+  std::string determinism;
+  /// Roofline::share() of the best kernel.
+  std::optional<double> roofline_fraction;
+  /// That it is a share of: the most that this session has seen.
+  Peaks peaks;
 
-  int measured = 0;  ///< trials of this session, failures included
+  /// Trials of this session, failures included.
+  int measured = 0;
   int timed = 0;
-  int kernels = 0;    ///< sources given to the compiler in elapsed.compile_s
-  int retimed = 0;    ///< windows that were timed again because the machine disturbed them
-  int disturbed = 0;  ///< trials without a calm window
-  int reused = 0;     ///< trials of earlier runs
-  int evidence = 0;   ///< trials of other tasks that hints come from
+  /// Sources given to the compiler in elapsed.compile_s.
+  int kernels = 0;
+  /// Windows that were timed again because the machine disturbed them.
+  int retimed = 0;
+  /// Trials without a calm window.
+  int disturbed = 0;
+  /// Trials of earlier runs.
+  int reused = 0;
+  /// Trials of other tasks that hints come from.
+  int evidence = 0;
   std::map<FailureKind, int> failed;
-  std::string first_failure;  ///< text of the first failure, ""
-  int fits = 0;               ///< how often the cost model was fitted
-  std::uint64_t scored = 0;   ///< candidates that a model scored
-  double compiling_s =
-      0;  ///< the compiler was at work so long: more than elapsed.compile_s when it works ahead
+  /// Text of the first failure, "".
+  std::string first_failure;
+  /// How often the cost model was fitted.
+  int fits = 0;
+  /// Candidates that a model scored.
+  std::uint64_t scored = 0;
+  /// The compiler was at work so long: more than elapsed.compile_s when it works ahead.
+  double compiling_s = 0;
   Elapsed elapsed;
   StopReason stop = StopReason::kTrials;
   std::string stop_text;
-  std::string resume_text;  ///< what was reused and where hints come from, "" when nothing was there
+  /// What was reused and where hints come from, "" when nothing was there.
+  std::string resume_text;
 };
 
 /// Seconds in which the device stood still after the setup: for the compiler, and for the search.

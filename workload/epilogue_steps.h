@@ -166,10 +166,7 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
     {.op = EpilogueOp::kRelu6,
      .name = "relu6",
      .value = [](double x, auto&...) { return clamped(x, 0, 6); },
-     .bound =
-         [](ErrorBound of, auto&, double) {
-           return ErrorBound{of.off, std::min(of.largest, 6.0)};
-         }},
+     .bound = [](ErrorBound of, auto&, double) { return ErrorBound{of.off, std::min(of.largest, 6.0)}; }},
     {.op = EpilogueOp::kGeluTanh,
      .name = "gelu_tanh",
      .value =
@@ -202,10 +199,8 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
                  .needs = "two finite numbers, the lower one first, as in {}",
                  .are_right = [](const StepNumbers& n) { return n[0] < n[1]; }},
      .value = [](double x, auto& n, auto&) { return clamped(x, n[0], n[1]); },
-     .bound =
-         [](ErrorBound of, auto& n, double) {
-           return ErrorBound{of.off, std::max(std::abs(n[0]), std::abs(n[1]))};
-         }},
+     .bound = [](ErrorBound of, auto& n,
+                 double) { return ErrorBound{of.off, std::max(std::abs(n[0]), std::abs(n[1]))}; }},
     {.op = EpilogueOp::kResidual,
      .name = "residual",
      .operands = {{{"residual", false}}},
@@ -227,8 +222,9 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
            for (const double value : window) sum += value;
            return sum / static_cast<double>(window.size());
          },
+     // Each addition rounds.
      .bound =
-         [](ErrorBound of, auto& n, double epsilon) {  // each addition rounds
+         [](ErrorBound of, auto& n, double epsilon) {
            const double pixels = static_cast<double>(n[0]) * n[0];
            return ErrorBound{of.off + (pixels + 1) * epsilon * of.largest, of.largest};
          }},
@@ -240,17 +236,14 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
                  .needs = "its slope, a number between 0 and 1, as in {}",
                  .are_right = [](const StepNumbers& n) { return n[0] > 0 && n[0] < 1; }},
      .value = [](double x, auto& n, auto&) { return x < 0 ? x * n[0] : x; },
-     .bound =
-         [](ErrorBound of, auto&, double epsilon) {
-           return ErrorBound{of.off + epsilon * of.largest, of.largest};
-         }},
+     .bound = [](ErrorBound of, auto&,
+                 double epsilon) { return ErrorBound{of.off + epsilon * of.largest, of.largest}; }},
     {.op = EpilogueOp::kHardSwish,
      .name = "hard_swish",
      .value = [](double x, auto&...) { return x * clamped(x / 6 + 0.5, 0, 1); },
-     .bound =
-         [](ErrorBound of, auto&, double epsilon) {  // its slope is 3/2 at most
-           return ErrorBound{1.5 * of.off + 3 * epsilon * of.largest, of.largest};
-         }},
+     // Its slope is 3/2 at most.
+     .bound = [](ErrorBound of, auto&,
+                 double epsilon) { return ErrorBound{1.5 * of.off + 3 * epsilon * of.largest, of.largest}; }},
 };
 
 constexpr const EpilogueRow& row_of(EpilogueOp op) {

@@ -56,7 +56,7 @@ struct Field {
  private:
   // Ahead of its uses: clang evaluates no constant through a template that is defined behind them.
   template <typename T>
-  constexpr Field with(T Field::*member, T value) const {
+  constexpr Field with(T Field::* member, T value) const {
     Field changed = *this;
     changed.*member = value;
     return changed;

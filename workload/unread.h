@@ -1,5 +1,5 @@
-// Fields that came later, and who knows them: code that was written before a field would ignore it, and compute
-// something else than was asked for.
+// Fields that came later, and who knows them: code that was written before a field would ignore it, and
+// compute something else than was asked for.
 #pragma once
 
 #include <optional>

@@ -42,7 +42,8 @@ int main(int argc, char** argv) {
   lehr_kernel_info info = {};
   info.size = sizeof info;
   check(lehr_info(kernel, &info, &error));
-  std::printf("%s: right, %u part%s, %.1f us expected\n", info.workload, info.parts, info.parts == 1 ? "" : "s", info.time_us);
+  std::printf("%s: right, %u part%s, %.1f us expected\n", info.workload, info.parts,
+              info.parts == 1 ? "" : "s", info.time_us);
   std::free(scratch);
   lehr_pool_destroy(pool);
   check(lehr_close(bundle, &error));

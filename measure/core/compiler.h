@@ -35,8 +35,8 @@ struct WorkerCompilerOptions {
   std::string arch;  ///< a real architecture, "sm_90a": registers and spills are known for those only
   /// Searched after the loader's own path (Backend::library_folders).
   std::vector<std::string> library_directories = {};
-  /// Wall time of one compilation, in seconds. The library is asked to give up where it can be; CompileWorkers
-  /// kills what does not stop.
+  /// Wall time of one compilation, in seconds. The library is asked to give up where it can be;
+  /// CompileWorkers kills what does not stop.
   double time_limit_s = 60;
   friend bool operator==(const WorkerCompilerOptions&, const WorkerCompilerOptions&) = default;
 };

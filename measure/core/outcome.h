@@ -14,12 +14,17 @@ namespace lehr {
 
 /// Compiler's and device's word on what the binary uses. Absent = not known for this target.
 struct Resources {
-  std::optional<int> registers;           ///< per thread
-  std::optional<int> spill_bytes;         ///< stores + loads, per thread
-  std::optional<int> shared_bytes;        ///< static + dynamic, per block
+  /// Per thread.
+  std::optional<int> registers;
+  /// Stores + loads, per thread.
+  std::optional<int> spill_bytes;
+  /// Static + dynamic, per block.
+  std::optional<int> shared_bytes;
   std::optional<int> stack_bytes;
-  double compile_s = 0;                   ///< wall time of this compilation
-  std::string advisories;                 ///< the compiler's words on lost speed, one per line (ptxas_log.h); "": none
+  /// Wall time of this compilation.
+  double compile_s = 0;
+  /// The compiler's words on lost speed, one per line (ptxas_log.h); "": none.
+  std::string advisories;
 };
 void describe(auto& field, Is<Resources> auto& resources) {
   field("registers", resources.registers);
@@ -43,17 +48,24 @@ void describe(auto& field, Is<GpuState> auto& state) {
 }
 
 struct Timing {
-  /// Lower quartile of `samples_us` (measure/core/stats.h says why), corrected by the reference kernel where one was timed
-  /// beside it: times `session's reference time / reference_us`.
+  /// Lower quartile of `samples_us` (measure/core/stats.h says why), corrected by the reference kernel where
+  /// one was timed beside it: times `session's reference time / reference_us`.
   double time_us = 0;
-  std::vector<double> samples_us;  ///< raw, one per repeat, in order
-  double spread = 0;               ///< (p75 - p25) / median of the raw samples
-  double reference_us = 0;         ///< the reference kernel timed beside this candidate; 0: none was, or it is slow
-  double max_error = 0;            ///< largest error (measure/core/check.h)
-  double run_s = 0;                ///< wall time that checking and timing took
+  /// Raw, one per repeat, in order.
+  std::vector<double> samples_us;
+  /// (p75 - p25) / median of the raw samples.
+  double spread = 0;
+  /// The reference kernel timed beside this candidate; 0: none was, or it is slow.
+  double reference_us = 0;
+  /// Largest error (measure/core/check.h).
+  double max_error = 0;
+  /// Wall time that checking and timing took.
+  double run_s = 0;
   Resources resources;
-  int windows = 1;                 ///< how often it was timed: once more after each disturbance; not stored
-  bool disturbed = false;          ///< every window was; this is the least disturbed one's time; not stored
+  /// How often it was timed: once more after each disturbance; not stored.
+  int windows = 1;
+  /// Every window was; this is the least disturbed one's time; not stored.
+  bool disturbed = false;
 };
 void describe(auto& field, Is<Timing> auto& timing) {
   field("time_us", timing.time_us);

@@ -67,9 +67,10 @@ struct Fault {
 
 /// The checked run's findings; its result was right.
 struct Checked {
-  double max_error = 0;  ///< largest error (measure/core/check.h)
-  std::string note =
-      {};  ///< a vendor library: what it ran, for a reader ("cuBLASLt 13.1.0, heuristic 0"); else ""
+  /// Largest error (measure/core/check.h).
+  double max_error = 0;
+  /// A vendor library: what it ran, for a reader ("cuBLASLt 13.1.0, heuristic 0"); else "".
+  std::string note = {};
 };
 
 /// A candidate's output as it lies in memory.

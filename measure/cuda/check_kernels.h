@@ -55,8 +55,8 @@ struct CheckResult {
 };
 /// What it says of an output of so many elements.
 Findings findings_of(const CheckResult& result, std::int64_t elements);
-inline constexpr std::size_t kPartialWords =
-    8;  ///< of lehr_compare, per block: CheckResult's from `compared` on
+/// Of lehr_compare, per block: CheckResult's from `compared` on.
+inline constexpr std::size_t kPartialWords = 8;
 
 /// As what lehr_inputs_N moves elements of a type, unseen: a type of the same size.
 DType moved_as(DType type);

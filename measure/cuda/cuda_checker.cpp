@@ -18,14 +18,15 @@
 namespace lehr {
 namespace {
 
-constexpr std::uint64_t kSumSeed = 0x6c656872;  // any number
+// Any number.
+constexpr std::uint64_t kSumSeed = 0x6c656872;
 /// Of a launch: watchdogs of displays end those of two seconds (NVIDIA, "CUDA on Windows and Linux:
 /// timeouts").
 constexpr double kLongestLaunchUs = 0.2e6;
 /// Of all that is expected; where it takes longer, some bands have to do, as on the host.
 constexpr double kLongestUs = 0.5e6;
-constexpr std::int64_t kMostBandsOfALaunch =
-    65535;  // CUDA C++ Programming Guide 13.0, "Technical Specifications"
+// CUDA C++ Programming Guide 13.0, "Technical Specifications".
+constexpr std::int64_t kMostBandsOfALaunch = 65535;
 /// Products that the host adds up to prove the plain kernel: a tenth of a second.
 constexpr std::int64_t kProvenProducts = 10'000'000;
 /// Of an input, that are looked at.

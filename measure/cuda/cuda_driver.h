@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "runtime/cuda_api.h"
 #include "base/dtype.h"
 #include "ir/kernel.h"
 #include "measure/system/shared_library.h"
+#include "runtime/cuda_api.h"
 
 namespace lehr {
 

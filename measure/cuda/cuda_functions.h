@@ -1,14 +1,14 @@
 // Internal to measure/cuda: the driver's functions, with their ABI version (cuMemAlloc_v2). Prototypes are
-// written out here and in runtime/cuda_api.h from the CUDA Driver API 13.0 manual, so that the build is the same
-// with and without a toolkit.
+// written out here and in runtime/cuda_api.h from the CUDA Driver API 13.0 manual, so that the build is the
+// same with and without a toolkit.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/cuda_api.h"
 #include "measure/cuda/cuda_driver.h"
 #include "measure/system/shared_library.h"
+#include "runtime/cuda_api.h"
 
 namespace lehr {
 

@@ -268,9 +268,8 @@ Compiled NvrtcCompiler::compile_to(const Source& source, const std::string& path
 
 std::variant<CudaImages, Failure> NvrtcCompiler::images_of(const Source& source) {
   CudaImages images;
-  Compiled compiled = state_->compile(source, [&](const Program& program) {
-    images = {state_->cubin_of(program), state_->ptx_of(program)};
-  });
+  Compiled compiled = state_->compile(
+      source, [&](const Program& program) { images = {state_->cubin_of(program), state_->ptx_of(program)}; });
   if (auto* failure = std::get_if<Failure>(&compiled)) return std::move(*failure);
   return images;
 }

@@ -23,9 +23,9 @@ struct CudaImages {
 };
 
 /// Compiles with `--std=c++17 -Xptxas -v` for one architecture. Spilling candidates and those with advisories
-/// become Failure{kRejected} (why_rejected()). The time limit is NVRTC's flow callback (since 12.8), which looks
-/// up between passes only: a single pass that never ends cannot be stopped in this process, and with older
-/// releases the limit has no effect. Which NVRTC that is: choose_nvrtc() (nvrtc_library.h).
+/// become Failure{kRejected} (why_rejected()). The time limit is NVRTC's flow callback (since 12.8), which
+/// looks up between passes only: a single pass that never ends cannot be stopped in this process, and with
+/// older releases the limit has no effect. Which NVRTC that is: choose_nvrtc() (nvrtc_library.h).
 class NvrtcCompiler : public WorkerCompiler {
  public:
   /// Throws Error(kEnvironment) when no libnvrtc is found that the driver serves, or it does not know the

@@ -11,19 +11,23 @@
 namespace lehr {
 
 struct HostCompilerOptions {
-  std::string compiler;  ///< name or path, or several words: "ccache g++"; "": the first of c++, g++, clang++
-                         ///< that is found
-  std::vector<std::string> search_path = {"/usr/local/bin", "/usr/bin", "/bin"};  ///< the caller's PATH
+  /// Name or path, or several words: "ccache g++"; "": the first of c++, g++, clang++ that is found.
+  std::string compiler;
+  /// The caller's PATH.
+  std::vector<std::string> search_path = {"/usr/local/bin", "/usr/bin", "/bin"};
   /// What -march= is told: "native", or the name of an IsaLevel (target/archs.h).
   std::string march = "native";
-  int jobs = 0;  ///< compilations at once; 0: one per allowed CPU
+  /// Compilations at once; 0: one per allowed CPU.
+  int jobs = 0;
   /// Wall time of one compilation; then its process group is killed. Each of its processes is also held to
   /// this much processor time by the kernel, so that none spins on when this program was killed.
   double time_limit_s = 30;
   /// Private memory of each of its processes: what needs 4 GiB is a runaway.
   std::int64_t memory_bytes = std::int64_t{4} << 30;
-  std::string temp_base;                 ///< where the private directory is made; "" as in TempDir
-  std::vector<std::string> extra_flags;  ///< after ours
+  /// Where the private directory is made; "" as in TempDir.
+  std::string temp_base;
+  /// After ours.
+  std::vector<std::string> extra_flags;
 };
 
 /// Flags: `-O2`, `-march=native` or another one (GCC 12's -O3 miscompiles plain copy loops and is not faster

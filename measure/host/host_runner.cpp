@@ -58,7 +58,8 @@ void HostRunner::prepare(const Problem& problem, const RunSettings& settings) {
         "the problem's tensors do not fit into half of this machine's memory: choose a smaller problem");
   }
   const int threads = std::clamp(settings.threads, 1, static_cast<int>(cpus_.size()));
-  if (threads_ == nullptr || threads_->count() != threads) threads_ = std::make_unique<PinnedThreads>(threads, cpus_);
+  if (threads_ == nullptr || threads_->count() != threads)
+    threads_ = std::make_unique<PinnedThreads>(threads, cpus_);
 }
 
 std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candidate) {

@@ -39,14 +39,18 @@ class Fd {
 };
 
 struct SpawnOptions {
-  std::vector<std::string> command;           ///< [0] is the program's path
-  std::vector<std::string> environment = {};  ///< "NAME=value": set on top of this process's own
-  std::vector<std::pair<int, int>> descriptors =
-      {};  ///< ours -> the child's number; 0, 1 and 2 are /dev/null otherwise
+  /// [0] is the program's path.
+  std::vector<std::string> command;
+  /// "NAME=value": set on top of this process's own.
+  std::vector<std::string> environment = {};
+  /// Ours -> the child's number; 0, 1 and 2 are /dev/null otherwise.
+  std::vector<std::pair<int, int>> descriptors = {};
   // Limits of the child and of each process that it starts; 0: none. The kernel keeps them, also when this
   // process is gone.
-  double cpu_s = 0;               ///< processor time, rounded up to whole seconds
-  std::int64_t memory_bytes = 0;  ///< private memory (RLIMIT_DATA)
+  /// Processor time, rounded up to whole seconds.
+  double cpu_s = 0;
+  /// Private memory (RLIMIT_DATA).
+  std::int64_t memory_bytes = 0;
 };
 
 /// Starts a process in a group of its own with default signal handling. It inherits no descriptor but those

@@ -33,14 +33,14 @@ std::string& chosen_base() {
 }
 
 std::uint64_t free_bytes(const std::string& path) {
-  struct statvfs facts {};
+  struct statvfs facts{};
   if (statvfs(path.c_str(), &facts) != 0) return 0;
   return static_cast<std::uint64_t>(facts.f_bavail) * facts.f_frsize;
 }
 
 /// Where loading a shared object would fail: Docker mounts /dev/shm like that.
 bool forbids_execution(const std::string& path) {
-  struct statvfs facts {};
+  struct statvfs facts{};
   return statvfs(path.c_str(), &facts) == 0 && (facts.f_flag & ST_NOEXEC) != 0;
 }
 
@@ -64,7 +64,7 @@ void sweep(const std::string& base) {
       return name.rfind(prefix, 0) == 0 && name.size() == std::strlen(prefix) + 6;
     };
     if (!is_ours(kPrefix) && !is_ours(kNewPrefix)) continue;
-    struct stat facts {};
+    struct stat facts{};
     if (lstat(entry.path().c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) continue;
     if (facts.st_uid != geteuid()) continue;
     if (is_ours(kNewPrefix) && std::time(nullptr) - facts.st_mtime < 60) continue;

@@ -68,8 +68,8 @@ struct CompileWorkers::State {
   void start(Seat& seat) {
     seat.process.reset();
     seat.process = std::make_unique<WorkerProcess>(options.worker);
-    seat.process->send(to_text(CompileWork(CompilerRequest{
-        std::string(name_of(options.target)), options.compiler, options.memory_bytes})));
+    seat.process->send(to_text(CompileWork(
+        CompilerRequest{std::string(name_of(options.target)), options.compiler, options.memory_bytes})));
     seat.ready = false;
     seat.deadline = deadline_in(options.worker.start_timeout_s);
   }
@@ -197,7 +197,8 @@ struct CompileWorkers::State {
   }
 };
 
-CompileWorkers::CompileWorkers(CompileWorkersOptions options) : state_(std::make_unique<State>(std::move(options))) {
+CompileWorkers::CompileWorkers(CompileWorkersOptions options)
+    : state_(std::make_unique<State>(std::move(options))) {
   state_->start(state_->seats[0]);
   state_->finish_start(state_->seats[0]);
 }

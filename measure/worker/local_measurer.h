@@ -21,20 +21,24 @@ namespace lehr {
 
 struct LocalOptions {
   WorkerOptions worker;
-  Limits limits;  ///< of the device that candidates run on: its target says how
+  /// Of the device that candidates run on: its target says how.
+  Limits limits;
   RunSettings settings;
   /// Half a window more for who needs it: 15 samples of 1 ms leave 1.5 % on a calm shared machine.
   SampleRequest sampling = {.tolerance = 0.01};
-  double hopeless_factor =
-      4;  ///< a first call this much slower than the best time so far gets few samples; 0: never
-  double contender_factor =
-      1.1;  ///< a candidate surely slower than this times the best need not be timed tightly; 0: every one is
-  bool use_reference = true;  ///< correct times by the reference kernel
+  /// A first call this much slower than the best time so far gets few samples; 0: never.
+  double hopeless_factor = 4;
+  /// A candidate surely slower than this times the best need not be timed tightly; 0: every one is.
+  double contender_factor = 1.1;
+  /// Correct times by the reference kernel.
+  bool use_reference = true;
   /// One candidate's loading, check and timing, in the time that kCallsOfATrial calls of the fastest so far
   /// take and this on top; then its process is killed.
   double run_timeout_s = 10;
-  int chunk = 8;         ///< so many are compiled (in parallel) before they are run (one by one)
-  int compile_jobs = 1;  ///< so many the compiler compiles at once
+  /// So many are compiled (in parallel) before they are run (one by one).
+  int chunk = 8;
+  /// So many the compiler compiles at once.
+  int compile_jobs = 1;
   /// The next chunk is compiled while this one is timed. On a GPU that is right: the host only has to queue
   /// graphs in time, and a core should be left to it. On a CPU the compiler takes what is timed: not only a
   /// core, but cache, memory bandwidth and clock. Only where threads and compile jobs leave a core free is
@@ -43,8 +47,10 @@ struct LocalOptions {
   /// is compiled while the other is timed, unless a half is less than what `compile_jobs` compilers do at
   /// once.
   bool overlap = false;
-  std::size_t kept_binaries = 24;  ///< so many of the fastest need no second compilation in a contest
-  std::string temp_base;           ///< for the problem's file; "" as in TempDir
+  /// So many of the fastest need no second compilation in a contest.
+  std::size_t kept_binaries = 24;
+  /// For the problem's file; "" as in TempDir.
+  std::string temp_base;
 };
 
 /// Of the fastest candidate; one that is four times as slow still makes those of a check and of the fewest

@@ -79,8 +79,7 @@ bool send_message(int fd, const Message& message) {
 }
 
 Received receive_message(int fd, Message& message) {
-  return receive_with(
-      fd, [](int) { return std::nullopt; }, message);
+  return receive_with(fd, [](int) { return std::nullopt; }, message);
 }
 
 Received receive_message(int fd, Deadline deadline, bool may_give_up, Message& message) {

@@ -17,8 +17,8 @@ Limits limits_with(std::string_view arch, int cores) {
   limits.l1_bytes = 48 << 10;
   limits.l2_bytes = 2 << 20;
   limits.l3_bytes = 32 << 20;
-  limits.peak_gflops_f32 =
-      2.0 * 2 * limits.vector_bytes / 4 * 2.5 * limits.cores;  // two FMA units at 2.5 GHz
+  // Two FMA units at 2.5 GHz.
+  limits.peak_gflops_f32 = 2.0 * 2 * limits.vector_bytes / 4 * 2.5 * limits.cores;
   limits.dram_gbytes_per_s = 20;
   return limits;
 }

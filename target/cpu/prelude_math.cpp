@@ -71,7 +71,8 @@ constexpr std::string_view kErf = R"(static inline f32x{0} lehr_erf(f32x{0} x) {
 }}
 )";
 
-/// What a function is made of: the other one that it calls, and its value of `x`, "" where it is what it calls.
+/// What a function is made of: the other one that it calls, and its value of `x`, "" where it is what it
+/// calls.
 struct Function {
   std::string_view name, calls, text;
 };
@@ -108,8 +109,7 @@ std::string math_snippet(const std::string& name) {
   for (const auto& [called, text] : {std::pair{"exp", kExp}, {"tanh", kTanh}, {"erf", kErf}}) {
     const std::string_view prefix = called;
     const auto count = parse_int(std::string_view(name).substr(std::min(prefix.size(), name.size())));
-    if (name.starts_with(prefix) && count)
-      return fmt::format(fmt::runtime(text), *count, *count * 4);
+    if (name.starts_with(prefix) && count) return fmt::format(fmt::runtime(text), *count, *count * 4);
   }
   return "";
 }

@@ -183,7 +183,7 @@ std::optional<Limits> cuda_card_limits(CudaCapability capability, std::string_vi
   const bool geforce = card.find("GeForce") != std::string_view::npos;
   if (geforce == row->card.geforce) return limits;
   const double factor = geforce ? 0.5 : 2;
-  for (double Limits::*rate :
+  for (double Limits::* rate :
        {&Limits::tensor_gflops_f16, &Limits::tensor_gflops_tf32, &Limits::tensor_gflops_f8})
     limits.*rate *= factor;
   return limits;
@@ -192,8 +192,8 @@ std::optional<Limits> cuda_card_limits(CudaCapability capability, std::string_vi
 void scale_rates(Limits& limits, double peak_gflops_f32) {
   if (!(limits.peak_gflops_f32 > 0) || !(peak_gflops_f32 > 0)) return;
   const double factor = peak_gflops_f32 / limits.peak_gflops_f32;
-  for (double Limits::*rate : {&Limits::tensor_gflops_f16, &Limits::tensor_gflops_tf32,
-                               &Limits::tensor_gflops_s8, &Limits::tensor_gflops_f8})
+  for (double Limits::* rate : {&Limits::tensor_gflops_f16, &Limits::tensor_gflops_tf32,
+                                &Limits::tensor_gflops_s8, &Limits::tensor_gflops_f8})
     limits.*rate *= factor;
   limits.peak_gflops_f32 = peak_gflops_f32;
 }

@@ -37,7 +37,8 @@ void transpose(ConvView& view) {
   std::swap(view.row_step, view.column_step);
 }
 
-/// Whether each output is that of one pixel, in the order of the pixels, with the channels of each side by side.
+/// Whether each output is that of one pixel, in the order of the pixels, with the channels of each side by
+/// side.
 bool is_product(const Conv2d& conv) {
   const bool one_tap = conv.r * conv.s == 1 && conv.pad_top == 0 && conv.pad_left == 0;
   if (conv.h * conv.w == 1) {
@@ -77,7 +78,8 @@ ir::Expr ConvView::stored_tap(const ir::Expr& tap) const {
   return stored_tap(tap / conv.s, tap % ir::integer(conv.s));
 }
 
-ir::Expr ConvView::filter_element(const ir::Expr& filter, const ir::Expr& channel, const ir::Expr& tap) const {
+ir::Expr ConvView::filter_element(const ir::Expr& filter, const ir::Expr& channel,
+                                  const ir::Expr& tap) const {
   const std::int64_t channels = conv.c / conv.groups;
   if (filter_layout == ImageLayout::kNchw) return (filter * channels + channel) * stored_taps + tap;
   return (filter * stored_taps + tap) * channels + channel;
@@ -89,7 +91,8 @@ ConvView trimmed_view(const Workload& workload) {
   view.filter_layout = conv.layout;
   view.stored_taps = conv.r * conv.s, view.row_step = conv.s;
   Axis rows = {conv.h, conv.out_h(), conv.r, conv.stride_h, conv.dilation_h, conv.pad_top, conv.pad_bottom};
-  Axis columns = {conv.w, conv.out_w(), conv.s, conv.stride_w, conv.dilation_w, conv.pad_left, conv.pad_right};
+  Axis columns = {conv.w,          conv.out_w(),  conv.s,        conv.stride_w,
+                  conv.dilation_w, conv.pad_left, conv.pad_right};
   view.first_tap = trim(rows) * view.row_step + trim(columns);
   conv.r = rows.taps, conv.pad_top = rows.before, conv.pad_bottom = rows.after;
   conv.s = columns.taps, conv.pad_left = columns.before, conv.pad_right = columns.after;

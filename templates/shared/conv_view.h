@@ -40,8 +40,8 @@ namespace cpu {
 /// The trimmed view, as the CPU families take it:
 ///
 /// - An image of one column is one of one line.
-/// - Where a filter of one tap makes each pixel a row of a product, short lines are joined, across images too. The
-///   channels of an image of one pixel are innermost, whatever the layout.
+/// - Where a filter of one tap makes each pixel a row of a product, short lines are joined, across images
+///   too. The channels of an image of one pixel are innermost, whatever the layout.
 ConvView conv_view(const Workload& workload);
 
 }  // namespace cpu

@@ -22,7 +22,8 @@ std::vector<std::int64_t> thread_counts(const Limits& limits) {
 }
 
 std::int64_t default_threads(const Workload& workload, const Limits& limits) {
-  // A core does so much in about a microsecond: less than that would be shared out at the price of a cache miss or two.
+  // A core does so much in about a microsecond: less than that would be shared out at the price of a cache
+  // miss or two.
   constexpr double kLeastFlops = 5e4;
   return flops_of(workload) >= kLeastFlops * limits.cores ? limits.cores : 1;
 }

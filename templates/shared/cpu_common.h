@@ -28,8 +28,8 @@ std::int64_t default_threads(const Workload& workload, const Limits& limits);
 std::vector<std::int64_t> lane_counts(const Limits& limits);
 /// Those of {1 .. 14, 16, 20, 24, 28} rows of a micro-kernel that are not beyond `extent`.
 std::vector<std::int64_t> register_rows(std::int64_t extent);
-/// Whether `rows` x `vectors` accumulators fit, with up to four vectors beside them and one more, or with a factor
-/// of each row and one vector (streams_b()).
+/// Whether `rows` x `vectors` accumulators fit, with up to four vectors beside them and one more, or with a
+/// factor of each row and one vector (streams_b()).
 bool fits_registers(std::int64_t rows, std::int64_t vectors, const Limits& limits);
 
 /// Those of `counts` vectors of a micro-kernel of which at least one is needed to cover `columns`.

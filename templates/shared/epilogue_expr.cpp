@@ -111,8 +111,8 @@ Expr FusedEpilogue::constant(double value, int lanes) const {
 
 Expr FusedEpilogue::widened(Expr value) const {
   if (stored_ == accum_) return value;
-  const bool by_f32 =
-      accum_ == DType::kF64 && stored_ != DType::kF32;  // what is kept as bits is cast to f32 only
+  // What is kept as bits is cast to f32 only.
+  const bool by_f32 = accum_ == DType::kF64 && stored_ != DType::kF32;
   return cast(accum_, by_f32 ? cast(DType::kF32, std::move(value)) : std::move(value));
 }
 

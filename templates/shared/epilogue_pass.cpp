@@ -34,7 +34,8 @@ Shape shape_of(const Workload& workload) {
     const std::int64_t pixels = size.height * size.width;
     if (window_of(workload.epilogue) > 1) {
       const std::int64_t planes = conv.layout == ImageLayout::kNhwc ? conv.n : conv.n * conv.k;
-      return {planes * size.height, size.width * (conv.layout == ImageLayout::kNhwc ? conv.k : 1), false, conv.k};
+      return {planes * size.height, size.width * (conv.layout == ImageLayout::kNhwc ? conv.k : 1), false,
+              conv.k};
     }
     if (conv.layout == ImageLayout::kNhwc) return {conv.n * pixels, conv.k, true, conv.k};
     return {conv.n * conv.k, pixels, false, conv.k};
@@ -104,8 +105,8 @@ Block pooled_row(KernelBuilder& builder, const Workload& workload, const FusedEp
   const Conv2d& conv = workload.conv2d();
   const PoolWindows windows = epilogue.windows();
   const std::int64_t lines = windows.over(conv.out_h()), width = windows.over(conv.out_w());
-  const BufferId product = builder.param("product", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(),
-                                         Direction::kWorkspace);
+  const BufferId product = builder.param(
+      "product", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kWorkspace);
   const VarId pixel = builder.var("pixel"), v = builder.var("v");
   const bool nhwc = conv.layout == ImageLayout::kNhwc;
   // With nhwc vectors run across channels; with nchw neighbours of a line are pooled, one after the other.
@@ -120,12 +121,13 @@ Block pooled_row(KernelBuilder& builder, const Workload& workload, const FusedEp
   Block store = block(Alloc{held});
   for (std::int64_t i = 0; i < windows.window; ++i) {
     for (std::int64_t j = 0; j < windows.window; ++j) {
-      const Expr line = image * conv.out_h() + cpu::pixel_of_window(windows, var(row) % lines, i, conv.out_h());
+      const Expr line =
+          image * conv.out_h() + cpu::pixel_of_window(windows, var(row) % lines, i, conv.out_h());
       const Expr sum = line * conv.out_w() + cpu::pixel_of_window(windows, var(pixel), j, conv.out_w());
       const Expr element = nhwc ? sum * conv.k + at : sum;
       Expr value = active ? load_active(product, element, vector, *active) : load(product, element, vector);
-      value = epilogue.of(value,
-                          {.channel = channel, .along_channels = nhwc, .lanes = vector, .active = active});
+      value =
+          epilogue.of(value, {.channel = channel, .along_channels = nhwc, .lanes = vector, .active = active});
       if (i + j > 0) value = epilogue.joined(so_far, value);
       store.push_back(Store{held, integer(0), value, vector, std::nullopt});
     }

@@ -9,22 +9,23 @@
 
 namespace lehr::cpu {
 
-/// Along one side of an image of so many pixels: pixel number `of_window` of window `number`. One outside of the
-/// image is moved to the nearest inside, which is of the same window, so that the largest of them stays the same.
+/// Along one side of an image of so many pixels: pixel number `of_window` of window `number`. One outside of
+/// the image is moved to the nearest inside, which is of the same window, so that the largest of them stays
+/// the same.
 ir::Expr pixel_of_window(const PoolWindows& windows, const ir::Expr& number, std::int64_t of_window,
                          std::int64_t pixels);
 
 /// Sums as [line][pixel][channel] in scratch memory, and where the pooled ones go.
 struct PooledSums {
   ir::BufferId sums{}, to{};
-  std::int64_t channels = 1;  ///< between pixels: a multiple of `lanes`
+  std::int64_t channels = 1;         ///< between pixels: a multiple of `lanes`
   ir::Expr active = ir::integer(1);  ///< channels that exist; the others are left out or written as they come
   ir::Expr lines = ir::integer(1);   ///< pooled
   std::int64_t most_lines = 1;
   std::int64_t width = 1;        ///< pooled pixels of a line
   std::int64_t line_stride = 1;  ///< pixels between lines of sums: as many as the image has, or more
-  /// Of windows that are not apart: the image that they lie over, and the numbers in it of the first pooled line
-  /// and of the first line of sums. Where they are apart, the sums begin with the first window.
+  /// Of windows that are not apart: the image that they lie over, and the numbers in it of the first pooled
+  /// line and of the first line of sums. Where they are apart, the sums begin with the first window.
   ImageSize image = {};
   ir::Expr first_window = ir::integer(0), first_line = ir::integer(0);
   std::int64_t lanes = 16;

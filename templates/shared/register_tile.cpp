@@ -149,7 +149,8 @@ Block RegisterTile::load_b(BufferId b, const At& at, bool masked) const {
 }
 
 Stmt RegisterTile::hold(const Expr& column) const {
-  return Intrinsic{intrinsic_name(fmt::format("hold_{}", lanes_)), {Touch{b_reg_, column, lanes_, false}}, {}, 0};
+  return Intrinsic{
+      intrinsic_name(fmt::format("hold_{}", lanes_)), {Touch{b_reg_, column, lanes_, false}}, {}, 0};
 }
 
 Block RegisterTile::step(KernelBuilder& builder, BufferId b, const At& at, bool masked, const Expr& a,

@@ -10,8 +10,9 @@
 
 namespace lehr::cpu {
 
-/// Whether a tile of so many rows holds a factor of each of its rows in registers while B's vectors pass one at a
-/// time, as x86's 16 registers want it where a row of B does not fit beside the accumulators: 3 x 4 and 2 x 6.
+/// Whether a tile of so many rows holds a factor of each of its rows in registers while B's vectors pass one
+/// at a time, as x86's 16 registers want it where a row of B does not fit beside the accumulators: 3 x 4 and
+/// 2 x 6.
 bool streams_b(std::int64_t rows, std::int64_t vectors);
 
 /// Floats of a cache line of 64 bytes.
@@ -43,8 +44,9 @@ class RegisterTile {
   std::int64_t lines() const;
 
   ir::Stmt allocate() const { return ir::Alloc{acc_}; }
-  /// One step of k: C's tile += a (a scalar that may depend on row()) times a row of B, in the order that the registers
-  /// want. `masked`: only columns of B that exist are read (a packed panel is whole). `beside` is done once in it.
+  /// One step of k: C's tile += a (a scalar that may depend on row()) times a row of B, in the order that the
+  /// registers want. `masked`: only columns of B that exist are read (a packed panel is whole). `beside` is
+  /// done once in it.
   ir::Block step(ir::KernelBuilder& builder, ir::BufferId b, const At& at, bool masked, const ir::Expr& a,
                  const ir::Block& beside = {}) const;
   ir::Stmt clear() const;

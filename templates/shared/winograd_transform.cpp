@@ -62,8 +62,7 @@ Block line(KernelBuilder& builder, Matrix matrix, const Value& value,
     ++j;
   }
   const auto of = [&](const std::vector<double>& row) {
-    return combine(
-        row, [&](std::size_t j) { return values[j]; }, 1);
+    return combine(row, [&](std::size_t j) { return values[j]; }, 1);
   };
   for (std::size_t i = 0; i < matrix.size(); ++i) {
     if (i + 1 == matrix.size() || !of_rows(matrix[i], matrix[i + 1]).pays()) {

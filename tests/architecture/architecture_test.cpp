@@ -43,7 +43,8 @@ TEST_F(Architecture, HasRoomsInMeasureThatKeepToTheirTable) {
     const std::size_t row = document.find("| `" + rule.folder + "/` |");
     ASSERT_NE(row, std::string::npos) << "measure/README.md has no row for " << rule.folder;
     const std::string line = document.substr(row, document.find('\n', row) - row);
-    EXPECT_TRUE(line.ends_with("| " + describe(rule) + " |")) << line << "\nshould end in: " << describe(rule);
+    EXPECT_TRUE(line.ends_with("| " + describe(rule) + " |"))
+        << line << "\nshould end in: " << describe(rule);
   }
 }
 

@@ -40,8 +40,8 @@ std::vector<std::string> check_header_form(const std::vector<SourceFile>& files)
 /// (C++20 [basic.def.odr]). Of types at the beginning of a line, in a namespace opened at the beginning of
 /// one.
 std::vector<std::string> check_type_names(const std::vector<SourceFile>& files);
-/// The product asks what a target has and does not name one (`Target::kCuda`, "cuda"), but for base/target.h, a
-/// target's rooms (folders cpu/ and cuda/, measure/host/) and the rows of vendor libraries.
+/// The product asks what a target has and does not name one (`Target::kCuda`, "cuda"), but for base/target.h,
+/// a target's rooms (folders cpu/ and cuda/, measure/host/) and the rows of vendor libraries.
 std::vector<std::string> check_target_names(const std::vector<SourceFile>& files);
 
 }  // namespace lehr::test

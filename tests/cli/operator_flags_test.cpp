@@ -80,7 +80,8 @@ TEST(OperatorFlags, SayWhatIsWrong) {
               ::testing::StartsWith("unknown dtype 'f33'"));
   EXPECT_EQ(sentence("gemm --m 1 --n 2 --k 3 --alpha half"), "--alpha=half is not a finite number");
   EXPECT_EQ(sentence("gemm --m 1 --n 2 --k 3 --alpha 0"),
-            "--m 1 --n 2 --k 3 --batch 1: alpha=0 is out of range: it is a number from 1e-30 to 1e+30, of either sign");
+            "--m 1 --n 2 --k 3 --batch 1: alpha=0 is out of range: it is a number from 1e-30 to 1e+30, of "
+            "either sign");
   EXPECT_EQ(sentence("gemm --m 1 --n 2 --k 3 --a f32:row --layout tn"),
             "--a f32:row contradicts --layout tn: give only one of the two");
   EXPECT_EQ(sentence("conv2d --h 1 --w 1 --c 2 --k 2 --r 1 --layout nhcw"),

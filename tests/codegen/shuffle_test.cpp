@@ -1,6 +1,6 @@
-// What the C++ text of transpositions, of pairs taken apart, of masked loads and stores and of sums does, compiled by the
-// system compiler for this processor, for AVX2 and for the plainest one: every number of rows, columns and elements,
-// and nothing beside them.
+// What the C++ text of transpositions, of pairs taken apart, of masked loads and stores and of sums does,
+// compiled by the system compiler for this processor, for AVX2 and for the plainest one: every number of
+// rows, columns and elements, and nothing beside them.
 #include <dlfcn.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -100,13 +100,12 @@ TEST_P(ShuffleText, MovesWhatExistsAndNothingElse) {
     used.insert(fmt::format("masked{}", lanes));
     used.insert(fmt::format("reduce{}", lanes));
     entries += fmt::format(
-        "extern \"C\" void transpose{0}(float* t, const float* f, long ts, long fs, long r, long c) {{\n"
-        "  lehr_transpose_{0}(t, f, ts, fs, r, c);\n}}\n"
-        "extern \"C\" void split{0}(float* e, float* o, const float* f, long n) {{\n"
-        "  lehr_split_pairs_{0}(e, o, f, n);\n}}\n"
-        "extern \"C\" void load{0}(float* t, const float* f, long n) {{ *(f32x{0}_u*)t = lehr_load{0}_n(f, n); }}\n"
-        "extern \"C\" void store{0}(float* t, const float* f, long n) {{ lehr_store{0}_n(t, *(f32x{0}_u*)f, n); }}\n"
-        "extern \"C\" float sum{0}(const float* f) {{ return lehr_reduce{0}(*(f32x{0}_u*)f); }}\n",
+        "extern \"C\" void transpose{0}(float* t, const float* f, long ts, long fs, long r, long c) {{\n  "
+        "lehr_transpose_{0}(t, f, ts, fs, r, c);\n}}\nextern \"C\" void split{0}(float* e, float* o, const "
+        "float* f, long n) {{\n  lehr_split_pairs_{0}(e, o, f, n);\n}}\nextern \"C\" void load{0}(float* t, "
+        "const float* f, long n) {{ *(f32x{0}_u*)t = lehr_load{0}_n(f, n); }}\nextern \"C\" void "
+        "store{0}(float* t, const float* f, long n) {{ lehr_store{0}_n(t, *(f32x{0}_u*)f, n); }}\nextern "
+        "\"C\" float sum{0}(const float* f) {{ return lehr_reduce{0}(*(f32x{0}_u*)f); }}\n",
         lanes);
   }
   char dir_name[] = "/tmp/lehr_shuffle_test_XXXXXX";
@@ -127,7 +126,8 @@ TEST_P(ShuffleText, MovesWhatExistsAndNothingElse) {
     expect_masked(reinterpret_cast<Move>(::dlsym(library, fmt::format("load{}", lanes).c_str())),
                   reinterpret_cast<Move>(::dlsym(library, fmt::format("store{}", lanes).c_str())), lanes);
     const auto sum = reinterpret_cast<Sum>(::dlsym(library, fmt::format("sum{}", lanes).c_str()));
-    EXPECT_EQ(sum(numbered(static_cast<std::size_t>(lanes)).data()), static_cast<float>(lanes * (lanes + 1) / 2));
+    EXPECT_EQ(sum(numbered(static_cast<std::size_t>(lanes)).data()),
+              static_cast<float>(lanes * (lanes + 1) / 2));
   }
   ::dlclose(library);
   std::filesystem::remove_all(dir);

@@ -173,7 +173,9 @@ TEST(Database, SeesOneFlippedByteInTheFileItself) {
   const auto path = dir / "a.db";
   Record record = timed("w", "d", 10);
   record.picked_by = "a-word-that-is-easy-to-find";
-  { Database::open(path).append(record); }
+  {
+    Database::open(path).append(record);
+  }
   std::FILE* file = std::fopen(path.c_str(), "r+b");
   ASSERT_NE(file, nullptr);
   std::string bytes(std::filesystem::file_size(path), '\0');

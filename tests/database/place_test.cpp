@@ -59,7 +59,9 @@ TEST(Place, RowsOfALogThatGoesAwayAreSaved) {
   expect_rescue([](const fs::path& path) { fs::remove(path); });
   expect_rescue([](const fs::path& path) { fs::rename(path, path.string() + ".old"); });
   expect_rescue([](const fs::path& path) {
-    { Database::open(path.string() + ".other").append(timed("other", "d", 3)); }
+    {
+      Database::open(path.string() + ".other").append(timed("other", "d", 3));
+    }
     fs::rename(path.string() + ".other", path);
   });
   Database::open(":memory:").expect_in_place();

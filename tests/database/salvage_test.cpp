@@ -260,7 +260,9 @@ TEST(Salvage, FindsNothingInWhatIsNoLogAndMakesNoFile) {
   write_bytes(dir / "noise.db", noise);
   write_bytes(dir / "empty.db", "");
   write_bytes(dir / "short.db", "SQLite format 3");
-  { Database::open(dir / "unused.db"); }
+  {
+    Database::open(dir / "unused.db");
+  }
   for (const char* name : {"foreign.db", "noise.db", "empty.db", "short.db", "unused.db"}) {
     const auto caught = error_of([&] { salvage(dir / name, dir / "new.db"); });
     EXPECT_EQ(caught.kind, kNotFound) << name;

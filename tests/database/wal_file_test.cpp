@@ -39,7 +39,9 @@ class Wal : public ::testing::Test {
 
   void SetUp() override {
     const fs::path open = directory_.path() / "open.db";
-    { Database::open(open); }  // the tables are in the file itself
+    {
+      Database::open(open);
+    }  // the tables are in the file itself
     Database database = Database::open(open);
     for (int i = 0; i < kRows; ++i) database.append(timed("w", "d", 1 + i));
     fs::copy_file(open, path_);

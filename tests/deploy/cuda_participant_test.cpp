@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/error.h"
-#include "tests/runtime/folder_support.h"
 #include "measure/core/problem.h"
 #include "measure/vendor/bundle/cuda_bundle.h"
+#include "tests/runtime/folder_support.h"
 #include "tests/support/problem_for.h"
 #include "workload/workload.h"
 

@@ -87,7 +87,7 @@ struct CountedFloat {
     emulated_flop();                                                \
     return a.value op b.value;                                      \
   }                                                                 \
-  CountedFloat& operator op##=(CountedFloat b) {                    \
+  CountedFloat& operator op## = (CountedFloat b) {                  \
     return *this = *this op b;                                      \
   }
   LEHR_COUNTED(+)
@@ -95,12 +95,8 @@ struct CountedFloat {
   LEHR_COUNTED(*)
   LEHR_COUNTED(/)
 #undef LEHR_COUNTED
-  friend bool operator<(CountedFloat a, CountedFloat b) {
-    return a.value < b.value;
-  }
-  CountedFloat operator-() const {
-    return -value;
-  }
+  friend bool operator<(CountedFloat a, CountedFloat b) { return a.value < b.value; }
+  CountedFloat operator-() const { return -value; }
 };
 #define float CountedFloat
 #endif

@@ -119,8 +119,8 @@ TEST(Im2colLoad, ReadsTheRowsOfEveryTapOfAConvolution) {
         const float expected = expected_of(at.conv, x, at.first + pixel, at.r, at.s, at.c + channel);
         read += expected != 0 ? 2 : 0;
         ASSERT_EQ(result.outputs[0][static_cast<std::size_t>(pixel * kChannels + channel)], expected)
-            << to_text(Workload{at.conv, {}}) << " tap " << at.r << ", " << at.s << ": output " << at.first + pixel
-            << ", channel " << at.c + channel;
+            << to_text(Workload{at.conv, {}}) << " tap " << at.r << ", " << at.s << ": output "
+            << at.first + pixel << ", channel " << at.c + channel;
       }
     }
     EXPECT_EQ(result.traffic[0].read_bytes, read);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "target/dialect.h"
 #include "codegen/source.h"
+#include "target/dialect.h"
 
 namespace lehr::testing {
 

@@ -27,9 +27,10 @@ namespace {
 namespace context = boost::context::detail;
 
 constexpr std::size_t kStackBytes = 64 * 1024;
-constexpr std::size_t kGuardBytes = 4096;  // below each stack: an overflow is a crash, not a surprise
-constexpr std::int64_t kLargestCluster =
-    8;  // CUDA C++ Programming Guide 13.0, "Thread Block Clusters": portable
+// Below each stack: an overflow is a crash, not a surprise.
+constexpr std::size_t kGuardBytes = 4096;
+// CUDA C++ Programming Guide 13.0, "Thread Block Clusters": portable.
+constexpr std::int64_t kLargestCluster = 8;
 
 thread_local Machine* running = nullptr;
 

@@ -150,9 +150,8 @@ TEST(Specialised, LetsOnlyWholeGroupsExecuteCollectives) {
   const VarId number = nested.b.var("warp");
   nested.extra = If{lt(integer(0), var(number) / 4), block(Intrinsic{"wgmma_fence", {}, {}, 0}), {}};
   Kernel kernel = nested.kernel();
-  testing::change_nth<For>(kernel.body, 0, [&](For& threads) {
-    threads.body.push_front(Let{number, var(nested.thread) / 32});
-  });
+  testing::change_nth<For>(
+      kernel.body, 0, [&](For& threads) { threads.body.push_front(Let{number, var(nested.thread) / 32}); });
   EXPECT_EQ(why_malformed(kernel), std::nullopt);
   Specialised barrier;
   barrier.extra = Barrier{};

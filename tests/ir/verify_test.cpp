@@ -297,7 +297,8 @@ TEST(Verify, RejectsIntrinsicsOfTheWrongShape) {
               HasSubstr("its second touch must read a global buffer"));
   EXPECT_THAT(with({"cp_async_8", {to, from}, {}, 0}), HasSubstr("it touches 16 bytes of tile instead of 8"));
   EXPECT_THAT(with({"cp_async_wait", {}, {var(p.i)}, 0}), HasSubstr("its argument must be a constant"));
-  EXPECT_THAT(with({"prefetch", {{p.out, integer(0), 4, true}}, {}, 0}), HasSubstr("its first touch must read a buffer"));
+  EXPECT_THAT(with({"prefetch", {{p.out, integer(0), 4, true}}, {}, 0}),
+              HasSubstr("its first touch must read a buffer"));
   EXPECT_THAT(with({"prefetch", {{p.in, var(p.j), 4, false}}, {}, 0}), HasSubstr("variable j is not bound"));
   Plot q;
   EXPECT_THAT(q.complaint(LoopKind::kSerial, Intrinsic{"cp_async_commit", {}, {}, 0}),

@@ -143,7 +143,8 @@ TEST(CompileWorkers, KillsACompilationThatNeverEnds) {
 }
 
 TEST(CompileWorkers, LimitsTheMemoryOfACompilation) {
-  if (!kMemoryIsLimited) GTEST_SKIP() << "no memory limit under this sanitizer (measure/system/memory_limit.h)";
+  if (!kMemoryIsLimited)
+    GTEST_SKIP() << "no memory limit under this sanitizer (measure/system/memory_limit.h)";
   CompileWorkersOptions small = options();
   small.memory_bytes = std::int64_t{256} << 20;
   CompileWorkers workers(small);

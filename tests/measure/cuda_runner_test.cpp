@@ -139,8 +139,8 @@ TEST_F(CudaRunnerOnAFakeDriver, PoisonsTheOutputBeforeEveryCheckedRun) {
   runner.prepare(problem_, {});
   ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
   ASSERT_TRUE(std::holds_alternative<Checked>(runner.check(0)));
-  const Fault fault =
-      check_fault(runner, "halves");  // the right values of the last run must not count for it
+  // The right values of the last run must not count for it.
+  const Fault fault = check_fault(runner, "halves");
   EXPECT_EQ(fault.failure.kind, FailureKind::kWrongResult);
   EXPECT_THAT(fault.failure.text, HasSubstr("128"));
   EXPECT_FALSE(fault.worker_lost);

@@ -12,8 +12,8 @@ int fake_check_arguments(const std::string& kernel);
 void fake_check_run(const std::string& kernel, const std::vector<void*>& arguments, unsigned blocks,
                     unsigned bands);
 
-/// What does not work from now on: "wrong", "nan", "poison", "sum", "expected", "total", "inputs", "plain", "hole";
-/// "": all does.
+/// What does not work from now on: "wrong", "nan", "poison", "sum", "expected", "total", "inputs", "plain",
+/// "hole"; "": all does.
 void fake_check_break(const std::string& what);
 /// From now on plain kernels know these elements and no other: too many are to be computed.
 void fake_check_tell(std::vector<std::int64_t> elements, std::vector<float> values);

@@ -1,7 +1,7 @@
 // A stand-in for libcudnn.so.9, built as a shared object for tests: keeps what is set of each descriptor, and
 // computes on the host exactly what a graph of them says, on the fake driver's stream. Only what
-// measure/vendor/cudnn/cudnn.cpp calls exists; only attributes that measure/vendor/cudnn/cudnn_plan.cpp may use are taken, and only in
-// their own types. Numbers as in cudnn_graph.h of cuDNN 9.
+// measure/vendor/cudnn/cudnn.cpp calls exists; only attributes that measure/vendor/cudnn/cudnn_plan.cpp may
+// use are taken, and only in their own types. Numbers as in cudnn_graph.h of cuDNN 9.
 #include "fake_cudnn.h"
 
 #include <algorithm>

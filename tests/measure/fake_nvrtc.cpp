@@ -1,7 +1,7 @@
 // A stand-in for libnvrtc.so.13, built as a shared object for tests. It "compiles" any text into a file that
 // names the entry and the process, and misbehaves where the text, or the environment variable
-// LEHR_FAKE_NVRTC, says "fake:WORD". Only what measure/cuda/nvrtc.cpp calls exists; there is no flow callback, as
-// before NVRTC 12.8.
+// LEHR_FAKE_NVRTC, says "fake:WORD". Only what measure/cuda/nvrtc.cpp calls exists; there is no flow
+// callback, as before NVRTC 12.8.
 #include <signal.h>
 #include <unistd.h>
 

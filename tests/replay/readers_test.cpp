@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "database/database.h"
-#include "replay/read_table.h"
-#include "tests/replay/support.h"
 #include "codegen/emit.h"
 #include "codegen/source_hash.h"
+#include "database/database.h"
+#include "replay/read_table.h"
 #include "target/archs.h"
 #include "templates/catalog.h"
+#include "tests/replay/support.h"
 
 namespace lehr::testing {
 namespace {
@@ -335,8 +335,7 @@ TEST(Readers, CountTheTimedRowsOfALogWhoseKernelsAreOthersNow) {
     const std::uint64_t known = database.append(device);
     const auto append = [&](std::optional<double> us, std::uint64_t changed, bool hash) {
       Record record = record_of(to_text(configs[0]), us, device.identity);
-      if (hash)
-        record.source_hash = hash_of(emit(lower(workload, record.config, device.limits))) ^ changed;
+      if (hash) record.source_hash = hash_of(emit(lower(workload, record.config, device.limits))) ^ changed;
       record.device_hash = known;
       database.append(record);
     };

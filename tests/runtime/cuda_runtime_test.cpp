@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/lehr_bundle.h"
 #include "folder_support.h"
+#include "runtime/lehr_bundle.h"
 
 namespace lehr::testing {
 namespace {
@@ -363,17 +363,11 @@ TEST_F(CudaRuntime, AManifestThatMakesNoSenseIsRefused) {
   const auto map = [](auto change) {
     return [change](json& kernel) { change(kernel["params"][0]["tensor_map"]); };
   };
-  EXPECT_THAT(refused([](json& k) {
-                k["launch"]["grid"] = {0, 1, 1};
-              }),
+  EXPECT_THAT(refused([](json& k) { k["launch"]["grid"] = {0, 1, 1}; }),
               HasSubstr("whose grid no GPU takes"));
-  EXPECT_THAT(refused([](json& k) {
-                k["launch"]["grid"] = {1, 70000, 1};
-              }),
+  EXPECT_THAT(refused([](json& k) { k["launch"]["grid"] = {1, 70000, 1}; }),
               HasSubstr("whose grid no GPU takes"));
-  EXPECT_THAT(refused([](json& k) {
-                k["launch"]["block"] = {1024, 2, 1};
-              }),
+  EXPECT_THAT(refused([](json& k) { k["launch"]["block"] = {1024, 2, 1}; }),
               HasSubstr("whose blocks no GPU takes"));
   EXPECT_THAT(refused([](json& k) { k["launch"]["cluster"] = 3; }), HasSubstr("whose clusters no GPU takes"));
   EXPECT_THAT(refused([](json& k) { k["launch"].erase("programmatic"); }),

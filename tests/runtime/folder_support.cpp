@@ -87,29 +87,30 @@ json scale_kernel(int rows, double time_us, int threads, bool bucket) {
                 {"bytes", bytes}, {"alignment", alignment}, {"slice_bytes", slice_bytes}};
   };
   const std::string name = fmt::format("scale_{}", rows);
-  return {
-    {"name", name}, {"workload", fmt::format("scale m={} width=4 kind=double", rows)},
-        {"defaults", "kind=double"}, {"shorter", "kind=2"}, {"target", "cpu"},
+  return {{"name", name},
+          {"workload", fmt::format("scale m={} width=4 kind=double", rows)},
+          {"defaults", "kind=double"},
+          {"shorter", "kind=2"},
+          {"target", "cpu"},
 #if defined(__x86_64__)
-        {"machine", "x86_64"},
+          {"machine", "x86_64"},
 #else
-        {"machine", "aarch64"},
+          {"machine", "aarch64"},
 #endif
-        {"arch", "sse2"}, {"features", json::array()}, {"file", "kernels/" + name + ".so"},
-        {"threads", threads}, {"cold", false}, {"time_us", time_us}, {"max_error", rows * 1e-8},
-        {"scratch_bytes", 20},
-        {"params",
-         {param("a", "in", 16 * rows, 4, 16), param("w", "in", 16, 4, 0), param("c", "out", 16 * rows, 4, 16),
-          param("w_packed", "prepacked", 16, 64, 0)}},
-        {"steps", {{{"entry", name + "_first"}, {"tasks", rows}}, {{"entry", name}, {"tasks", rows}}}},
-        {"prepack", {{"entry", name + "_prepack"}, {"tasks", 4}, {"layout", "doubled"}, {"reads", {1}}}}, {
-      "slices", {
-        {"field", "m"}, {"size", rows}, {
-          "bucket", bucket
-        }
-      }
-    }
-  };
+          {"arch", "sse2"},
+          {"features", json::array()},
+          {"file", "kernels/" + name + ".so"},
+          {"threads", threads},
+          {"cold", false},
+          {"time_us", time_us},
+          {"max_error", rows * 1e-8},
+          {"scratch_bytes", 20},
+          {"params",
+           {param("a", "in", 16 * rows, 4, 16), param("w", "in", 16, 4, 0),
+            param("c", "out", 16 * rows, 4, 16), param("w_packed", "prepacked", 16, 64, 0)}},
+          {"steps", {{{"entry", name + "_first"}, {"tasks", rows}}, {{"entry", name}, {"tasks", rows}}}},
+          {"prepack", {{"entry", name + "_prepack"}, {"tasks", 4}, {"layout", "doubled"}, {"reads", {1}}}},
+          {"slices", {{"field", "m"}, {"size", rows}, {"bucket", bucket}}}};
 }
 
 // The first step leaves a row of A in C, the second one scales it by way of its scratch.

@@ -16,9 +16,9 @@
 #include <thread>
 #include <vector>
 
+#include "folder_support.h"
 #include "runtime/lehr_bundle.h"
 #include "runtime/self_test.h"
-#include "folder_support.h"
 
 namespace lehr::testing {
 namespace {
@@ -630,13 +630,10 @@ TEST(Runtime, AManifestThatMakesNoSenseIsRefused) {
     EXPECT_THAT(refused([&](json& m) { m["files"][path] = std::string(64, '0'); }),
                 HasSubstr("names a file outside of its folder"))
         << path;
-  EXPECT_THAT(refused([](json& m) {
-                m["kernels"][0]["self_test"] = {{"tolerance", 1}, {"output", {{1e9, 1}}}};
-              }),
-              HasSubstr("has a self-test of an element that is not there"));
-  EXPECT_THAT(refused([](json& m) {
-                m["kernels"][0]["self_test"] = {{"output", {{0, 1}}}};
-              }),
+  EXPECT_THAT(
+      refused([](json& m) { m["kernels"][0]["self_test"] = {{"tolerance", 1}, {"output", {{1e9, 1}}}}; }),
+      HasSubstr("has a self-test of an element that is not there"));
+  EXPECT_THAT(refused([](json& m) { m["kernels"][0]["self_test"] = {{"output", {{0, 1}}}}; }),
               HasSubstr("has a self-test without a tolerance or an output"));
   EXPECT_THAT(refused([](json& m) { m["files"]["kernels/missing.so"] = std::string(64, '0'); }),
               HasSubstr("kernels/missing.so cannot be opened: No such file or directory"));
@@ -674,18 +671,12 @@ TEST(Runtime, AManifestThatMakesNoSenseIsRefused) {
               HasSubstr("without a prepack, or the other way"));
   EXPECT_THAT(kernel([](json& k) { k.erase("prepack"); }), HasSubstr("without a prepack, or the other way"));
   EXPECT_THAT(kernel([](json& k) { k["prepack"]["reads"] = {2}; }), HasSubstr("that is no input"));
-  EXPECT_THAT(kernel([](json& k) {
-                k["params"][2].update({{"shape", {4, 4}}, {"strides", {4}}});
-              }),
+  EXPECT_THAT(kernel([](json& k) { k["params"][2].update({{"shape", {4, 4}}, {"strides", {4}}}); }),
               HasSubstr("impossible shape"));
-  EXPECT_THAT(kernel([](json& k) {
-                k["params"][2].update({{"shape", {4, 0}}, {"strides", {4, 1}}});
-              }),
+  EXPECT_THAT(kernel([](json& k) { k["params"][2].update({{"shape", {4, 0}}, {"strides", {4, 1}}}); }),
               HasSubstr("impossible shape"));
   for (const json& strides : {json{1, 1}, json{4, 2}, json{8, 1}, json{4, 1, 1}})
-    EXPECT_THAT(kernel([&](json& k) {
-                  k["params"][2].update({{"shape", {4, 4}}, {"strides", strides}});
-                }),
+    EXPECT_THAT(kernel([&](json& k) { k["params"][2].update({{"shape", {4, 4}}, {"strides", strides}}); }),
                 HasSubstr("whose shape is not that of its bytes"));
 }
 

@@ -35,8 +35,7 @@ bool has_8_bit_floats(std::string_view opcode) {
 /// "HGMMA.64x80x16", "QGMMA.64x80x32"
 Kept wgmma(std::string_view opcode) {
   std::string shape(behind(opcode, "m64"));
-  std::ranges::replace_if(
-      shape, [](char c) { return c == 'n' || c == 'k'; }, 'x');
+  std::ranges::replace_if(shape, [](char c) { return c == 'n' || c == 'k'; }, 'x');
   const char* const name = has(opcode, ".s32") ? "IGMMA" : has_8_bit_floats(opcode) ? "QGMMA" : "HGMMA";
   return {fmt::format("{}.64{}", name, shape)};
 }

@@ -64,8 +64,7 @@ std::vector<Case> cases() {
 /// Loops that multiply, and those that bring what is multiplied where a warp of its own does that.
 std::vector<Loop> main_loops(const std::vector<Instruction>& function, bool tensor_cores) {
   if (!tensor_cores)
-    return innermost(
-        function, [](const Instruction& i) { return i.opcode.starts_with("FFMA"); }, 16);
+    return innermost(function, [](const Instruction& i) { return i.opcode.starts_with("FFMA"); }, 16);
   std::vector<Loop> result = innermost(function, is_tensor_core);
   for (const Loop& loop :
        innermost(function, [](const Instruction& i) { return i.opcode.starts_with("UTMALDG"); }))

@@ -148,15 +148,9 @@ class Interpreter {
   };
   Value value(const Expr& expr) {
     return expr.visit(overloaded{
-        [](const Int&) {
-          return Value{false, 1};
-        },
-        [](const Float&) {
-          return Value{true, 1};
-        },
-        [](const Var&) {
-          return Value{false, 1};
-        },
+        [](const Int&) { return Value{false, 1}; },
+        [](const Float&) { return Value{true, 1}; },
+        [](const Var&) { return Value{false, 1}; },
         [&](const Binary& n) {
           const Value a = value(n.a);
           const Value b = value(n.b);
@@ -175,9 +169,7 @@ class Interpreter {
           load(n);
           return Value{true, n.lanes};
         },
-        [&](const Splat& n) {
-          return Value{value(n.value).is_data, n.lanes};
-        },
+        [&](const Splat& n) { return Value{value(n.value).is_data, n.lanes}; },
         [&](const Fma& n) {
           const Value a = value(n.a);
           value(n.b);

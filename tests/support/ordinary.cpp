@@ -15,28 +15,46 @@ using Size = std::int64_t;
 
 // Images, channels and matrices of ResNet, VGG, Inception, MobileNet, EfficientNet, SqueezeNet, YOLO, U-Net,
 // BERT, GPT and Llama models, of MNIST and CIFAR, cameras and screens, and of DeepBench.
-constexpr Size kImages[] = {1,   2,   3,   4,   5,   6,   7,   8,   9,   10,  12,  13,  14,  15,  16,   17,   19,   20,
-                            24,  26,  27,  28,  30,  32,  35,  38,  40,  48,  52,  55,  56,  60,  64,   71,   75,   80,
-                            96,  100, 104, 112, 128, 147, 149, 150, 160, 192, 200, 208, 224, 227, 240,  256,  299,  300,
-                            320, 331, 380, 384, 416, 448, 480, 512, 540, 600, 608, 640, 720, 800, 1024, 1080, 1280, 1920};
-constexpr Size kChannels[] = {1,   3,   4,   8,   12,  16,  21,  24,  30,  32,  40,  48,   56,   58,   64,   72,
-                              80,  96,  112, 116, 128, 144, 160, 176, 192, 224, 232, 240,  256,  272,  288,  320,
-                              336, 384, 448, 464, 480, 512, 528, 576, 640, 672, 728, 768,  832,  960,  1024, 1088,
-                              1152, 1280, 1536, 1792, 2048};
-constexpr Size kMatrices[] = {1,    2,    3,    4,    7,    8,    12,   16,   32,   35,    48,    64,    77,    100,   128,
-                              133,  197,  200,  256,  300,  384,  400,  512,  577,  640,   700,   768,   1000,  1024,  1280,
-                              1500, 1536, 1760, 2048, 2304, 2560, 2816, 3000, 3072, 3584,  4096,  5120,  5124,  6144,  7680,
-                              8192, 8448, 9216, 10240, 11008, 12288, 14336, 16384, 22016, 28672, 32000, 50257, 128256, 262144};
+constexpr Size kImages[] = {1,   2,   3,   4,   5,   6,   7,   8,   9,    10,   12,   13,  14,  15,  16,
+                            17,  19,  20,  24,  26,  27,  28,  30,  32,   35,   38,   40,  48,  52,  55,
+                            56,  60,  64,  71,  75,  80,  96,  100, 104,  112,  128,  147, 149, 150, 160,
+                            192, 200, 208, 224, 227, 240, 256, 299, 300,  320,  331,  380, 384, 416, 448,
+                            480, 512, 540, 600, 608, 640, 720, 800, 1024, 1080, 1280, 1920};
+constexpr Size kChannels[] = {1,   3,   4,   8,   12,   16,   21,   24,   30,   32,   40,  48,  56,  58,
+                              64,  72,  80,  96,  112,  116,  128,  144,  160,  176,  192, 224, 232, 240,
+                              256, 272, 288, 320, 336,  384,  448,  464,  480,  512,  528, 576, 640, 672,
+                              728, 768, 832, 960, 1024, 1088, 1152, 1280, 1536, 1792, 2048};
+constexpr Size kMatrices[] = {
+    1,    2,    3,    4,     7,     8,     12,    16,    32,    35,    48,    64,    77,     100,   128,
+    133,  197,  200,  256,   300,   384,   400,   512,   577,   640,   700,   768,   1000,   1024,  1280,
+    1500, 1536, 1760, 2048,  2304,  2560,  2816,  3000,  3072,  3584,  4096,  5120,  5124,   6144,  7680,
+    8192, 8448, 9216, 10240, 11008, 12288, 14336, 16384, 22016, 28672, 32000, 50257, 128256, 262144};
 constexpr Size kBatches[] = {1, 1, 1, 1, 2, 4, 8, 12, 16, 32, 64, 128};
-constexpr const char* kEpilogues[] = {"bias", "bias+relu", "bias+gelu_tanh", "bias+gelu_erf", "bias+silu", "relu",
-                                      "scale_shift+relu", "scale_shift+residual+relu", "bias+relu6", "bias+sigmoid",
-                                      "bias+residual", "tanh", "clamp(-1,6)", "swiglu", "geglu",
-                                      "bias+relu+maxpool(2)", "bias+relu+maxpool(3)", "avgpool(2)", "avgpool(7)"};
+constexpr const char* kEpilogues[] = {"bias",
+                                      "bias+relu",
+                                      "bias+gelu_tanh",
+                                      "bias+gelu_erf",
+                                      "bias+silu",
+                                      "relu",
+                                      "scale_shift+relu",
+                                      "scale_shift+residual+relu",
+                                      "bias+relu6",
+                                      "bias+sigmoid",
+                                      "bias+residual",
+                                      "tanh",
+                                      "clamp(-1,6)",
+                                      "swiglu",
+                                      "geglu",
+                                      "bias+relu+maxpool(2)",
+                                      "bias+relu+maxpool(3)",
+                                      "avgpool(2)",
+                                      "avgpool(7)"};
 
 /// Every size up to `most`, small ones more often: its logarithm is uniform.
 Size log_uniform(Rng& rng, Size most) {
   const double share = static_cast<double>(rng.below(1 << 20)) / (1 << 20);
-  return std::clamp<Size>(static_cast<Size>(std::exp2(share * std::log2(static_cast<double>(most) + 1))), 1, most);
+  return std::clamp<Size>(static_cast<Size>(std::exp2(share * std::log2(static_cast<double>(most) + 1))), 1,
+                          most);
 }
 
 /// A known size, or now and then any.
@@ -52,20 +70,23 @@ struct Types {
 Types types_of(Rng& rng, bool any) {
   Types types;
   if (!any) return types;
-  constexpr std::array kOperands = {DType::kF32,  DType::kF32, DType::kF32, DType::kF16,
+  constexpr std::array kOperands = {DType::kF32,  DType::kF32, DType::kF32,  DType::kF16,
                                     DType::kBF16, DType::kS8,  DType::kE4M3, DType::kE5M2};
   types.operand = one_of<DType>(rng, kOperands);
   types.output = output_for(types.operand);
   types.accum = sums_for(types.operand);
   const bool narrow = types.operand != DType::kF32 && types.operand != DType::kS8;
   if (narrow && chance(rng, 0.3)) types.output = chance(rng, 0.5) ? DType::kBF16 : DType::kF32;
-  if (types.operand == DType::kF32 && chance(rng, 0.4)) types.math = chance(rng, 0.5) ? Math::kTf32 : Math::k3xTf32;
+  if (types.operand == DType::kF32 && chance(rng, 0.4))
+    types.math = chance(rng, 0.5) ? Math::kTf32 : Math::k3xTf32;
   const bool eight = types.operand == DType::kE4M3 || types.operand == DType::kE5M2;
   if (eight && chance(rng, 0.3)) types.math = Math::kTwoLevel;
   return types;
 }
 
-Layout layout_of(Rng& rng, double column) { return chance(rng, column) ? Layout::kColumn : Layout::kRow; }
+Layout layout_of(Rng& rng, double column) {
+  return chance(rng, column) ? Layout::kColumn : Layout::kRow;
+}
 
 Gemm gemm_of(Rng& rng, const Types& types) {
   const auto extent = [&] { return size_of(rng, kMatrices, 262144); };
@@ -138,9 +159,12 @@ Workload ordinary_workload(Rng& rng, const Ordinary& kind) {
     else
       workload.problem = conv_of(rng, types);
     Gemm* const gemm = std::get_if<Gemm>(&workload.problem);
-    if (gemm != nullptr && kind.share_of_constant_b > 0) gemm->b.constant = chance(rng, kind.share_of_constant_b);
-    if (chance(rng, kind.share_of_epilogues)) workload.epilogue = parse_epilogue(one_of<const char*>(rng, kEpilogues));
-    if (is_valid(workload) && flops_of(workload) <= kind.most_flops && min_bytes_of(workload) <= kind.most_bytes)
+    if (gemm != nullptr && kind.share_of_constant_b > 0)
+      gemm->b.constant = chance(rng, kind.share_of_constant_b);
+    if (chance(rng, kind.share_of_epilogues))
+      workload.epilogue = parse_epilogue(one_of<const char*>(rng, kEpilogues));
+    if (is_valid(workload) && flops_of(workload) <= kind.most_flops &&
+        min_bytes_of(workload) <= kind.most_bytes)
       return workload;
   }
 }

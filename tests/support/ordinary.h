@@ -1,4 +1,5 @@
-// Random workloads as people have them: the sizes of published networks and libraries' benchmarks, and any between.
+// Random workloads as people have them: the sizes of published networks and libraries' benchmarks, and any
+// between.
 #pragma once
 
 #include "base/rng.h"
@@ -8,9 +9,9 @@ namespace lehr::testing {
 
 /// What is drawn; the rest of a workload is always random.
 struct Ordinary {
-  bool any_type = true;       ///< else f32 with strict math
-  double most_flops = 1e18;   ///< a larger workload is drawn again
-  double most_bytes = 1e18;   ///< the same for all its tensors together
+  bool any_type = true;      ///< else f32 with strict math
+  double most_flops = 1e18;  ///< a larger workload is drawn again
+  double most_bytes = 1e18;  ///< the same for all its tensors together
   double share_of_gemm = 0.35;
   double share_of_epilogues = 0.5;
   double share_of_constant_b = 0.25;  ///< of the GEMMs: linear layers, whose weights stay

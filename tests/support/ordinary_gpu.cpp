@@ -246,9 +246,10 @@ struct Block {
 constexpr Block kInvertedBlocks[] = {{112, 16, 96}, {56, 24, 144}, {28, 32, 192}, {28, 40, 240},
                                      {14, 64, 384}, {14, 80, 480}, {14, 96, 576}, {14, 112, 672},
                                      {7, 160, 960}, {7, 192, 1152}};
-constexpr Block kUnetBlocks[] = {  // U-Net's with the halves of a concatenation, and Stable Diffusion's
-    {256, 64, 64},  {256, 128, 64},  {128, 128, 128}, {128, 256, 128}, {64, 256, 256},  {64, 512, 256},
-    {32, 512, 512}, {16, 1024, 512}, {64, 320, 320},  {32, 640, 640},  {16, 1280, 1280}};
+constexpr Block kUnetBlocks[] = {// U-Net's with the halves of a concatenation, and Stable Diffusion's
+                                 {256, 64, 64},  {256, 128, 64}, {128, 128, 128}, {128, 256, 128},
+                                 {64, 256, 256}, {64, 512, 256}, {32, 512, 512},  {16, 1024, 512},
+                                 {64, 320, 320}, {32, 640, 640}, {16, 1280, 1280}};
 
 Workload conv_1x1(Rng& rng) {
   const Images images = one_of(rng, kImageKinds);

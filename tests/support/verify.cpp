@@ -53,7 +53,7 @@ class Verifier {
     return false;
   }
   bool has(Feature feature) const { return kernel_.target.has(feature); }
-  bool allows(bool Allowed::*what) const { return ir::allows(kernel_.target, what); }
+  bool allows(bool Allowed::* what) const { return ir::allows(kernel_.target, what); }
   // Turns a complaint of the expression checker into one of ours.
   bool passes(const std::optional<std::string>& complaint) { return !complaint || fail("{}", *complaint); }
 

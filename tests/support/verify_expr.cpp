@@ -90,12 +90,8 @@ std::optional<std::string> VerifyScope::check_access(BufferId id, const Expr& in
 VerifyScope::Type VerifyScope::type_of(const Expr& expr, std::optional<std::string>& complaint) const {
   if (complaint) return {};
   return expr.visit(overloaded{
-      [&](const Int&) {
-        return Type{1, false};
-      },
-      [&](const Float&) {
-        return Type{1, true};
-      },
+      [&](const Int&) { return Type{1, false}; },
+      [&](const Float&) { return Type{1, true}; },
       [&](const Var& n) {
         if (!has(n.id))
           complaint = fmt::format("variable #{} does not exist", static_cast<int>(n.id));
@@ -241,14 +237,10 @@ std::int64_t VerifyScope::group_of(const Expr& expr) const {
         return kernel_.buffer(n.buffer).scope == Scope::kShared ? group_of(n.index) : std::int64_t{1};
       },
       [&](const Splat& n) { return group_of(n.value); },
-      [&](const Fma& n) {
-        return least({&n.a, &n.b, &n.c});
-      },
+      [&](const Fma& n) { return least({&n.a, &n.b, &n.c}); },
       [&](const ReduceAdd& n) { return group_of(n.value); },
       [&](const Cast& n) { return group_of(n.value); },
-      [&](const Select& n) {
-        return least({&n.condition, &n.a, &n.b});
-      },
+      [&](const Select& n) { return least({&n.condition, &n.a, &n.b}); },
   });
 }
 

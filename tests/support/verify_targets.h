@@ -30,7 +30,7 @@ inline constexpr std::array kAllowed = {
 };
 static_assert(kAllowed.size() == kTargets.size());
 
-constexpr bool allows(Target target, bool Allowed::*what) {
+constexpr bool allows(Target target, bool Allowed::* what) {
   return kAllowed[target.index()].*what;
 }
 
@@ -42,7 +42,7 @@ std::string names_where(Predicate holds) {
     if (holds(target)) (names += names.empty() ? "" : " and ") += name_of(target);
   return names;
 }
-inline std::string names_with(bool Allowed::*what) {
+inline std::string names_with(bool Allowed::* what) {
   return names_where([what](Target target) { return allows(target, what); });
 }
 inline std::string names_with(Feature feature) {

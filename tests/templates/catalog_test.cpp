@@ -57,10 +57,8 @@ Template sound(const char* name = "sound") {
       .why_not = [](const Workload&, const Limits&) -> std::optional<std::string> { return std::nullopt; },
       .space = [](const Workload&, const Limits&) { return one_knob("sound"); },
       .lower_schedule = [](const Workload&, const Members&, const Limits&) { return ir::Kernel{}; },
-      .default_in =
-          [](const FamilySpace&, const Workload&, const Limits&) {
-            return Config{"sound", {{"rows", 2}}};
-          }};
+      .default_in = [](const FamilySpace&, const Workload&,
+                       const Limits&) { return Config{"sound", {{"rows", 2}}}; }};
 }
 
 FamilySpace space_that_fails(const Workload&, const Limits&) {
@@ -107,9 +105,9 @@ TEST(Catalog, AFamilyRefusesAWorkloadWithALaterFieldThatItDoesNotList) {
   old.reads = {};
   EXPECT_EQ(why_unserved(old, tf32, cpu()), "it does not know math=tf32");
   EXPECT_EQ(why_unserved(old, kWorkload, cpu()), std::nullopt);
-  EXPECT_THAT(
-      error_of([&] { kernel_space(families_for(std::array{old}, tf32, cpu()), tf32, cpu()); }, ErrorKind::kUser),
-      HasSubstr("(sound: it does not know math=tf32)"));
+  EXPECT_THAT(error_of([&] { kernel_space(families_for(std::array{old}, tf32, cpu()), tf32, cpu()); },
+                       ErrorKind::kUser),
+              HasSubstr("(sound: it does not know math=tf32)"));
 }
 
 std::string text_of(const Template& family, const Workload& workload, const Limits& limits) {
@@ -149,7 +147,8 @@ TEST(Catalog, EveryFamilyServesAConstantB) {
     for (const auto& [plain, constant] :
          {std::pair{"gemm m=3 n=64 k=64", "gemm m=3 n=64 k=64 b=f32:row:constant"},
           {"gemm m=64 n=64 k=64 b=f32:column", "gemm m=64 n=64 k=64 b=f32:column:constant"},
-          {"gemm m=64 n=64 k=64 a=f16 b=f16:column c=f16", "gemm m=64 n=64 k=64 a=f16 b=f16:column:constant c=f16"}}) {
+          {"gemm m=64 n=64 k=64 a=f16 b=f16:column c=f16",
+           "gemm m=64 n=64 k=64 a=f16 b=f16:column:constant c=f16"}}) {
       SCOPED_TRACE(family.name + " " + plain);
       const Limits limits = family.target == Target::kCpu ? cpu() : cuda_limits("sm_90a");
       const Workload before = parse_workload(plain), stays = parse_workload(constant);
@@ -187,10 +186,10 @@ TEST(Catalog, WhereEveryFamilyIsFaultyTheMessageHasTheirReasons) {
   broken.default_in = default_that_fails;
   refusing.why_not = [](const Workload&, const Limits&) -> std::optional<std::string> { return "too small"; };
   const std::array all = {broken, refusing};
-  EXPECT_THAT(
-      error_of([&] { kernel_space(families_for(all, kWorkload, cpu()), kWorkload, cpu()); }, ErrorKind::kUser),
-      AllOf(HasSubstr("no kernel family serves 'gemm m=8 n=8 k=8"), HasSubstr("refusing: too small"),
-            HasSubstr("broken: internal error: 1 > 2 does not hold"), HasSubstr("no tile fits")));
+  EXPECT_THAT(error_of([&] { kernel_space(families_for(all, kWorkload, cpu()), kWorkload, cpu()); },
+                       ErrorKind::kUser),
+              AllOf(HasSubstr("no kernel family serves 'gemm m=8 n=8 k=8"), HasSubstr("refusing: too small"),
+                    HasSubstr("broken: internal error: 1 > 2 does not hold"), HasSubstr("no tile fits")));
 }
 
 TEST(Catalog, WhatIsNoBugOfTheFamilyEndsTheCommand) {

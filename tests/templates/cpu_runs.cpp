@@ -53,14 +53,15 @@ std::filesystem::path compile_all(const std::vector<Candidate>& candidates,
 
 constexpr float kPoison = -12345.678f;
 
-/// Floats that end where the next page can't be touched, behind others that must stay as they are. A vector that
-/// reads beyond the last element of a tensor would work anywhere else, until a user's tensor ends there.
+/// Floats that end where the next page can't be touched, behind others that must stay as they are. A vector
+/// that reads beyond the last element of a tensor would work anywhere else, until a user's tensor ends there.
 class Guarded {
  public:
   explicit Guarded(std::size_t elements) : elements_(elements) {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     pages_ = (elements * sizeof(float) + page - 1) / page * page + page;
-    void* const memory = ::mmap(nullptr, pages_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        ::mmap(nullptr, pages_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(memory != MAP_FAILED);
     begin_ = static_cast<float*>(memory);
     mapped_ = pages_ + page;
@@ -89,7 +90,9 @@ class Guarded {
 };
 
 sigjmp_buf before_fault;
-void leave(int) { siglongjmp(before_fault, 1); }
+void leave(int) {
+  siglongjmp(before_fault, 1);
+}
 
 /// Whether `run` came back without touching what it must not.
 bool touches_nothing_else(const std::function<void()>& run) {
@@ -162,7 +165,8 @@ Source numbered(ir::Kernel kernel, std::size_t number, const char* stem) {
 }
 
 /// A sampled config, one that is `wanted` if any of many draws is.
-std::optional<Config> sample(const FamilySpace& family, Rng& rng, const std::function<bool(const Config&)>& wanted) {
+std::optional<Config> sample(const FamilySpace& family, Rng& rng,
+                             const std::function<bool(const Config&)>& wanted) {
   std::optional<Config> config = testing::sample_config(family, rng);
   for (int draw = 0; wanted && config && !wanted(*config) && draw < 20000; ++draw)
     config = testing::sample_config(family, rng);
@@ -178,8 +182,8 @@ std::vector<Candidate> candidates_of(const std::vector<std::string>& texts, int 
   for (const std::string& text : texts) {
     const Limits limits = cpu_limits(vector_bytes, 1 + static_cast<int>(rng.below(3)));
     const Workload workload = parse_workload(text);
-    const Space space =
-        only == nullptr ? kernel_space(workload, limits).space : Space({template_named(only).space(workload, limits)});
+    const Space space = only == nullptr ? kernel_space(workload, limits).space
+                                        : Space({template_named(only).space(workload, limits)});
     for (std::size_t i = 0; i < static_cast<std::size_t>(each) * space.families().size(); ++i) {
       const std::optional<Config> config = sample(space.families()[i % space.families().size()], rng, wanted);
       CHECK(config && (!wanted || wanted(*config)), "{}", text);
@@ -220,8 +224,9 @@ Source unfused(const Workload& workload, const Config& config, const Limits& lim
                      numbered(lower_epilogue_pass(workload, limits, product), number, "pass"));
 }
 
-void expect_right(const std::vector<std::string>& texts, int each, std::uint64_t seed, const MakeSource& source_of,
-                  const char* only, const std::function<bool(const Config&)>& wanted) {
+void expect_right(const std::vector<std::string>& texts, int each, std::uint64_t seed,
+                  const MakeSource& source_of, const char* only,
+                  const std::function<bool(const Config&)>& wanted) {
   Rng rng(seed);
   const std::vector<Candidate> candidates = candidates_of(texts, each, rng, source_of, only, wanted);
   char dir_name[] = "/tmp/lehr_cpu_families_XXXXXX";

@@ -21,9 +21,9 @@ Source fused(const Workload& workload, const Config& config, const Limits& limit
 /// The same config without the epilogue, then the epilogue as a pass of its own.
 Source unfused(const Workload& workload, const Config& config, const Limits& limits, std::size_t number);
 
-/// `each` sampled configs of every family, or of the one named, for every workload, compiled and run: the results are
-/// right, nothing is written outside of the tensors, and nothing behind their ends is read. `wanted`: of many draws
-/// one of these.
+/// `each` sampled configs of every family, or of the one named, for every workload, compiled and run: the
+/// results are right, nothing is written outside of the tensors, and nothing behind their ends is read.
+/// `wanted`: of many draws one of these.
 void expect_right(const std::vector<std::string>& texts, int each, std::uint64_t seed,
                   const MakeSource& source_of = fused, const char* only = nullptr,
                   const std::function<bool(const Config&)>& wanted = {});

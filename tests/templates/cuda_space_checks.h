@@ -17,8 +17,8 @@ namespace lehr::testing {
 inline constexpr std::uint64_t kSpaceSeed = 20251121;
 
 /// Ten thousand sampled schedules, on all architectures, over `workloads`, all of which Ampere and newer ones
-/// serve: each lowers to a kernel that the verifier accepts, with as many threads, as much shared memory and as many blocks as the device has.
-/// `check(workload, config, kernel)` holds more of each.
+/// serve: each lowers to a kernel that the verifier accepts, with as many threads, as much shared memory and
+/// as many blocks as the device has. `check(workload, config, kernel)` holds more of each.
 template <typename Check>
 void expect_legal_schedules(const Template& family, const std::vector<Workload>& workloads,
                             const Check& check) {
@@ -77,7 +77,8 @@ inline void expect_every_value_is_reached(const FamilySpace& space) {
 inline void expect_the_same_kernel_twice(const Template& family, const Workload& workload) {
   const Limits limits = cuda_limits("sm_80");
   const Config config = testing::default_of(family, workload, limits);
-  EXPECT_EQ(testing::lowered(family, workload, config, limits), testing::lowered(family, workload, config, limits));
+  EXPECT_EQ(testing::lowered(family, workload, config, limits),
+            testing::lowered(family, workload, config, limits));
 }
 
 }  // namespace lehr::testing

@@ -77,8 +77,8 @@ TEST(GemmSimtEmulated, MovesWhatTheAnalysisOfItsTreeSays) {
   SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
   const Template gemm_simt = gemm_simt_template();
   const Limits limits = cuda_limits("sm_80");
-  const Workload workload =
-      gemm_of(256, 256, 64, 1, 2);  // every tile whole: the analysis counts tails as full
+  // Every tile whole: the analysis counts tails as full.
+  const Workload workload = gemm_of(256, 256, 64, 1, 2);
   const FamilySpace space = gemm_simt.space(workload, limits);
   Rng rng(kSeed);
   std::vector<Config> configs;

@@ -10,7 +10,9 @@
 namespace lehr {
 namespace {
 
-Limits two_avx2_cores() { return testing::cpu_limits(32, 2); }
+Limits two_avx2_cores() {
+  return testing::cpu_limits(32, 2);
+}
 
 std::vector<Config> defaults_of(const Workload& workload) {
   Task task = {.workload = workload, .device = {}};
@@ -21,9 +23,12 @@ std::vector<Config> defaults_of(const Workload& workload) {
   return configs;
 }
 
-Config first_default(const std::string& workload) { return defaults_of(parse_workload(workload)).at(0); }
+Config first_default(const std::string& workload) {
+  return defaults_of(parse_workload(workload)).at(0);
+}
 
-// Each of these began with a family that is several times slower there, because it stands last in the catalogue.
+// Each of these began with a family that is several times slower there, because it stands last in the
+// catalogue.
 TEST(Defaults, BeginWithTheFamilyThatSuitsTheSizes) {
   EXPECT_EQ(first_default("gemm m=768 n=1500 k=400 b=f32:column").family, "gemm_cpu");
   EXPECT_EQ(first_default("gemm m=2816 n=48 k=1000 b=f32:column").family, "gemm_cpu");
@@ -36,16 +41,19 @@ TEST(Defaults, BeginWithTheFamilyThatSuitsTheSizes) {
 TEST(Defaults, BeginWithWinogradsWhereItTakesTheFewestProducts) {
   EXPECT_EQ(first_default("conv2d h=28 w=28 c=336 k=240 r=3 s=3 pad=1").family, "conv2d_winograd_cpu");
   EXPECT_EQ(first_default("conv2d n=2 h=104 w=48 c=116 k=24 r=3 s=3").family, "conv2d_winograd_cpu");
-  EXPECT_EQ(first_default("conv2d h=137 w=3 c=96 k=232 r=3 s=3 pad=1 layout=nhwc").family, "conv2d_winograd_cpu");
+  EXPECT_EQ(first_default("conv2d h=137 w=3 c=96 k=232 r=3 s=3 pad=1 layout=nhwc").family,
+            "conv2d_winograd_cpu");
 }
 
 TEST(Defaults, AreThoseOfTheCatalogueInAnotherOrder) {
   const Workload workload = parse_workload("conv2d h=28 w=28 c=16 k=32 r=3 s=3 pad=1");
   const auto sorted = [](std::vector<Config> configs) {
-    std::sort(configs.begin(), configs.end(), [](const Config& a, const Config& b) { return to_text(a) < to_text(b); });
+    std::sort(configs.begin(), configs.end(),
+              [](const Config& a, const Config& b) { return to_text(a) < to_text(b); });
     return configs;
   };
-  EXPECT_EQ(sorted(defaults_of(workload)), sorted(families_for(catalog(), workload, two_avx2_cores()).defaults));
+  EXPECT_EQ(sorted(defaults_of(workload)),
+            sorted(families_for(catalog(), workload, two_avx2_cores()).defaults));
 }
 
 TEST(Defaults, ShareOutWhatIsWorthIt) {

@@ -44,7 +44,7 @@ struct ToySession {
   bool with_model = true;
   std::atomic<bool> interrupted = false;
   std::vector<Event> events;
-  Prober prober;  ///< SessionParts::prober
+  Prober prober;                  ///< SessionParts::prober
   std::function<double()> bound;  ///< SessionParts::bound
   /// The measurer of the last run.
   std::unique_ptr<FakeMeasurer> measurer;

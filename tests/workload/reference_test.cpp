@@ -314,8 +314,8 @@ TEST(ReferenceAt, IsToldOfBothSidesOfEachGroup) {
 }
 
 TEST(ReferenceAt, CountsEachPixelOfWindowsThatOverlap) {
-  const Workload workload =
-      parse_workload("conv2d n=8 h=66 w=66 c=8 k=64 r=3 s=3 epilogue=maxpool(4,1)");  // 16 times 72 products
+  // 16 times 72 products.
+  const Workload workload = parse_workload("conv2d n=8 h=66 w=66 c=8 k=64 r=3 s=3 epilogue=maxpool(4,1)");
   EXPECT_NEAR(static_cast<double>(telling_elements(workload, 1000 * 16 * 72).size()), 1000, 100);
 }
 

@@ -147,11 +147,13 @@ TEST(WorkloadText, SaysWhatIsWrongWithAScale) {
   for (const char* word : {"x", "", "nan", "inf", "-inf", "1e60", "+1", "0.5x", "1,5"})
     EXPECT_EQ(error(fmt::format("alpha={}", word)), fmt::format("alpha={} is not a finite number", word));
   for (const char* word : {"0", "-0", "1e-40", "-1e-31", "2e+30"})
-    EXPECT_EQ(error(fmt::format("alpha={}", word)),
-              fmt::format("alpha={} is out of range: it is a number from 1e-30 to 1e+30, of either sign", word));
+    EXPECT_EQ(
+        error(fmt::format("alpha={}", word)),
+        fmt::format("alpha={} is out of range: it is a number from 1e-30 to 1e+30, of either sign", word));
   EXPECT_EQ(error("a=s8 b=s8 c=s32 accum=s32 alpha=2"),
             "alpha=2 needs sums and outputs that are floating-point numbers, not s32");
-  EXPECT_EQ(error("c=s32 alpha=2"), "alpha=2 needs sums and outputs that are floating-point numbers, not s32");
+  EXPECT_EQ(error("c=s32 alpha=2"),
+            "alpha=2 needs sums and outputs that are floating-point numbers, not s32");
   EXPECT_EQ(error("a=s8 b=s8 c=s32 accum=s32 alpha=1"), "no error");
   EXPECT_THAT(message_of([] { parse_workload("conv2d h=8 w=8 c=4 k=4 r=3 s=3 alpha=2"); }),
               HasSubstr("unknown key 'alpha'"));
@@ -160,16 +162,18 @@ TEST(WorkloadText, SaysWhatIsWrongWithAScale) {
 TEST(WorkloadText, SaysThatBIsConstantOnlyWhereItIs) {
   const Workload plain = parse_workload("gemm m=1 n=2 k=3 b=f32:column");
   const Workload constant = parse_workload("gemm m=1 n=2 k=3 b=f32:col:constant");
-  EXPECT_EQ(to_text(plain), "gemm m=1 n=2 k=3 batch=1 a=f32:row b=f32:column c=f32:row accum=f32 epilogue=none");
+  EXPECT_EQ(to_text(plain),
+            "gemm m=1 n=2 k=3 batch=1 a=f32:row b=f32:column c=f32:row accum=f32 epilogue=none");
   EXPECT_EQ(to_text(constant),
             "gemm m=1 n=2 k=3 batch=1 a=f32:row b=f32:column:constant c=f32:row accum=f32 epilogue=none");
   EXPECT_EQ(parse_workload(to_text(constant)), constant);
   EXPECT_NE(constant, plain);
   for (const char* operand : {"a", "c"})
-    EXPECT_EQ(message_of([&] { parse_workload(fmt::format("gemm m=1 n=2 k=3 {}=f32:row:constant", operand)); }),
-              fmt::format("{}=f32:row:constant: only b may be constant; for a constant A write the transposed "
-                          "product, whose B it is",
-                          operand));
+    EXPECT_EQ(
+        message_of([&] { parse_workload(fmt::format("gemm m=1 n=2 k=3 {}=f32:row:constant", operand)); }),
+        fmt::format("{}=f32:row:constant: only b may be constant; for a constant A write the transposed "
+                    "product, whose B it is",
+                    operand));
   for (const char* operand : {"f32:row:const", "f32:row:constant:constant", "f32:row:", "f32:constant:row"})
     EXPECT_THAT(message_of([&] { parse_workload(fmt::format("gemm m=1 n=2 k=3 b={}", operand)); }),
                 HasSubstr(operand));
@@ -185,7 +189,8 @@ TEST(WorkloadText, SaysWhatIsWrong) {
   EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 a=f32:diagonal"); }), HasSubstr("'diagonal'"));
   EXPECT_THAT(message_of([] { parse_workload("gemm m=1 n=1 k=1 epilogue=relu7"); }),
               HasSubstr("unknown step 'relu7' in an epilogue (did you mean relu?)"));
-  for (const char* text : {"gemm m=8 n=8 k=4 epilogue=maxpool(2)", "conv2d h=3 w=8 c=4 k=4 r=3 s=3 epilogue=avgpool(2)"})
+  for (const char* text :
+       {"gemm m=8 n=8 k=4 epilogue=maxpool(2)", "conv2d h=3 w=8 c=4 k=4 r=3 s=3 epilogue=avgpool(2)"})
     EXPECT_THAT(message_of([&] { parse_workload(text); }),
                 HasSubstr("needs a conv2d whose output has 2 x 2 pixels or more"));
   for (const char* text : {"gemm m=2 n=3 k=4 epilogue=swiglu", "gemm m=2 n=4 k=4 c=f32:column epilogue=geglu",

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/lehr_bundle.h"
 #include "measure/core/runner.h"
 #include "measure/system/shared_library.h"
+#include "runtime/lehr_bundle.h"
 
 namespace lehr::bundle {
 

@@ -51,8 +51,8 @@ struct DnnGraph {
   friend bool operator==(const DnnGraph&, const DnnGraph&) = default;
 };
 
-/// The whole workload as one graph. Throws Error(kUser) for one that is no convolution, that ends in a pool or
-/// whose types the library has no name for.
+/// The whole workload as one graph. Throws Error(kUser) for one that is no convolution, that ends in a pool
+/// or whose types the library has no name for.
 DnnGraph fused_graph(const Workload& workload);
 
 /// The same in two: the convolution by itself, rounded to the output's type in memory, and then one graph of

@@ -40,7 +40,8 @@ double turn_us(LoadedNetwork& network, int inferences) {
 }
 
 /// In turns: what else the machine does hits all alike.
-void time_in_turns(std::vector<std::unique_ptr<LoadedNetwork>>& networks, double seconds, TrialReport& report) {
+void time_in_turns(std::vector<std::unique_ptr<LoadedNetwork>>& networks, double seconds,
+                   TrialReport& report) {
   std::vector<int> inferences;
   for (const auto& network : networks)
     inferences.push_back(network ? std::max(1, static_cast<int>(kTurnUs / network->run())) : 0);

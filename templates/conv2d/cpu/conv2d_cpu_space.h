@@ -11,16 +11,23 @@ namespace lehr {
 /// The knobs; meanings and units are those of conv2d_cpu_knobs().
 struct Conv2dCpuSchedule {
   std::int64_t threads = 1;
-  std::int64_t split =
-      0;  ///< 0: output lines over the threads, 1: output channels, 2: images (one part each)
+  /// 0: output lines over the threads, 1: output channels, 2: images (one part each).
+  std::int64_t split = 0;
   std::int64_t lanes = 16;
-  std::int64_t mr = 1;      ///< output channels of the micro-kernel
-  std::int64_t nv = 1;      ///< vectors of pixels of the micro-kernel
-  std::int64_t lines = 1;   ///< output lines per block
-  std::int64_t cc = 1;      ///< input channels per block
-  std::int64_t order = 0;   ///< outer loop inside a block: 0 pixels, 1 output channels
-  std::int64_t taps = 0;    ///< unrolled: 0 none, 1 a filter's line, 2 the whole filter
-  std::int64_t packed = 0;  ///< filters: 0 read as they lie, 1 prepacked for the micro-kernel
+  /// Output channels of the micro-kernel.
+  std::int64_t mr = 1;
+  /// Vectors of pixels of the micro-kernel.
+  std::int64_t nv = 1;
+  /// Output lines per block.
+  std::int64_t lines = 1;
+  /// Input channels per block.
+  std::int64_t cc = 1;
+  /// Outer loop inside a block: 0 pixels, 1 output channels.
+  std::int64_t order = 0;
+  /// Unrolled: 0 none, 1 a filter's line, 2 the whole filter.
+  std::int64_t taps = 0;
+  /// Filters: 0 read as they lie, 1 prepacked for the micro-kernel.
+  std::int64_t packed = 0;
 };
 
 /// The planes of a block of output lines. Output pixels are numbered along their wide lines; the surplus ones

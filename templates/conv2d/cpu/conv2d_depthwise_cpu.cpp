@@ -29,7 +29,10 @@ constexpr const char* kFamily = "conv2d_depthwise_cpu";
 class Lowering {
  public:
   Lowering(const Workload& workload, const DepthwiseCpuSchedule& schedule)
-      : view_(cpu::conv_view(workload)), conv_(view_.conv), s_(schedule), shape_(depthwise_cpu_shape(conv_, s_)) {
+      : view_(cpu::conv_view(workload)),
+        conv_(view_.conv),
+        s_(schedule),
+        shape_(depthwise_cpu_shape(conv_, s_)) {
     const Conv2d& conv = conv_;
     b_.kernel.name = kFamily;
     b_.kernel.target = Target::kCpu;

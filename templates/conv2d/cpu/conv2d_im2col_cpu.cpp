@@ -52,8 +52,8 @@ Block pack_filters(Lowering& l) {
   if (!l.nchw()) {
     const std::int64_t of_block = l.n.kc() / taps;
     const Expr begin = var(c) / of_block * of_block;
-    const Expr now = channels % of_block == 0 ? integer(of_block)
-                                              : min(integer(of_block), integer(channels) - begin);
+    const Expr now =
+        channels % of_block == 0 ? integer(of_block) : min(integer(of_block), integer(channels) - begin);
     step = begin * taps + var(tap) * now + var(c) % integer(of_block);
   }
   const Expr to = l.packed(of_group, first, step) + var(row);
@@ -113,8 +113,7 @@ void read_nchw(Lowering& l, PixelSource& source) {
 
 void read_nhwc(Lowering& l, PixelSource& source) {
   GemmNest& n = l.n;
-  l.panel =
-      n.builder.buffer("x_panel", DType::kF32, Scope::kScratch, n.mc() * n.s.mr * n.a_row_stride());
+  l.panel = n.builder.buffer("x_panel", DType::kF32, Scope::kScratch, n.mc() * n.s.mr * n.a_row_stride());
   n.pack_a = [&](const Expr& tiles) { return pack_pixels_as_rows(n, source, l.panel, tiles); };
   n.a_at = [&](const Expr& i, const Expr& k) {
     return load(l.panel, (var(n.it) * n.s.mr + i) * n.a_row_stride() + k);

@@ -1,6 +1,6 @@
 // Every copy moves whole vectors in ascending order: what one writes beyond its end is overwritten by the
-// next, or lies where nothing is read. Nothing is read outside of the image, and nothing is written outside of
-// a panel's row (pixels as columns) or of the room behind it (pixels as rows).
+// next, or lies where nothing is read. Nothing is read outside of the image, and nothing is written outside
+// of a panel's row (pixels as columns) or of the room behind it (pixels as rows).
 #include "templates/conv2d/cpu/conv2d_im2col_cpu_pack.h"
 
 #include <algorithm>
@@ -75,9 +75,9 @@ Stmt pack_pixels_as_columns(GemmNest& n, const PixelSource& from, BufferId panel
   const Expr line = one_part ? var(y) : var(y) + var(part);
   const Expr at = first + var(v) * n.s.lanes, channel = channels.first + var(c);
   const Expr plane = image_of(n, conv) * conv.c + group_of(n, conv) * from.channels() + channel;
-  const Expr tap =
-      from.copied ? cpu::tap_in(from.planes, conv, channel * from.planes.channel(), var(r), var(s))
-                  : (plane * conv.h + var(r) * conv.dilation_h) * conv.w + var(s) * conv.dilation_w;
+  const Expr tap = from.copied
+                       ? cpu::tap_in(from.planes, conv, channel * from.planes.channel(), var(r), var(s))
+                       : (plane * conv.h + var(r) * conv.dilation_h) * conv.w + var(s) * conv.dilation_w;
   const Expr index = tap + var(source) + at;
   const bool even = one_part && whole;
   Expr value = from.copied || even ? load(from.buffer, index, lanes)
@@ -99,8 +99,7 @@ Stmt pack_pixels_as_columns(GemmNest& n, const PixelSource& from, BufferId panel
   }
   Block of_tile = block(Let{n.column, n.column_of(var(tile))});
   if (!whole) {
-    Stmt clear =
-        cpu::clear_line(n.builder, panel, var(tile) * (nr * n.kc()), nr * n.kc(), n.s.lanes);
+    Stmt clear = cpu::clear_line(n.builder, panel, var(tile) * (nr * n.kc()), nr * n.kc(), n.s.lanes);
     of_tile.push_back(If{lt(integer(pixels) - var(n.column), integer(nr)), block(clear), {}});
   }
   if (run != pixels) {
@@ -183,7 +182,8 @@ Stmt pack_pixels_as_rows(GemmNest& n, const PixelSource& from, BufferId panel, c
            group_of(n, conv) * from.channels() + channels.first;
   };
   Block taps;
-  // The taps of a filter's line lie side by side where no other channels and no other pixels are between them.
+  // The taps of a filter's line lie side by side where no other channels and no other pixels are between
+  // them.
   const bool gapless = channels.most == conv.c && (conv.dilation_w == 1 || conv.s == 1);
   if (gapless) {
     const std::int64_t elements = conv.s * conv.c;

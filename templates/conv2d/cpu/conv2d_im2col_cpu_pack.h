@@ -14,9 +14,9 @@ namespace lehr {
 struct PixelSource {
   const Conv2d& conv;
   ir::BufferId buffer{};
-  bool copied = false;      ///< `buffer` holds planes; else it is the image
+  bool copied = false;        ///< `buffer` holds planes; else it is the image
   cpu::ImagePlanes planes{};  ///< of a block of output lines
-  ir::VarId line{};         ///< the block's first output line
+  ir::VarId line{};           ///< the block's first output line
 
   std::int64_t channels() const { return conv.c / conv.groups; }
 };

@@ -135,8 +135,7 @@ class Lowering {
   /// Of the block: without a pool or with windows apart, lines of sums and of y begin together.
   Block first_lines() const {
     const Expr owned = range(s_.split == 0, out_.height).first;
-    if (windows_.are_apart())
-      return block(Let{line_, owned * windows_.stride + var(block_) * shape_.lines});
+    if (windows_.are_apart()) return block(Let{line_, owned * windows_.stride + var(block_) * shape_.lines});
     const Expr first = owned + var(block_) * (shape_.lines / windows_.stride);
     // Lines outside of the image are none; the lines that are computed lie in it.
     const Expr line = max(var(first_window_) * windows_.stride - windows_.before, integer(0));
@@ -189,8 +188,14 @@ class Lowering {
   }
 
   OcCopy copy() const {
-    return {.conv = conv_, .shape = shape_, .from = x_, .to = lines_, .lanes = s_.lanes, .image = image(),
-            .group = group(), .line = var(line_)};
+    return {.conv = conv_,
+            .shape = shape_,
+            .from = x_,
+            .to = lines_,
+            .lanes = s_.lanes,
+            .image = image(),
+            .group = group(),
+            .line = var(line_)};
   }
 
   // ---- filters ----
@@ -301,8 +306,8 @@ class Lowering {
                             (first_channel() + var(c)) * in.channel_stride + pixel * in.pixel_stride);
     const Expr channels = channels_from(first_channel()), now = step(channels, row, var(s), var(c));
     const Expr first = filters_at(group(), var(panel_), first_channel());
-    Block tap = tile.step(
-        b_, u_, [&](Expr column) { return first + now * shape_.nr + column; }, false, value);
+    Block tap =
+        tile.step(b_, u_, [&](Expr column) { return first + now * shape_.nr + column; }, false, value);
     if (s_.prefetch == 1) tap.push_back(prefetch(tile, first, channels * (conv_.r * conv_.s), now));
     Stmt line = s_.taps == 1
                     ? loop_to(c, channels, shape_.cc, block(loop(s, conv_.s, LoopKind::kUnrolled, tap)))
@@ -364,8 +369,8 @@ class Lowering {
   KernelBuilder b_;
   FusedEpilogue epilogue_;
   BufferId x_{}, f_{}, y_{}, u_{}, lines_{}, sums_{}, pooled_{}, y_lines_{};
-  VarId part_{}, image_{}, group_{}, block_{}, first_window_{}, line_{}, jt_{}, panel_{}, cb_{}, y_in_block_{}, first_r_{},
-      it_{};
+  VarId part_{}, image_{}, group_{}, block_{}, first_window_{}, line_{}, jt_{}, panel_{}, cb_{},
+      y_in_block_{}, first_r_{}, it_{};
 };
 
 Kernel lower_conv2d_oc_cpu(const Workload& workload, const Conv2dOcSchedule& schedule, const Limits&) {
@@ -384,7 +389,11 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 
 Template conv2d_oc_cpu_template() {
   return family<"conv2d_oc_cpu", conv2d_oc_knobs, conv2d_oc_wanted, lower_conv2d_oc_cpu>(
-      {.version = 3, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d, .pools = ServedPools::kAny});
+      {.version = 3,
+       .target = Target::kCpu,
+       .why_not = why_not,
+       .op = Operator::kConv2d,
+       .pools = ServedPools::kAny});
 }
 
 }  // namespace lehr

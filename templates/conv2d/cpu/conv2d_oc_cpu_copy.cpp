@@ -21,8 +21,7 @@ std::int64_t first_inside(const OcCopy& c) {
   return std::min(ceil_div(c.conv.pad_left, c.shape.step_w), c.shape.width_in);
 }
 std::int64_t covered(const OcCopy& c) {
-  const std::int64_t end =
-      std::min(ceil_div(c.conv.pad_left + c.conv.w, c.shape.step_w), c.shape.width_in);
+  const std::int64_t end = std::min(ceil_div(c.conv.pad_left + c.conv.w, c.shape.step_w), c.shape.width_in);
   return std::max<std::int64_t>(end - first_inside(c), 0);
 }
 
@@ -61,9 +60,7 @@ Stmt copy_input(KernelBuilder& builder, const OcCopy& c) {
     line.width = std::min(conv.w, shape.width_in * shape.step_w - conv.pad_left);
     line.pad = conv.pad_left, line.stride = shape.step_w, line.phases = 1;
     line.unused = integer(shape.copy_elements);
-    line.target = [&](std::int64_t) {
-      return (var(slot) * shape.channels + var(channel)) * shape.width_in;
-    };
+    line.target = [&](std::int64_t) { return (var(slot) * shape.channels + var(channel)) * shape.width_in; };
     return loop(channel, shape.channels, LoopKind::kSerial, block(lines(cpu::copy_line(builder, line))));
   }
   // Pixels side by side have no gaps between them, unless other groups' channels or dropped ones lie there.

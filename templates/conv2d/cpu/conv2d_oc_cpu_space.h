@@ -12,16 +12,23 @@ namespace lehr {
 /// The knobs; meanings and units are those of conv2d_oc_knobs().
 struct Conv2dOcSchedule {
   std::int64_t threads = 1;
-  std::int64_t split =
-      0;  ///< 0: output lines over the threads, 1: output channels, 2: images (one part each)
+  /// 0: output lines over the threads, 1: output channels, 2: images (one part each).
+  std::int64_t split = 0;
   std::int64_t lanes = 16;
-  std::int64_t mr = 1;        ///< pixels of the micro-kernel, of one output line
-  std::int64_t nv = 1;        ///< vectors of output channels of the micro-kernel: a panel's width
-  std::int64_t lines = 1;     ///< output lines per block
-  std::int64_t cc = 1;        ///< input channels per block
-  std::int64_t copy = 1;      ///< 1: the input lines of a block are copied, padded; 0: read where they are
-  std::int64_t taps = 0;      ///< innermost loop: 0 channels, 1 a filter's line, unrolled
-  std::int64_t prefetch = 0;  ///< 1: a block of filters is prefetched while the one before it is used
+  /// Pixels of the micro-kernel, of one output line.
+  std::int64_t mr = 1;
+  /// Vectors of output channels of the micro-kernel: a panel's width.
+  std::int64_t nv = 1;
+  /// Output lines per block.
+  std::int64_t lines = 1;
+  /// Input channels per block.
+  std::int64_t cc = 1;
+  /// 1: the input lines of a block are copied, padded; 0: read where they are.
+  std::int64_t copy = 1;
+  /// Innermost loop: 0 channels, 1 a filter's line, unrolled.
+  std::int64_t taps = 0;
+  /// 1: a block of filters is prefetched while the one before it is used.
+  std::int64_t prefetch = 0;
 };
 
 /// What follows from a convolution and a schedule; channels and filters are those of one group. Lines are
@@ -30,21 +37,33 @@ struct Conv2dOcSchedule {
 /// next block computes again.
 struct Conv2dOcShape {
   std::int64_t channels = 1, filters = 1;
-  std::int64_t nr = 1;             ///< output channels of a panel
-  std::int64_t panels = 1;         ///< of a group
-  std::int64_t owned_panels = 1;   ///< of them, of one part, at most
-  std::int64_t owned_lines = 1;    ///< output lines of an image, of one part, at most
-  std::int64_t lines = 1, cc = 1;  ///< of one block
-  std::int64_t rows = 1;           ///< output lines that a block computes
+  /// Output channels of a panel.
+  std::int64_t nr = 1;
+  /// Of a group.
+  std::int64_t panels = 1;
+  /// Of them, of one part, at most.
+  std::int64_t owned_panels = 1;
+  /// Output lines of an image, of one part, at most.
+  std::int64_t owned_lines = 1;
+  /// Of one block.
+  std::int64_t lines = 1, cc = 1;
+  /// Output lines that a block computes.
+  std::int64_t rows = 1;
   /// Between lines and between pixels of the input that a copy keeps: the strides, where no tap reads others.
   std::int64_t step_h = 1, step_w = 1;
-  std::int64_t lines_in = 1;  ///< kept lines that a block reads, those above and below the image included
-  std::int64_t width_in = 1;  ///< kept pixels of a padded line
-  std::int64_t copy_elements = 0;  ///< of the copied lines
-  std::int64_t sums_elements = 0;  ///< of the block's outputs of one panel, where y does not hold them
-  std::int64_t pooled_elements = 0;  ///< of what windows make of them, where neither y nor the sums' place does
+  /// Kept lines that a block reads, those above and below the image included.
+  std::int64_t lines_in = 1;
+  /// Kept pixels of a padded line.
+  std::int64_t width_in = 1;
+  /// Of the copied lines.
+  std::int64_t copy_elements = 0;
+  /// Of the block's outputs of one panel, where y does not hold them.
+  std::int64_t sums_elements = 0;
+  /// Of what windows make of them, where neither y nor the sums' place does.
+  std::int64_t pooled_elements = 0;
 };
-Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& schedule, const PoolWindows& windows);
+Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& schedule,
+                              const PoolWindows& windows);
 
 void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const Limits& limits);
 Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits);

@@ -9,17 +9,24 @@ namespace lehr {
 
 /// The knobs; meanings and units are those of winograd_cpu_knobs().
 struct WinogradCpuSchedule {
-  std::int64_t tile = 4;  ///< outputs of a tile along each side: 2 or 4
+  /// Outputs of a tile along each side: 2 or 4.
+  std::int64_t tile = 4;
   std::int64_t threads = 1;
-  std::int64_t split =
-      0;  ///< 0: rows of tiles over the threads, 1: output channels, 2: images (one part each)
+  /// 0: rows of tiles over the threads, 1: output channels, 2: images (one part each).
+  std::int64_t split = 0;
   std::int64_t lanes = 16;
-  std::int64_t mr = 1;        ///< tiles of the micro-kernel
-  std::int64_t nv = 1;        ///< vectors of output channels of the micro-kernel: a panel's width
-  std::int64_t rows = 1;      ///< rows of tiles per block
-  std::int64_t panels = 1;    ///< panels per block
-  std::int64_t order = 0;     ///< outer loop of a product: 0 tiles, 1 panels
-  std::int64_t prefetch = 0;  ///< 1: a panel is prefetched while the one before it is used
+  /// Tiles of the micro-kernel.
+  std::int64_t mr = 1;
+  /// Vectors of output channels of the micro-kernel: a panel's width.
+  std::int64_t nv = 1;
+  /// Rows of tiles per block.
+  std::int64_t rows = 1;
+  /// Panels per block.
+  std::int64_t panels = 1;
+  /// Outer loop of a product: 0 tiles, 1 panels.
+  std::int64_t order = 0;
+  /// 1: a panel is prefetched while the one before it is used.
+  std::int64_t prefetch = 0;
 };
 
 /// What follows from a convolution and a schedule.

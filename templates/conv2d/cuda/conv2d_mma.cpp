@@ -48,8 +48,11 @@ ir::Kernel lower_conv2d_mma(const Workload& workload, const GemmMmaSchedule& sch
 }  // namespace
 
 Template conv2d_mma_template() {
-  return family<"conv2d_mma", knobs, wanted, lower_conv2d_mma>(
-      {.version = 5, .target = Target::kCuda, .why_not = why_not, .op = Operator::kConv2d, .pools = ServedPools::kApart});
+  return family<"conv2d_mma", knobs, wanted, lower_conv2d_mma>({.version = 5,
+                                                                .target = Target::kCuda,
+                                                                .why_not = why_not,
+                                                                .op = Operator::kConv2d,
+                                                                .pools = ServedPools::kApart});
 }
 
 }  // namespace lehr

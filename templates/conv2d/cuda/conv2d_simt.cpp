@@ -64,8 +64,11 @@ ir::Kernel lower_conv2d_simt(const Workload& workload, const GemmSimtSchedule& s
 }  // namespace
 
 Template conv2d_simt_template() {
-  return family<"conv2d_simt", knobs, wanted, lower_conv2d_simt>(
-      {.version = 4, .target = Target::kCuda, .why_not = why_not, .op = Operator::kConv2d, .pools = ServedPools::kApart});
+  return family<"conv2d_simt", knobs, wanted, lower_conv2d_simt>({.version = 4,
+                                                                  .target = Target::kCuda,
+                                                                  .why_not = why_not,
+                                                                  .op = Operator::kConv2d,
+                                                                  .pools = ServedPools::kApart});
 }
 
 }  // namespace lehr

@@ -68,8 +68,7 @@ Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool an
   if (n.s.prefetch != GemmCpuSchedule::kNoPrefetch) beside.push_back(prefetch(n, tile, k_now));
   const Block step = tile.step(
       n.builder, n.b, [&](const Expr& column) { return n.b_at(k_now, column); },
-      !n.b_in_panels && (!n.b_is_whole || any_edge),
-      n.a_at(tile.row(), k_now), beside);
+      !n.b_in_panels && (!n.b_is_whole || any_edge), n.a_at(tile.row(), k_now), beside);
   if (n.s.ku == 1) {
     result.push_back(loop_to(k, n.k_extent(), n.kc(), step));
   } else {

@@ -24,14 +24,17 @@ namespace lehr::cpu {
 
 /// One kernel in the making. Filled in this order: init(); the parameters; buffers and functions; kernel().
 struct GemmNest {
-  ProductView p;  ///< only m, n, k, batch and gated count
+  /// Only m, n, k, batch and gated count.
+  ProductView p;
   GemmCpuSchedule s;
   bool masks_are_free = false;
   ir::KernelBuilder builder;
   FusedEpilogue epilogue;
   ir::BufferId c{};
-  ir::VarId part{}, batch{}, jc{}, pc{}, ic{}, jt{}, it{};  ///< loops, outermost first
-  ir::VarId k0{}, column{}, row{};  ///< the first ones of the current block of k and of the current tile
+  /// Loops, outermost first.
+  ir::VarId part{}, batch{}, jc{}, pc{}, ic{}, jt{}, it{};
+  /// The first ones of the current block of k and of the current tile.
+  ir::VarId k0{}, column{}, row{};
 
   // What follows may use the variables above; `k` counts from k0, `i` from `row`, `j` from `column`.
 
@@ -40,10 +43,12 @@ struct GemmNest {
   /// B as the micro-kernel reads it, of the tile `jt` of the block.
   ir::BufferId b{};
   std::function<ir::Expr(const ir::Expr& k, const ir::Expr& j)> b_at;
-  bool b_is_whole = false;   ///< a vector that reaches over the right edge may be read, one behind it not
-  bool b_in_panels = false;  ///< whole, and [k][nr] without gaps
-  std::int64_t next_tile =
-      0;  ///< elements from a row of B's tile to that of the next one; of shared prefetches
+  /// A vector that reaches over the right edge may be read, one behind it not.
+  bool b_is_whole = false;
+  /// Whole, and [k][nr] without gaps.
+  bool b_in_panels = false;
+  /// Elements from a row of B's tile to that of the next one; of shared prefetches.
+  std::int64_t next_tile = 0;
   /// Flat index of C's element in a row and a column, whose neighbours follow; gated pairs are one column.
   std::function<ir::Expr(const ir::Expr& row, const ir::Expr& column)> c_at;
   /// What the epilogue needs to know of a vector of C that begins at `element`.
@@ -51,10 +56,13 @@ struct GemmNest {
                               std::optional<ir::Expr> active)>
       place;
   /// Copy the current block's so many tiles; empty where nothing is copied.
-  std::function<ir::Stmt(const ir::Expr&tiles)> pack_a, pack_b;
-  std::function<ir::Block()> before_columns;  ///< for each block of columns (jc), before its blocks of k
-  std::vector<ir::BufferId> scratch;          ///< a part's
-  ir::Block at_start;                         ///< of a part
+  std::function<ir::Stmt(const ir::Expr& tiles)> pack_a, pack_b;
+  /// For each block of columns (jc), before its blocks of k.
+  std::function<ir::Block()> before_columns;
+  /// A part's.
+  std::vector<ir::BufferId> scratch;
+  /// Of a part.
+  ir::Block at_start;
 
   std::int64_t nr() const { return s.nv * s.lanes; }
   std::int64_t row_tiles() const { return ceil_div(p.m, s.mr); }

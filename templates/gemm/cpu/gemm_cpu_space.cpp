@@ -9,8 +9,8 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-constexpr std::int64_t kMaxPanelBytes =
-    64LL << 20;  // a packed panel larger than any L3 slice only costs bandwidth
+// A packed panel larger than any L3 slice only costs bandwidth.
+constexpr std::int64_t kMaxPanelBytes = 64LL << 20;
 
 const Values& k_steps() {
   static const Values steps = {8,   16,  32,  64,   96,   128,  192,  256,  320,

@@ -29,7 +29,7 @@ struct Schedule {
   std::int64_t order = 0, ku = 1, prefetch = 0;
 };
 
-constexpr std::int64_t kFewRows = 16;               // of which a copy costs little beside the products
+constexpr std::int64_t kFewRows = 16;              // of which a copy costs little beside the products
 constexpr std::int64_t kMaxCopyBytes = 4LL << 20;  // more would leave the L2 cache
 
 /// Threads share the columns, so that few of them are taken as rows.
@@ -105,9 +105,9 @@ struct Lowering {
   KernelBuilder builder;
   Operands operands{};
   FusedEpilogue epilogue;
-  BufferId a_rows{};    ///< A's rows, copied
-  BufferId sums{};      ///< of a tile, by whole vectors of a row, for the epilogue
-  bool by_element{};    ///< the epilogue reads elements that are not neighbours
+  BufferId a_rows{};  ///< A's rows, copied
+  BufferId sums{};    ///< of a tile, by whole vectors of a row, for the epilogue
+  bool by_element{};  ///< the epilogue reads elements that are not neighbours
   VarId part{}, batch{}, jc{}, jt{}, it{}, row{}, column{};
 
   std::int64_t tiles() const { return ceil_div(p.n, s.nr); }
@@ -124,8 +124,8 @@ struct Lowering {
   }
 };
 
-// The epilogue of a tile's sums, a vector of a row at a time: one by one, functions such as GELU's would take longer
-// than the products.
+// The epilogue of a tile's sums, a vector of a row at a time: one by one, functions such as GELU's would take
+// longer than the products.
 Block finish(Lowering& l, std::int64_t rows, std::int64_t columns) {
   const int width = static_cast<int>(l.s.lanes);
   const std::int64_t pitch = l.row_vectors(columns) * l.s.lanes;
@@ -259,7 +259,8 @@ Block DotTile::write() {
   return result;
 }
 
-/// Element by element where there are fewer rows than a vector's lanes, most of which blocks would leave empty.
+/// Element by element where there are fewer rows than a vector's lanes, most of which blocks would leave
+/// empty.
 Stmt copy_a(Lowering& l) {
   if (l.p.m < l.s.lanes) {
     const VarId k = l.builder.var("copy_k"), row = l.builder.var("copy_row");

@@ -4,8 +4,8 @@
 //     for kb: ku rows of B at a time            -> ku x m scalars of A in registers
 //       for jc: chunks of the block             -> C's chunk in registers, ku rows of B added to it
 //
-// Few columns are few rows of the transpose. Where C's rows are not contiguous, the sums of a block of columns
-// wait in scratch memory and are stored behind it.
+// Few columns are few rows of the transpose. Where C's rows are not contiguous, the sums of a block of
+// columns wait in scratch memory and are stored behind it.
 #include "templates/gemm/cpu/gemv_cpu.h"
 
 #include <algorithm>
@@ -121,12 +121,11 @@ Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const P
   const Expr a =
       load(l.operands.a, matrix_element(l.p.a, l.p.m, l.p.k, batch, tile.row(), var(l.k0) + var(u)));
   const Block step = tile.step(l.builder, l.operands.b, b_at, true, a, ahead);
-  Block result =
-      block(tile.allocate(), If{pass.first, block(tile.clear()), block(tile.load_c(c, c_at))},
-            loop(u, rows, LoopKind::kUnrolled, step));
+  Block result = block(tile.allocate(), If{pass.first, block(tile.clear()), block(tile.load_c(c, c_at))},
+                       loop(u, rows, LoopKind::kUnrolled, step));
   const auto finish = [&](Expr sums, Expr column, std::optional<Expr> active) {
     return l.epilogue.of(sums, place_of(l.p, tile.row(), var(l.column) + column, c_at(column),
-                                             static_cast<int>(l.s.lanes), active));
+                                        static_cast<int>(l.s.lanes), active));
   };
   if (l.epilogue.empty() || l.finishes_behind)
     result.push_back(tile.store_c(c, c_at));

@@ -378,7 +378,7 @@ Kernel lower_gemm_mma(const Workload& workload, const GemmMmaProblem& problem,
 }
 
 std::optional<std::string> why_served_by(const Template& other, DType operand, const Workload& workload,
-                                       const Limits& limits) {
+                                         const Limits& limits) {
   if (!is_8_bit_float(operand) || limits.has(Ability::kMmaF8IsNative)) return std::nullopt;
   if (why_unserved(other, workload, limits)) return std::nullopt;
   return fmt::format("mma.sync of {} is conversions and products of f16 on {}: {} has instructions for it",

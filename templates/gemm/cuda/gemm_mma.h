@@ -19,7 +19,7 @@ Template gemm_mma_template();
 /// made of conversions and products of f16; nullopt where they are not 8-bit floats, or mma.sync is as good,
 /// or the other family does not serve the workload.
 std::optional<std::string> why_served_by(const Template& other, DType operand, const Workload& workload,
-                                       const Limits& limits);
+                                         const Limits& limits);
 
 /// The product, or the convolution of `problem.image`, whose parameters are x, f and y, with the epilogue of
 /// `workload`.

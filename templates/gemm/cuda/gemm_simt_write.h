@@ -11,8 +11,8 @@ struct GemmSimtOutput {
   ir::BufferId c{};
   ir::Expr base = ir::integer(0);  ///< first element of this block's matrix
   std::int64_t m = 0, n = 0;
-  std::int64_t row = 0;    ///< elements between neighbouring rows of C
-  ir::VarId m0{}, n0{};    ///< corner of the block tile
+  std::int64_t row = 0;  ///< elements between neighbouring rows of C
+  ir::VarId m0{}, n0{};  ///< corner of the block tile
   const FusedEpilogue& epilogue;
   bool channels_are_columns = true;         ///< of this C; else its rows are
   ir::Expr first_channel = ir::integer(0);  ///< of its first column or row

@@ -10,8 +10,8 @@ using namespace ir;
 
 namespace {
 
-constexpr int kVec = 4;                       // 16 bytes
-constexpr std::int64_t kConsumer = 128;       // threads
+constexpr int kVec = 4;                  // 16 bytes
+constexpr std::int64_t kConsumer = 128;  // threads
 
 Block to_shared(KernelBuilder& builder, const GemmWgmmaExchange& x, VarId worker, BufferId registers) {
   const Unrolled i(builder, "i", x.sums.elements / kVec);

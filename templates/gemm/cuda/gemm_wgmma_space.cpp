@@ -166,8 +166,8 @@ Values cluster_values(const Values& sides, const Tiles& tiles) {
   return values;
 }
 
-/// A cluster has at most eight blocks (CUDA C++ Programming Guide 13.0, "Thread Block Clusters"); tiles divide among
-/// clusters.
+/// A cluster has at most eight blocks (CUDA C++ Programming Guide 13.0, "Thread Block Clusters"); tiles
+/// divide among clusters.
 void cluster_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
   k.knob(&S::cluster_bm, "cluster_bm",
          "tiles along bm whose blocks bring each other the other side's operand",

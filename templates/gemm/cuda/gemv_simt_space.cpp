@@ -12,9 +12,10 @@
 namespace lehr {
 namespace {
 
-constexpr std::int64_t kMaxVectors =
-    8;  // beyond it the tensor cores and tiled families reuse the matrix more
-constexpr std::int64_t kLoadBytes = 16;  // widest load: PTX ISA, "ld", .v4.b32
+// Beyond it the tensor cores and tiled families reuse the matrix more.
+constexpr std::int64_t kMaxVectors = 8;
+// Widest load: PTX ISA, "ld", .v4.b32.
+constexpr std::int64_t kLoadBytes = 16;
 // Addresses, counters, predicates. With the terms of gemv_registers() checked against NVRTC 13.0 on sm_80 and
 // sm_90a: of 300 sampled schedules each, those that are let through do not spill.
 constexpr std::int64_t kOtherRegisters = 32;

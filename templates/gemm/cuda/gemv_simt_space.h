@@ -14,13 +14,17 @@ namespace lehr {
 /// the workload's A or B, whichever meets the larger dimension of C.
 struct GemvProblem {
   std::int64_t vectors = 1, outputs = 1, k = 1, batch = 1;
-  DType type = DType::kF32;    ///< of the matrix and the vectors
-  DType c_type = DType::kF32;  ///< sums are in f32
+  /// Of the matrix and the vectors.
+  DType type = DType::kF32;
+  /// Sums are in f32.
+  DType c_type = DType::kF32;
   bool matrix_is_a = false;
-  bool matrix_along_k = false;   ///< the matrix lies row after row of k elements, else k after k
-  bool vectors_along_k = false;  ///< each vector is contiguous, else the elements of one k lie side by side
-  bool vectors_inner =
-      false;  ///< C holds the vectors of one output side by side, else the outputs of one vector
+  /// The matrix lies row after row of k elements, else k after k.
+  bool matrix_along_k = false;
+  /// Each vector is contiguous, else the elements of one k lie side by side.
+  bool vectors_along_k = false;
+  /// C holds the vectors of one output side by side, else the outputs of one vector.
+  bool vectors_inner = false;
   /// Extent of the matrix in which it is contiguous.
   std::int64_t row() const { return matrix_along_k ? k : outputs; }
 };

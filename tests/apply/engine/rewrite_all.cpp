@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include "base/error.h"
 #include "apply/rewrite.h"
+#include "base/error.h"
 
 int main(int argc, char** argv) {
   using namespace lehr;
