@@ -217,7 +217,7 @@ TEST(PriorPicks, HoldSwappedSidesOrPartsOfKForFewRows) {
   expect_several_kinds(picks);
 }
 
-TEST(Kinds, AreThreeOfATileAndOneOfATileAndCluster) {
+TEST(TileDiversity, AreThreeOfATileAndOneOfATileAndCluster) {
   FamilySpace clustered("clustered"), plain("plain"), other("other");
   for (FamilySpace* family : {&clustered, &plain}) {
     family->add("bm", "rows", {64, 128});
@@ -231,7 +231,7 @@ TEST(Kinds, AreThreeOfATileAndOneOfATileAndCluster) {
   std::vector<ScoredPoint> all;
   GridCursor cursor(space);
   while (const auto point = cursor.next()) all.push_back({*point, 0});
-  Kinds kinds(space);
+  TileDiversity kinds(space);
   std::map<std::string, int> picked;
   for (const std::size_t i : kinds.choose(all, all.size())) {
     const Config config = space.config_of(all[i].point);
