@@ -43,6 +43,10 @@ std::string path_of(const CLI::App* app) {
                                                               : name;
 }
 
+std::vector<CLI::App*> subcommands_of(CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
 std::vector<std::string> names_of_subcommands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
@@ -84,7 +88,7 @@ std::string one_line(std::string text) {
 void group_help_flags(CLI::App& app) {
   app.get_option("--help")->group(kOutputGroup);
   app.get_option("--help-all")->group(kOutputGroup);
-  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) group_help_flags(*sub);
+  for (CLI::App* sub : subcommands_of(app)) group_help_flags(*sub);
 }
 
 /// Every command that measures or compiles makes files that nobody keeps.
@@ -94,8 +98,7 @@ void add_scratch_flags(CLI::App& app, std::string& scratch) {
   if (measures)
     value_flag(app, kMeasuringGroup, "--scratch", scratch,
                "a folder for sources and kernels while they are of use (TMPDIR, else /dev/shm)");
-  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
-    add_scratch_flags(*sub, scratch);
+  for (CLI::App* sub : subcommands_of(app)) add_scratch_flags(*sub, scratch);
 }
 
 }  // namespace
@@ -104,7 +107,7 @@ struct CommandLine::Parts {
   Environment environment = read_environment();
   CLI::App app{"Lehr: an autotuner for GPU and CPU kernels", "lehr"};
   struct Command {
-    std::function<bool()> chosen;
+    const CLI::App* app;
     std::function<int()> run;
   };
   std::vector<Command> commands;
@@ -112,7 +115,7 @@ struct CommandLine::Parts {
   template <typename T>
   void add() {
     const auto command = std::make_shared<T>(app, environment);
-    commands.push_back({[=] { return command->chosen(); }, [=] { return command->run(); }});
+    commands.push_back({subcommands_of(app).back(), [=] { return command->run(); }});
   }
 };
 
@@ -170,7 +173,7 @@ int CommandLine::run(int argc, char** argv) {
   }
   make_temp_dirs_in(parts_->environment.scratch);
   for (const Parts::Command& command : parts_->commands)
-    if (command.chosen()) return command.run();
+    if (command.app->parsed()) return command.run();
   fmt::print(
       "Lehr finds the fastest kernel of a matrix product or a convolution on this machine. Three steps:\n"
       "\n"

@@ -77,27 +77,27 @@ void print_result(const std::string& out, const Applied& applied) {
 }  // namespace
 
 ApplyCommand::ApplyCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
-  app_ = root.add_subcommand("apply", "Write a network that ONNX Runtime runs with a bundle's kernels");
-  problem_.add_to(*app_, "FILE");
-  value_flag(*app_, "Problem", "--bundle", bundle_, "the folder with kernels that `lehr export` has written");
+  CLI::App* command =
+      root.add_subcommand("apply", "Write a network that ONNX Runtime runs with a bundle's kernels");
+  problem_.add_to(*command, "FILE");
+  value_flag(*command, "Problem", "--bundle", bundle_,
+             "the folder with kernels that `lehr export` has written");
   engine_.add_to(
-      *app_, "the kernels tuned for so many (all that are allowed); right with any number of the engine's");
-  value_flag(*app_, kMeasuringGroup, "--time", time_,
+      *command,
+      "the kernels tuned for so many (all that are allowed); right with any number of the engine's");
+  value_flag(*command, kMeasuringGroup, "--time", time_,
              "in which ONNX Runtime tries which places pay, at most: 30s, 2m (60s)");
-  switch_flag(*app_, "Problem", "--no-winograd", no_winograd_,
+  switch_flag(*command, "Problem", "--no-winograd", no_winograd_,
               "leave to the engine what only a kernel computes that does fewer products, and rounds more");
-  switch_flag(*app_, kMeasuringGroup, "--no-engine", no_engine_,
+  switch_flag(*command, kMeasuringGroup, "--no-engine", no_engine_,
               "do not ask ONNX Runtime whether outputs agree and what pays, though it is here");
-  value_flag(*app_, kOutputGroup, "--out", out_, "the folder to write: model.onnx, the plug-in, the kernels");
-  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
-  app_->footer(
+  value_flag(*command, kOutputGroup, "--out", out_,
+             "the folder to write: model.onnx, the plug-in, the kernels");
+  switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
+  command->footer(
       examples({{"problem", "lehr apply resnet18.onnx --dim batch=1 --bundle kernels.bundle --out faster"},
                 {"measuring", "lehr apply resnet18.onnx --bundle kernels.bundle --threads 1 --out faster"},
                 {"output", "lehr apply resnet18.onnx --bundle kernels.bundle --out faster --json"}}));
-}
-
-bool ApplyCommand::chosen() const {
-  return app_->parsed();
 }
 
 int ApplyCommand::run() {

@@ -124,15 +124,15 @@ std::string table_of(const std::vector<BundleAnswer>& answers) {
 }  // namespace
 
 BenchCommand::BenchCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
-  app_ = root.add_subcommand("bench",
-                             "Time named configs of one workload beside each other and the vendor libraries");
+  CLI::App* command = root.add_subcommand(
+      "bench", "Time named configs of one workload beside each other and the vendor libraries");
   constexpr const char* kBundleHelp =
       "a folder of `lehr export --out`: what it answers takes part, checked and timed as a product gets it "
       "(none)";
-  value_flag(*app_, kMeasuringGroup, "--bundle", bundle_,
+  value_flag(*command, kMeasuringGroup, "--bundle", bundle_,
              "list the kernels of a folder of `lehr export --out`; with a workload time what it answers");
-  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
-  problem_.add_to(*app_, "Time configs of a {} in turn");
+  switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
+  problem_.add_to(*command, "Time configs of a {} in turn");
   for (CLI::App* app : problem_.operators()) {
     const auto add = [&](const char* name, std::string& value, const char* help) {
       value_flag(*app, kMeasuringGroup, name, value, help);
@@ -160,10 +160,6 @@ BenchCommand::BenchCommand(CLI::App& root, const Environment& environment) : env
         "wrong "
         "result or did not run."));
   }
-}
-
-bool BenchCommand::chosen() const {
-  return app_->parsed();
 }
 
 std::vector<Point> BenchCommand::points(const Candidates& candidates) const {

@@ -18,7 +18,6 @@ namespace lehr {
 class BenchCommand {
  public:
   BenchCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const;
   /// The exit code.
   int run();
 
@@ -32,7 +31,6 @@ class BenchCommand {
   /// The libraries that take part. Throws Error(kUser).
   std::vector<std::string> baselines(Target target) const;
 
-  CLI::App* app_ = nullptr;
   const Environment& environment_;
   ProblemFlags problem_;
   std::vector<std::string> configs_;

@@ -56,16 +56,13 @@ std::string baseline_of(const Verdict& verdict) {
 }  // namespace
 
 BestCommand::BestCommand(CLI::App& root, const Environment& environment) : database_(environment.database) {
-  app_ = root.add_subcommand("best", "Show the fastest known kernel of each workload and how it was found");
-  filter_.add_to(*app_);
-  value_flag(*app_, kOutputGroup, "--db", database_, "the trial log (./lehr.db, or LEHR_DB)");
-  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON array on stdout");
-  app_->footer(examples({{"filters", "lehr best --family gemm_cpu --workload \"gemm m=512 n=512 k=512\""},
-                         {"output", "lehr best --db llama.db --json"}}));
-}
-
-bool BestCommand::chosen() const {
-  return app_->parsed();
+  CLI::App* command =
+      root.add_subcommand("best", "Show the fastest known kernel of each workload and how it was found");
+  filter_.add_to(*command);
+  value_flag(*command, kOutputGroup, "--db", database_, "the trial log (./lehr.db, or LEHR_DB)");
+  switch_flag(*command, kOutputGroup, "--json", json_, "one JSON array on stdout");
+  command->footer(examples({{"filters", "lehr best --family gemm_cpu --workload \"gemm m=512 n=512 k=512\""},
+                            {"output", "lehr best --db llama.db --json"}}));
 }
 
 int BestCommand::run() {

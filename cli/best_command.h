@@ -15,12 +15,10 @@ namespace lehr {
 class BestCommand {
  public:
   BestCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const;
   /// The exit code.
   int run();
 
  private:
-  CLI::App* app_;
   FilterFlags filter_;
   std::string database_;
   bool json_ = false;

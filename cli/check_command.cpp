@@ -18,11 +18,12 @@
 namespace lehr {
 
 CheckCommand::CheckCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
-  app_ = root.add_subcommand("check", "Run sampled kernels of every family against the reference");
-  problem_.add_to(*app_, "Check a {}, or every combination of the sizes given");
+  CLI::App* command =
+      root.add_subcommand("check", "Run sampled kernels of every family against the reference");
+  problem_.add_to(*command, "Check a {}, or every combination of the sizes given");
   problem_.add_file();
   for (CLI::App* app : problem_.operators()) add_flags(*app);
-  add_flags(*app_);
+  add_flags(*command);
 }
 
 void CheckCommand::add_flags(CLI::App& app) {
@@ -37,10 +38,6 @@ void CheckCommand::add_flags(CLI::App& app) {
                 {"measuring", "lehr check conv2d --h 14 --w 14 --c 8 --k 8 --r 3 --device cpu --threads 1"},
                 {"output", "lehr check gemm --m 35 --n 129 --k 67 --json"}},
                "Exit code 4: a kernel gave a wrong result or did not run. Ctrl-C prints what is known."));
-}
-
-bool CheckCommand::chosen() const {
-  return app_->parsed();
 }
 
 int CheckCommand::run() {

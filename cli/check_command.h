@@ -16,14 +16,12 @@ namespace lehr {
 class CheckCommand {
  public:
   CheckCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const;
   /// The exit code.
   int run();
 
  private:
   /// Those that both operators take, and the command itself with --problems.
   void add_flags(CLI::App& app);
-  CLI::App* app_ = nullptr;
   const Environment& environment_;
   ProblemFlags problem_;
   MeasureFlags measure_;

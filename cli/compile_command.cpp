@@ -66,18 +66,18 @@ json json_of(const std::vector<Config>& configs, const std::vector<Compiled>& re
 }  // namespace
 
 CompileCommand::CompileCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
-  app_ = root.add_subcommand(
+  CLI::App* command = root.add_subcommand(
       "compile", "Compile configs for a device that need not be present: registers, spills, shared memory");
-  kernel_.add_to(*app_);
+  kernel_.add_to(*command);
   const auto add = [&](const char* name, std::string& value, const char* help) {
-    value_flag(*app_, kSearchGroup, name, value, help);
+    value_flag(*command, kSearchGroup, name, value, help);
   };
   add("--samples", samples_, "so many random configs; without it and --config: the default of each family");
   add("--seed", seed_, "same seed: same samples (0)");
   add("--family", family_, "only this kernel family");
-  value_flag(*app_, kMeasuringGroup, "--jobs", jobs_, "kernels compiled at once (one per CPU)");
-  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
-  app_->footer(
+  value_flag(*command, kMeasuringGroup, "--jobs", jobs_, "kernels compiled at once (one per CPU)");
+  switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
+  command->footer(
       examples({{"problem", "lehr compile --workload \"gemm m=4096 n=4096 k=4096\" --arch sm_90a"},
                 {"search", "lehr compile gemm --m 4096 --n 4096 --k 4096 --arch sm_80 --samples 64 --seed 3"},
                 {"measuring", "lehr compile gemm --m 512 --n 512 --k 512 --device cpu --threads 1 --jobs 2"},
@@ -114,10 +114,6 @@ std::vector<Point> CompileCommand::points(const KernelSpace& kernels) const {
     since_news = 0;
   }
   return result;
-}
-
-bool CompileCommand::chosen() const {
-  return app_->parsed();
 }
 
 int CompileCommand::run() {

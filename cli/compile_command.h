@@ -17,7 +17,6 @@ namespace lehr {
 class CompileCommand {
  public:
   CompileCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const;
   /// The exit code: 0, or 1 when the compiler refused a kernel or its log spoke against it.
   int run();
 
@@ -25,7 +24,6 @@ class CompileCommand {
   std::vector<Point> points(const KernelSpace& kernels) const;
 
   const Environment& environment_;
-  CLI::App* app_;
   KernelFlags kernel_;
   std::string samples_, seed_ = "0", family_, jobs_;
   bool json_ = false;

@@ -34,10 +34,10 @@ void write_line(std::string_view line) {
 }  // namespace
 
 DbCommand::DbCommand(CLI::App& root, const Environment& environment) : database_(environment.database) {
-  app_ = root.add_subcommand("db", "Look into a trial log, check it, join, move and save logs");
-  app_->require_subcommand(1);
+  CLI::App* command = root.add_subcommand("db", "Look into a trial log, check it, join, move and save logs");
+  command->require_subcommand(1);
   const auto add = [&](const char* name, const char* help, const char* file, bool optional) {
-    CLI::App* sub = app_->add_subcommand(name, help);
+    CLI::App* sub = command->add_subcommand(name, help);
     CLI::Option* option = sub->add_option(optional ? std::string("--db,") + file : file, database_,
                                           optional ? "the trial log (./lehr.db, or LEHR_DB)" : "")
                               ->group(optional ? kOutputGroup : "Options")
@@ -68,14 +68,10 @@ DbCommand::DbCommand(CLI::App& root, const Environment& environment) : database_
         *sub, "Rows", "--trusted", trusted_,
         "they are one's own: what they say of winners and of configs that kill a worker counts as seen here");
   for (CLI::App* sub : {stats_, verify_, merge_, import_, salvage_}) add_json(sub);
-  app_->footer(examples({{"check", "lehr db verify lehr.db"},
-                         {"join", "lehr db merge all.db node1.db node2.db"},
-                         {"move", "lehr db dump lehr.db > log.jsonl; lehr db import copy.db log.jsonl"},
-                         {"save", "lehr db salvage torn.db saved.db"}}));
-}
-
-bool DbCommand::chosen() const {
-  return app_->parsed();
+  command->footer(examples({{"check", "lehr db verify lehr.db"},
+                            {"join", "lehr db merge all.db node1.db node2.db"},
+                            {"move", "lehr db dump lehr.db > log.jsonl; lehr db import copy.db log.jsonl"},
+                            {"save", "lehr db salvage torn.db saved.db"}}));
 }
 
 int DbCommand::run() {

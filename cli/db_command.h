@@ -16,7 +16,6 @@ namespace lehr {
 class DbCommand {
  public:
   DbCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const;
   /// The exit code.
   int run();
 
@@ -29,7 +28,6 @@ class DbCommand {
   int import() const;
   int salvage() const;
 
-  CLI::App* app_;
   CLI::App *stats_, *verify_, *merge_, *dump_, *import_, *salvage_;
   std::string database_;
   std::vector<std::string> others_;  ///< the files after the first

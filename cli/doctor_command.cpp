@@ -67,14 +67,10 @@ std::string describe_database(const std::string& path) {
 
 DoctorCommand::DoctorCommand(CLI::App& root, const Environment& environment)
     : environment_(environment), database_(environment.database) {
-  app_ = root.add_subcommand("doctor",
-                             "Show what this machine offers, what is missing, and what to do about it");
-  value_flag(*app_, kOutputGroup, "--db", database_, "the trial log to look at (./lehr.db, or LEHR_DB)");
-  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
-}
-
-bool DoctorCommand::chosen() const {
-  return app_->parsed();
+  CLI::App* command = root.add_subcommand(
+      "doctor", "Show what this machine offers, what is missing, and what to do about it");
+  value_flag(*command, kOutputGroup, "--db", database_, "the trial log to look at (./lehr.db, or LEHR_DB)");
+  switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
 }
 
 int DoctorCommand::run() {

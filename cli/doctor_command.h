@@ -14,13 +14,11 @@ namespace lehr {
 class DoctorCommand {
  public:
   DoctorCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const;
   /// The exit code: 0, also when something is missing.
   int run();
 
  private:
   const Environment& environment_;
-  CLI::App* app_;
   std::string database_;
   bool json_ = false;
 };

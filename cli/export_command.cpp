@@ -39,30 +39,27 @@ std::vector<Buckets> parse_buckets(const std::string& text) {
 
 ExportCommand::ExportCommand(CLI::App& root, const Environment& environment)
     : environment_(environment), database_(environment.database) {
-  app_ =
+  CLI::App* command =
       root.add_subcommand("export", "Write the winners as a folder that a program links, loads or compiles");
-  filter_.add_to(*app_);
-  value_flag(*app_, "Filters", "--isa", isa_, isa_filter_help().c_str());
-  value_flag(*app_, kOutputGroup, "--db", database_, "the trial log (./lehr.db, or LEHR_DB)");
-  value_flag(*app_, kOutputGroup, "--out", out_, "the folder to write; an old one is replaced in one step");
-  value_flag(*app_, kOutputGroup, "--buckets", buckets_,
+  filter_.add_to(*command);
+  value_flag(*command, "Filters", "--isa", isa_, isa_filter_help().c_str());
+  value_flag(*command, kOutputGroup, "--db", database_, "the trial log (./lehr.db, or LEHR_DB)");
+  value_flag(*command, kOutputGroup, "--out", out_,
+             "the folder to write; an old one is replaced in one step");
+  value_flag(*command, kOutputGroup, "--buckets", buckets_,
              "sizes that may serve smaller ones with padding: m=1,16,64 (none)");
   switch_flag(
-      *app_, kOutputGroup, "--embed", embed_,
+      *command, kOutputGroup, "--embed", embed_,
       "the folder has sources, for builds that take no binaries, with how each CUDA kernel is launched");
-  switch_flag(*app_, kMeasuringGroup, "--remeasure", remeasure_,
+  switch_flag(*command, kMeasuringGroup, "--remeasure", remeasure_,
               "check and time winners that cannot be made again as they were measured, as this version makes "
               "them, where their device is at hand");
-  switch_flag(*app_, kOutputGroup, "--json", json_, "what was done as JSON on stdout");
-  app_->footer(examples({{"filters", "lehr export --out kernels --target cpu"},
-                         {"folder", "lehr export --out product/kernels --target cpu --buckets m=1,16"},
-                         {"sources", "lehr export --out third_party/kernels --target cpu --embed"},
-                         {"measuring", "lehr export --out kernels --remeasure"},
-                         {"output", "lehr export --db llama.db --out kernels --json"}}));
-}
-
-bool ExportCommand::chosen() const {
-  return app_->parsed();
+  switch_flag(*command, kOutputGroup, "--json", json_, "what was done as JSON on stdout");
+  command->footer(examples({{"filters", "lehr export --out kernels --target cpu"},
+                            {"folder", "lehr export --out product/kernels --target cpu --buckets m=1,16"},
+                            {"sources", "lehr export --out third_party/kernels --target cpu --embed"},
+                            {"measuring", "lehr export --out kernels --remeasure"},
+                            {"output", "lehr export --db llama.db --out kernels --json"}}));
 }
 
 bool ExportCommand::remeasure_all(const std::vector<Winner>& found,

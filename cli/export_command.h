@@ -18,7 +18,6 @@ namespace lehr {
 class ExportCommand {
  public:
   ExportCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const;
   /// The exit code.
   int run();
 
@@ -36,7 +35,6 @@ class ExportCommand {
   FolderOptions folder_options() const;
 
   const Environment& environment_;
-  CLI::App* app_;
   FilterFlags filter_;
   std::string database_, out_, buckets_, isa_;
   bool json_ = false, remeasure_ = false, embed_ = false;

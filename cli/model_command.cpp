@@ -84,21 +84,17 @@ json document_of(const std::string& file, const Network& network, const std::vec
 }  // namespace
 
 ModelCommand::ModelCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
-  app_ = root.add_subcommand("model", "List the workloads of a network in an ONNX file");
-  problem_.add_to(*app_, "FILE");
-  value_flag(*app_, kMeasuringGroup, "--device", device_,
+  CLI::App* command = root.add_subcommand("model", "List the workloads of a network in an ONNX file");
+  problem_.add_to(*command, "FILE");
+  value_flag(*command, kMeasuringGroup, "--device", device_,
              "whose families serve it: auto | cpu | cuda:N (auto)");
-  value_flag(*app_, kMeasuringGroup, "--threads", threads_,
+  value_flag(*command, kMeasuringGroup, "--threads", threads_,
              "CPU threads that a kernel may use (all that are allowed)");
-  value_flag(*app_, kMeasuringGroup, "--isa", isa_, isa_help().c_str());
-  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
-  app_->footer(examples({{"problem", "lehr model resnet18.onnx --dim batch=1"},
-                         {"measuring", "lehr model resnet18.onnx --device cpu"},
-                         {"output", "lehr model resnet18.onnx --json"}}));
-}
-
-bool ModelCommand::chosen() const {
-  return app_->parsed();
+  value_flag(*command, kMeasuringGroup, "--isa", isa_, isa_help().c_str());
+  switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
+  command->footer(examples({{"problem", "lehr model resnet18.onnx --dim batch=1"},
+                            {"measuring", "lehr model resnet18.onnx --device cpu"},
+                            {"output", "lehr model resnet18.onnx --json"}}));
 }
 
 int ModelCommand::run() {

@@ -15,12 +15,10 @@ namespace lehr {
 class ModelCommand {
  public:
   ModelCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const;
   /// The exit code.
   int run();
 
  private:
-  CLI::App* app_ = nullptr;
   const Environment& environment_;
   ModelFlags problem_;
   std::string device_ = "auto", threads_, isa_ = "native";

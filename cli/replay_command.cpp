@@ -35,29 +35,31 @@ std::vector<Table> read_all(const std::vector<std::string>& files, bool quiet) {
 }  // namespace
 
 ReplayCommand::ReplayCommand(CLI::App& root, const Environment&) {
-  app_ =
+  CLI::App* command =
       root.add_subcommand("replay", "Run a search strategy on recorded tables, without measuring anything");
-  app_->add_option("TABLE", tables_,
+  command
+      ->add_option("TABLE", tables_,
                    "Kernel Tuner caches, KTT or T4 results (.json, plain or gzipped), or logs of lehr (.db)")
       ->option_text("...");
   const auto add = [&](const char* name, std::string& value, const char* help) {
-    value_flag(*app_, kSearchGroup, name, value, help);
+    value_flag(*command, kSearchGroup, name, value, help);
   };
   add("--strategy,--preset", strategy_,
       "anneal | random | genetic | grid | autotvm (anneal, the one of tune); autotvm: AutoTVM's settings");
   add("--trials", trials_, "length of each search (256)");
   add("--seeds", seeds_, "searches per table (10)");
   add("--seed", seed_, "the first seed (0)");
-  app_->add_option("--transfer", transfer_,
+  command
+      ->add_option("--transfer", transfer_,
                    "tables to learn from first, but for a recording of the same kernel and device")
       ->group(kSearchGroup)
       ->option_text("...");
-  value_flag(*app_, kOutputGroup, "--plot", plot_, "write the curves to this file, comma-separated");
-  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout; times in microseconds");
-  switch_flag(*app_, kOutputGroup, "--quiet", quiet_, "no progress on stderr");
-  app_->footer(examples({{"search", "lehr replay lehr.db --strategy autotvm --seeds 5"},
-                         {"", "lehr replay gemm_A100.json --transfer gemm_V100.json gemm_P100.json"},
-                         {"output", "lehr replay gemm_A100.json.gz --plot curves.csv --json"}}));
+  value_flag(*command, kOutputGroup, "--plot", plot_, "write the curves to this file, comma-separated");
+  switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout; times in microseconds");
+  switch_flag(*command, kOutputGroup, "--quiet", quiet_, "no progress on stderr");
+  command->footer(examples({{"search", "lehr replay lehr.db --strategy autotvm --seeds 5"},
+                            {"", "lehr replay gemm_A100.json --transfer gemm_V100.json gemm_P100.json"},
+                            {"output", "lehr replay gemm_A100.json.gz --plot curves.csv --json"}}));
 }
 
 ReplayPlan ReplayCommand::plan() const {
@@ -73,10 +75,6 @@ ReplayPlan ReplayCommand::plan() const {
 
 void ReplayCommand::write_plot(const std::vector<TableReport>& reports) const {
   write_file(plot_, replay_plot(reports));
-}
-
-bool ReplayCommand::chosen() const {
-  return app_->parsed();
 }
 
 int ReplayCommand::run() {

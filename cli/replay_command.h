@@ -16,7 +16,6 @@ namespace lehr {
 class ReplayCommand {
  public:
   ReplayCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const;
   /// The exit code.
   int run();
 
@@ -24,7 +23,6 @@ class ReplayCommand {
   ReplayPlan plan() const;
   void write_plot(const std::vector<TableReport>& reports) const;
 
-  CLI::App* app_;
   std::vector<std::string> tables_, transfer_;
   std::string strategy_ = "anneal", trials_ = "256", seeds_ = "10", seed_ = "0", plot_;
   bool json_ = false, quiet_ = false;

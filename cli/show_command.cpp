@@ -43,22 +43,23 @@ const std::vector<std::string> kForms = {"ast", "source", "features", "log", "mo
 
 ShowCommand::ShowCommand(CLI::App& root, const Environment& environment)
     : environment_(environment), database_(environment.database) {
-  app_ = root.add_subcommand("show",
-                             "Print a config's AST, source, features or compile log, what the model makes of "
-                             "a task, or a task's first picks");
-  kernel_.add_to(*app_);
-  value_flag(*app_, kSearchGroup, "--sample", sample_,
+  CLI::App* command =
+      root.add_subcommand("show",
+                          "Print a config's AST, source, features or compile log, what the model makes of "
+                          "a task, or a task's first picks");
+  kernel_.add_to(*command);
+  value_flag(*command, kSearchGroup, "--sample", sample_,
              "a random config of the space, by seed; without it and --config: the best in the log, or the "
              "default");
-  value_flag(*app_, kSearchGroup, "--seed", seed_, "that of tune, for --as picks (0)");
+  value_flag(*command, kSearchGroup, "--seed", seed_, "that of tune, for --as picks (0)");
   value_flag(
-      *app_, kOutputGroup, "--as", as_,
+      *command, kOutputGroup, "--as", as_,
       "ast | source | features | log | model | picks (ast); log compiles it; model judges the cost model on "
       "the log's trials of the workload, of every device there that --device, --threads and --arch do not "
       "exclude; picks lists what tune begins with where no log knows the workload");
-  value_flag(*app_, kOutputGroup, "--db", database_, "the trial log (./lehr.db, or LEHR_DB)");
-  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
-  app_->footer(
+  value_flag(*command, kOutputGroup, "--db", database_, "the trial log (./lehr.db, or LEHR_DB)");
+  switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
+  command->footer(
       examples({{"problem", "lehr show --workload \"gemm m=512 n=512 k=512\" --as source --json"},
                 {"search", "lehr show gemm --m 512 --n 512 --k 512 --arch sm_90a --sample 1 --as log"},
                 {"measuring", "lehr show gemm --m 512 --n 512 --k 512 --arch sm_90a --as picks"},
@@ -116,10 +117,6 @@ nlohmann::json ShowCommand::as_measured(const Choice& choice, const Source& sour
        choice.facts_known ? ""
                           : ", and the log does not know the facts of the device that it was measured on");
   return choice.record->source_hash == 0 ? nlohmann::json(nullptr) : nlohmann::json(false);
-}
-
-bool ShowCommand::chosen() const {
-  return app_->parsed();
 }
 
 int ShowCommand::run() {

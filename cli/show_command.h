@@ -21,7 +21,6 @@ namespace lehr {
 class ShowCommand {
  public:
   ShowCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const;
   /// The exit code.
   int run();
 
@@ -42,7 +41,6 @@ class ShowCommand {
   int run_picks(const Workload& workload) const;
 
   const Environment& environment_;
-  CLI::App* app_;
   KernelFlags kernel_;
   std::string as_ = "ast", sample_, seed_ = "0", database_;
   bool json_ = false;

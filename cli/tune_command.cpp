@@ -65,12 +65,12 @@ int code_of(const std::vector<Summary>& summaries) {
 
 TuneCommand::TuneCommand(CLI::App& root, const Environment& environment)
     : environment_(environment), database_(environment.database) {
-  app_ = root.add_subcommand("tune", "Find the fastest kernel of a workload on this machine");
-  problem_.add_to(*app_, "Tune a {}, or every combination of the sizes given");
+  CLI::App* command = root.add_subcommand("tune", "Find the fastest kernel of a workload on this machine");
+  problem_.add_to(*command, "Tune a {}, or every combination of the sizes given");
   problem_.add_file();
-  model_.add_to(*app_, "--model");
+  model_.add_to(*command, "--model");
   for (CLI::App* app : problem_.operators()) add_flags(*app);
-  add_flags(*app_);
+  add_flags(*command);
 }
 
 void TuneCommand::add_flags(CLI::App& app) {
@@ -145,10 +145,6 @@ SessionOptions TuneCommand::session_options() const {
   options.transfer = transfer_ != "off";
   options.tool_version = kToolVersion;
   return options;
-}
-
-bool TuneCommand::chosen() const {
-  return app_->parsed();
 }
 
 OpenDevice TuneCommand::setup_for(const Workload& workload) const {

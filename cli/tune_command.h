@@ -19,7 +19,6 @@ namespace lehr {
 class TuneCommand {
  public:
   TuneCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const;
   /// The exit code.
   int run();
 
@@ -38,7 +37,6 @@ class TuneCommand {
   /// What is said at the end: all documents of --json, or an overview of several.
   void print_all(const std::vector<Summary>& summaries, bool one_workload) const;
 
-  CLI::App* app_ = nullptr;
   const Environment& environment_;
   ProblemFlags problem_;
   ModelFlags model_;

@@ -16,21 +16,18 @@
 namespace lehr {
 
 VerifyCommand::VerifyCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
-  app_ = root.add_subcommand("verify", "Compare a network that `lehr apply` has written with the original");
-  problem_.add_to(*app_, "FILE");
-  value_flag(*app_, "Problem", "--out", folder_, "the folder that `lehr apply --out` has written");
-  engine_.add_to(*app_, "of the engine (all that are allowed)");
-  value_flag(*app_, kMeasuringGroup, "--time", time_, "time both in turns for so long: 10s (not at all)");
-  switch_flag(*app_, kOutputGroup, "--json", json_, "one JSON document on stdout");
-  app_->footer(
+  CLI::App* command =
+      root.add_subcommand("verify", "Compare a network that `lehr apply` has written with the original");
+  problem_.add_to(*command, "FILE");
+  value_flag(*command, "Problem", "--out", folder_, "the folder that `lehr apply --out` has written");
+  engine_.add_to(*command, "of the engine (all that are allowed)");
+  value_flag(*command, kMeasuringGroup, "--time", time_, "time both in turns for so long: 10s (not at all)");
+  switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
+  command->footer(
       examples({{"problem", "lehr verify resnet18.onnx --dim batch=1 --out faster"},
                 {"measuring", "lehr verify resnet18.onnx --out faster --threads 1 --time 10s"},
                 {"output", "lehr verify resnet18.onnx --out faster --json"}},
                "Exit code 4: an output differs by more than the tolerance, or nothing could be compared."));
-}
-
-bool VerifyCommand::chosen() const {
-  return app_->parsed();
 }
 
 int VerifyCommand::run() {

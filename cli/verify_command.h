@@ -16,12 +16,10 @@ namespace lehr {
 class VerifyCommand {
  public:
   VerifyCommand(CLI::App& root, const Environment& environment);
-  bool chosen() const;
   /// The exit code.
   int run();
 
  private:
-  CLI::App* app_ = nullptr;
   const Environment& environment_;
   ModelFlags problem_;
   EngineFlags engine_;
