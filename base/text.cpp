@@ -86,6 +86,69 @@ std::string closest(std::string_view word, const std::vector<std::string>& known
   return best;
 }
 
+namespace {
+
+/// A character of UTF-8 at the start of a text.
+struct Character {
+  std::optional<std::uint32_t> code;  ///< nullopt: a byte that is none
+  std::size_t bytes = 1;
+};
+
+Character first_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));
+  };
+  const std::uint32_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {};
+  std::uint32_t code = lead & (0xFFu >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return {};
+    code = code << 6 | (byte(i) & 0x3F);
+  }
+  constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kLeast[bytes] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return {};
+  return {code, bytes};
+}
+
+/// Control characters (C0, DEL, C1: ECMA-48), separators of lines, and what changes the direction of writing
+/// (UAX #9).
+bool steers(std::uint32_t code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C || code == 0x200E || code == 0x200F ||
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const Character next = first_character(text);
+    shown += next.code && !steers(*next.code) ? std::string(text.substr(0, next.bytes)) : "?";
+    text.remove_prefix(next.bytes);
+  }
+  return shown;
+}
+
+std::string printable_lines(std::string_view text) {
+  constexpr std::size_t kMost = 4000, kEnds = 1500;
+  std::string shown;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    shown += (begin > 0 ? "\n" : "") + printable(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (shown.size() <= kMost) return shown;
+  const auto start_of_character = [&](std::size_t at) {
+    while ((static_cast<unsigned char>(shown[at]) & 0xC0) == 0x80) --at;
+    return at;
+  };
+  const std::size_t first = start_of_character(kEnds), last = start_of_character(shown.size() - kEnds);
+  return fmt::format("{} ... ({} bytes left out) ... {}", shown.substr(0, first), last - first,
+                     shown.substr(last));
+}
+
 std::string format_bytes(double bytes) {
   const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;

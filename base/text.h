@@ -24,6 +24,12 @@ std::string_view first_line(std::string_view text);
 /// The closest of `known` by edit distance when it is near enough to be a slip (distance <= 2), else "".
 std::string closest(std::string_view word, const std::vector<std::string>& known);
 
+/// `text` with "?" for every control character, for what changes the direction of writing, and for bytes that
+/// are no UTF-8: what comes from a file must not steer a terminal.
+std::string printable(std::string_view text);
+/// The same of what may have several lines, and be so long that nobody reads it: its middle is left out then.
+std::string printable_lines(std::string_view text);
+
 /// "1.5 GiB".
 std::string format_bytes(double bytes);
 

@@ -8,6 +8,7 @@
 #include "apply/apply.h"
 #include "base/error.h"
 #include "base/file_kind.h"
+#include "base/text.h"
 #include "cli/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"

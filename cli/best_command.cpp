@@ -6,6 +6,7 @@
 
 #include "base/describe_json.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/help.h"
 #include "cli/table.h"
 #include "deploy/kernel_json.h"

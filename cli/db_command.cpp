@@ -4,10 +4,12 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
+#include "base/describe_json.h"
 #include "base/error.h"
 #include "cli/db_report.h"
 #include "cli/exit_codes.h"
@@ -86,7 +88,7 @@ int DbCommand::run() {
 int DbCommand::stats() const {
   const DatabaseStats stats = Database::open_read_only(database_).stats();
   if (json_) {
-    nlohmann::json document = to_json(stats);
+    nlohmann::json document = stats;
     document["database"] = database_;
     print_json(document);
   } else {
@@ -98,7 +100,7 @@ int DbCommand::stats() const {
 int DbCommand::verify() const {
   const Verification found = Database::open_read_only(database_).verify();
   if (json_) {
-    nlohmann::json document = to_json(found);
+    nlohmann::json document = found;
     document["database"] = database_;
     print_json(document);
   } else {
@@ -111,6 +113,17 @@ Trust DbCommand::trust() const {
   return trusted_ ? Trust::kAsRunHere : Trust::kEvidence;
 }
 
+void DbCommand::print_added(const char* done, const std::vector<AddedRows>& added) const {
+  nlohmann::json documents = nlohmann::json::array();
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    nlohmann::json document = added[i];
+    document["from"] = others_[i];
+    documents.push_back(std::move(document));
+    if (!json_) fmt::print("{}: {}\n", others_[i], added_text(added[i]));
+  }
+  if (json_) print_json({{"database", database_}, {done, documents}});
+}
+
 int DbCommand::merge() const {
   std::vector<Database> from;
   for (const std::string& file : others_) {  // all can be read, or nothing is begun
@@ -121,16 +134,8 @@ int DbCommand::merge() const {
   }
   Database into = open_for_writing(database_);
   const std::vector<AddedRows> added = into.merge(from, trust());
-  nlohmann::json documents = nlohmann::json::array();
-  bool damaged = false;
-  for (std::size_t i = 0; i < added.size(); ++i) {
-    damaged = damaged || added[i].refused() > 0;
-    nlohmann::json document = to_json(added[i]);
-    document["from"] = others_[i];
-    documents.push_back(std::move(document));
-    if (!json_) fmt::print("{}: {}\n", others_[i], added_text(added[i]));
-  }
-  if (json_) print_json({{"database", database_}, {"merged", documents}});
+  print_added("merged", added);
+  const bool damaged = std::ranges::any_of(added, [](const AddedRows& rows) { return rows.refused() > 0; });
   return damaged ? kCheckFailedCode : 0;
 }
 
@@ -148,21 +153,14 @@ int DbCommand::import() const {
   for (const std::filesystem::path& file : files)
     if (!std::filesystem::exists(file)) throw_user("there is no file '{}'", file.string());
   const std::vector<AddedRows> added = open_for_writing(database_).import_lines(files, trust());
-  nlohmann::json documents = nlohmann::json::array();
-  for (std::size_t i = 0; i < added.size(); ++i) {
-    nlohmann::json document = to_json(added[i]);
-    document["from"] = others_[i];
-    documents.push_back(std::move(document));
-    if (!json_) fmt::print("{}: {}\n", others_[i], added_text(added[i]));
-  }
-  if (json_) print_json({{"database", database_}, {"imported", documents}});
+  print_added("imported", added);
   return 0;
 }
 
 int DbCommand::salvage() const {
   const AddedRows rows = lehr::salvage(database_, others_[0]);
   if (json_) {
-    nlohmann::json document = to_json(rows);
+    nlohmann::json document = rows;
     document["database"] = others_[0];
     document["from"] = database_;
     print_json(document);

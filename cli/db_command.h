@@ -23,6 +23,8 @@ class DbCommand {
   Trust trust() const;
   int stats() const;
   int verify() const;
+  /// What became of the rows of each of `others_`; `done` is the document's key.
+  void print_added(const char* done, const std::vector<AddedRows>& added) const;
   int merge() const;
   int dump() const;
   int import() const;

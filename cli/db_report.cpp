@@ -2,54 +2,19 @@
 
 #include <fmt/core.h>
 
-#include "base/describe_json.h"
 #include "base/text.h"
 #include "cli/table.h"
 
 namespace lehr {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::size_t kMostShown = 20;
-
-json to_json(const RowCounts& rows) {
-  return {{"added", rows.added},
-          {"present", rows.present},
-          {"conflicting", rows.conflicting},
-          {"damaged", rows.refused}};
-}
 
 std::string counted(std::int64_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace
-
-json to_json(const DatabaseStats& stats) {
-  json tasks = json::array();
-  for (const TaskStats& task : stats.tasks) {
-    json failed = json::object();
-    for (const auto& [kind, count] : task.failed) failed[kind] = count;
-    tasks.push_back({{"workload", task.workload},
-                     {"device", task.device},
-                     {"timed", task.timed},
-                     {"failed", failed},
-                     {"best_us", known_or_null(task.best_us)},
-                     {"best_spread", task.best_us > 0 ? json(task.best_spread) : json(nullptr)},
-                     {"first_unix_ms", task.first_unix_ms},
-                     {"last_unix_ms", task.last_unix_ms}});
-  }
-  return {{"schema_version", stats.schema_version},
-          {"file_bytes", stats.file_bytes},
-          {"records", stats.records},
-          {"verdicts", stats.verdicts},
-          {"devices", stats.devices},
-          {"ways", stats.ways},
-          {"sessions", stats.sessions},
-          {"merged_sessions", stats.merged_sessions},
-          {"tasks", tasks}};
-}
 
 std::string stats_text(const std::string& file, const DatabaseStats& stats) {
   std::vector<std::vector<std::string>> rows;
@@ -75,21 +40,6 @@ std::string stats_text(const std::string& file, const DatabaseStats& stats) {
   return text;
 }
 
-json to_json(const Verification& found) {
-  json damaged = json::array();
-  for (const DamagedRow& row : found.damaged)
-    damaged.push_back({{"table", row.table}, {"seq", row.seq}, {"id", row.id}, {"problem", row.problem}});
-  return {{"sound", found.sound()},
-          {"records", found.records},
-          {"verdicts", found.verdicts},
-          {"devices", found.devices},
-          {"origins", found.origins},
-          {"ways", found.ways},
-          {"without_device", found.without_device},
-          {"damaged", damaged},
-          {"structure", found.structure}};
-}
-
 std::string verification_text(const std::string& file, const Verification& found) {
   std::string text;
   for (const std::string& line : found.structure) text += fmt::format("{}: {}\n", file, printable(line));
@@ -111,14 +61,6 @@ std::string verification_text(const std::string& file, const Verification& found
                             counted(std::ssize(found.damaged), "damaged row"), looked,
                             found.structure.empty() ? "; they are passed over everywhere"
                                                     : "; lehr db salvage writes what is left to a new file");
-}
-
-json to_json(const AddedRows& rows) {
-  return {{"trials", to_json(rows.trials)},
-          {"verdicts", to_json(rows.verdicts)},
-          {"devices", to_json(rows.devices)},
-          {"origins", to_json(rows.origins)},
-          {"ways", to_json(rows.ways)}};
 }
 
 std::string added_text(const AddedRows& rows) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "apply/feed.h"
+#include "base/text.h"
 #include "cli/args.h"
 #include "cli/help.h"
 #include "cli/table.h"

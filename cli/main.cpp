@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/app.h"
 #include "cli/environment.h"
 #include "cli/signals.h"

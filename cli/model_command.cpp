@@ -9,6 +9,7 @@
 
 #include "apply/served.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/device_flags.h"
 #include "cli/help.h"
 #include "cli/isa_flag.h"

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <sys/ioctl.h>
 
+#include "base/text.h"
 #include "cli/standard_streams.h"
 #include "cli/table.h"
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/describe_json.h"
+#include "base/text.h"
 #include "cli/table.h"
 
 namespace lehr {

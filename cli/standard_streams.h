@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "cli/table.h"
+#include "base/text.h"
 
 namespace lehr {
 
@@ -21,7 +21,7 @@ std::string why_unwritten();
 /// is.
 void write_to_stderr(const std::string& text);
 
-/// A line on stderr, made printable (cli/table.h): notes and reasons quote files and arguments.
+/// A line on stderr, made printable (base/text.h): notes and reasons quote files and arguments.
 template <typename... Values>
 void tell(fmt::format_string<Values...> format, Values&&... values) {
   write_to_stderr(printable_lines(fmt::format(format, std::forward<Values>(values)...)) + "\n");

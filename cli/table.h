@@ -16,11 +16,6 @@ namespace lehr {
 std::string format_table(const std::vector<std::string>& header,
                          const std::vector<std::vector<std::string>>& rows);
 
-/// `text` with "?" for every control character, for what changes the direction of writing, and for bytes that
-/// are no UTF-8: what comes from a file must not steer a terminal.
-std::string printable(std::string_view text);
-/// The same of what may have several lines, and be so long that nobody reads it: its middle is left out then.
-std::string printable_lines(std::string_view text);
 /// The document on stdout; what is no UTF-8 in it as U+FFFD.
 void print_json(const nlohmann::json& document);
 

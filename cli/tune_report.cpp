@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "target/archs.h"

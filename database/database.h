@@ -28,11 +28,22 @@ struct RecordFilter {
 struct TaskStats {
   std::string workload, device;
   std::int64_t timed = 0;
-  std::vector<std::pair<std::string, std::int64_t>> failed;  ///< by kind
-  double best_us = 0;                                        ///< 0 = nothing timed
-  double best_spread = 0;                                    ///< of its samples (Timing::spread)
+  std::map<std::string, std::int64_t> failed;  ///< by kind
+  double best_us = 0;                          ///< 0 = nothing timed
+  double best_spread = 0;                      ///< of its samples (Timing::spread)
   std::int64_t first_unix_ms = 0, last_unix_ms = 0;
 };
+void describe(auto& field, const TaskStats& task) {
+  const auto known = [&](double value) { return task.best_us > 0 ? std::optional(value) : std::nullopt; };
+  field("workload", task.workload);
+  field("device", task.device);
+  field("timed", task.timed);
+  field("failed", task.failed);
+  field("best_us", known(task.best_us));
+  field("best_spread", known(task.best_spread));
+  field("first_unix_ms", task.first_unix_ms);
+  field("last_unix_ms", task.last_unix_ms);
+}
 struct DatabaseStats {
   int schema_version = 0;
   std::int64_t file_bytes = 0, records = 0, verdicts = 0, devices = 0, ways = 0, sessions = 0;
@@ -40,6 +51,17 @@ struct DatabaseStats {
       merged_sessions;  ///< of `sessions` those that were run elsewhere, by origins()
   std::vector<TaskStats> tasks;
 };
+void describe(auto& field, const DatabaseStats& stats) {
+  field("schema_version", stats.schema_version);
+  field("file_bytes", stats.file_bytes);
+  field("records", stats.records);
+  field("verdicts", stats.verdicts);
+  field("devices", stats.devices);
+  field("ways", stats.ways);
+  field("sessions", stats.sessions);
+  field("merged_sessions", stats.merged_sessions);
+  field("tasks", stats.tasks);
+}
 
 /// What became of the rows that were to be added.
 struct RowCounts {
@@ -48,6 +70,12 @@ struct RowCounts {
   std::int64_t conflicting = 0;  ///< another content under an id that is there: left out
   std::int64_t refused = 0;      ///< damaged: left out
 };
+void describe(auto& field, const RowCounts& rows) {
+  field("added", rows.added);
+  field("present", rows.present);
+  field("conflicting", rows.conflicting);
+  field("damaged", rows.refused);
+}
 struct AddedRows {
   RowCounts trials, verdicts, devices, origins, ways;
   /// Damaged rows of all tables.
@@ -55,6 +83,13 @@ struct AddedRows {
     return trials.refused + verdicts.refused + devices.refused + origins.refused + ways.refused;
   }
 };
+void describe(auto& field, const AddedRows& rows) {
+  field("trials", rows.trials);
+  field("verdicts", rows.verdicts);
+  field("devices", rows.devices);
+  field("origins", rows.origins);
+  field("ways", rows.ways);
+}
 /// What rows of another log are: somebody else's evidence, or as good as measured here (a log of one's own).
 enum class Trust { kEvidence, kAsRunHere };
 
@@ -68,6 +103,12 @@ struct DamagedRow {
   /// "its checksum is wrong".
   std::string problem;
 };
+void describe(auto& field, const DamagedRow& row) {
+  field("table", row.table);
+  field("seq", row.seq);
+  field("id", row.id);
+  field("problem", row.problem);
+}
 struct Verification {
   std::int64_t records = 0, verdicts = 0, devices = 0, origins = 0,
                ways = 0;            ///< rows that were looked at, damaged ones included
@@ -76,6 +117,17 @@ struct Verification {
   std::vector<std::string> structure;  ///< SQLite's words on what is wrong with the file as a whole
   bool sound() const { return damaged.empty() && structure.empty(); }
 };
+void describe(auto& field, const Verification& found) {
+  field("sound", found.sound());
+  field("records", found.records);
+  field("verdicts", found.verdicts);
+  field("devices", found.devices);
+  field("origins", found.origins);
+  field("ways", found.ways);
+  field("without_device", found.without_device);
+  field("damaged", found.damaged);
+  field("structure", found.structure);
+}
 
 /// One open log. Not thread-safe; several processes may have the same file open (WAL).
 class Database {

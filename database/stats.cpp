@@ -107,7 +107,7 @@ DatabaseStats Database::stats() const {
         task.stats.best_us = timing.time_us;
         task.stats.best_spread = timing.spread;
       }
-    task.stats.failed.assign(task.failed.begin(), task.failed.end());
+    task.stats.failed.insert(task.failed.begin(), task.failed.end());
     stats.tasks.push_back(std::move(task.stats));
   }
   return stats;

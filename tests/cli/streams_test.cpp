@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "cli/table.h"
+#include "base/text.h"
 #include "support.h"
 
 namespace lehr::testing {
