@@ -10,7 +10,6 @@
 #include "cli/device_flags.h"
 #include "cli/help.h"
 #include "cli/isa_flag.h"
-#include "replay/origin.h"
 #include "target/archs.h"
 
 namespace lehr {
@@ -101,14 +100,6 @@ LoggedDevices KernelFlags::logged_devices() const {
   if (!threads_.empty()) devices.threads = static_cast<int>(parse_number("--threads", threads_, 1, INT_MAX));
   if (!choice.automatic) devices.target = name_of(choice.target);
   return devices;
-}
-
-bool LoggedDevices::include(const Record& record) const {
-  if (!target.empty() && record.target != target) return false;
-  if (!arch.empty() && record.arch != arch) return false;
-  if (isa != nullptr && isa_level_said(record.device) != isa) return false;
-  const std::optional<Target> of = target_named(record.target);
-  return threads == 0 || !of || !of->has(Feature::kChosenCores) || cores_of(record.device) == threads;
 }
 
 }  // namespace lehr

@@ -6,24 +6,15 @@
 
 #include "cli/environment.h"
 #include "cli/problem_flags.h"
-#include "database/record.h"
 #include "measure/core/device.h"
+#include "replay/origin.h"
 #include "space/space.h"
-#include "target/archs.h"
 
 namespace CLI {
 class App;
 }
 
 namespace lehr {
-
-/// Which rows of a log are meant; "" and 0 mean any.
-struct LoggedDevices {
-  std::string target, arch;
-  int threads = 0;                ///< of CPUs
-  const IsaLevel* isa = nullptr;  ///< that kernels were made for; nullptr: any, and native
-  bool include(const Record& record) const;
-};
 
 class KernelFlags {
  public:

@@ -1,7 +1,6 @@
-// The results of `lehr replay` as text, as JSON and as data for a plot.
+// The results of `lehr replay` as text.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -11,9 +10,4 @@ namespace lehr {
 
 /// A table per recorded table and one line over all.
 std::string replay_text(const std::vector<TableReport>& reports, const ReplayPlan& plan);
-/// {strategy, trials, seeds, seed, tables: [...], over_tables: {...}}; README.md of replay/ tells the keys.
-nlohmann::json replay_json(const std::vector<TableReport>& reports, const ReplayPlan& plan);
-/// Comma-separated: table, device, trial, fraction_median, fraction_p10, random_fraction.
-std::string replay_plot(const std::vector<TableReport>& reports);
-
 }  // namespace lehr

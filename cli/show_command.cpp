@@ -2,7 +2,6 @@
 #include "cli/show_command.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -172,15 +171,8 @@ int ShowCommand::run_picks(const Workload& workload) const {
 int ShowCommand::run_model(const std::string& workload) const {
   if (kernel_.has_config() || !sample_.empty())
     throw_user("--as model is about all trials of a workload; leave out --config and --sample");
-  const LoggedDevices devices = kernel_.logged_devices();
-  std::vector<LoggedTask> tasks;
   const Database database = Database::open_read_only(database_);
-  for (Record& record : database.all({workload, "", "", ""})) {
-    if (!devices.include(record)) continue;
-    auto found = std::ranges::find(tasks, record.device, &LoggedTask::device);
-    if (found == tasks.end()) found = tasks.insert(found, {record.device, {}});
-    found->records.push_back(std::move(record));
-  }
+  const std::vector<LoggedTask> tasks = logged_tasks(database, workload, kernel_.logged_devices());
   nlohmann::json document = {{"workload", workload}};
   std::string text = fmt::format("workload: {}\n", workload);
   show_model(tasks, database.devices(), database_, workload, document, text);

@@ -2,84 +2,15 @@
 #include "cli/show_model.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
-#include "base/describe_json.h"
 #include "base/error.h"
 #include "cli/table.h"
 
 namespace lehr {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::size_t kTopColumns = 15;  // of the text; JSON has all
-
-json json_of(const RankQuality& quality) {
-  json recall;
-  for (std::size_t i = 0; i < kTopShares.size(); ++i)
-    recall[fmt::format("{:.2f}", kTopShares[i])] = quality.recall[i];
-  return {{"configs", quality.rows},
-          {"spearman", quality.spearman},
-          {"pairwise_accuracy", quality.pairwise_accuracy},
-          {"recall", recall}};
-}
-
-json json_of(const Explanation& task) {
-  json picks = json::array(), stored = json::array(), groups = json::array(), features = json::array(),
-       configs = json::array();
-  for (const PickSource& source : task.picks)
-    picks.push_back({{"picked_by", source.picked_by},
-                     {"trials", source.trials},
-                     {"failed", source.failed},
-                     {"predicted", source.predicted},
-                     {"best_us", known_or_null(source.best_us)},
-                     {"median_us", known_or_null(source.median_us)}});
-  for (const SessionQuality& session : task.stored) {
-    json entry = json_of(session.quality);
-    entry["session"] = session.session;
-    entry["near_pairwise_accuracy"] = session.near_pairwise_accuracy;
-    stored.push_back(std::move(entry));
-  }
-  for (const GroupWeight& group : task.groups)
-    groups.push_back({{"group", group.name},
-                      {"columns", group.columns},
-                      {"meaning", group.meaning},
-                      {"gain", group.gain},
-                      {"permutation", group.permutation}});
-  for (const ColumnWeight& column : task.columns)
-    features.push_back({{"name", column.name},
-                        {"group", column.group},
-                        {"unit", column.unit},
-                        {"meaning", column.meaning},
-                        {"gain", column.gain},
-                        {"permutation", column.permutation}});
-  for (const ExplainedConfig& config : task.configs)
-    configs.push_back({{"config", to_text(config.config)},
-                       {"time_us", config.time_us},
-                       {"held_out", config.held_out},
-                       {"stored", config.predicted},
-                       {"picked_by", config.picked_by}});
-  json refitted = json_of(task.held_out);
-  refitted["folds"] = task.folds;
-  refitted["columns"] = task.kernels ? "kernels" : "knobs";
-  return {{"device", task.device},
-          {"target", task.target},
-          {"arch", task.arch},
-          {"trials",
-           {{"all", task.trials},
-            {"timed", task.timed},
-            {"failed", task.failed},
-            {"sessions", task.sessions},
-            {"older_templates", task.older},
-            {"not_lowered", task.not_lowered}}},
-          {"best_us", task.configs[0].time_us},
-          {"picks", picks},
-          {"stored", stored},
-          {"refitted", refitted},
-          {"groups", groups},
-          {"features", features},
-          {"configs", configs}};
-}
 
 std::string plural(std::size_t count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
@@ -187,13 +118,13 @@ void show_model(const std::vector<LoggedTask>& tasks, const LoggedFacts& facts, 
   if (tasks.empty())
     throw_not_found("{} holds no trial of {} that matches; lehr tune with --db {} adds some", database,
                     workload, database);
-  document["tasks"] = json::array();
-  document["too_few"] = json::array();
+  document["tasks"] = nlohmann::json::array();
+  document["too_few"] = nlohmann::json::array();
   std::string too_few;
   std::size_t most = 0;
   for (const LoggedTask& task : tasks) {
     if (const auto explanation = explain(task.records, facts)) {
-      document["tasks"].push_back(json_of(*explanation));
+      document["tasks"].push_back(to_json(*explanation));
       text += "\n" + head_of(*explanation) + "\n" + picks_of(*explanation) + "\n" + quality_of(*explanation) +
               weights_of(*explanation);
       continue;

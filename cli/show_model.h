@@ -5,16 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "database/record.h"
 #include "replay/explain.h"
 
 namespace lehr {
-
-/// A device that the log has trials of this workload from.
-struct LoggedTask {
-  std::string device;
-  std::vector<Record> records;
-};
 
 /// Adds "tasks" (one per device with enough trials) and "too_few" to `document`, and the same as tables to
 /// `text`. Throws Error(kNotFound), one sentence, where there is no trial or no device has enough; `database`

@@ -1,11 +1,14 @@
 // Counts, folds and weights: see explain.h.
 #include "replay/explain.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <unordered_map>
 
+#include "base/describe_json.h"
 #include "base/error.h"
 #include "costmodel/cross_validation.h"
 #include "costmodel/feature_groups.h"
@@ -244,6 +247,91 @@ std::optional<Explanation> explain(const std::vector<Record>& records, const Log
   weigh(rows, result, folds, times_us, speeds, options);
   result.columns = std::move(rows.columns);
   return result;
+}
+
+namespace {
+
+using nlohmann::json;
+
+json json_of(const RankQuality& quality) {
+  json recall;
+  for (std::size_t i = 0; i < kTopShares.size(); ++i)
+    recall[fmt::format("{:.2f}", kTopShares[i])] = quality.recall[i];
+  return {{"configs", quality.rows},
+          {"spearman", quality.spearman},
+          {"pairwise_accuracy", quality.pairwise_accuracy},
+          {"recall", recall}};
+}
+
+}  // namespace
+
+json to_json(const Explanation& task) {
+  json picks = json::array(), stored = json::array(), groups = json::array(), features = json::array(),
+       configs = json::array();
+  for (const PickSource& source : task.picks)
+    picks.push_back({{"picked_by", source.picked_by},
+                     {"trials", source.trials},
+                     {"failed", source.failed},
+                     {"predicted", source.predicted},
+                     {"best_us", known_or_null(source.best_us)},
+                     {"median_us", known_or_null(source.median_us)}});
+  for (const SessionQuality& session : task.stored) {
+    json entry = json_of(session.quality);
+    entry["session"] = session.session;
+    entry["near_pairwise_accuracy"] = session.near_pairwise_accuracy;
+    stored.push_back(std::move(entry));
+  }
+  for (const GroupWeight& group : task.groups)
+    groups.push_back({{"group", group.name},
+                      {"columns", group.columns},
+                      {"meaning", group.meaning},
+                      {"gain", group.gain},
+                      {"permutation", group.permutation}});
+  for (const ColumnWeight& column : task.columns)
+    features.push_back({{"name", column.name},
+                        {"group", column.group},
+                        {"unit", column.unit},
+                        {"meaning", column.meaning},
+                        {"gain", column.gain},
+                        {"permutation", column.permutation}});
+  for (const ExplainedConfig& config : task.configs)
+    configs.push_back({{"config", to_text(config.config)},
+                       {"time_us", config.time_us},
+                       {"held_out", config.held_out},
+                       {"stored", config.predicted},
+                       {"picked_by", config.picked_by}});
+  json refitted = json_of(task.held_out);
+  refitted["folds"] = task.folds;
+  refitted["columns"] = task.kernels ? "kernels" : "knobs";
+  return {{"device", task.device},
+          {"target", task.target},
+          {"arch", task.arch},
+          {"trials",
+           {{"all", task.trials},
+            {"timed", task.timed},
+            {"failed", task.failed},
+            {"sessions", task.sessions},
+            {"older_templates", task.older},
+            {"not_lowered", task.not_lowered}}},
+          {"best_us", task.configs[0].time_us},
+          {"picks", picks},
+          {"stored", stored},
+          {"refitted", refitted},
+          {"groups", groups},
+          {"features", features},
+          {"configs", configs}};
+}
+
+std::vector<LoggedTask> logged_tasks(const Database& database, const std::string& workload,
+                                     const LoggedDevices& devices) {
+  std::vector<LoggedTask> tasks;
+  for (Record& record : database.all({workload, "", "", ""})) {
+    if (!devices.include(record)) continue;
+    auto found = std::ranges::find(tasks, record.device, &LoggedTask::device);
+    if (found == tasks.end()) found = tasks.insert(found, {record.device, {}});
+    found->records.push_back(std::move(record));
+  }
+  return tasks;
 }
 
 }  // namespace lehr

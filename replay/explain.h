@@ -3,13 +3,14 @@
 
 #include <array>
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "costmodel/metrics.h"
-#include "database/record.h"
+#include "database/database.h"
 #include "replay/origin.h"
 
 namespace lehr {
@@ -78,5 +79,18 @@ std::optional<Explanation> explain(const std::vector<Record>& records, const Log
 
 /// Distinct configs with a time.
 std::size_t timed_configs(const std::vector<Record>& records);
+
+/// All that is known of it, its configs with their times and scores.
+nlohmann::json to_json(const Explanation& task);
+
+/// A device that the log has trials of this workload from.
+struct LoggedTask {
+  std::string device;
+  std::vector<Record> records;
+};
+
+/// Of each device among `devices`, in the order of their first trials.
+std::vector<LoggedTask> logged_tasks(const Database& database, const std::string& workload,
+                                     const LoggedDevices& devices);
 
 }  // namespace lehr

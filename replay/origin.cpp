@@ -57,4 +57,12 @@ std::optional<TableOrigin> origin_of(std::span<const Record> rows, const LoggedF
   }
 }
 
+bool LoggedDevices::include(const Record& record) const {
+  if (!target.empty() && record.target != target) return false;
+  if (!arch.empty() && record.arch != arch) return false;
+  if (isa != nullptr && isa_level_said(record.device) != isa) return false;
+  const std::optional<Target> of = target_named(record.target);
+  return threads == 0 || !of || !of->has(Feature::kChosenCores) || cores_of(record.device) == threads;
+}
+
 }  // namespace lehr

@@ -10,6 +10,7 @@
 
 #include "database/record.h"
 #include "replay/table.h"
+#include "target/archs.h"
 #include "templates/catalog.h"
 
 namespace lehr {
@@ -34,5 +35,13 @@ int cores_of(const std::string& identity);
 /// "Intel Xeon, 2 cores", "Intel Xeon as x86-64-v3, 2 cores" of an identity (measure/core/device.h): what
 /// tells devices apart and still fits a table.
 std::string short_name(const std::string& identity);
+
+/// Which rows of a log are meant; "" and 0 mean any.
+struct LoggedDevices {
+  std::string target, arch;
+  int threads = 0;                ///< of CPUs
+  const IsaLevel* isa = nullptr;  ///< that kernels were made for; nullptr: any, and native
+  bool include(const Record& record) const;
+};
 
 }  // namespace lehr

@@ -1,9 +1,12 @@
 // Searches over tables and seeds: see report.h.
 #include "replay/report.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "base/describe_json.h"
 #include "tune/consistent_tasks.h"
 
 namespace lehr {
@@ -90,6 +93,73 @@ Figures over_tables(const std::vector<const Figures*>& figures) {
   }
   for (const Figures* each : figures) result.score += each->score / n;
   return result;
+}
+
+Figures over_tables(const std::vector<TableReport>& reports, Figures TableReport::* which) {
+  std::vector<const Figures*> figures;
+  for (const TableReport& report : reports) figures.push_back(&(report.*which));
+  return over_tables(figures);
+}
+
+namespace {
+
+using nlohmann::json;
+
+json json_of(const Figures& figures) {
+  json fraction = json::object(), trials_to = json::object();
+  for (std::size_t i = 0; i < kFractionTrials.size(); ++i) {
+    const auto& value = figures.fraction[i];
+    fraction[std::to_string(kFractionTrials[i])] =
+        value ? json{{"median", value->median}, {"p10", value->p10}} : json(nullptr);
+  }
+  for (std::size_t i = 0; i < kLevels.size(); ++i)
+    trials_to[fmt::format("{:.2f}", kLevels[i])] = figures.trials_to[i];
+  return {{"fraction", fraction}, {"trials_to", trials_to}, {"score", figures.score}};
+}
+
+// For a comma-separated file: quoted, with quotes doubled.
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
+  return result + "\"";
+}
+
+}  // namespace
+
+json replay_json(const std::vector<TableReport>& reports, const ReplayPlan& plan) {
+  json tables = json::array();
+  for (const TableReport& report : reports) {
+    json each = json_of(report.searched);
+    each["table"] = report.table->file;
+    each["kernel"] = report.table->kernel;
+    each["device"] = report.table->device;
+    each["rows"] = report.table->rows.size();
+    each["other_kernels"] = report.table->other_kernels;
+    each["unknown_kernels"] = report.table->unknown_kernels;
+    each["optimum"] = report.table->optimum_us();
+    each["random"] = json_of(report.random);
+    each["transfer"] = report.learnt_from;
+    tables.push_back(std::move(each));
+  }
+  json whole = json_of(over_tables(reports, &TableReport::searched));
+  whole["random"] = json_of(over_tables(reports, &TableReport::random));
+  return {{"strategy", plan.options.strategy},
+          {"trials", plan.options.trials},
+          {"seeds", plan.seeds},
+          {"seed", plan.options.seed},
+          {"tables", tables},
+          {"over_tables", whole}};
+}
+
+std::string replay_plot(const std::vector<TableReport>& reports) {
+  std::string text = "table,device,trial,fraction_median,fraction_p10,random_fraction\n";
+  for (const TableReport& report : reports) {
+    for (std::size_t i = 0; i < report.median.size(); ++i)
+      text += fmt::format("{},{},{},{:.6f},{:.6f},{:.6f}\n", quoted(report.table->file),
+                          quoted(report.table->device), i + 1, report.median[i], report.p10[i],
+                          report.random_expected[i]);
+  }
+  return text;
 }
 
 }  // namespace lehr

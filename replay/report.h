@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -39,5 +40,11 @@ std::vector<TableReport> replay_tables(const std::vector<Table>& tables, const R
 /// Over tables: means of fractions and scores, geometric means of trials; a figure that some table has not
 /// got is left out.
 Figures over_tables(const std::vector<const Figures*>& figures);
+Figures over_tables(const std::vector<TableReport>& reports, Figures TableReport::* which);
+
+/// {strategy, trials, seeds, seed, tables: [...], over_tables: {...}}; README.md tells the keys.
+nlohmann::json replay_json(const std::vector<TableReport>& reports, const ReplayPlan& plan);
+/// Comma-separated: table, device, trial, fraction_median, fraction_p10, random_fraction.
+std::string replay_plot(const std::vector<TableReport>& reports);
 
 }  // namespace lehr
