@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
-#include "cli/device_flags.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/standard_streams.h"
@@ -209,7 +208,7 @@ int BenchCommand::run() {
   const Workload workload = problem_.workload();
   const DeviceChoice choice = device_choice();
   const double seconds = parse_duration("--time", time_);
-  const OpenDevice setup = open_here(choice, workload, environment_, 0);
+  const OpenDevice setup = open_device(choice, workload, {environment_, own_executable()});
   if (!setup.note.empty()) tell("note: {}", setup.note);
   std::vector<std::string> named = with_calls_for(workload.op(), baselines(setup.device.limits.target));
   std::optional<BundleAnswer> answer;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/device_flags.h"
 #include "cli/environment.h"
-#include "cli/measure_flags.h"
 #include "cli/problem_flags.h"
 #include "tune/task.h"
 

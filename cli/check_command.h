@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "cli/device_flags.h"
 #include "cli/environment.h"
-#include "cli/measure_flags.h"
 #include "cli/problem_flags.h"
 
 namespace CLI {

@@ -1,4 +1,4 @@
-// Texts as they were given, and what is opened with them.
+// Texts as they were given, and the table of levels, held against the compiler and the processor.
 #include "cli/device_flags.h"
 
 #include <fmt/format.h>
@@ -7,10 +7,12 @@
 
 #include "base/error.h"
 #include "cli/args.h"
-#include "cli/isa_flag.h"
+#include "cli/help.h"
+#include "measure/host/host_backend.h"
 #include "measure/system/affinity.h"
 #include "measure/worker/backends.h"
 #include "measure/worker/baselines.h"
+#include "runtime/cpu_features.h"
 #include "tune/session.h"
 
 namespace lehr {
@@ -42,11 +44,44 @@ DeviceChoice parse_kind(const std::string& device, const std::string& threads) {
   return choice;
 }
 
+std::vector<const IsaLevel*> all_levels() {
+  std::vector<const IsaLevel*> levels;
+  for (const Target target : kTargets)
+    for (const IsaLevel& level : archs_of(target).levels) levels.push_back(&level);
+  return levels;
+}
+
+std::vector<std::string> names_here() {
+  std::vector<std::string> names = {std::string(kNativeIsa)};
+  for (const IsaLevel* level : all_levels())
+    if (level->machine == runtime::cpu_machine()) names.emplace_back(level->name);
+  return names;
+}
+
 bool has_level(Target target, const IsaLevel* level) {
   return std::ranges::any_of(archs_of(target).levels, [&](const IsaLevel& one) { return &one == level; });
 }
 
 }  // namespace
+
+std::string isa_help() {
+  return fmt::format("{}: what kernels for the CPU are made for ({})", fmt::join(names_here(), " | "),
+                     kNativeIsa);
+}
+
+std::string isa_filter_help() {
+  return fmt::format("only winners that were made for it: {} (all)", fmt::join(names_here(), " | "));
+}
+
+const IsaLevel* parse_isa(const std::string& text) {
+  const IsaLevel* level = isa_level_named(text);
+  if (level == nullptr)
+    parse_choice("--isa", text, names_here());
+  else if (level->machine != runtime::cpu_machine())
+    throw_user("--isa {} is for {}, and this machine is {}: it takes {}", text, level->machine,
+               runtime::cpu_machine(), listed(names_here()));
+  return level;
+}
 
 DeviceChoice parse_device(const std::string& device, const std::string& threads, const std::string& isa) {
   DeviceChoice choice = parse_kind(device, threads);
@@ -87,16 +122,36 @@ int parse_jobs(const std::string& text) {
   return static_cast<int>(parse_number("--jobs", text, 1, kMostJobs));
 }
 
-Device device_here(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
-                   bool measure_rates, std::string& note) {
-  if (choice.isa != nullptr) check_runs_here(*choice.isa, environment);
-  return choose_device(choice, workload, environment, measure_rates, note);
+std::string describe_isa_levels(const Environment& environment) {
+  const HostCompiler without_a_level(host_compiler_options(environment));  // or there is no compiler at all
+  std::vector<std::string> words;
+  for (const std::string& name : names_here()) {
+    const IsaLevel* const level = isa_level_named(name);
+    try {
+      const std::string missing = level == nullptr ? "" : missing_for(level, environment);
+      words.push_back(missing.empty() ? name : fmt::format("not {} (no {})", name, missing));
+    } catch (const Error& error) {
+      words.push_back(fmt::format("not {} ({})", name, error.what()));
+    }
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
-OpenDevice open_here(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
-                     int jobs, Timings timings) {
-  if (choice.isa != nullptr) check_runs_here(*choice.isa, environment);
-  return open_device(choice, workload, {environment, own_executable(), jobs, timings});
+void MeasureFlags::add(CLI::App& app) {
+  const auto flag = [&](const char* name, std::string& value, const std::string& help) {
+    value_flag(app, kMeasuringGroup, name, value, help.c_str());
+  };
+  flag("--device", device_, "auto | cpu | cuda:N (auto: the GPU where there is one)");
+  flag("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
+  flag("--isa", isa_, isa_help());
+  flag("--run-timeout", run_timeout_,
+       "of a candidate's check and timing, on top of what the fastest so far takes for as many calls (10s)");
+}
+
+DeviceChoice MeasureFlags::choice() const {
+  DeviceChoice choice = parse_device(device_, threads_, isa_);
+  if (!run_timeout_.empty()) choice.run_timeout_s = parse_duration("--run-timeout", run_timeout_);
+  return choice;
 }
 
 }  // namespace lehr

@@ -1,11 +1,16 @@
-// --device, --threads, --isa, --jobs and --baseline, and the device that they name.
+// --device, --threads, --isa, --jobs and --baseline, and those of commands that measure.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "cli/environment.h"
+#include "target/archs.h"
 #include "tune/open_device.h"
+
+namespace CLI {
+class App;
+}
 
 namespace lehr {
 
@@ -22,10 +27,28 @@ std::vector<std::string> chosen_baselines(Target target, const std::string& flag
 /// The flag's help: all that this build knows.
 std::string baseline_help();
 
-/// choose_device() and open_device(), which begin with check_runs_here() (cli/isa_flag.h).
-Device device_here(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
-                   bool measure_rates, std::string& note);
-OpenDevice open_here(const DeviceChoice& choice, const Workload& workload, const Environment& environment,
-                     int jobs, Timings timings = Timings::kFull);
+/// --isa's help: native, and the levels of this machine's architecture.
+std::string isa_help();
+/// That of the same flag where it chooses among winners.
+std::string isa_filter_help();
+
+/// nullptr for "native". Throws Error(kUser) for a level that is not known, or of another architecture.
+const IsaLevel* parse_isa(const std::string& text);
+
+/// For `lehr doctor`: which levels can be tuned for here. Throws Error(kEnvironment) where there is no
+/// compiler.
+std::string describe_isa_levels(const Environment& environment);
+
+/// The flags of commands that measure: on what, and how long a candidate may take.
+class MeasureFlags {
+ public:
+  /// May be called for several commands, of which one is chosen.
+  void add(CLI::App& app);
+  /// Throws Error(kUser), one sentence, for values that cannot be meant.
+  DeviceChoice choice() const;
+
+ private:
+  std::string device_ = "auto", isa_ = "native", threads_, run_timeout_;
+};
 
 }  // namespace lehr

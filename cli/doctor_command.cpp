@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/device_flags.h"
 #include "cli/help.h"
-#include "cli/isa_flag.h"
 #include "cli/table.h"
 #include "database/database.h"
 #include "measure/system/temp_dir.h"

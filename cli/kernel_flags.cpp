@@ -9,7 +9,6 @@
 #include "cli/args.h"
 #include "cli/device_flags.h"
 #include "cli/help.h"
-#include "cli/isa_flag.h"
 #include "target/archs.h"
 
 namespace lehr {
@@ -65,7 +64,7 @@ Device KernelFlags::device(const Workload& workload, const Environment& environm
   const DeviceChoice choice = parse_device(device_, threads_, isa_);
   if (arch_.empty()) {
     std::string note;
-    return device_here(choice, workload, environment, measure_rates, note);
+    return choose_device(choice, workload, environment, measure_rates, note);
   }
   const Target target = target_of_arch(arch_);
   if (!choice.automatic && choice.target != target)

@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "cli/device_flags.h"
 #include "cli/help.h"
-#include "cli/isa_flag.h"
 #include "cli/standard_streams.h"
 #include "cli/table.h"
 
@@ -106,7 +105,7 @@ int ModelCommand::run() {
   std::vector<ServedWorkload> served;
   if (!network.places.workloads.empty()) {
     const Workload& first = network.places.workloads[0].workload;
-    const Limits limits = device_here(choice, first, environment_, false, note).limits;
+    const Limits limits = choose_device(choice, first, environment_, false, note).limits;
     network.places = served_places(network, limits);
     served = served_by(network.places, limits);
   }

@@ -156,7 +156,8 @@ OpenDevice TuneCommand::setup_for(const Workload& workload) const {
   if (parse_choice("--overlap", overlap_, {"auto", "on", "off"}) != "auto") choice.overlap = overlap_ == "on";
   if (no_baseline_ && !baseline_.empty())
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
-  OpenDevice setup = open_here(choice, workload, environment_, jobs_.empty() ? 0 : parse_jobs(jobs_));
+  OpenDevice setup =
+      open_device(choice, workload, {environment_, own_executable(), jobs_.empty() ? 0 : parse_jobs(jobs_)});
   if (!setup.note.empty() && !quiet_) tell("note: {}", setup.note);
   return setup;
 }

@@ -6,6 +6,7 @@
 #include <ranges>
 
 #include "base/error.h"
+#include "measure/host/host_backend.h"
 #include "measure/system/affinity.h"
 #include "measure/worker/backends.h"
 #include "measure/worker/baselines.h"
@@ -46,6 +47,12 @@ std::vector<std::string> worker_environment(const Backend& backend, const ToolPa
 
 Device choose_device(const DeviceChoice& choice, const Workload& workload, const ToolPaths& tools,
                      bool measure_rates, std::string& note) {
+  const std::string missing = choice.isa == nullptr ? "" : missing_for(choice.isa, tools);
+  if (!missing.empty())
+    throw_environment(
+        "--isa {} cannot be used: its kernels need {}, which this processor lacks; lehr doctor says which "
+        "levels it runs",
+        choice.isa->name, missing);
   const DeviceRequest request = {choice.ordinal, choice.threads, choice.isa, measure_rates};
   for (const Backend* backend : std::views::reverse(backends())) {
     if (!choice.automatic && backend->target != choice.target) continue;

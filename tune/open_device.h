@@ -53,7 +53,8 @@ struct OpenDevice {
 
 /// Finds the device without a compiler; its `compiler` field stays empty. `automatic` takes a GPU where
 /// there is one with its compiler and a template for `workload`, else the CPU with the reason in `note`.
-/// Throws Error(kEnvironment) when what was asked for by name is missing, saying what to do.
+/// Throws Error(kEnvironment) when what was asked for by name is missing, saying what to do, and for a level
+/// whose kernels need what this processor lacks.
 Device choose_device(const DeviceChoice& choice, const Workload& workload, const ToolPaths& tools,
                      bool measure_rates, std::string& note);
 

@@ -7,6 +7,8 @@
 #include "measure/host/host_compiler.h"
 #include "measure/host/host_runner.h"
 #include "measure/host/peak.h"
+#include "measure/host/processor_features.h"
+#include "runtime/cpu_features.h"
 
 namespace lehr {
 
@@ -16,6 +18,12 @@ HostCompilerOptions host_compiler_options(const ToolPaths& tools, const IsaLevel
   options.compiler = tools.compiler;
   if (!tools.path.empty()) options.search_path = tools.path;
   return options;
+}
+
+std::string missing_for(const IsaLevel* isa, const ToolPaths& tools) {
+  for (const std::string& feature : features_of(HostCompiler(host_compiler_options(tools, isa)).macros()))
+    if ((runtime::cpu_feature_named(feature) & runtime::cpu_features_here()) == 0) return feature;
+  return "";
 }
 
 namespace {

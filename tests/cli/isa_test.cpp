@@ -10,7 +10,7 @@
 #include <map>
 #include <sstream>
 
-#include "cli/isa_flag.h"
+#include "cli/device_flags.h"
 #include "runtime/cpu_features.h"
 #include "runtime/lehr_bundle.h"
 #include "support.h"
