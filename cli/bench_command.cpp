@@ -3,8 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
-#include "base/describe_json.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/args.h"
@@ -12,49 +12,15 @@
 #include "cli/help.h"
 #include "cli/standard_streams.h"
 #include "cli/table.h"
-#include "codegen/emit.h"
 #include "deploy/bundle_answers.h"
 #include "measure/core/ratio.h"
 #include "measure/worker/baselines.h"
-#include "tune/session.h"
+#include "tune/time_in_turn.h"
 
 namespace lehr {
 namespace {
 
 using nlohmann::json;
-
-/// Checks each source against the reference and times those that are right, all of them to the end, with
-/// `challenger` and the libraries, in turn. Entries of sources are named by their configs.
-std::vector<ContestEntry> contest(Measurer& measurer, const std::vector<Config>& configs,
-                                  const std::vector<Source>& sources,
-                                  const std::optional<Challenger>& challenger,
-                                  const std::vector<std::string>& baselines, double seconds) {
-  std::vector<ContestEntry> sides(configs.size());
-  std::vector<Source> first;
-  std::vector<Challenger> others;  // unlike contenders, they never drop out
-  std::vector<std::size_t> place;  // of each right one among the sides
-  const std::vector<Outcome> outcomes = measurer.measure(sources, {});
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    sides[i].name = to_text(configs[i]);
-    if (const auto* failure = std::get_if<Failure>(&outcomes[i])) {
-      sides[i].missing = fmt::format("{}: {}", name_of(failure->kind), failure->text);
-      continue;
-    }
-    if (first.empty())
-      first.push_back(sources[i]);
-    else
-      others.push_back({sides[i].name, "", sources[i]});
-    place.push_back(i);
-  }
-  if (first.empty()) return sides;
-  if (challenger) others.push_back(*challenger);
-  std::vector<ContestEntry> entries = measurer.contest(first, others, baselines, seconds);
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (i < place.size()) entries[i].name = sides[place[i]].name;
-    (i < place.size() ? sides[place[i]] : sides.emplace_back()) = std::move(entries[i]);
-  }
-  return sides;
-}
 
 std::string table_of(const std::vector<ContestEntry>& entries, double flops) {
   std::vector<std::vector<std::string>> rows;
@@ -71,27 +37,6 @@ std::string table_of(const std::vector<ContestEntry>& entries, double flops) {
                     entry.name, entry.note});
   }
   return format_table({"time", "GFLOP/s", "vs the first", "<what", "<note"}, rows);
-}
-
-json json_of(const std::vector<ContestEntry>& entries) {
-  json documents = json::array();
-  for (const ContestEntry& entry : entries) {
-    const bool timed = entry.missing.empty();
-    const Ratio ratio = timed ? speedup_over(entry, entries[0]) : Ratio{};
-    const Interval time = timed ? time_of(entry).interval : Interval{};
-    const WayCount ways = entry.finding ? ways_of(*entry.finding) : WayCount();
-    documents.push_back({{"what", entry.name},
-                         {"missing", known_or_null(entry.missing)},
-                         {"note", entry.note},
-                         {"ways_tried", known_or_null(ways.tried)},
-                         {"ways", known_or_null(ways.offered)},
-                         {"time_us", timed ? json(entry.time_us) : json(nullptr)},
-                         {"time_us_interval", {time.low, time.high}},
-                         {"rounds_us", entry.round_us},
-                         {"speedup", known_or_null(ratio.value)},
-                         {"speedup_interval", {ratio.interval.low, ratio.interval.high}}});
-  }
-  return documents;
 }
 
 std::string sentence_of(const BundleAnswer& answer) {
@@ -210,29 +155,19 @@ int BenchCommand::run() {
   const double seconds = parse_duration("--time", time_);
   const OpenDevice setup = open_device(choice, workload, {environment_, own_executable()});
   if (!setup.note.empty()) tell("note: {}", setup.note);
-  std::vector<std::string> named = with_calls_for(workload.op(), baselines(setup.device.limits.target));
+  const std::vector<std::string> named = baselines(setup.device.limits.target);
   std::optional<BundleAnswer> answer;
   if (!bundle_.empty()) answer = BundleAnswers(bundle_).answer(to_text(workload), setup.device.limits);
-  const Candidates candidates = candidates_for({workload, setup.device});
-  std::vector<Config> chosen;
-  std::vector<Source> sources;
-  for (const Point& point : points(candidates)) {
-    chosen.push_back(candidates.space.config_of(point));
-    sources.push_back(emit(candidates.lower(point)));
-  }
-  std::optional<Challenger> challenger;
-  if (std::erase(named, kUnfused) > 0 && candidates.unfused)
-    challenger = {std::string(kUnfused), to_text(chosen[0]) + ", then a pass", candidates.unfused(chosen[0])};
-
-  setup.measurer->prepare(asked_problem(workload, 0), other_problem(workload, 0),
-                          plain_source(workload, setup.device.limits));
+  const Task task = {workload, setup.device};
+  const Candidates candidates = candidates_for(task);
+  const std::vector<Point> chosen = points(candidates);
   const std::vector<ContestEntry> sides =
-      contest(*setup.measurer, chosen, sources, challenger, named, seconds);
+      time_in_turn(task, candidates, chosen, named, seconds, *setup.measurer);
   if (json_) {
     json document = {{"workload", to_text(workload)},
                      {"device", setup.device.name},
                      {"identity", identity_of(setup.device)},
-                     {"entries", json_of(sides)}};
+                     {"entries", to_json(sides)}};
     if (answer) document["bundle"] = json_of(*answer);
     print_json(document);
   } else {

@@ -14,22 +14,6 @@ namespace lehr {
 
 using nlohmann::json;
 
-std::vector<SharedTask> served_tasks(const NetworkPlaces& places, const Device& device,
-                                     const std::function<void(const std::string&)>& leave_out) {
-  std::vector<SharedTask> tasks;
-  for (const PlacedWorkload& placed : places.workloads) {
-    const Families families = families_for(catalog(), placed.workload, device.limits);
-    if (const auto none = why_none_serves(families, placed.workload, device.limits)) {
-      leave_out(*none);
-      continue;
-    }
-    for (const LeftOut& family : families.faulty)
-      leave_out(fmt::format("{} for '{}': {}", family.family, to_text(placed.workload), family.reason));
-    tasks.push_back({placed.workload, static_cast<double>(placed.places.size())});
-  }
-  return tasks;
-}
-
 std::string knowledge_text(const std::vector<SharedTask>& tasks) {
   const auto count = [&](Knowledge knowledge) {
     return std::ranges::count(tasks, knowledge, &SharedTask::knowledge);

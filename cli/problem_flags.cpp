@@ -12,7 +12,7 @@
 #include "cli/table.h"
 #include "problems/list.h"
 #include "problems/suites.h"
-#include "templates/catalog.h"
+#include "tune/task.h"
 
 namespace lehr {
 namespace {
@@ -112,16 +112,13 @@ std::vector<Workload> ProblemFlags::served_by(
     const std::function<void(const std::string&)>& leave_out) const {
   std::string reason;
   std::erase_if(workloads, [&](const Workload& workload) {
-    const Families families = families_for(catalog(), workload, device.limits);
-    if (const auto none = why_none_serves(families, workload, device.limits)) {
-      if (!from_file()) throw_user("{}", *none);
-      reason = *none;
-      leave_out(reason);
-      return true;
-    }
-    for (const LeftOut& family : families.faulty)
-      leave_out(fmt::format("{} for '{}': {}", family.family, to_text(workload), family.reason));
-    return false;
+    std::vector<std::string> left_out;
+    const auto none =
+        why_not_served(workload, device.limits, [&](const std::string& each) { left_out.push_back(each); });
+    if (none && !from_file()) throw_user("{}", *none);
+    std::ranges::for_each(left_out, leave_out);
+    reason = none.value_or(reason);
+    return none.has_value();
   });
   if (workloads.empty())
     throw_user("nothing of {} can be served here; the last reason: {}", suite_.empty() ? file_ : suite_,

@@ -221,9 +221,12 @@ double TuneCommand::model_time_s(std::size_t tasks) const {
 }
 
 int TuneCommand::tune_model(const Network& network, const OpenDevice& setup, TuneServices& services) {
-  std::vector<SharedTask> tasks = served_tasks(network.places, setup.device, [&](const std::string& reason) {
-    if (!quiet_) tell("note: left out: {}", reason);
-  });
+  std::vector<SharedTask> tasks;
+  for (const PlacedWorkload& placed : network.places.workloads)
+    if (!why_not_served(placed.workload, setup.device.limits, [&](const std::string& reason) {
+          if (!quiet_) tell("note: left out: {}", reason);
+        }))
+      tasks.push_back({placed.workload, static_cast<double>(placed.places.size())});
   if (tasks.empty()) throw_user("nothing of {} can be tuned; `lehr model` says why", model_.file());
   if (!fresh_) recall(tasks, setup.device, !no_winograd_, services.database);
   if (!quiet_) tell("{}", knowledge_text(tasks));

@@ -75,6 +75,19 @@ Candidates candidates_for(const Task& task) {
           .unfused = unfused_of(task)};
 }
 
+std::optional<std::string> why_not_served(const Workload& workload, const Limits& limits,
+                                          const std::function<void(const std::string&)>& leave_out) {
+  const Families families = families_for(catalog(), workload, limits);
+  const std::optional<std::string> none = why_none_serves(families, workload, limits);
+  if (none) {
+    leave_out(*none);
+    return none;
+  }
+  for (const LeftOut& family : families.faulty)
+    leave_out(fmt::format("{} for '{}': {}", family.family, to_text(workload), family.reason));
+  return none;
+}
+
 std::variant<ir::Kernel, Failure> try_lower(const Candidates& candidates, const Point& point) {
   try {
     return candidates.lower(point);

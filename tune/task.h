@@ -43,6 +43,11 @@ struct Candidates {
 /// none.
 Candidates candidates_for(const Task& task);
 
+/// nullopt where a family serves the workload on the device, else a sentence. `leave_out` gets it, or one for
+/// each family that fails to describe itself.
+std::optional<std::string> why_not_served(const Workload& workload, const Limits& limits,
+                                          const std::function<void(const std::string&)>& leave_out);
+
 /// What a device that checks by itself computes expected outputs with; nullopt where the host checks.
 std::optional<PlainSource> plain_source(const Workload& workload, const Limits& limits);
 
