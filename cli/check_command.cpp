@@ -78,14 +78,13 @@ int CheckCommand::run() {
     }
   }
   if (json_)
-    fmt::print("{}\n", nlohmann::json{{"device", setup.device.name},
-                                      {"identity", identity_of(setup.device)},
-                                      {"complete", !interrupted},
-                                      {"sampled_configs", sampled},
-                                      {"right_configs", right},
-                                      {"failed_configs", failed},
-                                      {"checks", checks}}
-                           .dump(2));
+    print_json({{"device", setup.device.name},
+                {"identity", identity_of(setup.device)},
+                {"complete", !interrupted},
+                {"sampled_configs", sampled},
+                {"right_configs", right},
+                {"failed_configs", failed},
+                {"checks", checks}});
   else
     fmt::print(
         "{}\n\n{}", setup.device.name,

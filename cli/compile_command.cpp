@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <unordered_set>
 
 #include "base/describe_json.h"
 #include "base/error.h"
@@ -24,9 +23,6 @@ namespace lehr {
 namespace {
 
 using nlohmann::json;
-
-/// A space may hold fewer configs than were asked for: so many draws in a row that bring nothing new end it.
-constexpr int kDrawsWithoutNews = 1000;
 
 const Resources& resources_of(const Compiled& compiled) {
   const auto* failure = std::get_if<Failure>(&compiled);
@@ -95,25 +91,16 @@ std::vector<Point> CompileCommand::points(const KernelSpace& kernels) const {
     if (!family_.empty()) throw_user("--config and --family exclude each other");
     return {*point};
   }
-  std::vector<Point> result;
   if (samples_.empty()) {
+    std::vector<Point> result;
     for (const Point& point : kernels.defaults)
       if (family_.empty() || known[point.family] == family_) result.push_back(point);
     return result;
   }
   const auto wanted = static_cast<std::size_t>(parse_number("--samples", samples_, 1, kMostSamples));
   Rng rng(static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX)));
-  const auto family = static_cast<std::size_t>(std::ranges::find(known, family_) - known.begin());
-  std::unordered_set<Point, PointHash> seen;
-  for (int since_news = 0; result.size() < wanted && since_news < kDrawsWithoutNews; ++since_news) {
-    std::optional<Point> point =
-        family_.empty() ? space.try_sample(rng) : space.families()[family].sample(rng);
-    if (point && !family_.empty()) point->family = static_cast<std::uint16_t>(family);
-    if (!point || !seen.insert(*point).second) continue;
-    result.push_back(*point);
-    since_news = 0;
-  }
-  return result;
+  if (family_.empty()) return distinct_samples(space, std::nullopt, wanted, rng);
+  return distinct_samples(space, std::ranges::find(known, family_) - known.begin(), wanted, rng);
 }
 
 int CompileCommand::run() {
@@ -143,14 +130,13 @@ int CompileCommand::run() {
     if (first_failure.empty()) first_failure = first_line(failure->text);
   }
   if (json_) {
-    const json document = {{"workload", to_text(workload)},
-                           {"arch", device.limits.arch},
-                           {"compiler", compiler->identity()},
-                           {"jobs", jobs},
-                           {"seconds", seconds},
-                           {"kernels_per_s", rate},
-                           {"kernels", json_of(chosen, results)}};
-    fmt::print("{}\n", document.dump(2, ' ', false, json::error_handler_t::replace));
+    print_json({{"workload", to_text(workload)},
+                {"arch", device.limits.arch},
+                {"compiler", compiler->identity()},
+                {"jobs", jobs},
+                {"seconds", seconds},
+                {"kernels_per_s", rate},
+                {"kernels", json_of(chosen, results)}});
   } else {
     fmt::print(
         "workload  {}\narch      {}\ncompiler  {}\n\n{}\n{} kernels in {:.2f} s, {} at once: {:.1f} "

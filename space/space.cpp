@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <unordered_set>
+
 #include "base/error.h"
 
 namespace lehr {
@@ -80,6 +82,22 @@ std::optional<Point> Space::try_sample(Rng& rng) const {
 Point Space::sample(Rng& rng) const {
   if (const auto point = try_sample(rng)) return *point;
   throw_not_found("the space holds no valid config that sampling can find ({} families)", families_.size());
+}
+
+std::vector<Point> distinct_samples(const Space& space, std::optional<std::ptrdiff_t> family,
+                                    std::size_t count, Rng& rng) {
+  constexpr int kDrawsWithoutNews = 1000;
+  std::vector<Point> points;
+  std::unordered_set<Point, PointHash> seen;
+  for (int since_news = 0; points.size() < count && since_news < kDrawsWithoutNews; ++since_news) {
+    std::optional<Point> point =
+        family ? space.families()[static_cast<std::size_t>(*family)].sample(rng) : space.try_sample(rng);
+    if (point && family) point->family = static_cast<std::uint16_t>(*family);
+    if (!point || !seen.insert(*point).second) continue;
+    points.push_back(*point);
+    since_news = 0;
+  }
+  return points;
 }
 
 }  // namespace lehr

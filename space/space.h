@@ -1,6 +1,7 @@
 // The search space of one workload: the union of the families that can serve it, sampled and moved in.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,6 +60,11 @@ class Space {
   std::vector<FamilySpace> families_;
   std::vector<std::size_t> sampled_;  // indices of the families that sampling found a point of
 };
+
+/// Up to `count` distinct points, of one family where it is named; fewer where many draws in a row bring
+/// nothing new.
+std::vector<Point> distinct_samples(const Space& space, std::optional<std::ptrdiff_t> family,
+                                    std::size_t count, Rng& rng);
 
 /// Walks a space in lexicographic order without enumerating invalid subtrees: grid search, and exhaustive
 /// tests.
