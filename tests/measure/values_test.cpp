@@ -333,7 +333,7 @@ TEST(Messages, CarryTheComparisonOfTwoRuns) {
 }
 
 TEST(Messages, SurviveTheWayToACompileWorkerAndBack) {
-  const CompileWork compiler = CompilerRequest{"cuda", {"sm_90a", {"/a", "/b"}, 1.5, {8, false}}, 1 << 20};
+  const CompileWork compiler = CompilerRequest{"cuda", {"sm_90a", {"/a", "/b"}, 1.5}, 1 << 20};
   EXPECT_EQ(parse_compile_work(to_text(compiler)), compiler);
   const CompileWork work = CompileRequest{"entry", "a\n\"text\"", 1024, "/tmp/0.cubin"};
   EXPECT_EQ(parse_compile_work(to_text(work)), work);
