@@ -15,6 +15,7 @@
 #include "deploy/bundle_answers.h"
 #include "measure/core/ratio.h"
 #include "measure/worker/baselines.h"
+#include "tune/summary.h"
 #include "tune/time_in_turn.h"
 
 namespace lehr {
