@@ -8,6 +8,9 @@
 #include "cli/table.h"
 
 namespace lehr {
+
+using nlohmann::json;
+
 namespace {
 
 constexpr std::size_t kTopColumns = 15;  // of the text; JSON has all

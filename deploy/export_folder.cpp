@@ -79,7 +79,7 @@ std::vector<FolderKernel> prepared(std::span<const RebuiltKernel> kernels, Folde
     FolderKernel& one = result.emplace_back();
     one.rebuilt = kernel;
     one.name = deployed_name(kernel.source, kernel.winner.device->compiler);
-    one.source_alone = embed && compilers.why_not(kernel).has_value();
+    one.source_alone = embed && deployment_of(one).source_alone && compilers.why_not(kernel).has_value();
     if (!one.source_alone) deployment_of(one).prepare(one, compilers);
   }
   return result;

@@ -49,6 +49,8 @@ Linked linked(const std::string& name) {
 
 /// What tests ask of the product and cannot ask elsewhere: it reads what is private there.
 constexpr std::array kForTests = {
+    std::string_view("lehr::CommandLine::app"),
+    std::string_view("lehr::CompileWorkers::workers"),
     std::string_view("lehr::FamilySpace::read_ahead"),
     std::string_view("lehr::cudnn::Cudnn::start_without_device"),
     std::string_view("lehr::ir::intrinsic_rules"),
