@@ -171,8 +171,9 @@ int ShowCommand::run_picks(const Workload& workload) const {
 int ShowCommand::run_model(const std::string& workload) const {
   if (kernel_.has_config() || !sample_.empty())
     throw_user("--as model is about all trials of a workload; leave out --config and --sample");
+  const LoggedDevices devices = kernel_.logged_devices();
   const Database database = Database::open_read_only(database_);
-  const std::vector<LoggedTask> tasks = logged_tasks(database, workload, kernel_.logged_devices());
+  const std::vector<LoggedTask> tasks = logged_tasks(database, workload, devices);
   nlohmann::json document = {{"workload", workload}};
   std::string text = fmt::format("workload: {}\n", workload);
   show_model(tasks, database.devices(), database_, workload, document, text);
