@@ -299,19 +299,6 @@ double FamilySpace::product_size() const {
   return size;
 }
 
-std::vector<std::int64_t> factors(std::int64_t extent, std::int64_t limit) {
-  CHECK(extent >= 1, "extent {}", extent);
-  std::vector<std::int64_t> low;
-  std::vector<std::int64_t> high;
-  for (std::int64_t f = 1; f <= extent / f; ++f) {
-    if (extent % f != 0) continue;
-    if (f <= limit) low.push_back(f);
-    if (extent / f != f && extent / f <= limit) high.push_back(extent / f);
-  }
-  low.insert(low.end(), high.rbegin(), high.rend());
-  return low;
-}
-
 std::vector<std::int64_t> powers_of_two(std::int64_t first, std::int64_t last) {
   CHECK(is_power_of_two(first), "{} is not a power of two", first);
   std::vector<std::int64_t> values;

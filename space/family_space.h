@@ -191,8 +191,6 @@ class FamilySpace {
 FamilySpace listed_family(std::string family, const std::vector<std::string>& names,
                           std::vector<std::vector<std::int64_t>> points);
 
-/// The factors of `extent` that are <= `limit`, ascending.
-std::vector<std::int64_t> factors(std::int64_t extent, std::int64_t limit);
 /// Powers of two from `first` to `last`, both included.
 std::vector<std::int64_t> powers_of_two(std::int64_t first, std::int64_t last);
 

@@ -178,15 +178,6 @@ TEST(Space, RefusesTwoFamiliesOfOneName) {
   EXPECT_THROW(Space({FamilySpace("f"), FamilySpace("f")}), Error);
 }
 
-TEST(Factors, AreAscendingAndLimited) {
-  EXPECT_THAT(factors(12, 12), ElementsAre(1, 2, 3, 4, 6, 12));
-  EXPECT_THAT(factors(36, 6), ElementsAre(1, 2, 3, 4, 6));
-  EXPECT_THAT(factors(7, 6), ElementsAre(1));
-  EXPECT_THAT(factors(1, 100), ElementsAre(1));
-  EXPECT_THAT(factors(6, 0), IsEmpty());
-  EXPECT_THROW(factors(0, 1), Error);
-}
-
 TEST(PowersOfTwo, IncludeBothEnds) {
   EXPECT_THAT(powers_of_two(1, 8), ElementsAre(1, 2, 4, 8));
   EXPECT_THAT(powers_of_two(4, 15), ElementsAre(4, 8));
