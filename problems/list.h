@@ -17,10 +17,9 @@ namespace lehr {
 /// - DeepBench's GEMM, "m n k a_t b_t", and convolution, "w h c n k fw fh padw padh wstride hstride", in f32;
 ///   blanks or commas between them, "std::make_tuple(...)," around them. Its matrices are stored by columns;
 ///   a_t and b_t (1, true, T or 0, false, N) say that A and B are stored transposed.
-/// - MIOpenDriver's command line, or a line of its log: "conv -n 1 -c 64 -H 56 -W 56 -k 64 -y 3 -x 3 -p 1 -q
-/// 1",
-///   convfp16, convbfp16, "gemm -m 256 -n 256 -k 256", a flag's name in the place of its letter, a = before
-///   its value
+/// - MIOpenDriver's command line, or a line of its log:
+///   "conv -n 1 -c 64 -H 56 -W 56 -k 64 -y 3 -x 3 -p 1 -q 1", convfp16, convbfp16,
+///   "gemm -m 256 -n 256 -k 256", a flag's name in the place of its letter, a = before its value
 /// - cutlass_profiler's command line, or the arguments that it prints:
 ///   "cutlass_profiler --operation=Gemm --m=16 --n=32 --k=8 --A=f16:row --B=f16:column --C=f32:row"
 /// - benchdnn's, or a descriptor alone, as in its files of shapes:
