@@ -94,7 +94,7 @@ TEST_F(Planted, WhatIsWrongNowAndThenIsFoundByManyCalls) {
     EXPECT_THAT(found_out(measurer, source(fmt::format("static unsigned calls; rows(a, b, c, 0, N);"
                                                        "if (++calls % {} == 0) c[11] += 1;",
                                                        each))),
-                HasSubstr("wrong result: right"))
+                HasSubstr("wrong result: "))  // by the first check already where it falls on such a call
         << each;
 }
 
