@@ -13,8 +13,8 @@
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/standard_streams.h"
-#include "cli/table.h"
 #include "deploy/applied_folder.h"
+#include "measure/core/format.h"
 #include "measure/host/host_backend.h"
 
 namespace lehr {

@@ -8,9 +8,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/help.h"
-#include "cli/table.h"
+#include "cli/standard_streams.h"
 #include "deploy/kernel_json.h"
 #include "deploy/winners.h"
+#include "measure/core/format.h"
 #include "tune/summary.h"
 
 namespace lehr {

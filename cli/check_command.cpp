@@ -11,7 +11,7 @@
 #include "cli/help.h"
 #include "cli/signals.h"
 #include "cli/standard_streams.h"
-#include "cli/table.h"
+#include "measure/core/format.h"
 #include "tune/spot_check.h"
 
 namespace lehr {

@@ -14,8 +14,9 @@
 #include "cli/help.h"
 #include "cli/progress.h"
 #include "cli/show_text.h"
-#include "cli/table.h"
+#include "cli/standard_streams.h"
 #include "codegen/emit.h"
+#include "measure/core/format.h"
 #include "measure/worker/backends.h"
 #include "templates/catalog.h"
 

@@ -15,8 +15,8 @@
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/standard_streams.h"
-#include "cli/table.h"
 #include "database/salvage.h"
+#include "measure/core/format.h"
 
 namespace lehr {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
-#include "cli/table.h"
+#include "measure/core/format.h"
 
 namespace lehr {
 namespace {

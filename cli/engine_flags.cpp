@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/help.h"
-#include "cli/table.h"
+#include "measure/core/format.h"
 #include "measure/system/affinity.h"
 
 namespace lehr {

@@ -13,7 +13,7 @@
 #include "cli/help.h"
 #include "cli/signals.h"
 #include "cli/standard_streams.h"
-#include "cli/table.h"
+#include "measure/core/format.h"
 #include "measure/host/host_backend.h"
 #include "measure/worker/backends.h"
 #include "tune/remeasure.h"

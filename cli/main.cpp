@@ -17,7 +17,7 @@
 #include "cli/environment.h"
 #include "cli/signals.h"
 #include "cli/standard_streams.h"
-#include "cli/table.h"
+#include "measure/core/format.h"
 #include "measure/system/supervisor.h"
 #include "measure/vendor/onnxruntime/trial.h"
 

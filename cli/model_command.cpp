@@ -13,7 +13,7 @@
 #include "cli/device_flags.h"
 #include "cli/help.h"
 #include "cli/standard_streams.h"
-#include "cli/table.h"
+#include "measure/core/format.h"
 
 namespace lehr {
 namespace {

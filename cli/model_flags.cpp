@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/standard_streams.h"
-#include "cli/table.h"
+#include "measure/core/format.h"
 
 namespace lehr {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/progress.h"
-#include "cli/table.h"
+#include "measure/core/format.h"
 
 namespace lehr {
 

@@ -9,7 +9,7 @@
 #include "base/text_file.h"
 #include "cli/args.h"
 #include "cli/standard_streams.h"
-#include "cli/table.h"
+#include "measure/core/format.h"
 #include "problems/list.h"
 #include "problems/suites.h"
 #include "tune/task.h"

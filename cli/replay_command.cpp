@@ -15,7 +15,7 @@
 #include "cli/replay_report.h"
 #include "cli/signals.h"
 #include "cli/standard_streams.h"
-#include "cli/table.h"
+#include "measure/core/format.h"
 #include "replay/read_table.h"
 
 namespace lehr {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "cli/table.h"
+#include "measure/core/format.h"
 
 namespace lehr {
 namespace {

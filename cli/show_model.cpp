@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "cli/table.h"
+#include "measure/core/format.h"
 
 namespace lehr {
 

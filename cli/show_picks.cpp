@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/table.h"
+#include "measure/core/format.h"
 
 namespace lehr {
 

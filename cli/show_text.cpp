@@ -4,11 +4,11 @@
 #include <fmt/core.h>
 
 #include "base/describe_json.h"
-#include "cli/table.h"
 #include "costmodel/features.h"
 #include "costmodel/roofline_model.h"
 #include "deploy/kernel_json.h"
 #include "ir/print.h"
+#include "measure/core/format.h"
 #include "target/dialect.h"
 
 namespace lehr {

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 
@@ -26,5 +27,8 @@ template <typename... Values>
 void tell(fmt::format_string<Values...> format, Values&&... values) {
   write_to_stderr(printable_lines(fmt::format(format, std::forward<Values>(values)...)) + "\n");
 }
+
+/// The document on stdout; what is no UTF-8 in it as U+FFFD.
+void print_json(const nlohmann::json& document);
 
 }  // namespace lehr

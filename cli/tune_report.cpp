@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "cli/progress.h"
-#include "cli/table.h"
+#include "measure/core/format.h"
 #include "target/archs.h"
 
 namespace lehr {

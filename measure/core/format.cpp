@@ -1,5 +1,5 @@
 // Formatting.
-#include "cli/table.h"
+#include "measure/core/format.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 
@@ -27,10 +26,6 @@ void append_row(std::string& out, const std::vector<std::string>& cells,
 }
 
 }  // namespace
-
-void print_json(const nlohmann::json& document) {
-  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-}
 
 std::string format_table(const std::vector<std::string>& header,
                          const std::vector<std::vector<std::string>>& rows) {

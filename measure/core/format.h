@@ -1,7 +1,6 @@
 // Text tables and numbers as people read them.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +14,6 @@ namespace lehr {
 /// ends.
 std::string format_table(const std::vector<std::string>& header,
                          const std::vector<std::vector<std::string>>& rows);
-
-/// The document on stdout; what is no UTF-8 in it as U+FFFD.
-void print_json(const nlohmann::json& document);
 
 /// "812 ns", "12.3 us", "4.56 ms", "1.20 s" of microseconds; "-" for 0.
 std::string format_time_us(double us);
