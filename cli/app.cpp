@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/apply_command.h"
-#include "cli/args.h"
+#include "base/args.h"
 #include "cli/bench_command.h"
 #include "cli/best_command.h"
 #include "cli/check_command.h"
@@ -21,6 +21,7 @@
 #include "cli/export_command.h"
 #include "cli/help.h"
 #include "cli/model_command.h"
+#include "cli/optimize_command.h"
 #include "cli/replay_command.h"
 #include "cli/show_command.h"
 #include "cli/tune_command.h"
@@ -125,6 +126,7 @@ CommandLine::CommandLine() : parts_(std::make_unique<Parts>()) {
   app.set_version_flag("--version", std::string("lehr ") + kToolVersion)->group(kOutputGroup);
   app.set_help_all_flag("--help-all", "the flags of all commands");
   app.require_subcommand(0, 1);
+  parts_->add<OptimizeCommand>();
   parts_->add<TuneCommand>();
   parts_->add<CheckCommand>();
   parts_->add<BenchCommand>();

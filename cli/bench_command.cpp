@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/args.h"
+#include "base/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/standard_streams.h"

@@ -9,7 +9,7 @@
 #include "base/describe_json.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/args.h"
+#include "base/args.h"
 #include "cli/device_flags.h"
 #include "cli/help.h"
 #include "cli/progress.h"

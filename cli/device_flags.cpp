@@ -1,141 +1,9 @@
-// Texts as they were given, and the table of levels, held against the compiler and the processor.
 #include "cli/device_flags.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "base/error.h"
-#include "cli/args.h"
+#include "base/args.h"
 #include "cli/help.h"
-#include "measure/host/host_backend.h"
-#include "measure/system/affinity.h"
-#include "measure/worker/backends.h"
-#include "measure/worker/baselines.h"
-#include "runtime/cpu_features.h"
-#include "tune/session.h"
 
 namespace lehr {
-namespace {
-
-constexpr int kMostJobs = 1024;
-
-DeviceChoice parse_kind(const std::string& device, const std::string& threads) {
-  DeviceChoice choice;
-  const auto cpus = static_cast<std::int64_t>(allowed_cpus().size());
-  if (!threads.empty()) choice.threads = static_cast<int>(parse_number("--threads", threads, 1, cpus));
-  if (device == "auto") return choice;
-  choice.automatic = false;
-  std::vector<std::string> known = {"auto"};
-  for (const Backend* backend : backends()) {
-    choice.target = backend->target;
-    const std::string name(name_of(backend->target)), numbered = name + ":";
-    if (device == name) return choice;
-    known.push_back(name);
-    if (!backend->numbered) continue;
-    if (device.starts_with(numbered)) {
-      choice.ordinal = static_cast<int>(
-          parse_number("--device " + numbered, device.substr(numbered.size()), 0, kMostDevices - 1));
-      return choice;
-    }
-    known.push_back(numbered + "0");
-  }
-  parse_choice("--device", device, known);
-  return choice;
-}
-
-std::vector<const IsaLevel*> all_levels() {
-  std::vector<const IsaLevel*> levels;
-  for (const Target target : kTargets)
-    for (const IsaLevel& level : archs_of(target).levels) levels.push_back(&level);
-  return levels;
-}
-
-std::vector<std::string> names_here() {
-  std::vector<std::string> names = {std::string(kNativeIsa)};
-  for (const IsaLevel* level : all_levels())
-    if (level->machine == runtime::cpu_machine()) names.emplace_back(level->name);
-  return names;
-}
-
-bool has_level(Target target, const IsaLevel* level) {
-  return std::ranges::any_of(archs_of(target).levels, [&](const IsaLevel& one) { return &one == level; });
-}
-
-}  // namespace
-
-std::string isa_help() {
-  return fmt::format("{}: what kernels for the CPU are made for ({})", fmt::join(names_here(), " | "),
-                     kNativeIsa);
-}
-
-std::string isa_filter_help() {
-  return fmt::format("only winners that were made for it: {} (all)", fmt::join(names_here(), " | "));
-}
-
-const IsaLevel* parse_isa(const std::string& text) {
-  const IsaLevel* level = isa_level_named(text);
-  if (level == nullptr)
-    parse_choice("--isa", text, names_here());
-  else if (level->machine != runtime::cpu_machine())
-    throw_user("--isa {} is for {}, and this machine is {}: it takes {}", text, level->machine,
-               runtime::cpu_machine(), listed(names_here()));
-  return level;
-}
-
-DeviceChoice parse_device(const std::string& device, const std::string& threads, const std::string& isa) {
-  DeviceChoice choice = parse_kind(device, threads);
-  choice.isa = parse_isa(isa);
-  if (choice.isa == nullptr) return choice;
-  const Target target =
-      *std::ranges::find_if(kTargets, [&](Target one) { return has_level(one, choice.isa); });
-  if (!choice.automatic && choice.target != target)
-    throw_user("--isa {} is for a {}; leave out --device {}", isa, target->title, name_of(choice.target));
-  choice.automatic = false;
-  choice.target = target;
-  return choice;
-}
-
-std::vector<std::string> chosen_baselines(Target target, const std::string& flag) {
-  if (flag.empty()) return usual_baselines(target);
-  std::vector<std::string> known = baseline_names(target);
-  if (target.has(Feature::kHostFunction)) known.emplace_back(kUnfused);
-  return parse_choices("--baseline", flag, known);
-}
-
-std::string baseline_help() {
-  std::string text =
-      "vendor libraries to compare with, and where kernels are functions, unfused (the epilogue as a pass of "
-      "its own)";
-  std::string left_out;
-  for (const Target target : kTargets) {
-    const std::vector<std::string> usual = default_baselines(target);
-    text += fmt::format("; {}: {}", target->title, fmt::join(baseline_names(target), ", "));
-    for (const std::string& name : baseline_names(target))
-      if (std::ranges::find(usual, name) == usual.end()) left_out += (left_out.empty() ? "" : ", ") + name;
-  }
-  return fmt::format("{} (all{}{})", text, left_out.empty() ? "" : " but ", left_out);
-}
-
-int parse_jobs(const std::string& text) {
-  if (text.empty()) return static_cast<int>(allowed_cpus().size());
-  return static_cast<int>(parse_number("--jobs", text, 1, kMostJobs));
-}
-
-std::string describe_isa_levels(const Environment& environment) {
-  const HostCompiler without_a_level(host_compiler_options(environment));  // or there is no compiler at all
-  std::vector<std::string> words;
-  for (const std::string& name : names_here()) {
-    const IsaLevel* const level = isa_level_named(name);
-    try {
-      const std::string missing = level == nullptr ? "" : missing_for(level, environment);
-      words.push_back(missing.empty() ? name : fmt::format("not {} (no {})", name, missing));
-    } catch (const Error& error) {
-      words.push_back(fmt::format("not {} ({})", name, error.what()));
-    }
-  }
-  return fmt::format("{}", fmt::join(words, ", "));
-}
 
 void MeasureFlags::add(CLI::App& app) {
   const auto flag = [&](const char* name, std::string& value, const std::string& help) {
@@ -152,6 +20,16 @@ DeviceChoice MeasureFlags::choice() const {
   DeviceChoice choice = parse_device(device_, threads_, isa_);
   if (!run_timeout_.empty()) choice.run_timeout_s = parse_duration("--run-timeout", run_timeout_);
   return choice;
+}
+
+api::DeviceOptions MeasureFlags::options(const Environment& environment) const {
+  api::DeviceOptions options;
+  options.device = device_;
+  options.threads = parse_device(device_, threads_, isa_).threads;
+  options.isa = isa_;
+  if (!run_timeout_.empty()) options.run_timeout_s = parse_duration("--run-timeout", run_timeout_);
+  options.tools = environment;
+  return options;
 }
 
 }  // namespace lehr

@@ -1,43 +1,16 @@
-// --device, --threads, --isa, --jobs and --baseline, and those of commands that measure.
+// The flags of commands that measure.
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "api/device_names.h"
 #include "cli/environment.h"
-#include "target/archs.h"
-#include "tune/open_device.h"
 
 namespace CLI {
 class App;
 }
 
 namespace lehr {
-
-/// "--device auto | cpu | cuda | cuda:N", "--threads N" and "--isa LEVEL". A level of `isa` chooses the
-/// target that has it. Throws Error(kUser), one sentence.
-DeviceChoice parse_device(const std::string& device, const std::string& threads, const std::string& isa);
-
-/// "--jobs N": compilations at once; "" = one per CPU that this process may use. Throws Error(kUser).
-int parse_jobs(const std::string& text);
-
-/// "--baseline a,b": vendor libraries of the target, and kUnfused where it can be. "": usual_baselines().
-/// Throws Error(kUser) for one that is not known.
-std::vector<std::string> chosen_baselines(Target target, const std::string& flag);
-/// The flag's help: all that this build knows.
-std::string baseline_help();
-
-/// --isa's help: native, and the levels of this machine's architecture.
-std::string isa_help();
-/// That of the same flag where it chooses among winners.
-std::string isa_filter_help();
-
-/// nullptr for "native". Throws Error(kUser) for a level that is not known, or of another architecture.
-const IsaLevel* parse_isa(const std::string& text);
-
-/// For `lehr doctor`: which levels can be tuned for here. Throws Error(kEnvironment) where there is no
-/// compiler.
-std::string describe_isa_levels(const Environment& environment);
 
 /// The flags of commands that measure: on what, and how long a candidate may take.
 class MeasureFlags {
@@ -46,6 +19,8 @@ class MeasureFlags {
   void add(CLI::App& app);
   /// Throws Error(kUser), one sentence, for values that cannot be meant.
   DeviceChoice choice() const;
+  /// The same for api/.
+  api::DeviceOptions options(const Environment& environment) const;
 
  private:
   std::string device_ = "auto", isa_ = "native", threads_, run_timeout_;

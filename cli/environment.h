@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "measure/core/backend.h"
+#include "api/lehr.h"
 
 namespace lehr {
 
-struct Environment : ToolPaths {
+struct Environment : api::Tools {
   std::string database = "./lehr.db";  ///< LEHR_DB: the database where --db is not given
   bool supervised = true;              ///< false where LEHR_SUPERVISOR is "none"
   std::string scratch;                 ///< TMPDIR: where temporary files go; "": TempDir's own choice

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/target.h"
-#include "cli/args.h"
+#include "base/args.h"
 #include "cli/help.h"
 #include "templates/catalog.h"
 

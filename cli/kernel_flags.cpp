@@ -6,7 +6,7 @@
 #include <climits>
 
 #include "base/error.h"
-#include "cli/args.h"
+#include "base/args.h"
 #include "cli/device_flags.h"
 #include "cli/help.h"
 #include "target/archs.h"

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "api/boundary.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/app.h"
@@ -22,21 +23,6 @@
 #include "measure/vendor/onnxruntime/trial.h"
 
 namespace {
-
-int exit_code(lehr::ErrorKind kind) {
-  switch (kind) {
-    case lehr::ErrorKind::kUser:
-      return 1;
-    case lehr::ErrorKind::kEnvironment:
-    case lehr::ErrorKind::kInternal:
-      return 2;
-    case lehr::ErrorKind::kNotFound:
-      return 3;
-    case lehr::ErrorKind::kDamaged:
-      return 4;
-  }
-  return 2;
-}
 
 // Untouched, and so no memory yet: what is left for unwinding where memory runs out, since destructors of
 // large documents allocate, too.
@@ -85,7 +71,9 @@ int main(int argc, char** argv) {
     const std::string unwritten = lehr::why_unwritten();
     return unwritten.empty() ? code : fail(2, unwritten);
   } catch (const lehr::Error& error) {
-    return fail(exit_code(error.kind()), error.what());
+    return fail(static_cast<int>(lehr::api::code_of(error.kind())), error.what());
+  } catch (const lehr::api::Error& error) {
+    return fail(static_cast<int>(error.code()), error.what());
   } catch (const std::bad_alloc&) {
     return fail(2, "there is not enough memory");
   } catch (const std::filesystem::filesystem_error& error) {

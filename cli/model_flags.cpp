@@ -1,13 +1,12 @@
 #include "cli/model_flags.h"
 
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/args.h"
+#include "api/sessions.h"
+#include "base/args.h"
 #include "cli/standard_streams.h"
-#include "measure/core/format.h"
 
 namespace lehr {
 namespace {
@@ -22,25 +21,6 @@ std::pair<std::string, std::string_view> name_and_value(const char* flag, const 
 
 }  // namespace
 
-ShapeBindings parse_bindings(const std::vector<std::string>& dims, const std::vector<std::string>& inputs) {
-  constexpr std::int64_t kMostSize = std::int64_t{1} << 31;
-  ShapeBindings bindings;
-  for (const std::string& text : dims) {
-    const auto [name, value] = name_and_value("--dim", text);
-    if (!bindings.dims.try_emplace(name, parse_number("--dim " + name, std::string(value), 1, kMostSize))
-             .second)
-      throw_user("--dim {} is given twice: one size for each name", name);
-  }
-  for (const std::string& text : inputs) {
-    const auto [name, value] = name_and_value("--input", text);
-    if (bindings.inputs.contains(name))
-      throw_user("--input {} is given twice: one shape for each input", name);
-    for (const std::string_view size : split(value, 'x'))
-      bindings.inputs[name].push_back(parse_number("--input " + name, std::string(size), 1, kMostSize));
-  }
-  return bindings;
-}
-
 void ModelFlags::add_to(CLI::App& app, const char* file_name) {
   app.add_option(file_name, file_, "a network in an ONNX file")
       ->group("Problem")
@@ -53,21 +33,28 @@ void ModelFlags::add_to(CLI::App& app, const char* file_name) {
   several("--input", inputs_, "shape of an input: x=1x3x224x224; may be given several times");
 }
 
-std::string ModelFlags::as_flags() const {
-  std::string text = shell_quoted(file_);
-  for (const std::string& dim : dims_) text += " --dim " + shell_quoted(dim);
-  for (const std::string& input : inputs_) text += " --input " + shell_quoted(input);
-  return text;
+api::Model ModelFlags::model() const {
+  constexpr std::int64_t kMostSize = std::int64_t{1} << 31;
+  api::Model model = {file_};
+  for (const std::string& text : dims_) {
+    const auto [name, value] = name_and_value("--dim", text);
+    if (!model.dims.try_emplace(name, parse_number("--dim " + name, value, 1, kMostSize)).second)
+      throw_user("--dim {} is given twice: one size for each name", name);
+  }
+  for (const std::string& text : inputs_) {
+    const auto [name, value] = name_and_value("--input", text);
+    if (model.inputs.contains(name))
+      throw_user("--input {} is given twice: one shape for each input", name);
+    for (const std::string_view size : split(value, 'x'))
+      model.inputs[name].push_back(parse_number("--input " + name, size, 1, kMostSize));
+  }
+  return model;
 }
 
 Network ModelFlags::read() const {
-  const ShapeBindings bound = bindings();
-  Network network;
-  network.model = read_onnx(file_);
-  for (const std::string& warning : network.model.warnings) tell("note: {}: {}", file_, warning);
-  network.shapes = infer_shapes(network.model, bound);
-  network.places = places_of(network.model, network.shapes);
-  return network;
+  const api::OnProgress tell_notes = [](const api::Progress& progress) { tell("note: {}", progress.text); };
+  api::Reporter reporter(tell_notes);
+  return api::read_network(model(), reporter);
 }
 
 }  // namespace lehr

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "api/lehr.h"
 #include "network/places.h"
 
 namespace CLI {
@@ -11,9 +12,6 @@ class App;
 }
 
 namespace lehr {
-
-/// "batch=1" and "x=1x3x224x224" as flags have them. Throws Error(kUser).
-ShapeBindings parse_bindings(const std::vector<std::string>& dims, const std::vector<std::string>& inputs);
 
 class ModelFlags {
  public:
@@ -23,9 +21,8 @@ class ModelFlags {
   /// Whether sizes are given, with a file or without.
   bool has_sizes() const { return !dims_.empty() || !inputs_.empty(); }
   const std::string& file() const { return file_; }
-  /// The file and the sizes as flags for another command: "resnet18.onnx --dim batch=1".
-  std::string as_flags() const;
-  ShapeBindings bindings() const { return parse_bindings(dims_, inputs_); }
+  /// Throws Error(kUser) for sizes that are none.
+  api::Model model() const;
   /// Reads the file, with every pool taken by the convolution before it (served_places()); what is newer than
   /// what is known is a note on stderr. Throws Error(kUser), one sentence.
   Network read() const;

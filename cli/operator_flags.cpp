@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/args.h"
+#include "base/args.h"
 #include "cli/help.h"
 
 namespace lehr {

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text_file.h"
-#include "cli/args.h"
+#include "base/args.h"
 #include "cli/standard_streams.h"
 #include "measure/core/format.h"
 #include "problems/list.h"

@@ -1,9 +1,9 @@
-// A session's events on stderr: one updating line on a terminal, else a line now and then.
+// What goes on, on stderr: one updating line on a terminal, else a line now and then.
 #pragma once
 
 #include <string>
 
-#include "tune/events.h"
+#include "api/lehr.h"
 
 namespace lehr {
 
@@ -13,11 +13,14 @@ enum class ProgressStyle {
   kTerminal,  ///< one line that is rewritten at most 10 times a second
 };
 
+/// Of --quiet: else as stderr is a terminal or not.
+ProgressStyle progress_style(bool quiet);
+
 class ProgressPrinter {
  public:
   explicit ProgressPrinter(ProgressStyle style) : style_(style) {}
 
-  void show(const Event& event);
+  void show(const api::Progress& progress);
   /// Ends the updating line, so that what follows starts on a line of its own.
   void finish();
 
@@ -28,10 +31,5 @@ class ProgressPrinter {
   bool open_line_ = false;
   double last_s_ = -1;
 };
-
-/// "best 123 us 345.6 GFLOP/s 2.31x default, 64/200 trials, 8.1/s, failed: compile 1, 12 s, ETA 14 s".
-std::string progress_text(const Event& event);
-/// "compile 3, timeout 1"; "" if none.
-std::string failures_text(const std::map<FailureKind, int>& failed);
 
 }  // namespace lehr

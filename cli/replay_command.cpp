@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/file_output.h"
-#include "cli/args.h"
+#include "base/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/replay_report.h"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "cli/args.h"
+#include "base/args.h"
 #include "cli/device_flags.h"
 #include "cli/help.h"
 #include "cli/show_model.h"

@@ -1,65 +1,24 @@
-// Wires device, space, strategy, model and database into one session per workload.
+// Flags -> options, results -> stdout.
 #include "cli/tune_command.h"
 
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <chrono>
-#include <nlohmann/json.hpp>
 
-#include "apply/served.h"
-#include "cli/args.h"
-#include "cli/exit_codes.h"
+#include "api/device_names.h"
+#include "base/args.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "cli/help.h"
-#include "cli/model_report.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "search/make_strategy.h"
 #include "cli/standard_streams.h"
-#include "cli/tune_report.h"
-#include "measure/core/format.h"
-#include "measure/system/affinity.h"
-#include "tune/session_id.h"
-#include "tune/task_run.h"
 
 namespace lehr {
 namespace {
 
-constexpr int kNothingFoundCode = 3;
 constexpr std::int64_t kMostTrials = 10'000'000;
-
-// Where that was asked for; says on stderr what is not.
-bool all_deterministic(const std::vector<Summary>& summaries) {
-  bool all_same = true;
-  for (const Summary& summary : summaries) {
-    if (summary.determinism.empty() || summary.verdict.deterministic.value_or(false)) continue;
-    tell("lehr: '{}': {}", summary.workload, summary.determinism);
-    all_same = false;
-  }
-  return all_same;
-}
-
-bool all_proven(const std::vector<Summary>& summaries) {
-  bool all = true;
-  for (const Summary& summary : summaries) {
-    if (summary.unproven.empty()) continue;
-    tell("lehr: '{}': {}", summary.workload, summary.unproven);
-    all = false;
-  }
-  return all;
-}
-
-// The exit code of tunings that came to their end; says on stderr why it is not 0.
-int code_of(const std::vector<Summary>& summaries) {
-  if (!all_proven(summaries)) return kCheckFailedCode;
-  const auto failed = std::ranges::find_if(summaries, [](const Summary& summary) { return !summary.best; });
-  if (failed != summaries.end()) {
-    tell("lehr: no candidate of '{}' ran: {} failed ({}), the first with {}", failed->workload,
-         failed->measured, failures_text(failed->failed), failed->first_failure);
-    return kNothingFoundCode;
-  }
-  return all_deterministic(summaries) ? 0 : kCheckFailedCode;
-}
 
 }  // namespace
 
@@ -128,165 +87,99 @@ void TuneCommand::add_flags(CLI::App& app) {
       "run goes on from there."));
 }
 
-SessionOptions TuneCommand::session_options() const {
-  SessionOptions options;
-  if (!trials_.empty())
-    options.stop.trials = static_cast<int>(parse_number("--trials", trials_, 1, kMostTrials));
-  if (!time_.empty()) options.stop.time_s = parse_duration("--time", time_);
-  if (trials_.empty() && time_.empty()) options.stop.time_s = 60;
-  options.stop.cut_searches = !time_.empty();
-  options.stop.plateau_trials =
-      patience_.empty() ? 256 : static_cast<int>(parse_number("--patience", patience_, 0, kMostTrials));
-  options.strategy = parse_choice("--strategy", strategy_, strategy_names());
-  options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
-  options.threads = static_cast<int>(allowed_cpus().size());
-  options.reuse = !fresh_;
-  options.check_determinism = deterministic_check_;
-  options.transfer = transfer_ != "off";
-  options.tool_version = kToolVersion;
+api::DeviceOptions TuneCommand::device_options(const std::string& workload) const {
+  if (cold_ && warm_) throw_user("--cold and --warm exclude each other");
+  api::DeviceOptions options = measure_.options(environment_);
+  options.workload = workload;
+  options.cold = cold_;
+  // In a model each layer's weights evict the other layers'.
+  options.cold_cpu = model_.given() && !warm_;
+  if (!jobs_.empty()) options.jobs = parse_jobs(jobs_);
+  if (parse_choice("--overlap", overlap_, {"auto", "on", "off"}) != "auto") options.overlap = overlap_ == "on";
+  options.stop = &watch_signals();
   return options;
 }
 
-OpenDevice TuneCommand::setup_for(const Workload& workload) const {
-  DeviceChoice choice = measure_.choice();
-  if (cold_ && warm_) throw_user("--cold and --warm exclude each other");
-  choice.cold = cold_;
-  // In a model each layer's weights evict the other layers'.
-  choice.cold_on_host = model_.given() && !warm_;
-  if (parse_choice("--overlap", overlap_, {"auto", "on", "off"}) != "auto") choice.overlap = overlap_ == "on";
+api::TuneOptions TuneCommand::tune_options(ProgressPrinter& progress) const {
+  api::TuneOptions options;
+  if (!trials_.empty()) options.trials = static_cast<int>(parse_number("--trials", trials_, 1, kMostTrials));
+  if (!time_.empty()) options.time_s = parse_duration("--time", time_);
+  if (!patience_.empty())
+    options.patience = static_cast<int>(parse_number("--patience", patience_, 0, kMostTrials));
+  options.strategy = parse_choice("--strategy", strategy_, strategy_names());
+  options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
+  options.fresh = fresh_;
+  options.transfer = transfer_;
   if (no_baseline_ && !baseline_.empty())
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
-  OpenDevice setup =
-      open_device(choice, workload, {environment_, own_executable(), jobs_.empty() ? 0 : parse_jobs(jobs_)});
-  if (!setup.note.empty() && !quiet_) tell("note: {}", setup.note);
-  return setup;
-}
-
-void TuneCommand::print_all(const std::vector<Summary>& summaries, bool one_workload) const {
-  if (json_) {
-    nlohmann::json documents = nlohmann::json::array();
-    for (const Summary& summary : summaries) {
-      nlohmann::json document = to_json(summary);
-      document["database"] = database_;
-      documents.push_back(std::move(document));
-    }
-    fmt::print("{}\n", (one_workload && !documents.empty() ? documents[0] : documents).dump(2));
-  } else if (summaries.size() > 1) {
-    fmt::print("\n{}", overview_text(summaries));
-  }
-}
-
-struct TuneCommand::TuneServices {
-  TuneServices(const std::string& path, const std::string& transfer, ProgressStyle style)
-      : other(transfer == "auto" || transfer == "off" ? std::nullopt
-                                                      : std::optional(Database::open_read_only(transfer))),
-        database(Database::open(path)),
-        progress(style) {
-    if (!database.note().empty()) tell("note: {}", database.note());
-    parts.database = &database;
-    parts.transfer_from = other ? &*other : nullptr;
-    parts.interrupted = &watch_signals();
-    parts.on_event = [this](const Event& event) { progress.show(event); };
-  }
-  TuneServices(const TuneServices&) = delete;
-
-  std::optional<Database> other;  ///< opened first: where it is missing nothing is made
-  Database database;
-  ProgressPrinter progress;
-  SessionParts parts;
-  SessionOptions options;
-};
-
-int TuneCommand::tune_workloads(std::vector<Workload> workloads, const OpenDevice& setup,
-                                TuneServices& services) {
-  const std::atomic<bool>& interrupted = *services.parts.interrupted;
-  std::vector<Summary> summaries;
-  for (const Workload& workload : workloads) {
-    if (interrupted) break;
-    services.options.session_id = new_session_id();
-    TaskRun run({workload, setup.device, !no_winograd_}, services.options, services.parts);
-    summaries.push_back(run.run());
-    services.options.before_s = 0;
-    services.progress.finish();
-    if (!json_) fmt::print("{}", report_text(summaries.back(), setup.device, database_));
+  options.baselines = no_baseline_ ? "none" : baseline_;
+  options.winograd = !no_winograd_;
+  options.deterministic_check = deterministic_check_;
+  options.on_progress = [&](const api::Progress& each) { progress.show(each); };
+  options.on_result = [&](const api::Result& result) {
+    progress.finish();
+    if (!json_) fmt::print("{}", result.text);
     std::fflush(stdout);
+    if (!result.failure.empty() && result.code != api::Code::kInterrupted) tell("lehr: {}", result.failure);
+  };
+  return options;
+}
+
+std::vector<std::string> TuneCommand::workloads_on(const api::Device& device,
+                                                   const std::vector<Workload>& workloads) const {
+  std::vector<std::string> texts;
+  for (const Workload& workload : workloads) {
+    texts.push_back(to_text(workload));
+    if (problem_.from_file()) continue;  // what cannot be tuned is left out
+    if (const std::string why = device.why_not_served(texts.back()); !why.empty()) throw_user("{}", why);
   }
-  print_all(summaries, workloads.size() == 1);
-  return interrupted ? kInterruptedCode : code_of(summaries);
+  return texts;
 }
 
-double TuneCommand::model_time_s(std::size_t tasks) const {
-  constexpr double kSecondsEach = 10;
-  return time_.empty() ? kSecondsEach * static_cast<double>(tasks) : parse_duration("--time", time_);
-}
-
-int TuneCommand::tune_model(const Network& network, const OpenDevice& setup, TuneServices& services) {
-  std::vector<SharedTask> tasks;
-  for (const PlacedWorkload& placed : network.places.workloads)
-    if (!why_not_served(placed.workload, setup.device.limits, [&](const std::string& reason) {
-          if (!quiet_) tell("note: left out: {}", reason);
-        }))
-      tasks.push_back({placed.workload, static_cast<double>(placed.places.size())});
-  if (tasks.empty()) throw_user("nothing of {} can be tuned; `lehr model` says why", model_.file());
-  if (!fresh_) recall(tasks, setup.device, !no_winograd_, services.database);
-  if (!quiet_) tell("{}", knowledge_text(tasks));
-  SharedOptions shared;
-  shared.session = services.options;
-  shared.session.session_id = new_session_id();
-  shared.time_s = model_time_s(tasks.size());
-  shared.saving_products = !no_winograd_;
-  const std::vector<SharedResult> results = tune_tasks(tasks, setup.device, shared, services.parts);
-  services.progress.finish();
+int TuneCommand::tune_workloads() {
+  const std::vector<Workload> workloads = problem_.workloads();
+  ProgressPrinter progress(progress_style(quiet_));
+  const api::TuneOptions options = tune_options(progress);
+  api::Device device(device_options(to_text(workloads[0])));
+  if (!device.note().empty() && !quiet_) tell("note: {}", device.note());
+  const std::vector<std::string> texts = workloads_on(device, workloads);
+  api::Log log(database_);
+  const api::Results results = api::tune(texts, device, log, options);
   if (json_)
-    print_json(document_of(model_.file(), results, database_));
-  else
-    fmt::print("{}", report_text(model_.as_flags(), results, setup.device, database_));
-  if (*services.parts.interrupted) return kInterruptedCode;
-  std::vector<Summary> summaries;
-  for (const SharedResult& each : results)
-    if (each.summary) summaries.push_back(*each.summary);
-  if (!all_proven(summaries)) return kCheckFailedCode;
-  const bool any = std::ranges::any_of(results, [](const SharedResult& each) { return each.best_us > 0; });
-  if (!any) tell("lehr: no candidate of any workload ran");
-  if (!any) return kNothingFoundCode;
-  return all_deterministic(summaries) ? 0 : kCheckFailedCode;
+    fmt::print("{}\n", texts.size() == 1 && !results.each.empty() ? results.each[0].json : results.json);
+  else if (results.each.size() > 1)
+    fmt::print("\n{}", results.text);
+  return static_cast<int>(results.code);
+}
+
+Workload TuneCommand::first_workload() const {
+  const Network network = model_.read();
+  if (network.places.workloads.empty())
+    throw_user("{} has no convolution and no product that could be tuned", model_.file());
+  return network.places.workloads[0].workload;
+}
+
+int TuneCommand::tune_model() {
+  const api::Model model = model_.model();
+  const Workload first = first_workload();
+  ProgressPrinter progress(progress_style(quiet_));
+  const api::TuneOptions options = tune_options(progress);
+  api::Device device(device_options(to_text(first)));
+  if (!device.note().empty() && !quiet_) tell("note: {}", device.note());
+  api::Log log(database_);
+  const api::ModelResult result = api::tune(model, device, log, options);
+  progress.finish();
+  fmt::print("{}", json_ ? result.json + "\n" : result.text);
+  if (!result.failure.empty() && result.code != api::Code::kInterrupted) tell("lehr: {}", result.failure);
+  return static_cast<int>(result.code);
 }
 
 int TuneCommand::run() {
-  const auto begun = std::chrono::steady_clock::now();
   if (model_.given() && (problem_.chosen() || problem_.from_file()))
     throw_user("--model and other problems exclude each other");
   if (!model_.given() && (model_.has_sizes() || warm_))
     throw_user("--dim, --input and --warm are for a network: name it with --model");
-  std::optional<Network> network;
-  std::vector<Workload> workloads;
-  if (model_.given()) {
-    network = model_.read();
-    for (const PlacedWorkload& placed : network->places.workloads) workloads.push_back(placed.workload);
-    if (workloads.empty())
-      throw_user("{} has no convolution and no product that could be tuned", model_.file());
-  } else {
-    workloads = problem_.workloads();
-  }
-  SessionOptions options = session_options();
-  const OpenDevice setup = setup_for(workloads[0]);
-  if (network) network->places = served_places(*network, setup.device.limits);
-  if (!no_baseline_) options.baselines = chosen_baselines(setup.device.limits.target, baseline_);
-  if (!network)
-    workloads = problem_.served_by(setup.device, std::move(workloads), [&](const std::string& reason) {
-      if (!quiet_) tell("note: left out: {}", reason);
-    });
-  TuneServices services(database_, transfer_,
-                        quiet_                  ? ProgressStyle::kQuiet
-                        : isatty(STDERR_FILENO) ? ProgressStyle::kTerminal
-                                                : ProgressStyle::kPlain);
-  services.parts.measurer = setup.measurer.get();
-  services.parts.prober = prober_of(setup.device.limits);
-  services.parts.bound = bound_of(setup.device.limits);
-  options.before_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  services.options = std::move(options);
-  return network ? tune_model(*network, setup, services)
-                 : tune_workloads(std::move(workloads), setup, services);
+  return model_.given() ? tune_model() : tune_workloads();
 }
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// `lehr tune gemm|conv2d`: from flags to sessions, and their results on stdout.
+// `lehr tune gemm|conv2d`: from flags to api/, and its results on stdout.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 #include "cli/environment.h"
 #include "cli/model_flags.h"
 #include "cli/problem_flags.h"
-#include "tune/session.h"
+#include "cli/progress.h"
 
 namespace CLI {
 class App;
@@ -25,17 +25,15 @@ class TuneCommand {
  private:
   /// Those that both operators take, and the command itself with --problems.
   void add_flags(CLI::App& app);
-  SessionOptions session_options() const;
-  /// By the flags; a note of it is printed.
-  OpenDevice setup_for(const Workload& workload) const;
-  /// What sessions work with, for as long as it lives.
-  struct TuneServices;
-  int tune_workloads(std::vector<Workload> workloads, const OpenDevice& setup, TuneServices& services);
-  int tune_model(const Network& network, const OpenDevice& setup, TuneServices& services);
-  /// Wall seconds of --time for all tasks of a model.
-  double model_time_s(std::size_t tasks) const;
-  /// What is said at the end: all documents of --json, or an overview of several.
-  void print_all(const std::vector<Summary>& summaries, bool one_workload) const;
+  api::DeviceOptions device_options(const std::string& workload) const;
+  api::TuneOptions tune_options(ProgressPrinter& progress) const;
+  /// Their texts. Throws Error(kUser) where the flags name one that cannot be tuned on the device.
+  std::vector<std::string> workloads_on(const api::Device& device,
+                                        const std::vector<Workload>& workloads) const;
+  /// Of the network: on which device depends on it.
+  Workload first_workload() const;
+  int tune_workloads();
+  int tune_model();
 
   const Environment& environment_;
   ProblemFlags problem_;

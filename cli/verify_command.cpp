@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "cli/args.h"
+#include "api/apply.h"
+#include "apply/report.h"
+#include "base/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/standard_streams.h"
@@ -33,11 +35,12 @@ VerifyCommand::VerifyCommand(CLI::App& root, const Environment& environment) : e
 int VerifyCommand::run() {
   if (!problem_.given() || folder_.empty())
     throw_user("lehr verify needs a file and a folder: lehr verify net.onnx --out faster");
-  EngineCheck check = engine_.check(problem_, environment_, true);
+  const api::ApplyOptions options = engine_.options(environment_);
+  EngineCheck check = api::engine_check(problem_.model(), options);
   const double seconds = time_.empty() ? 0 : parse_duration("--time", time_);
   if (!is_applied_folder(folder_)) throw_user("{} is no folder that `lehr apply` has written", folder_);
   const Network network = problem_.read();
-  engine_.feed(network.model, check);
+  api::feed(network.model, options, check);
   const EngineVerdict verdict = try_folder(network, folder_, check, seconds);
   if (verdict.proof == Proof::kNone) throw_environment("{}", verdict.failure);
   const bool right = verdict.proof == Proof::kRight;

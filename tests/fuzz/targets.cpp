@@ -13,7 +13,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "cli/args.h"
+#include "base/args.h"
 #include "database/json_lines.h"
 #include "database/record_codec.h"
 #include "database/salvage.h"

@@ -1,4 +1,4 @@
-#include "cli/model_report.h"
+#include "api/model_report.h"
 
 #include <fmt/core.h>
 

@@ -1,5 +1,5 @@
 // Layout of the results.
-#include "cli/tune_report.h"
+#include "api/tune_report.h"
 
 #include <fmt/core.h>
 

@@ -1,5 +1,5 @@
 // Parsers of flag values.
-#include "cli/args.h"
+#include "base/args.h"
 
 #include <fmt/format.h>
 #include <algorithm>

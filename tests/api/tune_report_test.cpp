@@ -1,5 +1,5 @@
 // What the table of `lehr tune` says of the roofline, and of searches that were cut.
-#include "cli/tune_report.h"
+#include "api/tune_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

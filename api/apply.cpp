@@ -1,0 +1,103 @@
+// A network with the kernels of a bundle.
+#include "api/apply.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "api/sessions.h"
+#include "apply/feed.h"
+#include "apply/report.h"
+#include "base/file_kind.h"
+#include "deploy/applied_folder.h"
+#include "measure/host/host_backend.h"
+#include "measure/system/affinity.h"
+
+namespace lehr::api {
+
+EngineCheck engine_check(const Model& model, const ApplyOptions& options) {
+  constexpr int kMostThreads = 1024;
+  if (options.threads < 0 || options.threads > kMostThreads)
+    throw_user("--threads {} is not valid: it must be a whole number from 1 to {}", options.threads,
+               kMostThreads);
+  EngineCheck check;
+  check.threads = options.threads > 0 ? options.threads : static_cast<int>(allowed_cpus().size());
+  check.seed = options.seed;
+  check.tolerance = options.tolerance;
+  check.bindings = {model.dims, model.inputs};
+  check.original = std::filesystem::absolute(model.file).string();
+  check.tools = options.tools;
+  if (options.ask_engine) check.libraries = onnxruntime::find_libraries(options.tools);
+  return check;
+}
+
+void feed(const OnnxModel& model, const ApplyOptions& options, EngineCheck& check) {
+  if (options.feed.empty()) return;
+  const auto files = std::make_shared<const TempDir>(options.tools.scratch);
+  check.fed = fed_inputs(options.feed, model, check.bindings, files->path());
+  check.fed_files = files;
+}
+
+namespace {
+
+ApplyRequest request_of(const Model& model, const ApplyOptions& options) {
+  ApplyRequest request;
+  request.bundle = options.bundle;
+  request.saving_products = options.winograd;
+  request.compiler = host_compiler_options(options.tools);
+  request.scratch = options.tools.scratch;
+  request.check = engine_check(model, options);
+  request.ask = options.ask_engine;
+  request.seconds = options.time_s;
+  return request;
+}
+
+Applied face_of(const lehr::Applied& applied) {
+  const EngineVerdict& verdict = applied.verdict;
+  Applied result;
+  result.places = static_cast<int>(applied.places);
+  result.replaced = static_cast<int>(applied.replaced);
+  result.original_us = verdict.original_us;
+  result.rewritten_us = verdict.rewritten_us;
+  result.speedup = verdict.speedup;
+  if (verdict.proof == Proof::kRight) result.error = verdict.worst;
+  result.covered_share = applied.covered_share;
+  for (const OperatorShare& each : applied.not_covered) result.not_covered.push_back({each.name, each.share});
+  return result;
+}
+
+Applied applied_to(const Model& model, const ApplyOptions& options) {
+  check_replaceable(options.out, &applied_own_files);
+  if (leads_into(model.file, options.out))
+    throw_user("{} would be replaced, and {} lies in it: name another folder", options.out, model.file);
+  ApplyRequest request = request_of(model, options);
+  Reporter reporter(options.on_progress);
+  const Network network = read_network(model, reporter);
+  feed(network.model, options, request.check);
+  lehr::Applied applied =
+      lehr::apply(network, request, [&](const std::string& text) { reporter.step(text); });
+  if (!options.ask_engine) applied.verdict.failure = "--no-engine";
+  Applied result = face_of(applied);
+  if (applied.files.empty()) {
+    result.code = Code::kCheckFailed;
+    result.failure = fmt::format("{}: {}; nothing is written{}", model.file, applied.verdict.failure,
+                                 applied.verdict.proof == Proof::kOpen
+                                     ? " (--feed gives real inputs, --no-engine does without the check)"
+                                     : "");
+    return result;
+  }
+  write_folder(options.out, applied.files, &applied_own_files);
+  nlohmann::json document = to_json(applied);
+  document["model"] = model.file;
+  document["folder"] = options.out;
+  result.json = dumped(document);
+  result.text = report_text(applied) + fmt::format("written to {}\n", options.out);
+  return result;
+}
+
+}  // namespace
+
+Applied apply(const Model& model, const ApplyOptions& options) {
+  return guarded([&] { return applied_to(model, options); });
+}
+
+}  // namespace lehr::api

@@ -1,0 +1,15 @@
+// How networks are tried in the engine, as apply() and `lehr verify` do. For api/ and cli/ alone.
+#pragma once
+
+#include "api/lehr.h"
+#include "apply/engine_trial.h"
+
+namespace lehr::api {
+
+/// Of the options what is about the engine; without `ask_engine` no library is looked for. Throws
+/// lehr::Error.
+EngineCheck engine_check(const Model& model, const ApplyOptions& options);
+/// Reads ApplyOptions::feed, where there is one, into the check. Throws lehr::Error.
+void feed(const OnnxModel& model, const ApplyOptions& options, EngineCheck& check);
+
+}  // namespace lehr::api

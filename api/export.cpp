@@ -1,0 +1,124 @@
+// Winners -> folder.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/boundary.h"
+#include "api/export.h"
+#include "api/device_names.h"
+#include "base/args.h"
+#include "deploy/export_folder.h"
+#include "measure/core/format.h"
+#include "measure/host/host_backend.h"
+#include "measure/worker/backends.h"
+#include "templates/catalog.h"
+#include "tune/remeasure.h"
+
+namespace lehr::api {
+namespace {
+
+RecordFilter filter_of(const ExportOptions& options) {
+  RecordFilter filter;
+  if (!options.workload.empty()) filter.workload = to_text(parse_workload(options.workload));
+  filter.device = options.device;
+  filter.target = options.target;
+  filter.family = options.family;
+  return filter;
+}
+
+/// Throws Error(kNotFound) where there is none.
+std::vector<Winner> chosen_winners(const ExportOptions& options, const std::set<std::string>& workloads) {
+  const IsaLevel* const level = options.isa.empty() ? nullptr : parse_isa(options.isa);
+  std::vector<Winner> found = winners(Database::open_read_only(options.log), filter_of(options));
+  if (!workloads.empty())
+    std::erase_if(found, [&](const Winner& winner) { return !workloads.contains(winner.record.workload); });
+  if (found.empty())
+    throw_not_found("{} holds no timed trial that matches; nothing is written", options.log);
+  if (options.isa.empty()) return found;
+  const std::string operation = found[0].record.workload.substr(0, found[0].record.workload.find(' '));
+  std::erase_if(found, [&](const Winner& winner) { return isa_level_said(winner.record.device) != level; });
+  if (found.empty())
+    throw_not_found(
+        "{} holds no timed trial for {} that matches: lehr tune {} ... --isa {} --db {} makes some",
+        options.log, options.isa, operation, options.isa, options.log);
+  return found;
+}
+
+/// Measures again what can be, and says what came of it.
+void remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>& skipped,
+                   const ExportOptions& options, Reporter& reporter) {
+  if (std::ranges::none_of(skipped, &Skipped::remeasuring_helps)) return;
+  Database database = Database::open(options.log);
+  if (!database.note().empty()) reporter.note(database.note());
+  for (const Skipped& each : skipped) {
+    if (!each.remeasuring_helps) continue;
+    const Winner& winner = found[each.winner];
+    const Remeasured again =
+        remeasure(winner.record, database, {options.tools, 0, Timings::kFull, options.stop});
+    if (options.stop != nullptr && *options.stop)
+      throw Error(Code::kInterrupted, "it was stopped; nothing is written");
+    if (!again.why_not.empty())
+      reporter.note(
+          fmt::format("'{}' is not measured again: {}", winner.record.workload, again.why_not));
+    else
+      reporter.note(fmt::format("'{}' was measured again: {}{}, after {} in the log", winner.record.workload,
+                                format_time_us(again.time),
+                                again.won ? "" : ", by the default, which its config does not beat now",
+                                format_time_us(winner.verdict.best)));
+  }
+}
+
+/// Leaves what a folder made here can hold.
+void keep_those_of_here(std::vector<RebuiltKernel>& kernels, FolderCompilers& compilers,
+                        const FolderOptions& options, std::vector<std::string>& skipped) {
+  std::erase_if(kernels, [&](const RebuiltKernel& kernel) {
+    const std::optional<std::string> reason = compilers.why_not(kernel);
+    if (!reason) return false;
+    const bool held = can_hold(kernel, compilers, options);
+    skipped.push_back(fmt::format("'{}' is {}: {}", kernel.winner.record.workload,
+                                  held ? "there as a source alone" : "left out", *reason));
+    return !held;
+  });
+}
+
+std::vector<std::string> gpu_libraries(const ToolPaths& tools) {
+  std::vector<std::string> folders;
+  for (const Backend* backend : backends())
+    for (std::string& folder : backend->library_folders(tools)) folders.push_back(std::move(folder));
+  return folders;
+}
+
+}  // namespace
+
+Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads) {
+  if (options.out.empty()) throw_user("--out is missing: name the folder to write, such as --out kernels");
+  FolderOptions folder = {.tool_version = kToolVersion, .embed = options.embed};
+  for (const auto& [field, values] : options.buckets) folder.buckets.push_back({field, values});
+  check_replaceable(options.out, &bundle_own_files);
+  Reporter reporter(options.on_progress);
+  std::vector<Winner> found = chosen_winners(options, workloads);
+  RebuiltWinners rebuilt = rebuild(found);
+  if (options.remeasure) {
+    remeasure_all(found, rebuilt.skipped, options, reporter);
+    found = chosen_winners(options, workloads);
+    rebuilt = rebuild(found);
+  }
+  Exported result;
+  for (const Skipped& each : rebuilt.skipped) result.skipped.push_back(each.reason);
+  FolderCompilers compilers({host_compiler_options(options.tools), gpu_libraries(options.tools)});
+  keep_those_of_here(rebuilt.kernels, compilers, folder, result.skipped);
+  for (const std::string& reason : result.skipped) reporter.note(reason);
+  if (rebuilt.kernels.empty())
+    throw_not_found("none of the {} winners of {} can be exported here", found.size(), options.log);
+  check_buckets(rebuilt.kernels, folder.buckets);
+  write_folder(options.out, export_folder(rebuilt.kernels, compilers, folder), &bundle_own_files);
+  result.kernels = static_cast<int>(rebuilt.kernels.size());
+  return result;
+}
+
+Exported export_kernels(const ExportOptions& options) {
+  return guarded([&] { return export_of(options, {}); });
+}
+
+}  // namespace lehr::api

@@ -1,0 +1,142 @@
+// A network: tuned, exported, applied.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "api/export.h"
+#include "api/sessions.h"
+#include "apply/report.h"
+#include "deploy/applied_folder.h"
+#include "measure/core/format.h"
+#include "measure/system/temp_dir.h"
+
+namespace lehr::api {
+namespace {
+
+/// Of the time; the rest is for the compiler, and for the engine to try which places pay.
+constexpr double kTuningShare = 0.7;
+/// What the engine has at least, and at most.
+constexpr double kLeastTrying_s = 2, kMostTrying_s = 60;
+
+class Clock {
+ public:
+  double elapsed_s() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+};
+
+Device open_cpu(const OptimizeOptions& options) {
+  DeviceOptions device;
+  device.device = "cpu";
+  device.threads = options.threads;
+  device.cold_cpu = true;
+  device.tools = options.tools;
+  device.stop = options.stop;
+  return Device(device);
+}
+
+TuneOptions tuning(const OptimizeOptions& options) {
+  TuneOptions tuning;
+  tuning.time_s = kTuningShare * options.time_s;
+  tuning.seed = options.seed;
+  tuning.baselines = "none";  // how fast libraries are changes nothing here
+  tuning.on_progress = options.on_progress;
+  return tuning;
+}
+
+/// The workloads of a network that was tuned.
+std::set<std::string> workloads_of(const nlohmann::json& tuned) {
+  std::set<std::string> workloads;
+  for (const nlohmann::json& task : tuned.at("tasks")) workloads.insert(task.at("workload"));
+  return workloads;
+}
+
+ExportOptions exporting(const OptimizeOptions& options, const Device& device, const std::string& folder) {
+  ExportOptions exporting;
+  exporting.log = options.log;
+  exporting.out = folder + "/kernels";
+  exporting.device = device.identity();
+  exporting.target = "cpu";
+  exporting.tools = options.tools;
+  return exporting;
+}
+
+ApplyOptions applying(const OptimizeOptions& options, const std::string& bundle, double seconds) {
+  ApplyOptions applying;
+  applying.bundle = bundle;
+  applying.out = options.out;
+  applying.threads = options.threads;
+  applying.time_s = std::clamp(seconds, kLeastTrying_s, kMostTrying_s);
+  applying.tolerance = options.tolerance;
+  applying.seed = options.seed;
+  applying.tools = options.tools;
+  applying.on_progress = options.on_progress;
+  return applying;
+}
+
+void tell_all(const Model& model, const OptimizeOptions& options, int threads, Optimized& result) {
+  const Applied& applied = result.applied;
+  nlohmann::json not_covered = nlohmann::json::array();
+  for (const Share& each : applied.not_covered)
+    not_covered.push_back({{"operator", each.what}, {"share", each.share}});
+  const auto known = [](double value) { return value > 0 ? nlohmann::json(value) : nlohmann::json(); };
+  const nlohmann::json document = {
+      {"model", model.file},
+      {"out", options.out},
+      {"threads", threads},
+      {"speedup", known(applied.speedup)},
+      {"original_us", known(applied.original_us)},
+      {"rewritten_us", known(applied.rewritten_us)},
+      {"error", applied.error ? nlohmann::json(*applied.error) : nlohmann::json()},
+      {"covered_share", applied.covered_share ? nlohmann::json(*applied.covered_share) : nlohmann::json()},
+      {"not_covered", not_covered},
+      {"replaced", applied.replaced},
+      {"places", applied.places},
+      {"database", options.log},
+      {"tune", nlohmann::json::parse(result.tuned.json)},
+      {"apply", applied.json.empty() ? nlohmann::json() : nlohmann::json::parse(applied.json)}};
+  result.json = dumped(document);
+  result.text = fmt::format(
+      "\n{} trials of {} workloads: {} for all, {} with the defaults\n{}", result.tuned.trials,
+      result.tuned.workloads, format_time_us(result.tuned.best_us), format_time_us(result.tuned.default_us),
+      applied.text);
+}
+
+Optimized optimized(const Model& model, const OptimizeOptions& options) {
+  if (options.time_s <= 0) throw_user("the time to optimize in must be above 0");
+  const Clock clock;
+  check_replaceable(options.out, &applied_own_files);
+  Reporter reporter(options.on_progress);
+  Device device = open_cpu(options);
+  const int threads = device.state().open.device.limits.cores;
+  Log log(options.log);
+  Optimized result;
+  result.tuned = tune(model, device, log, tuning(options));
+  std::tie(result.code, result.failure) = std::tie(result.tuned.code, result.tuned.failure);
+  if (result.code != Code::kDone) return result;
+  const TempDir folder(options.tools.scratch);
+  reporter.step("compiling the fastest kernels");
+  const ExportOptions kernels = exporting(options, device, folder.path());
+  for (const std::string& each :
+       export_of(kernels, workloads_of(nlohmann::json::parse(result.tuned.json))).skipped)
+    reporter.note(each);
+  reporter.step("trying in ONNX Runtime which of them pay");
+  result.applied = apply(model, applying(options, kernels.out, options.time_s - clock.elapsed_s()));
+  std::tie(result.code, result.failure) = std::tie(result.applied.code, result.applied.failure);
+  tell_all(model, options, threads, result);
+  return result;
+}
+
+}  // namespace
+
+Optimized optimize(const Model& model, const OptimizeOptions& options) {
+  return guarded([&] { return optimized(model, options); });
+}
+
+}  // namespace lehr::api

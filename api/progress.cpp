@@ -1,0 +1,105 @@
+// Events -> lines, and to a callback.
+#include "api/progress.h"
+
+#include <fmt/core.h>
+
+#include "api/boundary.h"
+#include "measure/core/format.h"
+
+namespace lehr {
+
+std::string failures_text(const std::map<FailureKind, int>& failed) {
+  std::string text;
+  for (const auto& [kind, count] : failed)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name_of(kind), count);
+  return text;
+}
+
+namespace {
+
+std::string shared_text(const SharedProgress& shared) {
+  if (shared.best_us <= 0) return "nothing timed yet";
+  return fmt::format("all {} of {} workloads: {} {} their defaults", shared.known, shared.tasks,
+                     format_time_us(shared.best_us), format_ratio(shared.default_us / shared.best_us));
+}
+
+}  // namespace
+
+std::string progress_text(const Event& event) {
+  std::string text;
+  if (event.shared) {
+    text = shared_text(*event.shared);
+  } else if (event.best.us > 0) {
+    text = fmt::format("best {} {:.1f} GFLOP/s", format_time_us(event.best), event.best_gflops);
+    if (event.default_us > 0)
+      text += fmt::format(" {} default", format_ratio(event.default_us / event.best.us));
+  } else {
+    text = "nothing timed yet";
+  }
+  text += fmt::format(", {}{} trials", event.measured,
+                      event.trial_limit > 0 ? fmt::format("/{}", event.trial_limit) : "");
+  if (event.measured > 0) text += fmt::format(", {:.1f}/s", event.trials_per_s);
+  if (const std::string failed = failures_text(event.failed); !failed.empty()) text += ", failed: " + failed;
+  text += ", " + format_seconds(event.elapsed_s);
+  if (event.eta_s) text += ", ETA " + format_seconds(*event.eta_s);
+  return text;
+}
+
+namespace api {
+namespace {
+
+/// Turns of tasks that share their time are too many for a line each.
+Progress::Kind kind_of(const Event& event) {
+  if (event.shared) return Progress::Kind::kTrial;
+  switch (event.kind) {
+    case EventKind::kSetup:
+      return Progress::Kind::kSetup;
+    case EventKind::kResumed:
+      return Progress::Kind::kResumed;
+    case EventKind::kTrial:
+      return Progress::Kind::kTrial;
+    case EventKind::kNewBest:
+      return Progress::Kind::kNewBest;
+    case EventKind::kFitted:
+      return Progress::Kind::kFitted;
+    case EventKind::kFinals:
+      return Progress::Kind::kFinals;
+  }
+  return Progress::Kind::kTrial;
+}
+
+}  // namespace
+
+void Reporter::show(const Event& event) {
+  if (!sink_ || harmed_) return;
+  Progress progress;
+  progress.kind = kind_of(event);
+  const bool told = progress.kind == Progress::Kind::kSetup || progress.kind == Progress::Kind::kResumed;
+  progress.text = told ? event.note : progress_text(event);
+  progress.elapsed_s = event.elapsed_s;
+  progress.left_s = event.eta_s;
+  progress.trials = event.measured;
+  progress.shared = event.shared.has_value();
+  progress.best_us = event.shared ? event.shared->best_us : event.best.us;
+  progress.default_us = event.shared ? event.shared->default_us : event.default_us;
+  hand_on(progress);
+}
+
+void Reporter::say(Progress::Kind kind, const std::string& text) {
+  if (!sink_ || harmed_) return;
+  Progress progress;
+  progress.kind = kind;
+  progress.text = text;
+  hand_on(progress);
+}
+
+void Reporter::hand_on(const Progress& progress) {
+  try {
+    sink_(progress);
+  } catch (...) {  // whatever it is: a session does not end for who looks on
+    harmed_ = true;
+  }
+}
+
+}  // namespace api
+}  // namespace lehr

@@ -1,0 +1,30 @@
+// What the two ways to tune share: a list of workloads and a network. For api/ alone.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <utility>
+
+#include "api/boundary.h"
+#include "network/places.h"
+#include "tune/session.h"
+
+namespace lehr::api {
+
+SessionOptions session_options(const TuneOptions& options, const Device::State& device);
+/// The log that hints are to come from; nullopt: the session's own.
+std::optional<Database> other_log(const TuneOptions& options);
+bool is_stopped(const Device& device);
+/// Whether a session's result is one, and a sentence where it is none.
+std::pair<Code, std::string> outcome_of(const Summary& summary);
+inline const std::pair<Code, std::string> kStopped = {Code::kInterrupted,
+                                                      "it was stopped; the log has what was measured"};
+/// Indented, and whatever is in it.
+std::string dumped(const nlohmann::json& document);
+
+/// The file with its shapes and places; what is newer than what is known is a note.
+Network read_network(const Model& model, Reporter& reporter);
+/// The file and the sizes as flags of another command: "resnet18.onnx --dim batch=1".
+std::string flags_of(const Model& model);
+
+}  // namespace lehr::api

@@ -1,0 +1,157 @@
+// Workloads, one after the other.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "api/sessions.h"
+#include "api/tune_report.h"
+#include "base/text.h"
+#include "measure/system/affinity.h"
+#include "search/make_strategy.h"
+#include "tune/session_id.h"
+#include "tune/task.h"
+
+namespace lehr::api {
+
+SessionOptions session_options(const TuneOptions& options, const Device::State& device) {
+  if (options.trials < 0 || options.time_s < 0 || options.patience < 0)
+    throw_user("trials, time and patience cannot be below 0");
+  SessionOptions session;
+  session.stop.trials = options.trials;
+  session.stop.time_s = options.time_s == 0 && options.trials == 0 ? 60 : options.time_s;
+  session.stop.cut_searches = options.time_s > 0;
+  session.stop.plateau_trials = options.patience;
+  session.strategy = parse_choice("--strategy", options.strategy, strategy_names());
+  session.seed = options.seed;
+  session.threads = static_cast<int>(allowed_cpus().size());
+  session.reuse = !options.fresh;
+  session.transfer = options.transfer != "off";
+  session.check_determinism = options.deterministic_check;
+  if (options.baselines != "none")
+    session.baselines = chosen_baselines(device.open.device.limits.target, options.baselines);
+  session.tool_version = kToolVersion;
+  session.session_id = new_session_id();
+  return session;
+}
+
+std::optional<Database> other_log(const TuneOptions& options) {
+  if (options.transfer == "auto" || options.transfer == "off") return std::nullopt;
+  return Database::open_read_only(options.transfer);
+}
+
+bool is_stopped(const Device& device) {
+  const std::atomic<bool>* const stop = device.state().open.stop;
+  return stop != nullptr && stop->load();
+}
+
+std::pair<Code, std::string> outcome_of(const Summary& summary) {
+  if (!summary.unproven.empty())
+    return {Code::kCheckFailed, fmt::format("'{}': {}", summary.workload, summary.unproven)};
+  if (!summary.best)
+    return {Code::kNothingFound,
+            fmt::format("no candidate of '{}' ran: {} failed ({}), the first with {}", summary.workload,
+                        summary.measured, failures_text(summary.failed), summary.first_failure)};
+  if (summary.determinism.empty() || summary.verdict.deterministic.value_or(false)) return {};
+  return {Code::kCheckFailed, fmt::format("'{}': {}", summary.workload, summary.determinism)};
+}
+
+namespace {
+
+Time face_of(const lehr::Time& time) {
+  return {time.us, time.interval.low, time.interval.high};
+}
+
+Result result_of(const Summary& summary, const Device& device, const std::string& log) {
+  Result result;
+  const Verdict& verdict = summary.verdict;
+  result.workload = summary.workload;
+  if (summary.best) result.config = to_text(summary.best->config);
+  result.best = face_of(verdict.best);
+  result.default_time = face_of(verdict.default_time);
+  result.speedup = verdict.speedup_vs_default.value;
+  result.baseline = verdict.baseline;
+  result.baseline_us = verdict.baseline_us;
+  result.baseline_speedup = verdict.speedup_vs_baseline.value;
+  result.contested = summary.contested;
+  result.trials = summary.measured;
+  std::tie(result.code, result.failure) = outcome_of(summary);
+  if (is_stopped(device)) std::tie(result.code, result.failure) = kStopped;
+  result.text = report_text(summary, device.state().open.device, log);
+  nlohmann::json document = to_json(summary);
+  document["database"] = log;
+  result.json = dumped(document);
+  return result;
+}
+
+/// A reading of each text that can be tuned; what cannot is a note, or, where it is alone, an Error.
+std::vector<Workload> tunable(const std::vector<std::string>& texts, const Device& device,
+                              Reporter& reporter) {
+  std::vector<Workload> workloads;
+  std::string last;
+  for (const std::string& text : texts) {
+    Workload workload = parse_workload(text);
+    std::vector<std::string> left_out;
+    const auto none = lehr::why_not_served(workload, device.state().open.device.limits,
+                                           [&](const std::string& each) { left_out.push_back(each); });
+    if (none && texts.size() == 1) throw_user("{}", *none);
+    for (const std::string& each : left_out) reporter.note("left out: " + each);
+    if (none)
+      last = *none;
+    else
+      workloads.push_back(std::move(workload));
+  }
+  if (workloads.empty()) throw_user("none of {} workloads can be tuned here; the last reason: {}", texts.size(), last);
+  return workloads;
+}
+
+Results tune_all(const std::vector<std::string>& texts, Device& device, Log& log,
+                 const TuneOptions& options) {
+  Reporter reporter(options.on_progress);
+  const std::vector<Workload> workloads = tunable(texts, device, reporter);
+  const std::optional<Database> other = other_log(options);
+  SessionOptions session = session_options(options, device.state());
+  Database& database = database_of(log, reporter);
+  session.before_s = std::exchange(device.state().opening_s, 0);
+  session.on_event = [&](const Event& event) { reporter.show(event); };
+  const OpenDevice& open = device.state().open;
+  Results results;
+  std::vector<Summary> summaries;
+  nlohmann::json documents = nlohmann::json::array();
+  for (const Workload& workload : workloads) {
+    if (is_stopped(device)) break;
+    session.session_id = new_session_id();
+    const Task task = {workload, open.device, options.winograd};
+    summaries.push_back(
+        Session(task, candidates_for(task), open, {database, other ? &*other : nullptr}, session).run());
+    session.before_s = 0;
+    results.each.push_back(result_of(summaries.back(), device, log.path()));
+    if (options.on_result) options.on_result(results.each.back());
+  }
+  for (const Result& each : results.each) {
+    documents.push_back(nlohmann::json::parse(each.json));
+    if (each.code > results.code) std::tie(results.code, results.failure) = std::tie(each.code, each.failure);
+  }
+  if (is_stopped(device)) std::tie(results.code, results.failure) = kStopped;
+  results.text = overview_text(summaries);
+  results.json = dumped(documents);
+  return results;
+}
+
+}  // namespace
+
+std::string dumped(const nlohmann::json& document) {
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Result tune(const std::string& workload, Device& device, Log& log, const TuneOptions& options) {
+  return guarded([&] { return tune_all({workload}, device, log, options).each.at(0); });
+}
+
+Results tune(const std::vector<std::string>& workloads, Device& device, Log& log,
+             const TuneOptions& options) {
+  return guarded([&] { return tune_all(workloads, device, log, options); });
+}
+
+}  // namespace lehr::api

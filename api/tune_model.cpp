@@ -1,0 +1,98 @@
+// A network's convolutions and products, in turns.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "api/model_report.h"
+#include "api/sessions.h"
+#include "apply/served.h"
+#include "measure/core/format.h"
+#include "tune/many_tasks.h"
+
+namespace lehr::api {
+
+Network read_network(const Model& model, Reporter& reporter) {
+  Network network;
+  network.model = read_onnx(model.file);
+  for (const std::string& warning : network.model.warnings)
+    reporter.note(fmt::format("{}: {}", model.file, warning));
+  network.shapes = infer_shapes(network.model, {model.dims, model.inputs});
+  network.places = places_of(network.model, network.shapes);
+  return network;
+}
+
+std::string flags_of(const Model& model) {
+  std::string text = shell_quoted(model.file);
+  for (const auto& [name, size] : model.dims)
+    text += " --dim " + shell_quoted(fmt::format("{}={}", name, size));
+  for (const auto& [name, sizes] : model.inputs)
+    text += " --input " + shell_quoted(fmt::format("{}={}", name, fmt::join(sizes, "x")));
+  return text;
+}
+
+namespace {
+
+constexpr double kSecondsEach = 10;
+
+std::vector<SharedTask> tasks_of(const Network& network, const Model& model, const Limits& limits,
+                                 Reporter& reporter) {
+  if (network.places.workloads.empty())
+    throw_user("{} has no convolution and no product that could be tuned", model.file);
+  std::vector<SharedTask> tasks;
+  for (const PlacedWorkload& placed : network.places.workloads)
+    if (!lehr::why_not_served(placed.workload, limits,
+                        [&](const std::string& reason) { reporter.note("left out: " + reason); }))
+      tasks.push_back({placed.workload, static_cast<double>(placed.places.size())});
+  if (tasks.empty()) throw_user("nothing of {} can be tuned; `lehr model` says why", model.file);
+  return tasks;
+}
+
+/// The worst of all, of which something has to have run.
+std::pair<Code, std::string> outcome_of(const std::vector<SharedResult>& results) {
+  std::pair<Code, std::string> worst;
+  for (const SharedResult& each : results) {
+    if (!each.summary || (!each.summary->best && each.summary->unproven.empty())) continue;
+    const auto one = api::outcome_of(*each.summary);
+    if (one.first > worst.first) worst = one;
+  }
+  const bool any = std::ranges::any_of(results, [](const SharedResult& each) { return each.best_us > 0; });
+  if (!any && worst.first == Code::kDone) return {Code::kNothingFound, "no candidate of any workload ran"};
+  return worst;
+}
+
+ModelResult tune_network(const Model& model, Device& device, Log& log, const TuneOptions& options) {
+  Reporter reporter(options.on_progress);
+  Network network = read_network(model, reporter);
+  OpenDevice& open = device.state().open;
+  network.places = served_places(network, open.device.limits);
+  std::vector<SharedTask> tasks = tasks_of(network, model, open.device.limits, reporter);
+  SharedOptions shared;
+  shared.session = session_options(options, device.state());
+  const std::optional<Database> other = other_log(options);
+  Database& database = database_of(log, reporter);
+  if (!options.fresh) recall(tasks, open.device, options.winograd, database);
+  reporter.step(knowledge_text(tasks));
+  shared.session.before_s = std::exchange(device.state().opening_s, 0);
+  shared.session.on_event = [&](const Event& event) { reporter.show(event); };
+  shared.time_s = options.time_s > 0 ? options.time_s : kSecondsEach * static_cast<double>(tasks.size());
+  shared.saving_products = options.winograd;
+  const std::vector<SharedResult> found =
+      tune_tasks(tasks, open, {database, other ? &*other : nullptr}, shared);
+  const SharedTotals totals = totals_of(found);
+  ModelResult result = {totals.best_us, totals.default_us, totals.baseline_us};
+  result.workloads = static_cast<int>(found.size());
+  for (const SharedResult& each : found) result.trials += each.summary ? each.summary->measured : 0;
+  std::tie(result.code, result.failure) = is_stopped(device) ? kStopped : outcome_of(found);
+  result.text = report_text(flags_of(model), found, open.device, log.path());
+  result.json = dumped(document_of(model.file, found, log.path()));
+  return result;
+}
+
+}  // namespace
+
+ModelResult tune(const Model& model, Device& device, Log& log, const TuneOptions& options) {
+  return guarded([&] { return tune_network(model, device, log, options); });
+}
+
+}  // namespace lehr::api
