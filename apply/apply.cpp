@@ -123,6 +123,7 @@ Applied apply(const Network& network, const ApplyRequest& request, const Tell& t
     return answers.exact(to_text(workload), threads, reason).has_value();
   });
   Coverage coverage = coverage_of(places, answers, request, applied);
+  applied.not_counted = uncounted_nodes(network, places);
   if (!coverage.replacements.empty()) files.push_back(onnxruntime_plugin(request.compiler));
   leave_out(rewrite(model, shapes, coverage.replacements).kept, coverage, applied);
   applied.with_kernels = coverage.replacements.size();

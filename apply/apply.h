@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apply/choose_places.h"
+#include "apply/not_covered.h"
 #include "deploy/folder_files.h"
 #include "measure/host/host_compiler.h"
 
@@ -33,11 +35,19 @@ struct Applied {
   std::size_t places = 0;        ///< convolutions and products
   std::size_t with_kernels = 0;  ///< of these the ones that could be replaced
   std::size_t replaced = 0;
-  double share_of_flops = 0;  ///< of the replaced ones in the operations that are known
+  double share_of_flops = 0;  ///< of the replaced ones in the operations that are counted
   double expected_us = 0;     ///< of their kernels
   std::uint64_t prepacked_bytes = 0;
   std::map<std::string, std::size_t> reasons;  ///< why others stay the engine's, and how many
-  EngineVerdict verdict;
+  EngineVerdict verdict;                       ///< how far off it is, and how much faster
+  /// What kernels took over of the original's time, 0 to 1: all but what other operators still take. nullopt:
+  /// not measured.
+  std::optional<double> covered_share;
+  /// Those others as shares of the original's time, the largest first; together with covered_share they make
+  /// 1. Empty where that is not measured.
+  std::vector<OperatorShare> not_covered;
+  /// By operator, the nodes that share_of_flops knows nothing of.
+  std::map<std::string, std::size_t> not_counted;
   double without_saving_us = 0;   ///< PlaceChoice
   std::vector<FolderFile> files;  ///< of the folder to write; empty where what was made is not proved right
 };

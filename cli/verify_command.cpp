@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apply/report.h"
 #include "base/error.h"
 #include "api/apply.h"
 #include "apply/report.h"

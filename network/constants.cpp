@@ -103,11 +103,14 @@ std::vector<float> f32_elements(const OnnxModel& model, const OnnxTensor& tensor
   return *std::move(values);
 }
 
+bool only_reshapes(const OnnxNode& node) {
+  constexpr std::string_view kOps[] = {"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"};
+  return node.domain.empty() && !node.outputs.empty() && std::ranges::find(kOps, node.op) != std::end(kOps);
+}
+
 Constants::Constants(const OnnxModel& model, const GraphShapes& shapes) : model_(model), shapes_(shapes) {
   for (const OnnxNode& node : model.nodes)
-    for (const std::string_view op : {"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"})
-      if (node.op == op && node.domain.empty() && !node.outputs.empty())
-        reshaped_[node.outputs[0]] = node.input(0);
+    if (only_reshapes(node)) reshaped_[node.outputs[0]] = node.input(0);
 }
 
 const OnnxTensor* Constants::find(std::string_view value) const {

@@ -29,6 +29,9 @@ ExternalFiles external_files(const OnnxModel& model);
 /// many as its shape says, or its file cannot be read.
 std::vector<float> f32_elements(const OnnxModel& model, const OnnxTensor& tensor);
 
+/// Whether a node computes nothing: its one output is its first input, perhaps in another shape.
+bool only_reshapes(const OnnxNode& node);
+
 /// The constants of a model by the names of values.
 class Constants {
  public:

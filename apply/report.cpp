@@ -1,0 +1,118 @@
+#include "apply/report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "measure/core/format.h"
+
+namespace lehr {
+namespace {
+
+/// What is less is told in sum.
+constexpr double kLeastNamed = 0.01;
+
+std::string not_covered_text(const std::vector<OperatorShare>& operators) {
+  std::vector<std::string> named;
+  double others = 0;
+  for (const OperatorShare& each : operators)
+    if (each.share >= kLeastNamed)
+      named.push_back(fmt::format("{} {:.1f} %", printable(each.name), 100 * each.share));
+    else
+      others += each.share;
+  if (others > 0) named.push_back(fmt::format("others {:.1f} %", 100 * others));
+  return fmt::format("{}", fmt::join(named, ", "));
+}
+
+std::string engine_text(const Applied& applied) {
+  const EngineVerdict& verdict = applied.verdict;
+  if (verdict.proof != Proof::kRight) return fmt::format("not verified: {}\n", printable(verdict.failure));
+  std::string text = fmt::format("ONNX Runtime {}: {}\n", verdict.engine, agreement_text(verdict));
+  if (verdict.speedup > 0) text += speedup_text(verdict) + "\n";
+  if (applied.without_saving_us > 0)
+    text += fmt::format("without Winograd's kernels, which do fewer products and round more: {}\n",
+                        format_time_us(applied.without_saving_us));
+  return text;
+}
+
+}  // namespace
+
+std::string agreement_text(const EngineVerdict& verdict) {
+  std::string text = fmt::format("{} within {:.1g} of their ranges",
+                                 verdict.uncompared.empty() ? "outputs" : "the other outputs", verdict.worst);
+  if (verdict.own > 0) text += fmt::format("; the original itself differs by {:.1g}", verdict.own);
+  for (const std::string& each : verdict.uncompared) text += "\nnot compared: output " + printable(each);
+  for (const std::string& each : verdict.notes) text += "\n" + printable(each);
+  return text;
+}
+
+std::string speedup_text(const EngineVerdict& verdict) {
+  return fmt::format("original {}, rewritten {}: {}", format_time_us(verdict.original_us),
+                     format_time_us(verdict.rewritten_us), format_ratio(verdict.speedup));
+}
+
+std::string coverage_text(const Applied& applied) {
+  if (applied.covered_share) {
+    std::string text =
+        fmt::format("kernels cover {:.1f} % of the original's time", 100 * *applied.covered_share);
+    if (!applied.not_covered.empty()) text += "; not covered: " + not_covered_text(applied.not_covered);
+    return text;
+  }
+  std::vector<std::string> named;
+  for (const auto& [name, nodes] : applied.not_counted)
+    named.push_back(fmt::format("{} x {}", nodes, printable(name)));
+  return named.empty() ? "" : fmt::format("not counted: {}", fmt::join(named, ", "));
+}
+
+std::string report_text(const Applied& applied) {
+  std::string text = fmt::format(
+      "{} of {} convolutions and products by kernels{}: {} expected\n", applied.replaced, applied.places,
+      applied.covered_share
+          ? ""
+          : fmt::format(", {:.1f} % of the operations that are counted", 100 * applied.share_of_flops),
+      format_time_us(applied.expected_us));
+  if (applied.prepacked_bytes > 0)
+    text += fmt::format("{:.1f} MB of prepacked weights beside the model's own\n",
+                        static_cast<double>(applied.prepacked_bytes) / 1e6);
+  for (const auto& [reason, count] : applied.reasons)
+    text += fmt::format("left to the engine: {} x {}\n", count, printable(reason));
+  if (const std::size_t removed = applied.with_kernels - applied.replaced; removed > 0)
+    text +=
+        fmt::format("left to the engine: {} x the model is faster so, though there is a kernel\n", removed);
+  if (applied.with_kernels > 0) text += engine_text(applied);
+  if (const std::string coverage = coverage_text(applied); !coverage.empty()) text += coverage + "\n";
+  if (applied.replaced == 0) text += "nothing gains: the model is written as it was\n";
+  return text;
+}
+
+nlohmann::json to_json(const Applied& applied) {
+  const EngineVerdict& verdict = applied.verdict;
+  nlohmann::json not_covered = nlohmann::json::array();
+  for (const OperatorShare& each : applied.not_covered)
+    not_covered.push_back({{"operator", each.name}, {"share", each.share}});
+  return {
+      {"places", applied.places},
+      {"with_kernels", applied.with_kernels},
+      {"replaced", applied.replaced},
+      {"share_of_flops", applied.share_of_flops},
+      {"not_counted", applied.not_counted},
+      {"covered_share", applied.covered_share ? nlohmann::json(*applied.covered_share) : nlohmann::json()},
+      {"not_covered", std::move(not_covered)},
+      {"expected_us", applied.expected_us},
+      {"prepacked_bytes", applied.prepacked_bytes},
+      {"reasons", applied.reasons},
+      {"engine", verdict.engine},
+      {"original_us", verdict.original_us},
+      {"rewritten_us", verdict.rewritten_us},
+      {"speedup", verdict.speedup},
+      {"without_winograd_us", applied.without_saving_us},
+      {"worst_difference", verdict.worst},
+      {"own_difference", verdict.own},
+      {"not_compared", verdict.uncompared},
+      {"notes", verdict.notes},
+      {"not_verified", verdict.failure}};
+}
+
+}  // namespace lehr
