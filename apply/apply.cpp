@@ -102,7 +102,8 @@ PlaceChoice chosen(const Network& network, const std::vector<Replacement>& repla
   std::size_t bytes = network.model.bytes->size();
   for (const FolderFile& file : files)
     bytes += file.source.empty() ? file.bytes.size() : std::filesystem::file_size(file.source);
-  const TempDir directory(bytes > kMostInMemory && request.scratch.empty() ? "/tmp" : "");
+  const std::string& scratch = request.check.tools.scratch;
+  const TempDir directory(bytes > kMostInMemory && scratch.empty() ? "/tmp" : scratch);
   const std::string folder = directory.path() + "/draft";
   fill_folder(folder, files);
   return choose_places(network, replacements, folder, request.check, request.seconds, tell);

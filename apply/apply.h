@@ -21,8 +21,6 @@ struct ApplyRequest {
   bool saving_products = true;
   /// Of the plug-in.
   HostCompilerOptions compiler;
-  /// TMPDIR, where the user has set it.
-  std::string scratch;
   EngineCheck check;
   /// The engine, whether outputs agree and what pays; else all that has a kernel is replaced.
   bool ask = true;

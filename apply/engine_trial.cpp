@@ -86,7 +86,7 @@ onnxruntime::TrialReport try_networks(const Network& network,
   request.all_kinds = all_kinds;
   request.tolerance = check.tolerance;
   request.seconds = seconds;
-  return onnxruntime::try_models_apart(request, check.executable, seconds + kOverheadS);
+  return onnxruntime::try_models_apart(request, check.tools, seconds + kOverheadS, check.stop);
 }
 
 EngineVerdict try_folder(const Network& network, const std::string& folder, const EngineCheck& check,

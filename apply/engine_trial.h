@@ -1,6 +1,7 @@
 // What an inference engine says of a rewritten network: that it computes the same, and how fast it is.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,9 +15,10 @@ namespace lehr {
 
 /// How networks are tried.
 struct EngineCheck {
-  std::string original;                ///< the path of the network that others are compared with
-  std::vector<std::string> libraries;  ///< onnxruntime::find_libraries()
-  std::string executable;              ///< try_models_apart()
+  std::string original;                     ///< the path of the network that others are compared with
+  std::vector<std::string> libraries;       ///< onnxruntime::find_libraries()
+  ToolPaths tools;                          ///< try_models_apart()
+  const std::atomic<bool>* stop = nullptr;  ///< try_models_apart()
   int threads = 1;
   std::uint64_t seed = 0;
   ShapeBindings bindings;                         ///< of the inputs' shapes; what they leave open is 1

@@ -269,7 +269,7 @@ int run(const Plan& plan) {
   HostCompiler compiler;
   task.device.compiler = compiler.identity();
   LocalOptions options;
-  options.worker.executable = plan.lehr;
+  options.worker.program = plan.lehr;
   LocalMeasurer measurer(compiler, options);
   measurer.prepare(asked_problem(task.workload, plan.seed));
   const Candidates candidates = candidates_for(task);

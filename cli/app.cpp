@@ -26,8 +26,6 @@
 #include "cli/show_command.h"
 #include "cli/tune_command.h"
 #include "cli/verify_command.h"
-#include "measure/system/temp_dir.h"
-#include "measure/worker/worker_main.h"
 
 namespace lehr {
 namespace {
@@ -173,7 +171,6 @@ int CommandLine::run(int argc, char** argv) {
                  fmt::join(names_of_subcommands(*reached), ", "));
     throw_user("{}", one_line(error.what()));
   }
-  make_temp_dirs_in(parts_->environment.scratch);
   for (const Parts::Command& command : parts_->commands)
     if (command.app->parsed()) return command.run();
   fmt::print(
@@ -185,14 +182,6 @@ int CommandLine::run(int argc, char** argv) {
       "\n"
       "lehr --help lists all commands, lehr COMMAND --help the flags of one.\n");
   return 0;
-}
-
-int run_worker(int argc, char** argv) {
-  const std::string_view flag = argc == 4 ? argv[2] : "";
-  const std::optional<std::int64_t> descriptor = argc == 4 ? parse_int(argv[3]) : std::nullopt;
-  if (flag != "--fd" || !descriptor || *descriptor < 0 || *descriptor > 1'000'000)
-    throw_user("lehr worker is started by lehr itself, with --fd N");
-  return worker_main(static_cast<int>(*descriptor), static_cast<int>(*descriptor));
 }
 
 }  // namespace lehr

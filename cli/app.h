@@ -24,8 +24,4 @@ class CommandLine {
   std::unique_ptr<Parts> parts_;
 };
 
-/// The hidden command that runs candidates: `lehr worker --fd N` with a socket to its parent. Returns the
-/// exit code.
-int run_worker(int argc, char** argv);
-
 }  // namespace lehr

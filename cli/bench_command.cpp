@@ -154,7 +154,7 @@ int BenchCommand::run() {
   const Workload workload = problem_.workload();
   const DeviceChoice choice = device_choice();
   const double seconds = parse_duration("--time", time_);
-  const OpenDevice setup = open_device(choice, workload, {environment_, own_executable()});
+  const OpenDevice setup = open_device(choice, workload, {environment_});
   if (!setup.note.empty()) tell("note: {}", setup.note);
   const std::vector<std::string> named = baselines(setup.device.limits.target);
   std::optional<BundleAnswer> answer;

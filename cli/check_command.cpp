@@ -45,8 +45,7 @@ int CheckCommand::run() {
   SpotCheckOptions options;
   options.samples = static_cast<int>(parse_number("--samples", samples_, 1, kMostSamples));
   options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
-  const OpenDevice setup =
-      open_device(choice, workloads[0], {environment_, own_executable(), 0, Timings::kShort});
+  const OpenDevice setup = open_device(choice, workloads[0], {environment_, 0, Timings::kShort, &end_flag()});
   if (!setup.note.empty()) tell("note: {}", setup.note);
   workloads = problem_.served_by(setup.device, std::move(workloads),
                                  [](const std::string& reason) { tell("note: left out: {}", reason); });

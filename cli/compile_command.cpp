@@ -116,7 +116,7 @@ int CompileCommand::run() {
     sources.push_back(emit(kernels.lower(point)));
   }
   const std::unique_ptr<Compiler> compiler =
-      make_compiler(device.limits, environment_, own_executable(), jobs, kernel_.isa());
+      make_compiler(device.limits, environment_, {jobs, kernel_.isa()});
 
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<Compiled> results = compiler->compile(sources);

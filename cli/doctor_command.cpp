@@ -37,8 +37,8 @@ Finding found(const std::string& what, const std::function<std::string()>& probe
   }
 }
 
-std::string describe_temp() {
-  const TempDir directory;
+std::string describe_temp(const std::string& scratch) {
+  const TempDir directory(scratch);
   struct statvfs space = {};
   if (statvfs(directory.path().c_str(), &space) != 0)
     throw_environment("{} cannot be looked at", directory.path());
@@ -85,7 +85,7 @@ int DoctorCommand::run() {
         findings.push_back(found(std::string(library->name),
                                  [&] { return library->describe(backend->library_folders(environment_)); }));
   }
-  findings.push_back(found("temporary files", describe_temp));
+  findings.push_back(found("temporary files", [this] { return describe_temp(environment_.scratch); }));
   findings.push_back(found("database", [&] { return describe_database(database_); }));
   if (json_) {
     nlohmann::json document = nlohmann::json::array();

@@ -19,6 +19,7 @@ std::string variable(const char* name) {
 
 Environment read_environment() {
   Environment result;
+  result.program = "/proc/self/exe";
   const std::string path = variable("PATH");  // outlives the views into it
   for (const std::string_view directory : split(path, ':'))
     if (!directory.empty()) result.path.emplace_back(directory);
@@ -34,10 +35,6 @@ Environment read_environment() {
   result.scratch = variable("TMPDIR");
   if (const std::string database = variable("LEHR_DB"); !database.empty()) result.database = database;
   return result;
-}
-
-std::string own_executable() {
-  return "/proc/self/exe";
 }
 
 }  // namespace lehr

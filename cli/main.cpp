@@ -6,7 +6,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -20,7 +19,7 @@
 #include "cli/standard_streams.h"
 #include "measure/core/format.h"
 #include "measure/system/supervisor.h"
-#include "measure/vendor/onnxruntime/trial.h"
+#include "measure/worker/served_process.h"
 
 namespace {
 
@@ -61,9 +60,7 @@ int main(int argc, char** argv) {
   lehr::keep_standard_streams();
   keep_reserve();
   try {
-    if (argc >= 2 && std::string_view(argv[1]) == "worker") return lehr::run_worker(argc, argv);
-    if (argc == 4 && std::string_view(argv[1]) == "engine")
-      return lehr::onnxruntime::trial_main(argv[2], argv[3]);
+    if (const std::optional<int> code = lehr::served_process(argc, argv)) return *code;
     std::optional<lehr::Supervised> supervised;
     if (lehr::read_environment().supervised) supervised.emplace();
     lehr::take_failed_writes_as_errors();

@@ -6,8 +6,6 @@
 
 #include <cstdint>
 
-#include "measure/system/patience.h"
-
 namespace lehr {
 namespace {
 
@@ -47,13 +45,16 @@ void handle(int signal, void (*handler)(int)) {
 
 }  // namespace
 
+const std::atomic<bool>& end_flag() {
+  return interrupted;
+}
+
 const std::atomic<bool>& watch_signals() {
   handle(SIGINT, on_end);
   handle(SIGTERM, on_end);
   struct sigaction now = {};
   sigaction(SIGHUP, nullptr, &now);
   if (now.sa_handler != SIG_IGN) handle(SIGHUP, on_end);
-  give_up_when(interrupted);
   return interrupted;
 }
 

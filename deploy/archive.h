@@ -3,14 +3,15 @@
 
 #include <map>
 #include <string>
-#include <vector>
+
+#include "measure/host/host_compiler.h"
 
 namespace lehr {
 
 /// The archive of these object files, by the names of its members, without their local symbols: the same
-/// objects give the same bytes. `ar` and `strip` (binutils) are looked for in `search_path`. Throws
+/// objects give the same bytes. `ar` and `strip` (binutils) are looked for where the compiler is. Throws
 /// Error(kEnvironment).
 std::string archive_of(const std::map<std::string, std::string>& objects,
-                       const std::vector<std::string>& search_path);
+                       const HostCompilerOptions& compiler);
 
 }  // namespace lehr

@@ -20,7 +20,7 @@ std::string linked_archive(Texts kernels, const std::string& table, const HostCo
   kernels.merge(compiled({{"lehr_bundle", library_text()}, {"lehr_linked", with_header(table)}}, for_any));
   Texts objects;
   for (auto& [name, bytes] : kernels) objects[name + ".o"] = std::move(bytes);
-  return archive_of(objects, options.search_path);
+  return archive_of(objects, options);
 }
 
 void add(std::vector<FolderFile>& files, std::vector<FolderFile> more) {

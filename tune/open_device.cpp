@@ -86,8 +86,7 @@ std::optional<DeviceChoice> device_at_hand(const std::string& identity, const st
     if (!device) return std::nullopt;
     if (!identity.starts_with(identity_of(*device)))
       continue;  // all but the compiler, which takes time to ask
-    device->compiler =
-        make_compiler(device->limits, options.tools, options.executable, 1, choice.isa)->identity();
+    device->compiler = make_compiler(device->limits, options.tools, {1, choice.isa})->identity();
     for (const bool cold : {false, true}) {
       choice.cold = device->cold = cold;
       if (identity_of(*device) == identity) return choice;
@@ -108,12 +107,14 @@ OpenDevice open_device(const DeviceChoice& choice, const Workload& workload, con
   const Backend& backend = backend_of(setup.device.limits.target);
   const auto cpus = static_cast<int>(allowed_cpus().size());
   const int jobs = open.jobs != 0 ? open.jobs : backend.on_host ? cpus : std::max(1, cpus - 1);
-  setup.compiler = make_compiler(setup.device.limits, open.tools, open.executable, jobs, choice.isa);
+  setup.compiler = make_compiler(setup.device.limits, open.tools, {jobs, choice.isa, open.stop});
   setup.device.compiler = setup.compiler->identity();
   const bool cold = choice.cold || (choice.cold_on_host && backend.on_host);
   setup.device.cold = cold;
   LocalOptions options;
-  options.worker.executable = open.executable;
+  options.worker.program = open.tools.program;
+  options.worker.stop = open.stop;
+  options.temp_base = open.tools.scratch;
   options.worker.environment = worker_environment(backend, open.tools);
   options.limits = setup.device.limits;
   options.settings.device = choice.ordinal;

@@ -1,6 +1,7 @@
 // A device with the compiler and the measurer that belong to it: what is needed to run kernels.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,11 +38,11 @@ enum class Timings {
 /// What a device is opened with.
 struct OpenOptions {
   ToolPaths tools;
-  std::string executable;  ///< WorkerOptions::executable
   /// So many sources are compiled at once; 0: one per CPU, but for one that is left to the host's part in
   /// timing a GPU.
   int jobs = 0;
   Timings timings = Timings::kFull;
+  const std::atomic<bool>* stop = nullptr;  ///< once it is set nothing is waited for; nullptr: never
 };
 
 struct OpenDevice {

@@ -2,6 +2,7 @@
 // and listed in measure/worker/backends.cpp.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,13 +18,16 @@
 
 namespace lehr {
 
-/// Where tools and libraries are, as the user's environment says.
+/// Where the program, its tools and libraries are, and where temporary files go.
 struct ToolPaths {
-  std::vector<std::string> path;  ///< PATH: where compilers are looked for
-  std::string compiler;           ///< CXX: name or path of the host compiler; "" = the first that is found
-  std::string cuda_home;          ///< CUDA_HOME, else CUDA_PATH: a CUDA toolkit's folder
-  std::string library_path;       ///< LD_LIBRARY_PATH
-  std::string onnxruntime;        ///< LEHR_ONNXRUNTIME: libonnxruntime.so
+  std::string program = {};  ///< `lehr`, of this version: what is started runs in processes of it
+  std::string scratch = {};  ///< where temporary folders are made; "" as in TempDir
+  bool supervised = true;    ///< what is started ends with this process, however it ends (supervise())
+  std::vector<std::string> path = {};  ///< PATH: where compilers are looked for
+  std::string compiler = {};      ///< CXX: name or path of the host compiler; "" = the first that is found
+  std::string cuda_home = {};     ///< CUDA_HOME, else CUDA_PATH: a CUDA toolkit's folder
+  std::string library_path = {};  ///< LD_LIBRARY_PATH
+  std::string onnxruntime = {};   ///< LEHR_ONNXRUNTIME: libonnxruntime.so
 };
 
 struct DeviceRequest {
@@ -31,6 +35,13 @@ struct DeviceRequest {
   int threads = 0;                ///< of the CPU; 0: all that the process may use
   const IsaLevel* isa = nullptr;  ///< made for that level; nullptr: for all that the device has
   bool measure_rates = false;  ///< where peak rates are not known but measured, in some tens of milliseconds
+};
+
+/// How sources are compiled.
+struct CompileSettings {
+  int jobs = 1;                             ///< so many at once
+  const IsaLevel* isa = nullptr;            ///< the level that the limits are of; nullptr: native
+  const std::atomic<bool>* stop = nullptr;  ///< once it is set nothing is waited for; nullptr: never
 };
 
 /// A line of `lehr doctor`.
@@ -57,9 +68,8 @@ struct Backend {
   std::vector<std::string> (*library_folders)(const ToolPaths& tools);
   /// nullopt where candidates can be compiled, else a sentence. nullptr: always.
   std::optional<std::string> (*why_no_compiler)(const ToolPaths& tools) = nullptr;
-  /// So many sources at once, for that level (nullptr: native). nullptr: the worker compiler does it, in so
-  /// many processes.
-  std::unique_ptr<Compiler> (*compiler)(const ToolPaths& tools, int jobs, const IsaLevel* isa) = nullptr;
+  /// nullptr: the worker compiler does it, in as many processes as there are jobs.
+  std::unique_ptr<Compiler> (*compiler)(const ToolPaths& tools, const CompileSettings& settings) = nullptr;
   std::unique_ptr<WorkerCompiler> (*worker_compiler)(const WorkerCompilerOptions& options) = nullptr;
   std::unique_ptr<Runner> (*make_runner)();
   /// The kernels by which its runner, and those of its vendor libraries, check outputs of such a workload on

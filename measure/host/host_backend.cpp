@@ -17,6 +17,7 @@ HostCompilerOptions host_compiler_options(const ToolPaths& tools, const IsaLevel
   options.march = name_of(isa);
   options.compiler = tools.compiler;
   if (!tools.path.empty()) options.search_path = tools.path;
+  options.temp_base = tools.scratch;
   return options;
 }
 
@@ -28,9 +29,10 @@ std::string missing_for(const IsaLevel* isa, const ToolPaths& tools) {
 
 namespace {
 
-std::unique_ptr<Compiler> make_host_compiler(const ToolPaths& tools, int jobs, const IsaLevel* isa) {
-  HostCompilerOptions options = host_compiler_options(tools, isa);
-  options.jobs = jobs;
+std::unique_ptr<Compiler> make_host_compiler(const ToolPaths& tools, const CompileSettings& settings) {
+  HostCompilerOptions options = host_compiler_options(tools, settings.isa);
+  options.jobs = settings.jobs;
+  options.stop = settings.stop;
   return std::make_unique<HostCompiler>(std::move(options));
 }
 
@@ -45,8 +47,7 @@ std::string describe_cpu(const ToolPaths&) {
 
 constexpr MachinePart kHostParts[] = {
     {"cpu", &describe_cpu},
-    {"host compiler",
-     [](const ToolPaths& tools) { return make_host_compiler(tools, 1, nullptr)->identity(); }},
+    {"host compiler", [](const ToolPaths& tools) { return make_host_compiler(tools, {})->identity(); }},
 };
 
 }  // namespace

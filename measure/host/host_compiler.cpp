@@ -20,7 +20,6 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "measure/system/affinity.h"
-#include "measure/system/patience.h"
 #include "measure/system/process.h"
 #include "measure/system/temp_dir.h"
 #include "target/archs.h"
@@ -164,8 +163,8 @@ struct HostCompiler::State {
     Binary binary;
     binary.path = stem + ".so";
     write_file(source, text);
-    const Captured run =
-        run_captured(command(build_arguments(source, binary.path)), deadline_in(options.time_limit_s));
+    const Captured run = run_captured(command(build_arguments(source, binary.path)),
+                                      deadline_in(options.time_limit_s), options.stop);
     unlink(source.c_str());
     const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (run.succeeded()) {
@@ -256,7 +255,9 @@ std::vector<Compiled> HostCompiler::compile(std::span<const Source> sources) {
   const auto work = [&] {
     for (std::size_t i = next++; i < sources.size(); i = next++) {
       try {
-        results[i] = asked_to_end() ? Compiled(State::interrupted()) : state_->compile_one(sources[i].text);
+        const std::atomic<bool>* const stop = state_->options.stop;
+        const bool stopped = stop != nullptr && *stop;
+        results[i] = stopped ? Compiled(State::interrupted()) : state_->compile_one(sources[i].text);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!broken) broken = std::current_exception();

@@ -1,6 +1,7 @@
 // C++ source -> shared object, with the system's compiler.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,6 +27,8 @@ struct HostCompilerOptions {
   std::int64_t memory_bytes = std::int64_t{4} << 30;
   /// Where the private directory is made; "" as in TempDir.
   std::string temp_base;
+  /// Once it is set nothing more is compiled; nullptr: never.
+  const std::atomic<bool>* stop = nullptr;
   /// After ours.
   std::vector<std::string> extra_flags;
 };

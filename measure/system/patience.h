@@ -8,25 +8,26 @@
 
 namespace lehr {
 
-/// From now on whatever waits with a Patience gives up a second after it began, once `flag` is set. `flag`
-/// lives as long as the process.
-void give_up_when(const std::atomic<bool>& flag);
-/// Whether that flag is set.
-bool asked_to_end();
-
-/// Of one wait, from its construction on.
+/// Of one wait, from its construction on. It gives up a second after it began, once `stop` is set; nullptr:
+/// never.
 class Patience {
  public:
-  explicit Patience(Deadline deadline) : deadline_(deadline), given_up_at_(deadline_in(1)) {}
+  Patience(Deadline deadline, const std::atomic<bool>* stop)
+      : deadline_(deadline), given_up_at_(deadline_in(1)), stop_(stop) {}
 
   bool timed_out() const { return milliseconds_left(deadline_) == 0; }
-  bool gives_up() const { return asked_to_end() && milliseconds_left(given_up_at_) == 0; }
+  bool gives_up() const { return stop_ != nullptr && *stop_ && milliseconds_left(given_up_at_) == 0; }
   /// For poll(): until the deadline, but never so long that a flag set meanwhile goes unseen.
-  int poll_ms() const;
+  int poll_ms() const {
+    constexpr int kUnseenMs = 50;
+    const int left = milliseconds_left(deadline_);
+    return left < kUnseenMs ? left : kUnseenMs;
+  }
 
  private:
   Deadline deadline_;
   Deadline given_up_at_;
+  const std::atomic<bool>* stop_;
 };
 
 }  // namespace lehr

@@ -103,7 +103,7 @@ bool Captured::succeeded() const {
   return !timed_out && !given_up && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-Captured run_captured(const SpawnOptions& options, Deadline deadline) {
+Captured run_captured(const SpawnOptions& options, Deadline deadline, const std::atomic<bool>* stop) {
   constexpr std::size_t kMost = 64 << 10;
   auto [reader, writer] = make_pipe();
   SpawnOptions with_pipe = options;
@@ -112,7 +112,7 @@ Captured run_captured(const SpawnOptions& options, Deadline deadline) {
   const pid_t pid = spawn(with_pipe);
   writer.close();
   Captured result;
-  const Patience patience(deadline);
+  const Patience patience(deadline, stop);
   const auto end = [&] {
     result.timed_out = patience.timed_out();
     result.given_up = !result.timed_out;

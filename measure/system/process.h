@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -72,11 +73,12 @@ struct Captured {
   int status = 0;          ///< as from waitpid
   std::string output;      ///< stdout and stderr together, the first 64 KiB
   bool timed_out = false;  ///< the group was killed at the deadline
-  bool given_up = false;   ///< the group was killed because the user wants to end (patience.h)
+  bool given_up = false;   ///< the group was killed because `stop` was set
   bool succeeded() const;
 };
-/// Runs to the end or to the deadline, with the Patience of patience.h.
-Captured run_captured(const SpawnOptions& options, Deadline deadline);
+/// Runs to the end or to the deadline, with a Patience (patience.h).
+Captured run_captured(const SpawnOptions& options, Deadline deadline,
+                      const std::atomic<bool>* stop = nullptr);
 
 /// "SIGSEGV (invalid memory access)", "exited with status 3", ...
 std::string describe_exit(int status);

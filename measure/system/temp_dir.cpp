@@ -14,7 +14,6 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <utility>
 
 #include "base/error.h"
 
@@ -26,11 +25,6 @@ constexpr const char* kPrefix = "lehr-";
 constexpr const char* kLockName = "in-use";
 /// Of a directory whose lock is not held yet.
 constexpr const char* kNewPrefix = ".lehr-";
-
-std::string& chosen_base() {
-  static std::string base;
-  return base;
-}
 
 std::uint64_t free_bytes(const std::string& path) {
   struct statvfs facts{};
@@ -45,7 +39,6 @@ bool forbids_execution(const std::string& path) {
 }
 
 std::string default_base() {
-  if (!chosen_base().empty()) return chosen_base();
   constexpr std::uint64_t kEnough = 256 << 20;
   const char* shared_memory = "/dev/shm";
   if (access(shared_memory, W_OK | X_OK) == 0 && !forbids_execution(shared_memory) &&
@@ -76,10 +69,6 @@ void sweep(const std::string& base) {
 }
 
 }  // namespace
-
-void make_temp_dirs_in(std::string base) {
-  chosen_base() = std::move(base);
-}
 
 TempDir::TempDir(const std::string& base) {
   const std::string parent = base.empty() ? default_base() : base;

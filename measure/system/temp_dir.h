@@ -5,15 +5,12 @@
 
 namespace lehr {
 
-/// Before the first TempDir: where those without a base of their own are made; "": as without this call.
-void make_temp_dirs_in(std::string base);
-
 /// Removed with all its contents at destruction. What a killed process left behind is removed by the next one
 /// that makes a directory in the same place (each directory holds a file that its owner keeps locked).
 class TempDir {
  public:
-  /// `base` "": the one of make_temp_dirs_in(), else /dev/shm where it is writable, not mounted noexec and
-  /// has 256 MiB free, else /tmp. Throws Error(kEnvironment) when it cannot be made.
+  /// `base` "": /dev/shm where it is writable, not mounted noexec and has 256 MiB free, else /tmp. Throws
+  /// Error(kEnvironment) when it cannot be made.
   explicit TempDir(const std::string& base = "");
   ~TempDir();
   TempDir(const TempDir&) = delete;

@@ -26,15 +26,17 @@ std::string_view cache_policy(const Device& device) {
 }
 
 std::unique_ptr<Compiler> make_compiler(const Limits& limits, const ToolPaths& tools,
-                                        const std::string& executable, int jobs, const IsaLevel* isa) {
+                                        const CompileSettings& settings) {
   const Backend& backend = backend_of(limits.target);
-  if (backend.compiler != nullptr) return backend.compiler(tools, jobs, isa);
+  if (backend.compiler != nullptr) return backend.compiler(tools, settings);
   CompileWorkersOptions options;
-  options.worker.executable = executable;
+  options.worker.program = tools.program;
+  options.worker.stop = settings.stop;
   options.target = limits.target;
   options.compiler.arch = limits.arch;
   options.compiler.library_directories = backend.library_folders(tools);
-  options.workers = jobs;
+  options.workers = settings.jobs;
+  options.temp_base = tools.scratch;
   return std::make_unique<CompileWorkers>(std::move(options));
 }
 

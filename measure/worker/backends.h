@@ -18,10 +18,8 @@ const Backend& backend_of(Target target);
 /// call).
 std::string_view cache_policy(const Device& device);
 
-/// For a device that need not be present; `jobs` sources are compiled at once. `executable`: this program, to
-/// start workers from. `isa`: the level that the limits are of, nullptr for none.
+/// For a device that need not be present.
 std::unique_ptr<Compiler> make_compiler(const Limits& limits, const ToolPaths& tools,
-                                        const std::string& executable, int jobs,
-                                        const IsaLevel* isa = nullptr);
+                                        const CompileSettings& settings = {});
 
 }  // namespace lehr

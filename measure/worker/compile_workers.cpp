@@ -139,7 +139,7 @@ struct CompileWorkers::State {
       first = std::min(first, seat.deadline);
     }
     CHECK(!busy.empty(), "nothing is being compiled");
-    const Patience patience(first);
+    const Patience patience(first, options.worker.stop);
     while (true) {
       const int ready = poll(wanted.data(), wanted.size(), patience.poll_ms());
       if (ready < 0 && errno != EINTR)

@@ -82,14 +82,14 @@ Received receive_message(int fd, Message& message) {
   return receive_with(fd, [](int) { return std::nullopt; }, message);
 }
 
-Received receive_message(int fd, Deadline deadline, bool may_give_up, Message& message) {
-  const Patience patience(deadline);
+Received receive_message(int fd, Deadline deadline, const std::atomic<bool>* stop, Message& message) {
+  const Patience patience(deadline, stop);
   const Wait wait = [&](int one) -> std::optional<Received> {
     while (true) {
       pollfd wanted = {one, POLLIN, 0};
       if (poll(&wanted, 1, patience.poll_ms()) > 0) return std::nullopt;
       if (patience.timed_out()) return Received::kTimedOut;
-      if (may_give_up && patience.gives_up()) return Received::kGivenUp;
+      if (patience.gives_up()) return Received::kGivenUp;
     }
   };
   return receive_with(fd, wait, message);

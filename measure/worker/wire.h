@@ -2,6 +2,7 @@
 // bytes of JSON.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,8 +27,7 @@ bool send_message(int fd, const Message& message);
 enum class Received { kMessage, kClosed, kTimedOut, kGivenUp, kGarbage };
 /// Waits for ever.
 Received receive_message(int fd, Message& message);
-/// Waits until `deadline`, and gives up with a Patience (measure/system/patience.h) where that `may_give_up`.
-/// `message` is set only for kMessage.
-Received receive_message(int fd, Deadline deadline, bool may_give_up, Message& message);
+/// Waits with a Patience (measure/system/patience.h). `message` is set only for kMessage.
+Received receive_message(int fd, Deadline deadline, const std::atomic<bool>* stop, Message& message);
 
 }  // namespace lehr

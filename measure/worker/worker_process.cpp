@@ -12,12 +12,10 @@
 
 namespace lehr {
 
-WorkerProcess::WorkerProcess(const WorkerOptions& options) {
+WorkerProcess::WorkerProcess(const WorkerOptions& options) : stop_flag_(options.stop) {
   auto [ours, theirs] = make_socket_pair();
   SpawnOptions command;
-  command.command = {options.executable};
-  command.command.insert(command.command.end(), options.arguments.begin(), options.arguments.end());
-  command.command.insert(command.command.end(), {"--fd", "3"});
+  command.command = {options.program, "worker", "--fd", "3"};
   command.environment = options.environment;
   command.descriptors = {{theirs.get(), 3}};
   pid_ = spawn(command);
@@ -25,8 +23,7 @@ WorkerProcess::WorkerProcess(const WorkerOptions& options) {
   socket_ = std::move(ours);
   const std::variant<Reply, Death> first = receive(deadline_in(options.start_timeout_s));
   if (const auto* death = std::get_if<Death>(&first)) {
-    throw_environment("the worker process {} {} did not start: {}", options.executable,
-                      fmt::join(options.arguments, " "),
+    throw_environment("the worker process {} worker did not start: {}", options.program,
                       death->timed_out ? fmt::format("no answer within {:g} s", options.start_timeout_s)
                       : death->garbage ? std::string("it is not a worker of this program")
                                        : describe_exit(death->status));
@@ -35,7 +32,7 @@ WorkerProcess::WorkerProcess(const WorkerOptions& options) {
   const auto* hello = std::get_if<Hello>(reply);
   if (hello == nullptr || hello->version != kProtocolVersion) {
     die({.garbage = true});
-    throw_environment("the worker process {} is of another version of this program", options.executable);
+    throw_environment("the worker process {} is of another version of this program", options.program);
   }
 }
 
@@ -52,7 +49,7 @@ Death WorkerProcess::die(Death death) {
 
 std::variant<Reply, Death> WorkerProcess::receive(Deadline deadline, bool may_give_up) {
   Message message;
-  switch (receive_message(socket_.get(), deadline, may_give_up, message)) {
+  switch (receive_message(socket_.get(), deadline, may_give_up ? stop_flag_ : nullptr, message)) {
     case Received::kTimedOut:
       return die({.timed_out = true});
     case Received::kGivenUp:

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -14,20 +15,20 @@
 namespace lehr {
 
 struct WorkerOptions {
-  std::string executable;  ///< calls worker_main(fd, fd) when it is given `arguments`
-  std::vector<std::string> arguments = {"worker"};  ///< "--fd", "3" is appended
-  std::vector<std::string> environment;             ///< "NAME=value", on top of ours
+  std::string program;                      ///< ToolPaths::program
+  std::vector<std::string> environment;     ///< "NAME=value", on top of ours
+  const std::atomic<bool>* stop = nullptr;  ///< once it is set no candidate is waited for; nullptr: never
   // How long a candidate may have to wait for a worker; what is later is the environment's fault.
   double start_timeout_s = 30;       ///< until its first message
   double prepare_timeout_s = 120;    ///< a CUDA context and a large problem's inputs, on a busy machine
-  bool prepare_may_give_up = false;  ///< an interrupt ends the waiting for that, and the process
+  bool prepare_may_give_up = false;  ///< `stop` ends the waiting for that, and the process
 };
 
 /// How a worker ended.
 struct Death {
   int status = 0;          ///< as from waitpid
   bool timed_out = false;  ///< it was killed at the deadline
-  bool given_up = false;   ///< it was killed because the user wants to end (measure/system/patience.h)
+  bool given_up = false;   ///< it was killed because the user wants to end (WorkerOptions::stop)
   bool garbage = false;    ///< it was killed because what it sent was no answer to the last request
 };
 
@@ -60,6 +61,7 @@ class WorkerProcess {
   /// Kills it; what is known of the reason is in `death`, the status is added.
   Death die(Death death);
 
+  const std::atomic<bool>* stop_flag_;
   pid_t pid_ = -1;
   Fd socket_;
   std::uint64_t tag_ = 0;  ///< of the last request; the greeting has none

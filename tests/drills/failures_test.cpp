@@ -248,7 +248,7 @@ TEST(Drill, AThousandFailuresInOneSessionCostNothingButTheirTime) {
     DrillCompiler compiler(plans);
     ASSERT_TRUE(compiler.works());
     LocalOptions options;
-    options.worker.executable = LEHR_MEASURE_WORKER;
+    options.worker.program = LEHR_MEASURE_WORKER;
     options.run_timeout_s = kRunLimitS;
     options.sampling = {.sample_us = 200, .min_samples = 3, .min_total_us = 1000, .max_total_us = 5000};
     LocalMeasurer real(compiler, options);

@@ -41,13 +41,13 @@ TEST(Backends, SayWhyADeviceIsMissing) {
 }
 
 TEST(Backends, MakeTheCompilerOfADevice) {
-  const auto compiler = make_compiler(cpu_device(1, false).limits, {}, LEHR_MEASURE_WORKER, 1);
+  const auto compiler = make_compiler(cpu_device(1, false).limits, {});
   EXPECT_THAT(compiler->identity(), ::testing::HasSubstr("-march=native"));
   // A library that is not there is told by the worker process, as the user sees it.
   Limits limits;
   limits.target = Target::kCuda;
   limits.arch = "sm_1";
-  EXPECT_NE(testing::error_of([&] { make_compiler(limits, {}, LEHR_MEASURE_WORKER, 1); }),
+  EXPECT_NE(testing::error_of([&] { make_compiler(limits, {.program = LEHR_MEASURE_WORKER}); }),
             "nothing was thrown");
 }
 

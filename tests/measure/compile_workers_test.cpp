@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 
 CompileWorkersOptions options(int workers = 2) {
   CompileWorkersOptions options;
-  options.worker.executable = LEHR_MEASURE_WORKER;
+  options.worker.program = LEHR_MEASURE_WORKER;
   options.target = Target::kCuda;
   options.compiler.arch = "sm_90a";
   options.worker.environment = {"LD_LIBRARY_PATH=" LEHR_FAKE_NVRTC};
@@ -219,7 +219,7 @@ TEST(CompileWorkers, SaysInOneSentenceWhatIsMissing) {
     EXPECT_THAT(error.what(), HasSubstr("cannot compile for sm_20; it knows sm_75"));
   }
   CompileWorkersOptions no_worker = options();
-  no_worker.worker.executable = "/bin/true";
+  no_worker.worker.program = "/bin/true";
   EXPECT_THROW(CompileWorkers{no_worker}, Error);
 }
 

@@ -77,7 +77,7 @@ inline Source right_source(int times = 1) {
 
 inline LocalOptions local_options(int threads = 1) {
   LocalOptions options;
-  options.worker.executable = LEHR_MEASURE_WORKER;
+  options.worker.program = LEHR_MEASURE_WORKER;
   options.settings.threads = threads;
   options.limits = cpu_device(threads, false).limits;
   return options;

@@ -341,7 +341,7 @@ TEST_F(Measuring, WaitingForAWorkerHasADeadlineOfItsOwn) {
   std::ofstream(script) << "#!/bin/sh\ncat " << directory.path() << "/hello >&3\nexec sleep 60\n";
   ASSERT_EQ(chmod(script.c_str(), 0700), 0);
   LocalOptions options = local_options();
-  options.worker.executable = script;
+  options.worker.program = script;
   options.worker.prepare_timeout_s = 0.2;
   LocalMeasurer measurer = make(options);
   try {
@@ -356,7 +356,7 @@ TEST_F(Measuring, WaitingForAWorkerHasADeadlineOfItsOwn) {
 
 TEST_F(Measuring, AWorkerThatDoesNotStartIsOneClearSentence) {
   LocalOptions options = local_options();
-  options.worker.executable = "/bin/true";
+  options.worker.program = "/bin/true";
   LocalMeasurer measurer = make(options);
   try {
     measurer.prepare(square_problem());
@@ -366,7 +366,7 @@ TEST_F(Measuring, AWorkerThatDoesNotStartIsOneClearSentence) {
     EXPECT_NE(std::string(error.what()).find("/bin/true worker did not start"), std::string::npos)
         << error.what();
   }
-  options.worker.executable = "/nonexistent/lehr";
+  options.worker.program = "/nonexistent/lehr";
   LocalMeasurer another = make(options);
   EXPECT_THROW(another.prepare(square_problem()), Error);
 }

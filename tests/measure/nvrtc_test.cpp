@@ -105,7 +105,7 @@ TEST_F(Nvrtc, RemovesItsCubinsAtTheEnd) {
 
 TEST_F(Nvrtc, KeepsTheOrderOfItsSourcesInWorkerProcesses) {
   CompileWorkersOptions parallel;
-  parallel.worker.executable = LEHR_MEASURE_WORKER;
+  parallel.worker.program = LEHR_MEASURE_WORKER;
   parallel.target = Target::kCuda;
   parallel.compiler = options();
   parallel.workers = 3;
@@ -220,7 +220,7 @@ class NvrtcOfADriver : public testing::Test {
     std::filesystem::create_symlink(LEHR_FAKE_CUDA_DRIVER,
                                     directory_.path() + "/" + driver + "/libcuda.so.1");
     CompileWorkersOptions pool;
-    pool.worker.executable = LEHR_MEASURE_WORKER;
+    pool.worker.program = LEHR_MEASURE_WORKER;
     pool.worker.environment = {"LD_LIBRARY_PATH=" + directory_.path() + "/" + driver,
                                "LEHR_FAKE_CUDA_VERSION=" + driver};
     pool.target = Target::kCuda;
@@ -279,7 +279,7 @@ TEST_F(NvrtcOfADriver, SaysWhichArchitecturesAnOldOneKnows) {
   CompileWorkersOptions options;
   try {
     std::filesystem::create_symlink(LEHR_FAKE_CUDA_DRIVER, directory_.path() + "/libcuda.so.1");
-    options.worker.executable = LEHR_MEASURE_WORKER;
+    options.worker.program = LEHR_MEASURE_WORKER;
     options.worker.environment = {"LD_LIBRARY_PATH=" + directory_.path(), "LEHR_FAKE_CUDA_VERSION=12090"};
     options.target = Target::kCuda;
     options.compiler.arch = "sm_110";

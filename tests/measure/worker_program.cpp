@@ -1,15 +1,6 @@
-// The smallest worker: what `lehr worker --fd N` does, for tests that do not link the command line.
-#include <cstdlib>
-#include <string>
+// The smallest program to start workers from, for tests that do not link the command line.
+#include "measure/worker/served_process.h"
 
-#include "measure/worker/worker_main.h"
-
-int main(int count, char** words) {
-  for (int i = 1; i + 1 < count; ++i) {
-    if (std::string(words[i]) == "--fd") {
-      const int fd = std::atoi(words[i + 1]);
-      return lehr::worker_main(fd, fd);
-    }
-  }
-  return 1;
+int main(int argc, char** argv) {
+  return lehr::served_process(argc, argv).value_or(1);
 }

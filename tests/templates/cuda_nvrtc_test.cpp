@@ -214,7 +214,7 @@ Candidate candidate(const Template& family, const Workload& workload, const Conf
 int expect_they_compile_and_fit(const std::vector<Candidate>& candidates, const Limits& limits,
                                 int rejected = 0) {
   CompileWorkersOptions options;
-  options.worker.executable = LEHR_MEASURE_WORKER;
+  options.worker.program = LEHR_MEASURE_WORKER;
   options.target = Target::kCuda;
   options.compiler.arch = limits.arch;
   CompileWorkers compiler(options);

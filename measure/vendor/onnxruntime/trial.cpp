@@ -186,12 +186,13 @@ TrialReport try_models(const TrialRequest& request) {
   return report;
 }
 
-TrialReport try_models_apart(const TrialRequest& request, const std::string& executable, double limit_s) {
-  const TempDir directory;
+TrialReport try_models_apart(const TrialRequest& request, const ToolPaths& tools, double limit_s,
+                             const std::atomic<bool>* stop) {
+  const TempDir directory(tools.scratch);
   const std::string request_path = directory.path() + "/request", report_path = directory.path() + "/report";
   std::ofstream(request_path) << nlohmann::json(request).dump();
-  const Captured ran =
-      run_captured({.command = {executable, "engine", request_path, report_path}}, deadline_in(limit_s));
+  const Captured ran = run_captured({.command = {tools.program, "engine", request_path, report_path}},
+                                    deadline_in(limit_s), stop);
   TrialReport report;
   report.died = ran.timed_out || !ran.succeeded();
   if (ran.timed_out) {

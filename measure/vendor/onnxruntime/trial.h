@@ -104,8 +104,10 @@ std::vector<std::string> find_libraries(const ToolPaths& tools);
 /// engine or models do.
 TrialReport try_models(const TrialRequest& request);
 
-/// The same in a process of its own, `executable engine REQUEST REPORT`, which may take `limit_s` seconds.
-TrialReport try_models_apart(const TrialRequest& request, const std::string& executable, double limit_s);
+/// The same in a process of its own, `lehr engine REQUEST REPORT`, which may take `limit_s` seconds and is
+/// ended once `stop` is set.
+TrialReport try_models_apart(const TrialRequest& request, const ToolPaths& tools, double limit_s,
+                             const std::atomic<bool>* stop = nullptr);
 
 /// main() of that process: reads the request's file, writes the report's.
 int trial_main(const std::string& request, const std::string& report);
