@@ -44,7 +44,6 @@ ApplyRequest request_of(const Model& model, const ApplyOptions& options) {
   request.bundle = options.bundle;
   request.saving_products = options.winograd;
   request.compiler = host_compiler_options(options.tools);
-  request.scratch = options.tools.scratch;
   request.check = engine_check(model, options);
   request.ask = options.ask_engine;
   request.seconds = options.time_s;

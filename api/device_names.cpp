@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "base/args.h"
+#include "base/error.h"
 #include "measure/host/host_backend.h"
 #include "measure/system/affinity.h"
 #include "measure/worker/backends.h"

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "api/boundary.h"
-#include "api/export.h"
 #include "api/device_names.h"
-#include "base/args.h"
+#include "api/export.h"
+#include "base/version.h"
 #include "deploy/export_folder.h"
 #include "measure/core/format.h"
 #include "measure/host/host_backend.h"
@@ -33,8 +33,7 @@ std::vector<Winner> chosen_winners(const ExportOptions& options, const std::set<
   std::vector<Winner> found = winners(Database::open_read_only(options.log), filter_of(options));
   if (!workloads.empty())
     std::erase_if(found, [&](const Winner& winner) { return !workloads.contains(winner.record.workload); });
-  if (found.empty())
-    throw_not_found("{} holds no timed trial that matches; nothing is written", options.log);
+  if (found.empty()) throw_not_found("{} holds no timed trial that matches; nothing is written", options.log);
   if (options.isa.empty()) return found;
   const std::string operation = found[0].record.workload.substr(0, found[0].record.workload.find(' '));
   std::erase_if(found, [&](const Winner& winner) { return isa_level_said(winner.record.device) != level; });
@@ -59,8 +58,7 @@ void remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>&
     if (options.stop != nullptr && *options.stop)
       throw Error(Code::kInterrupted, "it was stopped; nothing is written");
     if (!again.why_not.empty())
-      reporter.note(
-          fmt::format("'{}' is not measured again: {}", winner.record.workload, again.why_not));
+      reporter.note(fmt::format("'{}' is not measured again: {}", winner.record.workload, again.why_not));
     else
       reporter.note(fmt::format("'{}' was measured again: {}{}, after {} in the log", winner.record.workload,
                                 format_time_us(again.time),
@@ -93,7 +91,7 @@ std::vector<std::string> gpu_libraries(const ToolPaths& tools) {
 
 Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads) {
   if (options.out.empty()) throw_user("--out is missing: name the folder to write, such as --out kernels");
-  FolderOptions folder = {.tool_version = kToolVersion, .embed = options.embed};
+  FolderOptions folder = {.tool_version = kVersion, .embed = options.embed};
   for (const auto& [field, values] : options.buckets) folder.buckets.push_back({field, values});
   check_replaceable(options.out, &bundle_own_files);
   Reporter reporter(options.on_progress);

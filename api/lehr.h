@@ -57,15 +57,15 @@ struct DeviceOptions {
   std::string device = "auto";  ///< "auto", "cpu", "cuda", "cuda:1"
   int threads = 0;              ///< CPU; 0: all that the process may use
   std::string isa = "native";
-  bool cold = false;            ///< caches are swept before each timed call
-  int jobs = 0;                 ///< compilers at once; 0: one for each CPU, one less with a GPU
-  std::optional<bool> overlap;  ///< compile while others are timed; nullopt: where it does not disturb
-  double run_timeout_s = 10;    ///< of a candidate's check and timing, beside what the fastest takes
+  bool cold = false;                 ///< caches are swept before each timed call
+  int jobs = 0;                      ///< compilers at once; 0: one for each CPU, one less with a GPU
+  std::optional<bool> overlap = {};  ///< compile while others are timed; nullopt: where it does not disturb
+  double run_timeout_s = 10;         ///< of a candidate's check and timing, beside what the fastest takes
   /// The caches of a CPU, at least: in a network each layer's weights evict those of the others.
   bool cold_cpu = false;
   /// For "auto": the GPU is taken where it can compute this.
   std::string workload = "gemm m=512 n=512 k=512";
-  Tools tools;
+  Tools tools = {};
   /// While it is set, what runs on the device comes to its end within a second or two, and is kept. May be
   /// set by any thread or signal handler. It outlives the device; nullptr: nothing ends it.
   const std::atomic<bool>* stop = nullptr;
@@ -95,9 +95,9 @@ class Device {
   std::unique_ptr<State> state_;
 };
 
-/// The log of all trials, a SQLite file, opened by the first call that is to write to it, and made where there
-/// is none. One call at a time; several processes and threads may have the same file open, each with a Log of
-/// its own.
+/// The log of all trials, a SQLite file, opened by the first call that is to write to it, and made where
+/// there is none. One call at a time; several processes and threads may have the same file open, each with a
+/// Log of its own.
 class Log {
  public:
   explicit Log(const std::string& path);
@@ -150,16 +150,16 @@ struct Result {
   std::string workload;  ///< canonical text
   std::string config;    ///< of the fastest kernel; "": nothing ran
   Time best, default_time;
-  double speedup = 0;            ///< over the default; 0: not known
-  std::string baseline;          ///< the fastest library; "": none was timed
+  double speedup = 0;    ///< over the default; 0: not known
+  std::string baseline;  ///< the fastest library; "": none was timed
   double baseline_us = 0;
-  double baseline_speedup = 0;   ///< over that library; 0: none
-  bool contested = false;        ///< the times are of finals, in turn; else of single trials
-  int trials = 0;                ///< measured by this call
-  Code code = Code::kDone;       ///< anything else: `failure` says why
-  std::string failure;           ///< a sentence without a full stop
-  std::string text;              ///< what `lehr tune` prints
-  std::string json;              ///< the document of `lehr tune --json`, which has all that is known
+  double baseline_speedup = 0;  ///< over that library; 0: none
+  bool contested = false;       ///< the times are of finals, in turn; else of single trials
+  int trials = 0;               ///< measured by this call
+  Code code = Code::kDone;      ///< anything else: `failure` says why
+  std::string failure;          ///< a sentence without a full stop
+  std::string text;             ///< what `lehr tune` prints
+  std::string json;             ///< the document of `lehr tune --json`, which has all that is known
 };
 
 /// What came of several; of all the worst code, its failure, and an overview.
@@ -172,21 +172,21 @@ struct Results {
 };
 
 struct TuneOptions {
-  int trials = 0;     ///< new ones of each workload; 0: no limit
-  double time_s = 0;  ///< of each workload, of a network for all of it; 0: no limit where `trials` is one,
-                      ///< else 60, and 10 for each workload of a network
-  int patience = 256;               ///< stop after so many trials without a gain; 0: never
+  int trials = 0;      ///< new ones of each workload; 0: no limit
+  double time_s = 0;   ///< of each workload, of a network for all of it; 0: no limit where `trials` is one,
+                       ///< else 60, and 10 for each workload of a network
+  int patience = 256;  ///< stop after so many trials without a gain; 0: never
   std::string strategy = "anneal";  ///< "anneal", "random", "genetic", "grid", "autotvm"
   std::uint64_t seed = 0;           ///< same seed and same log: same picks
   bool fresh = false;               ///< earlier rows of the log do not answer
   std::string transfer = "auto";    ///< hints of other tasks: "auto", "off", or the path of another log
   /// Libraries to compare with: "openblas,onednn"; "": the usual ones; "none": none.
-  std::string baselines;
-  bool winograd = true;             ///< also families that do fewer products than the sum has
+  std::string baselines = {};
+  bool winograd = true;              ///< also families that do fewer products than the sum has
   bool deterministic_check = false;  ///< the winner runs twice, and its bits are compared
-  OnProgress on_progress;
+  OnProgress on_progress = {};
   /// Gets each workload's result as soon as it is there.
-  std::function<void(const Result&)> on_result;
+  std::function<void(const Result&)> on_result = {};
 };
 
 /// Measures the default, searches, times the finalists against it and against libraries. Every trial is in
@@ -217,11 +217,12 @@ struct ModelResult {
 ModelResult tune(const Model& model, Device& device, Log& log, const TuneOptions& options = {});
 
 struct ExportOptions {
-  std::string log, out;  ///< the log's file, and the folder to write; an old one is replaced in one step
-  std::string workload, device, target, family;  ///< only winners of these; "": all
-  std::string isa;                               ///< only winners made for it; "": all
-  std::map<std::string, std::vector<std::int64_t>> buckets = {};  ///< sizes that may serve smaller ones
-  bool embed = false;                                             ///< sources, no binaries
+  std::string log = {},
+              out = {};  ///< the log's file, and the folder to write; an old one is replaced in one step
+  std::string workload = {}, device = {}, target = {}, family = {};  ///< only winners of these; "": all
+  std::string isa = {};                                              ///< only winners made for it; "": all
+  std::map<std::string, std::vector<std::int64_t>> buckets = {};     ///< sizes that may serve smaller ones
+  bool embed = false;                                                ///< sources, no binaries
   bool remeasure = false;  ///< what cannot be made again as it was measured is measured anew
   Tools tools = {};
   const std::atomic<bool>* stop = nullptr;
@@ -238,12 +239,12 @@ struct Exported {
 Exported export_kernels(const ExportOptions& options);
 
 struct ApplyOptions {
-  std::string bundle, out;  ///< what export_kernels() wrote; the folder to write
-  int threads = 0;          ///< kernels tuned for so many; 0: all that the process may use
-  double time_s = 60;       ///< in which the engine tries which places pay, at most
+  std::string bundle = {}, out = {};  ///< what export_kernels() wrote; the folder to write
+  int threads = 0;                    ///< kernels tuned for so many; 0: all that the process may use
+  double time_s = 60;                 ///< in which the engine tries which places pay, at most
   double tolerance = 1e-4;  ///< the largest difference from the original, as a share of an output's range
   std::uint64_t seed = 0;   ///< of the random inputs that both compute
-  std::string feed;         ///< real inputs in their place: an .npz file; "": none
+  std::string feed = {};    ///< real inputs in their place: an .npz file; "": none
   bool winograd = true;
   bool ask_engine = true;  ///< whether outputs agree and what pays; else all that has a kernel is replaced
   Tools tools = {};

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/progress.h"
+#include "api/progress.h"
 #include "measure/core/format.h"
 
 namespace lehr {

@@ -27,14 +27,15 @@ namespace {
 
 std::unique_ptr<Device::State> opened(const DeviceOptions& options) {
   const auto begun = std::chrono::steady_clock::now();
-  DeviceChoice choice = parse_device(
-      options.device, options.threads == 0 ? "" : std::to_string(options.threads), options.isa);
+  DeviceChoice choice =
+      parse_device(options.device, options.threads == 0 ? "" : std::to_string(options.threads), options.isa);
   choice.cold = options.cold;
   choice.cold_on_host = options.cold_cpu;
   choice.overlap = options.overlap;
   choice.run_timeout_s = options.run_timeout_s;
   auto state = std::make_unique<Device::State>();
-  state->open = open_device(choice, parse_workload(options.workload), {options.tools, options.jobs, Timings::kFull, options.stop});
+  state->open = open_device(choice, parse_workload(options.workload),
+                            {options.tools, options.jobs, Timings::kFull, options.stop});
   state->opening_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   return state;
 }
@@ -60,7 +61,9 @@ const std::string& Device::note() const {
 
 std::string Device::why_not_served(const std::string& workload) const {
   return guarded([&] {
-    return lehr::why_not_served(parse_workload(workload), state_->open.device.limits).value_or("");
+    return lehr::why_not_served(parse_workload(workload), state_->open.device.limits,
+                                [](const std::string&) {})
+        .value_or("");
   });
 }
 

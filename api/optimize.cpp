@@ -102,10 +102,9 @@ void tell_all(const Model& model, const OptimizeOptions& options, int threads, O
       {"tune", nlohmann::json::parse(result.tuned.json)},
       {"apply", applied.json.empty() ? nlohmann::json() : nlohmann::json::parse(applied.json)}};
   result.json = dumped(document);
-  result.text = fmt::format(
-      "\n{} trials of {} workloads: {} for all, {} with the defaults\n{}", result.tuned.trials,
-      result.tuned.workloads, format_time_us(result.tuned.best_us), format_time_us(result.tuned.default_us),
-      applied.text);
+  result.text = fmt::format("\n{} trials of {} workloads: {} for all, {} with the defaults\n{}",
+                            result.tuned.trials, result.tuned.workloads, format_time_us(result.tuned.best_us),
+                            format_time_us(result.tuned.default_us), applied.text);
 }
 
 Optimized optimized(const Model& model, const OptimizeOptions& options) {

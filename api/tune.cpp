@@ -5,9 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "api/device_names.h"
+#include "api/progress.h"
 #include "api/sessions.h"
 #include "api/tune_report.h"
-#include "base/text.h"
+#include "base/args.h"
+#include "base/version.h"
 #include "measure/system/affinity.h"
 #include "search/make_strategy.h"
 #include "tune/session_id.h"
@@ -31,7 +34,7 @@ SessionOptions session_options(const TuneOptions& options, const Device::State& 
   session.check_determinism = options.deterministic_check;
   if (options.baselines != "none")
     session.baselines = chosen_baselines(device.open.device.limits.target, options.baselines);
-  session.tool_version = kToolVersion;
+  session.tool_version = kVersion;
   session.session_id = new_session_id();
   return session;
 }
@@ -102,7 +105,8 @@ std::vector<Workload> tunable(const std::vector<std::string>& texts, const Devic
     else
       workloads.push_back(std::move(workload));
   }
-  if (workloads.empty()) throw_user("none of {} workloads can be tuned here; the last reason: {}", texts.size(), last);
+  if (workloads.empty())
+    throw_user("none of {} workloads can be tuned here; the last reason: {}", texts.size(), last);
   return workloads;
 }
 

@@ -42,7 +42,7 @@ std::vector<SharedTask> tasks_of(const Network& network, const Model& model, con
   std::vector<SharedTask> tasks;
   for (const PlacedWorkload& placed : network.places.workloads)
     if (!lehr::why_not_served(placed.workload, limits,
-                        [&](const std::string& reason) { reporter.note("left out: " + reason); }))
+                              [&](const std::string& reason) { reporter.note("left out: " + reason); }))
       tasks.push_back({placed.workload, static_cast<double>(placed.places.size())});
   if (tasks.empty()) throw_user("nothing of {} can be tuned; `lehr model` says why", model.file);
   return tasks;
@@ -80,7 +80,10 @@ ModelResult tune_network(const Model& model, Device& device, Log& log, const Tun
   const std::vector<SharedResult> found =
       tune_tasks(tasks, open, {database, other ? &*other : nullptr}, shared);
   const SharedTotals totals = totals_of(found);
-  ModelResult result = {totals.best_us, totals.default_us, totals.baseline_us};
+  ModelResult result;
+  result.best_us = totals.best_us;
+  result.default_us = totals.default_us;
+  result.baseline_us = totals.baseline_us;
   result.workloads = static_cast<int>(found.size());
   for (const SharedResult& each : found) result.trials += each.summary ? each.summary->measured : 0;
   std::tie(result.code, result.failure) = is_stopped(device) ? kStopped : outcome_of(found);

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "cli/progress.h"
+#include "api/progress.h"
 #include "measure/core/format.h"
 #include "target/archs.h"
 

@@ -8,10 +8,10 @@
 #include <memory>
 #include <vector>
 
+#include "base/args.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/apply_command.h"
-#include "base/args.h"
 #include "cli/bench_command.h"
 #include "cli/best_command.h"
 #include "cli/check_command.h"

@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 
 #include "api/lehr.h"
-#include "base/error.h"
 #include "base/args.h"
+#include "base/error.h"
 #include "cli/help.h"
 #include "cli/standard_streams.h"
 

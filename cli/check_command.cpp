@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/args.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "base/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/signals.h"

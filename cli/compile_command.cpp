@@ -6,10 +6,10 @@
 #include <chrono>
 #include <map>
 
+#include "base/args.h"
 #include "base/describe_json.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "base/args.h"
 #include "cli/device_flags.h"
 #include "cli/help.h"
 #include "cli/progress.h"

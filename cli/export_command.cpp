@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "api/device_names.h"
+#include "base/args.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "base/args.h"
-#include "api/device_names.h"
 #include "cli/help.h"
 #include "cli/signals.h"
 #include "cli/standard_streams.h"
@@ -61,7 +61,9 @@ int ExportCommand::run() {
   if (out_.ends_with(".json"))
     throw_user("--out {} is no folder: name one; with --embed it has the sources and how they are launched",
                out_);
-  api::ExportOptions options = {.log = database_, .out = out_};
+  api::ExportOptions options;
+  options.log = database_;
+  options.out = out_;
   const RecordFilter filter = filter_.filter();
   std::tie(options.workload, options.device, options.target, options.family) =
       std::tie(filter.workload, filter.device, filter.target, filter.family);

@@ -5,9 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/args.h"
 #include "base/error.h"
 #include "base/target.h"
-#include "base/args.h"
 #include "cli/help.h"
 #include "templates/catalog.h"
 

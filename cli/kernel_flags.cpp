@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <climits>
 
-#include "base/error.h"
 #include "base/args.h"
+#include "base/error.h"
 #include "cli/device_flags.h"
 #include "cli/help.h"
 #include "target/archs.h"

@@ -2,10 +2,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/error.h"
-#include "base/text.h"
 #include "api/sessions.h"
 #include "base/args.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "cli/standard_streams.h"
 
 namespace lehr {
@@ -43,8 +43,7 @@ api::Model ModelFlags::model() const {
   }
   for (const std::string& text : inputs_) {
     const auto [name, value] = name_and_value("--input", text);
-    if (model.inputs.contains(name))
-      throw_user("--input {} is given twice: one shape for each input", name);
+    if (model.inputs.contains(name)) throw_user("--input {} is given twice: one shape for each input", name);
     for (const std::string_view size : split(value, 'x'))
       model.inputs[name].push_back(parse_number("--input " + name, size, 1, kMostSize));
   }

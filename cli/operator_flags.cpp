@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
+#include "base/args.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "base/args.h"
 #include "cli/help.h"
 
 namespace lehr {

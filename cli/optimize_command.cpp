@@ -30,13 +30,13 @@ OptimizeCommand::OptimizeCommand(CLI::App& root, const Environment& environment)
              "the trial log; earlier rows are reused (./lehr.db, or LEHR_DB)");
   switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
   switch_flag(*command, kOutputGroup, "--quiet", quiet_, "no progress on stderr");
-  command->footer(
-      examples({{"problem", "lehr optimize resnet18.onnx --dim batch=1"},
-                {"search", "lehr optimize resnet18.onnx --dim batch=1 --time 10m"},
-                {"measuring", "lehr optimize resnet18.onnx --dim batch=1 --threads 1"},
-                {"output", "lehr optimize resnet18.onnx --dim batch=1 --out faster --json"}},
-               "The same as lehr tune --model, lehr export and lehr apply, one after the other. Ctrl-C ends it "
-               "with exit code 130; the log has what was measured, and the next run goes on from there."));
+  command->footer(examples(
+      {{"problem", "lehr optimize resnet18.onnx --dim batch=1"},
+       {"search", "lehr optimize resnet18.onnx --dim batch=1 --time 10m"},
+       {"measuring", "lehr optimize resnet18.onnx --dim batch=1 --threads 1"},
+       {"output", "lehr optimize resnet18.onnx --dim batch=1 --out faster --json"}},
+      "The same as lehr tune --model, lehr export and lehr apply, one after the other. Ctrl-C ends it "
+      "with exit code 130; the log has what was measured, and the next run goes on from there."));
 }
 
 int OptimizeCommand::run() {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "base/args.h"
 #include "base/error.h"
 #include "base/text_file.h"
-#include "base/args.h"
 #include "cli/standard_streams.h"
 #include "measure/core/format.h"
 #include "problems/list.h"

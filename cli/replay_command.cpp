@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/args.h"
 #include "base/error.h"
 #include "base/file_output.h"
-#include "base/args.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/replay_report.h"

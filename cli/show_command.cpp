@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "base/args.h"
+#include "base/error.h"
 #include "cli/device_flags.h"
 #include "cli/help.h"
 #include "cli/show_model.h"

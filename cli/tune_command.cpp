@@ -4,7 +4,6 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
-
 #include "api/device_names.h"
 #include "base/args.h"
 #include "base/error.h"
@@ -12,8 +11,8 @@
 #include "cli/help.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
-#include "search/make_strategy.h"
 #include "cli/standard_streams.h"
+#include "search/make_strategy.h"
 
 namespace lehr {
 namespace {
@@ -95,7 +94,8 @@ api::DeviceOptions TuneCommand::device_options(const std::string& workload) cons
   // In a model each layer's weights evict the other layers'.
   options.cold_cpu = model_.given() && !warm_;
   if (!jobs_.empty()) options.jobs = parse_jobs(jobs_);
-  if (parse_choice("--overlap", overlap_, {"auto", "on", "off"}) != "auto") options.overlap = overlap_ == "on";
+  if (parse_choice("--overlap", overlap_, {"auto", "on", "off"}) != "auto")
+    options.overlap = overlap_ == "on";
   options.stop = &watch_signals();
   return options;
 }

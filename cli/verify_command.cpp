@@ -5,11 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "apply/report.h"
-#include "base/error.h"
 #include "api/apply.h"
 #include "apply/report.h"
 #include "base/args.h"
+#include "base/error.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/standard_streams.h"

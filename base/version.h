@@ -1,0 +1,9 @@
+// Which Lehr this is.
+#pragma once
+
+namespace lehr {
+
+/// "0.1.0"
+extern const char* const kVersion;
+
+}  // namespace lehr

@@ -1,0 +1,102 @@
+// Every `lehr ...` line of the pages is one that the command line takes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/app.h"
+
+namespace lehr {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = LEHR_SOURCE_DIR;
+
+/// The lines of code that begin with the program, each with those that it goes on on.
+std::vector<std::string> lines_of(std::istream& page) {
+  std::vector<std::string> found;
+  bool goes_on = false;
+  for (std::string line; std::getline(page, line);) {
+    const std::string_view begin = "    lehr ";
+    if (!goes_on && !line.starts_with(begin)) continue;
+    if (!goes_on) found.emplace_back();
+    goes_on = line.ends_with('\\');
+    found.back() += line.substr(0, line.size() - (goes_on ? 1 : 0));
+  }
+  return found;
+}
+
+/// Its words as a shell has them, up to a pipe, a redirection or a comment.
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words;
+  std::string word;
+  bool open = false;
+  char quote = 0;
+  const auto end_word = [&] {
+    if (open) words.push_back(word);
+    word.clear();
+    open = false;
+  };
+  for (const char c : line) {
+    if (quote != 0 ? c == quote : c == '"' || c == '\'') {
+      quote = quote != 0 ? 0 : c;
+      open = true;
+    } else if (quote == 0 && (c == '|' || c == '>' || c == '#' || c == '&' || c == ';')) {
+      break;
+    } else if (quote == 0 && c == ' ') {
+      end_word();
+    } else {
+      word += c;
+      open = true;
+    }
+  }
+  end_word();
+  return words;
+}
+
+/// "" or why the command line does not take it.
+std::string refusal(const std::vector<std::string>& words) {
+  if (std::ranges::find(words, "...") != words.end()) return "";  // a part is left out
+  CommandLine line;
+  std::vector<std::string> reversed(words.rbegin(), words.rend() - 1);
+  try {
+    line.app().parse(reversed);
+  } catch (const CLI::Success&) {
+  } catch (const CLI::ParseError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(DocumentsOfCommands, ShowWhatTheCommandLineTakes) {
+  std::vector<fs::path> pages = {kRoot / "README.md", kRoot / "CONTRIBUTING.md", kRoot / "bench/README.md"};
+  for (const auto& entry : fs::directory_iterator(kRoot / "docs"))
+    if (entry.path().extension() == ".md") pages.push_back(entry.path());
+  std::size_t shown = 0;
+  for (const fs::path& page : pages) {
+    std::ifstream text(page);
+    for (const std::string& line : lines_of(text)) {
+      ++shown;
+      EXPECT_EQ(refusal(words_of(line)), "") << page << ":" << line;
+    }
+  }
+  EXPECT_GT(shown, 20U);
+}
+
+TEST(DocumentsOfCommands, ReadLinesAsAShellDoes) {
+  std::istringstream page("text\n    lehr tune \\\n        gemm --m 1 # note\n    ls\n    lehr show --workload \"gemm m=1\" | less\n");
+  const std::vector<std::string> lines = lines_of(page);
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_THAT(words_of(lines[0]), testing::ElementsAre("lehr", "tune", "gemm", "--m", "1"));
+  EXPECT_THAT(words_of(lines[1]), testing::ElementsAre("lehr", "show", "--workload", "gemm m=1"));
+  EXPECT_NE(refusal({"lehr", "tune", "gemm", "--no-such-flag", "1"}), "");
+}
+
+}  // namespace
+}  // namespace lehr
