@@ -11,7 +11,7 @@
 #include "costmodel/features.h"
 #include "replay/origin.h"
 #include "tune/past_tasks.h"
-#include "tune/proposer.h"
+#include "tune/searcher.h"
 
 namespace lehr {
 namespace {
@@ -126,11 +126,10 @@ RecordedTask::RecordedTask(const Table& table, bool raw_knobs) : table_(&table),
 
 std::vector<double> replay(const RecordedTask& task, const ReplayOptions& options) {
   Tuner tuner = make_tuner(options.strategy, task.space(), options.seed, options.tuner);
-  Scorer scorer(task.columns(), task.row_of(), 1);
-  Learner learner(task.columns(), tuner.uses_score ? tuner.model.get() : nullptr, tuner.validity.get(),
-                  tuner.options.learner);
-  Proposer proposer(*tuner.strategy, learner, scorer, nullptr, tuner.options.batches, options.seed);
-  Seen seen;
+  if (!tuner.uses_score) tuner.model = nullptr;
+  tuner.row_of = task.row_of();
+  tuner.columns = task.columns();
+  Searcher searcher(std::move(tuner), options.seed, 1);
   std::vector<double> best;
   double best_us = std::numeric_limits<double>::infinity();
   const auto measure = [&](const std::vector<Point>& points) {
@@ -138,21 +137,20 @@ std::vector<double> replay(const RecordedTask& task, const ReplayOptions& option
     for (const Point& point : points) {
       if (best.size() == options.trials) break;
       results.push_back({point, task.time_us(point)});
-      seen.insert(point);
       best_us = std::min(best_us, results.back().time_us.value_or(best_us));
       best.push_back(best_us);
     }
-    proposer.observe(results, best_us);
+    searcher.observe(results, best_us);
   };
   if (options.transfer) {
-    proposer.start_from(*options.transfer, false);  // there is no prior here
+    searcher.start_from(*options.transfer, false);  // there is no prior here
     measure(options.transfer->first_picks(task.space(), Transfer::kWarmStarts));
   }
   while (best.size() < options.trials) {
-    proposer.refit_if_due();
+    searcher.refit_if_due();
     std::vector<Point> points;
     for (const Proposal& each :
-         proposer.propose(std::min(proposer.next_batch(), options.trials - best.size()), seen))
+         searcher.propose(std::min(searcher.next_batch(), options.trials - best.size())))
       points.push_back(each.point);
     if (points.empty()) break;
     measure(points);

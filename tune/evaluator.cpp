@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "codegen/source_hash.h"
-#include "tune/stored_kernel.h"
 
 namespace lehr {
 namespace {
@@ -17,24 +16,14 @@ struct Abandoned {};
 
 }  // namespace
 
-Evaluator::Evaluator(const Task& task, const Candidates& candidates, const SessionOptions& options,
-                     const SessionParts& parts, Trials& trials,
-                     std::function<void(const Trial&, bool)> on_trial)
-    : task_(&task),
-      candidates_(&candidates),
-      options_(&options),
-      parts_(&parts),
+Evaluator::Evaluator(const Candidates& candidates, Measurer& measurer, Database& database, Record row,
+                     Trials& trials, std::function<void(const Trial&, bool)> on_trial)
+    : candidates_(&candidates),
+      measurer_(&measurer),
+      database_(&database),
+      row_(std::move(row)),
       trials_(&trials),
-      on_trial_(std::move(on_trial)) {
-  row_.workload = to_text(task.workload);
-  row_.device = identity_of(task.device);
-  row_.target = name_of(task.device.limits.target);
-  row_.arch = task.device.limits.arch;
-  row_.session = options.session_id;
-  row_.seed = options.seed;
-  row_.tool_version = options.tool_version;
-  row_.device_hash = parts.database->append(stored_device(task.device));
-}
+      on_trial_(std::move(on_trial)) {}
 
 std::vector<std::size_t> Evaluator::measure(std::span<const Proposal> picks,
                                             const std::function<bool()>& abandon, TimeLeft left) {
@@ -70,7 +59,7 @@ std::vector<std::size_t> Evaluator::measure(std::span<const Proposal> picks,
     if (abandon()) throw Abandoned{};
   };
   try {
-    if (!sources.empty() && !abandon()) parts_->measurer->measure(sources, done, left);
+    if (!sources.empty() && !abandon()) measurer_->measure(sources, done, left);
   } catch (const Abandoned&) {
     // What is known is recorded; the rest was never measured.
   }
@@ -102,7 +91,7 @@ std::size_t Evaluator::record(const Proposal& pick, std::uint64_t source_hash, O
                               "",
                               source_hash};
   row.template_version = candidates_->version_of(row.config.family);
-  row = parts_->database->append(row);
+  row = database_->append(row);
   if (const auto* failure = std::get_if<Failure>(&row.outcome); failure && first_failure_.empty())
     first_failure_ = fmt::format("{}: {}", name_of(failure->kind), first_line(failure->text));
   const KnownTrial* best = trials_->best();

@@ -9,18 +9,21 @@
 #include <utility>
 #include <vector>
 
+#include "database/database.h"
+#include "measure/core/measurer.h"
 #include "tune/resume.h"
-#include "tune/session.h"
+#include "tune/searcher.h"
+#include "tune/task.h"
 #include "tune/trials.h"
 
 namespace lehr {
 
 class Evaluator {
  public:
-  /// Borrows everything, and stores the task's device. `on_trial(trial, is_new_best)` is called after the
-  /// trial is stored.
-  Evaluator(const Task& task, const Candidates& candidates, const SessionOptions& options,
-            const SessionParts& parts, Trials& trials, std::function<void(const Trial&, bool)> on_trial);
+  /// Borrows everything. `row` is what the session's rows have in common; `on_trial(trial, is_new_best)` is
+  /// called after the trial is stored.
+  Evaluator(const Candidates& candidates, Measurer& measurer, Database& database, Record row, Trials& trials,
+            std::function<void(const Trial&, bool)> on_trial);
 
   /// Measures `picks`; asks `abandon` after each trial and gives up the rest when it says so. Returns the
   /// positions of the new trials in trials.all(), in the order of measurement. A pick whose source is equal
@@ -50,13 +53,12 @@ class Evaluator {
  private:
   std::size_t record(const Proposal& pick, std::uint64_t source_hash, Outcome outcome);
 
-  const Task* task_;
   const Candidates* candidates_;
-  const SessionOptions* options_;
-  const SessionParts* parts_;
+  Measurer* measurer_;
+  Database* database_;
+  Record row_;
   Trials* trials_;
   std::function<void(const Trial&, bool)> on_trial_;
-  Record row_;  // what the rows of this session have in common
   std::unordered_map<std::uint64_t, std::size_t>
       by_source_;  // hash of a measured source -> position of its trial
   std::function<std::string(const Point&, double)> why_implausible_;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "measure/core/outcome.h"
 
@@ -49,5 +50,17 @@ struct Event {
 };
 
 using EventSink = std::function<void(const Event&)>;
+
+/// `sink` until it throws: that ends here, and it is not called again. What is shown must not harm what is
+/// measured.
+inline EventSink harmless(EventSink sink) {
+  return [sink = std::move(sink)](const Event& event) mutable {
+    try {
+      if (sink) sink(event);
+    } catch (...) {
+      sink = nullptr;
+    }
+  };
+}
 
 }  // namespace lehr

@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace lehr {
+namespace {
+
+/// What a task of which nothing ran counts for, in microseconds.
+constexpr double kNothingRanUs = 1e6;
+
+}  // namespace
 
 void GainCurve::add_turn(double before_us, double after_us, double seconds) {
   before_last_ = last_;
@@ -16,6 +22,29 @@ double GainCurve::next_gain() const {
   const double average = kFirst / ((1 + turns_) * (1 + turns_));
   const double own = own_ == 0 ? 0 : 0.5 * (own_ == 1 ? last_ : 0.5 * (last_ + before_last_));
   return std::max(own, average);
+}
+
+std::optional<std::size_t> next_task(std::span<const TaskState> tasks, double least_gain) {
+  double sum_us = 0, sum_s = 0;
+  int timed = 0;
+  for (const TaskState& each : tasks) {
+    sum_us += each.occurrences * each.best_us;
+    sum_s += each.curve.seconds_per_turn(0);
+    timed += each.curve.seconds_per_turn(0) > 0 ? 1 : 0;
+  }
+  const double usual_s = timed > 0 ? sum_s / timed : 1;
+  std::optional<std::size_t> best;
+  double best_rate = 0;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const TaskState& each = tasks[i];
+    const double gain_us =
+        each.occurrences * (each.best_us > 0 ? each.best_us * each.curve.next_gain() : kNothingRanUs);
+    const double rate = gain_us / each.curve.seconds_per_turn(usual_s);
+    if (!each.may_go_on || gain_us < least_gain * sum_us || rate <= best_rate) continue;
+    best = i;
+    best_rate = rate;
+  }
+  return best;
 }
 
 }  // namespace lehr

@@ -1,5 +1,10 @@
-// What a task's search has given so far, and what its next turn promises: how several tasks share their time.
+// What a task's search has given so far, what its next turn promises, and which of several tasks gets the
+// next turn.
 #pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
 
 namespace lehr {
 
@@ -28,5 +33,16 @@ class GainCurve {
   int own_ = 0;
   double seconds_ = 0;
 };
+
+/// A task among others that share their time.
+struct TaskState {
+  double occurrences = 1;  ///< in what is to become faster
+  double best_us = 0;      ///< of one occurrence; 0: nothing ran yet, so that everything is to be gained
+  GainCurve curve = GainCurve();
+  bool may_go_on = true;  ///< false: it gets no turn
+};
+/// The task whose next turn is expected to save most of the sum of all times per second; nullopt where none
+/// saves `least_gain` of the sum. A turn of a task that had none takes as long as the others' on average.
+std::optional<std::size_t> next_task(std::span<const TaskState> tasks, double least_gain);
 
 }  // namespace lehr

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -11,34 +10,29 @@
 
 #include "base/error.h"
 #include "tune/gain_curve.h"
-#include "tune/session_impl.h"
 #include "tune/stored_kernel.h"
-#include "tune/task_run.h"
 
 namespace lehr {
 namespace {
 
 /// Failures from the start after which a task is given up.
 constexpr int kFailingTrials = 32;
-/// What a task of which nothing ran counts for, in microseconds.
-constexpr double kNothingRanUs = 1e6;
-
 /// A task on its way.
 struct Shared {
   Task task;
   SharedResult result;
   GainCurve curve;
-  std::unique_ptr<TaskRun> run;  ///< nullptr: it had no turn yet
-  bool exhausted = false;        ///< nothing is left to be searched
+  std::unique_ptr<Session> session;  ///< nullptr: it had no turn yet
+  bool exhausted = false;            ///< nothing is left to be searched
 
   double best_us() const {
-    if (!run) return result.best_us;
-    const KnownTrial* best = run->session().trials().best();
+    if (!session) return result.best_us;
+    const KnownTrial* best = session->trials().best();
     return best ? *best->time_us() : 0;
   }
   double default_us() const {
-    if (!run) return result.default_us;
-    for (const KnownTrial& trial : run->session().trials().all())
+    if (!session) return result.default_us;
+    for (const KnownTrial& trial : session->trials().all())
       if (trial.picked_by == "default" && trial.time_us()) return *trial.time_us();
     return result.default_us;
   }
@@ -48,20 +42,19 @@ struct Shared {
 /// One run over all tasks.
 class TurnTaking {
  public:
-  TurnTaking(const std::vector<SharedTask>& tasks, const Device& device, const SharedOptions& options,
-             SessionParts parts)
-      : options_(options), parts_(std::move(parts)) {
-    if (!parts_.now_s)
-      parts_.now_s = [] {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-      };
-    started_s_ = parts_.now_s() - options.session.before_s;
-    sink_ = std::exchange(parts_.on_event, [this](Event event) { pass_on(std::move(event)); });
-    parts_.time_left = [this] { return TimeLeft{left_s() - finals_s(), left_s()}; };
-    tasks_.reserve(tasks.size());  // their addresses stay
-    for (const SharedTask& each : tasks) add(each, device);
-    each_s_ = options.time_s / static_cast<double>(std::max<std::size_t>(1, tasks.size()));
+  TurnTaking(const std::vector<SharedTask>& tasks, const OpenDevice& device, Logs logs,
+             const SharedOptions& options)
+      : time_s_(options.time_s), device_(device), logs_(logs), session_(options.session) {
+    if (!session_.now_s) session_.now_s = steady_now_s;
+    started_s_ = session_.now_s() - std::exchange(session_.before_s, 0);
+    sink_ = harmless(std::exchange(session_.on_event, [this](Event event) { pass_on(std::move(event)); }));
+    session_.time_left = [this] { return TimeLeft{left_s() - finals_s(), left_s()}; };
+    session_.shared_s = time_s_ / static_cast<double>(std::max<std::size_t>(1, tasks.size()));
+    session_.stop.time_s = 0;
+    session_.stop.failing_trials = kFailingTrials;
+    for (const SharedTask& each : tasks) add(each, {each.workload, device.device, options.saving_products});
   }
+  TurnTaking(const TurnTaking&) = delete;
 
   std::vector<SharedResult> run() {
     begin_new_ones();
@@ -73,15 +66,14 @@ class TurnTaking {
   }
 
  private:
-  void add(const SharedTask& each, const Device& device) {
-    Shared& shared = tasks_.emplace_back();
-    shared.task = {each.workload, device, options_.saving_products};
-    SharedResult& result = shared.result;
+  void add(const SharedTask& each, Task task) {
+    SharedResult result;
     result.workload = each.workload;
     result.occurrences = each.occurrences;
     result.knowledge = each.knowledge;
     if (each.verdict) take(*each.verdict, result);
-    shared.curve = GainCurve(static_cast<double>(each.timed) / kTurnTrials);
+    const GainCurve curve(static_cast<double>(each.timed) / kTurnTrials);
+    tasks_.push_back({std::move(task), std::move(result), curve, nullptr});
   }
 
   static void take(const Verdict& verdict, SharedResult& result) {
@@ -91,14 +83,14 @@ class TurnTaking {
     result.baseline_us = verdict.baseline_us;
   }
 
-  bool interrupted() const { return parts_.interrupted && parts_.interrupted->load(); }
-  double elapsed_s() const { return parts_.now_s() - started_s_; }
-  double left_s() const { return options_.time_s - elapsed_s(); }
+  bool interrupted() const { return device_.stop && device_.stop->load(); }
+  double elapsed_s() const { return session_.now_s() - started_s_; }
+  double left_s() const { return time_s_ - elapsed_s(); }
   /// Kept for the finals: as of so many tasks that have their part of the time for themselves.
   double finals_s() const {
     const auto begun = static_cast<double>(
-        std::ranges::count_if(tasks_, [](const Shared& each) { return each.run != nullptr; }));
-    return begun > 0 ? begun * finals_share_s(options_.time_s / begun, 0) : 0;
+        std::ranges::count_if(tasks_, [](const Shared& each) { return each.session != nullptr; }));
+    return begun > 0 ? begun * finals_share_s(time_s_ / begun, 0) : 0;
   }
   bool out_of_time() const { return interrupted() || left_s() <= finals_s(); }
 
@@ -112,54 +104,30 @@ class TurnTaking {
   }
 
   void begin(Shared& shared) {
-    SessionOptions session = options_.session;
-    session.before_s = 0;
-    session.shared_s = each_s_;
-    session.stop.time_s = 0;
-    session.stop.failing_trials = kFailingTrials;
-    session.session_id = fmt::format("{}-{}", session.session_id, &shared - tasks_.data());
     const double from_s = elapsed_s();
-    shared.run = std::make_unique<TaskRun>(shared.task, session, parts_);
-    shared.run->session().begin();
-    shared.run->session().pause();
+    SessionOptions options = session_;
+    options.session_id = fmt::format("{}-{}", options.session_id, &shared - tasks_.data());
+    shared.session = std::make_unique<Session>(shared.task, candidates_for(shared.task), device_, logs_,
+                                               std::move(options));
+    shared.session->begin();
+    shared.session->pause();
     begin_s_ = elapsed_s() - from_s;
   }
 
-  /// The expected gain of a task's next turn, in microseconds of the sum.
-  double next_gain_us(const Shared& each) const {
-    // Where nothing ran yet everything is to be gained.
-    return each.result.occurrences *
-           (each.best_us() > 0 ? each.best_us() * each.curve.next_gain() : kNothingRanUs);
-  }
-
   Shared* most_promising() {
-    double sum_us = 0, sum_s = 0;
-    int timed = 0;
-    for (const Shared& each : tasks_) {
-      sum_us += each.result.occurrences * each.best_us();
-      sum_s += each.curve.seconds_per_turn(0);
-      timed += each.curve.seconds_per_turn(0) > 0 ? 1 : 0;
-    }
-    const double usual_s = timed > 0 ? sum_s / timed : 1;
-    Shared* best = nullptr;
-    double best_rate = 0;
-    for (Shared& each : tasks_) {
-      const double gain_us = next_gain_us(each);
-      const bool worth = options_.session.stop.plateau_trials == 0 || gain_us >= kLeastGain * sum_us;
-      const double rate = gain_us / each.curve.seconds_per_turn(usual_s);
-      if (!each.run && left_s() < begin_s_) continue;
-      if (each.exhausted || !worth || rate <= best_rate) continue;
-      best = &each;
-      best_rate = rate;
-    }
-    return best;
+    std::vector<TaskState> states;
+    for (const Shared& each : tasks_)
+      states.push_back({each.result.occurrences, each.best_us(), each.curve,
+                        !each.exhausted && (each.session || left_s() >= begin_s_)});
+    const auto next = next_task(states, session_.stop.plateau_trials == 0 ? 0 : kLeastGain);
+    return next ? &tasks_[*next] : nullptr;
   }
 
   /// At least kTurnTrials, and enough of them for the inputs to have paid.
   void turn(Shared& shared) {
     const double begin_s = elapsed_s(), before_us = shared.best_us();
-    if (!shared.run) begin(shared);
-    Session& session = shared.run->session();
+    if (!shared.session) begin(shared);
+    Session& session = *shared.session;
     const double setup_before_s = session.setup_s();
     session.resume();
     const int trials_before = session.trials().measured();
@@ -181,7 +149,7 @@ class TurnTaking {
     std::vector<Shared*> due;
     for (const bool had_turns : {false, true})
       for (Shared& each : tasks_)
-        if (each.run && (each.result.turns > 0) == had_turns) due.push_back(&each);
+        if (each.session && (each.result.turns > 0) == had_turns) due.push_back(&each);
     const double all_s = std::min(finals_s(), left_s()), until_s = elapsed_s() + all_s;
     const double equal_s = all_s / static_cast<double>(due.size());
     for (std::size_t i = 0; i < due.size(); ++i) {
@@ -191,19 +159,18 @@ class TurnTaking {
   }
 
   void finish(Shared& shared, double seconds) {
-    Session& session = shared.run->session();
-    if (!interrupted()) session.resume();
+    if (!interrupted()) shared.session->resume();
     SharedResult& result = shared.result;
-    result.summary = session.end(interrupted() ? StopReason::kInterrupted : StopReason::kShared, seconds);
+    result.summary =
+        shared.session->end(interrupted() ? StopReason::kInterrupted : StopReason::kShared, seconds);
     if (result.summary->best) take(result.summary->verdict, result);
   }
 
   void pass_on(Event event) {
-    if (!sink_) return;
     SharedProgress shared;
     shared.tasks = static_cast<int>(tasks_.size());
     for (const Shared& each : tasks_) {
-      if (each.run) shared.measured += each.run->session().trials().measured();
+      if (each.session) shared.measured += each.session->trials().measured();
       const double best_us = each.best_us();
       if (best_us <= 0) continue;
       ++shared.known;
@@ -212,7 +179,7 @@ class TurnTaking {
       shared.default_us += each.result.occurrences * (default_us > 0 ? default_us : best_us);
     }
     event.elapsed_s = elapsed_s();
-    event.eta_s = std::max(0.0, options_.time_s - event.elapsed_s);
+    event.eta_s = std::max(0.0, time_s_ - event.elapsed_s);
     event.trials_per_s = event.elapsed_s > 0 ? shared.measured / event.elapsed_s : 0;
     event.measured = shared.measured;
     event.trial_limit = 0;
@@ -220,11 +187,13 @@ class TurnTaking {
     sink_(event);
   }
 
-  const SharedOptions& options_;
-  SessionParts parts_;
+  const double time_s_;
+  const OpenDevice& device_;
+  const Logs logs_;
+  SessionOptions session_;  // of each, but for its name
   EventSink sink_;
   std::vector<Shared> tasks_;
-  double started_s_ = 0, each_s_ = 0;
+  double started_s_ = 0;
   double begin_s_ = 0;  // what the last task's inputs and default took: the next one has fewer operations
 };
 
@@ -294,10 +263,10 @@ void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_pr
   }
 }
 
-std::vector<SharedResult> tune_tasks(const std::vector<SharedTask>& tasks, const Device& device,
-                                     const SharedOptions& options, const SessionParts& parts) {
+std::vector<SharedResult> tune_tasks(const std::vector<SharedTask>& tasks, const OpenDevice& device,
+                                     Logs logs, const SharedOptions& options) {
   CHECK(options.time_s > 0, "several tasks share a time, and have none");
-  return TurnTaking(tasks, device, options, parts).run();
+  return TurnTaking(tasks, device, logs, options).run();
 }
 
 SharedTotals totals_of(const std::vector<SharedResult>& results) {

@@ -59,10 +59,10 @@ struct SharedOptions {
 /// enough. New tasks get their defaults first, those with most operations
 /// before others; then each turn goes to the task with the greatest expected gain per second (gain_curve.h);
 /// when no turn promises kLeastGain of the sum any more, or time is up but for the finals, each task that had
-/// a turn has its finals. An interrupt ends it without finals. `parts.on_event` gets events with `shared`.
-/// Results in the order of `tasks`. Throws as run_session().
-std::vector<SharedResult> tune_tasks(const std::vector<SharedTask>& tasks, const Device& device,
-                                     const SharedOptions& options, const SessionParts& parts);
+/// a turn has its finals. `device.stop` ends it without finals. `options.session.on_event` gets events with
+/// `shared`. Results in the order of `tasks`. Throws as Session.
+std::vector<SharedResult> tune_tasks(const std::vector<SharedTask>& tasks, const OpenDevice& device,
+                                     Logs logs, const SharedOptions& options);
 
 /// Of the sum of all best times, below which a turn is not worth its time. With --patience 0: none.
 inline constexpr double kLeastGain = 0.0002;

@@ -12,7 +12,7 @@
 #include "measure/worker/baselines.h"
 #include "measure/worker/local_measurer.h"
 #include "templates/catalog.h"
-#include "tune/session.h"
+#include "tune/task.h"
 
 namespace lehr {
 namespace {
@@ -133,6 +133,8 @@ OpenDevice open_device(const DeviceChoice& choice, const Workload& workload, con
     options.use_reference = false;
   }
   setup.measurer = std::make_unique<LocalMeasurer>(*setup.compiler, std::move(options));
+  setup.prober = prober_of(setup.device.limits);
+  setup.bound = bound_of(setup.device.limits);
   return setup;
 }
 

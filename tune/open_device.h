@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "measure/core/backend.h"
 #include "measure/core/measurer.h"
+#include "tune/roofline.h"
 #include "workload/workload.h"
 
 namespace lehr {
@@ -49,6 +51,9 @@ struct OpenDevice {
   Device device;
   std::unique_ptr<Compiler> compiler;
   std::unique_ptr<Measurer> measurer;
+  Prober prober;                            ///< prober_of(): asked now and then while no kernel runs
+  std::function<double()> bound;            ///< bound_of(): asked before a time is called implausible
+  const std::atomic<bool>* stop = nullptr;  ///< sessions end once it is set; nullptr: nobody sets it
   std::string note;  ///< why `automatic` did not take the GPU; "" if there was nothing to choose
 };
 

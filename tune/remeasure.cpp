@@ -3,22 +3,20 @@
 #include <fmt/core.h>
 
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "measure/system/affinity.h"
 #include "tune/session.h"
 #include "tune/session_id.h"
-#include "tune/tuner.h"
 
 namespace lehr {
 namespace {
 
 /// One trial of the default and one of `wanted`, then the contest.
-Summary time_again(const Point& wanted, const Task& task, Candidates candidates, Measurer& measurer,
-                   Database& database, const std::string& tool_version,
-                   const std::atomic<bool>& interrupted) {
+Summary time_again(const Point& wanted, const Task& task, Candidates candidates, const OpenDevice& device,
+                   Database& database, const std::string& tool_version) {
   candidates.defaults.resize(1);
-  const Tuner tuner = make_tuner("random", candidates.space, 0);
   SessionOptions options;
   options.stop.trials = 1;  // the default's: what is wanted is measured whatever the budget
   options.threads = static_cast<int>(allowed_cpus().size());
@@ -28,12 +26,7 @@ Summary time_again(const Point& wanted, const Task& task, Candidates candidates,
   options.wanted = {wanted};
   options.session_id = new_session_id();
   options.tool_version = tool_version;
-  SessionParts parts;
-  parts.measurer = &measurer;
-  parts.strategy = tuner.strategy.get();
-  parts.database = &database;
-  parts.interrupted = &interrupted;
-  return run_session(task, candidates, options, parts);
+  return Session(task, std::move(candidates), device, {database}, std::move(options)).run();
 }
 
 }  // namespace
@@ -48,15 +41,15 @@ Remeasured remeasure(const Record& record, Database& database, const OpenOptions
                       "that driver and compiler; lehr tune it on the device that it is for",
                       record.device)};
     const Workload workload = parse_workload(record.workload);
-    const OpenDevice setup = open_device(*choice, workload, options);
+    OpenDevice setup = open_device(*choice, workload, options);
+    setup.stop = &interrupted;
     const Task task = {workload, setup.device};
     Candidates candidates = candidates_for(task);
     if (const auto invalid = candidates.space.why_invalid(record.config))
       return {fmt::format("its config is no longer valid: {}; lehr tune it again", *invalid)};
     const Point point = candidates.space.point_of(record.config);
     const Config wanted = candidates.space.config_of(point);
-    const Summary summary =
-        time_again(point, task, std::move(candidates), *setup.measurer, database, tool_version, interrupted);
+    const Summary summary = time_again(point, task, std::move(candidates), setup, database, tool_version);
     if (!summary.best) return {summary.first_failure};
     return {"", summary.verdict.best, summary.best->config == wanted};
   } catch (const Error& error) {

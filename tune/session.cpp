@@ -11,7 +11,7 @@
 #include "tune/consistent_tasks.h"
 #include "tune/past_tasks.h"
 #include "tune/resume.h"
-#include "tune/session_impl.h"
+#include "tune/stored_kernel.h"
 
 namespace lehr {
 namespace {
@@ -20,35 +20,54 @@ constexpr int kKnownWell = 64;  // own timings from which on other tasks are not
 constexpr int kBounds = 3;
 constexpr double kProbingShare = 0.005;  // of the session's time, that probes of the roofs may take
 
-double steady_now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 /// As it was timed: the correction by the reference kernel is no speed that was reached.
 double raw_us(const Timing& timing) {
   return timing.samples_us.empty() ? timing.time_us : estimate(timing.samples_us);
 }
 
-SessionParts completed(SessionParts parts) {
-  CHECK(parts.measurer && parts.strategy && parts.database,
-        "a session needs measurer, strategy and database");
-  if (!parts.now_s) parts.now_s = steady_now_s;
-  return parts;
+SessionOptions completed(SessionOptions options) {
+  if (!options.now_s) options.now_s = steady_now_s;
+  options.on_event = harmless(std::move(options.on_event));
+  return options;
+}
+
+/// What all rows of a session have in common; its device is stored.
+Record common_row(const Task& task, const SessionOptions& options, Database& log) {
+  Record row;
+  row.workload = to_text(task.workload);
+  row.device = identity_of(task.device);
+  row.target = name_of(task.device.limits.target);
+  row.arch = task.device.limits.arch;
+  row.session = options.session_id;
+  row.seed = options.seed;
+  row.tool_version = options.tool_version;
+  row.device_hash = log.append(stored_device(task.device));
+  return row;
 }
 
 }  // namespace
 
-Session::Session(const Task& task, const Candidates& candidates, const SessionOptions& options,
-                 const SessionParts& parts)
-    : task_(task),
-      candidates_(candidates),
-      options_(options),
-      parts_(completed(parts)),
-      started_s_(parts_.now_s()),
-      spent_before_(parts_.measurer->spent()),
-      trials_(options.stop.plateau_gain),
-      roofline_(task.workload, task.device.limits),
-      evaluator_(task_, candidates_, options_, parts_, trials_,
+double steady_now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Session::Session(Task task, Candidates candidates, const OpenDevice& device, Logs logs,
+                 SessionOptions options, Tuner tuner)
+    : task_(std::move(task)),
+      candidates_(std::move(candidates)),
+      device_(device),
+      logs_(logs),
+      options_(completed(std::move(options))),
+      started_s_(options_.now_s()),
+      elapsed_before_s_(options_.before_s),
+      spent_before_(device.measurer->spent()),
+      trials_(options_.stop.plateau_gain),
+      roofline_(task_.workload, task_.device.limits),
+      searcher_(tuner.strategy
+                    ? std::move(tuner)
+                    : make_tuner(options_.strategy, candidates_, task_.device.limits, options_.seed),
+                options_.seed, options_.threads),
+      evaluator_(candidates_, *device.measurer, logs.own, common_row(task_, options_, logs.own), trials_,
                  [this](const Trial& trial, bool best) {
                    const auto* failure = std::get_if<Failure>(&trial.outcome);
                    if (!failure)
@@ -56,32 +75,30 @@ Session::Session(const Task& task, const Candidates& candidates, const SessionOp
                    report(best ? EventKind::kNewBest : EventKind::kTrial,
                           failure ? std::string(first_line(failure->text)) : to_text(trial.config));
                  }),
-      row_of_(options.row_of ? options.row_of : kernel_rows(candidates_, task.device.limits)),
-      scorer_(options.row_of ? options.columns : feature_table().size(), row_of_, options.threads),
-      learner_(scorer_.columns(), parts_.model, parts_.validity, options.learner),
-      proposer_(*parts_.strategy, learner_, scorer_, parts_.prior, options.batches, options.seed) {
-  CHECK(!candidates.defaults.empty(), "a task without a default");
-  elapsed_before_s_ = setup_s_ = options.before_s;
-  evaluator_.set_implausible([this](const Point& point, double time_us) {
-    const auto own_flops = [&] { return ir::analyze(candidates_.lower(point)).flops; };
-    std::string why = roofline_.why_implausible(time_us, own_flops);
-    // Probes on a busy machine may be anything: only what no burst comes near is a kernel's fault.
-    for (int again = 0; !why.empty() && parts_.bound && again < kBounds; ++again) {
-      roofline_.bounded(parts_.bound());
-      why = roofline_.why_implausible(time_us, own_flops);
-    }
-    return why;
-  });
-  proposer_.vary_prior_picks(candidates_.space, task.device.limits.target);
-  summary_.workload = to_text(task.workload);
-  summary_.device = task.device.name;
-  summary_.identity = identity_of(task.device);
-  summary_.target = name_of(task.device.limits.target);
-  summary_.caches = cache_policy(task.device);
-  summary_.session = options.session_id;
-  summary_.strategy = options.strategy;
-  summary_.seed = options.seed;
-  summary_.flops = flops_of(task.workload);
+      setup_s_(options_.before_s) {
+  CHECK(!candidates_.defaults.empty(), "a task without a default");
+  evaluator_.set_implausible(
+      [this](const Point& point, double time_us) { return why_implausible(point, time_us); });
+  summary_.workload = to_text(task_.workload);
+  summary_.device = task_.device.name;
+  summary_.identity = identity_of(task_.device);
+  summary_.target = name_of(task_.device.limits.target);
+  summary_.caches = cache_policy(task_.device);
+  summary_.session = options_.session_id;
+  summary_.strategy = options_.strategy;
+  summary_.seed = options_.seed;
+  summary_.flops = flops_of(task_.workload);
+}
+
+/// Probes on a busy machine may be anything: only what no burst comes near is a kernel's fault.
+std::string Session::why_implausible(const Point& point, double time_us) {
+  const auto own_flops = [&] { return ir::analyze(candidates_.lower(point)).flops; };
+  std::string why = roofline_.why_implausible(time_us, own_flops);
+  for (int again = 0; !why.empty() && device_.bound && again < kBounds; ++again) {
+    roofline_.bounded(device_.bound());
+    why = roofline_.why_implausible(time_us, own_flops);
+  }
+  return why;
 }
 
 Summary Session::run() {
@@ -107,14 +124,14 @@ void Session::pause() {
 }
 
 Spent Session::spent() const {
-  return paused_ ? spent_here_ : spent_here_ + (parts_.measurer->spent() - spent_before_);
+  return paused_ ? spent_here_ : spent_here_ + (device_.measurer->spent() - spent_before_);
 }
 
 void Session::resume() {
   CHECK(paused_, "resumed, but not paused");
   paused_ = false;
-  started_s_ = parts_.now_s();
-  spent_before_ = parts_.measurer->spent();
+  started_s_ = options_.now_s();
+  spent_before_ = device_.measurer->spent();
 }
 
 Summary Session::end(StopReason reason, std::optional<double> finals_s) {
@@ -132,7 +149,7 @@ Summary Session::end(StopReason reason, std::optional<double> finals_s) {
   if (!interrupted()) probe_roof();
   summarize(at_stop);
   append_verdict();
-  parts_.database->expect_in_place();
+  logs_.own.expect_in_place();
   return std::move(summary_);
 }
 
@@ -141,9 +158,9 @@ void Session::prepare() {
   prepared_ = true;
   const double before_s = elapsed_s();
   report(EventKind::kSetup, summary_.workload);
-  parts_.measurer->prepare(asked_problem(task_.workload, options_.seed),
-                           other_problem(task_.workload, options_.seed),
-                           plain_source(task_.workload, task_.device.limits));
+  device_.measurer->prepare(asked_problem(task_.workload, options_.seed),
+                            other_problem(task_.workload, options_.seed),
+                            plain_source(task_.workload, task_.device.limits));
   libraries_prepared_ = false;
   inputs_s_ = elapsed_s() - before_s;
   setup_s_ += inputs_s_;
@@ -151,9 +168,9 @@ void Session::prepare() {
 
 void Session::recall_rows() {
   if (options_.reuse) {
-    const std::vector<Record> rows = parts_.database->all(
-        {.workload = summary_.workload, .device = "", .target = summary_.target, .family = ""});
-    EarlierRuns earlier = earlier_runs(rows, summary_.identity, candidates_, parts_.database->origins());
+    const std::vector<Record> rows =
+        logs_.own.all({.workload = summary_.workload, .device = "", .target = summary_.target, .family = ""});
+    EarlierRuns earlier = earlier_runs(rows, summary_.identity, candidates_, logs_.own.origins());
     summary_.resume_text = describe(earlier);
     summary_.reused = static_cast<int>(earlier.answers.size());
     evaluator_.remember(std::move(earlier.deaths));
@@ -168,7 +185,7 @@ void Session::recall_rows() {
 /// The same command after a kill or an interrupt goes on: it does not get its trials a second time.
 void Session::recall_spent(const std::vector<Record>& rows) {
   if (options_.stop.trials == 0) return;
-  const std::vector<StoredVerdict> last = parts_.database->verdicts(
+  const std::vector<StoredVerdict> last = logs_.own.verdicts(
       {.workload = summary_.workload, .device = summary_.identity, .target = "", .family = ""});
   spent_ = spent_by_cut_off_runs(rows, summary_.identity, options_.seed, last.empty() ? "" : last[0].session,
                                  options_.stop.trials);
@@ -180,29 +197,31 @@ void Session::recall_spent(const std::vector<Record>& rows) {
 
 /// Where this task is well known already, other tasks have nothing to add.
 void Session::recall_tasks() {
-  if (!parts_.model || trials_.reused_timed() >= kKnownWell) return;
-  const Database& log = parts_.transfer_from ? *parts_.transfer_from : *parts_.database;
+  if (!searcher_.tuner().model || trials_.reused_timed() >= kKnownWell) return;
+  const Tuner& tuner = searcher_.tuner();
   std::vector<PastTask> tasks = past_tasks(
-      log, task_, candidates_, row_of_, scorer_.columns(), !options_.row_of,
+      logs_.others ? *logs_.others : logs_.own, task_, candidates_, tuner.row_of, tuner.columns,
+      tuner.of_kernels,
       hint_rows(options_.stop.trials, options_.shared_s > 0 ? options_.shared_s : options_.stop.time_s));
   XgboostOptions model;
   model.seed = options_.seed;
   ConsistentTasks trusted = consistent_tasks(std::move(tasks), model);
-  const auto say = [this](const std::string& text) {
-    summary_.resume_text += (summary_.resume_text.empty() ? "" : "; ") + text;
-    report(EventKind::kResumed, text);
-  };
   if (!trusted.left_out.empty())
-    say(fmt::format(
+    tell_resumed(fmt::format(
         "{} of {} other tasks {} no hints: their times do not follow from their configs (first: {})",
         trusted.left_out.size(), trusted.left_out.size() + trusted.tasks.size(),
         trusted.left_out.size() == 1 ? "gives" : "give", trusted.left_out[0]));
   if (trusted.tasks.empty()) return;
   transfer_.emplace(std::move(trusted.tasks), model);
   warm_starts_ = transfer_->first_picks(candidates_.space, Transfer::kWarmStarts);
-  proposer_.start_from(*transfer_, warm_starts_.empty());
+  searcher_.start_from(*transfer_, warm_starts_.empty());
   for (const PastTask& past : transfer_->tasks()) summary_.evidence += static_cast<int>(past.times_us.size());
-  say(describe(*transfer_));
+  tell_resumed(describe(*transfer_));
+}
+
+void Session::tell_resumed(const std::string& text) {
+  summary_.resume_text += (summary_.resume_text.empty() ? "" : "; ") + text;
+  report(EventKind::kResumed, text);
 }
 
 void Session::learn(const std::vector<std::size_t>& positions) {
@@ -211,9 +230,8 @@ void Session::learn(const std::vector<std::size_t>& positions) {
   for (const std::size_t at : positions) {
     const KnownTrial& trial = trials_.all()[at];
     results.push_back({trial.point, trial.time_us()});
-    seen_.insert(trial.point);
   }
-  proposer_.observe(results, best ? *best->time_us() : 0);
+  searcher_.observe(results, best ? *best->time_us() : 0);
 }
 
 void Session::measure(std::span<const Proposal> picks) {
@@ -264,17 +282,20 @@ void Session::warm_up() {
 bool Session::round() {
   if (out_of_budget()) return false;
   if (time_left().most_s < seconds_per_trial() + (prepared_ ? 0 : inputs_s_)) {  // it would only be ended
-    stop_ = parts_.time_left ? StopReason::kShared : StopReason::kTime;
+    stop_ = options_.time_left ? StopReason::kShared : StopReason::kTime;
     return false;
   }
   if (!warmed_up_) {
     warm_up();
     return true;
   }
-  const bool hinted = !learner_.transfer_dropped();
-  if (proposer_.refit_if_due()) report(EventKind::kFitted, "");
-  if (hinted && learner_.transfer_dropped()) tell_that_hints_were_dropped();
-  const std::vector<Proposal> picks = propose(batch_size(proposer_.next_batch()));
+  const bool hinted = !searcher_.learner().transfer_dropped();
+  if (searcher_.refit_if_due()) report(EventKind::kFitted, "");
+  if (hinted && searcher_.learner().transfer_dropped())
+    tell_resumed(fmt::format(
+        "the hints were dropped after {} timings: they rank them the wrong way, the own model better",
+        trials_.timed() + trials_.reused_timed()));
+  const std::vector<Proposal> picks = propose(batch_size(searcher_.next_batch()));
   if (picks.empty()) {
     stop_ = StopReason::kExhausted;
     return false;
@@ -287,22 +308,14 @@ bool Session::round() {
 /// One probe at the start may meet a machine that is busy with something else. Between two batches nothing of
 /// ours runs; the share of the time that probes may take spreads them over the session.
 void Session::probe_roof() {
-  if (!parts_.prober) return;
+  if (!device_.prober) return;
   const Roof roof = roofline_.binding();
   double& cost_s = probe_cost_s_[static_cast<std::size_t>(roof)];
   if (probing_s_ + cost_s > kProbingShare * elapsed_s()) return;
   const double begin_s = elapsed_s();
-  roofline_.probed(roof, parts_.prober(roof));
+  roofline_.probed(roof, device_.prober(roof));
   cost_s = elapsed_s() - begin_s;
   probing_s_ += cost_s;
-}
-
-void Session::tell_that_hints_were_dropped() {
-  const std::string text = fmt::format(
-      "the hints were dropped after {} timings: they rank them the wrong way, the own model better",
-      trials_.timed() + trials_.reused_timed());
-  summary_.resume_text += "; " + text;
-  report(EventKind::kResumed, text);
 }
 
 /// No more than the budget still holds: proposing and compiling the rest would be wasted.
@@ -320,7 +333,7 @@ double Session::seconds_per_trial() const {
 }
 
 TimeLeft Session::time_left() const {
-  TimeLeft left = parts_.time_left ? parts_.time_left() : TimeLeft{};
+  TimeLeft left = options_.time_left ? options_.time_left() : TimeLeft{};
   const double time_s = options_.stop.time_s;
   if (time_s > 0) left.most_s = std::min(left.most_s, time_s - elapsed_s());
   if (time_s > 0) left.wanted_s = std::min(left.wanted_s, left.most_s - finals_share_s(time_s, elapsed_s()));
@@ -328,9 +341,9 @@ TimeLeft Session::time_left() const {
 }
 
 std::vector<Proposal> Session::propose(std::size_t count) {
-  std::vector<Proposal> picks = proposer_.propose(count, seen_);
+  std::vector<Proposal> picks = searcher_.propose(count);
   for (Proposal& each : picks) each.picked_by = options_.strategy;
-  if (const KnownTrial* best = trials_.best()) model_expects_gain_ = proposer_.expects_gain_over(best->point);
+  if (const KnownTrial* best = trials_.best()) model_expects_gain_ = searcher_.expects_gain_over(best->point);
   return picks;
 }
 
@@ -346,13 +359,12 @@ Progress Session::progress() const {
 
 bool Session::out_of_budget() {
   if (!stop_ && interrupted()) stop_ = StopReason::kInterrupted;
-  if (!stop_ && parts_.time_left && parts_.time_left().wanted_s <= 0) stop_ = StopReason::kShared;
+  if (!stop_ && options_.time_left && options_.time_left().wanted_s <= 0) stop_ = StopReason::kShared;
   if (!stop_) stop_ = should_stop(options_.stop, progress());
   return stop_.has_value();
 }
 
 void Session::report(EventKind kind, std::string note) {
-  if (!parts_.on_event) return;
   const Progress now = progress();
   const double searching_s = now.elapsed_s - setup_s_;
   const double rate = searching_s > 0 ? trials_.measured() / searching_s : 0;
@@ -365,22 +377,17 @@ void Session::report(EventKind kind, std::string note) {
   const KnownTrial* best = trials_.best();
   const KnownTrial* base = trials_.find(candidates_.defaults[0]);
   const Time best_time = best ? Time{*best->time_us(), interval_of(std::get<Timing>(best->outcome))} : Time{};
-  parts_.on_event({.kind = kind,
-                   .note = std::move(note),
-                   .elapsed_s = now.elapsed_s,
-                   .eta_s = eta,
-                   .measured = now.trials,
-                   .trial_limit = options_.stop.trials,
-                   .failed = trials_.failed(),
-                   .trials_per_s = rate,
-                   .default_us = base ? base->time_us().value_or(0) : 0,
-                   .best = best_time,
-                   .best_gflops = gflops_of(summary_.flops, best_time.us)});
-}
-
-Summary run_session(const Task& task, const Candidates& candidates, const SessionOptions& options,
-                    const SessionParts& parts) {
-  return Session(task, candidates, options, parts).run();
+  options_.on_event({.kind = kind,
+                     .note = std::move(note),
+                     .elapsed_s = now.elapsed_s,
+                     .eta_s = eta,
+                     .measured = now.trials,
+                     .trial_limit = options_.stop.trials,
+                     .failed = trials_.failed(),
+                     .trials_per_s = rate,
+                     .default_us = base ? base->time_us().value_or(0) : 0,
+                     .best = best_time,
+                     .best_gflops = gflops_of(summary_.flops, best_time.us)});
 }
 
 }  // namespace lehr

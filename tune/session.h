@@ -1,34 +1,35 @@
-// One task from start to result: the only place where space, model, strategy, measurer and database meet.
+// One task from start to result: the only place where space, models, strategy, measurer and database meet.
 #pragma once
 
-#include <atomic>
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "costmodel/model.h"
-#include "costmodel/validity_model.h"
 #include "database/database.h"
-#include "measure/core/measurer.h"
-#include "search/strategy.h"
+#include "tune/evaluator.h"
 #include "tune/events.h"
-#include "tune/proposer.h"
+#include "tune/open_device.h"
 #include "tune/roofline.h"
+#include "tune/searcher.h"
 #include "tune/stop.h"
 #include "tune/summary.h"
 #include "tune/task.h"
+#include "tune/trials.h"
 
 namespace lehr {
 
-inline constexpr std::string_view kUnfused = "unfused";
+/// Seconds of the steady clock.
+double steady_now_s();
 
 struct SessionOptions {
   StopRules stop;
   std::uint64_t seed = 0;
   int threads = 1;                  ///< for lowering and features
-  std::string strategy = "anneal";  ///< the name that is stored with its picks
+  std::string strategy = "anneal";  ///< the tuner's name, stored with its picks
   /// Asked to take part in the finals. kUnfused: a kernel without the epilogue, and the epilogue behind it;
   /// it has nothing to say where there is no such pair (Candidates::unfused).
   std::vector<std::string> baselines;
@@ -38,41 +39,22 @@ struct SessionOptions {
   /// Of the space: measured with the first default, whatever the budget and the log.
   std::vector<Point> wanted;
   bool check_determinism = false;  ///< the winner runs twice on the same input, and its bits are compared
-  LearnerOptions learner;
-  BatchSchedule batches;
-  double before_s = 0;      ///< of the time limit, spent before: opening the device; part of the set-up
-  double shared_s = 0;      ///< its part of a time that several sessions share; 0: it shares none
-  RowOf row_of;             ///< features; empty: of the lowered kernels
-  std::size_t columns = 0;  ///< of `row_of`
-  std::string session_id;   ///< unique: names this run in the database
+  double before_s = 0;     ///< of the time limit, spent before: opening the device; part of the set-up
+  double shared_s = 0;     ///< its part of a time that several sessions share; 0: it shares none
+  std::string session_id;  ///< unique: names this run in the database
   std::string tool_version;
-};
-
-/// What a session works with; all borrowed, all outlive the call.
-struct SessionParts {
-  Measurer* measurer = nullptr;
-  Strategy* strategy = nullptr;
-  Database* database = nullptr;
-  /// The log with the other tasks; nullptr: `database`.
-  const Database* transfer_from = nullptr;
-  /// Fitted as trials arrive; nullptr: the strategy works without scores.
-  CostModel* model = nullptr;
-  /// Learns from failures; nullptr: nothing does.
-  ValidityModel* validity = nullptr;
-  /// Scores before the first fit; nullptr: none.
-  const CostModel* prior = nullptr;
-  /// nullptr: never.
-  const std::atomic<bool>* interrupted = nullptr;
-  /// May be empty.
+  /// Told what goes on; may be empty. It ends with the first call that throws: the session goes on without.
   EventSink on_event;
   /// That several sessions share: `wanted_s` until there are no more rounds. Empty: no limit.
-  std::function<TimeLeft()> time_left = {};
+  std::function<TimeLeft()> time_left;
   /// Monotonic seconds; empty: the steady clock.
   std::function<double()> now_s;
-  /// Asked now and then while no kernel runs; empty: never.
-  Prober prober = {};
-  /// bound_of(): asked before a time is called implausible; empty: never.
-  std::function<double()> bound = {};
+};
+
+/// The logs that a session works with.
+struct Logs {
+  Database& own;                     ///< trials and verdicts go there, and earlier ones are there
+  const Database* others = nullptr;  ///< with the tasks that hint; nullptr: `own`
 };
 
 /// Measures the defaults, then what the strategy wants, until a stop rule fires; re-times the finalists;
@@ -80,7 +62,115 @@ struct SessionParts {
 /// beyond noise. Deterministic by seed given the same outcomes, as long as no time limit cuts it. Throws
 /// Error when the environment is lost (device, compiler, database); everything measured until then is in the
 /// database.
-Summary run_session(const Task& task, const Candidates& candidates, const SessionOptions& options,
-                    const SessionParts& parts);
+class Session {
+ public:
+  /// Borrows `device` (whose measurer has nothing else to do from begin() or resume() on to pause() or the
+  /// end) and the logs. `tuner`: in the place of the one that `options.strategy` names; CHECKs that there is
+  /// a default.
+  Session(Task task, Candidates candidates, const OpenDevice& device, Logs logs, SessionOptions options,
+          Tuner tuner = {});
+  Session(const Session&) = delete;
+
+  Summary run();
+
+  // What run() is made of, for sessions that take turns on one device (many_tasks.h).
+
+  /// The log's rows of this task, and the first default: enough for an answer.
+  void begin();
+  /// The first time what other tasks of the log tell, the other defaults and the warm starts; then proposes,
+  /// measures and learns once. false: a stop rule has fired, or did before.
+  bool round();
+  /// The finals and the verdict; `reason` is why there are no more rounds, where no stop rule has fired.
+  /// `finals_s`: what the finals may take, of a session that shares its time; else they have the rest of its
+  /// own.
+  Summary end(StopReason reason, std::optional<double> finals_s = std::nullopt);
+  /// Before another session uses the device, and when it is this one's again: its clock stands still
+  /// meanwhile. The inputs are made again when they are needed.
+  void pause();
+  void resume();
+
+  const Trials& trials() const { return trials_; }
+  double setup_s() const { return setup_s_; }
+  double elapsed_s() const { return elapsed_before_s_ + (paused_ ? 0 : options_.now_s() - started_s_); }
+
+ private:
+  // session.cpp
+  void prepare();
+  void recall_rows();
+  void recall_spent(const std::vector<Record>& rows);
+  void recall_tasks();
+  void measure_first_default();
+  void warm_up();
+  void choose_default();
+  /// Of what was reused and what gives hints.
+  void tell_resumed(const std::string& text);
+  std::size_t batch_size(std::size_t wanted) const;
+  std::vector<Proposal> propose(std::size_t count);
+  void measure(std::span<const Proposal> picks);
+  void learn(const std::vector<std::size_t>& positions);
+  void probe_roof();
+  std::string why_implausible(const Point& point, double time_us);
+  Progress progress() const;
+  bool out_of_budget();
+  /// `wanted_s`: until the finals are due.
+  TimeLeft time_left() const;
+  /// Of a trial, with all that it takes; 0: not known yet.
+  double seconds_per_trial() const;
+  bool interrupted() const { return device_.stop && device_.stop->load(); }
+  void report(EventKind kind, std::string note);
+  Spent spent() const;
+  // session_end.cpp
+  std::vector<std::string> libraries() const;
+  /// What they may spend on their searches, and what the log knows of these.
+  void prepare_libraries();
+  void remember_ways(const ContestEntry& library);
+  void finals();
+  /// What the finals may take from now on, and whether more would be too much.
+  TimeLeft finals_left() const;
+  std::size_t finalists(const TimeLeft& left) const;
+  std::vector<Point> entrants(std::size_t finalists, double seconds);
+  std::vector<Challenger> challengers(const std::vector<Point>& points) const;
+  void conclude_from_trials();
+  void check_determinism();
+  std::string stop_text(const Progress& at_stop) const;
+  void tell_where_time_went(Elapsed& elapsed) const;
+  /// `entries`: of the points, then of challengers and libraries.
+  void conclude_from_contest(std::vector<Point> points, std::vector<ContestEntry> entries);
+  void refuse(const Failure& failure);
+  void summarize(const Progress& at_stop);
+  void append_verdict();
+
+  const Task task_;
+  const Candidates candidates_;
+  const OpenDevice& device_;
+  const Logs logs_;
+  const SessionOptions options_;
+  double started_s_;  // or resumed
+  double elapsed_before_s_ = 0;
+  bool paused_ = false;
+  Spent spent_before_, spent_here_;  // by all until this turn; by this session in earlier turns
+  Trials trials_;
+  Roofline roofline_;
+  Searcher searcher_;
+  Evaluator evaluator_;
+  std::optional<Transfer> transfer_;
+  bool warmed_up_ = false;
+  bool libraries_prepared_ = false;  // since prepare()
+  bool model_expects_gain_ = true;
+  std::optional<StopReason> stop_;
+  std::optional<Point> default_;  // the first default that ran in this session
+  std::vector<Point> warm_starts_;
+  double setup_s_ = 0, inputs_s_ = 0, hints_s_ = 0;
+  bool prepared_ = false;
+  double first_default_s_ = 0;  // compiled, checked, timed
+  double finals_from_s_ = 0;    // when the search had ended, ...
+  Spent spent_by_search_;       // ... and what it had spent
+  double setup_by_search_s_ = 0;
+  std::optional<double> finals_until_s_;              // by elapsed_s(); of a session that shares its time
+  std::array<double, 2> probe_cost_s_ = {0.02, 0.1};  // by Roof: guessed, then what the last one took
+  double probing_s_ = 0;
+  int spent_ = 0;  // of the budget of trials, by earlier runs that were cut off
+  Summary summary_;
+};
 
 }  // namespace lehr

@@ -11,7 +11,7 @@
 #include "measure/worker/baselines.h"
 #include "tune/finals.h"
 #include "tune/resume.h"
-#include "tune/session_impl.h"
+#include "tune/session.h"
 
 namespace lehr {
 namespace {
@@ -94,7 +94,7 @@ void Session::prepare_libraries() {
   for (const std::string& name : libraries())
     searches[name].seconds = library_search_s(options_.stop, shared_s);
   if (options_.reuse) {
-    for (const StoredWay& way : parts_.database->ways(summary_.workload, summary_.identity)) {
+    for (const StoredWay& way : logs_.own.ways(summary_.workload, summary_.identity)) {
       const auto search = searches.find(way.baseline);
       if (search == searches.end()) continue;
       std::vector<LibraryFinding>& known = search->second.known;
@@ -104,13 +104,13 @@ void Session::prepare_libraries() {
         known.back().lists.push_back(way);
     }
   }
-  parts_.measurer->prepare_baselines(std::move(searches));
+  device_.measurer->prepare_baselines(std::move(searches));
 }
 
 /// For the next session, unless the log has it.
 void Session::remember_ways(const ContestEntry& library) {
   if (!library.finding) return;
-  const std::vector<StoredWay> known = parts_.database->ways(summary_.workload, summary_.identity);
+  const std::vector<StoredWay> known = logs_.own.ways(summary_.workload, summary_.identity);
   for (std::size_t i = 0; i < library.finding->lists.size(); ++i) {
     StoredWay way;
     static_cast<FoundWay&>(way) = library.finding->lists[i];
@@ -124,7 +124,7 @@ void Session::remember_ways(const ContestEntry& library) {
       return other.baseline == way.baseline && other.library == way.library && other.list == way.list &&
              static_cast<const FoundWay&>(other) == static_cast<const FoundWay&>(way);
     });
-    if (!there) parts_.database->append(way);
+    if (!there) logs_.own.append(way);
   }
 }
 
@@ -142,7 +142,7 @@ void Session::finals() {
   for (const Point& point : points) sources.push_back(evaluator_.source_of(point));
   const TimeLeft left = finals_left();
   std::vector<ContestEntry> entries =
-      parts_.measurer->contest(sources, challengers(points), libraries(), left.wanted_s, left.most_s);
+      device_.measurer->contest(sources, challengers(points), libraries(), left.wanted_s, left.most_s);
   CHECK(entries.size() >= sources.size(), "{} entries for {} sources", entries.size(), sources.size());
   const bool cut_off =
       entries[0].round_us.empty() || std::ranges::any_of(entries, [](const ContestEntry& entry) {
@@ -212,7 +212,7 @@ void Session::conclude_from_trials() {
   };
   Verdict& verdict = summary_.verdict;
   summary_.best = *best;
-  summary_.checked_by = parts_.measurer->checked_by();
+  summary_.checked_by = device_.measurer->checked_by();
   verdict.best = single_time(*best);
   const KnownTrial* base = default_ ? trials_.find(*default_) : nullptr;
   if (!base || !base->time_us()) return;
@@ -240,7 +240,7 @@ void Session::check_determinism() {
   }
   prepare();
   const auto repeated =
-      parts_.measurer->repeat(evaluator_.source_of(candidates_.space.point_of(summary_.best->config)));
+      device_.measurer->repeat(evaluator_.source_of(candidates_.space.point_of(summary_.best->config)));
   if (const auto* failure = std::get_if<Failure>(&repeated)) {
     text = fmt::format("whether the winner is deterministic could not be told: {}: {}",
                        name_of(failure->kind), first_line(failure->text));
@@ -261,8 +261,8 @@ void Session::summarize(const Progress& at_stop) {
   summary_.timed = trials_.timed();
   summary_.failed = trials_.failed();
   summary_.first_failure = evaluator_.first_failure();
-  summary_.fits = learner_.fits();
-  summary_.scored = scorer_.scored();
+  summary_.fits = searcher_.learner().fits();
+  summary_.scored = searcher_.scorer().scored();
   summary_.stop = *stop_;
   summary_.stop_text = stop_text(at_stop);
   if (summary_.best) {
@@ -319,7 +319,7 @@ void Session::append_verdict() {
   row.session = options_.session_id;
   row.record_id = summary_.best->id;
   row.json = to_json(summary_).dump();
-  parts_.database->append(row);
+  logs_.own.append(row);
 }
 
 }  // namespace lehr

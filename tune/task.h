@@ -18,6 +18,9 @@
 
 namespace lehr {
 
+/// Among the names of baselines: Candidates::unfused.
+inline constexpr std::string_view kUnfused = "unfused";
+
 struct Task {
   Workload workload;
   Device device;

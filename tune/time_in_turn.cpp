@@ -9,7 +9,6 @@
 #include "codegen/emit.h"
 #include "measure/core/ratio.h"
 #include "measure/worker/baselines.h"
-#include "tune/session.h"
 
 namespace lehr {
 namespace {

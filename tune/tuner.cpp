@@ -2,10 +2,13 @@
 #include "tune/tuner.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "costmodel/autotvm_model.h"
 #include "costmodel/ensemble_model.h"
 #include "costmodel/machine.h"
+#include "costmodel/roofline_model.h"
+#include "tune/knob_features.h"
 
 namespace lehr {
 
@@ -23,36 +26,48 @@ TunerOptions tuner_options(std::string_view name) {
   return options;
 }
 
-Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed) {
-  return make_tuner(name, space, seed, tuner_options(name));
-}
-
 Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed, const TunerOptions& options) {
   Tuner tuner;
-  tuner.options = options;
   tuner.strategy = make_strategy(name, space, options.strategy);
+  tuner.learner = options.learner;
+  tuner.batches = options.batches;
   tuner.uses_score = name == "anneal" || name == "autotvm";
   // One thread each: on a few hundred rows XGBoost's threads spend their time waiting for each other (200
   // rows, 2 cores beside other work: 9 s of CPU time on two threads, 0.2 s on one; measured 2026-11-21).
   if (name == "autotvm") {
     tuner.model = std::make_unique<AutotvmModel>();
-    tuner.takes_prior = false;
-    tuner.raw_knobs = true;
     return tuner;
   }
-  tuner.options.model.seed = tuner.options.validity.seed = seed;
+  XgboostOptions model = options.model;
+  ValidityOptions validity = options.validity;
+  model.seed = validity.seed = seed;
   if (options.members > 1)
-    tuner.model = std::make_unique<EnsembleModel>(tuner.options.model, options.members, options.optimism);
+    tuner.model = std::make_unique<EnsembleModel>(model, options.members, options.optimism);
   else
-    tuner.model = std::make_unique<XgboostModel>(tuner.options.model);
-  tuner.validity = std::make_unique<ValidityModel>(tuner.options.validity);
+    tuner.model = std::make_unique<XgboostModel>(model);
+  tuner.validity = std::make_unique<ValidityModel>(validity);
   return tuner;
 }
 
-LearnerOptions learner_options(const Tuner& tuner, Target target) {
-  LearnerOptions options = tuner.options.learner;
-  if (tuner.takes_prior) options.first_fit = std::max(options.first_fit, machine_of(target).first_picks);
-  return options;
+Tuner make_tuner(std::string_view name, const Candidates& candidates, const Limits& limits,
+                 std::uint64_t seed) {
+  Tuner tuner = make_tuner(name, candidates.space, seed, tuner_options(name));
+  if (name == "autotvm") {
+    const auto knobs = std::make_shared<const KnobFeatures>(candidates.space, KnobColumns::kRaw);
+    tuner.row_of = [knobs, rows = knobs->rows()](const Point& point, std::span<float> row) {
+      return rows(point, row);
+    };
+    tuner.columns = knobs->names().size();
+    tuner.of_kernels = false;
+    return tuner;
+  }
+  tuner.row_of = kernel_rows(candidates, limits);
+  tuner.columns = feature_table().size();
+  tuner.prior = std::make_unique<RooflineModel>(limits);
+  const std::size_t first_picks = machine_of(limits.target).first_picks;
+  tuner.learner.first_fit = std::max(tuner.learner.first_fit, first_picks);
+  if (first_picks > 0) tuner.diversity.emplace(candidates.space);
+  return tuner;
 }
 
 }  // namespace lehr

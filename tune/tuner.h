@@ -1,19 +1,29 @@
-// A whole tuner by its name: strategy, models, when they are fitted, and how much is measured at once.
+// What a searcher is made of, by a tuner's name: strategy, models, features, when it fits, how much it
+// proposes.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <optional>
 #include <string_view>
-#include <vector>
 
 #include "costmodel/model.h"
 #include "costmodel/validity_model.h"
 #include "costmodel/xgboost_model.h"
 #include "search/make_strategy.h"
-#include "tune/proposer.h"
+#include "tune/learner.h"
+#include "tune/scorer.h"
+#include "tune/tile_diversity.h"
 
 namespace lehr {
+
+/// Sizes of the batches that are measured between two looks at the model: small first, because the model is
+/// young; then enough to keep the compiler's processes busy.
+struct BatchSchedule {
+  std::size_t first = 4;
+  std::size_t step = 2;
+  std::size_t largest = 32;
+};
 
 /// The knobs of a tuner, with the values that `tune` uses; bench/replay_ablation shows what each gives.
 struct TunerOptions {
@@ -30,23 +40,27 @@ TunerOptions tuner_options(std::string_view name);
 
 struct Tuner {
   std::unique_ptr<Strategy> strategy;
-  std::unique_ptr<CostModel> model;         ///< nullptr: none
-  std::unique_ptr<ValidityModel> validity;  ///< nullptr: none
-  TunerOptions options;
-  bool takes_prior = true;  ///< may score by a prior before the first fit
+  std::unique_ptr<CostModel> model;         ///< fitted as trials arrive; nullptr: nothing is learnt
+  std::unique_ptr<ValidityModel> validity;  ///< learns from failures; nullptr: nothing does
+  std::unique_ptr<const CostModel> prior;   ///< scores before the first fit; nullptr: nothing does
+  LearnerOptions learner;
+  BatchSchedule batches;
+  RowOf row_of;             ///< features
+  std::size_t columns = 0;  ///< of `row_of`
+  bool of_kernels = true;   ///< the features are feature_table() of lowered kernels
   bool uses_score = true;   ///< false: the strategy works without scores
-  bool raw_knobs = false;   ///< its features are the knobs as they are, not the kernels
+  /// What the prior alone picks is of several kinds.
+  std::optional<TileDiversity> diversity;
 };
 
 /// By the names of strategy_names(): "anneal" is the default; "random", "genetic" and "grid" are model-free
 /// comparisons; "autotvm" reproduces AutoTVM's settings: its plan and annealing, its model, a fit from
-/// scratch after every 64 trials, failures as rows of target 0, knobs as features, no validity model. Borrows
-/// `space`. Throws Error(kUser) for an unknown name.
-Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed);
-/// The same with other options.
+/// scratch after every 64 trials, failures as rows of target 0, knobs as features, no validity model. Without
+/// features and prior. Borrows `space`. Throws Error(kUser) for an unknown name.
 Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed, const TunerOptions& options);
-
-/// When the models of `tuner` are fitted in a session on `target`: not before Machine::first_picks timings.
-LearnerOptions learner_options(const Tuner& tuner, Target target);
+/// A session's, with the features and the prior of its task: the models are fitted when Machine::first_picks
+/// have a time, not before. Borrows `candidates`.
+Tuner make_tuner(std::string_view name, const Candidates& candidates, const Limits& limits,
+                 std::uint64_t seed);
 
 }  // namespace lehr

@@ -252,20 +252,21 @@ TEST(Drill, AThousandFailuresInOneSessionCostNothingButTheirTime) {
     options.run_timeout_s = kRunLimitS;
     options.sampling = {.sample_us = 200, .min_samples = 3, .min_total_us = 1000, .max_total_us = 5000};
     LocalMeasurer real(compiler, options);
-    ClockedMeasurer measurer(real, options.chunk);
+    auto owned = std::make_unique<ClockedMeasurer>(real, options.chunk);
+    ClockedMeasurer& measurer = *owned;
+    OpenDevice device;
+    device.measurer = std::move(owned);
     const Task task = toy_task();
     const Candidates candidates = drill_candidates();
     Database database = Database::open(file);
-    const std::unique_ptr<Strategy> strategy = make_strategy("grid", candidates.space, {});
+    Tuner tuner;
+    tuner.strategy = make_strategy("grid", candidates.space, {});
+    tuner.row_of = kernel_rows(candidates, task.device.limits);
+    tuner.columns = feature_table().size();
     SessionOptions session;
     session.strategy = "grid";
     session.session_id = "drill";
-    summary = run_session(task, candidates, session,
-                          {.measurer = &measurer,
-                           .strategy = strategy.get(),
-                           .database = &database,
-                           .on_event = {},
-                           .now_s = {}});
+    summary = Session(task, candidates, device, {database}, session, std::move(tuner)).run();
     overhead_ms = measurer.overhead_ms;
     after_loss_ms = measurer.after_loss_ms;
   }

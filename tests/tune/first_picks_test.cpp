@@ -5,10 +5,8 @@
 #include <set>
 
 #include "base/hash.h"
-#include "costmodel/roofline_model.h"
 #include "support.h"
 #include "tune/first_picks.h"
-#include "tune/tuner.h"
 
 namespace lehr::testing {
 namespace {
@@ -23,25 +21,12 @@ struct ColdSession {
   }
   /// What a session with the real tuner measures.
   std::vector<std::string> measured(int trials = 40) {
-    const Limits& limits = toy.task.device.limits;
-    const Tuner tuner = make_tuner("anneal", toy.candidates.space, seed);
-    const RooflineModel prior(limits);
+    toy.device.measurer = std::make_unique<FakeMeasurer>(toy.outcome_of, toy.clock);
     SessionOptions options = toy_options();
     options.seed = seed;
     options.stop.trials = trials;
-    options.learner = learner_options(tuner, limits.target);
-    options.batches = tuner.options.batches;
-    FakeMeasurer measurer(toy.outcome_of, toy.clock);
-    run_session(toy.task, toy.candidates, options,
-                {.measurer = &measurer,
-                 .strategy = tuner.strategy.get(),
-                 .database = &toy.database,
-                 .model = tuner.model.get(),
-                 .validity = tuner.validity.get(),
-                 .prior = &prior,
-                 .interrupted = &toy.interrupted,
-                 .on_event = {},
-                 .now_s = [this] { return toy.clock.now_s; }});
+    options.now_s = [this] { return toy.clock.now_s; };
+    Session(toy.task, toy.candidates, toy.device, {toy.database}, options).run();
     std::vector<std::string> configs;
     for (const Record& row : toy.rows(options.session_id)) configs.push_back(to_text(row.config));
     return configs;

@@ -38,17 +38,18 @@ Device some_cpu() {
 
 /// Tasks on a measurer whose times are made of the sources' hashes: up to four times `least_us(source)`.
 struct SharedRun {
-  Device device = some_cpu();
+  OpenDevice device;
   Database database = Database::open(":memory:");
   FakeClock clock;
   std::atomic<bool> interrupted = false;
   std::vector<Event> events;
   SharedOptions options;
-  std::unique_ptr<FakeMeasurer> measurer;
+  FakeMeasurer* measurer = nullptr;  ///< of the last run
   std::function<void(FakeMeasurer&)> arrange;
   int runs = 0;
 
   SharedRun() {
+    device.device = some_cpu();
     options.time_s = 5;
     options.session.stop.plateau_trials = 256;
     options.session.seed = 1;
@@ -66,17 +67,16 @@ struct SharedRun {
   }
 
   std::vector<SharedResult> run(std::vector<SharedTask> tasks) {
-    measurer = std::make_unique<FakeMeasurer>(outcome_of, clock);
+    auto owned = std::make_unique<FakeMeasurer>(outcome_of, clock);
+    measurer = owned.get();
+    device.measurer = std::move(owned);
+    device.stop = &interrupted;
     if (arrange) arrange(*measurer);
-    recall(tasks, device, true, database);
+    recall(tasks, device.device, true, database);
     options.session.session_id = "run-" + std::to_string(++runs);
-    SessionParts parts;
-    parts.measurer = measurer.get();
-    parts.database = &database;
-    parts.interrupted = &interrupted;
-    parts.now_s = [this] { return clock.now_s; };
-    parts.on_event = [this](const Event& event) { events.push_back(event); };
-    return tune_tasks(tasks, device, options, parts);
+    options.session.now_s = [this] { return clock.now_s; };
+    options.session.on_event = [this](const Event& event) { events.push_back(event); };
+    return tune_tasks(tasks, device, {database}, options);
   }
 };
 
@@ -136,9 +136,9 @@ TEST(ManyTasks, TakeWhatIsKnownFromTheLog) {
   EXPECT_LE(again[0].best_us, first[0].best_us * 1.0001);
   EXPECT_TRUE(again[2].summary);
   // Warm times are hints to a cold task, and no answers.
-  shared.device.cold = false;
+  shared.device.device.cold = false;
   std::vector<SharedTask> warm = {product(8)};
-  recall(warm, shared.device, true, shared.database);
+  recall(warm, shared.device.device, true, shared.database);
   EXPECT_EQ(warm[0].knowledge, Knowledge::kNear);
   EXPECT_FALSE(warm[0].verdict);
   EXPECT_EQ(warm[0].timed, 0);

@@ -257,7 +257,7 @@ TEST(Session, ATimeIsImplausibleOnlyWhereNoBurstComesNearIt) {
     ToySession toy;
     toy.task.device.limits.peak_gflops_f32 = 1e-3;
     int asked = 0;
-    toy.bound = [&] {
+    toy.device.bound = [&] {
       ++asked;
       return burst;
     };

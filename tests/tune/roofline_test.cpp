@@ -369,7 +369,7 @@ TEST(SessionRoofline, IsOfTheBestOfProbesThatAreSpreadOverTheSessionAndCheap) {
   toy.options.stop.trials = 0;
   toy.options.stop.time_s = 20;
   std::vector<double> begun_s;
-  toy.prober = [&](Roof roof) {
+  toy.device.prober = [&](Roof roof) {
     EXPECT_EQ(roof, Roof::kArithmetic);
     begun_s.push_back(toy.clock.now_s);
     toy.clock.now_s += 0.015;

@@ -34,24 +34,21 @@ SessionOptions toy_options() {
 }
 
 Summary ToySession::run() {
-  measurer = std::make_unique<FakeMeasurer>(outcome_of, clock);
+  auto owned = std::make_unique<FakeMeasurer>(outcome_of, clock);
+  measurer = owned.get();
+  device.measurer = std::move(owned);
+  device.stop = &interrupted;
   if (arrange) arrange(*measurer);
   StrategyOptions small;
   small.anneal.max_scored = 400;
-  const std::unique_ptr<Strategy> strategy = make_strategy(options.strategy, candidates.space, small);
-  NearestModel model;
-  return run_session(task, candidates, options,
-                     {.measurer = measurer.get(),
-                      .strategy = strategy.get(),
-                      .database = &database,
-                      .model = with_model ? &model : nullptr,
-                      .validity = nullptr,
-                      .prior = nullptr,
-                      .interrupted = &interrupted,
-                      .on_event = [this](const Event& event) { events.push_back(event); },
-                      .now_s = [this] { return clock.now_s; },
-                      .prober = prober,
-                      .bound = bound});
+  Tuner tuner;
+  tuner.strategy = make_strategy(options.strategy, candidates.space, small);
+  if (with_model) tuner.model = std::make_unique<NearestModel>();
+  tuner.row_of = kernel_rows(candidates, task.device.limits);
+  tuner.columns = feature_table().size();
+  options.on_event = [this](const Event& event) { events.push_back(event); };
+  options.now_s = [this] { return clock.now_s; };
+  return Session(task, candidates, device, {database}, options, std::move(tuner)).run();
 }
 
 std::vector<Record> ToySession::rows(const std::string& session) const {

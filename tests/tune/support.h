@@ -44,10 +44,9 @@ struct ToySession {
   bool with_model = true;
   std::atomic<bool> interrupted = false;
   std::vector<Event> events;
-  Prober prober;                  ///< SessionParts::prober
-  std::function<double()> bound;  ///< SessionParts::bound
-  /// The measurer of the last run.
-  std::unique_ptr<FakeMeasurer> measurer;
+  OpenDevice device;
+  /// The measurer of the last run, which is `device`'s.
+  FakeMeasurer* measurer = nullptr;
   /// Called with the new measurer before a run.
   std::function<void(FakeMeasurer&)> arrange;
 

@@ -11,8 +11,7 @@
 #include "search/anneal.h"
 #include "tune/held_out_rank.h"
 #include "tune/learner.h"
-#include "tune/proposer.h"
-#include "tune/tuner.h"
+#include "tune/searcher.h"
 
 namespace lehr::testing {
 namespace {
@@ -247,31 +246,35 @@ TEST(HeldOutRank, IsHighForARuleLowForChanceAndNeverSeesTheRow) {
   EXPECT_EQ(standard_deviation({1, 3}), 1);
 }
 
-TEST(Proposer, MakesUpForTheBeginningThatMisleadingTasksTookThePlaceOf) {
+/// On features of the knobs, without a prior.
+Tuner plain_tuner(const Space& space) {
+  Tuner tuner;
+  tuner.strategy = std::make_unique<AnnealStrategy>(space);
+  tuner.model = std::make_unique<XgboostModel>();
+  tuner.row_of = knob_rows;
+  tuner.columns = kColumns;
+  return tuner;
+}
+
+TEST(Searcher, MakesUpForTheBeginningThatMisleadingTasksTookThePlaceOf) {
   // Proposals without a prediction are those that no model picked.
   const auto unpredicted = [](const Transfer& transfer) {
     const Space all = space();
-    AnnealStrategy strategy(all);
-    XgboostModel model;
-    Learner learner(kColumns, &model, nullptr);
-    Scorer scorer(kColumns, knob_rows, 1);
-    Proposer proposer(strategy, learner, scorer, nullptr, {}, 1);
-    proposer.start_from(transfer, false);
-    Seen seen;
+    Searcher searcher(plain_tuner(all), 1, 1);
+    searcher.start_from(transfer, false);
     std::vector<int> counts;
     for (int round = 0; round < 4; ++round) {
-      proposer.refit_if_due();
+      searcher.refit_if_due();
       int count = 0;
       double best = 1e9;
       std::vector<Measurement> results;
-      for (const Proposal& each : proposer.propose(10, seen)) {
+      for (const Proposal& each : searcher.propose(10)) {
         if (!each.predicted) ++count;
-        seen.insert(each.point);
         const double us = time_of(x_of(each.point), y_of(each.point), 8);
         best = std::min(best, us);
         results.push_back({each.point, us});
       }
-      proposer.observe(results, best);
+      searcher.observe(results, best);
       counts.push_back(count);
     }
     return counts;
@@ -300,29 +303,25 @@ class WantsTwelve : public CostModel {
   }
 };
 
-TEST(Proposer, AddsThePriorToWhatOtherTasksSayUntilItsOwnFitWhereAsked) {
+TEST(Searcher, AddsThePriorToWhatOtherTasksSayUntilItsOwnFitWhereAsked) {
   const Transfer transfer({task(2)}, {});
   const Space all = space();
-  const WantsTwelve wants_twelve;
   const auto first_of = [&](bool with_prior) {
-    AnnealStrategy strategy(all);
-    XgboostModel model;
-    Learner learner(kColumns, &model, nullptr);
-    Scorer scorer(kColumns, knob_rows, 1);
-    Proposer proposer(strategy, learner, scorer, &wants_twelve, {}, 1);
-    proposer.start_from(transfer, with_prior);
-    Seen seen;
-    const Point first = proposer.propose(16, seen).at(0).point;
+    Tuner tuner = plain_tuner(all);
+    tuner.prior = std::make_unique<WantsTwelve>();
+    Searcher searcher(std::move(tuner), 1, 1);
+    searcher.start_from(transfer, with_prior);
+    const Point first = searcher.propose(16).at(0).point;
     std::vector<Measurement> results;
     for (std::int64_t i = 0; i < 16; ++i)
       results.push_back({all.point_of(Config{"k", {{"x", i}, {"y", 15 - i}}}), time_of(i, 15 - i, 8)});
-    proposer.observe(results, 100);
-    EXPECT_TRUE(proposer.refit_if_due());
-    for (const Proposal& each : proposer.propose(4, seen)) {
+    searcher.observe(results, 100);
+    EXPECT_TRUE(searcher.refit_if_due());
+    for (const Proposal& each : searcher.propose(4)) {
       if (!each.predicted) continue;
       FeatureMatrix row(kColumns);
       row.append(row_of(x_of(each.point), y_of(each.point)));
-      EXPECT_EQ(*each.predicted, learner.predict(row)[0]) << "no prior any more";
+      EXPECT_EQ(*each.predicted, searcher.learner().predict(row)[0]) << "no prior any more";
     }
     return first;
   };
@@ -332,31 +331,32 @@ TEST(Proposer, AddsThePriorToWhatOtherTasksSayUntilItsOwnFitWhereAsked) {
   EXPECT_LT(std::abs(y_of(both) - 4), 3) << "which the prior does not say: " << to_text(all.config_of(both));
 }
 
-TEST(Proposer, FollowsThePriorForTheFirstSixteenPicksOnCuda) {
+TEST(Searcher, FollowsThePriorForTheFirstSixteenPicksOnCuda) {
   const auto picked_by_prior = [](Target target) {
-    const Space all = space();
-    const Tuner tuner = make_tuner("anneal", all, 1);
-    Learner learner(kColumns, tuner.model.get(), nullptr, learner_options(tuner, target));
-    Scorer scorer(kColumns, knob_rows, 1);
-    const FlatPrior prior;
-    Proposer proposer(*tuner.strategy, learner, scorer, &prior, tuner.options.batches, 1);
-    Seen seen;
+    const Candidates all = {.space = space(), .defaults = {}, .lower = {}, .version_of = {}};
+    Limits limits;
+    limits.target = target;
+    Tuner tuner = make_tuner("anneal", all, limits, 1);
+    tuner.validity = nullptr;
+    tuner.prior = std::make_unique<FlatPrior>();
+    tuner.row_of = knob_rows;
+    tuner.columns = kColumns;
+    Searcher searcher(std::move(tuner), 1, 1);
     std::size_t picks = 0;
-    while (!proposer.refit_if_due()) {
+    while (!searcher.refit_if_due()) {
       std::vector<Measurement> results;
-      for (const Proposal& each : proposer.propose(proposer.next_batch(), seen)) {
+      for (const Proposal& each : searcher.propose(searcher.next_batch())) {
         EXPECT_EQ(each.predicted, 0);
-        seen.insert(each.point);
         results.push_back({each.point, time_of(x_of(each.point), y_of(each.point), 8)});
       }
       picks += results.size();
-      proposer.observe(results, 1);
+      searcher.observe(results, 1);
     }
     return picks;
   };
   EXPECT_EQ(picked_by_prior(Target::kCpu), 10U);
   EXPECT_GE(picked_by_prior(Target::kCuda), 16U);
-  EXPECT_EQ(learner_options(make_tuner("autotvm", space(), 1), Target::kCuda).first_fit, 64U);
+  EXPECT_EQ(tuner_options("autotvm").learner.first_fit, 64U);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 int main() {
   const lehr::Database log = lehr::Database::open(":memory:");
   const lehr::XgboostModel model;
-  const auto volatile tune = &lehr::run_session;
+  const auto volatile tune = &lehr::Session::run;
   std::printf("%zu winners, strategy %s, baseline %s, model of %zu columns, %s\n",
               lehr::winners(log, {}).size(), lehr::strategy_names().front().c_str(),
               lehr::baseline_names({}).front().c_str(), model.gain_shares().size(),
