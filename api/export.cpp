@@ -91,7 +91,9 @@ std::vector<std::string> gpu_libraries(const ToolPaths& tools) {
 
 Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads) {
   if (options.out.empty()) throw_user("--out is missing: name the folder to write, such as --out kernels");
-  FolderOptions folder = {.tool_version = kVersion, .embed = options.embed};
+  FolderOptions folder;
+  folder.tool_version = kVersion;
+  folder.embed = options.embed;
   for (const auto& [field, values] : options.buckets) folder.buckets.push_back({field, values});
   check_replaceable(options.out, &bundle_own_files);
   Reporter reporter(options.on_progress);

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "api/progress.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "api/progress.h"
 #include "measure/core/format.h"
 
 namespace lehr {

@@ -10,7 +10,6 @@
 #include "api/sessions.h"
 #include "api/tune_report.h"
 #include "base/args.h"
-#include "base/version.h"
 #include "measure/system/affinity.h"
 #include "search/make_strategy.h"
 #include "tune/session_id.h"
@@ -34,7 +33,6 @@ SessionOptions session_options(const TuneOptions& options, const Device::State& 
   session.check_determinism = options.deterministic_check;
   if (options.baselines != "none")
     session.baselines = chosen_baselines(device.open.device.limits.target, options.baselines);
-  session.tool_version = kVersion;
   session.session_id = new_session_id();
   return session;
 }

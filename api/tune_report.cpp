@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "api/progress.h"
+#include "base/text.h"
 #include "measure/core/format.h"
 #include "target/archs.h"
 

@@ -11,6 +11,7 @@
 #include "base/args.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "cli/apply_command.h"
 #include "cli/bench_command.h"
 #include "cli/best_command.h"
@@ -121,7 +122,7 @@ struct CommandLine::Parts {
 CommandLine::CommandLine() : parts_(std::make_unique<Parts>()) {
   CLI::App& app = parts_->app;
   app.formatter(help_formatter());
-  app.set_version_flag("--version", std::string("lehr ") + kToolVersion)->group(kOutputGroup);
+  app.set_version_flag("--version", std::string("lehr ") + kVersion)->group(kOutputGroup);
   app.set_help_all_flag("--help-all", "the flags of all commands");
   app.require_subcommand(0, 1);
   parts_->add<OptimizeCommand>();

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "cli/device_flags.h"
 #include "cli/help.h"
-#include "cli/progress.h"
+#include "api/progress.h"
 #include "cli/show_text.h"
 #include "cli/standard_streams.h"
 #include "codegen/emit.h"

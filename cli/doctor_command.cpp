@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "cli/device_flags.h"
 #include "cli/help.h"
 #include "database/database.h"
@@ -91,13 +92,13 @@ int DoctorCommand::run() {
     nlohmann::json document = nlohmann::json::array();
     for (const Finding& finding : findings)
       document.push_back({{"what", finding.what}, {"ok", finding.ok}, {"text", finding.text}});
-    fmt::print("{}\n", nlohmann::json{{"version", kToolVersion}, {"findings", document}}.dump(2));
+    fmt::print("{}\n", nlohmann::json{{"version", kVersion}, {"findings", document}}.dump(2));
     return 0;
   }
   std::vector<std::vector<std::string>> rows;
   for (const Finding& finding : findings)
     rows.push_back({finding.ok ? "ok" : "missing", finding.what, finding.text});
-  fmt::print("lehr {}\n\n{}", kToolVersion, format_table({"<", "<part", "<found"}, rows));
+  fmt::print("lehr {}\n\n{}", kVersion, format_table({"<", "<part", "<found"}, rows));
   return 0;
 }
 

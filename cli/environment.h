@@ -15,6 +15,4 @@ struct Environment : api::Tools {
 /// Error(kUser) for another LEHR_SUPERVISOR.
 Environment read_environment();
 
-inline constexpr const char* kToolVersion = LEHR_VERSION;
-
 }  // namespace lehr

@@ -133,6 +133,7 @@ OpenDevice open_device(const DeviceChoice& choice, const Workload& workload, con
     options.use_reference = false;
   }
   setup.measurer = std::make_unique<LocalMeasurer>(*setup.compiler, std::move(options));
+  setup.stop = open.stop;
   setup.prober = prober_of(setup.device.limits);
   setup.bound = bound_of(setup.device.limits);
   return setup;

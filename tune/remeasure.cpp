@@ -15,7 +15,7 @@ namespace {
 
 /// One trial of the default and one of `wanted`, then the contest.
 Summary time_again(const Point& wanted, const Task& task, Candidates candidates, const OpenDevice& device,
-                   Database& database, const std::string& tool_version) {
+                   Database& database) {
   candidates.defaults.resize(1);
   SessionOptions options;
   options.stop.trials = 1;  // the default's: what is wanted is measured whatever the budget
@@ -25,14 +25,12 @@ Summary time_again(const Point& wanted, const Task& task, Candidates candidates,
   options.reuse = false;
   options.wanted = {wanted};
   options.session_id = new_session_id();
-  options.tool_version = tool_version;
   return Session(task, std::move(candidates), device, {database}, std::move(options)).run();
 }
 
 }  // namespace
 
-Remeasured remeasure(const Record& record, Database& database, const OpenOptions& options,
-                     const std::string& tool_version, const std::atomic<bool>& interrupted) {
+Remeasured remeasure(const Record& record, Database& database, const OpenOptions& options) {
   try {
     const std::optional<DeviceChoice> choice = device_at_hand(record.device, record.target, options);
     if (!choice)
@@ -41,15 +39,14 @@ Remeasured remeasure(const Record& record, Database& database, const OpenOptions
                       "that driver and compiler; lehr tune it on the device that it is for",
                       record.device)};
     const Workload workload = parse_workload(record.workload);
-    OpenDevice setup = open_device(*choice, workload, options);
-    setup.stop = &interrupted;
+    const OpenDevice setup = open_device(*choice, workload, options);
     const Task task = {workload, setup.device};
     Candidates candidates = candidates_for(task);
     if (const auto invalid = candidates.space.why_invalid(record.config))
       return {fmt::format("its config is no longer valid: {}; lehr tune it again", *invalid)};
     const Point point = candidates.space.point_of(record.config);
     const Config wanted = candidates.space.config_of(point);
-    const Summary summary = time_again(point, task, std::move(candidates), setup, database, tool_version);
+    const Summary summary = time_again(point, task, std::move(candidates), setup, database);
     if (!summary.best) return {summary.first_failure};
     return {"", summary.verdict.best, summary.best->config == wanted};
   } catch (const Error& error) {

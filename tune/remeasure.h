@@ -2,7 +2,6 @@
 // timed as it is made now.
 #pragma once
 
-#include <atomic>
 #include <string>
 
 #include "database/database.h"
@@ -20,7 +19,6 @@ struct Remeasured {
 /// A short session on the trial's device, where that is on this machine, with the same driver and compiler:
 /// its config and the default, timed in turn with the usual vendor libraries. Its trials are new rows, and
 /// its verdict is the newest of the workload, so that winners() goes by it.
-Remeasured remeasure(const Record& record, Database& database, const OpenOptions& options,
-                     const std::string& tool_version, const std::atomic<bool>& interrupted);
+Remeasured remeasure(const Record& record, Database& database, const OpenOptions& options);
 
 }  // namespace lehr
