@@ -36,8 +36,9 @@ auto guarded(Call&& call) {
 /// Hands events on to a callback that may be empty and may throw, which then gets no more.
 class Reporter {
  public:
-  explicit Reporter(const OnProgress& sink) : sink_(sink) {}
-  void show(const Event& event);
+  /// `later_s`: what comes when the sessions have come to their end.
+  explicit Reporter(const OnProgress& sink, double later_s = 0) : sink_(sink), later_s_(later_s) {}
+  void show(Event event);
   void note(const std::string& text) { say(Progress::Kind::kNote, text); }
   void step(const std::string& text) { say(Progress::Kind::kStep, text); }
 
@@ -46,6 +47,7 @@ class Reporter {
   void hand_on(const Progress& progress);
 
   const OnProgress& sink_;
+  const double later_s_;
   bool harmed_ = false;
 };
 

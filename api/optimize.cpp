@@ -46,7 +46,6 @@ TuneOptions tuning(const OptimizeOptions& options) {
   tuning.time_s = kTuningShare * options.time_s;
   tuning.seed = options.seed;
   tuning.baselines = "none";  // how fast libraries are changes nothing here
-  tuning.on_progress = options.on_progress;
   return tuning;
 }
 
@@ -111,12 +110,16 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
   if (options.time_s <= 0) throw_user("the time to optimize in must be above 0");
   const Clock clock;
   check_replaceable(options.out, &applied_own_files);
+  const OnProgress nobody;
+  Reporter silent(nobody);
+  read_network(model, silent);  // what is no network is not worth the opening of a device
   Reporter reporter(options.on_progress);
   Device device = open_cpu(options);
   const int threads = device.state().open.device.limits.cores;
   Log log(options.log);
   Optimized result;
-  result.tuned = tune(model, device, log, tuning(options));
+  Reporter tuning_reporter(options.on_progress, (1 - kTuningShare) * options.time_s);
+  result.tuned = tune_network(model, device, log, tuning(options), tuning_reporter);
   std::tie(result.code, result.failure) = std::tie(result.tuned.code, result.tuned.failure);
   if (result.code != Code::kDone) return result;
   const TempDir folder(options.tools.scratch);

@@ -22,6 +22,8 @@ inline const std::pair<Code, std::string> kStopped = {Code::kInterrupted,
 /// Indented, and whatever is in it.
 std::string dumped(const nlohmann::json& document);
 
+ModelResult tune_network(const Model& model, Device& device, Log& log, const TuneOptions& options,
+                         Reporter& reporter);
 /// The file with its shapes and places; what is newer than what is known is a note.
 Network read_network(const Model& model, Reporter& reporter);
 /// The file and the sizes as flags of another command: "resnet18.onnx --dim batch=1".

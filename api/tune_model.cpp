@@ -61,8 +61,10 @@ std::pair<Code, std::string> outcome_of(const std::vector<SharedResult>& results
   return worst;
 }
 
-ModelResult tune_network(const Model& model, Device& device, Log& log, const TuneOptions& options) {
-  Reporter reporter(options.on_progress);
+}  // namespace
+
+ModelResult tune_network(const Model& model, Device& device, Log& log, const TuneOptions& options,
+                         Reporter& reporter) {
   Network network = read_network(model, reporter);
   OpenDevice& open = device.state().open;
   network.places = served_places(network, open.device.limits);
@@ -92,10 +94,9 @@ ModelResult tune_network(const Model& model, Device& device, Log& log, const Tun
   return result;
 }
 
-}  // namespace
-
 ModelResult tune(const Model& model, Device& device, Log& log, const TuneOptions& options) {
-  return guarded([&] { return tune_network(model, device, log, options); });
+  Reporter reporter(options.on_progress);
+  return guarded([&] { return tune_network(model, device, log, options, reporter); });
 }
 
 }  // namespace lehr::api

@@ -100,14 +100,15 @@ TEST_F(Api, SaysInASentenceWhatIsWrong) {
   EXPECT_THAT(wrong_device.second, HasSubstr("tpu"));
   DeviceOptions no_program = one_thread();
   no_program.tools.program = in("nothing");
-  Log log(in("log.db"));
   const auto missing = error_of([&] {
     Device device(no_program);
+    Log log(in("other.db"));
     tune(kSmall, device, log, few_trials(1));
   });
   EXPECT_EQ(missing.first, Code::kMissing);
   EXPECT_THAT(missing.second, HasSubstr(in("nothing")));
   Device device(one_thread());
+  Log log(in("log.db"));
   EXPECT_EQ(error_of([&] { tune("gemm m=0", device, log); }).first, Code::kWrongInput);
   EXPECT_EQ(error_of([&] { tune("gemm m=8 n=8 k=8 a=f8e4m3", device, log); }).first, Code::kWrongInput);
   EXPECT_NE(device.why_not_served("gemm m=8 n=8 k=8 a=f16 b=f16 c=f16"), "");
