@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <nlohmann/json.hpp>
+
 #include "api/boundary.h"
 #include "measure/core/format.h"
 
@@ -23,7 +25,54 @@ std::string shared_text(const SharedProgress& shared) {
                      format_time_us(shared.best_us), format_ratio(shared.default_us / shared.best_us));
 }
 
+const char* word_of(EventKind kind) {
+  switch (kind) {
+    case EventKind::kSetup:
+      return "setup";
+    case EventKind::kResumed:
+      return "resumed";
+    case EventKind::kTrial:
+      return "trial";
+    case EventKind::kNewBest:
+      return "best";
+    case EventKind::kFitted:
+      return "fitted";
+    case EventKind::kFinals:
+      return "finals";
+  }
+  return "";
+}
+
+std::string json_line(const nlohmann::json& object) {
+  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+nlohmann::json known(double value) {
+  return value > 0 ? nlohmann::json(value) : nlohmann::json();
+}
+
 }  // namespace
+
+std::string progress_json(const Event& event) {
+  const SharedProgress* shared = event.shared ? &*event.shared : nullptr;
+  nlohmann::json object = {{"event", word_of(event.kind)},
+                           {"note", event.note},
+                           {"elapsed_s", event.elapsed_s},
+                           {"eta_s", event.eta_s ? nlohmann::json(*event.eta_s) : nlohmann::json()},
+                           {"measured", event.measured},
+                           {"trial_limit", known(event.trial_limit)},
+                           {"trials_per_s", event.trials_per_s},
+                           {"best_us", known(shared ? shared->best_us : event.best.us)},
+                           {"default_us", known(shared ? shared->default_us : event.default_us)},
+                           {"gflops", known(event.best_gflops)},
+                           {"failed", nlohmann::json::object()}};
+  for (const auto& [kind, count] : event.failed) object["failed"][std::string(name_of(kind))] = count;
+  if (shared) {
+    object["tasks"] = shared->tasks;
+    object["known"] = shared->known;
+  }
+  return json_line(object);
+}
 
 std::string progress_text(const Event& event) {
   std::string text;
@@ -83,6 +132,7 @@ void Reporter::show(Event event) {
   progress.shared = event.shared.has_value();
   progress.best_us = event.shared ? event.shared->best_us : event.best.us;
   progress.default_us = event.shared ? event.shared->default_us : event.default_us;
+  progress.json = progress_json(event);
   hand_on(progress);
 }
 
@@ -91,6 +141,7 @@ void Reporter::say(Progress::Kind kind, const std::string& text) {
   Progress progress;
   progress.kind = kind;
   progress.text = text;
+  progress.json = json_line({{"event", kind == Progress::Kind::kNote ? "note" : "step"}, {"note", text}});
   hand_on(progress);
 }
 

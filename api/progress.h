@@ -10,6 +10,8 @@ namespace lehr {
 
 /// "best 123 us 345.6 GFLOP/s 2.31x default, 64/200 trials, 8.1/s, failed: compile 1, 12 s, ETA 14 s".
 std::string progress_text(const Event& event);
+/// The same as one line of JSON.
+std::string progress_json(const Event& event);
 /// "compile 3, timeout 1"; "" if none.
 std::string failures_text(const std::map<FailureKind, int>& failed);
 

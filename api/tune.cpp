@@ -111,6 +111,7 @@ std::vector<Workload> tunable(const std::vector<std::string>& texts, const Devic
 Results tune_all(const std::vector<std::string>& texts, Device& device, Log& log,
                  const TuneOptions& options) {
   Reporter reporter(options.on_progress);
+  if (!device.note().empty()) reporter.note(device.note());
   const std::vector<Workload> workloads = tunable(texts, device, reporter);
   const std::optional<Database> other = other_log(options);
   SessionOptions session = session_options(options, device.state());

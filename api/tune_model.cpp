@@ -65,6 +65,7 @@ std::pair<Code, std::string> outcome_of(const std::vector<SharedResult>& results
 
 ModelResult tune_network(const Model& model, Device& device, Log& log, const TuneOptions& options,
                          Reporter& reporter) {
+  if (!device.note().empty()) reporter.note(device.note());
   Network network = read_network(model, reporter);
   OpenDevice& open = device.state().open;
   network.places = served_places(network, open.device.limits);

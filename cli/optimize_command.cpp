@@ -29,7 +29,8 @@ OptimizeCommand::OptimizeCommand(CLI::App& root, const Environment& environment)
   value_flag(*command, kOutputGroup, "--db", database_,
              "the trial log; earlier rows are reused (./lehr.db, or LEHR_DB)");
   switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
-  switch_flag(*command, kOutputGroup, "--quiet", quiet_, "no progress on stderr");
+  value_flag(*command, kOutputGroup, "--progress", progress_, kProgressHelp);
+  switch_flag(*command, kOutputGroup, "--quiet", quiet_, "no progress on stderr: --progress none");
   command->footer(examples(
       {{"problem", "lehr optimize resnet18.onnx --dim batch=1"},
        {"search", "lehr optimize resnet18.onnx --dim batch=1 --time 10m"},
@@ -42,7 +43,7 @@ OptimizeCommand::OptimizeCommand(CLI::App& root, const Environment& environment)
 int OptimizeCommand::run() {
   if (!model_.given()) throw_user("lehr optimize needs a file: lehr optimize net.onnx --dim batch=1");
   const auto cpus = static_cast<std::int64_t>(allowed_cpus().size());
-  ProgressPrinter progress(progress_style(quiet_));
+  ProgressPrinter progress(progress_style(progress_, quiet_));
   api::OptimizeOptions options;
   options.out = out_;
   options.log = database_;

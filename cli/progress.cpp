@@ -4,6 +4,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/args.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "cli/standard_streams.h"
 
@@ -20,8 +22,12 @@ std::size_t columns_of(std::FILE* terminal) {
 
 }  // namespace
 
-ProgressStyle progress_style(bool quiet) {
-  if (quiet) return ProgressStyle::kQuiet;
+ProgressStyle progress_style(std::string_view text, bool quiet) {
+  const std::string choice =
+      text.empty() ? (quiet ? "none" : "auto") : parse_choice("--progress", text, {"auto", "json", "none"});
+  if (quiet && choice != "none") throw_user("--quiet and --progress {} exclude each other", choice);
+  if (choice == "none") return ProgressStyle::kQuiet;
+  if (choice == "json") return ProgressStyle::kJson;
   return isatty(STDERR_FILENO) ? ProgressStyle::kTerminal : ProgressStyle::kPlain;
 }
 
@@ -35,9 +41,19 @@ void ProgressPrinter::finish() {
   open_line_ = false;
 }
 
+void ProgressPrinter::show_json(const api::Progress& progress) {
+  using enum api::Progress::Kind;
+  const bool often = progress.kind == kTrial || progress.kind == kFitted;
+  if (progress.kind == kSetup) last_s_ = -1;
+  if (often && last_s_ >= 0 && progress.elapsed_s - last_s_ < 0.1) return;
+  write_to_stderr(progress.json + "\n");
+  if (often) last_s_ = progress.elapsed_s;
+}
+
 void ProgressPrinter::show(const api::Progress& progress) {
   using enum api::Progress::Kind;
   if (style_ == ProgressStyle::kQuiet) return;
+  if (style_ == ProgressStyle::kJson) return show_json(progress);
   switch (progress.kind) {
     case kNote:
       return line("note: " + progress.text);

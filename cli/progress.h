@@ -1,7 +1,8 @@
-// What goes on, on stderr: one updating line on a terminal, else a line now and then.
+// What goes on, on stderr: one updating line on a terminal, else a line now and then; or JSON for programs.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "api/lehr.h"
 
@@ -11,10 +12,14 @@ enum class ProgressStyle {
   kQuiet,
   kPlain,     ///< lines: notes, new bests (at most one a second), and every 5 s
   kTerminal,  ///< one line that is rewritten at most 10 times a second
+  kJson,      ///< a JSON object a line (cli/README.md); of trials that are no new best at most 10 a second
 };
 
-/// Of --quiet: else as stderr is a terminal or not.
-ProgressStyle progress_style(bool quiet);
+inline constexpr const char* kProgressHelp = "auto | json | none: events on stderr, json: one a line (auto)";
+
+/// Of `--progress TEXT` ("" is auto: what suits stderr) and `--quiet`, its short form of none. Throws
+/// Error(kUser) for another text, and for `--quiet` beside json or auto.
+ProgressStyle progress_style(std::string_view text, bool quiet);
 
 class ProgressPrinter {
  public:
@@ -26,6 +31,7 @@ class ProgressPrinter {
 
  private:
   void line(const std::string& text);
+  void show_json(const api::Progress& progress);
 
   ProgressStyle style_;
   bool open_line_ = false;

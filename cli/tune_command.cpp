@@ -73,7 +73,8 @@ void TuneCommand::add_flags(CLI::App& app) {
   add("--db", database_, "the trial log; earlier rows are reused (./lehr.db, or LEHR_DB)");
   switch_flag(app, group, "--json", json_,
               "one JSON document on stdout; an array where there are several workloads");
-  switch_flag(app, group, "--quiet", quiet_, "no progress on stderr");
+  add("--progress", progress_, kProgressHelp);
+  switch_flag(app, group, "--quiet", quiet_, "no progress on stderr: --progress none");
   app.footer(examples(
       {{"problem", "lehr tune gemm --m 1,16,64 --n 4096 --k 1024:4096:1024 --epilogue bias+relu"},
        {"", "lehr tune conv2d --h 56 --w 56 --c 64 --k 64 --r 3 --pad 1"},
@@ -138,10 +139,9 @@ std::vector<std::string> TuneCommand::workloads_on(const api::Device& device,
 
 int TuneCommand::tune_workloads() {
   const std::vector<Workload> workloads = problem_.workloads();
-  ProgressPrinter progress(progress_style(quiet_));
+  ProgressPrinter progress(progress_style(progress_, quiet_));
   const api::TuneOptions options = tune_options(progress);
   api::Device device(device_options(to_text(workloads[0])));
-  if (!device.note().empty() && !quiet_) tell("note: {}", device.note());
   const std::vector<std::string> texts = workloads_on(device, workloads);
   api::Log log(database_);
   const api::Results results = api::tune(texts, device, log, options);
@@ -162,10 +162,9 @@ Workload TuneCommand::first_workload() const {
 int TuneCommand::tune_model() {
   const api::Model model = model_.model();
   const Workload first = first_workload();
-  ProgressPrinter progress(progress_style(quiet_));
+  ProgressPrinter progress(progress_style(progress_, quiet_));
   const api::TuneOptions options = tune_options(progress);
   api::Device device(device_options(to_text(first)));
-  if (!device.note().empty() && !quiet_) tell("note: {}", device.note());
   api::Log log(database_);
   const api::ModelResult result = api::tune(model, device, log, options);
   progress.finish();
