@@ -1,0 +1,128 @@
+"""Lehr finds the fastest kernel for a matrix product or a convolution, and makes networks faster.
+
+    import lehr
+    found = lehr.tune("gemm m=512 n=512 k=512", time=30, device="cpu")
+    found.time_us, found.speedup_vs_default
+
+    faster = lehr.optimize("resnet18.onnx", out="faster", dims={"batch": 1}, time=300)
+    session = faster.session()
+
+    lehr.export(out="kernels")
+    kernel = lehr.load("kernels").find("gemm m=512 n=512 k=512")
+
+Each function runs the program `lehr` and returns what it found as a frozen dataclass, with the whole JSON
+document in `document`. A keyword that a function doesn't name is a flag of the command: `no_baseline=True`
+is `--no-baseline`, `seed=7` is `--seed 7`. What goes wrong is an Error with the program's sentence and exit
+code. Ctrl-C ends the program, which leaves a valid log, and raises KeyboardInterrupt as always.
+"""
+
+import functools
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+from ._program import CheckError, Error, InputError, MissingError, NotFoundError, flags_of, program, run
+from ._results import Exported, NotCovered, Optimized, Tuned, Winner
+
+__all__ = [
+    "CheckError",
+    "Error",
+    "Exported",
+    "InputError",
+    "MissingError",
+    "NotCovered",
+    "NotFoundError",
+    "Optimized",
+    "Tuned",
+    "Winner",
+    "best",
+    "export",
+    "load",
+    "optimize",
+    "program",
+    "tune",
+]
+
+
+def tune(workload, *, time=None, threads=None, device=None, db=None, quiet=False, **flags):
+    """Finds a fast kernel for a workload, such as "gemm m=512 n=512 k=512", within `time` seconds: a Tuned.
+
+    For a list of workloads, `time` seconds each, the result is a list: equal ones are tuned once, and those
+    that nothing here can compute are left out with a note. A later call goes on from the log `db`
+    (./lehr.db). The flags are those of `lehr tune --help`.
+    """
+    workloads = [workload] if isinstance(workload, str) else list(workload)
+    named = {"time": _duration(time), "threads": threads, "device": device, "db": db}
+    command = ["tune", "--problems", "-", "--strict", "--json", *flags_of(named | flags)]
+    text = "".join(" ".join(each.split()) + "\n" for each in workloads)
+    document = run(command, text=text, quiet=quiet, progress=True)
+    if isinstance(workload, str):
+        return Tuned.of(document)
+    return [Tuned.of(each) for each in (document if isinstance(document, list) else [document])]
+
+
+def optimize(model, *, out, dims=None, time=None, threads=None, db=None, quiet=False, **flags):
+    """Writes a network that ONNX Runtime runs faster than the ONNX file `model` into `out`: an Optimized.
+
+    `dims` gives the model's named dimensions their sizes. The network is tuned for `threads` threads within
+    `time` seconds, and compared with the original by the package onnxruntime of this Python. The flags are
+    those of `lehr optimize --help`.
+    """
+    engine = os.environ.get("LEHR_ONNXRUNTIME") or _engine()
+    named = {"out": out, "time": _duration(time), "threads": threads, "db": db}
+    named["dim"] = [f"{name}={size}" for name, size in (dims or {}).items()]
+    command = ["optimize", os.fspath(model), "--json", *flags_of(named | flags)]
+    return Optimized.of(run(command, quiet=quiet, progress=True, environment={"LEHR_ONNXRUNTIME": engine}))
+
+
+def best(*, db=None, quiet=False, **flags):
+    """The fastest known kernel of each workload in a log: a list of Winner."""
+    documents = run(["best", "--json", *flags_of({"db": db} | flags)], quiet=quiet)
+    return [Winner.of(each) for each in documents]
+
+
+def export(*, out, db=None, quiet=False, **flags):
+    """Writes a log's winners, compiled, into the folder `out`: an Exported."""
+    return Exported.of(run(["export", "--json", *flags_of({"out": out, "db": db} | flags)], quiet=quiet))
+
+
+def load(folder, **options):
+    """Opens a folder that export() wrote, with the module lehr_bundle in it: a Bundle.
+
+    Its kernels take NumPy arrays. The options are those of lehr_bundle.open: `threads`, `self_test`,
+    `cuda_device`.
+    """
+    folder = Path(folder).absolute()
+    file = folder / "python" / "lehr_bundle.py"
+    if not file.is_file():
+        raise InputError(f"{folder} has no python/lehr_bundle.py: lehr.export writes a folder that has")
+    if importlib.util.find_spec("numpy") is None:
+        raise _package_missing("kernels run on NumPy arrays", "numpy")
+    return _module(file).open(folder, **options)
+
+
+@functools.cache
+def _module(file):
+    spec = importlib.util.spec_from_file_location("lehr_bundle", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _duration(time):
+    """Seconds, or a text of the program's such as "2m"."""
+    return time if time is None or isinstance(time, str) else f"{time}s"
+
+
+def _engine():
+    """The library in the package onnxruntime of this Python."""
+    found = importlib.util.find_spec("onnxruntime")
+    for folder in (found.submodule_search_locations or []) if found else []:
+        for library in sorted(Path(folder).glob("capi/libonnxruntime.so*")):
+            return str(library)
+    raise _package_missing("lehr.optimize compares networks in ONNX Runtime", "onnxruntime")
+
+
+def _package_missing(why, package):
+    return MissingError(f"{why}, which is not installed here: {sys.executable} -m pip install {package}")

@@ -1,0 +1,191 @@
+"""What the program found, as values: the essentials with types, the rest in `document`."""
+
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+from ._progress import time_text
+
+
+def _document():
+    return field(repr=False, compare=False)
+
+
+def _pair(values):
+    return None if values is None else tuple(values)
+
+
+def _ratio(value, interval=None):
+    if value is None:
+        return "-"
+    return f"{value:.2f}x" + (f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else "")
+
+
+def _share(value):
+    return "-" if value is None else f"{100 * value:.1f} %"
+
+
+def _table(rows):
+    cells = "".join(f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>" for name, value in rows)
+    return f"<table>{cells}</table>"
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The fastest known kernel of a workload on a device. Intervals are of 95 %."""
+
+    workload: str
+    device: str  #: with all that a time depends on, its compiler too
+    target: str  #: "cpu" or "cuda"
+    config: str
+    time_us: float
+    time_us_interval: tuple[float, float]
+    gflops: float
+    speedup_vs_default: float | None
+    speedup_vs_default_interval: tuple[float, float] | None
+    baseline: str | None  #: the fastest vendor library that it was compared with
+    speedup_vs_baseline: float | None
+    speedup_vs_baseline_interval: tuple[float, float] | None
+    trials: int
+    document: dict = _document()
+
+    @classmethod
+    def of(cls, document):
+        return cls(**_winner(document, document), device=document["device"], trials=document["trials"])
+
+    def _rows(self):
+        low, high = self.time_us_interval
+        return [
+            ("workload", self.workload),
+            ("target", self.target),
+            ("time", f"{time_text(self.time_us)} ({time_text(low)} to {time_text(high)})"),
+            ("GFLOP/s", f"{self.gflops:.1f}"),
+            ("vs default", _ratio(self.speedup_vs_default, self.speedup_vs_default_interval)),
+            (
+                f"vs {self.baseline or 'libraries'}",
+                _ratio(self.speedup_vs_baseline, self.speedup_vs_baseline_interval),
+            ),
+            ("config", self.config),
+            ("trials", self.trials),
+        ]
+
+    def _repr_html_(self):
+        return _table(self._rows())
+
+
+@dataclass(frozen=True)
+class Tuned(Winner):
+    """What tune() found."""
+
+    default_us: float | None = None
+    stopped: str = ""  #: why the search ended, a sentence
+    seconds: float = 0
+    database: str = ""
+
+    @classmethod
+    def of(cls, document):
+        return cls(
+            **_winner(document, document["best"]),
+            device=document["identity"],
+            trials=document["trials"]["measured"],
+            default_us=(document["default"] or {}).get("time_us"),
+            stopped=document["stop_text"],
+            seconds=document["elapsed_s"]["total"],
+            database=document["database"],
+        )
+
+
+def _winner(document, kernel):
+    """What both kinds of documents have; `kernel` is the part with the config and its time."""
+    return dict(
+        workload=document["workload"],
+        target=document["target"],
+        config=kernel["config"],
+        time_us=kernel["time_us"],
+        time_us_interval=_pair(kernel["time_us_interval"]),
+        gflops=kernel["gflops"],
+        speedup_vs_default=document["speedup_vs_default"],
+        speedup_vs_default_interval=_pair(document["speedup_vs_default_interval"]),
+        baseline=document["baseline"],
+        speedup_vs_baseline=document["speedup_vs_baseline"],
+        speedup_vs_baseline_interval=_pair(document["speedup_vs_baseline_interval"]),
+        document=document,
+    )
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What export() wrote."""
+
+    folder: str
+    kernels: int
+    skipped: tuple  #: winners that are left out, with the reason
+    document: dict = _document()
+
+    @classmethod
+    def of(cls, document):
+        return cls(document["folder"], document["kernels"], tuple(document["skipped"]), document)
+
+    def _repr_html_(self):
+        return _table([("folder", self.folder), ("kernels", self.kernels), ("left out", len(self.skipped))])
+
+
+@dataclass(frozen=True)
+class NotCovered:
+    """What of a network no kernel computes."""
+
+    operator: str
+    share: float  #: of the network's time
+
+
+@dataclass(frozen=True)
+class Optimized:
+    """What optimize() wrote. What could not be measured is None."""
+
+    model: str
+    out: str
+    threads: int
+    speedup: float | None  #: of the whole network, timed in turn with the original
+    original_us: float | None
+    rewritten_us: float | None
+    error: float | None  #: largest difference, as a share of the output's range
+    covered_share: float | None  #: of the network's time that kernels are for
+    not_covered: tuple[NotCovered, ...]
+    replaced: int
+    places: int
+    database: str
+    document: dict = _document()
+
+    @classmethod
+    def of(cls, document):
+        names = [name for name in cls.__dataclass_fields__ if name not in ("not_covered", "document")]
+        left = tuple(NotCovered(each["operator"], each["share"]) for each in document["not_covered"])
+        return cls(**{name: document[name] for name in names}, not_covered=left, document=document)
+
+    def session(self, options=None, **arguments):
+        """An onnxruntime.InferenceSession of the new network, on `threads` threads without `options`."""
+        import onnxruntime
+
+        if options is None:
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = self.threads
+        folder = Path(self.out).absolute()
+        plugin = folder / "liblehr_onnxruntime.so"
+        if plugin.exists():  # else nothing gained, and the model is the original
+            options.register_custom_ops_library(str(plugin))
+        return onnxruntime.InferenceSession(str(folder / "model.onnx"), options, **arguments)
+
+    def _repr_html_(self):
+        left = ", ".join(f"{each.operator} {_share(each.share)}" for each in self.not_covered)
+        return _table(
+            [
+                ("model", self.model),
+                ("folder", self.out),
+                ("speed-up", _ratio(self.speedup)),
+                ("time", f"{time_text(self.rewritten_us)}, original {time_text(self.original_us)}"),
+                ("error", "-" if self.error is None else f"{self.error:.1g} of the range"),
+                ("covered", f"{_share(self.covered_share)} of the time"),
+                ("not covered", left or "-"),
+                ("replaced", f"{self.replaced} of {self.places} places"),
+            ]
+        )
