@@ -125,7 +125,8 @@ Applied apply(const Network& network, const ApplyRequest& request, const Tell& t
   });
   Coverage coverage = coverage_of(places, answers, request, applied);
   applied.not_counted = uncounted_nodes(network, places);
-  if (!coverage.replacements.empty()) files.push_back(onnxruntime_plugin(request.compiler));
+  if (!coverage.replacements.empty())
+    files.push_back(onnxruntime_plugin(request.check.tools.program, request.compiler));
   leave_out(rewrite(model, shapes, coverage.replacements).kept, coverage, applied);
   applied.with_kernels = coverage.replacements.size();
   // The engine tries networks that read what another choice has folded.

@@ -1,7 +1,10 @@
 #include "deploy/onnxruntime_plugin.h"
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 
+#include "deploy/applied_folder.h"
 #include "deploy/runtime_library.h"
 #include "deploy/shipped.h"
 
@@ -9,13 +12,16 @@ namespace lehr {
 
 // The library's functions stay inside: a program may have another version of them. The plug-in is never
 // unloaded, since the bundle that it opens is not.
-FolderFile onnxruntime_plugin(const HostCompilerOptions& options) {
-  constexpr const char* kName = "liblehr_onnxruntime.so";
+FolderFile onnxruntime_plugin(const std::string& program, const HostCompilerOptions& options) {
+  std::error_code none;
+  const auto prebuilt = std::filesystem::canonical(program, none).parent_path().parent_path() /
+                        prebuilt_plugin_folder() / kPluginName;
+  if (std::filesystem::exists(prebuilt, none)) return {kPluginName, read_bytes(prebuilt)};
   HostCompilerOptions never_unloaded = options;
   never_unloaded.extra_flags.push_back("-Wl,-z,nodelete");
   HostCompiler compiler(generic(never_unloaded, "-Wl,-soname,liblehr_onnxruntime.so"));
   const std::string text = "#define LEHR_API\n" + library_text() + std::string(shipped_plugin());
-  return {kName, compiled({{kName, text}}, compiler).at(kName)};
+  return {kPluginName, compiled({{kPluginName, text}}, compiler).at(kPluginName)};
 }
 
 }  // namespace lehr

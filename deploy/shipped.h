@@ -19,5 +19,8 @@ std::string_view shipped_text(std::string_view path);
 
 /// The plug-in for ONNX Runtime, as it follows the library's source. It goes into no bundle.
 std::string_view shipped_plugin();
+/// Below the folder in which the program's own is: where the plug-in lies compiled, if it was installed with
+/// it.
+std::string_view prebuilt_plugin_folder();
 
 }  // namespace lehr

@@ -7,7 +7,7 @@
 #include "deploy/onnxruntime_plugin.h"
 
 int main(int count, char** arguments) try {
-  const lehr::FolderFile plugin = lehr::onnxruntime_plugin({});
+  const lehr::FolderFile plugin = lehr::onnxruntime_plugin("", {});
   std::ofstream file(std::string(arguments[count - 1]) + "/" + plugin.path, std::ios::binary);
   return file << plugin.bytes && file.flush() ? 0 : 1;
 } catch (const std::exception& error) {
