@@ -48,7 +48,7 @@ class InAFolder(unittest.TestCase):
         file = Path("stand_in")
         file.write_text(f"#!{sys.executable}\nimport json, os, sys\n" + textwrap.dedent(text))
         file.chmod(file.stat().st_mode | stat.S_IXUSR)
-        return mock.patch.dict(os.environ, LEHR_PROGRAM=str(file.absolute()))
+        return mock.patch.object(_program, "program", return_value=str(file.absolute()))
 
 
 class Results(InAFolder):
@@ -162,6 +162,7 @@ class Errors(InAFolder):
             self.fails(
                 lehr.MissingError, 2, "-m pip install onnxruntime", lehr.optimize, "net.onnx", out="faster"
             )
+        self.enterContext(mock.patch.object(_program, "__file__", "/nowhere/lehr/_program.py"))
         with mock.patch.dict(os.environ, LEHR_PROGRAM="", PATH="/nowhere"):
             self.fails(lehr.MissingError, 2, "program lehr is not here", lehr.best)
         with mock.patch.dict(os.environ, LEHR_PROGRAM="/no/file"):
