@@ -6,13 +6,13 @@
 #include <chrono>
 #include <map>
 
+#include "api/progress.h"
 #include "base/args.h"
 #include "base/describe_json.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/device_flags.h"
 #include "cli/help.h"
-#include "api/progress.h"
 #include "cli/show_text.h"
 #include "cli/standard_streams.h"
 #include "codegen/emit.h"
