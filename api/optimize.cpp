@@ -33,7 +33,9 @@ class Clock {
 
 Device open_cpu(const OptimizeOptions& options) {
   DeviceOptions device;
-  device.device = "cpu";
+  // The one whose kernels are functions: an engine calls them with its own threads.
+  device.device = name_of(
+      *std::ranges::find_if(kTargets, [](Target target) { return target.has(Feature::kHostFunction); }));
   device.threads = options.threads;
   device.cold_cpu = true;
   device.tools = options.tools;
@@ -61,7 +63,6 @@ ExportOptions exporting(const OptimizeOptions& options, const Device& device, co
   exporting.log = options.log;
   exporting.out = folder + "/kernels";
   exporting.device = device.identity();
-  exporting.target = "cpu";
   exporting.tools = options.tools;
   return exporting;
 }
