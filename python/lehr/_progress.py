@@ -38,11 +38,19 @@ class Display:
             return
         if event["event"] == "note":
             return self.note("note: " + event["note"])
+        if event["event"] == "step":
+            return self._step(event["note"])
         if tqdm is not None:
             self._show_bar(event)
         elif self._lines and (event["event"] in ("setup", "finals") or time.monotonic() - self._shown_s > 2):
             self._shown_s = time.monotonic()
             print(f"{event['elapsed_s']:.0f} s: {progress_text(event)}", file=sys.stderr)
+
+    def _step(self, text):
+        if self._bar is not None:
+            self._bar.set_postfix_str(text)
+        elif self._lines:
+            print(text, file=sys.stderr)
 
     def _show_bar(self, event):
         if self._bar is None:

@@ -237,7 +237,7 @@ class Progress(InAFolder):
         self.assertEqual(_progress.progress_text(event), text)
         note = {"event": "note", "note": "a word"}
         for quiet, terminal, shown in (
-            (False, True, f"2 s: {text}\nnote: a word\n"),
+            (False, True, f"2 s: {text}\nnext\nnote: a word\n"),
             (False, False, "note: a word\n"),
             (True, True, ""),
         ):
@@ -247,6 +247,7 @@ class Progress(InAFolder):
                 with _progress.Display(quiet) as display:
                     display.show(event)
                     display.show(event)
+                    display.show({"event": "step", "note": "next"})
                     display.show(note)
             self.assertEqual(stream.getvalue(), shown)
 
