@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "target/cuda/archs.h"
@@ -75,15 +77,20 @@ std::optional<Workload> first_served(const Template& family, const Types& types,
   return std::nullopt;
 }
 
-/// Every combination of types and layouts that the family serves on one of the shapes.
-std::vector<std::pair<Types, int>> served_operands(const Template& family, const std::vector<Shape>& shapes) {
-  std::vector<std::pair<Types, int>> served;
+using Operands = std::vector<std::pair<Types, int>>;  ///< types and layouts
+
+/// Every combination of types and layouts that the family serves on one of the shapes. A million questions to
+/// the family, so their answers are kept.
+const Operands& served_operands(const Template& family, const std::vector<Shape>& shapes) {
+  static std::map<std::pair<const Template*, std::vector<Shape>>, Operands> kept;
+  const auto [at, is_new] = kept.try_emplace({&family, shapes});
+  if (!is_new) return at->second;
   for (const Types& types : all_types()) {
     for (int layouts = 0; layouts < 8; ++layouts) {
-      if (first_served(family, types, layouts, shapes, 0)) served.push_back({types, layouts});
+      if (first_served(family, types, layouts, shapes, 0)) at->second.push_back({types, layouts});
     }
   }
-  return served;
+  return at->second;
 }
 
 /// Numbers of the shapes whose k is at least half of the longest.
@@ -107,8 +114,8 @@ std::optional<Config> sample_split(const FamilySpace& space, Rng& rng) {
 }
 
 /// Splits for the types that have none among `samples`, where the family can.
-void add_splits(const Template& family, const std::vector<std::pair<Types, int>>& served,
-                const std::vector<Shape>& shapes, std::vector<Sample>& samples, Rng& rng) {
+void add_splits(const Template& family, const Operands& served, const std::vector<Shape>& shapes,
+                std::vector<Sample>& samples, Rng& rng) {
   const auto kind_of = [](const Workload& w) { return std::pair(w.gemm().a.type, w.gemm().math); };
   for (const auto& [types, layouts] : served) {
     for (const std::size_t shape : long_shapes(shapes)) {
@@ -337,7 +344,7 @@ std::vector<const Template*> cuda_families() {
 std::vector<Sample> samples_of(const Template& family, std::size_t count, const std::vector<Shape>& shapes,
                                Rng& rng) {
   if (family.op == Operator::kConv2d) return samples_of_convolutions(family, count, rng);
-  const std::vector<std::pair<Types, int>> served = served_operands(family, shapes);
+  const Operands& served = served_operands(family, shapes);
   CHECK(!served.empty(), "{} serves none of the shapes", family.name);
   const std::vector<std::size_t> long_ones = long_shapes(shapes);
   std::vector<Sample> samples;

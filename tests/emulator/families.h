@@ -2,6 +2,7 @@
 // layout, odd shapes. A family that is added to the catalogue is taken up by itself.
 #pragma once
 
+#include <compare>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ bool splits_k(const Config& config);
 /// of the longest k, and splits it where the family can.
 struct Shape {
   std::int64_t m, n, k, batch;
+  auto operator<=>(const Shape&) const = default;
 };
 std::vector<Sample> samples_of(const Template& family, std::size_t count, const std::vector<Shape>& shapes,
                                Rng& rng);
