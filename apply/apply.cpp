@@ -84,6 +84,18 @@ void sum_up(const std::vector<Replacement>& replacements, const Coverage& covera
   }
 }
 
+/// Where the time of what is written goes.
+void add_time_shares(const PlaceChoice& choice, Applied& applied) {
+  const EngineVerdict& verdict = choice.verdict;
+  const auto shares =
+      choice.replacements.empty()
+          ? time_shares(verdict.original_operators, verdict.original_us, verdict.original_us)
+          : time_shares(verdict.rewritten_operators, verdict.original_us, verdict.rewritten_us);
+  if (!shares) return;
+  applied.covered_share = shares->covered;
+  applied.not_covered = shares->not_covered;
+}
+
 /// Files that hold constants of the network, at the same places below the new one.
 void add_external(const ExternalFiles& external, std::vector<FolderFile>& files) {
   for (const auto& [path, source] : external) {
@@ -140,6 +152,7 @@ Applied apply(const Network& network, const ApplyRequest& request, const Tell& t
   if (choice.verdict.proof == Proof::kWrong || choice.verdict.proof == Proof::kOpen) return applied;
   RewrittenModel rewritten = rewrite(model, shapes, choice.replacements);
   sum_up(choice.replacements, coverage, rewritten.weights, applied);
+  add_time_shares(choice, applied);
   if (choice.replacements.empty())
     std::erase_if(files, [](const FolderFile& file) { return file.path == kPluginName; });
   files.push_back({kAppliedModel, std::move(rewritten.bytes)});

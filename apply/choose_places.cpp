@@ -34,9 +34,9 @@ class Search {
     variants_ = std::clamp<std::size_t>(static_cast<std::size_t>(kMostBytes / each), 1, kMostVariants);
   }
 
-  /// The original, then each choice; `seconds` of timing for all of them. Without `all_kinds` little is
-  /// proved.
-  onnxruntime::TrialReport compare(const std::vector<Chosen>& choices, double seconds, bool all_kinds) const {
+  /// The original, then each choice: try_networks().
+  onnxruntime::TrialReport compare(const std::vector<Chosen>& choices, double seconds, bool all_kinds,
+                                   std::size_t profiled = 0) const {
     std::vector<onnxruntime::ModelFile> files;
     for (std::size_t i = 0; i < choices.size(); ++i) {
       files.push_back(
@@ -44,7 +44,7 @@ class Search {
       std::ofstream(files.back().path, std::ios::binary)
           << rewrite(network_.model, network_.shapes, those(choices[i])).bytes;
     }
-    onnxruntime::TrialReport report = try_networks(network_, files, check_, seconds, all_kinds);
+    onnxruntime::TrialReport report = try_networks(network_, files, check_, seconds, all_kinds, profiled);
     for (const onnxruntime::ModelFile& file : files) std::remove(file.path.c_str());
     return report;
   }
@@ -134,7 +134,8 @@ PlaceChoice choose_places(const Network& network, std::vector<Replacement> repla
     if (replacements[i].saves_products) without_saving[i] = false;
   std::vector<Chosen> finalists = {best};
   if (without_saving != best) finalists.push_back(without_saving);
-  const onnxruntime::TrialReport last = search.compare(finalists, 0.1 * seconds, true);
+  // The original and the best one, of which one is written.
+  const onnxruntime::TrialReport last = search.compare(finalists, 0.1 * seconds, true, 2);
   choice.verdict = verdict_of(last);
   if (choice.verdict.proof != Proof::kRight) return choice;
   if (finalists.size() > 1) choice.without_saving_us = onnxruntime::median_us(last.models[2]);

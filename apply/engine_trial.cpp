@@ -68,12 +68,14 @@ EngineVerdict verdict_of(const onnxruntime::TrialReport& report) {
   verdict.original_us = onnxruntime::median_us(original);
   verdict.rewritten_us = onnxruntime::median_us(rewritten);
   verdict.speedup = onnxruntime::speedup(rewritten, original);
+  verdict.original_operators = original.operators, verdict.rewritten_operators = rewritten.operators;
   return verdict;
 }
 
 onnxruntime::TrialReport try_networks(const Network& network,
                                       const std::vector<onnxruntime::ModelFile>& rewritten,
-                                      const EngineCheck& check, double seconds, bool all_kinds) {
+                                      const EngineCheck& check, double seconds, bool all_kinds,
+                                      std::size_t profiled) {
   onnxruntime::TrialRequest request;
   request.libraries = check.libraries;
   request.models = {{check.original, ""}};
@@ -86,6 +88,7 @@ onnxruntime::TrialReport try_networks(const Network& network,
   request.all_kinds = all_kinds;
   request.tolerance = check.tolerance;
   request.seconds = seconds;
+  request.profiled = profiled;
   return onnxruntime::try_models_apart(request, check.tools, seconds + kOverheadS, check.stop);
 }
 

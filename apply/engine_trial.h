@@ -44,15 +44,19 @@ struct EngineVerdict {
   double worst = 0, own = 0;  ///< largest difference, as a share of an output's range; TrialReport
   std::string worst_output;   ///< ModelTrial
   double original_us = 0, rewritten_us = 0, speedup = 0;  ///< 0: not timed
+  /// Where the time goes; empty where it was not asked or the engine does not tell.
+  std::vector<onnxruntime::OperatorTime> original_operators, rewritten_operators;
 };
 /// By the second network of the report.
 EngineVerdict verdict_of(const onnxruntime::TrialReport& report);
 
 /// The networks in the engine beside the original, which comes first in the report; timed for `seconds` in
-/// all, 0: not. Without `all_kinds` of inputs little is proved.
+/// all, 0: not. Without `all_kinds` of inputs little is proved. So many of the first networks as are
+/// `profiled`, the original among them, tell where their time goes.
 onnxruntime::TrialReport try_networks(const Network& network,
                                       const std::vector<onnxruntime::ModelFile>& rewritten,
-                                      const EngineCheck& check, double seconds, bool all_kinds);
+                                      const EngineCheck& check, double seconds, bool all_kinds,
+                                      std::size_t profiled = 0);
 
 /// What `lehr apply` has written to a folder, beside the original.
 EngineVerdict try_folder(const Network& network, const std::string& folder, const EngineCheck& check,

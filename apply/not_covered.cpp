@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apply/rewrite.h"
 #include "network/constants.h"
 
 namespace lehr {
@@ -15,6 +16,24 @@ bool is_known_before(const OnnxNode& node, const GraphShapes& shapes) {
 }
 
 }  // namespace
+
+std::optional<TimeShares> time_shares(const std::vector<onnxruntime::OperatorTime>& operators,
+                                      double original_us, double rewritten_us) {
+  double all = 0, others = 0;
+  for (const onnxruntime::OperatorTime& each : operators) {
+    all += each.us;
+    if (each.name != kFusedOperator) others += each.us;
+  }
+  if (all <= 0 || original_us <= 0 || rewritten_us <= 0) return std::nullopt;
+  // What is slower than the original has covered nothing.
+  const double left = std::min(1.0, others / all * rewritten_us / original_us);
+  TimeShares shares = {1 - left, {}};
+  for (const onnxruntime::OperatorTime& each : operators)
+    if (each.name != kFusedOperator && each.us > 0)
+      shares.not_covered.push_back({each.name, left * each.us / others});
+  std::ranges::stable_sort(shares.not_covered, std::ranges::greater{}, &OperatorShare::share);
+  return shares;
+}
 
 std::map<std::string, std::size_t> uncounted_nodes(const Network& network, const NetworkPlaces& places) {
   const std::vector<OnnxNode>& nodes = network.model.nodes;

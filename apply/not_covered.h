@@ -2,9 +2,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "measure/vendor/onnxruntime/profile.h"
 #include "network/places.h"
 
 namespace lehr {
@@ -14,6 +16,17 @@ struct OperatorShare {
   std::string name;
   double share = 0;
 };
+
+/// What kernels took over of a time, 0 to 1, and what they did not, the largest first. In sum 1.
+struct TimeShares {
+  double covered = 0;
+  std::vector<OperatorShare> not_covered;
+};
+/// Of the original's time: `operators` tell in which proportions the rewritten network's goes to them, which
+/// is the plug-in's operator and those that are not covered. Of the original itself all of it is not covered.
+/// nullopt where there are no operators, or no times.
+std::optional<TimeShares> time_shares(const std::vector<onnxruntime::OperatorTime>& operators,
+                                      double original_us, double rewritten_us);
 
 /// By operator, the nodes whose operations are not counted: those of no place, and those of gaps of which
 /// they are not known. Nodes that compute nothing an inference has to wait for are left out: another shape,

@@ -157,6 +157,10 @@ inline constexpr auto SetSessionGraphOptimizationLevel =
     kStatusSlot<23, OrtSessionOptions*, OrtOptimizations>;
 inline constexpr auto SetIntraOpNumThreads = kStatusSlot<24, OrtSessionOptions*, int>;
 inline constexpr auto SetInterOpNumThreads = kStatusSlot<25, OrtSessionOptions*, int>;
+/// From when the session is created, into a file whose name begins so.
+inline constexpr auto EnableProfiling = kStatusSlot<14, OrtSessionOptions*, const char* /* path */>;
+/// Writes that file, and gives its path.
+inline constexpr auto SessionEndProfiling = kStatusSlot<110, OrtSession*, OrtAllocator*, char**>;
 inline constexpr auto AddSessionConfigEntry =
     kStatusSlot<130, OrtSessionOptions*, const char* /* key */, const char* /* value */>;
 /// Keeps the library's handle itself, unlike slot 29.

@@ -162,19 +162,29 @@ struct LoadedNetwork::State {
                     api, options.get(), wanted.optimized ? OrtOptimizations::kAll : OrtOptimizations::kNone));
     expect(api,
            ort::SetSessionLogSeverityLevel(api, options.get(), static_cast<int>(OrtLoggingLevel::kError)));
+    if (!wanted.profile.empty())
+      expect(api, ort::EnableProfiling(api, options.get(), wanted.profile.c_str()));
     if (!wanted.plugin.empty())
       expect(api, ort::RegisterCustomOpsLibrary_V2(api, options.get(), wanted.plugin.c_str()));
   }
 
-  Value value_at(std::size_t index, bool input) const {
+  /// What `ask(allocator, &text)` gives.
+  std::string text_from(const auto& ask) const {
     OrtAllocator* allocator = nullptr;
     expect(api, ort::GetAllocatorWithDefaultOptions(api, &allocator));
-    char* name = nullptr;
-    expect(api, input ? ort::SessionGetInputName(api, session, index, allocator, &name)
-                      : ort::SessionGetOutputName(api, session, index, allocator, &name));
+    char* given = nullptr;
+    expect(api, ask(allocator, &given));
+    std::string text = given;
+    expect(api, ort::AllocatorFree(api, allocator, given));
+    return text;
+  }
+
+  Value value_at(std::size_t index, bool input) const {
     Value value;
-    value.name = name;
-    expect(api, ort::AllocatorFree(api, allocator, name));
+    value.name = text_from([&](OrtAllocator* allocator, char** name) {
+      return input ? ort::SessionGetInputName(api, session, index, allocator, name)
+                   : ort::SessionGetOutputName(api, session, index, allocator, name);
+    });
     Owned<OrtTypeInfo, ort::ReleaseTypeInfo> type(api);
     expect(api, input ? ort::SessionGetInputTypeInfo(api, session, index, type.fresh())
                       : ort::SessionGetOutputTypeInfo(api, session, index, type.fresh()));
@@ -271,6 +281,12 @@ double LoadedNetwork::run() {
   for (std::size_t i = 0; i < outputs.size(); ++i) *state.made[i].fresh() = outputs[i];
   expect(state.api, status);
   return us;
+}
+
+std::string LoadedNetwork::end_profile() {
+  return state_->text_from([&](OrtAllocator* allocator, char** path) {
+    return ort::SessionEndProfiling(state_->api, state_->session, allocator, path);
+  });
 }
 
 std::vector<Data> LoadedNetwork::results() const {

@@ -48,9 +48,10 @@ struct Data {
 std::size_t bytes_of(OrtElementType type);
 
 struct LoadOptions {
-  int threads = 1;        ///< of its intra-op pool, the caller's thread among them
-  std::string plugin;     ///< a library of operators; "": none
-  bool optimized = true;  ///< all optimizations, or none
+  int threads = 1;           ///< of its intra-op pool, the caller's thread among them
+  std::string plugin;        ///< a library of operators; "": none
+  bool optimized = true;     ///< all optimizations, or none
+  std::string profile = {};  ///< begins the path of a file that tells where time goes; "": none
 };
 
 class LoadedNetwork {
@@ -69,6 +70,8 @@ class LoadedNetwork {
   void feed(const std::vector<Data>& inputs);
   /// One inference; microseconds. Throws Error(kUser) with the engine's words where it fails.
   double run();
+  /// Writes the file of LoadOptions::profile; its path. Once. Throws as run().
+  std::string end_profile();
   /// Of the last run, in order. One that is no tensor of a known type is of kUndefined, without elements.
   std::vector<Data> results() const;
 

@@ -9,6 +9,7 @@
 #include "base/describe.h"
 #include "measure/core/backend.h"
 #include "measure/vendor/onnxruntime/inputs.h"
+#include "measure/vendor/onnxruntime/profile.h"
 
 namespace lehr::onnxruntime {
 
@@ -46,6 +47,7 @@ struct TrialRequest {
   bool all_kinds = true;      ///< of inputs; else of the first kind with which the original runs
   double tolerance = 1e-4;    ///< share of an output's range
   double seconds = 0;         ///< in which they are timed in turns; 0: they are not
+  std::size_t profiled = 0;   ///< so many of the first models tell where their time goes, once they are timed
 };
 void describe(auto& field, Is<TrialRequest> auto& request) {
   field("libraries", request.libraries);
@@ -58,19 +60,22 @@ void describe(auto& field, Is<TrialRequest> auto& request) {
   field("all_kinds", request.all_kinds);
   field("tolerance", request.tolerance);
   field("seconds", request.seconds);
+  field("profiled", request.profiled);
 }
 
 struct ModelTrial {
   std::string failure;  ///< why it did not run, or computes something else; "": neither
   double worst = 0;  ///< largest difference from the first model's outputs, as a share of an output's range
-  std::string worst_output;     ///< in which output
-  std::vector<double> turn_us;  ///< of each turn, the time of an inference
+  std::string worst_output;             ///< in which output
+  std::vector<double> turn_us;          ///< of each turn, the time of an inference
+  std::vector<OperatorTime> operators;  ///< operator_times() of one that tells; empty: it could not
 };
 void describe(auto& field, Is<ModelTrial> auto& trial) {
   field("failure", trial.failure);
   field("worst", trial.worst);
   field("worst_output", trial.worst_output);
   field("turn_us", trial.turn_us);
+  field("operators", trial.operators);
 }
 
 struct TrialReport {
@@ -100,9 +105,10 @@ void describe(auto& field, Is<TrialReport> auto& report) {
 std::vector<std::string> find_libraries(const ToolPaths& tools);
 
 /// In this process: an engine, and what it loads, may take it down. Each model computes the same inputs of
-/// each kind (input_kinds()) twice; then they are timed in turns of some inferences. Never throws for what
+/// each kind (input_kinds()) twice; then they are timed in turns of some inferences, and those that are asked
+/// tell where their time goes; they write files whose paths begin with `scratch`. Never throws for what
 /// engine or models do.
-TrialReport try_models(const TrialRequest& request);
+TrialReport try_models(const TrialRequest& request, const std::string& scratch);
 
 /// The same in a process of its own, `lehr engine REQUEST REPORT`, which may take `limit_s` seconds and is
 /// ended once `stop` is set.

@@ -1,0 +1,109 @@
+#include "measure/vendor/onnxruntime/profile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace lehr::onnxruntime {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::streamoff kMostBytes = std::streamoff{256} << 20;
+
+/// Whole microseconds, rounded down.
+struct Span {
+  double begin = 0, us = 0;
+  double end() const { return begin + us; }
+};
+struct NodeSpan : Span {
+  std::string_view op;
+};
+
+struct Profile {
+  std::map<std::string, std::vector<double>, std::less<>> ops;  ///< what they took in each inference with one
+  std::vector<NodeSpan> nodes;                                  ///< of names in `ops`
+  std::vector<Span> inferences;
+};
+
+std::string_view text_of(const json& event, const char* key) {
+  const auto found = event.find(key);
+  return found != event.end() && found->is_string() ? std::string_view(found->get_ref<const std::string&>())
+                                                    : std::string_view();
+}
+
+double number_of(const json& event, const char* key) {
+  const auto found = event.find(key);
+  return found != event.end() && found->is_number() ? found->get<double>() : -1;
+}
+
+void add_event(const json& event, Profile& profile) {
+  const Span span = {number_of(event, "ts"), number_of(event, "dur")};
+  // Not what is negative, infinite or no number.
+  if (!(span.begin >= 0 && span.us >= 0 && std::isfinite(span.end()))) return;
+  const std::string_view kind = text_of(event, "cat"), name = text_of(event, "name");
+  if (kind == "Session" && name == "model_run") profile.inferences.push_back(span);
+  if (kind != "Node" || !name.ends_with("_kernel_time")) return;
+  const auto args = event.find("args");
+  if (args == event.end() || !args->is_object()) return;
+  const std::string_view op = text_of(*args, "op_name");
+  if (op.empty()) return;
+  const auto known = profile.ops.try_emplace(std::string(op)).first;
+  profile.nodes.push_back({span, known->first});
+}
+
+/// The events, one after the other: as values they would take many times the file's size. False: the text is
+/// none, or cut.
+bool read(std::istream& text, Profile& profile) {
+  const json::parser_callback_t take = [&](int depth, json::parse_event_t what, json& value) {
+    if (depth != 1 || what != json::parse_event_t::object_end) return true;
+    add_event(value, profile);
+    return false;
+  };
+  return json::parse(text, take, false).is_array();
+}
+
+/// An outer one before those within it.
+bool before(const Span& one, const Span& other) {
+  return one.begin != other.begin ? one.begin < other.begin : one.us > other.us;
+}
+
+/// Of values beside which there are as many zeros as make it `count` of them.
+double median(std::vector<double> values, std::size_t count) {
+  std::ranges::sort(values);
+  const std::size_t zeros = count - values.size(), middle = count / 2;
+  return middle < zeros ? 0 : values[middle - zeros];
+}
+
+}  // namespace
+
+std::vector<OperatorTime> operator_times(std::istream& text, std::size_t warm_up) {
+  text.seekg(0, std::ios::end);
+  if (!text || text.tellg() > kMostBytes) return {};
+  text.seekg(0);
+  Profile profile;
+  if (!read(text, profile) || profile.inferences.size() <= warm_up) return {};
+  std::ranges::sort(profile.inferences, before);
+  std::ranges::sort(profile.nodes, before);
+  auto node = profile.nodes.begin();
+  for (std::size_t i = warm_up; i < profile.inferences.size(); ++i) {
+    const Span& inference = profile.inferences[i];
+    std::map<std::string_view, double> times;
+    double done = inference.begin;
+    for (; node != profile.nodes.end() && node->begin <= inference.end(); ++node) {
+      if (node->begin < done) continue;  // of an inference before, or within another node
+      times[node->op] += node->us;
+      done = node->end();
+    }
+    for (const auto& [op, us] : times) profile.ops.find(op)->second.push_back(us);
+  }
+  const std::size_t count = profile.inferences.size() - warm_up;
+  std::vector<OperatorTime> operators;
+  for (const auto& [op, times] : profile.ops) operators.push_back({op, median(times, count)});
+  std::ranges::stable_sort(operators, std::ranges::greater{}, &OperatorTime::us);
+  return operators;
+}
+
+}  // namespace lehr::onnxruntime
