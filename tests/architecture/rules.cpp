@@ -10,11 +10,10 @@
 namespace lehr::test {
 namespace {
 
-const std::vector<std::string> kWholeProduct = {"runtime",   "plugin",    "base",   "workload", "problems",
-                                                "network",   "space",     "ir",     "target",   "codegen",
-                                                "templates", "costmodel", "search", "measure",  "database",
-                                                "tune",      "replay",    "deploy", "apply",    "api",
-                                                "cli"};
+const std::vector<std::string> kWholeProduct = {
+    "runtime",  "plugin", "base",    "workload",  "problems",  "network", "space",
+    "ir",       "target", "codegen", "templates", "costmodel", "search",  "measure",
+    "database", "tune",   "replay",  "deploy",    "apply",     "api",     "cli"};
 
 std::vector<std::string> product_without(std::initializer_list<std::string_view> left_out) {
   std::vector<std::string> folders = kWholeProduct;
@@ -66,8 +65,8 @@ std::span<const FolderRule> folder_rules() {
       {"measure", {"codegen", "target", "workload", "ir", "base", "runtime", "plugin"}},
       {"database",
        {"space", "base", "measure/core/device.h", "measure/core/library_search.h", "measure/core/outcome.h"}},
-      {"tune", product_without(
-                   {"runtime", "plugin", "problems", "network", "tune", "replay", "deploy", "apply", "api", "cli"})},
+      {"tune", product_without({"runtime", "plugin", "problems", "network", "tune", "replay", "deploy",
+                                "apply", "api", "cli"})},
       {"replay",
        {"base", "workload", "space", "target", "templates", "costmodel", "search", "database", "tune"}},
       {"deploy",

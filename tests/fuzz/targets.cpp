@@ -12,8 +12,8 @@
 #include <limits>
 #include <string>
 
-#include "base/error.h"
 #include "base/args.h"
+#include "base/error.h"
 #include "database/json_lines.h"
 #include "database/record_codec.h"
 #include "database/salvage.h"
