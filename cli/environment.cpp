@@ -20,7 +20,7 @@ std::string variable(const char* name) {
 Environment read_environment() {
   Environment result;
   result.program = "/proc/self/exe";
-  result.path.clear();  // PATH alone: what it says comes first
+  result.path.clear();                        // PATH alone: what it says comes first
   const std::string path = variable("PATH");  // outlives the views into it
   for (const std::string_view directory : split(path, ':'))
     if (!directory.empty()) result.path.emplace_back(directory);

@@ -54,7 +54,7 @@ class Display:
 
     def _show_bar(self, event):
         if self._bar is None:
-            self._bar = tqdm(bar_format="{l_bar}{bar}| {n:.0f}/{total:.0f} s{postfix}", leave=False)
+            self._bar = tqdm(total=1, bar_format="{l_bar}{bar}| {n:.0f}/{total:.0f} s{postfix}", leave=False)
         bar = self._bar
         bar.n = event["elapsed_s"]
         bar.total = max(bar.n + (event["eta_s"] or 0), 1)
