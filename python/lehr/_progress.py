@@ -54,10 +54,10 @@ class Display:
 
     def _show_bar(self, event):
         if self._bar is None:
-            self._bar = tqdm(total=1, bar_format="{l_bar}{bar}| {n:.0f}/{total:.0f} s{postfix}", leave=False)
+            self._bar = tqdm(bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} s{postfix}", leave=False)
         bar = self._bar
-        bar.n = event["elapsed_s"]
-        bar.total = max(bar.n + (event["eta_s"] or 0), 1)
+        bar.n = round(event["elapsed_s"])
+        bar.total = None if event["eta_s"] is None else max(round(event["elapsed_s"] + event["eta_s"]), 1)
         bar.set_postfix_str(progress_text(event), refresh=False)
         bar.refresh()
 
