@@ -261,8 +261,8 @@ struct Applied {
   int places = 0, replaced = 0;  ///< convolutions and products; of these those that kernels compute now
   double original_us = 0, rewritten_us = 0, speedup = 0;  ///< in the engine; 0: not timed
   std::optional<double> error = {};          ///< the largest difference, as a share of an output's range
-  std::optional<double> covered_share = {};  ///< of the original's time, what kernels compute now
-  std::vector<Share> not_covered = {};       ///< of the time of the rewritten one
+  std::optional<double> covered_share = {};  ///< of the original's time, what kernels took over
+  std::vector<Share> not_covered = {};       ///< by operator, likewise; with covered_share they make 1
   Code code = Code::kDone;                   ///< kCheckFailed: nothing is written, `failure` says why
   std::string failure = {};
   std::string text = {};

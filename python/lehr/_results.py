@@ -149,7 +149,7 @@ class Optimized:
     original_us: float | None
     rewritten_us: float | None
     error: float | None  #: largest difference, as a share of the output's range
-    covered_share: float | None  #: of the network's time that kernels are for
+    covered_share: float | None  #: of the original's time, what kernels took over
     not_covered: tuple[NotCovered, ...]
     replaced: int
     places: int
