@@ -11,6 +11,7 @@
 #include "deploy/applied_folder.h"
 #include "measure/host/host_backend.h"
 #include "measure/system/affinity.h"
+#include "measure/worker/backends.h"
 
 namespace lehr::api {
 
@@ -65,6 +66,7 @@ Applied face_of(const lehr::Applied& applied) {
 }
 
 Applied applied_to(const Model& model, const ApplyOptions& options) {
+  const auto supervisor = supervise(options.tools);
   check_replaceable(options.out, &applied_own_files);
   if (leads_into(model.file, options.out))
     throw_user("{} would be replaced, and {} lies in it: name another folder", options.out, model.file);

@@ -106,6 +106,7 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
   }
   Exported result;
   for (const Skipped& each : rebuilt.skipped) result.skipped.push_back(each.reason);
+  const auto supervisor = supervise(options.tools);
   FolderCompilers compilers({host_compiler_options(options.tools), gpu_libraries(options.tools)});
   keep_those_of_here(rebuilt.kernels, compilers, folder, result.skipped);
   for (const std::string& reason : result.skipped) reporter.note(reason);

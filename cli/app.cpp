@@ -27,6 +27,7 @@
 #include "cli/show_command.h"
 #include "cli/tune_command.h"
 #include "cli/verify_command.h"
+#include "measure/worker/backends.h"
 
 namespace lehr {
 namespace {
@@ -108,14 +109,15 @@ struct CommandLine::Parts {
   CLI::App app{"Lehr: an autotuner for GPU and CPU kernels", "lehr"};
   struct Command {
     const CLI::App* app;
+    bool starts_processes;
     std::function<int()> run;
   };
   std::vector<Command> commands;
 
   template <typename T>
-  void add() {
+  void add(bool starts_processes) {
     const auto command = std::make_shared<T>(app, environment);
-    commands.push_back({subcommands_of(app).back(), [=] { return command->run(); }});
+    commands.push_back({subcommands_of(app).back(), starts_processes, [=] { return command->run(); }});
   }
 };
 
@@ -125,20 +127,20 @@ CommandLine::CommandLine() : parts_(std::make_unique<Parts>()) {
   app.set_version_flag("--version", std::string("lehr ") + kVersion)->group(kOutputGroup);
   app.set_help_all_flag("--help-all", "the flags of all commands");
   app.require_subcommand(0, 1);
-  parts_->add<OptimizeCommand>();
-  parts_->add<TuneCommand>();
-  parts_->add<CheckCommand>();
-  parts_->add<BenchCommand>();
-  parts_->add<ModelCommand>();
-  parts_->add<ApplyCommand>();
-  parts_->add<VerifyCommand>();
-  parts_->add<BestCommand>();
-  parts_->add<ShowCommand>();
-  parts_->add<CompileCommand>();
-  parts_->add<ExportCommand>();
-  parts_->add<ReplayCommand>();
-  parts_->add<DbCommand>();
-  parts_->add<DoctorCommand>();
+  parts_->add<OptimizeCommand>(true);
+  parts_->add<TuneCommand>(true);
+  parts_->add<CheckCommand>(true);
+  parts_->add<BenchCommand>(true);
+  parts_->add<ModelCommand>(false);
+  parts_->add<ApplyCommand>(true);
+  parts_->add<VerifyCommand>(true);
+  parts_->add<BestCommand>(false);
+  parts_->add<ShowCommand>(true);
+  parts_->add<CompileCommand>(true);
+  parts_->add<ExportCommand>(true);
+  parts_->add<ReplayCommand>(false);
+  parts_->add<DbCommand>(false);
+  parts_->add<DoctorCommand>(true);
   add_scratch_flags(app, parts_->environment.scratch);
   group_help_flags(app);
   app.footer(
@@ -172,8 +174,11 @@ int CommandLine::run(int argc, char** argv) {
                  fmt::join(names_of_subcommands(*reached), ", "));
     throw_user("{}", one_line(error.what()));
   }
-  for (const Parts::Command& command : parts_->commands)
-    if (command.app->parsed()) return command.run();
+  for (const Parts::Command& command : parts_->commands) {
+    if (!command.app->parsed()) continue;
+    const auto supervisor = command.starts_processes ? supervise(parts_->environment) : nullptr;
+    return command.run();
+  }
   fmt::print(
       "Lehr finds the fastest kernel of a matrix product or a convolution on this machine. Three steps:\n"
       "\n"

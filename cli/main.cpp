@@ -14,11 +14,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/app.h"
-#include "cli/environment.h"
 #include "cli/signals.h"
 #include "cli/standard_streams.h"
 #include "measure/core/format.h"
-#include "measure/system/supervisor.h"
 #include "measure/worker/served_process.h"
 
 namespace {
@@ -61,8 +59,6 @@ int main(int argc, char** argv) {
   keep_reserve();
   try {
     if (const std::optional<int> code = lehr::served_process(argc, argv)) return *code;
-    std::optional<lehr::Supervised> supervised;
-    if (lehr::read_environment().supervised) supervised.emplace();
     lehr::take_failed_writes_as_errors();
     const int code = lehr::CommandLine().run(argc, argv);
     const std::string unwritten = lehr::why_unwritten();

@@ -5,10 +5,12 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace lehr {
 namespace {
@@ -33,9 +35,11 @@ struct Listed {
   std::vector<int> default_left;
 };
 
-/// Its parameters are numbers written as texts.
+/// Its parameters are numbers written as texts, whatever the program's locale is.
 float number(const Json& text) {
-  return std::stof(text.get<std::string>());
+  const std::optional<float> value = parse_number(text.get<std::string>());
+  CHECK(value.has_value(), "a booster's parameter is {}", text.dump());
+  return *value;
 }
 
 }  // namespace

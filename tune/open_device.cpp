@@ -103,6 +103,7 @@ std::vector<std::string> usual_baselines(Target target) {
 
 OpenDevice open_device(const DeviceChoice& choice, const Workload& workload, const OpenOptions& open) {
   OpenDevice setup;
+  setup.supervisor = supervise(open.tools);
   setup.device = choose_device(choice, workload, open.tools, open.timings == Timings::kFull, setup.note);
   const Backend& backend = backend_of(setup.device.limits.target);
   const auto cpus = static_cast<int>(allowed_cpus().size());

@@ -10,6 +10,7 @@
 
 #include "measure/core/backend.h"
 #include "measure/core/measurer.h"
+#include "measure/system/supervisor.h"
 #include "tune/roofline.h"
 #include "workload/workload.h"
 
@@ -48,6 +49,7 @@ struct OpenOptions {
 };
 
 struct OpenDevice {
+  std::shared_ptr<Supervised> supervisor;  ///< nullptr without ToolPaths::supervised
   Device device;
   std::unique_ptr<Compiler> compiler;
   std::unique_ptr<Measurer> measurer;

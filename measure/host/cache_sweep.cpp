@@ -43,7 +43,7 @@ std::function<void()> CacheSweep::beside(int threads) {
     std::vector<std::thread> sweepers;
     for (std::size_t i = 0; i < cpus.size(); ++i)
       sweepers.emplace_back([this, &cpus, i] {
-        pin_to_cpu(cpus[i]);
+        pin_to_cpus({cpus[i]});
         sweep(i, cpus.size());
       });
     for (std::thread& each : sweepers) each.join();

@@ -133,7 +133,7 @@ double best_round(int threads, int rounds, const std::function<void(int)>& body)
     std::vector<Span>& mine = spans[static_cast<std::size_t>(thread)];
     mine.resize(static_cast<std::size_t>(rounds));
     team.emplace_back([&, thread] {
-      pin_to_cpu(cpus[static_cast<std::size_t>(thread) % cpus.size()]);
+      pin_to_cpus({cpus[static_cast<std::size_t>(thread) % cpus.size()]});
       for (Span& span : mine) {
         gate.arrive_and_wait();
         span.start = Clock::now();

@@ -29,7 +29,7 @@ std::pair<int, int> core_of(int cpu) {
 
 }  // namespace
 
-std::vector<int> allowed_cpus() {
+std::vector<int> affinity() {
   std::vector<int> allowed;
   // The kernel wants a mask at least as long as its own; grow until it fits.
   for (int bits = 1024; bits <= 1 << 20; bits *= 2) {
@@ -45,6 +45,11 @@ std::vector<int> allowed_cpus() {
     CPU_FREE(mask);
     if (fits) break;
   }
+  return allowed;
+}
+
+std::vector<int> allowed_cpus() {
+  std::vector<int> allowed = affinity();
   if (allowed.empty()) {
     const int count = static_cast<int>(std::thread::hardware_concurrency());
     for (int cpu = 0; cpu < (count > 0 ? count : 1); ++cpu) allowed.push_back(cpu);
@@ -59,12 +64,14 @@ std::vector<int> allowed_cpus() {
   return ordered;
 }
 
-void pin_to_cpu(int cpu) {
-  cpu_set_t* mask = CPU_ALLOC(static_cast<std::size_t>(cpu + 1));
+void pin_to_cpus(const std::vector<int>& cpus) {
+  if (cpus.empty()) return;
+  const auto count = static_cast<std::size_t>(*std::ranges::max_element(cpus) + 1);
+  cpu_set_t* mask = CPU_ALLOC(count);
   if (mask == nullptr) return;
-  const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(cpu + 1));
+  const std::size_t bytes = CPU_ALLOC_SIZE(count);
   CPU_ZERO_S(bytes, mask);
-  CPU_SET_S(static_cast<std::size_t>(cpu), bytes, mask);
+  for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), bytes, mask);
   pthread_setaffinity_np(pthread_self(), bytes, mask);
   CPU_FREE(mask);
 }

@@ -10,8 +10,11 @@ namespace lehr {
 /// least one: threads beyond that would be stopped in turn.
 std::vector<int> allowed_cpus();
 
-/// Binds the calling thread to `cpu`. Best effort: a container may forbid it, and then the thread stays
-/// unbound.
-void pin_to_cpu(int cpu);
+/// CPU numbers of the calling thread's affinity mask, ascending; none where it cannot be asked.
+std::vector<int> affinity();
+
+/// Binds the calling thread to `cpus`. Best effort: a container may forbid it, and then the thread stays
+/// as it was.
+void pin_to_cpus(const std::vector<int>& cpus);
 
 }  // namespace lehr

@@ -81,15 +81,19 @@ bool is_in_state(pid_t pid, int states) {
 
 }  // namespace
 
-pid_t start_child(const SpawnOptions& options) {
+pid_t start_child(const SpawnOptions& options, Session session) {
   CHECK(!options.command.empty());
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   for (int standard = 0; standard < 3; ++standard) {
     posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", O_RDWR, 0);
   }
-  for (const auto& [ours, theirs] : options.descriptors)
+  int behind = 3;
+  for (const auto& [ours, theirs] : options.descriptors) {
     posix_spawn_file_actions_adddup2(&actions, ours, theirs);
+    behind = std::max(behind, theirs + 1);
+  }
+  posix_spawn_file_actions_addclosefrom_np(&actions, behind);
 
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
@@ -100,8 +104,9 @@ pid_t start_child(const SpawnOptions& options) {
   sigfillset(&all);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
+  const int group = session == Session::kItsOwn ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP;
   posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+                           static_cast<short>(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
 
   std::vector<char*> arguments;
   for (const std::string& word : options.command) arguments.push_back(const_cast<char*>(word.c_str()));

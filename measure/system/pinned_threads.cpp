@@ -35,11 +35,11 @@ void spin_until(Ready ready) {
 PinnedThreads::PinnedThreads(int threads, const std::vector<int>& cpus) : threads_(threads) {
   CHECK(threads >= 1 && !cpus.empty(), "threads={} cpus={}", threads, cpus.size());
   if (threads == 1) return;
-  pin_to_cpu(cpus[0]);
+  pin_to_cpus({cpus[0]});
   for (int thread = 1; thread < threads; ++thread) {
     const int cpu = cpus[static_cast<std::size_t>(thread) % cpus.size()];
     helpers_.emplace_back([this, thread, cpu] {
-      pin_to_cpu(cpu);
+      pin_to_cpus({cpu});
       help(thread);
     });
   }

@@ -68,35 +68,40 @@ void Fd::close() {
   fd_ = -1;
 }
 
-pid_t spawn(const SpawnOptions& options) {
-  Supervised* const supervisor = Supervised::current();
-  return supervisor != nullptr ? supervisor->spawn(options) : start_child(options);
+Child spawn(const SpawnOptions& options) {
+  std::shared_ptr<Supervised> supervisor = Supervised::living();
+  if (supervisor == nullptr) return {start_child(options), nullptr};
+  const pid_t pid = supervisor->spawn(options);
+  return {pid, std::move(supervisor)};
 }
 
-std::optional<int> end_of(pid_t pid) {
-  Supervised* const supervisor = Supervised::current();
-  return supervisor != nullptr ? supervisor->end_of(pid) : end_of_child(pid);
+std::optional<int> end_of(const Child& child) {
+  return child.supervisor != nullptr ? child.supervisor->end_of(child.pid) : end_of_child(child.pid);
 }
 
-bool has_ended(pid_t pid) {
-  Supervised* const supervisor = Supervised::current();
-  return supervisor != nullptr ? supervisor->has_ended(pid) : child_has_ended(pid);
+bool has_ended(const Child& child) {
+  return child.supervisor != nullptr ? child.supervisor->has_ended(child.pid) : child_has_ended(child.pid);
 }
 
-int kill_group(pid_t pid) {
-  kill(-pid, SIGKILL);
-  kill(pid, SIGKILL);  // in the short time in which the child has not yet made its group
+int kill_group(const Child& child) {
+  kill(-child.pid, SIGKILL);
+  kill(child.pid, SIGKILL);  // in the short time in which the child has not yet made its group
   std::optional<int> status;
-  while (!(status = end_of(pid))) std::this_thread::sleep_for(kPause);
-  if (Supervised* const supervisor = Supervised::current()) supervisor->end_strays();
+  while (!(status = end_of(child))) std::this_thread::sleep_for(kPause);
+  if (child.supervisor != nullptr) child.supervisor->end_strays();
   return *status;
 }
 
-void stop_group(pid_t pid) {
-  kill(-pid, SIGSTOP);
-  Supervised* const supervisor = Supervised::current();
-  while (!(supervisor != nullptr ? supervisor->stands(pid) : child_stands(pid)))
+void stop_group(const Child& child) {
+  kill(-child.pid, SIGSTOP);
+  while (!(child.supervisor != nullptr ? child.supervisor->stands(child.pid) : child_stands(child.pid)))
     std::this_thread::sleep_for(std::chrono::microseconds(20));
+}
+
+void require_version(const std::string& program, const std::string& found, const std::string& wanted) {
+  if (found == wanted) return;
+  throw_environment("the program {} is of lehr {}, and this library is of lehr {}: name one of that version",
+                    program, found, wanted);
 }
 
 bool Captured::succeeded() const {
@@ -109,14 +114,14 @@ Captured run_captured(const SpawnOptions& options, Deadline deadline, const std:
   SpawnOptions with_pipe = options;
   with_pipe.descriptors.emplace_back(writer.get(), 1);
   with_pipe.descriptors.emplace_back(writer.get(), 2);
-  const pid_t pid = spawn(with_pipe);
+  const Child child = spawn(with_pipe);
   writer.close();
   Captured result;
   const Patience patience(deadline, stop);
   const auto end = [&] {
     result.timed_out = patience.timed_out();
     result.given_up = !result.timed_out;
-    result.status = kill_group(pid);
+    result.status = kill_group(child);
     return result;
   };
   char buffer[4096];
@@ -134,7 +139,7 @@ Captured run_captured(const SpawnOptions& options, Deadline deadline, const std:
   // The pipe is closed, so the end is near; a process that only closed its output is still held to the
   // deadline.
   while (true) {
-    if (const std::optional<int> status = end_of(pid)) {
+    if (const std::optional<int> status = end_of(child)) {
       result.status = *status;
       return result;
     }

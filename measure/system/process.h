@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -54,20 +55,30 @@ struct SpawnOptions {
   std::int64_t memory_bytes = 0;
 };
 
-/// Starts a process in a group of its own with default signal handling. It inherits no descriptor but those
-/// named. Under a Supervised (supervisor.h) it is a child of the supervisor, else of this process; the
-/// functions below serve both. Throws Error(kEnvironment) when it cannot be started.
-pid_t spawn(const SpawnOptions& options);
+class Supervised;
 
-/// The wait status of `pid` if it has ended, said once; -1 where spawn() has not started it or it was said.
-std::optional<int> end_of(pid_t pid);
-/// Whether `pid` has ended; end_of() still says how.
-bool has_ended(pid_t pid);
-/// Sends SIGKILL to the whole group of `pid` and waits for `pid` itself; returns its wait status. Under a
+/// A process that was started.
+struct Child {
+  pid_t pid = -1;
+  std::shared_ptr<Supervised> supervisor = {};  ///< whose child it is; nullptr: this process's
+};
+
+/// Starts a process in a group of its own with default signal handling, on the CPUs of the calling thread. It
+/// inherits no descriptor but those named. Where this process has a supervisor (supervisor.h) that starts it.
+/// Throws Error(kEnvironment) when it cannot be started.
+Child spawn(const SpawnOptions& options);
+
+/// The wait status of `child` if it has ended, said once; -1 where it was said.
+std::optional<int> end_of(const Child& child);
+/// Whether `child` has ended; end_of() still says how.
+bool has_ended(const Child& child);
+/// Sends SIGKILL to the whole group of `child` and waits for it itself; returns its wait status. Under a
 /// supervisor also ends what left its group and lost its parent.
-int kill_group(pid_t pid);
-/// Stops every thread of the group of `pid` (SIGSTOP) and waits until `pid` stands still or has ended.
-void stop_group(pid_t pid);
+int kill_group(const Child& child);
+/// Stops every thread of the group of `child` (SIGSTOP) and waits until it stands still or has ended.
+void stop_group(const Child& child);
+/// Throws Error(kEnvironment) where `program`, which says that it is of version `found`, is not of `wanted`.
+void require_version(const std::string& program, const std::string& found, const std::string& wanted);
 
 struct Captured {
   int status = 0;          ///< as from waitpid

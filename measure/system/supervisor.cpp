@@ -2,11 +2,12 @@
 // SCM_RIGHTS).
 #include "measure/system/supervisor.h"
 
-#include <dirent.h>
-#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "measure/system/affinity.h"
 #include "measure/system/children.h"
 
 namespace lehr {
@@ -27,6 +31,9 @@ using Words = std::vector<std::string>;
 
 constexpr std::size_t kMostBytes = 128 << 10;  // below the least limit of a packet, net.core.wmem_default
 constexpr std::size_t kMostDescriptors = 16;
+constexpr const char* kName = "lehr-supervisor";
+/// Until it greets, on a busy machine.
+constexpr double kStartSeconds = 30;
 
 struct Packet {
   Words words;
@@ -89,7 +96,7 @@ std::optional<Packet> receive_packet(int socket) {
 
 Words words_of(const SpawnOptions& options) {
   Words words = {"spawn", fmt::format("{}", options.cpu_s), fmt::format("{}", options.memory_bytes),
-                 fmt::format("{}", options.command.size())};
+                 fmt::format("{}", fmt::join(affinity(), ",")), fmt::format("{}", options.command.size())};
   words.insert(words.end(), options.command.begin(), options.command.end());
   for (const auto& [ours, theirs] : options.descriptors) words.push_back(fmt::format("{}", theirs));
   words.insert(words.end(), options.environment.begin(), options.environment.end());
@@ -101,8 +108,8 @@ SpawnOptions spawn_options(const Packet& packet) {
   SpawnOptions options;
   options.cpu_s = std::strtod(words.at(1).c_str(), nullptr);
   options.memory_bytes = std::strtoll(words.at(2).c_str(), nullptr, 10);
-  std::size_t at = 4;
-  const std::size_t command_end = at + std::strtoull(words.at(3).c_str(), nullptr, 10);
+  std::size_t at = 5;
+  const std::size_t command_end = at + std::strtoull(words.at(4).c_str(), nullptr, 10);
   while (at < command_end) options.command.push_back(words.at(at++));
   for (const Fd& fd : packet.descriptors)
     options.descriptors.emplace_back(fd.get(), std::atoi(words.at(at++).c_str()));
@@ -110,9 +117,18 @@ SpawnOptions spawn_options(const Packet& packet) {
   return options;
 }
 
+/// Children get the CPUs of the thread that wants them: each may have its own.
+void take_cpus(const std::string& numbers) {
+  std::vector<int> cpus;
+  for (const std::string_view number : split(numbers, ','))
+    if (const std::optional<std::int64_t> cpu = parse_int(number)) cpus.push_back(static_cast<int>(*cpu));
+  pin_to_cpus(cpus);
+}
+
 Words answer(const Packet& packet, std::set<pid_t>& known) {
   const std::string& what = packet.words.at(0);
   if (what == "spawn") {
+    take_cpus(packet.words.at(3));
     const pid_t pid = start_child(spawn_options(packet));
     known.insert(pid);
     return {fmt::format("{}", pid)};
@@ -132,82 +148,132 @@ Words answer(const Packet& packet, std::set<pid_t>& known) {
   return {yes ? "yes" : "no"};
 }
 
-/// Those of this process behind stderr.
-std::vector<int> open_descriptors() {
-  std::vector<int> found;
-  DIR* const folder = opendir("/proc/self/fd");
-  if (folder == nullptr) return found;
-  while (const dirent* entry = readdir(folder)) {
-    const int fd = std::atoi(entry->d_name);  // "." is no number: 0
-    if (fd > 2 && fd != dirfd(folder)) found.push_back(fd);
-  }
-  closedir(folder);
-  return found;
-}
-
 /// What a terminal or a user sends to all of a group or of a name is not for the supervisor: it ends last.
-/// Closes `inherited`, but for the socket. What the fork itself opened stays: a tool that follows processes
-/// (compute-sanitizer) reports the supervisor's children through it.
-void become_supervisor(int socket, const std::vector<int>& inherited) {
-  setsid();
+void become_supervisor() {
   for (const int request : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) signal(request, SIG_IGN);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  prctl(PR_SET_NAME, "lehr-supervisor");
-  // Whoever reads this program's output must not wait for this process, too.
-  for (const int fd : inherited)
-    if (fd != socket) close(fd);
-  const Fd nothing(open("/dev/null", O_RDWR));
-  for (int standard = 0; standard < 3; ++standard) dup2(nothing.get(), standard);
+  prctl(PR_SET_NAME, kName);
 }
 
-[[noreturn]] void supervise(int socket, const std::vector<int>& inherited) {
-  become_supervisor(socket, inherited);
+/// Readable once the process has ended that made `socket`; without a descriptor where the kernel has none for
+/// processes. It says so where a forked process still holds that process's end of the socket. nullopt: it has
+/// ended.
+std::optional<Fd> descriptor_of_maker(int socket) {
+  ucred maker{};
+  socklen_t size = sizeof maker;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &maker, &size) != 0) return Fd();
+  Fd process(static_cast<int>(syscall(SYS_pidfd_open, maker.pid, 0)));
+  if (process.get() < 0 && errno == ESRCH) return std::nullopt;
+  return process;
+}
+
+/// Whether there is another request.
+bool wait_for_request(int socket, int parent) {
+  pollfd wanted[] = {{socket, POLLIN, 0}, {parent, POLLIN, 0}};
+  while (poll(wanted, 2, -1) < 0)
+    if (errno != EINTR) return false;
+  return wanted[1].revents == 0;
+}
+
+/// The first packet on `socket`; no words where it was closed, nullopt where `seconds` have passed.
+std::optional<Words> greeting_of(int socket, double seconds) {
+  const Deadline deadline = deadline_in(seconds);
+  pollfd wanted = {socket, POLLIN, 0};
+  while (poll(&wanted, 1, milliseconds_left(deadline)) <= 0)
+    if (milliseconds_left(deadline) == 0) return std::nullopt;
+  std::optional<Packet> packet = receive_packet(socket);
+  return packet ? std::move(packet->words) : Words();
+}
+
+/// The one that all share, and who may look for it.
+constinit std::mutex sharing;
+constinit std::weak_ptr<Supervised> shared;
+
+}  // namespace
+
+int supervisor_main(int fd) {
+  const Fd socket = raised(fd);
+  become_supervisor();
+  const std::optional<Fd> parent = descriptor_of_maker(socket.get());
   std::set<pid_t> known;
-  while (true) {
+  bool goes_on = parent && send_packet(socket.get(), {kName, kVersion}, {});
+  while (goes_on && wait_for_request(socket.get(), parent->get())) {
     Words reply;
     try {
-      const std::optional<Packet> packet = receive_packet(socket);
+      const std::optional<Packet> packet = receive_packet(socket.get());
       if (!packet) break;
       reply = answer(*packet, known);
     } catch (const std::exception& error) {
       reply = {"error", error.what()};
     }
-    if (!send_packet(socket, reply, {})) break;
+    goes_on = send_packet(socket.get(), reply, {});
   }
   for (const pid_t pid : known) kill(-pid, SIGKILL);
   kill_strays({});
-  _exit(0);
+  return 0;
 }
 
-/// Set and cleared where one thread runs.
-Supervised* living = nullptr;
+std::shared_ptr<Supervised> supervise(const std::string& program) {
+  const std::lock_guard lock(sharing);
+  std::shared_ptr<Supervised> one = shared.lock();
+  if (one == nullptr || !one->serves()) shared = one = std::make_shared<Supervised>(program);
+  return one;
+}
 
-}  // namespace
-
-Supervised::Supervised() {
-  CHECK(living == nullptr, "a second supervisor");
+Supervised::Supervised(const std::string& program) : owner_(getpid()) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     throw_environment("cannot make a socket pair: {}", std::strerror(errno));
-  Fd ours = raised(ends[0]);
+  socket_ = raised(ends[0]);
   Fd theirs = raised(ends[1]);
-  const std::vector<int> inherited = open_descriptors();
-  pid_ = fork();
-  if (pid_ < 0) throw_environment("cannot start a process: {}", std::strerror(errno));
-  if (pid_ == 0) supervise(theirs.get(), inherited);
-  socket_ = std::move(ours);
-  living = this;
+  pid_ = start_child({.command = {program, "supervisor", "--fd", "3"}, .descriptors = {{theirs.get(), 3}}},
+                     Session::kItsOwn);
+  theirs.close();
+  try {
+    greet(program);
+  } catch (...) {
+    end();
+    throw;
+  }
+}
+
+void Supervised::greet(const std::string& program) {
+  const std::optional<Words> greeting = greeting_of(socket_.get(), kStartSeconds);
+  if (greeting && greeting->size() == 2 && greeting->at(0) == kName)
+    return require_version(program, greeting->at(1), kVersion);
+  std::string reason = "it is no program of Lehr's";
+  if (!greeting) reason = fmt::format("no answer within {:g} s", kStartSeconds);
+  // The socket closes while the process is still dying.
+  const Deadline deadline = deadline_in(1);
+  while (greeting && greeting->empty() && !child_has_ended(pid_) && milliseconds_left(deadline) > 0)
+    usleep(200);
+  if (child_has_ended(pid_)) reason = describe_exit(end());
+  throw_environment("the process {} supervisor did not start: {}", program, reason);
 }
 
 Supervised::~Supervised() {
-  living = nullptr;
   socket_.close();
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
-Supervised* Supervised::current() {
-  return living;
+int Supervised::end() {
+  int status = 0;
+  if (pid_ > 0) kill(pid_, SIGKILL);
+  while (pid_ > 0 && waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  return status;
+}
+
+std::shared_ptr<Supervised> Supervised::living() {
+  const std::lock_guard lock(sharing);
+  std::shared_ptr<Supervised> one = shared.lock();
+  return one != nullptr && one->owner_ == getpid() ? one : nullptr;
+}
+
+bool Supervised::serves() const {
+  return owner_ == getpid() && !child_has_ended(pid_);
 }
 
 std::vector<std::string> Supervised::ask(const Words& words, const std::vector<int>& descriptors) {

@@ -25,6 +25,10 @@ std::string_view cache_policy(const Device& device) {
   return device.cold ? "cold" : backend_of(device.limits.target).caches;
 }
 
+std::shared_ptr<Supervised> supervise(const ToolPaths& tools) {
+  return tools.supervised ? supervise(tools.program) : nullptr;
+}
+
 std::unique_ptr<Compiler> make_compiler(const Limits& limits, const ToolPaths& tools,
                                         const CompileSettings& settings) {
   const Backend& backend = backend_of(limits.target);

@@ -50,7 +50,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorkerCompilerOptions, arch, library_director
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompilerRequest, target, options, memory_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileRequest, entry, text, shared_bytes, path)
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hello, version)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Hello, version, lehr)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, note, finding)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Samples, us, hopeless, cpu_share, gpu)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failure, kind, text, resources)

@@ -13,7 +13,7 @@
 
 namespace lehr {
 
-/// The worker's first message. Both sides come from one build; the number guards against a wrong executable.
+/// Goes up with every change of what is below, but for Hello, which stays.
 inline constexpr int kProtocolVersion = 12;
 
 /// Choose a runner by name and give it the problem; without a path only open it. Answered by Done, with
@@ -85,8 +85,10 @@ struct CompileRequest {
 /// What a compile worker is asked; the kind of the first request decides what a worker is.
 using CompileWork = std::variant<CompilerRequest, CompileRequest>;
 
+/// The worker's first message: both sides have to come from one build.
 struct Hello {
-  int version = kProtocolVersion;
+  int version = 0;   ///< its kProtocolVersion
+  std::string lehr;  ///< its kVersion
 };
 struct Done {
   std::string note = {};                                 ///< Checked::note of what was loaded, or who checks

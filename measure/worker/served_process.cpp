@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "measure/system/supervisor.h"
 #include "measure/vendor/onnxruntime/trial.h"
 #include "measure/worker/worker_main.h"
 
@@ -25,6 +26,7 @@ struct Served {
   int (*run)(int argc, char** argv);
 };
 constexpr Served kServed[] = {
+    {"supervisor", [](int argc, char** argv) { return supervisor_main(descriptor(argc, argv)); }},
     {"worker",
      [](int argc, char** argv) {
        const int fd = descriptor(argc, argv);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <variant>
 
+#include "base/version.h"
 #include "measure/worker/backends.h"
 #include "measure/worker/baselines.h"
 #include "measure/worker/compile_server.h"
@@ -51,7 +52,7 @@ int worker_main(int in_fd, int out_fd) {
   if (in != in_fd) close(in_fd);
   if (out != out_fd && out_fd != in_fd) close(out_fd);
 
-  if (!send_message(out, {to_text(Reply(Hello{}))})) return 1;
+  if (!send_message(out, {to_text(Reply(Hello{kProtocolVersion, kVersion}))})) return 1;
   Message message;
   if (receive_message(in, message) != Received::kMessage) return 0;
   if (const std::optional<CompileWork> work = parse_compile_work(message.text)) {

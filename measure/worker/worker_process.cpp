@@ -8,6 +8,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "base/version.h"
 #include "measure/worker/wire.h"
 
 namespace lehr {
@@ -18,7 +19,7 @@ WorkerProcess::WorkerProcess(const WorkerOptions& options) : stop_flag_(options.
   command.command = {options.program, "worker", "--fd", "3"};
   command.environment = options.environment;
   command.descriptors = {{theirs.get(), 3}};
-  pid_ = spawn(command);
+  child_ = spawn(command);
   theirs.close();
   socket_ = std::move(ours);
   const std::variant<Reply, Death> first = receive(deadline_in(options.start_timeout_s));
@@ -28,21 +29,26 @@ WorkerProcess::WorkerProcess(const WorkerOptions& options) : stop_flag_(options.
                       : death->garbage ? std::string("it is not a worker of this program")
                                        : describe_exit(death->status));
   }
-  const auto* reply = std::get_if<Reply>(&first);
-  const auto* hello = std::get_if<Hello>(reply);
-  if (hello == nullptr || hello->version != kProtocolVersion) {
+  const auto* hello = std::get_if<Hello>(&std::get<Reply>(first));
+  const Hello told = hello != nullptr ? *hello : Hello{};
+  const auto text = [](const Hello& one) {
+    return fmt::format("{} (protocol {})", one.lehr.empty() ? "an unknown version" : one.lehr, one.version);
+  };
+  try {
+    require_version(options.program, text(told), text({kProtocolVersion, kVersion}));
+  } catch (...) {
     die({.garbage = true});
-    throw_environment("the worker process {} is of another version of this program", options.program);
+    throw;
   }
 }
 
 WorkerProcess::~WorkerProcess() {
-  if (pid_ > 0) kill_group(pid_);
+  if (pid() > 0) kill_group(child_);
 }
 
 Death WorkerProcess::die(Death death) {
-  if (pid_ > 0) death.status = kill_group(pid_);
-  pid_ = -1;
+  if (pid() > 0) death.status = kill_group(child_);
+  child_ = {};
   socket_.close();
   return death;
 }
@@ -59,7 +65,7 @@ std::variant<Reply, Death> WorkerProcess::receive(Deadline deadline, bool may_gi
     case Received::kClosed:
       // The socket closes while the process is still dying: its own end must be seen, not our kill.
       while (milliseconds_left(deadline) > 0) {
-        if (has_ended(pid_)) return die({});
+        if (has_ended(child_)) return die({});
         usleep(200);
       }
       return die({.timed_out = true});
@@ -73,7 +79,7 @@ std::variant<Reply, Death> WorkerProcess::receive(Deadline deadline, bool may_gi
 }
 
 void WorkerProcess::send(const std::string& text) {
-  static std::random_device random;
+  thread_local std::random_device random;
   tag_ = std::uint64_t{random()} << 32 | random();
   // A failed send means that it died: receiving finds out how.
   send_message(socket_.get(), {text, tag_});
@@ -85,15 +91,15 @@ std::variant<Reply, Death> WorkerProcess::ask(const Request& request, Deadline d
 }
 
 void WorkerProcess::stop() {
-  stop_group(pid_);
+  stop_group(child_);
 }
 
 void WorkerProcess::resume() {
-  kill(-pid_, SIGCONT);
+  kill(-pid(), SIGCONT);
 }
 
 bool WorkerProcess::ended() {
-  return pid_ <= 0 || has_ended(pid_);
+  return pid() <= 0 || has_ended(child_);
 }
 
 }  // namespace lehr

@@ -55,14 +55,14 @@ class WorkerProcess {
   void resume();
   /// Whether it ended by itself since the last question.
   bool ended();
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return child_.pid; }
 
  private:
   /// Kills it; what is known of the reason is in `death`, the status is added.
   Death die(Death death);
 
   const std::atomic<bool>* stop_flag_;
-  pid_t pid_ = -1;
+  Child child_;  ///< without a number once it has ended
   Fd socket_;
   std::uint64_t tag_ = 0;  ///< of the last request; the greeting has none
 };

@@ -62,6 +62,10 @@ TEST_F(Architecture, NamesATargetOnlyInItsRooms) {
   expect_none(check_target_names(files_));
 }
 
+TEST_F(Architecture, LeavesTheCallersProcessAlone) {
+  expect_none(check_manners(files_));
+}
+
 TEST_F(Architecture, SaysAtTheTopOfEachHeaderWhatItIsFor) {
   expect_none(check_header_form(files_));
 }

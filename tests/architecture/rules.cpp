@@ -224,6 +224,26 @@ bool is_room_of_a_target(const std::string& path) {
 
 }  // namespace
 
+std::vector<std::string> check_manners(const std::vector<SourceFile>& files) {
+  static const std::regex kBad(
+      R"(\b(getenv|setenv|putenv|unsetenv|sigaction|signal|chdir|umask|setlocale|f?printf|f?puts|perror)\(|std::(cout|cerr|clog)|fmt::print)");
+  static const std::regex kOurOwnProcesses(
+      "(cli|runtime|plugin)/.*|measure/worker/worker_main.cpp|measure/system/supervisor.cpp|"
+      "measure/vendor/.*/baseline_[a-z]*.cpp");
+  std::vector<std::string> findings;
+  for (const SourceFile& file : files) {
+    if (!is_product(file) || std::regex_match(file.path, kOurOwnProcesses)) continue;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      std::smatch found;
+      const std::string code = file.lines[i].substr(0, file.lines[i].find("//"));
+      if (std::regex_search(code, found, kBad))
+        findings.push_back(fmt::format("{}:{}: {} is not for a library: whoever calls it has other threads",
+                                       file.path, i + 1, found.str()));
+    }
+  }
+  return findings;
+}
+
 std::vector<std::string> check_target_names(const std::vector<SourceFile>& files) {
   static const std::regex kName("Target::k[A-Z]|\"(cpu|cuda)\"");
   std::vector<std::string> findings;

@@ -97,6 +97,18 @@ TEST(ArchitectureRules, FindANamedTargetOutsideItsRooms) {
   EXPECT_THAT(found("ir/a.h", "int x;  // \"cuda\"\n"), IsEmpty());
 }
 
+TEST(ArchitectureRules, FindALibraryWithoutManners) {
+  const auto found = [](const char* path, const char* text) {
+    return check_manners({parse_source(path, text)});
+  };
+  EXPECT_THAT(found("tune/a.cpp", "int x;\nx = std::getenv(\"HOME\");\n"),
+              ElementsAre(HasSubstr("tune/a.cpp:2: getenv( is not for a library")));
+  EXPECT_THAT(found("measure/host/a.cpp", "signal(SIGINT, SIG_IGN);\nfmt::print(\"x\");\n"), SizeIs(2));
+  EXPECT_THAT(found("measure/worker/worker_main.cpp", "signal(SIGINT, SIG_DFL);\n"), IsEmpty());
+  EXPECT_THAT(found("cli/a.cpp", "fmt::print(\"x\");\n"), IsEmpty());
+  EXPECT_THAT(found("ir/a.cpp", "x = snprintf(text);  // no printf()\n"), IsEmpty());
+}
+
 TEST(ArchitectureRules, FindATypeThatTwoHeadersDefine) {
   const SourceFile first =
       parse_source("search/a.h", "namespace lehr {\nstruct Run {\n};\nclass Other;\n}\n");

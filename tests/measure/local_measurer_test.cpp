@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/version.h"
 #include "measure/core/stats.h"
 #include "measure/host/host_compiler.h"
 #include "measure/system/memory_limit.h"
@@ -328,20 +329,23 @@ TEST_F(Measuring, DropsAReferenceKernelThatTurnsOutToCrash) {
   ASSERT_TRUE(std::holds_alternative<Timing>(outcomes.back())) << std::get<Failure>(outcomes.back()).text;
 }
 
-// Three deadlines: the candidate's own is its run; that no worker gets ready in time is nobody's fault but
-// the machine's.
-TEST_F(Measuring, WaitingForAWorkerHasADeadlineOfItsOwn) {
-  // A worker that starts as it should and then never answers.
-  const TempDir directory;
-  const std::string hello = to_text(Reply(Hello{}));
-  ASSERT_LT(hello.size(), 256U);
+/// A worker that greets with `hello` and then never answers.
+std::string worker_that_says(const std::string& hello, const TempDir& directory) {
+  CHECK(hello.size() < 256);
   std::ofstream(directory.path() + "/hello")
       << static_cast<char>(hello.size()) << std::string(3 + 8, '\0') << hello;  // length and tag
   const std::string script = directory.path() + "/worker";
   std::ofstream(script) << "#!/bin/sh\ncat " << directory.path() << "/hello >&3\nexec sleep 60\n";
-  ASSERT_EQ(chmod(script.c_str(), 0700), 0);
+  CHECK(chmod(script.c_str(), 0700) == 0);
+  return script;
+}
+
+// Three deadlines: the candidate's own is its run; that no worker gets ready in time is nobody's fault but
+// the machine's.
+TEST_F(Measuring, WaitingForAWorkerHasADeadlineOfItsOwn) {
+  const TempDir directory;
   LocalOptions options = local_options();
-  options.worker.program = script;
+  options.worker.program = worker_that_says(to_text(Reply(Hello{kProtocolVersion, kVersion})), directory);
   options.worker.prepare_timeout_s = 0.2;
   LocalMeasurer measurer = make(options);
   try {
@@ -352,6 +356,23 @@ TEST_F(Measuring, WaitingForAWorkerHasADeadlineOfItsOwn) {
     EXPECT_NE(std::string(error.what()).find("while it prepared the problem"), std::string::npos)
         << error.what();
   }
+}
+
+TEST_F(Measuring, AWorkerOfAnotherVersionIsNamed) {
+  const auto refusal = [this](const std::string& hello) {
+    const TempDir directory;
+    LocalOptions options = local_options();
+    options.worker.program = worker_that_says(hello, directory);
+    LocalMeasurer measurer = make(options);
+    const std::string text = error_of([&] { measurer.prepare(square_problem()); });
+    return text.substr(text.find(" is of"));
+  };
+  const std::string wanted = fmt::format(
+      ", and this library is of lehr {} (protocol {}): name one of that version", kVersion, kProtocolVersion);
+  EXPECT_EQ(refusal(to_text(Reply(Hello{kProtocolVersion, "9.9.9"}))),
+            fmt::format(" is of lehr 9.9.9 (protocol {})", kProtocolVersion) + wanted);
+  EXPECT_EQ(refusal(R"({"kind":"hello","version":7})"),
+            " is of lehr an unknown version (protocol 7)" + wanted);
 }
 
 TEST_F(Measuring, AWorkerThatDoesNotStartIsOneClearSentence) {
