@@ -35,7 +35,8 @@ struct Candidate {
   Source source;
 };
 
-// One shared object for all candidates: starting the compiler is most of its time.
+// One shared object for all candidates: starting the compiler would take as long as one of them. At -Og each
+// is compiled in less than half of the time of -O1.
 std::filesystem::path compile_all(const std::vector<Candidate>& candidates,
                                   const std::filesystem::path& dir) {
   std::ofstream text(dir / "all.cpp");
@@ -45,7 +46,7 @@ std::filesystem::path compile_all(const std::vector<Candidate>& candidates,
   text.close();
   const auto object = dir / "all.so";
   const std::string command =
-      fmt::format("g++ -O1 -march=native -ffp-contract=fast -shared -fPIC -w -o {} {}", object.string(),
+      fmt::format("g++ -Og -march=native -ffp-contract=fast -shared -fPIC -w -o {} {}", object.string(),
                   (dir / "all.cpp").string());
   CHECK(std::system(command.c_str()) == 0, "{}", command);
   return object;
