@@ -66,9 +66,9 @@ endfunction()
 
 # lehr_test(NAME SOURCES a_test.cpp ... LINKS base ... [EXTERNAL ...] [CASES ...])
 # One GoogleTest program per folder, run by ctest as one test named NAME, or as one test NAME_CASE for each case of its
-# parametrised suite.
+# parametrised suite. SECONDS, of a long one: ctest starts the longest first, so that none runs alone at the end.
 function(lehr_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;EXTERNAL;LABELS;CASES" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;SECONDS" "SOURCES;LINKS;EXTERNAL;LABELS;CASES" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 900)
   endif()
@@ -90,6 +90,9 @@ function(lehr_test name)
   if(NOT ARG_CASES)
     add_test(NAME ${name} COMMAND ${name}_test)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+    if(ARG_SECONDS)
+      set_tests_properties(${name} PROPERTIES COST ${ARG_SECONDS})
+    endif()
   endif()
   foreach(case ${ARG_CASES})
     add_test(NAME ${name}_${case} COMMAND ${name}_test --gtest_filter=*/${case})
