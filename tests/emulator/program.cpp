@@ -21,9 +21,9 @@ namespace {
 
 // -fsanitize=thread calls a hook before every access to memory that another thread could see; contraction is
 // off so that the result does not depend on the host's instruction set; locals start as a pattern, never as a
-// lucky zero.
+// lucky zero. Without one pass over loops, the compiler takes a fifth less time.
 constexpr const char* kFlags =
-    "-std=c++17 -O1 -fPIC -w -fno-strict-aliasing -ffp-contract=off -fsanitize=thread "
+    "-std=c++17 -O1 -fno-ivopts -fPIC -w -fno-strict-aliasing -ffp-contract=off -fsanitize=thread "
     "-ftrivial-auto-var-init=pattern";
 /// Kernels per translation unit: what the compiler costs to start is shared.
 constexpr std::size_t kPerUnit = 4;
