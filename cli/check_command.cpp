@@ -58,8 +58,7 @@ int CheckCommand::run() {
   for (const Workload& workload : workloads) {
     if (interrupted) break;
     const Task task = {workload, setup.device};
-    const std::vector<FamilyCheck> found =
-        spot_check(task, candidates_for(task), *setup.measurer, options, interrupted);
+    const std::vector<FamilyCheck> found = spot_check(task, candidates_for(task), setup, options);
     for (nlohmann::json& one : to_json(to_text(workload), found)) checks.push_back(std::move(one));
     for (const FamilyCheck& check : found) {
       sampled += check.sampled;

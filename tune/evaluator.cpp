@@ -17,12 +17,14 @@ struct Abandoned {};
 }  // namespace
 
 Evaluator::Evaluator(const Candidates& candidates, Measurer& measurer, Database& database, Record row,
-                     Trials& trials, std::function<void(const Trial&, bool)> on_trial)
+                     Trials& trials, WhyImplausible why_implausible,
+                     std::function<void(const Trial&, bool)> on_trial)
     : candidates_(&candidates),
       measurer_(&measurer),
       database_(&database),
       row_(std::move(row)),
       trials_(&trials),
+      why_implausible_(std::move(why_implausible)),
       on_trial_(std::move(on_trial)) {}
 
 std::vector<std::size_t> Evaluator::measure(std::span<const Proposal> picks,
@@ -77,7 +79,7 @@ void Evaluator::record_failure(const Point& point, const Failure& failure) {
 }
 
 std::size_t Evaluator::record(const Proposal& pick, std::uint64_t source_hash, Outcome outcome) {
-  if (const auto* timing = std::get_if<Timing>(&outcome); timing && why_implausible_) {
+  if (const auto* timing = std::get_if<Timing>(&outcome)) {
     std::string why = why_implausible_(pick.point, timing->time_us);
     if (!why.empty()) outcome = Failure{FailureKind::kImplausible, std::move(why), timing->resources};
   }

@@ -20,10 +20,14 @@ namespace lehr {
 
 class Evaluator {
  public:
+  /// Why a time cannot be that of the config's kernel, a clause; "" where it can. A trial with such a time
+  /// has failed.
+  using WhyImplausible = std::function<std::string(const Point&, double time_us)>;
+
   /// Borrows everything. `row` is what the session's rows have in common; `on_trial(trial, is_new_best)` is
   /// called after the trial is stored.
   Evaluator(const Candidates& candidates, Measurer& measurer, Database& database, Record row, Trials& trials,
-            std::function<void(const Trial&, bool)> on_trial);
+            WhyImplausible why_implausible, std::function<void(const Trial&, bool)> on_trial);
 
   /// Measures `picks`; asks `abandon` after each trial and gives up the rest when it says so. Returns the
   /// positions of the new trials in trials.all(), in the order of measurement. A pick whose source is equal
@@ -35,12 +39,6 @@ class Evaluator {
   Source source_of(const Point& point) const;
 
   const std::string& first_failure() const { return first_failure_; }
-
-  /// Why a time cannot be that of the config's kernel, a clause; "" where it can. A trial with such a time
-  /// has failed.
-  void set_implausible(std::function<std::string(const Point&, double time_us)> why) {
-    why_implausible_ = std::move(why);
-  }
 
   /// What earlier runs lost to each config. A row of this session that makes it two says that the config is
   /// quarantined.
@@ -58,10 +56,10 @@ class Evaluator {
   Database* database_;
   Record row_;
   Trials* trials_;
+  WhyImplausible why_implausible_;
   std::function<void(const Trial&, bool)> on_trial_;
   std::unordered_map<std::uint64_t, std::size_t>
       by_source_;  // hash of a measured source -> position of its trial
-  std::function<std::string(const Point&, double)> why_implausible_;
   Deaths deaths_;
   std::string first_failure_;
 };

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "tune/gain_curve.h"
+#include "tune/past_tasks.h"
 #include "tune/stored_kernel.h"
 
 namespace lehr {
@@ -83,7 +84,7 @@ class TurnTaking {
     result.baseline_us = verdict.baseline_us;
   }
 
-  bool interrupted() const { return device_.stop && device_.stop->load(); }
+  bool interrupted() const { return device_.stopped(); }
   double elapsed_s() const { return session_.now_s() - started_s_; }
   double left_s() const { return time_s_ - elapsed_s(); }
   /// Kept for the finals: as of so many tasks that have their part of the time for themselves.
@@ -228,29 +229,12 @@ std::optional<StoredVerdict> valid_verdict(const Task& task, const Database& dat
   return std::nullopt;
 }
 
-/// What the log has of one workload on one device.
-struct LoggedTask {
-  RecordFilter where;
-  Workload workload;
-};
-
-/// Those of such a target; workloads of a newer version are no hint.
-std::vector<LoggedTask> logged_tasks(const Database& database, Target target) {
-  std::vector<LoggedTask> logged;
-  for (const RecordFilter& each : database.tasks({.target = std::string(name_of(target))})) {
-    try {
-      logged.push_back({each, parse_workload(each.workload)});
-    } catch (const Error&) {
-    }
-  }
-  return logged;
-}
-
 }  // namespace
 
 void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_products,
             const Database& database) {
-  const std::vector<LoggedTask> logged = logged_tasks(database, device.limits.target);
+  const std::vector<LoggedTask> logged =
+      logged_tasks(database, {.target = std::string(name_of(device.limits.target))});
   const std::string identity = identity_of(device);
   for (SharedTask& task : tasks) {
     const bool near = std::ranges::any_of(logged, [&](const LoggedTask& other) {

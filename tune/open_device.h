@@ -56,6 +56,7 @@ struct OpenDevice {
   Prober prober;                            ///< prober_of(): asked now and then while no kernel runs
   std::function<double()> bound;            ///< bound_of(): asked before a time is called implausible
   const std::atomic<bool>* stop = nullptr;  ///< sessions end once it is set; nullptr: nobody sets it
+  bool stopped() const { return stop != nullptr && stop->load(); }
   std::string note;  ///< why `automatic` did not take the GPU; "" if there was nothing to choose
 };
 

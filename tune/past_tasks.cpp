@@ -10,10 +10,7 @@
 namespace lehr {
 namespace {
 
-/// What the log has of one workload on one device.
-struct Group {
-  RecordFilter where;
-  Workload workload;
+struct Group : LoggedTask {
   double distance = 0;
 };
 
@@ -21,15 +18,11 @@ struct Group {
 std::vector<Group> groups_of(const Database& log, const Task& task, bool kernels) {
   const std::string identity = identity_of(task.device), own_text = to_text(task.workload);
   std::vector<Group> groups;
-  for (const RecordFilter& where : log.tasks({.workload = kernels ? "" : own_text,
-                                              .target = std::string(name_of(task.device.limits.target))})) {
-    try {
-      Group group = {where, parse_workload(where.workload)};
-      group.distance = distance(task.workload, group.workload) + (where.device == identity ? 0 : 1);
-      groups.push_back(std::move(group));
-    } catch (const Error&) {
-      // Of a newer version.
-    }
+  for (LoggedTask& each : logged_tasks(log, {.workload = kernels ? "" : own_text,
+                                             .target = std::string(name_of(task.device.limits.target))})) {
+    const bool elsewhere = each.where.device != identity;
+    const double away = distance(task.workload, each.workload) + (elsewhere ? 1 : 0);
+    groups.push_back({std::move(each), away});
   }
   std::ranges::stable_sort(groups, {}, &Group::distance);
   return groups;
@@ -73,6 +66,17 @@ std::vector<Record> rows_of(const Database& log, const Group& group, bool own, c
 }
 
 }  // namespace
+
+std::vector<LoggedTask> logged_tasks(const Database& log, const RecordFilter& filter) {
+  std::vector<LoggedTask> logged;
+  for (const RecordFilter& each : log.tasks(filter)) {
+    try {
+      logged.push_back({each, parse_workload(each.workload)});
+    } catch (const Error&) {
+    }
+  }
+  return logged;
+}
 
 std::vector<PastTask> past_tasks(const Database& log, const Task& task, const Candidates& candidates,
                                  const RowOf& own_rows, std::size_t columns, bool kernels,

@@ -67,18 +67,17 @@ Session::Session(Task task, Candidates candidates, const OpenDevice& device, Log
                     ? std::move(tuner)
                     : make_tuner(options_.strategy, candidates_, task_.device.limits, options_.seed),
                 options_.seed, options_.threads),
-      evaluator_(candidates_, *device.measurer, logs.own, common_row(task_, options_, logs.own), trials_,
-                 [this](const Trial& trial, bool best) {
-                   const auto* failure = std::get_if<Failure>(&trial.outcome);
-                   if (!failure)
-                     roofline_.reached(trial.config.family, raw_us(std::get<Timing>(trial.outcome)));
-                   report(best ? EventKind::kNewBest : EventKind::kTrial,
-                          failure ? std::string(first_line(failure->text)) : to_text(trial.config));
-                 }),
+      evaluator_(
+          candidates_, *device.measurer, logs.own, common_row(task_, options_, logs.own), trials_,
+          [this](const Point& point, double time_us) { return why_implausible(point, time_us); },
+          [this](const Trial& trial, bool best) {
+            const auto* failure = std::get_if<Failure>(&trial.outcome);
+            if (!failure) roofline_.reached(trial.config.family, raw_us(std::get<Timing>(trial.outcome)));
+            report(best ? EventKind::kNewBest : EventKind::kTrial,
+                   failure ? std::string(first_line(failure->text)) : to_text(trial.config));
+          }),
       setup_s_(options_.before_s) {
   CHECK(!candidates_.defaults.empty(), "a task without a default");
-  evaluator_.set_implausible(
-      [this](const Point& point, double time_us) { return why_implausible(point, time_us); });
   summary_.workload = to_text(task_.workload);
   summary_.device = task_.device.name;
   summary_.identity = identity_of(task_.device);

@@ -117,7 +117,7 @@ class Session {
   TimeLeft time_left() const;
   /// Of a trial, with all that it takes; 0: not known yet.
   double seconds_per_trial() const;
-  bool interrupted() const { return device_.stop && device_.stop->load(); }
+  bool interrupted() const { return device_.stopped(); }
   void report(EventKind kind, std::string note);
   Spent spent() const;
   // session_end.cpp

@@ -49,8 +49,9 @@ void count(FamilyCheck& check, const Config& config, const Outcome& outcome, dou
 
 }  // namespace
 
-std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidates, Measurer& measurer,
-                                    const SpotCheckOptions& options, const std::atomic<bool>& interrupted) {
+std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidates, const OpenDevice& device,
+                                    const SpotCheckOptions& options) {
+  Measurer& measurer = *device.measurer;
   const Problem problem = asked_problem(task.workload, options.seed);
   const double tolerance = tolerance_for(task.workload, problem.tensors[output_of(problem)].elements);
   measurer.prepare(problem, std::nullopt, plain_source(task.workload, task.device.limits));
@@ -74,16 +75,16 @@ std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidat
     try {
       measurer.measure(sources, [&](std::size_t i, const Outcome& outcome) {
         const auto* cut_off = std::get_if<Failure>(&outcome);
-        if (interrupted && cut_off != nullptr && cut_off->kind == FailureKind::kInterrupted)
+        if (device.stopped() && cut_off != nullptr && cut_off->kind == FailureKind::kInterrupted)
           throw Interrupted();
         count(check, configs[i], outcome, tolerance);
-        if (interrupted) throw Interrupted();
+        if (device.stopped()) throw Interrupted();
       });
     } catch (const Interrupted&) {
       break;
     }
     check.checked_by = measurer.checked_by();
-    if (interrupted) break;
+    if (device.stopped()) break;
   }
   return checks;
 }

@@ -1,13 +1,12 @@
 // Are a family's kernels right on this device? Sampled configs against the reference, without a search.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-#include "measure/core/measurer.h"
+#include "tune/open_device.h"
 #include "tune/task.h"
 
 namespace lehr {
@@ -35,10 +34,10 @@ struct SpotCheckOptions {
 };
 
 /// Runs up to `samples` configs of each family that serves the task on the workload's seeded inputs; a family
-/// of fewer configs is run whole. Stops between configs once `*interrupted` is set, and gives what is known.
-/// `measurer` prepares the problem itself. Throws as Measurer::measure().
-std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidates, Measurer& measurer,
-                                    const SpotCheckOptions& options, const std::atomic<bool>& interrupted);
+/// of fewer configs is run whole. Stops between configs once `device.stop` is set, and gives what is known.
+/// Throws as Measurer::measure().
+std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidates, const OpenDevice& device,
+                                    const SpotCheckOptions& options);
 
 /// One object per family: workload, family, counts, error_of_tolerance, failures{config, kind, text}.
 nlohmann::json to_json(const std::string& workload, const std::vector<FamilyCheck>& checks);

@@ -27,6 +27,46 @@ TEST(GainCurve, ExpectsHalfOfTheLastTurnsButNeverLessThanAnAverageCurve) {
   EXPECT_EQ(GainCurve().seconds_per_turn(9), 9);
 }
 
+/// A task of such a best time whose turns took a second each and saved nothing, as many as `turns`.
+TaskState state(double best_us, int turns = 0, double occurrences = 1) {
+  TaskState state = {.occurrences = occurrences, .best_us = best_us};
+  for (int i = 0; i < turns; ++i) state.curve.add_turn(best_us, best_us, 1);
+  return state;
+}
+
+TEST(NextTask, IsTheOneThatSavesMostOfTheSumPerSecond) {
+  EXPECT_EQ(next_task({}, 0), std::nullopt);
+  EXPECT_EQ(next_task(std::vector{state(10), state(30), state(20)}, 0), 1u);
+  EXPECT_EQ(next_task(std::vector{state(10, 0, 4), state(30), state(20)}, 0), 0u) << "it occurs four times";
+  EXPECT_EQ(next_task(std::vector{state(10), state(30, 2), state(20)}, 0), 2u) << "its curve is flat";
+  std::vector<TaskState> slow = {state(20, 1), state(30, 1)};
+  slow[1].curve = GainCurve();
+  slow[1].curve.add_turn(30, 30, 2);
+  EXPECT_EQ(next_task(slow, 0), 0u) << "half as much per second";
+}
+
+TEST(NextTask, IsOneOfWhichNothingRanBeforeAnyOther) {
+  EXPECT_EQ(next_task(std::vector{state(1000), state(0), state(2000)}, 0.5), 1u);
+}
+
+TEST(NextTask, TakesAFirstTurnToBeAsLongAsTheOthersAre) {
+  std::vector<TaskState> tasks = {state(10), state(100)};
+  tasks[1].curve.add_turn(100, 100, 8);  // 5 % expected, 5 us in 8 s; of the other 20 %, 2 us in as long
+  EXPECT_EQ(next_task(tasks, 0), 1u);
+  tasks[0].best_us = 30;
+  EXPECT_EQ(next_task(tasks, 0), 0u);
+}
+
+TEST(NextTask, IsNoneWhereNoTurnIsWorthItOrMayBeTaken) {
+  std::vector<TaskState> tasks = {state(10, 20), state(30, 20)};
+  EXPECT_EQ(next_task(tasks, kLeastGain), 1u);
+  EXPECT_EQ(next_task(tasks, 0.01), std::nullopt);
+  tasks[1].may_go_on = false;
+  EXPECT_EQ(next_task(tasks, 0), 0u);
+  tasks[0].may_go_on = false;
+  EXPECT_EQ(next_task(tasks, 0), std::nullopt);
+}
+
 Device some_cpu() {
   Device device;
   device.name = "a processor";
@@ -43,6 +83,7 @@ struct SharedRun {
   FakeClock clock;
   std::atomic<bool> interrupted = false;
   std::vector<Event> events;
+  EventSink listener = [this](const Event& event) { events.push_back(event); };
   SharedOptions options;
   FakeMeasurer* measurer = nullptr;  ///< of the last run
   std::function<void(FakeMeasurer&)> arrange;
@@ -67,15 +108,13 @@ struct SharedRun {
   }
 
   std::vector<SharedResult> run(std::vector<SharedTask> tasks) {
-    auto owned = std::make_unique<FakeMeasurer>(outcome_of, clock);
-    measurer = owned.get();
-    device.measurer = std::move(owned);
+    measurer = &fake(device, outcome_of, clock);
     device.stop = &interrupted;
     if (arrange) arrange(*measurer);
     recall(tasks, device.device, true, database);
     options.session.session_id = "run-" + std::to_string(++runs);
     options.session.now_s = [this] { return clock.now_s; };
-    options.session.on_event = [this](const Event& event) { events.push_back(event); };
+    options.session.on_event = listener;
     return tune_tasks(tasks, device, {database}, options);
   }
 };
@@ -120,6 +159,19 @@ TEST(ManyTasks, ReportWhatAllOfThemComeTo) {
     before_us = event.shared->best_us;
   }
   EXPECT_GT(before_us, 0);
+}
+
+TEST(ManyTasks, GoOnWhenTheirListenerThrows) {
+  SharedRun shared;
+  int calls = 0;
+  shared.listener = [&](const Event&) {
+    if (++calls == 10) throw std::string("no exception of the standard library");
+  };
+  for (const SharedResult& each : shared.run({product(8), product(64, 30)})) {
+    ASSERT_TRUE(each.summary);
+    EXPECT_TRUE(each.summary->contested);
+  }
+  EXPECT_EQ(calls, 10);
 }
 
 TEST(ManyTasks, TakeWhatIsKnownFromTheLog) {

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
+#include <stdexcept>
 
 #include "support.h"
 
@@ -33,6 +34,19 @@ TEST(Session, StoresOneRowPerTrialAndMeasuresNoConfigTwice) {
   const std::vector<std::string> texts = configs_of(rows);
   EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), 64u);
   EXPECT_EQ(toy.measurer->prepared, 1);
+}
+
+TEST(Session, GoesOnWhenItsListenerThrows) {
+  ToySession toy;
+  toy.listener = [&](const Event& event) {
+    toy.events.push_back(event);
+    if (event.kind == EventKind::kTrial) throw std::runtime_error("no terminal");
+  };
+  const Summary summary = toy.run();
+  EXPECT_EQ(summary.measured, 64);
+  EXPECT_TRUE(summary.contested);
+  EXPECT_EQ(toy.rows("session-1").size(), 64u);
+  EXPECT_EQ(toy.events.back().kind, EventKind::kTrial) << "it is not told anything more";
 }
 
 TEST(Session, FindsANearOptimalConfigInAFifthOfTheSpace) {

@@ -25,10 +25,10 @@ Outcome outcome_by_unroll(const Source& source) {
 
 TEST(SpotCheck, CountsRightRejectedAndWrongConfigs) {
   FakeClock clock;
-  FakeMeasurer measurer(outcome_by_unroll, clock);
-  const std::atomic<bool> interrupted = false;
+  OpenDevice device;
+  FakeMeasurer& measurer = fake(device, outcome_by_unroll, clock);
   const std::vector<FamilyCheck> checks =
-      spot_check(toy_task(), tiny_candidates(), measurer, {.samples = 50, .seed = 1}, interrupted);
+      spot_check(toy_task(), tiny_candidates(), device, {.samples = 50, .seed = 1});
   ASSERT_EQ(checks.size(), 1u);
   EXPECT_EQ(measurer.prepared, 1);
   EXPECT_EQ(std::set<std::string>(measurer.measured.begin(), measurer.measured.end()).size(), 4u)
@@ -45,13 +45,13 @@ TEST(SpotCheck, CountsRightRejectedAndWrongConfigs) {
 
 TEST(SpotCheck, TakesTheDefaultFirstAndAsManyDistinctConfigsAsAsked) {
   FakeClock clock;
-  FakeMeasurer measurer([](const Source& source) { return toy_outcome(source); }, clock);
-  const std::atomic<bool> interrupted = false;
+  OpenDevice device;
+  FakeMeasurer& measurer = fake(device, [](const Source& source) { return toy_outcome(source); }, clock);
   std::vector<std::string> first;
   for (const std::uint64_t seed : {1, 1, 2}) {
     measurer.measured.clear();
     const std::vector<FamilyCheck> checks =
-        spot_check(toy_task(), toy_candidates(), measurer, {.samples = 12, .seed = seed}, interrupted);
+        spot_check(toy_task(), toy_candidates(), device, {.samples = 12, .seed = seed});
     EXPECT_EQ(checks[0].sampled, 12);
     EXPECT_EQ(std::set<std::string>(measurer.measured.begin(), measurer.measured.end()).size(), 12u);
     if (first.empty()) first = measurer.measured;
@@ -62,11 +62,12 @@ TEST(SpotCheck, TakesTheDefaultFirstAndAsManyDistinctConfigsAsAsked) {
 
 TEST(SpotCheck, StopsBetweenConfigsWhenInterrupted) {
   FakeClock clock;
-  FakeMeasurer measurer([](const Source& source) { return toy_outcome(source); }, clock);
+  OpenDevice device;
+  FakeMeasurer& measurer = fake(device, [](const Source& source) { return toy_outcome(source); }, clock);
   std::atomic<bool> interrupted = false;
+  device.stop = &interrupted;
   measurer.before_trial = [&](int trial) { interrupted = trial == 2; };
-  const std::vector<FamilyCheck> checks =
-      spot_check(toy_task(), toy_candidates(), measurer, {.samples = 12}, interrupted);
+  const std::vector<FamilyCheck> checks = spot_check(toy_task(), toy_candidates(), device, {.samples = 12});
   EXPECT_EQ(checks[0].sampled, 3);
 }
 

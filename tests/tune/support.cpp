@@ -25,6 +25,13 @@ std::vector<double> NearestModel::predict(const FeatureMatrix& rows) const {
   return scores;
 }
 
+FakeMeasurer& fake(OpenDevice& device, FakeMeasurer::OutcomeOf outcome_of, FakeClock& clock) {
+  auto measurer = std::make_unique<FakeMeasurer>(std::move(outcome_of), clock);
+  FakeMeasurer& fake = *measurer;
+  device.measurer = std::move(measurer);
+  return fake;
+}
+
 SessionOptions toy_options() {
   SessionOptions options;
   options.stop.trials = 64;
@@ -34,9 +41,7 @@ SessionOptions toy_options() {
 }
 
 Summary ToySession::run() {
-  auto owned = std::make_unique<FakeMeasurer>(outcome_of, clock);
-  measurer = owned.get();
-  device.measurer = std::move(owned);
+  measurer = &fake(device, outcome_of, clock);
   device.stop = &interrupted;
   if (arrange) arrange(*measurer);
   StrategyOptions small;
@@ -46,7 +51,7 @@ Summary ToySession::run() {
   if (with_model) tuner.model = std::make_unique<NearestModel>();
   tuner.row_of = kernel_rows(candidates, task.device.limits);
   tuner.columns = feature_table().size();
-  options.on_event = [this](const Event& event) { events.push_back(event); };
+  options.on_event = listener;
   options.now_s = [this] { return clock.now_s; };
   return Session(task, candidates, device, {database}, options, std::move(tuner)).run();
 }

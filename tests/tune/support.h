@@ -30,6 +30,9 @@ class NearestModel : public CostModel {
   std::optional<Dataset> data_;
 };
 
+/// From now on `device` measures so.
+FakeMeasurer& fake(OpenDevice& device, FakeMeasurer::OutcomeOf outcome_of, FakeClock& clock);
+
 /// 64 trials, seed 1, annealing, "session-1".
 SessionOptions toy_options();
 
@@ -44,6 +47,7 @@ struct ToySession {
   bool with_model = true;
   std::atomic<bool> interrupted = false;
   std::vector<Event> events;
+  EventSink listener = [this](const Event& event) { events.push_back(event); };
   OpenDevice device;
   /// The measurer of the last run, which is `device`'s.
   FakeMeasurer* measurer = nullptr;
