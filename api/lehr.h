@@ -172,10 +172,11 @@ struct Results {
 };
 
 struct TuneOptions {
-  int trials = 0;      ///< new ones of each workload; 0: no limit
-  double time_s = 0;   ///< of each workload, of a network for all of it; 0: no limit where `trials` is one,
-                       ///< else 60, and 10 for each workload of a network
-  int patience = 256;  ///< stop after so many trials without a gain; 0: never
+  int trials = 0;  ///< new ones of each workload; 0: no limit
+  /// Of each workload, of a network for all of it. 0: no limit where there is one of trials, else 60, and 10
+  /// for each workload of a network.
+  double time_s = 0;
+  int patience = 256;               ///< stop after so many trials without a gain; 0: never
   std::string strategy = "anneal";  ///< "anneal", "random", "genetic", "grid", "autotvm"
   std::uint64_t seed = 0;           ///< same seed and same log: same picks
   bool fresh = false;               ///< earlier rows of the log do not answer
