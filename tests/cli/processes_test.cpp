@@ -114,19 +114,24 @@ std::ptrdiff_t lines_with(const std::vector<std::string>& lines, const std::stri
                        [&](const std::string& line) { return line.rfind(begin + " ", 0) == 0; });
 }
 
+/// "spawned PID" of `lehr` itself, whose "started PID PARENT" is the first line.
+std::string spawned_by_first(const std::vector<std::string>& lines) {
+  return "spawned " + lines[0].substr(0, lines[0].rfind(' ')).substr(lines[0].find(' ') + 1);
+}
+
 TEST(Processes, CanBeFollowedByATool) {
   const std::vector<std::string> lines = followed_check({});
-  EXPECT_EQ(lines_with(lines, "forked"), 1) << "the supervisor";
-  EXPECT_GE(lines_with(lines, "spawned"), 2) << "a compiler and a worker";
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ(lines_with(lines, "forked"), 0);
+  EXPECT_EQ(lines_with(lines, spawned_by_first(lines)), 1) << "the supervisor";
+  EXPECT_GE(lines_with(lines, "spawned"), 3) << "a compiler and a worker, by that one";
 }
 
 TEST(Processes, AreStartedDirectlyWhereNoSupervisorIsWanted) {
   const std::vector<std::string> lines = followed_check({"LEHR_SUPERVISOR=none"});
   EXPECT_EQ(lines_with(lines, "forked"), 0);
   ASSERT_FALSE(lines.empty());
-  // "started PID PARENT" of `lehr` itself is the first line.
-  const std::string lehr = lines[0].substr(0, lines[0].rfind(' ')).substr(lines[0].find(' ') + 1);
-  EXPECT_GE(lines_with(lines, "spawned " + lehr), 2) << "a compiler and a worker";
+  EXPECT_GE(lines_with(lines, spawned_by_first(lines)), 2) << "a compiler and a worker";
 }
 #endif
 
