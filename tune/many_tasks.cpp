@@ -233,11 +233,11 @@ std::optional<StoredVerdict> valid_verdict(const Task& task, const Database& dat
 
 void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_products,
             const Database& database) {
-  const std::vector<LoggedTask> logged =
-      logged_tasks(database, {.target = std::string(name_of(device.limits.target))});
+  const std::vector<TaskInLog> logged =
+      tasks_in_log(database, {.target = std::string(name_of(device.limits.target))});
   const std::string identity = identity_of(device);
   for (SharedTask& task : tasks) {
-    const bool near = std::ranges::any_of(logged, [&](const LoggedTask& other) {
+    const bool near = std::ranges::any_of(logged, [&](const TaskInLog& other) {
       return distance(task.workload, other.workload) <= kNearDistance && database.timed(other.where) > 0;
     });
     if (near) task.knowledge = Knowledge::kNear;

@@ -10,7 +10,7 @@
 namespace lehr {
 namespace {
 
-struct Group : LoggedTask {
+struct Group : TaskInLog {
   double distance = 0;
 };
 
@@ -18,8 +18,8 @@ struct Group : LoggedTask {
 std::vector<Group> groups_of(const Database& log, const Task& task, bool kernels) {
   const std::string identity = identity_of(task.device), own_text = to_text(task.workload);
   std::vector<Group> groups;
-  for (LoggedTask& each : logged_tasks(log, {.workload = kernels ? "" : own_text,
-                                             .target = std::string(name_of(task.device.limits.target))})) {
+  for (TaskInLog& each : tasks_in_log(log, {.workload = kernels ? "" : own_text,
+                                            .target = std::string(name_of(task.device.limits.target))})) {
     const bool elsewhere = each.where.device != identity;
     const double away = distance(task.workload, each.workload) + (elsewhere ? 1 : 0);
     groups.push_back({std::move(each), away});
@@ -67,8 +67,8 @@ std::vector<Record> rows_of(const Database& log, const Group& group, bool own, c
 
 }  // namespace
 
-std::vector<LoggedTask> logged_tasks(const Database& log, const RecordFilter& filter) {
-  std::vector<LoggedTask> logged;
+std::vector<TaskInLog> tasks_in_log(const Database& log, const RecordFilter& filter) {
+  std::vector<TaskInLog> logged;
   for (const RecordFilter& each : log.tasks(filter)) {
     try {
       logged.push_back({each, parse_workload(each.workload)});

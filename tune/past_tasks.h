@@ -15,12 +15,12 @@ inline constexpr std::size_t kMostTasks = 8;
 inline constexpr std::size_t kMostTaskRows = 128;
 
 /// What a log has of one workload on one device.
-struct LoggedTask {
+struct TaskInLog {
   RecordFilter where;
   Workload workload;
 };
 /// Those that `filter` leaves, in the log's order; workloads of a newer version are no hint.
-std::vector<LoggedTask> logged_tasks(const Database& log, const RecordFilter& filter);
+std::vector<TaskInLog> tasks_in_log(const Database& log, const RecordFilter& filter);
 
 /// The timed rows of `log` that are no answers to `task` (of another workload, device identity,
 /// template version or kernel: tune/stored_kernel.h), as tasks, the nearest first, at most kMostTasks of them

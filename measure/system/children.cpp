@@ -81,7 +81,7 @@ bool is_in_state(pid_t pid, int states) {
 
 }  // namespace
 
-pid_t start_child(const SpawnOptions& options, Session session) {
+pid_t start_child(const SpawnOptions& options, ChildSession session) {
   CHECK(!options.command.empty());
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -104,7 +104,7 @@ pid_t start_child(const SpawnOptions& options, Session session) {
   sigfillset(&all);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
-  const int group = session == Session::kItsOwn ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP;
+  const int group = session == ChildSession::kItsOwn ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP;
   posix_spawnattr_setflags(&attributes,
                            static_cast<short>(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
 

@@ -12,9 +12,9 @@
 namespace lehr {
 
 /// Whether a child is out of reach of what is sent to this process's session, too, and not only to its group.
-enum class Session { kOurs, kItsOwn };
+enum class ChildSession { kOurs, kItsOwn };
 /// As spawn(), always as a child of this process.
-pid_t start_child(const SpawnOptions& options, Session session = Session::kOurs);
+pid_t start_child(const SpawnOptions& options, ChildSession session = ChildSession::kOurs);
 
 /// The wait status of a child that has ended, once; -1 when it is no child; nullopt while it runs.
 std::optional<int> end_of_child(pid_t pid);

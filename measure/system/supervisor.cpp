@@ -227,7 +227,7 @@ Supervised::Supervised(const std::string& program) : owner_(getpid()) {
   socket_ = raised(ends[0]);
   Fd theirs = raised(ends[1]);
   pid_ = start_child({.command = {program, "supervisor", "--fd", "3"}, .descriptors = {{theirs.get(), 3}}},
-                     Session::kItsOwn);
+                     ChildSession::kItsOwn);
   theirs.close();
   try {
     greet(program);
