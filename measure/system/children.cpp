@@ -85,8 +85,12 @@ pid_t start_child(const SpawnOptions& options, ChildSession session) {
   CHECK(!options.command.empty());
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
+  const bool is_whole = access("/dev/null", R_OK | W_OK) == 0;  // a root without devices has none
   for (int standard = 0; standard < 3; ++standard) {
-    posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", O_RDWR, 0);
+    if (is_whole)
+      posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", O_RDWR, 0);
+    else
+      posix_spawn_file_actions_addclose(&actions, standard);
   }
   int behind = 3;
   for (const auto& [ours, theirs] : options.descriptors) {
