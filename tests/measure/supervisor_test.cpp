@@ -1,4 +1,5 @@
 // Whatever becomes of a process, what it has started ends with it.
+#include "base/error.h"
 #include "measure/system/supervisor.h"
 
 #include <gtest/gtest.h>
