@@ -1,5 +1,4 @@
 // Whatever becomes of a process, what it has started ends with it.
-#include "base/error.h"
 #include "measure/system/supervisor.h"
 
 #include <gtest/gtest.h>
@@ -18,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/error.h"
 #include "base/version.h"
 #include "measure/system/affinity.h"
 #include "measure/system/process.h"
