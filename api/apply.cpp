@@ -27,6 +27,7 @@ EngineCheck engine_check(const Model& model, const ApplyOptions& options) {
   check.bindings = {model.dims, model.inputs};
   check.original = std::filesystem::absolute(model.file).string();
   check.tools = options.tools;
+  check.stop = options.stop;
   if (options.ask_engine) check.libraries = onnxruntime::find_libraries(options.tools);
   return check;
 }
@@ -80,6 +81,8 @@ Applied applied_to(const Model& model, const ApplyOptions& options) {
   feed(network.model, options, request.check);
   lehr::Applied applied =
       lehr::apply(network, request, [&](const std::string& text) { reporter.step(text); });
+  if (options.stop != nullptr && *options.stop)
+    throw Error(Code::kInterrupted, "it was stopped; nothing is written");
   if (!options.ask_engine) applied.verdict.failure = "--no-engine";
   Applied result = face_of(applied);
   if (applied.files.empty()) {

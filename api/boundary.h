@@ -37,18 +37,17 @@ auto guarded(Call&& call) {
 class Reporter {
  public:
   /// `later_s`: what comes when the sessions have come to their end.
-  explicit Reporter(const OnProgress& sink, double later_s = 0) : sink_(sink), later_s_(later_s) {}
+  explicit Reporter(OnProgress sink, double later_s = 0)
+      : sink_(sink ? harmless(std::move(sink)) : OnProgress()), later_s_(later_s) {}
   void show(Event event);
   void note(const std::string& text) { say(Progress::Kind::kNote, text); }
   void step(const std::string& text) { say(Progress::Kind::kStep, text); }
 
  private:
   void say(Progress::Kind kind, const std::string& text);
-  void hand_on(const Progress& progress);
 
-  const OnProgress& sink_;
+  const OnProgress sink_;
   const double later_s_;
-  bool harmed_ = false;
 };
 
 /// Opened now, where it was not; what was done to it, such as a change to a newer format, is a note.

@@ -214,7 +214,8 @@ struct ModelResult {
   std::string json;
 };
 
-/// All convolutions and products of a network, in turns: each turn goes where most is expected of it.
+/// All convolutions and products of a network, in turns: each turn goes where most is expected of it. On a
+/// CPU the device is to be opened with `cold_cpu`, as the command does it.
 ModelResult tune(const Model& model, Device& device, Log& log, const TuneOptions& options = {});
 
 struct ExportOptions {
@@ -249,6 +250,8 @@ struct ApplyOptions {
   bool winograd = true;
   bool ask_engine = true;  ///< whether outputs agree and what pays; else all that has a kernel is replaced
   Tools tools = {};
+  /// While it is set nothing is waited for and nothing written; nullptr: never.
+  const std::atomic<bool>* stop = nullptr;
   OnProgress on_progress = {};
 };
 

@@ -76,6 +76,7 @@ ApplyOptions applying(const OptimizeOptions& options, const std::string& bundle,
   applying.tolerance = options.tolerance;
   applying.seed = options.seed;
   applying.tools = options.tools;
+  applying.stop = options.stop;
   applying.on_progress = options.on_progress;
   return applying;
 }
@@ -111,8 +112,7 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
   if (options.time_s <= 0) throw_user("the time to optimize in must be above 0");
   const Clock clock;
   check_replaceable(options.out, &applied_own_files);
-  const OnProgress nobody;
-  Reporter silent(nobody);
+  Reporter silent({});
   read_network(model, silent);  // what is no network is not worth the opening of a device
   Reporter reporter(options.on_progress);
   Device device = open_cpu(options);
@@ -139,7 +139,9 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
 }  // namespace
 
 Optimized optimize(const Model& model, const OptimizeOptions& options) {
-  return guarded([&] { return optimized(model, options); });
+  OptimizeOptions harmless_ones = options;
+  harmless_ones.on_progress = harmless(options.on_progress);
+  return guarded([&] { return optimized(model, harmless_ones); });
 }
 
 }  // namespace lehr::api

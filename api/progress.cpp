@@ -120,7 +120,7 @@ Progress::Kind kind_of(const Event& event) {
 }  // namespace
 
 void Reporter::show(Event event) {
-  if (!sink_ || harmed_) return;
+  if (!sink_) return;
   if (event.eta_s) *event.eta_s += later_s_;
   Progress progress;
   progress.kind = kind_of(event);
@@ -133,24 +133,16 @@ void Reporter::show(Event event) {
   progress.best_us = event.shared ? event.shared->best_us : event.best.us;
   progress.default_us = event.shared ? event.shared->default_us : event.default_us;
   progress.json = progress_json(event);
-  hand_on(progress);
+  sink_(progress);
 }
 
 void Reporter::say(Progress::Kind kind, const std::string& text) {
-  if (!sink_ || harmed_) return;
+  if (!sink_) return;
   Progress progress;
   progress.kind = kind;
   progress.text = text;
   progress.json = json_line({{"event", kind == Progress::Kind::kNote ? "note" : "step"}, {"note", text}});
-  hand_on(progress);
-}
-
-void Reporter::hand_on(const Progress& progress) {
-  try {
-    sink_(progress);
-  } catch (...) {  // whatever it is: a session does not end for who looks on
-    harmed_ = true;
-  }
+  sink_(progress);
 }
 
 }  // namespace api

@@ -64,6 +64,12 @@ Time face_of(const lehr::Time& time) {
   return {time.us, time.interval.low, time.interval.high};
 }
 
+nlohmann::json document_of(const Summary& summary, const std::string& log) {
+  nlohmann::json document = to_json(summary);
+  document["database"] = log;
+  return document;
+}
+
 Result result_of(const Summary& summary, const Device& device, const std::string& log) {
   Result result;
   const Verdict& verdict = summary.verdict;
@@ -80,9 +86,7 @@ Result result_of(const Summary& summary, const Device& device, const std::string
   std::tie(result.code, result.failure) = outcome_of(summary);
   if (is_stopped(device)) std::tie(result.code, result.failure) = kStopped;
   result.text = report_text(summary, device.state().open.device, log);
-  nlohmann::json document = to_json(summary);
-  document["database"] = log;
-  result.json = dumped(document);
+  result.json = dumped(document_of(summary, log));
   return result;
 }
 
@@ -129,11 +133,11 @@ Results tune_all(const std::vector<std::string>& texts, Device& device, Log& log
     summaries.push_back(
         Session(task, candidates_for(task), open, {database, other ? &*other : nullptr}, session).run());
     session.before_s = 0;
+    documents.push_back(document_of(summaries.back(), log.path()));
     results.each.push_back(result_of(summaries.back(), device, log.path()));
     if (options.on_result) options.on_result(results.each.back());
   }
   for (const Result& each : results.each) {
-    documents.push_back(nlohmann::json::parse(each.json));
     if (each.code > results.code) std::tie(results.code, results.failure) = std::tie(each.code, each.failure);
   }
   if (is_stopped(device)) std::tie(results.code, results.failure) = kStopped;

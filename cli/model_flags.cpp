@@ -51,8 +51,7 @@ api::Model ModelFlags::model() const {
 }
 
 Network ModelFlags::read() const {
-  const api::OnProgress tell_notes = [](const api::Progress& progress) { tell("note: {}", progress.text); };
-  api::Reporter reporter(tell_notes);
+  api::Reporter reporter([](const api::Progress& progress) { tell("note: {}", progress.text); });
   return api::read_network(model(), reporter);
 }
 

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "api/device_names.h"
+#include "api/sessions.h"
 #include "base/args.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -153,7 +154,8 @@ int TuneCommand::tune_workloads() {
 }
 
 Workload TuneCommand::first_workload() const {
-  const Network network = model_.read();
+  api::Reporter silent({});  // api::tune() tells what there is to tell
+  const Network network = api::read_network(model_.model(), silent);
   if (network.places.workloads.empty())
     throw_user("{} has no convolution and no product that could be tuned", model_.file());
   return network.places.workloads[0].workload;

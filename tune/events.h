@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,14 +52,15 @@ struct Event {
 
 using EventSink = std::function<void(const Event&)>;
 
-/// `sink` until it throws: that ends here, and it is not called again. What is shown must not harm what is
-/// measured.
-inline EventSink harmless(EventSink sink) {
-  return [sink = std::move(sink)](const Event& event) mutable {
+/// `sink` until it throws: that ends here, and neither this nor a copy of it is called again. What is shown
+/// must not harm what is measured.
+template <typename Shown>
+std::function<void(const Shown&)> harmless(std::function<void(const Shown&)> sink) {
+  return [sink = std::make_shared<std::function<void(const Shown&)>>(std::move(sink))](const Shown& shown) {
     try {
-      if (sink) sink(event);
+      if (*sink) (*sink)(shown);
     } catch (...) {
-      sink = nullptr;
+      *sink = nullptr;
     }
   };
 }

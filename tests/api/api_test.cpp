@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "measure/system/temp_dir.h"
+#include "tune/events.h"
 
 namespace lehr::api {
 namespace {
@@ -130,6 +131,18 @@ TEST_F(Api, GoesOnWithoutACallbackThatThrows) {
   const Result result = tune(kSmall, device, log, options);
   EXPECT_EQ(result.code, Code::kDone);
   EXPECT_GE(result.trials, 3);
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(Harmless, EndsForAllItsCopies) {
+  int calls = 0;
+  const OnProgress one = harmless(OnProgress([&](const Progress&) {
+    ++calls;
+    throw std::runtime_error("no");
+  }));
+  const OnProgress other = one;
+  one({});
+  other({});
   EXPECT_EQ(calls, 1);
 }
 
