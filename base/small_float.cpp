@@ -101,6 +101,8 @@ float rounded_to(DType type, float value) {
       return saturated(value, -128, 127);
     case DType::kU8:
       return saturated(value, 0, 255);
+    case DType::kS16:
+      return saturated(value, -32768, 32767);
     case DType::kU32:
       return saturated(value, 0, 0x1.fffffep31F);
   }

@@ -94,8 +94,7 @@ class Emitter {
     const Buffer& buffer = kernel_.buffer(store.buffer);
     const std::string value = exprs_.text(store.value);
     if (store.active) {
-      snippets_.insert(fmt::format("masked{}", store.lanes));
-      line("lehr_store{}_n({}, {}, {});", store.lanes, exprs_.address(store.buffer, store.index), value,
+      line("lehr_store{}_n({}, {}, {});", exprs_.masked_suffix(buffer.type, store.lanes), exprs_.address(store.buffer, store.index), value,
            exprs_.text(*store.active));
       return;
     }
@@ -104,7 +103,7 @@ class Emitter {
     const auto old = product != nullptr ? product->c.as_load() : nullptr;
     const std::string place = exprs_.element(store.buffer, store.index, store.lanes);
     if (old && !old->active && old->buffer == store.buffer && old->index == store.index &&
-        old->lanes == store.lanes && buffer.scope == Scope::kRegister) {
+        old->lanes == store.lanes && buffer.scope == Scope::kRegister && !exprs_.is_dot(*product)) {
       line("{} += {};", place, exprs_.product(product->a, product->b));
     } else {
       line("{} = {};", place, value);
@@ -141,7 +140,7 @@ class Emitter {
     const std::int64_t bytes = buffer.elements * size_of(buffer.type);
     switch (buffer.scope) {
       case Scope::kRegister: {
-        if (buffer.lanes > 1) snippets_.insert(fmt::format("vector{}", buffer.lanes));
+        if (buffer.lanes > 1) snippets_.insert(exprs_.snippet_for("vector", buffer.type, buffer.lanes));
         line("{}{} {}[{}];", dialect_.register_align, dialect_.type_name(buffer.type, buffer.lanes),
              buffer.name, buffer.elements / buffer.lanes);
         break;

@@ -142,7 +142,7 @@ std::string ExprText::element(BufferId id, const Expr& index, int lanes) {
     return fmt::format("({} + {})[{}]", buffer.name, sum.substr(0, variable), sum.substr(variable + 3));
   }
   if (lanes == 1) return fmt::format("{}[{}]", buffer.name, text(index));
-  snippets_.insert(fmt::format("vector{}", lanes));
+  snippets_.insert(snippet_for("vector", buffer.type, lanes));
   const std::string type = dialect_.type_name(buffer.type, lanes);
   bool constant = false;
   for (const Param& param : kernel_.params) {
@@ -165,15 +165,27 @@ bool is_bits(DType type) {
 
 }  // namespace
 
+std::string ExprText::snippet_for(const char* stem, DType type, int lanes) const {
+  return dialect_.snippet_for != nullptr ? dialect_.snippet_for(stem, type, lanes)
+                                         : fmt::format("{}{}", stem, lanes);
+}
+
+std::string ExprText::masked_suffix(DType type, int lanes) {
+  constexpr std::string_view kStem = "masked";
+  const std::string snippet = snippet_for(kStem.data(), type, lanes);
+  snippets_.insert(snippet);
+  return snippet.substr(kStem.size());
+}
+
 std::string ExprText::splat_text(const Splat& splat) {
-  if (is_bits(
-          type_of(splat.value))) {  // vectors of these are only moved, and all are zero that are not loaded
-    const DType type = type_of(splat.value);
+  const DType type = type_of(splat.value);
+  if (is_bits(type)) {  // vectors of these are only moved, and all are zero that are not loaded
     CHECK(splat.value == zero(type), "a vector of {} that is not zero", lehr::name_of(type));
     return dialect_.type_name(type, splat.lanes) + "()";
   }
-  snippets_.insert(fmt::format("splat{}", splat.lanes));
-  return fmt::format("lehr_splat{}({})", splat.lanes, text(splat.value));
+  const std::string function = snippet_for("splat", type, splat.lanes);
+  snippets_.insert(function);
+  return fmt::format("lehr_{}({})", function, text(splat.value));
 }
 
 std::string ExprText::text(const Expr& expr, int parent) {
@@ -212,11 +224,12 @@ std::string ExprText::text(const Expr& expr, int parent) {
       },
       [&](const Load& n) {
         if (!n.active) return element(n.buffer, n.index, n.lanes);
-        snippets_.insert(fmt::format("masked{}", n.lanes));
-        return fmt::format("lehr_load{}_n({}, {})", n.lanes, address(n.buffer, n.index), text(*n.active));
+        return fmt::format("lehr_load{}_n({}, {})", masked_suffix(kernel_.buffer(n.buffer).type, n.lanes),
+                           address(n.buffer, n.index), text(*n.active));
       },
       [&](const Splat& n) { return splat_text(n); },
       [&](const Fma& n) {
+        if (is_dot(n)) return dot_text(n);
         // -ffp-contract=fast (g++'s default) and NVRTC's default both fuse this form.
         return wrap(8, fmt::format("{} + {}", product(n.a, n.b), text(n.c, 9)));
       },
@@ -233,8 +246,25 @@ std::string ExprText::text(const Expr& expr, int parent) {
   });
 }
 
+std::string ExprText::dot_text(const Fma& n) {
+  const auto repeated = n.a.visit(overloaded{[](const Splat& splat) { return splat.value.as_load(); },
+                                             [](const auto&) -> const Load* { return nullptr; }});
+  CHECK(repeated != nullptr, "products of neighbours that are not repeated from memory");
+  const std::string function =
+      fmt::format("dot_{}_{}x{}", lehr::name_of(type_of(n.a)), lehr::name_of(type_of(n.b)), lanes_of(n.c));
+  snippets_.insert(function);
+  return fmt::format("lehr_{}({}, {}, {})", function, text(n.c), address(repeated->buffer, repeated->index),
+                     text(n.b));
+}
+
 std::string ExprText::cast_text(const Cast& cast) {
   const DType from = type_of(cast.value);
+  if (const int lanes = lanes_of(cast.value); lanes > 1) {
+    const std::string function =
+        fmt::format("{}_from_{}x{}", lehr::name_of(cast.type), lehr::name_of(from), lanes);
+    snippets_.insert(function);
+    return fmt::format("lehr_{}({})", function, text(cast.value));
+  }
   if (!is_bits(from) && !is_bits(cast.type))
     return fmt::format("static_cast<{}>({})", scalar_name(cast.type), text(cast.value));
   const std::string function = fmt::format("{}_from_{}", name_of(cast.type), name_of(from));
@@ -251,9 +281,9 @@ int ExprText::lanes_of(const Expr& expr) {
       [](const Unary& n) { return lanes_of(n.value); },
       [](const Load& n) { return n.lanes; },
       [](const Splat& n) { return n.lanes; },
-      [](const Fma& n) { return lanes_of(n.a); },
+      [](const Fma& n) { return lanes_of(n.c); },
       [](const ReduceAdd&) { return 1; },
-      [](const Cast&) { return 1; },
+      [](const Cast& n) { return lanes_of(n.value); },
       [](const Select& n) { return lanes_of(n.a); },
   });
 }

@@ -26,9 +26,16 @@ class ExprText {
   std::string element(ir::BufferId buffer, const ir::Expr& index, int lanes);
   /// "a * b" for a fused multiply-add whose sum is written as "+=".
   std::string product(const ir::Expr& a, const ir::Expr& b);
+  /// Whether the products of several neighbours are added to each lane: never written as "+=".
+  static bool is_dot(const ir::Fma& fma) { return lanes_of(fma.a) != lanes_of(fma.c); }
+  /// As Dialect::snippet_for.
+  std::string snippet_for(const char* stem, DType type, int lanes) const;
+  /// What the functions that load and store the leading lanes of a vector are named behind "lehr_load".
+  std::string masked_suffix(DType type, int lanes);
 
  private:
   std::string text(const ir::Expr& expr, int parent_precedence);
+  std::string dot_text(const ir::Fma& fma);
   std::string cast_text(const ir::Cast& cast);
   std::string splat_text(const ir::Splat& splat);
   static int lanes_of(const ir::Expr& expr);

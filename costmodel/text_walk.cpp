@@ -262,9 +262,8 @@ class Walker {
   }
   ExprFacts facts_of(const ir::Fma& fma) {
     const ExprFacts x = expression(fma.a), y = expression(fma.b), z = expression(fma.c);
-    const int lanes = std::max({x.lanes, y.lanes, z.lanes});
-    arithmetic(lanes, 2);
-    return {lanes, true, x.depends | y.depends | z.depends};
+    arithmetic(std::max({x.lanes, y.lanes, z.lanes}), 2);
+    return {z.lanes, true, x.depends | y.depends | z.depends};
   }
   ExprFacts facts_of(const ir::ReduceAdd& reduce) {
     // A tree: each step works on half of the lanes of the one before.

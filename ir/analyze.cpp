@@ -193,9 +193,8 @@ class Walker {
         [&](const Fma& n) {
           const int lanes = value(n.a).lanes;
           value(n.b);
-          value(n.c);
           flops(2.0 * lanes);
-          return Value{true, lanes};
+          return Value{true, value(n.c).lanes};
         },
         [&](const ReduceAdd& n) {
           const Value sum = value(n.value);

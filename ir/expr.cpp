@@ -256,6 +256,8 @@ std::string_view name_of(UnaryOp op) {
       return "gelu_tanh";
     case UnaryOp::kGeluErf:
       return "gelu_erf";
+    case UnaryOp::kRounded:
+      return "rounded";
   }
   return "?";
 }
@@ -272,6 +274,8 @@ double flops_of(UnaryOp op) {
       return 30;
     case UnaryOp::kGeluErf:
       return 29;
+    case UnaryOp::kRounded:
+      return 0;
   }
   return 0;
 }

@@ -111,9 +111,11 @@ struct Binary {
 };
 
 /// A function of one value of f32, lane by lane; on CUDA of one of f64, too.
-enum class UnaryOp : std::uint8_t { kTanh, kSigmoid, kSilu, kGeluTanh, kGeluErf };
+enum class UnaryOp : std::uint8_t { kTanh, kSigmoid, kSilu, kGeluTanh, kGeluErf, kRounded };
 /// Sigmoid: 1 / (1 + exp(-x)). SiLU: x sigmoid(x). GELU: x/2 (1 + erf(x / sqrt(2))), and its tanh form
 /// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel, "Gaussian Error Linear Units").
+/// Rounded: the value, which no compiler fuses with what is computed from it (a product with a sum behind
+/// it); only on the CPU.
 /// Counts flops_of(op) x lanes flops.
 struct Unary {
   UnaryOp op = UnaryOp::kTanh;
@@ -132,13 +134,15 @@ struct Load {
   std::optional<Expr> active;
   friend bool operator==(const Load&, const Load&) = default;
 };
-/// A scalar copied into all lanes.
+/// A scalar copied into all lanes; on the CPU also a few lanes, repeated until there are `lanes`.
 struct Splat {
   Expr value;
   int lanes = 1;
   friend bool operator==(const Splat&, const Splat&) = default;
 };
-/// a * b + c, fused where the target has it. Counts 2 x lanes flops.
+/// a * b + c, fused where the target has it. Counts 2 x lanes flops. On the CPU a and b may have several times
+/// as many lanes as c: to each lane of c the products of as many neighbours are added (those of what a Splat
+/// repeats, and of b). Of which types: target/cpu/prelude_narrow.h.
 struct Fma {
   Expr a, b, c;
   friend bool operator==(const Fma&, const Fma&) = default;
@@ -148,9 +152,10 @@ struct ReduceAdd {
   Expr value;
   friend bool operator==(const ReduceAdd&, const ReduceAdd&) = default;
 };
-/// `value`, one lane, as `type`: the nearest one, ties to even; from floats to integers towards zero. The
-/// types that need a Cast before arithmetic are f16, bf16, e4m3 and e5m2; those casts exist only on CUDA, to
-/// and from f32 (the 8-bit ones: from).
+/// `value` as `type`: the nearest one, ties to even; from floats to integers towards zero, what does not fit is
+/// undefined. One lane; on the CPU any number. The types that need a Cast before arithmetic are f16, bf16,
+/// e4m3 and e5m2; those casts exist only on CUDA, to and from f32 (the 8-bit ones: from); the CPU has those of
+/// bf16.
 struct Cast {
   DType type = DType::kF32;
   Expr value;
@@ -246,7 +251,7 @@ Expr select(Expr condition, Expr a, Expr b);
 /// Zero of that type: a Float, or an Int for the integer types; in a Splat when lanes > 1.
 Expr zero(DType type, int lanes = 1);
 
-/// "tanh", "sigmoid", "silu", "gelu_tanh", "gelu_erf".
+/// "tanh", "sigmoid", "silu", "gelu_tanh", "gelu_erf", "rounded".
 std::string_view name_of(UnaryOp op);
 /// What one lane costs: the operations of the C++ text (target/cpu/prelude_math.cpp), a division as one.
 double flops_of(UnaryOp op);

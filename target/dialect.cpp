@@ -18,6 +18,8 @@ std::string scalar_name(DType type) {
     case DType::kE4M3:
     case DType::kE5M2:  // raw bits
       return "unsigned char";
+    case DType::kS16:
+      return "short";
     case DType::kU32:
       return "unsigned";
     case DType::kF16:

@@ -21,7 +21,7 @@ const std::vector<std::string>& dtype_names() {
 
 DType parse_operand_type(std::string_view text) {
   const auto type = parse_dtype(text);
-  if (type && *type != DType::kU32) return *type;  // u32 is for registers
+  if (type && *type != DType::kU32 && *type != DType::kS16) return *type;  // u32, s16: for registers
   const std::string near = closest(text, dtype_names());
   throw_user("unknown dtype '{}'{}; known are {}", text,
              near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(dtype_names(), ", "));

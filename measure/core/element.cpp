@@ -48,6 +48,9 @@ void store_elements(DType type, std::span<const float> values, void* bytes) {
       return store_all<std::uint8_t>(values, bytes, to_e4m3);
     case DType::kE5M2:
       return store_all<std::uint8_t>(values, bytes, to_e5m2);
+    case DType::kS16:
+      return store_all<std::int16_t>(values, bytes,
+                                     [](float v) { return saturated<std::int16_t>(v, -32768, 32767); });
     case DType::kU32:
       return store_all<std::uint32_t>(values, bytes,
                                       [](float v) { return saturated<std::uint32_t>(v, 0, 4294967295.0); });

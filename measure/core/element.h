@@ -44,6 +44,8 @@ auto with_elements(DType type, const void* bytes, const Body& body) {
       return plain(float{});
     case DType::kS32:
       return plain(std::int32_t{});
+    case DType::kS16:
+      return plain(std::int16_t{});
     case DType::kU32:
       return plain(std::uint32_t{});
     case DType::kS8:

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "ir/uses.h"
 #include "target/cpu/prelude_math.h"
+#include "target/cpu/prelude_narrow.h"
 #include "target/cpu/prelude_shuffle.h"
 #include "target/dialect.h"
 
@@ -175,6 +176,7 @@ std::string snippet(const std::string& name) {
   if (name == "base") {
     return "#define LEHR_MIN(a, b) ((a) < (b) ? (a) : (b))\n#define LEHR_MAX(a, b) ((a) > (b) ? (a) : (b))\n";
   }
+  if (std::string text = narrow_snippet(name); !text.empty()) return text;
   if (name == "prefetch")
     return "static inline void lehr_prefetch(const void* p) { __builtin_prefetch(p); }\n";
   const auto lanes_after = [&](std::string_view prefix) {
@@ -196,6 +198,7 @@ std::string snippet(const std::string& name) {
 std::vector<std::string> snippets_needed_by(const std::string& name) {
   std::vector<std::string> needed = math_snippets_needed_by(name);
   for (std::string& each : shuffle_snippets_needed_by(name)) needed.push_back(std::move(each));
+  for (std::string& each : narrow_snippets_needed_by(name)) needed.push_back(std::move(each));
   return needed;
 }
 
@@ -237,6 +240,7 @@ const Dialect kCpuDialect = {
     .no_unroll = "#pragma GCC unroll 1",
     .vector_in_memory = "*({}{}_u*)({})",
     .scalars_in_lanes = true,
+    .snippet_for = &snippet_for,
     .type_name = &type_name,
     .launch_index = &launch_index,
     .entry = &entry_text,

@@ -12,10 +12,14 @@ Layout flipped(Layout layout) {
 ProductView product_view(const Workload& workload) {
   const Gemm& g = workload.gemm();
   const bool gated = is_gated(workload.epilogue);
-  if (g.c.layout == Layout::kRow)
-    return {g.m, g.n, g.k, g.batch, g.a.layout, g.b.layout, false, gated, Layout::kRow, g.b.constant};
   // C^T = B^T A^T, and a transposed matrix is the same memory in the other layout.
-  return {g.n, g.m, g.k, g.batch, flipped(g.b.layout), flipped(g.a.layout), true};
+  ProductView p = {g.n, g.m, g.k, g.batch, flipped(g.b.layout), flipped(g.a.layout), true};
+  if (g.c.layout == Layout::kRow)
+    p = {g.m, g.n, g.k, g.batch, g.a.layout, g.b.layout, false, gated, Layout::kRow, g.b.constant};
+  p.a_type = p.swapped ? g.b.type : g.a.type;
+  p.b_type = p.swapped ? g.a.type : g.b.type;
+  p.c_type = g.c.type;
+  return p;
 }
 
 ProductView few_rows_view(const Workload& workload) {
@@ -32,18 +36,18 @@ ProductView few_rows_view(const Workload& workload) {
 Operands add_params(ir::KernelBuilder& builder, const ProductView& p) {
   const std::int64_t a_elements = p.batch * p.m * p.k;
   const std::int64_t b_elements = p.batch * p.k * p.n;
-  const auto input = [&](const char* name, std::int64_t elements) {
-    return builder.param(name, DType::kF32, elements, ir::Direction::kIn);
+  const auto input = [&](const char* name, DType type, std::int64_t elements) {
+    return builder.param(name, type, elements, ir::Direction::kIn);
   };
   Operands operands{};
   if (p.swapped) {
-    operands.b = input("a", b_elements);
-    operands.a = input("b", a_elements);
+    operands.b = input("a", p.b_type, b_elements);
+    operands.a = input("b", p.a_type, a_elements);
   } else {
-    operands.a = input("a", a_elements);
-    operands.b = input("b", b_elements);
+    operands.a = input("a", p.a_type, a_elements);
+    operands.b = input("b", p.b_type, b_elements);
   }
-  operands.c = builder.param("c", DType::kF32, p.batch * p.m * p.output_columns(), ir::Direction::kOut);
+  operands.c = builder.param("c", p.c_type, p.batch * p.m * p.output_columns(), ir::Direction::kOut);
   return operands;
 }
 

@@ -18,6 +18,7 @@ struct ProductView {
   bool gated = false;    ///< pairs of columns become one: never with `swapped`
   Layout c = Layout::kRow;
   bool constant_b = false;  ///< the workload's B, which is the lowering's, stays the same from call to call
+  DType a_type = DType::kF32, b_type = DType::kF32, c_type = DType::kF32;
   /// Of C in memory.
   std::int64_t output_columns() const { return gated ? n / 2 : n; }
 };

@@ -23,14 +23,16 @@ bool streams_b(std::int64_t rows, std::int64_t vectors) {
 }
 
 RegisterTile::RegisterTile(KernelBuilder& builder, std::int64_t rows, std::int64_t columns,
-                           std::int64_t lanes)
-    : rows_(rows),
+                           std::int64_t lanes, const DotForm& form)
+    : form_(form),
+      rows_(rows),
       lanes_(lanes),
       vectors_(ceil_div(columns, lanes)),
       last_active_(columns - (vectors_ - 1) * lanes) {
   const int width = static_cast<int>(lanes);
-  acc_ = builder.buffer("acc", DType::kF32, Scope::kRegister, rows * vectors_ * lanes, width);
-  b_reg_ = builder.buffer("b_reg", DType::kF32, Scope::kRegister, vectors_ * lanes, width);
+  acc_ = builder.buffer("acc", form.sums, Scope::kRegister, rows * vectors_ * lanes, width);
+  b_reg_ = builder.buffer("b_reg", form.second_panel, Scope::kRegister, vectors_ * lanes * form.group,
+                          width * static_cast<int>(form.group));
   i_ = builder.var("i");
   j_ = builder.var("j");
 }
@@ -64,7 +66,7 @@ Stmt RegisterTile::clear() const {
   const int width = static_cast<int>(lanes_);
   return over_rows(block(
       loop(j_, vectors_, LoopKind::kUnrolled,
-           block(Store{acc_, acc_at(var(j_) * lanes_), zero(DType::kF32, width), width, std::nullopt}))));
+           block(Store{acc_, acc_at(var(j_) * lanes_), zero(form_.sums, width), width, std::nullopt}))));
 }
 
 Stmt RegisterTile::load_c(BufferId c, const At& at) const {
@@ -137,12 +139,14 @@ Stmt RegisterTile::store_pairs(KernelBuilder& builder, BufferId c, const At& at,
 }
 
 Block RegisterTile::load_b(BufferId b, const At& at, bool masked) const {
-  const int width = static_cast<int>(lanes_);
   if (!masked) {
-    return block(loop(
-        j_, vectors_, LoopKind::kUnrolled,
-        block(Store{b_reg_, var(j_) * lanes_, load(b, at(var(j_) * lanes_), width), width, std::nullopt})));
+    const int width = static_cast<int>(lanes_ * form_.group);
+    return block(loop(j_, vectors_, LoopKind::kUnrolled,
+                      block(Store{b_reg_, var(j_) * width, load(b, at(var(j_) * lanes_), width), width,
+                                  std::nullopt})));
   }
+  CHECK(form_.is_plain(), "groups of neighbours lie in panels, which are whole");
+  const int width = static_cast<int>(lanes_);
   return per_vector([&](Expr column, std::optional<Expr> active) {
     return Stmt(Store{b_reg_, column, vector_at(b, at(column), active), width, std::nullopt});
   });
@@ -156,10 +160,10 @@ Stmt RegisterTile::hold(const Expr& column) const {
 Block RegisterTile::step(KernelBuilder& builder, BufferId b, const At& at, bool masked, const Expr& a,
                          const Block& beside) const {
   const int width = static_cast<int>(lanes_);
-  if (!streams_b(rows_, vectors_)) {
+  if (!streams_b(rows_, vectors_) || !form_.is_plain()) {
     Block result = block(Alloc{b_reg_});
     append(result, load_b(b, at, masked));
-    if (rows_ * vectors_ + vectors_ + 1 == kRegisters && rows_ > 1)
+    if (rows_ * vectors_ + vectors_ + 1 == kRegisters && rows_ > 1 && form_.is_plain())
       result.push_back(loop(j_, vectors_, LoopKind::kUnrolled, block(hold(var(j_) * lanes_))));
     append(result, beside);
     result.push_back(multiply_add(a));
@@ -186,15 +190,16 @@ Block RegisterTile::step(KernelBuilder& builder, BufferId b, const At& at, bool 
 }
 
 Stmt RegisterTile::prefetch_b(BufferId b, std::int64_t lines, const At& at) const {
+  const std::int64_t line = kLineFloats * form_.group;
   return loop(j_, lines, LoopKind::kUnrolled,
-              block(Intrinsic{"prefetch", {Touch{b, at(var(j_) * kLineFloats), kLineFloats, false}}, {}, 0}));
+              block(Intrinsic{"prefetch", {Touch{b, at(var(j_) * kLineFloats), line, false}}, {}, 0}));
 }
 
 Stmt RegisterTile::multiply_add(const Expr& a) const {
-  const int width = static_cast<int>(lanes_);
+  const int width = static_cast<int>(lanes_), factors = width * static_cast<int>(form_.group);
   return over_rows(block(loop(j_, vectors_, LoopKind::kUnrolled,
                               block(Store{acc_, acc_at(var(j_) * lanes_),
-                                          fma(splat(a, width), load(b_reg_, var(j_) * lanes_, width),
+                                          fma(splat(a, factors), load(b_reg_, var(j_) * factors, factors),
                                               load(acc_, acc_at(var(j_) * lanes_), width)),
                                           width, std::nullopt}))));
 }

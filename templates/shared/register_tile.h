@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "ir/kernel.h"
+#include "templates/shared/dot_form.h"
 
 namespace lehr::cpu {
 
@@ -15,12 +16,14 @@ namespace lehr::cpu {
 /// 2 x 6.
 bool streams_b(std::int64_t rows, std::int64_t vectors);
 
-/// Floats of a cache line of 64 bytes.
+/// Floats of a cache line of 64 bytes, or groups of a DotForm that take as much.
 inline constexpr std::int64_t kLineFloats = 16;
 
 /// `rows` x `columns` accumulators, kept as vectors of `lanes`; the part of the last vector that lies beyond
 /// `columns` is masked off in memory. Hands out its buffers and variables (acc, b_reg, i, j) on construction;
-/// its methods build statements and may be called in any order. Expressions given to it may use row().
+/// its methods build statements and may be called in any order. Expressions given to it may use row(). Of
+/// operands that are multiplied by groups, what holds of a scalar of A and of a column of B holds of a group:
+/// A's factor loads one, and a column of B is one.
 class RegisterTile {
  public:
   /// Flat index of the element at a column of the tile, counted from its first one; of the current row()
@@ -32,7 +35,8 @@ class RegisterTile {
   /// What is stored for two finished vectors: those of even columns, and their neighbours.
   using Gate = std::function<ir::Expr(ir::Expr even, ir::Expr odd)>;
 
-  RegisterTile(ir::KernelBuilder& builder, std::int64_t rows, std::int64_t columns, std::int64_t lanes);
+  RegisterTile(ir::KernelBuilder& builder, std::int64_t rows, std::int64_t columns, std::int64_t lanes,
+               const DotForm& form = plain_form());
 
   /// The tile may reach over the right edge anywhere: from now on every vector is masked; `columns_left`
   /// columns exist.
@@ -72,6 +76,7 @@ class RegisterTile {
   ir::Expr acc_at(ir::Expr column) const { return row() * (vectors_ * lanes_) + std::move(column); }
   ir::Expr vector_at(ir::BufferId buffer, ir::Expr index, std::optional<ir::Expr> active) const;
 
+  const DotForm& form_;
   std::int64_t rows_, lanes_, vectors_;
   std::int64_t last_active_;  // lanes of the last vector that exist
   std::optional<ir::Expr> columns_left_;

@@ -109,7 +109,8 @@ VerifyScope::Type VerifyScope::type_of(const Expr& expr, std::optional<std::stri
       [&](const Load& n) { return type_of_load(n, complaint); },
       [&](const Splat& n) {
         const Type value = type_of(n.value, complaint);
-        if (!complaint && (value.lanes != 1 || n.lanes < 1))
+        const bool repeats = allows(kernel_.target, &Allowed::groups) && n.lanes % value.lanes == 0;
+        if (!complaint && ((value.lanes != 1 && !repeats) || n.lanes < 1))
           complaint = fmt::format("a splat of {} lanes into {}", value.lanes, n.lanes);
         return Type{n.lanes, value.real, value.small};
       },
@@ -117,11 +118,13 @@ VerifyScope::Type VerifyScope::type_of(const Expr& expr, std::optional<std::stri
         const Type a = type_of(n.a, complaint);
         const Type b = type_of(n.b, complaint);
         const Type c = type_of(n.c, complaint);
-        if (!complaint && (a.lanes != b.lanes || a.lanes != c.lanes))
+        const bool groups =
+            allows(kernel_.target, &Allowed::groups) && a.lanes > c.lanes && a.lanes % c.lanes == 0;
+        if (!complaint && (a.lanes != b.lanes || (a.lanes != c.lanes && !groups)))
           complaint = fmt::format("an fma of {}, {} and {} lanes", a.lanes, b.lanes, c.lanes);
         for (const Type& each : {a, b, c})
-          if (!complaint) complaint = needs_cast(expr, each);
-        return Type{a.lanes, a.real || b.real || c.real};
+          if (!complaint && !groups) complaint = needs_cast(expr, each);
+        return Type{c.lanes, a.real || b.real || c.real};
       },
       [&](const ReduceAdd& n) {
         const Type value = type_of(n.value, complaint);
@@ -166,14 +169,18 @@ VerifyScope::Type VerifyScope::type_of_cast(const Expr& expr, const Cast& n,
   const bool exists = from.small         ? n.type == DType::kF32
                       : is_small(n.type) ? from.real && is_16_bit_float(n.type)
                                          : true;
-  if (from.lanes != 1)
+  const bool bf16_only = (!from.small || from.small == DType::kBF16) &&
+                         (!is_small(n.type) || n.type == DType::kBF16) &&
+                         allows(kernel_.target, &Allowed::groups);
+  if (from.lanes != 1 && !allows(kernel_.target, &Allowed::groups))
     complaint = fmt::format("{} casts {} lanes, it can cast 1", to_text(expr, kernel_), from.lanes);
   else if (!exists)
     complaint = fmt::format("{} is a cast that does not exist", to_text(expr, kernel_));
-  else if (!allows(kernel_.target, &Allowed::small_floats) && (from.small || is_small(n.type)))
+  else if (!allows(kernel_.target, &Allowed::small_floats) && !bf16_only &&
+           (from.small || is_small(n.type)))
     complaint = fmt::format("{} is a cast that exists only on target {}", to_text(expr, kernel_),
                             names_with(&Allowed::small_floats));
-  return {1, is_real(n.type), is_small(n.type) ? std::optional(n.type) : std::nullopt};
+  return {from.lanes, is_real(n.type), is_small(n.type) ? std::optional(n.type) : std::nullopt};
 }
 
 VerifyScope::Type VerifyScope::type_of_binary(const Expr& expr, const Binary& n,

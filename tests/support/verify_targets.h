@@ -17,6 +17,8 @@ struct Allowed {
   bool tensor_maps = false;
   /// A launch may begin before the one in front of it has ended.
   bool overlap = false;
+  /// Vectors are cast, and those of narrow types multiplied by groups of neighbours; bf16 is cast.
+  bool groups = false;
   /// Casts from and to the floating-point types below 32 bits.
   bool small_floats = false;
   /// The intrinsics that are instructions of NVIDIA's devices.
@@ -25,7 +27,7 @@ struct Allowed {
 
 /// In the order of kTargets.
 inline constexpr std::array kAllowed = {
-    Allowed{.prepack = true},
+    Allowed{.prepack = true, .groups = true},
     Allowed{.clusters = true, .tensor_maps = true, .overlap = true, .small_floats = true, .ptx = true},
 };
 static_assert(kAllowed.size() == kTargets.size());

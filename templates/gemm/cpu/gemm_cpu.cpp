@@ -13,45 +13,90 @@ namespace {
 using namespace ir;
 using cpu::GemmNest;
 
-// Everything that the parts of the lowering share.
+// Everything that the parts of the lowering share. k counts elements here, unless it is said that it counts
+// groups of the form.
 struct Lowering {
   GemmNest n;
+  std::int64_t k = 0;  ///< of the product
   Operands operands{};
   BufferId a_panel{}, b_panel{};
-  BufferId u{};  ///< B, laid out beforehand
+  BufferId u{};               ///< B, laid out beforehand
+  BufferId u_sums{}, sums{};  ///< of the columns of B: of all, beforehand; of the block's panels
+
+  std::int64_t group() const { return n.form->group; }
+  /// The first element of the current block.
+  Expr first_k() const { return var(n.k0) * group(); }
+  /// Those of the current block; of the last one as many as there are, but for a plain form.
+  Expr k_extent() const { return n.k_extent() * group(); }
+  std::int64_t kc() const { return n.kc() * group(); }
 
   Expr batch_offset(std::int64_t elements) const {
     return n.p.batch == 1 ? integer(0) : var(n.batch) * elements;
   }
-  Expr a_element(const Expr& i, const Expr& k) const {
-    return matrix_element(n.p.a, n.p.m, n.p.k, batch_offset(n.p.m * n.p.k), var(n.row) + i, var(n.k0) + k);
+  Expr a_element(const Expr& i, const Expr& of_block) const {
+    return matrix_element(n.p.a, n.p.m, k, batch_offset(n.p.m * k), var(n.row) + i, first_k() + of_block);
   }
-  std::int64_t a_panel_size() const {
-    return n.p.a == Layout::kRow ? n.s.mr * n.a_row_stride() : n.s.mr * n.kc();
-  }
-  Expr a_panel_element(const Expr& tile, const Expr& i, const Expr& k) const {
+  /// Whether the panels of A have rows, not columns, side by side.
+  bool a_by_rows() const { return n.p.a == Layout::kRow || !n.form->is_plain(); }
+  std::int64_t a_panel_size() const { return a_by_rows() ? n.s.mr * n.a_row_stride() : n.s.mr * n.kc(); }
+  Expr a_panel_element(const Expr& tile, const Expr& i, const Expr& of_block) const {
     const Expr base = tile * a_panel_size();
-    return n.p.a == Layout::kRow ? base + i * n.a_row_stride() + k : base + k * n.s.mr + i;
+    return a_by_rows() ? base + i * n.a_row_stride() + of_block : base + of_block * n.s.mr + i;
   }
-  Expr b_element(const Expr& k, const Expr& j) const {
-    return matrix_element(n.p.b, n.p.k, n.p.n, batch_offset(n.p.k * n.p.n), var(n.k0) + k, var(n.column) + j);
+  Expr b_element(const Expr& of_block, const Expr& j) const {
+    return matrix_element(n.p.b, k, n.p.n, batch_offset(k * n.p.n), first_k() + of_block, var(n.column) + j);
   }
 
-  // B beforehand: panels of a cache line of columns, u[panel][k][line], so that each is one stream, whatever
-  // tile reads it: kernels of one B share it, of any number of rows. An odd number of lines from panel to
-  // panel lets those of a tile fall into different sets of a cache; nobody reads the one behind k.
+  // B beforehand: panels of a cache line of columns, u[panel][group of k][line][group], so that each is one
+  // stream, whatever tile reads it: kernels of one B share it, of any number of rows. An odd number of lines
+  // from panel to panel lets those of a tile fall into different sets of a cache; nobody reads the one behind
+  // k.
   std::int64_t u_panels() const { return ceil_div(n.p.n, cpu::kLineFloats); }
-  std::int64_t u_panel_size() const { return (n.p.k | 1) * cpu::kLineFloats; }
-  Expr u_element(const Expr& k, const Expr& j) const {
+  std::int64_t u_line() const { return cpu::kLineFloats * group(); }
+  std::int64_t u_panel_size() const { return (n.p.k | 1) * u_line(); }
+  /// Of a group of k and a column.
+  Expr u_element(const Expr& of_block, const Expr& j) const {
     constexpr std::int64_t kLine = cpu::kLineFloats;
     const Expr first = n.matrix() * u_panels();
     if (n.nr() % kLine == 0)
-      return (first + var(n.column) / kLine + j / kLine) * u_panel_size() + (var(n.k0) + k) * kLine +
-             j % integer(kLine);
+      return (first + var(n.column) / kLine + j / kLine) * u_panel_size() +
+             (var(n.k0) + of_block) * u_line() + j % integer(kLine) * group();
     const Expr column = var(n.column) + j;
-    return (first + column / kLine) * u_panel_size() + (var(n.k0) + k) * kLine + column % integer(kLine);
+    return (first + column / kLine) * u_panel_size() + (var(n.k0) + of_block) * u_line() +
+           column % integer(kLine) * group();
+  }
+  /// Of a column.
+  Expr u_sum(const Expr& j) const {
+    return n.matrix() * (u_panels() * cpu::kLineFloats) + var(n.column) + j;
   }
 };
+
+/// What `take` makes of element k of B where it exists, else of zero.
+template <typename Take>
+Block of_b(const Lowering& l, const Expr& k, const Expr& column, const Expr& from, const Take& take) {
+  const GemmNest& n = l.n;
+  Block element = block(take(n.form->in_second_panel(load(l.operands.b, from))));
+  Expr exists = integer(1);
+  if (n.p.n % cpu::kLineFloats != 0) exists = lt(column, integer(n.p.n));
+  if (l.k % l.group() != 0) exists = logical_and(exists, lt(k, integer(l.k)));
+  if (as_constant(exists)) return element;
+  return block(If{exists, element, block(take(zero(n.form->second_panel)))});
+}
+
+/// The sums of the columns of a panel that was just filled, from its elements.
+Stmt sum_columns(KernelBuilder& builder, const GemmNest& n, BufferId panel, const Expr& panel_at,
+                 BufferId sums, const Expr& sums_at, std::int64_t columns, const Expr& groups,
+                 std::int64_t most_groups) {
+  const VarId j = builder.var("sum_j"), k = builder.var("sum_k"), e = builder.var("sum_e");
+  const std::int64_t group = n.form->group;
+  const Expr sum = sums_at + var(j);
+  const Expr element =
+      load(panel, panel_at + var(k) * (columns * group) + var(j) * group + var(e));
+  Stmt add = Store{sums, sum, load(sums, sum) + cast(DType::kS32, element), 1, std::nullopt};
+  return loop(j, columns, LoopKind::kSerial,
+              block(Store{sums, sum, integer(0), 1, std::nullopt},
+                    loop_to(k, groups, most_groups, block(loop(e, group, LoopKind::kSerial, block(add))))));
+}
 
 // Columns that do not exist are zero, so that the micro-kernel needs no mask on B. Element by element,
 // whatever vectors the schedule and the machine have: the text of this function tells who shares what it
@@ -63,17 +108,34 @@ Block prepack_b(Lowering& l) {
               j = n.builder.var("u_j");
   const Expr matrix = n.p.batch == 1 ? integer(0) : var(part) / l.u_panels();
   const Expr first = n.p.batch == 1 ? var(part) : var(part) % integer(l.u_panels());
-  const Expr from = matrix_element(n.p.b, n.p.k, n.p.n, matrix * (n.p.k * n.p.n), var(k), var(column));
-  const Expr to = var(part) * l.u_panel_size() + var(k) * kLine + var(j);
-  Block element = block(Store{l.u, to, load(l.operands.b, from), 1, std::nullopt});
-  if (n.p.n % kLine != 0)
-    element = block(If{lt(var(column), integer(n.p.n)), element,
-                       block(Store{l.u, to, Float{0, DType::kF32}, 1, std::nullopt})});
+  const Expr from = matrix_element(n.p.b, l.k, n.p.n, matrix * (l.k * n.p.n), var(k), var(column));
+  const Expr panel = var(part) * l.u_panel_size();
+  const Expr to = panel + var(k) / l.group() * l.u_line() + var(j) * l.group() + var(k) % integer(l.group());
+  Block element = of_b(l, var(k), var(column), from,
+                       [&](const Expr& value) { return Store{l.u, to, value, 1, std::nullopt}; });
   element.push_front(Let{column, first * kLine + var(j)});
-  const auto over_k = [&](const Block& body) { return block(loop(k, n.p.k, LoopKind::kSerial, body)); };
+  const std::int64_t padded = n.p.k * l.group();
+  const auto over_k = [&](const Block& body) { return block(loop(k, padded, LoopKind::kSerial, body)); };
   const auto over_line = [&](const Block& body) { return block(loop(j, kLine, LoopKind::kSerial, body)); };
-  return block(loop(part, n.p.batch * l.u_panels(), LoopKind::kParallel,
-                    n.p.b == Layout::kRow ? over_k(over_line(element)) : over_line(over_k(element))));
+  Block body = n.p.b == Layout::kRow ? over_k(over_line(element)) : over_line(over_k(element));
+  if (n.correction.needed())
+    body.push_back(sum_columns(n.builder, n, l.u, panel, l.u_sums, var(part) * kLine, kLine, integer(n.p.k), n.p.k));
+  return block(loop(part, n.p.batch * l.u_panels(), LoopKind::kParallel, body));
+}
+
+/// A panel of groups, element by element; what there is not is zero.
+Block pack_groups_of_b(Lowering& l, const Expr& panel) {
+  GemmNest& n = l.n;
+  const VarId k = n.builder.var("pb_k"), j = n.builder.var("pb_j");
+  const Expr to =
+      panel + var(k) / l.group() * (n.nr() * l.group()) + var(j) * l.group() + var(k) % integer(l.group());
+  Block element = of_b(l, l.first_k() + var(k), var(n.column) + var(j), l.b_element(var(k), var(j)),
+                       [&](const Expr& value) { return Store{l.b_panel, to, value, 1, std::nullopt}; });
+  const auto over_k = [&](const Block& body) { return block(loop_to(k, l.k_extent(), l.kc(), body)); };
+  const auto over_columns = [&](const Block& body) {
+    return block(loop(j, n.nr(), LoopKind::kSerial, body));
+  };
+  return n.p.b == Layout::kRow ? over_k(over_columns(element)) : over_columns(over_k(element));
 }
 
 // Panels of the block that jc and pc name: b_panel[jt][k][0..nr).
@@ -83,10 +145,15 @@ Stmt pack_b(Lowering& l, const Expr& tiles) {
   const VarId k = n.builder.var("pb_k");
   const VarId j = n.builder.var("pb_j");
   const std::int64_t nr = n.nr();
-  const Expr panel = var(tile) * (nr * n.kc());
+  const Expr panel = var(tile) * (nr * l.kc());
   Block copy;
   copy.push_back(Let{n.column, n.column_of(var(tile))});
-  if (n.p.b == Layout::kRow) {
+  if (!n.form->is_plain()) {
+    append(copy, pack_groups_of_b(l, panel));
+    if (n.correction.needed())
+      copy.push_back(
+          sum_columns(n.builder, n, l.b_panel, panel, l.sums, var(tile) * nr, nr, n.k_extent(), n.kc()));
+  } else if (n.p.b == Layout::kRow) {
     const int lanes = static_cast<int>(n.s.lanes);
     const Expr target = panel + var(k) * nr + var(j) * n.s.lanes;
     // Past the last column the panel is filled with zeros, so that the micro-kernel needs no mask on B.
@@ -109,7 +176,7 @@ Stmt pack_b(Lowering& l, const Expr& tiles) {
 
 // Panels of the block that ic and pc name. A row-major A is copied row by row with whole vectors,
 // a_panel[it][i][k]: it gets a row distance that spreads over the cache's sets, without a scalar
-// transposition. A column-major A is contiguous in i already, a_panel[it][k][i].
+// transposition. A column-major A is contiguous in i already, a_panel[it][k][i]; but groups lie in rows.
 Stmt pack_a(Lowering& l, const Expr& tiles) {
   GemmNest& n = l.n;
   const VarId tile = n.builder.var("pa_tile");
@@ -121,26 +188,92 @@ Stmt pack_a(Lowering& l, const Expr& tiles) {
   if (n.p.a == Layout::kRow) {
     const int lanes = static_cast<int>(n.s.lanes);
     const Expr at = var(k) * n.s.lanes;
-    const bool whole = n.kc() % n.s.lanes == 0 && n.p.k % n.s.lanes == 0;
-    Expr value =
-        whole ? load(l.operands.a, l.a_element(var(i), at), lanes)
-              : load_active(l.operands.a, l.a_element(var(i), at), lanes, integer(n.p.k) - var(n.k0) - at);
+    const bool whole = l.kc() % n.s.lanes == 0 && l.k % n.s.lanes == 0;
+    Expr value = whole ? load(l.operands.a, l.a_element(var(i), at), lanes)
+                       : load_active(l.operands.a, l.a_element(var(i), at), lanes,
+                                     integer(l.k) - l.first_k() - at);
+    value = n.form->in_first_panel(value, lanes);
     Stmt move = Store{l.a_panel, l.a_panel_element(var(tile), var(i), at), value, lanes, std::nullopt};
     // Whole vectors end with the block: behind the last one of k there may be no memory.
-    Stmt row = whole ? loop_to(k, n.k_extent() / n.s.lanes, n.kc() / n.s.lanes, block(move))
-                     : loop(k, ceil_div(n.kc(), n.s.lanes), LoopKind::kSerial, block(move));
+    Stmt row = whole ? loop_to(k, l.k_extent() / n.s.lanes, l.kc() / n.s.lanes, block(move))
+                     : loop(k, ceil_div(l.kc(), n.s.lanes), LoopKind::kSerial, block(move));
     copy.push_back(loop_to(i, rows, n.s.mr, block(row)));
   } else {
-    Stmt move = Store{l.a_panel, l.a_panel_element(var(tile), var(i), var(k)),
-                      load(l.operands.a, l.a_element(var(i), var(k))), 1, std::nullopt};
-    copy.push_back(loop_to(k, n.k_extent(), n.kc(), block(loop_to(i, rows, n.s.mr, block(move)))));
+    const Expr to = l.a_panel_element(var(tile), var(i), var(k));
+    Expr value = n.form->in_first_panel(load(l.operands.a, l.a_element(var(i), var(k))), 1);
+    Block move = block(Store{l.a_panel, to, value, 1, std::nullopt});
+    if (l.k % l.group() != 0)  // what there is not adds nothing, since B is zero there
+      move = block(If{lt(l.first_k() + var(k), integer(l.k)), move,
+                      block(Store{l.a_panel, to, zero(n.form->first_panel), 1, std::nullopt})});
+    copy.push_back(loop_to(k, l.k_extent(), l.kc(), block(loop_to(i, rows, n.s.mr, move))));
   }
   return loop_to(tile, tiles, n.mc(), copy);
 }
 
-// Beside what all CPU families say: it takes gated pairs.
-std::optional<std::string> why_not(const Workload& workload, const Limits&) {
-  return cpu::why_not_cpu({workload.problem, {}});
+std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
+  if (auto reason = cpu::why_no_form(workload, limits)) return reason;
+  const bool plain = cpu::dot_form(workload, limits)->is_plain();
+  if (!plain && workload.gemm().c.layout == Layout::kColumn)
+    return "writes rows of C, where the operands are not f32";
+  return std::nullopt;
+}
+
+/// Where the micro-kernel finds A.
+void read_a(Lowering& l) {
+  GemmNest& n = l.n;
+  const int group = static_cast<int>(l.group());
+  ProductView in_elements = n.p;
+  in_elements.k = l.k;
+  if (n.s.pack_a != 0 || gemm_cpu_packs_a(in_elements, *n.form)) {
+    l.a_panel = n.builder.buffer("a_panel", n.form->first_panel, Scope::kScratch, n.mc() * l.a_panel_size());
+    n.scratch.push_back(l.a_panel);
+    n.pack_a = [&](const Expr& tiles) { return pack_a(l, tiles); };
+    n.a_at = [&l, group](const Expr& i, const Expr& k) {
+      return load(l.a_panel, l.a_panel_element(var(l.n.it), i, k * group), group);
+    };
+  } else {
+    n.a_at = [&l, group](const Expr& i, const Expr& k) {
+      return load(l.operands.a, l.a_element(i, k * group), group);
+    };
+  }
+}
+
+/// And B, and the sums of its columns.
+void read_b(Lowering& l) {
+  GemmNest& n = l.n;
+  const std::int64_t group = l.group();
+  const bool needs_sums = n.correction.needed();
+  if (n.s.pack_b == GemmCpuSchedule::kPrepacked || (!n.form->is_plain() && n.p.constant_b)) {
+    l.u = n.builder.param("u", n.form->second_panel, n.p.batch * l.u_panels() * l.u_panel_size(),
+                          Direction::kPrepacked);
+    if (needs_sums)
+      l.u_sums = n.builder.param("u_sums", DType::kS32, n.p.batch * l.u_panels() * cpu::kLineFloats,
+                                 Direction::kPrepacked);
+    n.builder.kernel.prepack = prepack_b(l);
+    n.b = l.u, n.b_is_whole = true, n.next_tile = n.nr();
+    n.b_at = [&](const Expr& k, const Expr& j) { return l.u_element(k, j); };
+    n.sums_of_b = [&](const Expr& j) { return load(l.u_sums, l.u_sum(j), static_cast<int>(n.s.lanes)); };
+  } else if (n.s.pack_b != 0 || !n.form->is_plain()) {
+    const std::int64_t nr = n.nr();
+    l.b_panel =
+        n.builder.buffer("b_panel", n.form->second_panel, Scope::kScratch, n.nc() * nr * n.kc() * group);
+    n.scratch.push_back(l.b_panel);
+    if (needs_sums) {
+      l.sums = n.builder.buffer("b_sums", DType::kS32, Scope::kScratch, n.nc() * nr);
+      n.scratch.push_back(l.sums);
+    }
+    n.pack_b = [&](const Expr& tiles) { return pack_b(l, tiles); };
+    n.b = l.b_panel, n.b_in_panels = true;
+    n.b_at = [&n, nr, group](const Expr& k, const Expr& j) {
+      return var(n.jt) * (nr * n.kc() * group) + k * (nr * group) + j * group;
+    };
+    n.sums_of_b = [&l, nr](const Expr& j) {
+      return load(l.sums, var(l.n.jt) * nr + j, static_cast<int>(l.n.s.lanes));
+    };
+  } else {
+    n.b = l.operands.b, n.next_tile = n.nr();
+    n.b_at = [&](const Expr& k, const Expr& j) { return l.b_element(k, j); };
+  }
 }
 
 }  // namespace
@@ -149,37 +282,17 @@ Kernel lower_gemm_cpu(const Workload& workload, const GemmCpuSchedule& schedule,
   Lowering l;
   GemmNest& n = l.n;
   n.p = product_view(workload);
+  n.form = cpu::dot_form(workload, limits);
   n.s = schedule;
   n.masks_are_free = cpu::masks_are_free(limits);
   cpu::init(n, "gemm_cpu");
   l.operands = add_params(n.builder, n.p);
+  l.k = n.p.k;
+  n.p.k = n.form->groups(l.k);
+  n.correction = cpu::correction_of(n.builder, workload, *n.form);
   n.epilogue = FusedEpilogue(n.builder, workload);
-  if (n.s.pack_a) {
-    l.a_panel = n.builder.buffer("a_panel", DType::kF32, Scope::kScratch, n.mc() * l.a_panel_size());
-    n.scratch.push_back(l.a_panel);
-    n.pack_a = [&](const Expr& tiles) { return pack_a(l, tiles); };
-    n.a_at = [&](const Expr& i, const Expr& k) {
-      return load(l.a_panel, l.a_panel_element(var(n.it), i, k));
-    };
-  } else {
-    n.a_at = [&](const Expr& i, const Expr& k) { return load(l.operands.a, l.a_element(i, k)); };
-  }
-  if (n.s.pack_b == GemmCpuSchedule::kPrepacked) {
-    l.u =
-        n.builder.param("u", DType::kF32, n.p.batch * l.u_panels() * l.u_panel_size(), Direction::kPrepacked);
-    n.builder.kernel.prepack = prepack_b(l);
-    n.b = l.u, n.b_is_whole = true, n.next_tile = n.nr();
-    n.b_at = [&](const Expr& k, const Expr& j) { return l.u_element(k, j); };
-  } else if (n.s.pack_b) {
-    l.b_panel = n.builder.buffer("b_panel", DType::kF32, Scope::kScratch, n.nc() * n.nr() * n.kc());
-    n.scratch.push_back(l.b_panel);
-    n.pack_b = [&](const Expr& tiles) { return pack_b(l, tiles); };
-    n.b = l.b_panel, n.b_in_panels = true;
-    n.b_at = [&](const Expr& k, const Expr& j) { return var(n.jt) * (n.nr() * n.kc()) + k * n.nr() + j; };
-  } else {
-    n.b = l.operands.b, n.next_tile = n.nr();
-    n.b_at = [&](const Expr& k, const Expr& j) { return l.b_element(k, j); };
-  }
+  read_a(l);
+  read_b(l);
   n.c = l.operands.c;
   n.c_at = [&](const Expr& row, const Expr& column) {
     return l.batch_offset(n.p.m * n.p.output_columns()) + row * n.p.output_columns() + column;
@@ -192,7 +305,7 @@ Kernel lower_gemm_cpu(const Workload& workload, const GemmCpuSchedule& schedule,
 
 Template gemm_cpu_template() {
   return family<"gemm_cpu", gemm_cpu_knobs, gemm_cpu_wanted, lower_gemm_cpu>(
-      {.version = 3, .target = Target::kCpu, .why_not = why_not, .reads = {"math", "alpha"}});
+      {.version = 3, .target = Target::kCpu, .why_not = why_not, .reads = {"math", "alpha", "zero"}});
 }
 
 }  // namespace lehr

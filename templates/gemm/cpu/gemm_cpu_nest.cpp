@@ -49,7 +49,7 @@ Stmt prefetch(const GemmNest& n, const RegisterTile& tile, const Expr& k) {
 // vector is masked off. `any_edge`: the tile may reach over the right edge anywhere, so every vector has a
 // mask.
 Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool any_edge) {
-  RegisterTile tile(n.builder, rows, columns, n.s.lanes);
+  RegisterTile tile(n.builder, rows, columns, n.s.lanes, *n.form);
   if (any_edge) tile.mask_everywhere(integer(n.p.n) - var(n.column));
   const VarId k = n.builder.var("k");
   const VarId u = n.builder.var("u");
@@ -75,17 +75,24 @@ Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool an
     result.push_back(loop_to(k, n.k_extent() / n.s.ku, n.kc() / n.s.ku,
                              block(loop(u, n.s.ku, LoopKind::kUnrolled, step))));
   }
-  const auto finish = [&](Expr sums, const Expr& column, std::optional<Expr> active) {
+  const auto finished = [&](Expr sums, const Expr& column, std::optional<Expr> active) {
+    if (n.correction.needed())
+      sums = n.correction.corrected(sums, n.sums_of_b(column), static_cast<int>(n.s.lanes));
     return n.epilogue.of(sums,
                          n.place(var(n.row) + tile.row(), var(n.column) + column, c_at(column), active));
+  };
+  const auto finish = [&](Expr sums, const Expr& column, std::optional<Expr> active) {
+    return n.epilogue.stored(finished(std::move(sums), column, std::move(active)));
   };
   if (n.p.gated) {
     const auto pair_at = [&](const Expr& column) {
       return n.c_at(var(n.row) + tile.row(), var(n.column) / 2) + column;
     };
-    const auto gate = [&](Expr even, Expr odd) { return n.epilogue.gate(even, odd); };
-    result.push_back(tile.store_pairs(n.builder, n.c, pair_at, finish, gate));
-  } else if (n.epilogue.empty() || n.k_blocks() == 1) {
+    const auto gate = [&](Expr even, Expr odd) {
+      return n.epilogue.stored(n.epilogue.gate(even, odd));
+    };
+    result.push_back(tile.store_pairs(n.builder, n.c, pair_at, finished, gate));
+  } else if ((n.epilogue.empty() && !n.correction.needed()) || n.k_blocks() == 1) {
     result.push_back(tile.store_c(n.c, c_at, finish));
   } else {  // until the last block of k, C holds sums
     result.push_back(If{lt(var(n.pc), integer(n.k_blocks() - 1)), block(tile.store_c(n.c, c_at)),
@@ -103,7 +110,7 @@ Block tile_body(GemmNest& n) {
   const std::int64_t full_columns = n.p.n / n.nr(), tail_columns = n.p.n % n.nr();
   const auto over_columns = [&](std::int64_t rows) {
     const bool is_rare = rows == tail_rows && full_rows >= kManyRowTiles;
-    const bool shares = n.masks_are_free && is_rare && full_columns > 0 && tail_columns > 0;
+    const bool shares = n.masks_are_free && n.form->is_plain() && is_rare && full_columns > 0 && tail_columns > 0;
     if (n.s.masked != 0 || shares) return micro_kernel(n, rows, n.nr(), true);
     Block inner, edge;
     if (full_columns > 0) inner = micro_kernel(n, rows, n.nr(), false);

@@ -18,14 +18,16 @@
 #include "ir/kernel.h"
 #include "templates/gemm/cpu/gemm_cpu_space.h"
 #include "templates/shared/cpu_common.h"
+#include "templates/shared/dot_form.h"
 #include "templates/shared/epilogue_expr.h"
 
 namespace lehr::cpu {
 
 /// One kernel in the making. Filled in this order: init(); the parameters; buffers and functions; kernel().
 struct GemmNest {
-  /// Only m, n, k, batch and gated count.
+  /// Only m, n, k, batch and gated count; k counts groups of the form, here and in the schedule.
   ProductView p;
+  const DotForm* form = &plain_form();
   GemmCpuSchedule s;
   bool masks_are_free = false;
   ir::KernelBuilder builder;
@@ -38,7 +40,7 @@ struct GemmNest {
 
   // What follows may use the variables above; `k` counts from k0, `i` from `row`, `j` from `column`.
 
-  /// A scalar of A, of the tile `it` of the block.
+  /// A scalar of A (a group, of other forms), of the tile `it` of the block.
   std::function<ir::Expr(const ir::Expr& i, const ir::Expr& k)> a_at;
   /// B as the micro-kernel reads it, of the tile `jt` of the block.
   ir::BufferId b{};
@@ -51,6 +53,9 @@ struct GemmNest {
   std::int64_t next_tile = 0;
   /// Flat index of C's element in a row and a column, whose neighbours follow; gated pairs are one column.
   std::function<ir::Expr(const ir::Expr& row, const ir::Expr& column)> c_at;
+  /// Of sums that need it; with it, the sums of `lanes` columns of B from `j` on.
+  Correction correction;
+  std::function<ir::Expr(const ir::Expr& j)> sums_of_b;
   /// What the epilogue needs to know of a vector of C that begins at `element`.
   std::function<EpiloguePlace(const ir::Expr& row, const ir::Expr& column, const ir::Expr& element,
                               std::optional<ir::Expr> active)>
@@ -82,9 +87,15 @@ struct GemmNest {
   /// The first row or column of a tile of the current block.
   ir::Expr row_of(const ir::Expr& tile) const;
   ir::Expr column_of(const ir::Expr& tile) const;
-  /// Of the rows of A that are packed as rows: whole vectors, and an odd number of cache lines so that they
-  /// fall into all sets. At least a vector longer than a row.
-  std::int64_t a_row_stride() const { return ceil_div(kc(), 32) * 32 + 16; }
+  /// Of the rows of A that are packed as rows, in elements: whole vectors, and an odd number of cache lines so
+  /// that they fall into all sets. At least a vector longer than a row.
+  std::int64_t a_row_stride() const {
+    if (form->is_plain()) return ceil_div(kc(), 32) * 32 + 16;
+    const std::int64_t line = 64 / size_of(form->first_panel);
+    return ((ceil_div(kc() * form->group, line) + 1) | 1) * line;
+  }
+  /// Whether C can hold sums between blocks of k.
+  bool keeps_sums_in_c() const { return !p.gated && p.c_type == form->sums; }
 };
 
 /// Names the kernel and the schedule, and makes the loop variables.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "templates/shared/cpu_common.h"
+#include "templates/shared/register_tile.h"
 
 namespace lehr {
 namespace {
@@ -32,13 +33,17 @@ bool one_column_tile(const ProductView& p, const Limits& limits) {
   return p.n <= cpu::lane_counts(limits).front();
 }
 
-void tile_knobs(Knobs<S>& k, const ProductView& p, const Limits& limits) {
+void tile_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits) {
+  const ProductView& p = product.p;
+  const bool groups = product.groups;
   k.knob(&S::mr, "mr", "rows of C in registers", cpu::register_rows(p.m));
   // Value lists hold what some valid config can take and little else: sampling rejects whole draws.
   k.knob(&S::nv, "nv", "vectors of a row of C in registers",
          cpu::register_vectors(p.n, limits, {1, 2, 3, 4, 5, 6, 8}));
   k.forbid("needs more vector registers than there are",
-           [=](const S& s) { return !cpu::fits_registers(s.mr, s.nv, limits); });
+           [=](const S& s) {
+             return !cpu::fits_registers(s.mr, s.nv, limits) || (groups && cpu::streams_b(s.mr, s.nv));
+           });
   k.forbid("a tile is wider than the matrix",
            [=](const S& s) { return s.nv > 1 && (s.nv - 1) * s.lanes >= p.n; });
   k.forbid("too few accumulators to hide the latency of a multiply-add", [=](const S& s) {
@@ -129,7 +134,7 @@ void gemm_cpu_product_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Li
   const ProductView p = product.p;
   const bool narrow = one_column_tile(p, limits);
   cpu::thread_knobs(k, limits, p.batch > 1, product.shared_out);
-  tile_knobs(k, p, limits);
+  tile_knobs(k, product, limits);
   block_knobs(k, product, limits);
   k.knob(&S::order, "order", "outer loop inside a block: 0 columns, 1 rows",
          narrow || p.m == 1 ? Values{0} : Values{0, 1});
@@ -144,19 +149,33 @@ void gemm_cpu_product_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Li
   k.forbid("too much code", [](const S& s) { return s.ku > 1 && s.mr * s.nv * s.ku > 64; });
   prefetch_knob(k, product.b, p.constant_b);
   k.knob(&S::masked, "masked", "right edge: 0 micro-kernels of its own, 1 every vector masked",
-         cpu::masks_are_free(limits) && !narrow ? Values{0, 1} : Values{0});
+         cpu::masks_are_free(limits) && !narrow && !product.groups ? Values{0, 1} : Values{0});
   k.only([=](const S& s) {
     const std::int64_t nr = s.nv * s.lanes;
     return s.masked == 0 || (p.n > nr && p.n % nr != 0);
   });
 }
 
+bool gemm_cpu_packs_a(const ProductView& p, const cpu::DotForm& form) {
+  const bool lies_so = p.a == Layout::kRow && form.first == form.first_panel && p.k % form.group == 0;
+  return !form.is_plain() && !lies_so;
+}
+
 void gemm_cpu_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits) {
   GemmCpuProduct product;
-  const ProductView& p = product.p = product_view(workload);
+  const cpu::DotForm& form = *cpu::dot_form(workload, limits);
+  ProductView& p = product.p = product_view(workload);
+  product.groups = !form.is_plain();
+  if (product.groups) {
+    product.a = gemm_cpu_packs_a(p, form) ? Panels::kPacked : Panels::kChosen;
+    product.b = p.constant_b ? Panels::kPrepacked : Panels::kPacked;
+    p.k = form.groups(p.k);
+  }
   product.k_blocks = cpu::up_to(p.k, k_steps());
-  // Between blocks of k the sums wait in C, where those of pairs have no room.
-  if (p.gated) product.k_blocks = {product.k_blocks.back()};
+  // Between blocks of k the sums wait in C, where those of pairs have no room, nor have those of another
+  // type; and the sums of a packed B's columns are those of one block.
+  const bool sums_of_block = cpu::needs_correction(workload, form) && !p.constant_b;
+  if (p.gated || p.c_type != form.sums || sums_of_block) product.k_blocks = {product.k_blocks.back()};
   gemm_cpu_product_knobs(k, product, limits);
 }
 

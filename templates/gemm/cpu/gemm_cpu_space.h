@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "space/knobs.h"
 #include "templates/shared/cpu_common.h"
+#include "templates/shared/dot_form.h"
 #include "workload/workload.h"
 
 namespace lehr {
@@ -47,9 +48,14 @@ struct GemmCpuProduct {
   ProductView p;
   Panels a = Panels::kChosen, b = Panels::kChosen;  ///< without a choice there is no such knob
   std::vector<std::int64_t> k_blocks;               ///< values of "kc", ascending; the last one covers k
+  bool groups = false;  ///< k counts groups of a form that is not plain (dot_form.h)
   std::string_view shared_out = "what the threads share out: 0 rows, 1 columns, 2 matrices of the batch";
 };
 void gemm_cpu_product_knobs(Knobs<GemmCpuSchedule>& k, const GemmCpuProduct& product, const Limits& limits);
+
+/// Whether a GEMM's kernel has to pack A: where it lies, it is not what a micro-kernel of this form reads.
+/// `p`: with k in elements.
+bool gemm_cpu_packs_a(const ProductView& p, const cpu::DotForm& form);
 
 /// Those of a GEMM.
 void gemm_cpu_knobs(Knobs<GemmCpuSchedule>& k, const Workload& workload, const Limits& limits);

@@ -1,0 +1,299 @@
+#include "target/cpu/prelude_narrow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "target/dialect.h"
+
+namespace lehr {
+namespace {
+
+/// The end of a name: "bf16x32".
+struct VectorName {
+  DType type = DType::kF32;
+  int lanes = 1;
+  std::string text() const { return fmt::format("{}x{}", name_of(type), lanes); }
+};
+std::optional<VectorName> vector_named(std::string_view text) {
+  const std::size_t x = text.find('x');
+  if (x == std::string_view::npos) return std::nullopt;
+  const auto type = parse_dtype(text.substr(0, x));
+  const auto lanes = parse_int(text.substr(x + 1));
+  if (!type || !lanes) return std::nullopt;
+  return VectorName{*type, static_cast<int>(*lanes)};
+}
+/// The vector at the end of `name` behind `stem`.
+std::optional<VectorName> behind(std::string_view stem, std::string_view name) {
+  return name.starts_with(stem) ? vector_named(name.substr(stem.size())) : std::nullopt;
+}
+
+std::string repeated(std::string_view what, int times) {
+  std::string list(what);
+  for (int i = 1; i < times; ++i) list.append(", ").append(what);
+  return list;
+}
+
+std::string vector_type(const VectorName& v) {
+  const int size = size_of(v.type);
+  return fmt::format(
+      "typedef {0} {1} __attribute__((vector_size({2})));\n"
+      "typedef {0} {1}_u __attribute__((vector_size({2}), aligned({3}), may_alias));\n",
+      scalar_name(v.type), v.text(), v.lanes * size, size);
+}
+
+std::string splat(const VectorName& v) {
+  return fmt::format("static inline {0} lehr_splat_{0}({1} x) {{ return {0}{{{2}}}; }}\n", v.text(),
+                     scalar_name(v.type), repeated("x", v.lanes));
+}
+
+std::string masked(const VectorName& v) {
+  return fmt::format(R"(static inline {0} lehr_load_{0}_n(const {1}* p, long n) {{
+  if (n >= {2}) return *(const {0}_u*)p;
+  {1} lanes[{2}] = {{}};
+  for (long i = 0; i < n; ++i) lanes[i] = p[i];
+  return *(const {0}_u*)lanes;
+}}
+static inline void lehr_store_{0}_n({1}* p, {0} v, long n) {{
+  if (n >= {2}) {{
+    *({0}_u*)p = v;
+    return;
+  }}
+  {1} lanes[{2}];
+  *({0}_u*)lanes = v;
+  for (long i = 0; i < n; ++i) p[i] = lanes[i];
+}}
+)",
+                     v.text(), scalar_name(v.type), v.lanes);
+}
+
+// An empty statement that might change the value: what is computed from it cannot be fused with what made it.
+std::string rounded(int lanes) {
+  const std::string_view macro = lanes == 16 ? "__AVX512F__" : lanes == 8 ? "__AVX__" : "__SSE2__";
+  return fmt::format(R"(static inline f32x{0} lehr_rounded(f32x{0} x) {{
+#if defined({1})
+  __asm__("" : "+{2}"(x));
+{3}#else
+  __asm__("" : "+m"(x));
+#endif
+  return x;
+}}
+)",
+                     lanes, macro, lanes == 16 ? "v" : "x",
+                     lanes == 4 ? "#elif defined(__aarch64__)\n  __asm__(\"\" : \"+w\"(x));\n" : "");
+}
+
+/// A cast of vectors, or of a scalar of bf16: "bf16_from_f32x16", "f32_from_bf16".
+struct CastName {
+  DType to = DType::kF32, from = DType::kF32;
+  int lanes = 1;
+};
+std::optional<CastName> cast_named(std::string_view name) {
+  constexpr std::string_view kFrom = "_from_";
+  const std::size_t middle = name.find(kFrom);
+  if (middle == std::string_view::npos) return std::nullopt;
+  const auto to = parse_dtype(name.substr(0, middle));
+  const std::string_view rest = name.substr(middle + kFrom.size());
+  const auto scalar = parse_dtype(rest);
+  const auto from = scalar ? VectorName{*scalar, 1} : vector_named(rest).value_or(VectorName{});
+  if (!to || from.lanes < 1) return std::nullopt;
+  return CastName{*to, from.type, from.lanes};
+}
+
+// To bf16: the sum's carry rounds, to nearest even; what is not a number stays so.
+std::string cast(const CastName& c, const std::string& name) {
+  const bool vector = c.lanes > 1;
+  const auto type = [&](DType of) {
+    return vector ? VectorName{of, c.lanes}.text() : std::string(scalar_name(of));
+  };
+  const auto converted = [&](std::string_view value, DType to) {
+    return vector ? fmt::format("__builtin_convertvector({}, {})", value, type(to))
+                  : fmt::format("({})({})", type(to), value);
+  };
+  std::string body;
+  if (c.from == DType::kBF16) {
+    CHECK(c.to == DType::kF32, "no C++ cast '{}'", name);
+    body = vector ? fmt::format("  return ({})({} << 16);\n", type(c.to), converted("x", DType::kU32))
+                  : "  const unsigned bits = (unsigned)x << 16;\n  float value;\n"
+                    "  __builtin_memcpy(&value, &bits, 4);\n  return value;\n";
+  } else if (c.to == DType::kBF16) {
+    CHECK(c.from == DType::kF32, "no C++ cast '{}'", name);
+    body = vector ? fmt::format("  const {0} bits = ({0})x;\n", type(DType::kU32))
+                  : "  unsigned bits;\n  __builtin_memcpy(&bits, &x, 4);\n";
+    body += fmt::format(
+        "  const {0} even = bits + 0x7fffu + (bits >> 16 & 1u), quiet = bits | 0x400000u;\n"
+        "  const {0} chosen = x == x ? even : quiet;\n  return {1};\n",
+        type(DType::kU32), converted("chosen >> 16", DType::kBF16));
+  } else {  // to 8 bits by way of 32, which the instructions take
+    const bool narrows = c.from == DType::kF32 && size_of(c.to) < 4;
+    body = fmt::format("  return {};\n",
+                       converted(narrows ? converted("x", DType::kS32) : std::string("x"), c.to));
+  }
+  const std::string function = vector ? name : fmt::format("{}_from_{}", name_of(c.to), name_of(c.from));
+  return fmt::format("static inline {} lehr_{}({} x) {{\n{}}}\n", type(c.to), function, type(c.from), body);
+}
+
+/// A sum of products of neighbours.
+struct Dot {
+  DType a, b, sums;
+  int group = 1;
+  std::string_view macro;  ///< of the compiler that has the instruction with vectors of 512 bits
+  std::string_view with;   ///< what is computed then
+  std::string_view without;
+};
+
+// {0} vector of sums, {1} lanes, {2} the word in all lanes, {3} bytes of a vector.
+constexpr std::string_view kBf16 = R"(  __asm__("vdpbf16ps %2, %1, %0" : "+v"(c) : "v"(all), "v"(b));
+  return c;
+)";
+constexpr std::string_view kBf16Plain = R"(  for (int i = 0; i < {1}; ++i)
+    for (int half = 1; half >= 0; --half) c[i] = lehr_dot_bf16_step(c[i], (unsigned)word, (unsigned)((int*)&b)[i], half);
+  return c;
+)";
+constexpr std::string_view kShifts = R"(  const u32 bits = (u32)b;
+  c += ((const float*)a)[0] * ({0})(bits << 16);
+  c += ((const float*)a)[1] * ({0})(bits & 0xffff0000u);
+  return c;
+)";
+constexpr std::string_view kBytes = R"(  __asm__("vpdpbusd %2, %1, %0" : "+v"(c) : "v"(all), "v"(b));
+  return c;
+)";
+constexpr std::string_view kBytesPlain = R"(  const u32 bits = (u32)b;
+  c += (word & 255) * (({0})(bits << 24) >> 24);
+  c += (word >> 8 & 255) * (({0})(bits << 16) >> 24);
+  c += (word >> 16 & 255) * (({0})(bits << 8) >> 24);
+  c += (word >> 24 & 255) * (({0})bits >> 24);
+  return c;
+)";
+constexpr std::string_view kWords = R"(  {0} sums;
+  __asm__("vpmaddwd %2, %1, %0" : "=v"(sums) : "v"(all), "v"(b));
+  return c + sums;
+)";
+constexpr std::string_view kWordsPlain = R"(  const u32 bits = (u32)b;
+  c += (word << 16 >> 16) * (({0})(bits << 16) >> 16);
+  c += (word >> 16) * (({0})bits >> 16);
+  return c;
+)";
+constexpr Dot kDots[] = {
+    {DType::kBF16, DType::kBF16, DType::kF32, 2, "__AVX512BF16__", kBf16, kBf16Plain},
+    {DType::kF32, DType::kBF16, DType::kF32, 2, "", "", kShifts},
+    {DType::kU8, DType::kS8, DType::kS32, 4, "__AVX512VNNI__", kBytes, kBytesPlain},
+    {DType::kS16, DType::kS16, DType::kS32, 2, "__AVX512BW__", kWords, kWordsPlain},
+};
+
+constexpr std::string_view kDotStem = "dot_";
+
+/// "dot_u8_s8x16" -> its row, with the lanes.
+const Dot* dot_named(std::string_view name, int& lanes) {
+  for (const Dot& dot : kDots) {
+    const std::string stem = fmt::format("{}{}_{}x", kDotStem, name_of(dot.a), name_of(dot.b));
+    if (!name.starts_with(stem)) continue;
+    lanes = static_cast<int>(parse_int(name.substr(stem.size())).value_or(0));
+    return &dot;
+  }
+  return nullptr;
+}
+
+// A multiply-add as the instruction has it: one rounding, denormal numbers are zeros. Without fused
+// multiply-adds the sum is made in f64, where the product is exact: that rounds twice.
+constexpr std::string_view kBf16Step = R"(static inline float lehr_dot_bf16_step(float c, unsigned x, unsigned y, int high) {
+  unsigned a = high ? x & 0xffff0000u : x << 16, b = high ? y & 0xffff0000u : y << 16, sum;
+  float p, q;
+  if ((a & 0x7f800000u) == 0) a &= 0x80000000u;
+  if ((b & 0x7f800000u) == 0) b &= 0x80000000u;
+  __builtin_memcpy(&p, &a, 4);
+  __builtin_memcpy(&q, &b, 4);
+  __builtin_memcpy(&sum, &c, 4);
+  if ((sum & 0x7f800000u) == 0) sum &= 0x80000000u;
+  __builtin_memcpy(&c, &sum, 4);
+#if defined(__FMA__) || defined(__aarch64__)
+  c = __builtin_fmaf(p, q, c);
+#else
+  c = (float)((double)p * q + c);
+#endif
+  __builtin_memcpy(&sum, &c, 4);
+  if ((sum & 0x7f800000u) == 0) sum &= 0x80000000u;
+  __builtin_memcpy(&c, &sum, 4);
+  return c;
+}
+)";
+
+/// vpmaddwd of 256 and 128 bits is older than AVX-512.
+std::string shorter_words(int lanes) {
+  if (lanes == 16) return "";
+  return fmt::format(R"(#elif defined({0})
+  typedef short halves __attribute__((vector_size({1})));
+  return c + (s32x{2})__builtin_ia32_pmaddwd{3}((halves)all, (halves)b);
+)",
+                     lanes == 8 ? "__AVX2__" : "__SSE2__", lanes * 4, lanes, lanes * 32);
+}
+
+std::string dot_text(const Dot& dot, int lanes, const std::string& name) {
+  const std::string sums = VectorName{dot.sums, lanes}.text();
+  const VectorName b = {dot.b, lanes * dot.group};
+  std::string text;
+  if (dot.a == DType::kBF16) text += kBf16Step;
+  text += fmt::format(
+      "static inline {0} lehr_{1}({0} c, const void* a, {2} b) {{\n"
+      "  typedef unsigned u32 __attribute__((vector_size({3})));\n",
+      sums, name, b.text(), lanes * 4);
+  if (dot.macro.empty()) return text + fmt::format(fmt::runtime(dot.without), sums, lanes) + "}\n";
+  text += fmt::format(
+      "  typedef int words __attribute__((aligned(1), may_alias));\n"
+      "  typedef int s32 __attribute__((vector_size({0})));\n"
+      "  const int word = *(const words*)a;\n"
+      "  const s32 all = {{{1}}};\n  (void)all;\n"
+      "#if defined({2}){3}\n{4}{5}#else\n{6}#endif\n}}\n",
+      lanes * 4, repeated("word", lanes), dot.macro, lanes < 16 ? " && defined(__AVX512VL__)" : "",
+      fmt::format(fmt::runtime(dot.with), sums, lanes),
+      dot.a == DType::kS16 ? shorter_words(lanes) : std::string(),
+      fmt::format(fmt::runtime(dot.without), sums, lanes));
+  return text;
+}
+
+std::string vector_snippet(DType type, int lanes) {
+  return snippet_for("vector", type, lanes);
+}
+
+}  // namespace
+
+std::string snippet_for(const char* stem, DType type, int lanes) {
+  if (type == DType::kF32) return fmt::format("{}{}", stem, lanes);
+  return fmt::format("{}_{}x{}", stem, name_of(type), lanes);
+}
+
+std::string narrow_snippet(const std::string& name) {
+  if (const auto v = behind("vector_", name)) return vector_type(*v);
+  if (const auto v = behind("splat_", name)) return splat(*v);
+  if (const auto v = behind("masked_", name)) return masked(*v);
+  constexpr std::string_view kRounded = "unary_rounded";
+  if (name.starts_with(kRounded))
+    return rounded(static_cast<int>(parse_int(std::string_view(name).substr(kRounded.size())).value_or(0)));
+  int lanes = 0;
+  if (const Dot* dot = dot_named(name, lanes)) return dot_text(*dot, lanes, name);
+  if (const auto c = cast_named(name)) return cast(*c, name);
+  return "";
+}
+
+std::vector<std::string> narrow_snippets_needed_by(const std::string& name) {
+  for (const std::string_view stem : {"splat_", "masked_"})
+    if (const auto v = behind(stem, name)) return {vector_snippet(v->type, v->lanes)};
+  constexpr std::string_view kRounded = "unary_rounded";
+  if (name.starts_with(kRounded)) return {"vector" + name.substr(kRounded.size())};
+  int lanes = 0;
+  if (const Dot* dot = dot_named(name, lanes))
+    return {vector_snippet(dot->sums, lanes), vector_snippet(dot->b, lanes * dot->group)};
+  const auto c = cast_named(name);
+  if (!c || c->lanes == 1) return {};
+  std::vector<std::string> needed = {vector_snippet(c->to, c->lanes), vector_snippet(c->from, c->lanes)};
+  if (c->from == DType::kBF16 || c->to == DType::kBF16)
+    needed.push_back(vector_snippet(DType::kU32, c->lanes));
+  if (c->from == DType::kF32) needed.push_back(vector_snippet(DType::kS32, c->lanes));
+  return needed;
+}
+
+}  // namespace lehr

@@ -1,0 +1,30 @@
+// The parts of the C++ prelude for vectors of other types than f32: types, loads and stores of some lanes,
+// casts, and sums of products of neighbours.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+
+namespace lehr {
+
+/// The name of a snippet for vectors of this type: "masked16" of f32, else "masked_bf16x16".
+std::string snippet_for(const char* stem, DType type, int lanes);
+
+/// "dot_bf16_bf16x16": lehr_dot_bf16_bf16x16(c, a, b) adds to each lane of c the products of a few neighbours
+/// of `a` in memory, the same for all lanes, and as many neighbours of the vector b:
+/// - bf16 and bf16, 2, into f32: vdpbf16ps (AVX512_BF16), which adds the product of odd number first, fused,
+///   then the even one; to nearest even, denormal numbers in and out count as zero (Intel's Software
+///   Developer's Manual, "VDPBF16PS");
+/// - f32 and bf16, 2, into f32: multiply-adds of f32, by shifts;
+/// - u8 and s8, 4, into s32: vpdpbusd (AVX512_VNNI);
+/// - s16 and s16, 2, into s32: vpmaddwd and a sum; 8-bit integers that were widened, so it is exact.
+/// Where the compiler is not told of the instruction, the text computes the same, bit for bit. AVX-VNNI's
+/// vpdpbusd of 256 bits and AMX's tiles are not used yet: a new row here and in
+/// templates/shared/dot_form.cpp.
+std::string narrow_snippet(const std::string& name);
+/// As Dialect::snippets_needed_by. Empty where narrow_snippet() is.
+std::vector<std::string> narrow_snippets_needed_by(const std::string& name);
+
+}  // namespace lehr

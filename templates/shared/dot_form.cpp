@@ -1,0 +1,127 @@
+#include "templates/shared/dot_form.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "templates/shared/cpu_common.h"
+
+namespace lehr::cpu {
+
+using namespace ir;
+
+namespace {
+
+// What the first row that fits says is taken. Rows to come: AVX-VNNI's vpdpbusd of 32 bytes, AMX's tiles.
+constexpr std::array kForms = {
+    DotForm{},
+    DotForm{.first = DType::kBF16,
+            .second = DType::kBF16,
+            .needs = Ability::kBf16Dot,
+            .group = 2,
+            .first_panel = DType::kBF16,
+            .second_panel = DType::kBF16},
+    // By shifts: `first` was widened in its panel, `second` is with each use.
+    DotForm{.first = DType::kBF16, .second = DType::kBF16, .group = 2, .second_panel = DType::kBF16},
+    DotForm{.first = DType::kU8,
+            .second = DType::kS8,
+            .needs = Ability::kInt8Dot,
+            .group = 4,
+            .first_panel = DType::kU8,
+            .second_panel = DType::kS8,
+            .sums = DType::kS32},
+    DotForm{.first = DType::kS8,
+            .second = DType::kS8,
+            .needs = Ability::kInt8Dot,
+            .group = 4,
+            .first_panel = DType::kU8,
+            .second_panel = DType::kS8,
+            .sums = DType::kS32,
+            .offset = 128},
+    DotForm{.first = DType::kU8,
+            .second = DType::kS8,
+            .group = 2,
+            .first_panel = DType::kS16,
+            .second_panel = DType::kS16,
+            .sums = DType::kS32},
+    DotForm{.first = DType::kS8,
+            .second = DType::kS8,
+            .group = 2,
+            .first_panel = DType::kS16,
+            .second_panel = DType::kS16,
+            .sums = DType::kS32},
+};
+
+Expr in_panel(Expr elements, DType from, DType to) {
+  return from == to ? elements : cast(to, std::move(elements));
+}
+
+struct Operands {
+  DType first, second;
+};
+Operands operands_of(const Workload& workload) {
+  if (const Gemm* gemm = std::get_if<Gemm>(&workload.problem)) return {gemm->a.type, gemm->b.type};
+  return {workload.conv2d().input, workload.conv2d().filter};
+}
+
+}  // namespace
+
+Expr DotForm::in_first_panel(Expr elements, int lanes) const {
+  Expr moved = in_panel(std::move(elements), first, first_panel);
+  if (offset == 0) return moved;
+  // Of s8 as u8, 128 more is another sign bit.
+  const Expr sign = cast(DType::kU8, integer(offset));
+  return bit_xor(std::move(moved), lanes == 1 ? sign : splat(sign, lanes));
+}
+
+Expr DotForm::in_second_panel(Expr element) const {
+  return in_panel(std::move(element), second, second_panel);
+}
+
+const DotForm& plain_form() {
+  return kForms[0];
+}
+
+const DotForm* dot_form(const Workload& workload, const Limits& limits) {
+  const auto [first, second] = operands_of(workload);
+  for (const DotForm& form : kForms)
+    if (form.first == first && form.second == second && form.sums == accum_of(workload) &&
+        (!form.needs || limits.has(*form.needs)))
+      return &form;
+  return nullptr;
+}
+
+std::optional<std::string> why_no_form(const Workload& workload, const Limits& limits) {
+  if (dot_form(workload, limits) != nullptr) return std::nullopt;
+  return "multiplies f32, bf16, and u8 or s8 by s8 only";
+}
+
+bool needs_correction(const Workload& workload, const DotForm& form) {
+  return form.offset != 0 || has_zero(workload);
+}
+
+Correction correction_of(KernelBuilder& builder, const Workload& workload, const DotForm& form) {
+  Correction correction{.zero = std::nullopt, .offset = form.offset};
+  if (!has_zero(workload)) return correction;
+  const std::vector<TensorSpec> tensors = tensors_of(workload);
+  const auto zero = std::ranges::find(tensors, TensorRole::kZero, &TensorSpec::role);
+  correction.zero = builder.param(zero->name, zero->type, 1, Direction::kIn);
+  return correction;
+}
+
+Expr Correction::corrected(Expr sums, Expr of_second, int lanes) const {
+  if (!needed()) return sums;
+  Expr factor = integer(offset);
+  if (zero) factor = cast(DType::kS32, load(*zero, integer(0))) + offset;
+  return std::move(sums) - splat(std::move(factor), lanes) * std::move(of_second);
+}
+
+Expr Correction::zero_in_panel(const DotForm& form) const {
+  if (zero) return form.in_first_panel(load(*zero, integer(0)), 1);
+  if (form.first == DType::kF32 || form.first == DType::kBF16) return ir::zero(form.first_panel);
+  return integer(form.offset);
+}
+
+}  // namespace lehr::cpu

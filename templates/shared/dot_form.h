@@ -1,0 +1,60 @@
+// How the inner products of CPU families are taken: the one place that knows the types of operands.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/dtype.h"
+#include "base/limits.h"
+#include "ir/kernel.h"
+#include "workload/workload.h"
+
+namespace lehr::cpu {
+
+/// A row: operands of such types, on processors with such an instruction. A micro-kernel multiplies `group`
+/// neighbours of k at once, `first` (A, an image) from memory and `second` (B, filters) in vectors, as
+/// ir::Fma has it.
+struct DotForm {
+  DType first = DType::kF32, second = DType::kF32;  ///< as the workload has them
+  std::optional<Ability> needs = std::nullopt;
+  std::int64_t group = 1;
+  /// As the micro-kernel reads them, from panels; `first` is read where it lies if that is its type.
+  DType first_panel = DType::kF32, second_panel = DType::kF32;
+  DType sums = DType::kF32;
+  std::int64_t offset = 0;  ///< added to each element of `first` in a panel
+
+  /// Whether the operands are f32, in any layout.
+  bool is_plain() const { return group == 1; }
+  /// Groups that so many products of one sum take.
+  std::int64_t groups(std::int64_t products) const { return (products + group - 1) / group; }
+  /// Elements of `first` as a panel has them; `lanes` of them.
+  ir::Expr in_first_panel(ir::Expr elements, int lanes) const;
+  ir::Expr in_second_panel(ir::Expr element) const;
+};
+
+/// That of operands of f32.
+const DotForm& plain_form();
+/// The best one for the workload on such a processor; nullptr: there is none, why_no_form() says why.
+const DotForm* dot_form(const Workload& workload, const Limits& limits);
+std::optional<std::string> why_no_form(const Workload& workload, const Limits& limits);
+
+/// Whether the sums of the workload need a Correction.
+bool needs_correction(const Workload& workload, const DotForm& form);
+
+/// The sums of a product, when `first` has an offset or a zero point: what these add to each sum is the sum
+/// of the elements of `second` that belong to it, times both.
+struct Correction {
+  std::optional<ir::BufferId> zero;  ///< of one element: the zero point of `first`
+  std::int64_t offset = 0;
+  bool needed() const { return zero || offset != 0; }
+  /// Sums without it. `of_second`: the sums of elements of `second`, as many.
+  ir::Expr corrected(ir::Expr sums, ir::Expr of_second, int lanes) const;
+  /// What `first` has in a panel where its value is to be zero.
+  ir::Expr zero_in_panel(const DotForm& form) const;
+};
+
+/// Adds the zero point to the kernel's parameters, where there is one: behind the output.
+Correction correction_of(ir::KernelBuilder& builder, const Workload& workload, const DotForm& form);
+
+}  // namespace lehr::cpu
