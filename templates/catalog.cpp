@@ -68,6 +68,8 @@ std::optional<std::string> why_unserved(const Template& entry, const Workload& w
   if (entry.op != workload.op()) return "it is for another operator";
   if (entry.target != limits.target) return fmt::format("it is for {} devices", entry.target->title);
   if (auto unread = why_unread(workload, entry.reads)) return unread;
+  if (is_integer(accum_of(workload)) && !workload.epilogue.empty() && limits.target.has(Feature::kBlocks))
+    return "it has no epilogue of sums in s32";
   const PoolWindows windows = windows_of(workload.epilogue);
   if (windows.window > 1 && entry.pools == ServedPools::kNone)
     return "it stores every pixel: it has no pools";

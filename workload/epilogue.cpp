@@ -31,6 +31,7 @@ const EpilogueRow& row_named(std::string_view name) {
   std::vector<std::string> names, aliases;
   for (const EpilogueRow& row : kEpilogueRows) {
     if (row.name == name || (!row.alias.empty() && row.alias == name)) return row;
+    if (row.needs_type) continue;  // its name stands there already
     names.emplace_back(row.name);
     if (!row.alias.empty()) aliases.emplace_back(row.alias);
   }
@@ -60,12 +61,26 @@ std::optional<StepNumbers> numbers_in(std::string_view text, const NumberRule& r
   return numbers;
 }
 
+/// "residual(u8)".
+EpilogueStep typed_step(std::string_view text, std::string_view name) {
+  std::vector<std::string> right = {std::string(name)};
+  for (const EpilogueRow& row : kEpilogueRows) {
+    if (row.name != name) continue;
+    for (const DType type : row.types) {
+      const EpilogueStep step = {row.op, {}, type};
+      if (right.emplace_back(to_text({{step}})) == text) return step;
+    }
+  }
+  throw_user("'{}' in an epilogue is of no type that it can be of; write {}", text, fmt::join(right, ", "));
+}
+
 EpilogueStep step_of(std::string_view text) {
   const std::size_t open = text.find('(');
   const std::string_view name = text.substr(0, open);
   const EpilogueRow& row = row_named(name);
   const bool is_open = open != std::string_view::npos;
   if (is_open && !text.ends_with(')')) throw_user("'{}' in an epilogue has no closing parenthesis", text);
+  if (!row.types.empty() && is_open) return typed_step(text, name);
   if (row.numbers.most == 0) {
     if (is_open) throw_user("'{}' in an epilogue takes no numbers; write {}", text, name);
     return {row.op};
@@ -82,6 +97,7 @@ EpilogueStep step_of(std::string_view text) {
 }
 
 std::string numbers_text(const EpilogueStep& step) {
+  if (step.type) return fmt::format("({})", name_of(*step.type));
   const NumberRule& rule = row_of(step.op).numbers;
   std::size_t count = rule.most;
   while (count > rule.least && step.numbers[count - 1] == rule.usual(step.numbers, count - 1)) --count;
@@ -97,6 +113,31 @@ PoolWindows windows_of(const EpilogueStep& step) {
 /// The last step's, where there is one.
 const EpilogueRow* last_row(const Epilogue& epilogue) {
   return epilogue.empty() ? nullptr : &row_of(epilogue.steps.back().op);
+}
+
+bool has_step(const Epilogue& epilogue, EpilogueOp op) {
+  return std::ranges::count(epilogue.steps, op, &EpilogueStep::op) > 0;
+}
+
+bool reads(const Epilogue& epilogue, std::string_view operand) {
+  return std::ranges::count(operands_of(epilogue), operand, &StepOperand::name) > 0;
+}
+
+/// What integers need before and behind a step. `before`: the steps so far.
+void check_place(const Epilogue& before, const EpilogueStep& step, std::string_view part,
+                 std::string_view text) {
+  const bool dequantized = has_dequant(before);
+  if (has_quant(before))
+    throw_user("epilogue '{}' has '{}' behind quant, which makes the output: it must be the last step", text,
+               part);
+  if (step.op == EpilogueOp::kDequant)
+    for (const EpilogueStep& other : before.steps)
+      if (other.op != EpilogueOp::kBias)
+        throw_user("epilogue '{}' has '{}' before dequant, where sums are in s32: only bias can stand there",
+                   text, row_of(other.op).name);
+  if ((row_of(step.op).of_integers || step.type) && step.op != EpilogueOp::kDequant && !dequantized)
+    throw_user("epilogue '{}' has '{}' without a dequant before it, which makes f32 of sums in s32", text,
+               part);
 }
 
 }  // namespace
@@ -137,20 +178,22 @@ Epilogue parse_epilogue(std::string_view text) {
     const EpilogueRow* const last = last_row(epilogue);
     if (last != nullptr && epilogue.steps.back() == step)
       throw_user("epilogue '{}' has '{}' twice in a row", text, part);
-    if (row.operand_count() > 0 && std::ranges::count(epilogue.steps, step) > 0)
+    if (row.operand_count() > 0 && reads(epilogue, row.operands[0].name))
       throw_user("epilogue '{}' has '{}' twice, but there is one operand of that name", text, part);
-    if (last != nullptr && last->shrinks())
+    if (last != nullptr && last->shrinks() && !(last->pooled != nullptr && step.op == EpilogueOp::kQuant))
       throw_user("epilogue '{}' has '{}' behind {}, which makes one {}: it must be the last step", text, part,
                  last->name, last->gate ? "column of two" : "pixel of a window");
     if (row.shrinks() && has_residual(epilogue))
       throw_user("epilogue '{}' has a residual, which is of the output's shape, before {}, which shrinks it",
                  text, part);
+    check_place(epilogue, step, part, text);
     epilogue.steps.push_back(step);
   }
   return epilogue;
 }
 
 std::string example_of(const EpilogueRow& row) {
+  if (row.needs_type) return fmt::format("{}({})", row.name, name_of(row.types[0]));
   return fmt::format("{}{}", row.name, row.numbers.example);
 }
 
@@ -160,29 +203,55 @@ EpilogueStep pool_over(EpilogueOp op, const PoolWindows& windows) {
           {number(windows.window), number(windows.stride), number(windows.before), number(windows.after)}};
 }
 
+const EpilogueStep* shrinking_step(const Epilogue& epilogue) {
+  for (const EpilogueStep& step : epilogue.steps)
+    if (row_of(step.op).shrinks()) return &step;
+  return nullptr;
+}
+
 bool is_gated(const Epilogue& epilogue) {
-  const EpilogueRow* const last = last_row(epilogue);
-  return last != nullptr && last->gate;
+  const EpilogueStep* const step = shrinking_step(epilogue);
+  return step != nullptr && row_of(step->op).gate;
 }
 
 PoolWindows windows_of(const Epilogue& epilogue) {
-  const EpilogueRow* const last = last_row(epilogue);
-  return last != nullptr && last->pooled != nullptr ? windows_of(epilogue.steps.back()) : PoolWindows{};
+  const EpilogueStep* const step = shrinking_step(epilogue);
+  return step != nullptr && row_of(step->op).pooled != nullptr ? windows_of(*step) : PoolWindows{};
 }
 
-std::vector<EpilogueOperand> operands_of(const Epilogue& epilogue) {
-  std::vector<EpilogueOperand> operands;
-  for (const EpilogueStep& step : epilogue.steps) {
-    const EpilogueRow& row = row_of(step.op);
-    operands.insert(operands.end(), row.operands.begin(),
-                    std::next(row.operands.begin(), row.operand_count()));
+bool has_dequant(const Epilogue& epilogue) {
+  return has_step(epilogue, EpilogueOp::kDequant);
+}
+
+bool has_quant(const Epilogue& epilogue) {
+  return has_step(epilogue, EpilogueOp::kQuant);
+}
+
+std::vector<StepOperand> operands_of(const Epilogue& epilogue) {
+  std::vector<StepOperand> operands;
+  for (std::size_t step = 0; step < epilogue.steps.size(); ++step) {
+    const EpilogueRow& row = row_of(epilogue.steps[step].op);
+    for (std::size_t i = 0; i < row.operand_count(); ++i) operands.push_back({row.operands[i], step});
   }
   return operands;
 }
 
+DType type_of(const StepOperand& operand, const Epilogue& epilogue, DType output) {
+  if (operand.type == OperandType::kF32) return DType::kF32;
+  const std::optional<DType> said = epilogue.steps[operand.step].type;
+  if (operand.type == OperandType::kOfStep && said) return *said;
+  if (operand.type == OperandType::kOutput || !has_dequant(epilogue)) return output;
+  return type_at(epilogue, DType::kS32, operand.step);
+}
+
+DType type_at(const Epilogue& epilogue, DType accum, std::size_t step) {
+  const auto from = epilogue.steps.begin();
+  const auto dequant = std::ranges::find(epilogue.steps, EpilogueOp::kDequant, &EpilogueStep::op);
+  return static_cast<std::size_t>(dequant - from) < step ? DType::kF32 : accum;
+}
+
 bool has_residual(const Epilogue& epilogue) {
-  return std::ranges::any_of(operands_of(epilogue),
-                             [](const EpilogueOperand& operand) { return !operand.per_channel; });
+  return std::ranges::count(operands_of(epilogue), OperandPer::kElement, &StepOperand::per) > 0;
 }
 
 }  // namespace lehr

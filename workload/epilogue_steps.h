@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/dtype.h"
 #include "workload/tolerance.h"
 
 namespace lehr {
@@ -34,7 +35,10 @@ enum class EpilogueOp {
   kMaxPool,
   kAvgPool,
   kLeakyRelu,
-  kHardSwish
+  kHardSwish,
+  kDequant,
+  kQuant,
+  kQuantizedResidual
 };
 
 /// The numbers in parentheses behind a step's name; 0 behind the last of them.
@@ -43,6 +47,7 @@ using StepNumbers = std::array<float, 4>;
 struct EpilogueStep {
   EpilogueOp op = EpilogueOp::kRelu;
   StepNumbers numbers = {};
+  std::optional<DType> type = std::nullopt;  ///< of the step's operand, where the text says one
   friend bool operator==(const EpilogueStep&, const EpilogueStep&) = default;
 };
 
@@ -61,14 +66,27 @@ struct NumberRule {
   void (*check)(const EpilogueStep& step, std::string_view text) = nullptr;
 };
 
-/// A tensor that a step reads, of the output's type.
+/// What an element of an operand belongs to.
+enum class OperandPer { kChannel, kElement, kTensor };
+
+enum class OperandType {
+  /// That of the output; in an epilogue with a dequant that in which the step computes: s32 before it, f32
+  /// behind it.
+  kUsual,
+  kF32,
+  kOutput,
+  kOfStep  ///< EpilogueStep::type, or as usual where there is none
+};
+
+/// A tensor that a step reads.
 struct EpilogueOperand {
   std::string_view name = {};  ///< "bias", "scale", "shift", "residual"
-  bool per_channel = false;    ///< one element per channel; else one per output
+  OperandPer per = OperandPer::kChannel;
+  OperandType type = OperandType::kUsual;
 };
 
 /// The elements of a step's operands that belong to one value.
-using StepOperands = std::array<double, 2>;
+using StepOperands = std::array<double, 3>;
 
 /// Of values: what each may be off by, and its size, at most.
 struct ErrorBound {
@@ -82,7 +100,12 @@ struct EpilogueRow {
   /// Another program's name, which is read for it, too.
   std::string_view alias = {};
   NumberRule numbers = {};
-  std::array<EpilogueOperand, 2> operands = {};
+  /// What may stand in the parentheses: EpilogueStep::type. Rows of one name differ in these; only the first
+  /// of them may be written without parentheses.
+  std::span<const DType> types = {};
+  bool needs_type = false;
+  bool of_integers = false;  ///< a dequant, or what needs one before it
+  std::array<EpilogueOperand, 3> operands = {};
   double (*value)(double x, const StepNumbers& numbers, const StepOperands& operands) = nullptr;
   /// Columns of a GEMM in pairs, the gate's and then the value's: this step of x[2 j] times x[2 j + 1] is
   /// column j of the output. Two products in one kernel, whose B holds their columns alternately.
@@ -94,7 +117,9 @@ struct EpilogueRow {
   ErrorBound (*bound)(ErrorBound of, const StepNumbers& numbers, double epsilon) = nullptr;
 
   constexpr std::size_t operand_count() const {
-    return operands[0].name.empty() ? 0 : operands[1].name.empty() ? 1 : 2;
+    std::size_t count = 0;
+    while (count < operands.size() && !operands[count].name.empty()) ++count;
+    return count;
   }
   /// Whether its output is smaller than what it is applied to. It is the last step.
   constexpr bool shrinks() const { return gate.has_value() || pooled != nullptr; }
@@ -144,15 +169,25 @@ inline ErrorBound bound_of_saturating(ErrorBound of, const StepNumbers&, double 
   return {of.off + kUnits * epsilon, 1};
 }
 
+/// What a residual behind a dequant may be of, beside f32.
+inline constexpr DType kFloatResiduals[] = {DType::kBF16}, kQuantizedResiduals[] = {DType::kU8, DType::kS8};
+
+/// `x` as f32 holds it. A step that rounds more than once says so by this: in f32 it is what it says, bit for
+/// bit, since a sum or a product of two f32 that is rounded to f64 and then to f32 is rounded once (Figueroa,
+/// "When is double rounding innocuous?", SIGNUM 1995).
+inline double in_f32(double x) {
+  return static_cast<double>(static_cast<float>(x));
+}
+
 inline constexpr EpilogueRow kEpilogueRows[] = {
     {.op = EpilogueOp::kBias,
      .name = "bias",
-     .operands = {{{"bias", true}}},
+     .operands = {{{"bias"}}},
      .value = [](double x, auto&, auto& with) { return x + with[0]; },
      .bound = &bound_of_sum},
     {.op = EpilogueOp::kScaleShift,  // a folded batch norm
      .name = "scale_shift",
-     .operands = {{{"scale", true}, {"shift", true}}},
+     .operands = {{{"scale"}, {"shift"}}},
      .value = [](double x, auto&, auto& with) { return x * with[0] + with[1]; },
      .bound =
          [](ErrorBound of, auto&, double epsilon) {
@@ -203,7 +238,8 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
                  double) { return ErrorBound{of.off, std::max(std::abs(n[0]), std::abs(n[1]))}; }},
     {.op = EpilogueOp::kResidual,
      .name = "residual",
-     .operands = {{{"residual", false}}},
+     .types = kFloatResiduals,
+     .operands = {{{"residual", OperandPer::kElement, OperandType::kOfStep}}},
      .value = [](double x, auto&, auto& with) { return x + with[0]; },
      .bound = &bound_of_sum},
     {.op = EpilogueOp::kSwiglu, .name = "swiglu", .gate = EpilogueOp::kSilu},
@@ -244,6 +280,29 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
      // Its slope is 3/2 at most.
      .bound = [](ErrorBound of, auto&,
                  double epsilon) { return ErrorBound{1.5 * of.off + 3 * epsilon * of.largest, of.largest}; }},
+    {.op = EpilogueOp::kDequant,  // of a sum in s32
+     .name = "dequant",
+     .of_integers = true,
+     .operands = {{{"dequant_scale", OperandPer::kChannel, OperandType::kF32}}},
+     .value = [](double x, auto&, auto& with) { return in_f32(x) * with[0]; },
+     .bound = &bound_stays},
+    {.op = EpilogueOp::kQuant,  // to an output of u8 or s8, which rounds half to even and saturates
+     .name = "quant",
+     .of_integers = true,
+     .operands = {{{"quant_scale", OperandPer::kTensor, OperandType::kF32},
+                   {"quant_zero", OperandPer::kTensor, OperandType::kOutput}}},
+     .value = [](double x, auto&, auto& with) { return std::nearbyint(in_f32(x * with[0])) + with[1]; },
+     .bound = &bound_stays},
+    {.op = EpilogueOp::kQuantizedResidual,
+     .name = "residual",
+     .types = kQuantizedResiduals,
+     .needs_type = true,
+     .of_integers = true,
+     .operands = {{{"residual", OperandPer::kElement, OperandType::kOfStep},
+                   {"residual_scale", OperandPer::kTensor, OperandType::kF32},
+                   {"residual_zero", OperandPer::kTensor, OperandType::kOfStep}}},
+     .value = [](double x, auto&, auto& with) { return x + in_f32((with[0] - with[2]) * with[1]); },
+     .bound = &bound_of_sum},
 };
 
 constexpr const EpilogueRow& row_of(EpilogueOp op) {

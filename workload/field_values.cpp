@@ -62,6 +62,10 @@ void append_value(std::string& text, Math math) {
   text += name_of(math);
 }
 
+void append_value(std::string& text, ZeroPoint zero) {
+  text += name_of(zero);
+}
+
 void append_value(std::string& text, const Epilogue& epilogue) {
   text += to_text(epilogue);
 }
@@ -102,6 +106,10 @@ void read_value(const Field&, std::string_view, std::string_view value, ImageLay
 
 void read_value(const Field&, std::string_view, std::string_view value, Math& math) {
   math = parse_math(value);
+}
+
+void read_value(const Field&, std::string_view, std::string_view value, ZeroPoint& zero) {
+  zero = parse_zero_point(value);
 }
 
 void read_value(const Field&, std::string_view, std::string_view value, Epilogue& epilogue) {
@@ -150,6 +158,10 @@ double value_distance(ImageLayout a, ImageLayout b) {
 
 double value_distance(Math a, Math b) {
   return kind_distance(a, b);
+}
+
+double value_distance(ZeroPoint a, ZeroPoint b) {
+  return a == b ? 0 : kOtherEpilogue;
 }
 
 double value_distance(const Epilogue& a, const Epilogue& b) {

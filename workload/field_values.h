@@ -20,6 +20,7 @@ void append_value(std::string& text, const Operand& operand);
 void append_value(std::string& text, DType type);
 void append_value(std::string& text, ImageLayout layout);
 void append_value(std::string& text, Math math);
+void append_value(std::string& text, ZeroPoint zero);
 void append_value(std::string& text, const Epilogue& epilogue);
 void append_value(std::string& text, const Pair& pair);
 void append_value(std::string& text, const Padding& padding);
@@ -33,19 +34,21 @@ void read_value(const Field& field, std::string_view name, std::string_view valu
 void read_value(const Field& field, std::string_view name, std::string_view value, DType& type);
 void read_value(const Field& field, std::string_view name, std::string_view value, ImageLayout& layout);
 void read_value(const Field& field, std::string_view name, std::string_view value, Math& math);
+void read_value(const Field& field, std::string_view name, std::string_view value, ZeroPoint& zero);
 void read_value(const Field& field, std::string_view name, std::string_view value, Epilogue& epilogue);
 void read_value(std::string_view name, std::string_view value, const std::array<std::int64_t*, 2>& pair);
 void read_value(std::string_view name, std::string_view value, const std::array<std::int64_t*, 4>& padding);
 
-/// As Field::distance: a scale is an epilogue, too, and so is whether an operand is constant. Numbers that
-/// belong together count with their mean, those of a padding as though they were larger by one, since they
-/// may be 0.
+/// As Field::distance: a scale and a zero point are an epilogue, too, and so is whether an operand is
+/// constant. Numbers that belong together count with their mean, those of a padding as though they were
+/// larger by one, since they may be 0.
 double value_distance(std::int64_t a, std::int64_t b);
 double value_distance(float a, float b);
 double value_distance(const Operand& a, const Operand& b);
 double value_distance(DType a, DType b);
 double value_distance(ImageLayout a, ImageLayout b);
 double value_distance(Math a, Math b);
+double value_distance(ZeroPoint a, ZeroPoint b);
 double value_distance(const Epilogue& a, const Epilogue& b);
 double value_distance(const Pair& a, const Pair& b);
 double value_distance(const Padding& a, const Padding& b);

@@ -52,6 +52,29 @@ std::string to_text(const Operand& operand) {
                      operand.constant ? ":constant" : "");
 }
 
+std::string_view name_of(ZeroPoint zero) {
+  return zero == ZeroPoint::kNone ? "none" : "input";
+}
+
+ZeroPoint parse_zero_point(std::string_view text) {
+  for (const ZeroPoint zero : {ZeroPoint::kNone, ZeroPoint::kInput})
+    if (name_of(zero) == text) return zero;
+  throw_user("unknown zero point '{}'; known are none, input", text);
+}
+
+void validate(ZeroPoint zero, DType operand, DType accum) {
+  if (zero == ZeroPoint::kNone) return;
+  if (operand != DType::kU8 && operand != DType::kS8)
+    throw_user("zero={} is for operands of u8 and s8; with {} leave it at none", name_of(zero),
+               name_of(operand));
+  if (accum != DType::kS32)
+    throw_user("zero={} is for sums in s32; with {} leave it at none", name_of(zero), name_of(accum));
+}
+
+DType second_for(DType type) {
+  return type == DType::kU8 ? DType::kS8 : type;
+}
+
 DType output_for(DType type) {
   if (type == DType::kS8 || type == DType::kU8) return DType::kS32;
   if (is_8_bit_float(type)) return DType::kF32;

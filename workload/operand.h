@@ -20,6 +20,17 @@ struct Operand {
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
+/// What is taken from each element of the first operand, of u8 or s8, before it is multiplied.
+enum class ZeroPoint {
+  kNone,
+  kInput  ///< one element of the operand's type that is read at run time: "a_zero", "x_zero"
+};
+std::string_view name_of(ZeroPoint zero);
+/// "none", "input" -> ZeroPoint. Throws Error(kUser).
+ZeroPoint parse_zero_point(std::string_view text);
+/// Throws Error(kUser), one sentence, where there is one of anything but u8 and s8 with sums in s32.
+void validate(ZeroPoint zero, DType operand, DType accum);
+
 /// "f32:row" or "f32:row:constant" -> Operand; "f32" -> the type of one. Throws Error(kUser).
 Operand parse_operand(std::string_view text);
 DType parse_operand_type(std::string_view text);
@@ -29,5 +40,7 @@ std::string to_text(const Operand& operand);
 /// f32 for 8-bit floats, else `type`), and that of the sums (f64 for f64, s32 for integers, else f32).
 DType output_for(DType type);
 DType sums_for(DType type);
+/// That of the second operand: s8 beside u8, else `type`.
+DType second_for(DType type);
 
 }  // namespace lehr

@@ -9,6 +9,14 @@
 
 namespace lehr {
 
+namespace {
+
+std::size_t place_of(OperandPer per, std::size_t channel, std::size_t element) {
+  return per == OperandPer::kTensor ? 0 : per == OperandPer::kChannel ? channel : element;
+}
+
+}  // namespace
+
 template <typename Operand>
 double reference_value(const Epilogue& epilogue, double sum, std::span<const Operand> operands,
                        std::int64_t channel, std::int64_t element) {
@@ -20,7 +28,7 @@ double reference_value(const Epilogue& epilogue, double sum, std::span<const Ope
     if (row.value == nullptr) continue;  // reference_gated(), reference_pooled()
     StepOperands with = {};
     for (std::size_t i = 0; i < row.operand_count(); ++i)
-      with[i] = operands[operand++][row.operands[i].per_channel ? c : e];
+      with[i] = operands[operand++][place_of(row.operands[i].per, c, e)];
     x = row.value(x, step.numbers, with);
   }
   return x;
@@ -36,7 +44,7 @@ double reference_gated(const Epilogue& epilogue, double gate, double value) {
 }
 
 double reference_pooled(const Epilogue& epilogue, std::span<const double> window) {
-  return row_of(epilogue.steps.back().op).pooled(window);
+  return row_of(shrinking_step(epilogue)->op).pooled(window);
 }
 
 std::int64_t sums_of(const Epilogue& epilogue, std::int64_t elements) {

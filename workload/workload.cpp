@@ -39,6 +39,31 @@ TensorSpec& output_of(std::vector<TensorSpec>& tensors) {
   return *std::ranges::find(tensors, TensorRole::kOutput, &TensorSpec::role);
 }
 
+/// Of the sums and of the output, for the epilogue.
+void validate_types(const Workload& workload) {
+  std::vector<TensorSpec> tensors = operator_of(workload).tensors(workload);
+  const DType accum = accum_of(workload), output = output_of(tensors).type;
+  const std::string text = to_text(workload.epilogue);
+  if (has_dequant(workload.epilogue)) {
+    if (accum != DType::kS32) throw_user("epilogue={} needs sums in s32, not {}", text, name_of(accum));
+    const bool narrow = output == DType::kU8 || output == DType::kS8;
+    if (has_quant(workload.epilogue) && !narrow)
+      throw_user("epilogue={} makes an output of u8 or s8, not {}", text, name_of(output));
+    if (!has_quant(workload.epilogue) && output != DType::kF32)
+      throw_user(
+          "epilogue={} makes an output of f32, not {}; one of u8 or s8 is what a quant at its end makes",
+          text, name_of(output));
+    return;
+  }
+  constexpr EpilogueStep kBias = {.op = EpilogueOp::kBias};
+  const bool bias_alone = workload.epilogue.steps.size() == 1 && workload.epilogue.steps[0] == kBias;
+  if (bias_alone && accum == DType::kS32 && output == DType::kS32) return;
+  for (const DType type : {accum, output})
+    if (is_integer(type))
+      throw_user("epilogue={} needs sums and outputs that are floating-point numbers, not {}", text,
+                 name_of(type));
+}
+
 }  // namespace
 
 void validate(const Workload& workload) {
@@ -51,11 +76,7 @@ void validate(const Workload& workload) {
       throw_user("epilogue={} needs a conv2d whose output has {} x {} pixels or more",
                  to_text(workload.epilogue), least, least);
   }
-  std::vector<TensorSpec> tensors = operator_of(workload).tensors(workload);
-  for (const DType type : {accum_of(workload), output_of(tensors).type})
-    if (is_integer(type))
-      throw_user("epilogue={} needs sums and outputs that are floating-point numbers, not {}",
-                 to_text(workload.epilogue), name_of(type));
+  validate_types(workload);
   if (!is_gated(workload.epilogue)) return;
   const Gemm* gemm = std::get_if<Gemm>(&workload.problem);
   if (!gemm || gemm->n % 2 != 0 || gemm->c.layout != Layout::kRow)
@@ -135,9 +156,13 @@ std::vector<TensorSpec> tensors_of(const Workload& workload) {
   made.elements = 1;
   for (const Dimension& dimension : op.shape(workload)) made.elements *= dimension.size;
   const TensorSpec output = made;
-  for (const EpilogueOperand& operand : operands_of(workload.epilogue))
-    tensors.push_back({std::string(operand.name), output.type,
-                       operand.per_channel ? op.channels(workload) : output.elements, TensorRole::kOperand});
+  for (const StepOperand& operand : operands_of(workload.epilogue)) {
+    const std::int64_t elements = operand.per == OperandPer::kTensor    ? 1
+                                  : operand.per == OperandPer::kChannel ? op.channels(workload)
+                                                                        : output.elements;
+    tensors.push_back({std::string(operand.name), type_of(operand, workload.epilogue, output.type), elements,
+                       TensorRole::kOperand});
+  }
   return tensors;
 }
 

@@ -60,7 +60,8 @@ constexpr StepExpr kExpressions[] = {
     {EpilogueOp::kSigmoid, &function<UnaryOp::kSigmoid>},
     {EpilogueOp::kTanh, &function<UnaryOp::kTanh>},
 };
-static_assert(has_rows(kExpressions, [](const EpilogueRow& step) { return step.value != nullptr; }));
+static_assert(has_rows(kExpressions,
+                       [](const EpilogueRow& step) { return step.value != nullptr && !step.of_integers; }));
 
 struct PoolExpr {
   EpilogueOp op;
@@ -84,7 +85,7 @@ const auto& row_in(const Rows& rows, EpilogueOp op) {
 }
 
 const PoolExpr& pool_of(const Epilogue& epilogue) {
-  return row_in(kPools, epilogue.steps.back().op);
+  return row_in(kPools, shrinking_step(epilogue)->op);
 }
 
 }  // namespace
@@ -94,13 +95,13 @@ FusedEpilogue::FusedEpilogue(KernelBuilder& builder, const Workload& workload)
   if (const Gemm* gemm = std::get_if<Gemm>(&workload.problem)) scale_ = gemm->alpha;
   if (epilogue_.empty()) return;
   const std::vector<TensorSpec> tensors = tensors_of(workload);
-  const std::vector<EpilogueOperand> names = operands_of(epilogue_);
+  const std::vector<StepOperand> names = operands_of(epilogue_);
   const std::size_t first = tensors.size() - names.size();
-  stored_ = tensors[first - 1].type;
+  stored_ = std::ranges::find_if(tensors, &TensorSpec::is_output)->type;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const TensorSpec& tensor = tensors[first + i];
-    operands_.push_back(
-        {builder.param(tensor.name, tensor.type, tensor.elements, Direction::kIn), names[i].per_channel});
+    operands_.push_back({builder.param(tensor.name, tensor.type, tensor.elements, Direction::kIn),
+                         names[i].per == OperandPer::kChannel});
   }
 }
 

@@ -57,12 +57,16 @@ void validate(const Conv2d& conv) {
   check_elements("the filter", {conv.k, conv.c / conv.groups, conv.r, conv.s});
   check_elements("the output", {conv.n, conv.k, conv.out_h(), conv.out_w()});
   validate(conv.math, conv.input, conv.filter, conv.accum);
+  validate(conv.zero, conv.input, conv.accum);
 }
 
 std::vector<TensorSpec> tensors_of(const Conv2d& conv) {
-  return {{"x", conv.input, conv.n * conv.c * conv.h * conv.w, TensorRole::kInput},
-          {"f", conv.filter, conv.k * conv.products(), TensorRole::kInput, true},
-          {"y", conv.output, conv.n * conv.k * conv.out_h() * conv.out_w(), TensorRole::kOutput}};
+  std::vector<TensorSpec> tensors = {
+      {"x", conv.input, conv.n * conv.c * conv.h * conv.w, TensorRole::kInput},
+      {"f", conv.filter, conv.k * conv.products(), TensorRole::kInput, true},
+      {"y", conv.output, conv.n * conv.k * conv.out_h() * conv.out_w(), TensorRole::kOutput}};
+  if (conv.zero == ZeroPoint::kInput) tensors.push_back({"x_zero", conv.input, 1, TensorRole::kInput});
+  return tensors;
 }
 
 std::vector<Dimension> shape_of(const Conv2d& conv, const Epilogue& epilogue) {

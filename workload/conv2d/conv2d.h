@@ -8,6 +8,7 @@
 #include "base/dtype.h"
 #include "workload/epilogue.h"
 #include "workload/math_mode.h"
+#include "workload/operand.h"
 #include "workload/tensor.h"
 
 namespace lehr {
@@ -18,8 +19,9 @@ enum class ImageLayout { kNchw, kNhwc };
 
 /// y[n][k][oy][ox] = sum over c, r, s of x[n][c][oy stride_h + r dilation_h - pad_top][ox stride_w +
 /// s dilation_w - pad_left] f[k][c][r][s]: a cross-correlation, as deep learning has it. What lies outside of
-/// the image counts as zero. With groups, output channels [g k/groups, (g+1) k/groups) see the input channels
-/// [g c/groups, (g+1) c/groups) only, and f has c/groups channels.
+/// the image counts as nothing: as zero, or as x's zero point, which is taken from it. With groups, output
+/// channels [g k/groups, (g+1) k/groups) see the input channels [g c/groups, (g+1) c/groups) only, and f has
+/// c/groups channels.
 struct Conv2d {
   std::int64_t n = 1;         ///< images
   std::int64_t h = 0, w = 0;  ///< of the input
@@ -32,6 +34,7 @@ struct Conv2d {
   ImageLayout layout = ImageLayout::kNchw;
   DType input = DType::kF32, filter = DType::kF32, output = DType::kF32, accum = DType::kF32;
   Math math = Math::kStrict;
+  ZeroPoint zero = ZeroPoint::kNone;  ///< of x: what is taken from each of its elements
   friend bool operator==(const Conv2d&, const Conv2d&) = default;
 
   /// Of the output; below 1 when a dilated filter is larger than the padded image.

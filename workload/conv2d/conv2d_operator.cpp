@@ -39,8 +39,8 @@ constexpr Field kFields[] = {
     field<&Conv2d::layout>("layout", "nchw | nhwc (nchw)").one_of(kLayouts).usually("nchw"),
     type<&Conv2d::input>("x"),
     type<&Conv2d::filter>("f"),
-    shorthand("dtype", "type of x and f (f32)").usually("f32"),
-    type<&Conv2d::output>("y", "type of y (that of x; s32 for s8, f32 for e4m3 and e5m2)"),
+    shorthand("dtype", "type of x and f (f32); of u8: f is s8").usually("f32"),
+    type<&Conv2d::output>("y", "type of y (that of x; s32 for s8 and u8, f32 for e4m3 and e5m2)"),
     type<&Conv2d::accum>("accum", "type of the sums (s32 for integers, else f32)"),
     field<&Conv2d::math>(
         "math",
@@ -52,11 +52,17 @@ constexpr Field kFields[] = {
                                "what is done to y before it is stored, in order: bias+relu, bias+gelu, "
                                "scale_shift+residual+relu, bias+relu+maxpool(2), ... (none)")
         .usually("none"),
+    field<&Conv2d::zero>("zero",
+                         "none | input: what is taken from each element of x, of u8 or s8, and what padding "
+                         "counts as: an input of one element behind y (none)")
+        .usually("none")
+        .added_later(),
 };
 
 void complete_conv2d(Workload& workload, const GivenFlags& given) {
   Conv2d& conv = workload.conv2d();
-  conv.input = conv.filter = parse_operand(given("dtype")).type;
+  conv.input = parse_operand(given("dtype")).type;
+  conv.filter = second_for(conv.input);
   if (given("y").empty()) conv.output = output_for(conv.input);
   if (given("accum").empty()) conv.accum = sums_for(conv.input);
   // One list for both sides of a filter means square filters.

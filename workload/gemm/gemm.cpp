@@ -55,12 +55,15 @@ void validate(const Gemm& g) {
   validate_constant("c", g.c);
   validate(g.math, g.a.type, g.b.type, g.accum);
   validate_scale(g);
+  validate(g.zero, g.a.type, g.accum);
 }
 
 std::vector<TensorSpec> tensors_of(const Gemm& g) {
-  return {{"a", g.a.type, g.batch * g.m * g.k, TensorRole::kInput},
-          {"b", g.b.type, g.batch * g.k * g.n, TensorRole::kInput, g.b.constant},
-          {"c", g.c.type, g.batch * g.m * g.n, TensorRole::kOutput}};
+  std::vector<TensorSpec> tensors = {{"a", g.a.type, g.batch * g.m * g.k, TensorRole::kInput},
+                                     {"b", g.b.type, g.batch * g.k * g.n, TensorRole::kInput, g.b.constant},
+                                     {"c", g.c.type, g.batch * g.m * g.n, TensorRole::kOutput}};
+  if (g.zero == ZeroPoint::kInput) tensors.push_back({"a_zero", g.a.type, 1, TensorRole::kInput});
+  return tensors;
 }
 
 std::vector<Dimension> shape_of(const Gemm& g, const Epilogue& epilogue) {

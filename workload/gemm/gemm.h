@@ -13,14 +13,15 @@
 
 namespace lehr {
 
-/// C[b] = alpha A[b] B[b] for each of `batch` matrices, contiguous, one after the other. Each whole sum is
-/// scaled once, in the type of the sums, before the epilogue. Only B may be constant.
+/// C[b] = alpha (A[b] - zero) B[b] for each of `batch` matrices, contiguous, one after the other. Each whole
+/// sum is scaled once, in the type of the sums, before the epilogue. Only B may be constant.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   Operand a, b, c;
   DType accum = DType::kF32;
   Math math = Math::kStrict;
-  float alpha = 1;  ///< kLeastScale to kMostScale in size; 1 where the sums are integers
+  float alpha = 1;                    ///< kLeastScale to kMostScale in size; 1 where the sums are integers
+  ZeroPoint zero = ZeroPoint::kNone;  ///< of A
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 

@@ -21,13 +21,14 @@ constexpr Field kGemmFields[] = {
     field<&Gemm::a>("a", "type[:layout] of A: f32:row, bf16:column, ... (f32:row)")
         .usually("f32")
         .naming_flag(),
-    field<&Gemm::b>("b",
-                    "type[:layout] of B (the type of A, row); f32:row:constant: B stays the same from call "
-                    "to call, as weights do, and may be laid out once beforehand")
+    field<&Gemm::b>(
+        "b",
+        "type[:layout] of B (the type of A, s8 for u8; row); f32:row:constant: B stays the same from call "
+        "to call, as weights do, and may be laid out once beforehand")
         .naming_flag(),
-    field<&Gemm::c>("c", "type[:layout] of C (the type of A, s32 for s8, f32 for e4m3 and e5m2; row)")
+    field<&Gemm::c>("c", "type[:layout] of C (the type of A, s32 for s8 and u8, f32 for e4m3 and e5m2; row)")
         .naming_flag(),
-    field<&Gemm::accum>("accum", "type of the sums (f32; f64 for f64, s32 for s8)").naming_flag(),
+    field<&Gemm::accum>("accum", "type of the sums (f32; f64 for f64, s32 for s8 and u8)").naming_flag(),
     field<&Gemm::math>(
         "math",
         "strict | tf32 | 3xtf32: what f32 operands may be rounded to on the way; two_level: 8-bit "
@@ -45,6 +46,11 @@ constexpr Field kGemmFields[] = {
     field<&Gemm::alpha>("alpha", "number that A B is multiplied by, before the epilogue (1)")
         .usually("1")
         .added_later(),
+    field<&Gemm::zero>("zero",
+                       "none | input: what is taken from each element of A, of u8 or s8, before it is "
+                       "multiplied: an input of one element behind C (none)")
+        .usually("none")
+        .added_later(),
 };
 
 /// 't' stores the operand column-major; a layout of its own must agree.
@@ -57,7 +63,7 @@ void apply_layout(std::string_view key, char letter, const GivenFlags& given, Op
 
 void complete_gemm(Workload& workload, const GivenFlags& given) {
   Gemm& g = workload.gemm();
-  if (given("b").empty()) g.b = {g.a.type, Layout::kRow};
+  if (given("b").empty()) g.b = {second_for(g.a.type), Layout::kRow};
   if (given("c").empty()) g.c = {output_for(g.a.type), Layout::kRow};
   if (given("accum").empty()) g.accum = sums_for(g.a.type);
   if (given("layout").empty()) return;

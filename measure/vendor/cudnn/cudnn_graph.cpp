@@ -113,14 +113,15 @@ class Translation {
     std::vector<DnnPointwise> operations;
     for (const EpilogueStep& step : workload_.epilogue.steps)
       for (const DnnPointwise& operation : operations_of(step)) operations.push_back(operation);
-    const std::vector<EpilogueOperand> operands = operands_of(workload_.epilogue);
+    const std::vector<StepOperand> operands = operands_of(workload_.epilogue);
     std::size_t operand = 0;
     for (DnnPointwise& operation : operations) {
       operation.x = x;
       if (operation.mode == kAdd || operation.mode == kMultiply) {
         const std::array<std::int64_t, 4> channels = {1, images_[1], 1, 1};
         const std::size_t tensor = tensors_.size() - operands.size() + operand;
-        operation.b = add(in_problem(tensor, operands[operand++].per_channel ? channels : images_));
+        operation.b =
+            add(in_problem(tensor, operands[operand++].per == OperandPer::kChannel ? channels : images_));
       }
       x = operation.y = add(&operation == &operations.back() ? output() : in_registers());
     }
