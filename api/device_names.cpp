@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/args.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "measure/host/host_backend.h"
 #include "measure/system/affinity.h"
 #include "measure/worker/backends.h"
@@ -57,6 +59,23 @@ std::vector<std::string> names_here() {
   return names;
 }
 
+/// Each behind the lowest level that it can be added to.
+std::vector<std::string> features_here() {
+  std::vector<std::string> names;
+  for (const Target target : kTargets)
+    for (const IsaFeature& feature : archs_of(target).features)
+      if (isa_level_named(feature.level)->machine == runtime::cpu_machine())
+        names.push_back(fmt::format("{}+{}", feature.level, feature.name));
+  return names;
+}
+
+/// "native | x86-64 | x86-64-v4, x86-64-v4+avx512vnni".
+std::string isa_values() {
+  const std::vector<std::string> features = features_here();
+  return fmt::format("{}{}{}", fmt::join(names_here(), " | "), features.empty() ? "" : ", with features as ",
+                     fmt::join(features, ", "));
+}
+
 bool has_level(Target target, const IsaLevel* level) {
   return std::ranges::any_of(archs_of(target).levels, [&](const IsaLevel& one) { return &one == level; });
 }
@@ -64,30 +83,30 @@ bool has_level(Target target, const IsaLevel* level) {
 }  // namespace
 
 std::string isa_help() {
-  return fmt::format("{}: what kernels for the CPU are made for ({})", fmt::join(names_here(), " | "),
-                     kNativeIsa);
+  return fmt::format("{}: what kernels for the CPU are made for ({})", isa_values(), kNativeIsa);
 }
 
 std::string isa_filter_help() {
-  return fmt::format("only winners that were made for it: {} (all)", fmt::join(names_here(), " | "));
+  return fmt::format("only winners that were made for it: {} (all)", isa_values());
 }
 
-const IsaLevel* parse_isa(const std::string& text) {
-  const IsaLevel* level = isa_level_named(text);
+Isa parse_isa(const std::string& text) {
+  const std::string_view name = split(text, '+').front();
+  const IsaLevel* const level = isa_level_named(name);
   if (level == nullptr)
-    parse_choice("--isa", text, names_here());
+    parse_choice("--isa", name, names_here());
   else if (level->machine != runtime::cpu_machine())
     throw_user("--isa {} is for {}, and this machine is {}: it takes {}", text, level->machine,
                runtime::cpu_machine(), listed(names_here()));
-  return level;
+  return isa_named(text);
 }
 
 DeviceChoice parse_device(const std::string& device, const std::string& threads, const std::string& isa) {
   DeviceChoice choice = parse_kind(device, threads);
   choice.isa = parse_isa(isa);
-  if (choice.isa == nullptr) return choice;
+  if (choice.isa.level == nullptr) return choice;
   const Target target =
-      *std::ranges::find_if(kTargets, [&](Target one) { return has_level(one, choice.isa); });
+      *std::ranges::find_if(kTargets, [&](Target one) { return has_level(one, choice.isa.level); });
   if (!choice.automatic && choice.target != target)
     throw_user("--isa {} is for a {}; leave out --device {}", isa, target->title, name_of(choice.target));
   choice.automatic = false;
@@ -124,10 +143,11 @@ int parse_jobs(const std::string& text) {
 std::string describe_isa_levels(const ToolPaths& tools) {
   const HostCompiler without_a_level(host_compiler_options(tools));  // or there is no compiler at all
   std::vector<std::string> words;
-  for (const std::string& name : names_here()) {
-    const IsaLevel* const level = isa_level_named(name);
+  std::vector<std::string> names = names_here();
+  std::ranges::move(features_here(), std::back_inserter(names));
+  for (const std::string& name : names) {
     try {
-      const std::string missing = level == nullptr ? "" : missing_for(level, tools);
+      const std::string missing = name == kNativeIsa ? "" : missing_for(isa_named(name), tools);
       words.push_back(missing.empty() ? name : fmt::format("not {} (no {})", name, missing));
     } catch (const Error& error) {
       words.push_back(fmt::format("not {} ({})", name, error.what()));

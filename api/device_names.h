@@ -10,8 +10,8 @@
 
 namespace lehr {
 
-/// "--device auto | cpu | cuda | cuda:N", "--threads N" and "--isa LEVEL". A level of `isa` chooses the
-/// target that has it. Throws Error(kUser), one sentence.
+/// "--device auto | cpu | cuda | cuda:N", "--threads N" and "--isa LEVEL+FEATURE...". A level of `isa`
+/// chooses the target that has it. Throws Error(kUser), one sentence.
 DeviceChoice parse_device(const std::string& device, const std::string& threads, const std::string& isa);
 
 /// "--jobs N": compilations at once; "" = one per CPU that this process may use. Throws Error(kUser).
@@ -23,16 +23,16 @@ std::vector<std::string> chosen_baselines(Target target, const std::string& flag
 /// The flag's help: all that this build knows.
 std::string baseline_help();
 
-/// --isa's help: native, and the levels of this machine's architecture.
+/// --isa's help: native, and the levels of this machine's architecture with their features.
 std::string isa_help();
 /// That of the same flag where it chooses among winners.
 std::string isa_filter_help();
 
-/// nullptr for "native". Throws Error(kUser) for a level that is not known, or of another architecture.
-const IsaLevel* parse_isa(const std::string& text);
+/// As isa_named(). Throws Error(kUser) for a level of another architecture, too.
+Isa parse_isa(const std::string& text);
 
-/// For `lehr doctor`: which levels can be tuned for here. Throws Error(kEnvironment) where there is no
-/// compiler.
+/// For `lehr doctor`: which levels and which features beyond them can be tuned for here. Throws
+/// Error(kEnvironment) where there is no compiler.
 std::string describe_isa_levels(const ToolPaths& tools);
 
 }  // namespace lehr

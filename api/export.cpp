@@ -29,14 +29,14 @@ RecordFilter filter_of(const ExportOptions& options) {
 
 /// Throws Error(kNotFound) where there is none.
 std::vector<Winner> chosen_winners(const ExportOptions& options, const std::set<std::string>& workloads) {
-  const IsaLevel* const level = options.isa.empty() ? nullptr : parse_isa(options.isa);
+  const Isa isa = options.isa.empty() ? Isa() : parse_isa(options.isa);
   std::vector<Winner> found = winners(Database::open_read_only(options.log), filter_of(options));
   if (!workloads.empty())
     std::erase_if(found, [&](const Winner& winner) { return !workloads.contains(winner.record.workload); });
   if (found.empty()) throw_not_found("{} holds no timed trial that matches; nothing is written", options.log);
   if (options.isa.empty()) return found;
   const std::string operation = found[0].record.workload.substr(0, found[0].record.workload.find(' '));
-  std::erase_if(found, [&](const Winner& winner) { return isa_level_said(winner.record.device) != level; });
+  std::erase_if(found, [&](const Winner& winner) { return isa_said(winner.record.device) != isa; });
   if (found.empty())
     throw_not_found(
         "{} holds no timed trial for {} that matches: lehr tune {} ... --isa {} --db {} makes some",

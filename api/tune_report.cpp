@@ -58,10 +58,10 @@ std::string verdict_line(const Summary& s) {
 }  // namespace
 
 std::string report_text(const Summary& s, const Device& device, const std::string& database) {
-  const IsaLevel* const level = isa_level_said(device.compiler);
+  const Isa isa = isa_said(device.compiler);
   std::string out =
       fmt::format("\nworkload  {}\ndevice    {} ({}{}, {} {})\n\n", s.workload, device.name,
-                  device.limits.arch, level == nullptr ? "" : fmt::format(" of {}", level->name),
+                  device.limits.arch, isa.level == nullptr ? "" : fmt::format(" of {}", name_of(isa)),
                   device.limits.cores, device.limits.target->core_word);
   out += times_table(s) + "\n";
   const auto line = [&](const char* name, const std::string& text) {

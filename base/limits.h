@@ -10,9 +10,10 @@
 
 namespace lehr {
 
-/// What an architecture of NVIDIA's has beside what all of them have: whoever asks has() one of these, and
-/// does not compare names, is ready for the next one. target/cuda/archs.cpp says who has what. The numbers
-/// are stored in logs: they stay.
+/// What an architecture of NVIDIA's has beside what all of them have, and a processor beside its instruction
+/// set level: whoever asks has() one of these, and does not compare names, is ready for the next one.
+/// target/cuda/archs.cpp says who has what, target/cpu/archs.cpp what it is called. The numbers are stored in
+/// logs: they stay.
 enum class Ability : int {
   kAsyncCopies = 1 << 0,    ///< cp.async: copies from global to shared memory that pass no registers
   kBF16 = 1 << 1,           ///< conversions to bf16, and mma.sync of it
@@ -22,6 +23,9 @@ enum class Ability : int {
   kMmaF8 = 1 << 5,          ///< mma.sync of 8-bit floats, and conversions of these
   kMmaF8IsNative = 1 << 6,  ///< it is one instruction; else ptxas makes it of conversions and products of f16
   kWgmma = 1 << 7,  ///< wgmma, setmaxnreg; with them the tensor memory accelerator, mbarriers and clusters
+
+  kInt8Dot = 1 << 8,  ///< vpdpbusd of up to 64 bytes: four products of u8 and s8 into each sum of s32
+  kBf16Dot = 1 << 9,  ///< vdpbf16ps of up to 64 bytes: two products of bf16 into each sum of f32
 };
 
 /// Static limits and peak rates. Fields of the other target are 0.
@@ -46,7 +50,6 @@ struct Limits {
   std::int64_t shared_bytes_per_block = 0;  ///< opt-in maximum
   std::int64_t shared_bytes_per_core = 0;
   std::int64_t shared_bytes_reserved = 0;  ///< of a block, by the driver
-  int abilities = 0;                       ///< of Ability, or-ed
   int f32_lanes = 0;                       ///< multiply-adds of f32 that a multiprocessor starts in a cycle
   /// Dense products on tensor cores, multiply-adds counted as 2, whole device, in GFLOP/s: of f16 and bf16
   /// with sums in f32, of tf32, of s8 with sums in s32, of 8-bit floats with sums in f32; 0: there are none.
@@ -60,6 +63,7 @@ struct Limits {
   std::array<int, 3> clusters_at_once{};
 
   // Both
+  int abilities = 0;           ///< of Ability, or-ed
   std::int64_t l2_bytes = 0;   ///< CPU: of one core; GPU: of the chip
   std::int64_t l3_bytes = 0;   ///< CPU: shared last level; GPU: 0
   double peak_gflops_f32 = 0;  ///< fused multiply-adds count 2, whole device (all `cores`), no tensor cores

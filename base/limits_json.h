@@ -24,9 +24,9 @@ void describe(auto& fact, auto& rate, Is<Limits> auto& limits) {
   // Names every member, so that a new one does not compile before it is described below.
   auto& [target, arch, cores, vector_bytes, vector_registers, l1_bytes, warp_size, max_threads_per_block,
          max_threads_per_core, max_blocks_per_core, registers_per_core, max_registers_per_thread,
-         shared_bytes_per_block, shared_bytes_per_core, shared_bytes_reserved, abilities, f32_lanes,
-         tensor_gflops_f16, tensor_gflops_tf32, tensor_gflops_s8, tensor_gflops_f8, mma_sync_share,
-         clusters_at_once, l2_bytes, l3_bytes, peak_gflops_f32, dram_gbytes_per_s] = limits;
+         shared_bytes_per_block, shared_bytes_per_core, shared_bytes_reserved, f32_lanes, tensor_gflops_f16,
+         tensor_gflops_tf32, tensor_gflops_s8, tensor_gflops_f8, mma_sync_share, clusters_at_once, abilities,
+         l2_bytes, l3_bytes, peak_gflops_f32, dram_gbytes_per_s] = limits;
   static_cast<void>(target);
   static_cast<void>(arch);
   fact("cores", cores);

@@ -59,7 +59,7 @@ Workload KernelFlags::workload() const {
 
 Device KernelFlags::device(const Workload& workload, const Environment& environment,
                            bool measure_rates) const {
-  if (!arch_.empty() && isa() != nullptr)
+  if (!arch_.empty() && isa().level != nullptr)
     throw_user("--arch {} and --isa {} exclude each other", arch_, isa_);
   const DeviceChoice choice = parse_device(device_, threads_, isa_);
   if (arch_.empty()) {
@@ -75,7 +75,7 @@ Device KernelFlags::device(const Workload& workload, const Environment& environm
   return device;
 }
 
-const IsaLevel* KernelFlags::isa() const {
+Isa KernelFlags::isa() const {
   return parse_isa(isa_);
 }
 

@@ -29,8 +29,8 @@ class KernelFlags {
   /// The config of --config; nullopt when it was not given. Throws Error(kUser) when it is no point of
   /// `space`.
   std::optional<Point> point(const Space& space) const;
-  /// That of --isa; nullptr: native. Throws Error(kUser).
-  const IsaLevel* isa() const;
+  /// That of --isa. Throws Error(kUser).
+  Isa isa() const;
   bool has_config() const { return !config_.empty(); }
   /// --device, --threads, --isa and --arch as a choice among the devices of a log, none of which need be
   /// here. Throws Error(kUser) for a bad one.

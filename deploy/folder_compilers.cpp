@@ -10,12 +10,13 @@ std::optional<std::string> FolderCompilers::why_not(const RebuiltKernel& kernel)
   return deployment_of(kernel.source.target).why_not(kernel, *this);
 }
 
-HostCompiler& FolderCompilers::host(const std::string& march) {
-  const auto known = hosts_.find(march);
+HostCompiler& FolderCompilers::host(const Isa& isa) {
+  const std::string name = name_of(isa);
+  const auto known = hosts_.find(name);
   if (known != hosts_.end()) return known->second;
   HostCompilerOptions options = options_.host;
-  options.march = march;
-  return hosts_.try_emplace(march, std::move(options)).first->second;
+  options.isa = isa;
+  return hosts_.try_emplace(name, std::move(options)).first->second;
 }
 
 NvrtcCompiler* FolderCompilers::gpu(const RebuiltKernel& kernel, std::string& reason) {

@@ -14,7 +14,7 @@
 namespace lehr {
 
 struct CompilerOptions {
-  HostCompilerOptions host;                     ///< each kernel is compiled with the `march` of its own
+  HostCompilerOptions host;                     ///< each kernel is compiled with the `isa` of its own
   std::vector<std::string> gpu_libraries = {};  ///< where NVRTC lies besides the loader's own folders
 };
 
@@ -28,8 +28,8 @@ class FolderCompilers {
   std::optional<std::string> why_not(const RebuiltKernel& kernel);
 
   /// Of a kernel for processors. Throws Error(kEnvironment) where there is no compiler, or it does not know
-  /// the level.
-  HostCompiler& host(const std::string& march);
+  /// what it was measured as.
+  HostCompiler& host(const Isa& isa);
   /// Of a kernel for GPUs; nullptr with the reason where there is none.
   NvrtcCompiler* gpu(const RebuiltKernel& kernel, std::string& reason);
 
@@ -37,7 +37,7 @@ class FolderCompilers {
 
  private:
   CompilerOptions options_;
-  std::map<std::string, HostCompiler> hosts_;                   ///< by -march
+  std::map<std::string, HostCompiler> hosts_;                   ///< by the name of their Isa
   std::map<std::string, std::unique_ptr<NvrtcCompiler>> gpus_;  ///< by identity
 };
 

@@ -43,8 +43,8 @@ Texts compiled(const Texts& texts, HostCompiler& compiler) {
 }
 
 HostCompilerOptions stripped(HostCompilerOptions options, const std::vector<std::string>& flags,
-                             std::string march) {
-  options.march = std::move(march);
+                             const Isa& isa) {
+  options.isa = isa;
   options.extra_flags.push_back("-s");
   options.extra_flags.insert(options.extra_flags.end(), flags.begin(), flags.end());
   return options;
@@ -53,7 +53,7 @@ HostCompilerOptions stripped(HostCompilerOptions options, const std::vector<std:
 HostCompilerOptions generic(const HostCompilerOptions& compiler, const char* more) {
   return stripped(compiler,
                   {"-mtune=generic", "-std=c++20", "-fvisibility=hidden", "-pthread", "-DNDEBUG", more},
-                  kBaseOfAll);
+                  isa_named(kBaseOfAll));
 }
 
 std::string with_header(std::string text) {

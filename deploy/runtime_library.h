@@ -16,10 +16,10 @@ using Texts = std::map<std::string, std::string>;
 /// compile.
 Texts compiled(const Texts& texts, HostCompiler& compiler);
 
-/// `options` with more flags and another -march, and without symbols that nobody asks for, among them the
+/// `options` with more flags and for another `isa`, and without symbols that nobody asks for, among them the
 /// name of a temporary file.
 HostCompilerOptions stripped(HostCompilerOptions options, const std::vector<std::string>& flags,
-                             std::string march);
+                             const Isa& isa);
 /// The same for shipped texts: for any processor of this architecture.
 HostCompilerOptions generic(const HostCompilerOptions& compiler, const char* more);
 

@@ -37,8 +37,8 @@ std::string short_name(const std::string& identity) {
   std::string name(parts[1]);
   name = name.substr(std::min(name.size(), name.find_first_not_of(' ')));
   name.resize(name.find_last_not_of(' ') + 1);
-  const IsaLevel* const level = isa_level_said(identity);
-  return fmt::format("{}{}, {} cores", name, level == nullptr ? "" : fmt::format(" as {}", level->name),
+  const Isa isa = isa_said(identity);
+  return fmt::format("{}{}, {} cores", name, isa.level == nullptr ? "" : fmt::format(" as {}", name_of(isa)),
                      cores_of(identity));
 }
 
@@ -60,7 +60,7 @@ std::optional<TableOrigin> origin_of(std::span<const Record> rows, const LoggedF
 bool LoggedDevices::include(const Record& record) const {
   if (!target.empty() && record.target != target) return false;
   if (!arch.empty() && record.arch != arch) return false;
-  if (isa != nullptr && isa_level_said(record.device) != isa) return false;
+  if (isa.level != nullptr && isa_said(record.device) != isa) return false;
   const std::optional<Target> of = target_named(record.target);
   return threads == 0 || !of || !of->has(Feature::kChosenCores) || cores_of(record.device) == threads;
 }

@@ -39,8 +39,8 @@ std::string short_name(const std::string& identity);
 /// Which rows of a log are meant; "" and 0 mean any.
 struct LoggedDevices {
   std::string target, arch;
-  int threads = 0;                ///< of CPUs
-  const IsaLevel* isa = nullptr;  ///< that kernels were made for; nullptr: any, and native
+  int threads = 0;  ///< of CPUs
+  Isa isa;          ///< that kernels were made for; native: any
   bool include(const Record& record) const;
 };
 

@@ -7,24 +7,9 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "target/isa.h"
 
 namespace lehr {
-
-/// An instruction set that kernels are made and compiled for whatever more the machine at hand has.
-struct IsaLevel {
-  std::string_view name;     ///< as `--isa` and the compilers' -march= have it
-  std::string_view machine;  ///< whose processors may have it, as uname calls them
-  std::string_view arch;     ///< Limits::arch
-};
-/// What `--isa` calls that of this machine, whatever it is.
-inline constexpr std::string_view kNativeIsa = "native";
-/// The level, of any target, that has this name; nullptr: none.
-const IsaLevel* isa_level_named(std::string_view name);
-/// The level that a compiler's identity, or a device's with one in it, says with "-march="; nullptr: native,
-/// or a target without levels.
-const IsaLevel* isa_level_said(std::string_view identity);
-/// The name of a level; nullptr is kNativeIsa.
-std::string_view name_of(const IsaLevel* level);
 
 /// One value per target (table.cpp).
 struct Archs {
@@ -37,8 +22,14 @@ struct Archs {
   bool portable = false;
   /// Those of `--isa`, of every machine, a machine's lower ones first; none where `--arch` says it all.
   std::span<const IsaLevel> levels = {};
+  /// Those that may be added to a level, in the order in which name_of() has them.
+  std::span<const IsaFeature> features = {};
 };
 const Archs& archs_of(Target target);
 extern const Archs kCpuArchs, kCudaArchs;
+
+/// What is usual for devices of such a level with so many cores, and its abilities. CHECKs that it is none of
+/// native.
+Limits limits_of(const Isa& isa, int cores);
 
 }  // namespace lehr

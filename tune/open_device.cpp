@@ -47,15 +47,16 @@ std::vector<std::string> worker_environment(const Backend& backend, const ToolPa
 
 Device choose_device(const DeviceChoice& choice, const Workload& workload, const ToolPaths& tools,
                      bool measure_rates, std::string& note) {
-  const std::string missing = choice.isa == nullptr ? "" : missing_for(choice.isa, tools);
+  const std::string missing = choice.isa.level == nullptr ? "" : missing_for(choice.isa, tools);
   if (!missing.empty())
     throw_environment(
         "--isa {} cannot be used: its kernels need {}, which this processor lacks; lehr doctor says which "
         "levels it runs",
-        choice.isa->name, missing);
-  const DeviceRequest request = {choice.ordinal, choice.threads, choice.isa, measure_rates};
+        name_of(choice.isa), missing);
+  DeviceRequest request = {choice.ordinal, choice.threads, choice.isa, measure_rates};
   for (const Backend* backend : std::views::reverse(backends())) {
     if (!choice.automatic && backend->target != choice.target) continue;
+    if (backend->on_host && choice.isa.level == nullptr) request.isa = native_isa(tools);
     std::string reason;
     std::optional<Device> device = backend->find(request, reason);
     if (!device && !choice.automatic) refuse(*backend, choice.ordinal, reason, tools);
@@ -79,7 +80,7 @@ std::optional<DeviceChoice> device_at_hand(const std::string& identity, const st
     DeviceChoice choice;
     choice.automatic = false;
     choice.target = *known;
-    choice.isa = isa_level_said(identity);
+    choice.isa = isa_said(identity);
     (backend.on_host ? choice.threads : choice.ordinal) = backend.on_host ? i + 1 : i;
     std::string reason;
     std::optional<Device> device = backend.find({choice.ordinal, choice.threads, choice.isa, false}, reason);

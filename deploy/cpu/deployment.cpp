@@ -103,16 +103,15 @@ std::string call_text(const RebuiltKernel& kernel, const std::string& name) {
       name, call_hash_of(kernel, name));
 }
 
-/// The -march that a winner was measured with: "native", or a level.
-std::string march_of(const RebuiltKernel& kernel) {
-  return std::string(name_of(isa_level_said(kernel.winner.device->compiler)));
+Isa isa_of(const RebuiltKernel& kernel) {
+  return isa_said(kernel.winner.device->compiler);
 }
 
 std::optional<std::string> why_not_on_cpu(const RebuiltKernel& kernel, FolderCompilers& compilers) {
   const std::string& measured_with = kernel.winner.device->compiler;
   std::string identity;
   try {
-    identity = compilers.host(march_of(kernel)).identity();
+    identity = compilers.host(isa_of(kernel)).identity();
   } catch (const Error& error) {
     return error.what();
   }
@@ -122,22 +121,22 @@ std::optional<std::string> why_not_on_cpu(const RebuiltKernel& kernel, FolderCom
 }
 
 void prepare_for_cpu(FolderKernel& kernel, FolderCompilers& compilers) {
-  kernel.features = features_of(compilers.host(march_of(kernel.rebuilt)).macros());
+  kernel.features = features_of(compilers.host(isa_of(kernel.rebuilt)).macros());
 }
 
-/// Their texts by -march and name: the same one is compiled once.
+/// Their texts by the name of their Isa and theirs: the same one is compiled once.
 std::map<std::string, Texts> texts_of(std::span<FolderKernel* const> kernels) {
   std::map<std::string, Texts> texts;
   for (const FolderKernel* kernel : kernels)
-    texts[march_of(kernel->rebuilt)][kernel->name] = deployed_text(kernel->rebuilt, kernel->name);
+    texts[name_of(isa_of(kernel->rebuilt))][kernel->name] = deployed_text(kernel->rebuilt, kernel->name);
   return texts;
 }
 
 Texts compiled_with(std::span<FolderKernel* const> kernels, FolderCompilers& compilers,
                     const std::vector<std::string>& flags) {
   Texts made;
-  for (const auto& [march, texts] : texts_of(kernels)) {
-    HostCompiler compiler(stripped(compilers.options().host, flags, march));
+  for (const auto& [isa, texts] : texts_of(kernels)) {
+    HostCompiler compiler(stripped(compilers.options().host, flags, isa_named(isa)));
     made.merge(compiled(texts, compiler));
   }
   return made;

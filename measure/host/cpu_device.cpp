@@ -64,16 +64,17 @@ std::string_view widest_arch() {
 #endif
 }
 
-void set_instruction_set(Limits& limits, const IsaLevel* isa) {
+void set_instruction_set(Limits& limits, const Isa& isa) {
   const auto usual = [](std::string_view arch) { return archs_of(Target::kCpu).limits(arch, 1); };
   const Limits widest = usual(widest_arch());
-  const Limits chosen = isa == nullptr ? widest : usual(isa->arch);
+  const Limits chosen = isa.level == nullptr ? widest : usual(isa.level->arch);
   if (chosen.vector_bytes > widest.vector_bytes)
-    throw_environment("{} has vectors of {} bytes, and this CPU ({}) has none wider than {}", isa->name,
+    throw_environment("{} has vectors of {} bytes, and this CPU ({}) has none wider than {}", isa.level->name,
                       chosen.vector_bytes, widest.arch, widest.vector_bytes);
   limits.arch = chosen.arch;
   limits.vector_bytes = chosen.vector_bytes;
   limits.vector_registers = chosen.vector_registers;
+  limits.abilities = isa.abilities;
 }
 
 /// Size of the data or unified cache of `level` as seen by `cpu`; 0 when neither the kernel nor the C library
@@ -98,7 +99,7 @@ std::int64_t cache_bytes(int cpu, int level) {
 
 }  // namespace
 
-Device cpu_device(int threads, bool measure_rates, const IsaLevel* isa) {
+Device cpu_device(int threads, bool measure_rates, const Isa& isa) {
   if (threads < 0) throw_user("the number of threads must be 0 (all) or more, not {}", threads);
   const std::vector<int> cpus = allowed_cpus();
   Device device;

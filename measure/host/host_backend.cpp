@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "base/args.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "measure/host/cpu_device.h"
 #include "measure/host/host_compiler.h"
@@ -12,16 +16,32 @@
 
 namespace lehr {
 
-HostCompilerOptions host_compiler_options(const ToolPaths& tools, const IsaLevel* isa) {
+HostCompilerOptions host_compiler_options(const ToolPaths& tools, const Isa& isa) {
   HostCompilerOptions options;
-  options.march = name_of(isa);
+  options.isa = isa;
   options.compiler = tools.compiler;
   if (!tools.path.empty()) options.search_path = tools.path;
   options.temp_base = tools.scratch;
   return options;
 }
 
-std::string missing_for(const IsaLevel* isa, const ToolPaths& tools) {
+Isa native_isa(const ToolPaths& tools) {
+  Isa isa;
+  const std::span<const IsaFeature> features = kCpuArchs.features;
+  const runtime::CpuFeatures here = runtime::cpu_features_here();
+  const auto has = [&](const IsaFeature& one) { return (here & runtime::cpu_feature_named(one.name)) != 0; };
+  if (std::ranges::none_of(features, has)) return isa;  // most often; the compiler takes time to ask
+  try {
+    const std::vector<std::string> made = features_of(HostCompiler(host_compiler_options(tools)).macros());
+    for (const IsaFeature& one : features)
+      if (has(one) && std::ranges::find(made, one.name) != made.end())
+        isa.abilities |= static_cast<int>(one.ability);
+  } catch (const Error&) {  // whoever compiles says so
+  }
+  return isa;
+}
+
+std::string missing_for(const Isa& isa, const ToolPaths& tools) {
   for (const std::string& feature : features_of(HostCompiler(host_compiler_options(tools, isa)).macros()))
     if ((runtime::cpu_feature_named(feature) & runtime::cpu_features_here()) == 0) return feature;
   return "";
@@ -36,13 +56,15 @@ std::unique_ptr<Compiler> make_host_compiler(const ToolPaths& tools, const Compi
   return std::make_unique<HostCompiler>(std::move(options));
 }
 
-std::string describe_cpu(const ToolPaths&) {
-  const Device cpu = cpu_device(0, true);
+std::string describe_cpu(const ToolPaths& tools) {
+  const Device cpu = cpu_device(0, true, native_isa(tools));
   const Limits& l = cpu.limits;
+  const std::vector<std::string> features = feature_names(l.abilities);
   const auto bytes = [](std::int64_t count) { return format_bytes(static_cast<double>(count)); };
-  return fmt::format("{}, {}, {} threads, L1 {}, L2 {}, L3 {}; measured {:.0f} GFLOP/s f32, {:.1f} GB/s",
-                     cpu.name, l.arch, l.cores, bytes(l.l1_bytes), bytes(l.l2_bytes), bytes(l.l3_bytes),
-                     l.peak_gflops_f32, l.dram_gbytes_per_s);
+  return fmt::format("{}, {}{}{}, {} threads, L1 {}, L2 {}, L3 {}; measured {:.0f} GFLOP/s f32, {:.1f} GB/s",
+                     cpu.name, l.arch, features.empty() ? "" : " with ", listed(features), l.cores,
+                     bytes(l.l1_bytes), bytes(l.l2_bytes), bytes(l.l3_bytes), l.peak_gflops_f32,
+                     l.dram_gbytes_per_s);
 }
 
 constexpr MachinePart kHostParts[] = {

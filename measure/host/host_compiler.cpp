@@ -22,7 +22,7 @@
 #include "measure/system/affinity.h"
 #include "measure/system/process.h"
 #include "measure/system/temp_dir.h"
-#include "target/archs.h"
+#include "target/isa.h"
 
 namespace lehr {
 namespace {
@@ -135,7 +135,8 @@ struct HostCompiler::State {
 
   // All but files and libraries.
   std::vector<std::string> flags() const {
-    std::vector<std::string> all = {kOptimized, "-march=" + options.march};
+    std::vector<std::string> all = {kOptimized};
+    std::ranges::copy(flags_of(options.isa), std::back_inserter(all));
     all.insert(all.end(), kFlags.begin(), kFlags.end());
     all.insert(all.end(), options.extra_flags.begin(), options.extra_flags.end());
     // They change kernels, too, and so the identity.
@@ -232,13 +233,13 @@ HostCompiler::HostCompiler(HostCompilerOptions options)
   // One build of nothing: whatever fails from now on is the candidate's fault.
   const Compiled probe = state.compile_one("extern \"C\" void probe(void) {}\n");
   if (const auto* failure = std::get_if<Failure>(&probe)) {
-    throw_environment("the compiler {} cannot build a shared object with -march={}: {}", state.path,
-                      wanted.march, first_line(failure->text));
+    throw_environment("the compiler {} cannot build a shared object with {}: {}", state.path,
+                      fmt::join(flags_of(wanted.isa), " "), first_line(failure->text));
   }
   unlink(std::get<Binary>(probe).path.c_str());
   const Captured version = run_captured(state.command({"--version"}), deadline_in(wanted.time_limit_s));
   state.identity = fmt::format("{} {}", version_text(version.output), fmt::join(state.flags(), " "));
-  if (wanted.march != kNativeIsa) return;
+  if (wanted.isa.level != nullptr) return;
   std::vector<std::string> dry = state.build_arguments("-", "a.so");
   dry.insert(dry.begin(), "-###");
   const Captured dry_run = run_captured(state.command(dry), deadline_in(wanted.time_limit_s));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "measure/core/compiler.h"
+#include "target/isa.h"
 
 namespace lehr {
 
@@ -16,8 +17,8 @@ struct HostCompilerOptions {
   std::string compiler;
   /// The caller's PATH.
   std::vector<std::string> search_path = {"/usr/local/bin", "/usr/bin", "/bin"};
-  /// What -march= is told: "native", or the name of an IsaLevel (target/archs.h).
-  std::string march = "native";
+  /// What it compiles for.
+  Isa isa;
   /// Compilations at once; 0: one per allowed CPU.
   int jobs = 0;
   /// Wall time of one compilation; then its process group is killed. Each of its processes is also held to

@@ -30,12 +30,21 @@ constexpr IsaLevel kLevels[] = {
     {"armv8.2-a", "aarch64", "neon"},
 };
 
+// The names are the compilers' (-m), and runtime/cpu_features.cpp says where a processor tells of them.
+// "avxvnni" (of x86-64-v3: vpdpbusd of 32 bytes) and "amx-int8" and "amx-bf16" are rows here, with abilities
+// of their own, as soon as kernels use them.
+constexpr IsaFeature kFeatures[] = {
+    {"avx512vnni", "x86-64-v4", Ability::kInt8Dot},
+    {"avx512bf16", "x86-64-v4", Ability::kBf16Dot},
+};
+
 }  // namespace
 
 // A kernel depends on caches and on the compiler, too.
 const Archs kCpuArchs = {.known = [] { return std::vector<std::string>(); },
                          .limits = &limits_with,
                          .portable = false,
-                         .levels = kLevels};
+                         .levels = kLevels,
+                         .features = kFeatures};
 
 }  // namespace lehr
