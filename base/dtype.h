@@ -10,13 +10,14 @@
 
 namespace lehr {
 
-/// kE4M3 and kE5M2: 8-bit floats of the OCP specification "OFP8" (revision 1.0). kU32: a register's bits; kS16:
-/// what 8-bit integers become where pairs of these are multiplied. Neither is the type of a tensor.
+/// kE4M3 and kE5M2: 8-bit floats of the OCP specification "OFP8" (revision 1.0). kU32: a register's bits;
+/// kS16: what 8-bit integers become where pairs of these are multiplied. Neither is the type of a tensor.
 enum class DType : std::uint8_t { kF64, kF32, kF16, kBF16, kS32, kS8, kU8, kE4M3, kE5M2, kU32, kS16 };
 
 /// Bytes of one element.
 constexpr int size_of(DType type) {
-  constexpr std::array<int, 11> kBytes = {8, 4, 2, 2, 4, 1, 1, 1, 1, 4, 2};  // in the order of the enumeration
+  constexpr std::array<int, 11> kBytes = {8, 4, 2, 2, 4, 1,
+                                          1, 1, 1, 4, 2};  // in the order of the enumeration
   return kBytes[static_cast<std::size_t>(type)];
 }
 constexpr bool is_integer(DType type) {

@@ -94,8 +94,8 @@ class Emitter {
     const Buffer& buffer = kernel_.buffer(store.buffer);
     const std::string value = exprs_.text(store.value);
     if (store.active) {
-      line("lehr_store{}_n({}, {}, {});", exprs_.masked_suffix(buffer.type, store.lanes), exprs_.address(store.buffer, store.index), value,
-           exprs_.text(*store.active));
+      line("lehr_store{}_n({}, {}, {});", exprs_.masked_suffix(buffer.type, store.lanes),
+           exprs_.address(store.buffer, store.index), value, exprs_.text(*store.active));
       return;
     }
     // "c[i] = fma(a, b, c[i])" reads better, and compiles the same, as "c[i] += a * b".

@@ -140,9 +140,9 @@ struct Splat {
   int lanes = 1;
   friend bool operator==(const Splat&, const Splat&) = default;
 };
-/// a * b + c, fused where the target has it. Counts 2 x lanes flops. On the CPU a and b may have several times
-/// as many lanes as c: to each lane of c the products of as many neighbours are added (those of what a Splat
-/// repeats, and of b). Of which types: target/cpu/prelude_narrow.h.
+/// a * b + c, fused where the target has it. Counts 2 x lanes flops. On the CPU a and b may have several
+/// times as many lanes as c: to each lane of c the products of as many neighbours are added (those of what a
+/// Splat repeats, and of b). Of which types: target/cpu/prelude_narrow.h.
 struct Fma {
   Expr a, b, c;
   friend bool operator==(const Fma&, const Fma&) = default;
@@ -152,10 +152,10 @@ struct ReduceAdd {
   Expr value;
   friend bool operator==(const ReduceAdd&, const ReduceAdd&) = default;
 };
-/// `value` as `type`: the nearest one, ties to even; from floats to integers towards zero, what does not fit is
-/// undefined. One lane; on the CPU any number. The types that need a Cast before arithmetic are f16, bf16,
-/// e4m3 and e5m2; those casts exist only on CUDA, to and from f32 (the 8-bit ones: from); the CPU has those of
-/// bf16.
+/// `value` as `type`: the nearest one, ties to even; from floats to integers towards zero, what does not fit
+/// is undefined. One lane; on the CPU any number. The types that need a Cast before arithmetic are f16, bf16,
+/// e4m3 and e5m2; those casts exist only on CUDA, to and from f32 (the 8-bit ones: from); the CPU has those
+/// of bf16.
 struct Cast {
   DType type = DType::kF32;
   Expr value;

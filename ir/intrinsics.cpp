@@ -30,11 +30,18 @@ constexpr std::array kPrefetch = {TouchRule{}};
 constexpr TouchRule kRead = {std::nullopt, false, 0, DType::kF32, false};
 constexpr TouchRule kWrite = {std::nullopt, true, 0, DType::kF32, false};
 constexpr std::array kTranspose = {kWrite, kRead};
+constexpr std::array kTransposeS32 = {TouchRule{std::nullopt, true, 0, DType::kS32, false},
+                                      TouchRule{std::nullopt, false, 0, DType::kS32, false}};
 // Elements of even and of odd number, from; how many exist.
 constexpr std::array kSplitPairs = {kWrite, kWrite, kRead};
 // A vector that is used several times is loaded once: compilers would rather load it again with each use
 // where it takes the last register. Changes nothing.
 constexpr std::array kHold = {TouchRule{Scope::kRegister, false, 0, DType::kF32, false}};
+// Elements become groups of neighbours of the second type (target/cpu/prelude_narrow.h): to, from; how many
+// groups, elements between the firsts of two, between those of one, how many of one exist, and elements
+// between groups.
+constexpr std::array kGroups = {TouchRule{std::nullopt, true, 0, std::nullopt, false},
+                                TouchRule{std::nullopt, false, 0, std::nullopt, false}};
 constexpr std::array kCopy4 = {write(Scope::kShared, 4), read(Scope::kGlobal, 4)};
 constexpr std::array kCopy8 = {write(Scope::kShared, 8), read(Scope::kGlobal, 8)};
 constexpr std::array kCopy16 = {write(Scope::kShared, 16), read(Scope::kGlobal, 16)};
@@ -102,9 +109,19 @@ constexpr std::array kRules = {
     IntrinsicRule{"transpose_4", kTranspose, 4, 4, false, false},
     IntrinsicRule{"transpose_8", kTranspose, 4, 4, false, false},
     IntrinsicRule{"transpose_16", kTranspose, 4, 4, false, false},
+    IntrinsicRule{"transpose_s32_4", kTransposeS32, 4, 4, false, false},
+    IntrinsicRule{"transpose_s32_8", kTransposeS32, 4, 4, false, false},
+    IntrinsicRule{"transpose_s32_16", kTransposeS32, 4, 4, false, false},
     IntrinsicRule{"split_pairs_4", kSplitPairs, 1, 1, false, false},
     IntrinsicRule{"split_pairs_8", kSplitPairs, 1, 1, false, false},
     IntrinsicRule{"split_pairs_16", kSplitPairs, 1, 1, false, false},
+    IntrinsicRule{"groups_bf16_bf16", kGroups, 5, 5, false, false},
+    IntrinsicRule{"groups_bf16_f32", kGroups, 5, 5, false, false},
+    IntrinsicRule{"groups_u8_u8", kGroups, 5, 5, false, false},
+    IntrinsicRule{"groups_s8_u8", kGroups, 5, 5, false, false},
+    IntrinsicRule{"groups_s8_s8", kGroups, 5, 5, false, false},
+    IntrinsicRule{"groups_u8_s16", kGroups, 5, 5, false, false},
+    IntrinsicRule{"groups_s8_s16", kGroups, 5, 5, false, false},
     IntrinsicRule{"hold_4", kHold, 0, 0, false, false},
     IntrinsicRule{"hold_8", kHold, 0, 0, false, false},
     IntrinsicRule{"hold_16", kHold, 0, 0, false, false},

@@ -125,6 +125,10 @@ Math math_of(const Workload& workload) {
   return std::visit([](const auto& problem) { return problem.math; }, workload.problem);
 }
 
+ZeroPoint zero_of(const Workload& workload) {
+  return std::visit([](const auto& problem) { return problem.zero; }, workload.problem);
+}
+
 double flops_of(const Workload& workload) {
   return operator_of(workload).flops(workload);
 }

@@ -50,6 +50,7 @@ double distance(const Workload& a, const Workload& b);
 /// Type of the sums, in which the epilogue is computed too.
 DType accum_of(const Workload& workload);
 Math math_of(const Workload& workload);
+ZeroPoint zero_of(const Workload& workload);
 /// Multiplications and additions, without those of a scale and of the epilogue: 2 m n k batch, or 2 n k out_h
 /// out_w products() with padding counted (as everybody counts them).
 double flops_of(const Workload& workload);

@@ -200,7 +200,8 @@ const Dot* dot_named(std::string_view name, int& lanes) {
 
 // A multiply-add as the instruction has it: one rounding, denormal numbers are zeros. Without fused
 // multiply-adds the sum is made in f64, where the product is exact: that rounds twice.
-constexpr std::string_view kBf16Step = R"(static inline float lehr_dot_bf16_step(float c, unsigned x, unsigned y, int high) {
+constexpr std::string_view kBf16Step =
+    R"(static inline float lehr_dot_bf16_step(float c, unsigned x, unsigned y, int high) {
   unsigned a = high ? x & 0xffff0000u : x << 16, b = high ? y & 0xffff0000u : y << 16, sum;
   float p, q;
   if ((a & 0x7f800000u) == 0) a &= 0x80000000u;
@@ -255,6 +256,92 @@ std::string dot_text(const Dot& dot, int lanes, const std::string& name) {
   return text;
 }
 
+/// How elements become groups.
+struct Groups {
+  DType from, to;
+  int group = 1;
+  std::string_view one;      ///< of an element x
+  std::string_view vectors;  ///< of sixteen of them, x, in a vector
+};
+
+// Of bf16, the bits are those of f32 behind 16 zeros.
+constexpr Groups kGroups[] = {
+    {DType::kBF16, DType::kBF16, 2, "x", "x"},
+    {DType::kBF16, DType::kF32, 2, "lehr_f32_from_bf16(x)",
+     "(f32x16)(__builtin_convertvector(x, u32x16) << 16)"},
+    {DType::kU8, DType::kU8, 4, "x", "x"},
+    {DType::kS8, DType::kU8, 4, "(unsigned char)(x ^ 128)", "(u8x16)x ^ 128"},
+    {DType::kS8, DType::kS8, 4, "x", "x"},
+    {DType::kU8, DType::kS16, 2, "x", "__builtin_convertvector(x, s16x16)"},
+    {DType::kS8, DType::kS16, 2, "x", "__builtin_convertvector(x, s16x16)"},
+};
+
+const Groups* groups_named(std::string_view name) {
+  for (const Groups& groups : kGroups)
+    if (name == fmt::format("groups_{}_{}", name_of(groups.from), name_of(groups.to))) return &groups;
+  return nullptr;
+}
+
+/// A function of two vectors of sixteen whose lanes alternate, from lane `first` on.
+std::string alternating(std::string_view function, const std::string& vector, const std::string& number,
+                        int first) {
+  std::string list;
+  for (int i = 0; i < 16; ++i) list += fmt::format("{}{}", i == 0 ? "" : ", ", first + i / 2 + i % 2 * 16);
+  return fmt::format(
+      R"(#ifdef __clang__
+static inline {1} lehr_{0}({1} a, {1} b) {{ return __builtin_shufflevector(a, b, {3}); }}
+#else
+static inline {1} lehr_{0}({1} a, {1} b) {{
+  typedef {2} numbers __attribute__((vector_size(sizeof({1}))));
+  return __builtin_shuffle(a, b, numbers{{{3}}});
+}}
+#endif
+)",
+      function, vector, number, list);
+}
+
+// Sixteen groups at a time where the lines of their elements are read from end to end: lines are interleaved
+// in pairs, and four lines twice.
+std::string groups_text(const Groups& g, const std::string& name) {
+  const VectorName from = {g.from, 16}, to = {g.to, 16};
+  const std::string vector = from.text(), number = size_of(g.from) == 1 ? "signed char" : "short";
+  const std::string low = name + "_low", high = name + "_high";
+  std::string text = alternating(low, vector, number, 0) + alternating(high, vector, number, 8);
+  text += fmt::format(
+      "static inline {0} lehr_{1}_one({2} x) {{ return {3}; }}\n"
+      "static inline {4} lehr_{1}_all({5} x) {{ return {6}; }}\n",
+      scalar_name(g.to), name, scalar_name(g.from), g.one, to.text(), vector, g.vectors);
+  std::string mixed, stores;
+  if (g.group == 2) {
+    mixed = fmt::format("      const {0} g[2] = {{lehr_{1}(v[0], v[1]), lehr_{2}(v[0], v[1])}};\n", vector,
+                        low, high);
+  } else {
+    mixed = fmt::format(
+        R"(      const {0} a = lehr_{1}(v[0], v[2]), b = lehr_{1}(v[1], v[3]);
+      const {0} c = lehr_{2}(v[0], v[2]), d = lehr_{2}(v[1], v[3]);
+      const {0} g[4] = {{lehr_{1}(a, b), lehr_{2}(a, b), lehr_{1}(c, d), lehr_{2}(c, d)}};
+)",
+        vector, low, high);
+  }
+  return text +
+         fmt::format(
+             R"(static inline void lehr_{0}({1}* to, const {2}* from, long count, long from_step, long line_step,
+                      long lines, long to_step) {{
+  long i = 0;
+  if (from_step == 1 && to_step == {3} && lines >= {3})
+    for (; i + 16 <= count; i += 16) {{
+      {4} v[{3}];
+      for (long e = 0; e < {3}; ++e) v[e] = *(const {4}_u*)(from + i + e * line_step);
+{5}      for (long e = 0; e < {3}; ++e) *({6}_u*)(to + i * {3} + e * 16) = lehr_{0}_all(g[e]);
+    }}
+  for (; i < count; ++i)
+    for (long e = 0; e < {3}; ++e)
+      to[i * to_step + e] = e < lines ? lehr_{0}_one(from[i * from_step + e * line_step]) : ({1})0;
+}}
+)",
+             name, scalar_name(g.to), scalar_name(g.from), g.group, vector, mixed, to.text());
+}
+
 std::string vector_snippet(DType type, int lanes) {
   return snippet_for("vector", type, lanes);
 }
@@ -275,6 +362,7 @@ std::string narrow_snippet(const std::string& name) {
     return rounded(static_cast<int>(parse_int(std::string_view(name).substr(kRounded.size())).value_or(0)));
   int lanes = 0;
   if (const Dot* dot = dot_named(name, lanes)) return dot_text(*dot, lanes, name);
+  if (const Groups* groups = groups_named(name)) return groups_text(*groups, name);
   if (const auto c = cast_named(name)) return cast(*c, name);
   return "";
 }
@@ -287,6 +375,14 @@ std::vector<std::string> narrow_snippets_needed_by(const std::string& name) {
   int lanes = 0;
   if (const Dot* dot = dot_named(name, lanes))
     return {vector_snippet(dot->sums, lanes), vector_snippet(dot->b, lanes * dot->group)};
+  if (const Groups* groups = groups_named(name)) {
+    std::vector<std::string> needed = {vector_snippet(groups->from, 16), vector_snippet(groups->to, 16)};
+    if (groups->from == DType::kBF16 && groups->to == DType::kF32) {
+      needed.push_back("f32_from_bf16");
+      needed.push_back(vector_snippet(DType::kU32, 16));
+    }
+    return needed;
+  }
   const auto c = cast_named(name);
   if (!c || c->lanes == 1) return {};
   std::vector<std::string> needed = {vector_snippet(c->to, c->lanes), vector_snippet(c->from, c->lanes)};

@@ -23,6 +23,11 @@ std::string snippet_for(const char* stem, DType type, int lanes);
 /// Where the compiler is not told of the instruction, the text computes the same, bit for bit. AVX-VNNI's
 /// vpdpbusd of 256 bits and AMX's tiles are not used yet: a new row here and in
 /// templates/shared/dot_form.cpp.
+///
+/// "groups_s8_u8": lehr_groups_s8_u8(to, from, count, from_step, line_step, lines, to_step) makes `count`
+/// groups of the neighbours that a dot multiplies at once, of elements of the first type: element e of group
+/// i is from[i from_step + e line_step], or zero from e = `lines` on, and goes to to[i to_step + e]. s8
+/// becomes u8 with 128 added.
 std::string narrow_snippet(const std::string& name);
 /// As Dialect::snippets_needed_by. Empty where narrow_snippet() is.
 std::vector<std::string> narrow_snippets_needed_by(const std::string& name);

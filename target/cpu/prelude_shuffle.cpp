@@ -8,40 +8,44 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "target/cpu/prelude_narrow.h"
 
 namespace lehr {
 namespace {
 
-constexpr std::string_view kTranspose = "transpose_", kSplitPairs = "split_pairs_";
+constexpr std::string_view kTranspose = "transpose_", kTransposeS32 = "transpose_s32_",
+                           kSplitPairs = "split_pairs_";
 
 int lanes_of(std::string_view name) {
-  for (const std::string_view stem : {kTranspose, kSplitPairs})
+  for (const std::string_view stem : {kTransposeS32, kTranspose, kSplitPairs})
     if (name.starts_with(stem)) return static_cast<int>(parse_int(name.substr(stem.size())).value_or(0));
   return 0;
 }
 
 /// A function whose lane i is lane `from(i)` of the 2 L that are those of a, then those of b.
 template <typename From>
-std::string shuffle(std::string_view function, int lanes, const From& from) {
+std::string shuffle(std::string_view function, int lanes, const From& from, std::string_view vector = "f32x",
+                    std::string_view suffix = "") {
   std::string list;
   for (int i = 0; i < lanes; ++i) list += fmt::format("{}{}", i == 0 ? "" : ", ", from(i));
   return fmt::format(
       R"(#ifdef __clang__
-static inline f32x{0} lehr_{1}{0}(f32x{0} a, f32x{0} b) {{ return __builtin_shufflevector(a, b, {2}); }}
+static inline {4}{0} lehr_{1}{5}{0}({4}{0} a, {4}{0} b) {{ return __builtin_shufflevector(a, b, {2}); }}
 #else
-static inline f32x{0} lehr_{1}{0}(f32x{0} a, f32x{0} b) {{
+static inline {4}{0} lehr_{1}{5}{0}({4}{0} a, {4}{0} b) {{
   typedef int s32x{0} __attribute__((vector_size({3})));
   return __builtin_shuffle(a, b, s32x{0}{{{2}}});
 }}
 #endif
 )",
-      lanes, function, list, lanes * 4);
+      lanes, function, list, lanes * 4, vector, suffix);
 }
 
 /// Lane by lane one of a and one of b, from lane 0 or L/2 on.
-std::string zips(int lanes) {
-  return shuffle("zip_low", lanes, [=](int i) { return i / 2 + i % 2 * lanes; }) +
-         shuffle("zip_high", lanes, [=](int i) { return lanes / 2 + i / 2 + i % 2 * lanes; });
+std::string zips(int lanes, std::string_view vector, std::string_view suffix) {
+  return shuffle(
+             "zip_low", lanes, [=](int i) { return i / 2 + i % 2 * lanes; }, vector, suffix) +
+         shuffle("zip_high", lanes, [=](int i) { return lanes / 2 + i / 2 + i % 2 * lanes; }, vector, suffix);
 }
 /// Every other lane.
 std::string evens_and_odds(int lanes) {
@@ -49,35 +53,38 @@ std::string evens_and_odds(int lanes) {
          shuffle("split_odds", lanes, [](int i) { return 2 * i + 1; });
 }
 
-std::string transpose(int lanes) {
+/// Of floats, or of 32-bit integers.
+std::string transpose(int lanes, bool integers) {
+  const std::string_view vector = integers ? "s32x" : "f32x", scalar = integers ? "int" : "float";
+  const std::string_view suffix = integers ? "_s32_" : "", loads = integers ? "_s32x" : "";
   int rounds = 0;
   while (1 << rounds < lanes) ++rounds;
-  return zips(lanes) +
+  return zips(lanes, vector, suffix) +
          fmt::format(
-             R"(static inline void lehr_transpose_{0}(float* to, const float* from, long to_stride, long from_stride,
+             R"(static inline void lehr_transpose{5}{0}({4}* to, const {4}* from, long to_stride, long from_stride,
                                      long rows, long columns) {{
-  f32x{0} v[{0}], w[{0}];
+  {3}{0} v[{0}], w[{0}];
 #pragma GCC unroll {0}
   for (int i = 0; i < {0}; ++i)
-    v[i] = i >= rows ? f32x{0}{{}}
-           : columns < {0} ? lehr_load{0}_n(from + i * from_stride, columns)
-                          : *(const f32x{0}_u*)(from + i * from_stride);
+    v[i] = i >= rows ? {3}{0}{{}}
+           : columns < {0} ? lehr_load{6}{0}_n(from + i * from_stride, columns)
+                          : *(const {3}{0}_u*)(from + i * from_stride);
 #pragma GCC unroll {1}
   for (int round = 0; round < {1}; ++round) {{
 #pragma GCC unroll {2}
     for (int i = 0; i < {2}; ++i) {{
-      w[2 * i] = lehr_zip_low{0}(v[i], v[i + {2}]);
-      w[2 * i + 1] = lehr_zip_high{0}(v[i], v[i + {2}]);
+      w[2 * i] = lehr_zip_low{7}{0}(v[i], v[i + {2}]);
+      w[2 * i + 1] = lehr_zip_high{7}{0}(v[i], v[i + {2}]);
     }}
 #pragma GCC unroll {0}
     for (int i = 0; i < {0}; ++i) v[i] = w[i];
   }}
 #pragma GCC unroll {0}
   for (int j = 0; j < {0}; ++j)
-    if (j < columns) *(f32x{0}_u*)(to + j * to_stride) = v[j];
+    if (j < columns) *({3}{0}_u*)(to + j * to_stride) = v[j];
 }}
 )",
-             lanes, rounds, lanes / 2);
+             lanes, rounds, lanes / 2, vector, scalar, integers ? "_s32_" : "_", loads, suffix);
 }
 
 std::string split_pairs(int lanes) {
@@ -106,13 +113,15 @@ std::string split_pairs(int lanes) {
 std::string shuffle_snippet(const std::string& name) {
   const int lanes = lanes_of(name);
   if (lanes == 0) return "";
-  return name.starts_with(kTranspose) ? transpose(lanes) : split_pairs(lanes);
+  return name.starts_with(kTranspose) ? transpose(lanes, name.starts_with(kTransposeS32))
+                                      : split_pairs(lanes);
 }
 
 std::vector<std::string> shuffle_snippets_needed_by(const std::string& name) {
   const int lanes = lanes_of(name);
   if (lanes == 0) return {};
-  return {fmt::format("masked{}", lanes), fmt::format("vector{}", lanes)};
+  const DType type = name.starts_with(kTransposeS32) ? DType::kS32 : DType::kF32;
+  return {snippet_for("masked", type, lanes), snippet_for("vector", type, lanes)};
 }
 
 }  // namespace lehr

@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "templates/shared/cpu_common.h"
+#include "workload/operator.h"
 
 namespace lehr::cpu {
 
@@ -58,10 +58,10 @@ Expr in_panel(Expr elements, DType from, DType to) {
   return from == to ? elements : cast(to, std::move(elements));
 }
 
-struct Operands {
+struct Multiplied {
   DType first, second;
 };
-Operands operands_of(const Workload& workload) {
+Multiplied multiplied(const Workload& workload) {
   if (const Gemm* gemm = std::get_if<Gemm>(&workload.problem)) return {gemm->a.type, gemm->b.type};
   return {workload.conv2d().input, workload.conv2d().filter};
 }
@@ -85,7 +85,7 @@ const DotForm& plain_form() {
 }
 
 const DotForm* dot_form(const Workload& workload, const Limits& limits) {
-  const auto [first, second] = operands_of(workload);
+  const auto [first, second] = multiplied(workload);
   for (const DotForm& form : kForms)
     if (form.first == first && form.second == second && form.sums == accum_of(workload) &&
         (!form.needs || limits.has(*form.needs)))
@@ -98,16 +98,57 @@ std::optional<std::string> why_no_form(const Workload& workload, const Limits& l
   return "multiplies f32, bf16, and u8 or s8 by s8 only";
 }
 
+namespace {
+
+Stmt copy_groups(DType from, DType to, std::int64_t group, const GroupCopy& c) {
+  const std::int64_t elements = c.most_count * group;
+  const bool by_lines = c.from_step == 1;
+  Touch written = {c.to, c.target, elements, true, c.most_count, c.to_step};
+  if (c.to_step == group) written.rows = 1, written.row_stride = 0;
+  const Touch read = {c.from,
+                      c.source,
+                      elements,
+                      false,
+                      by_lines ? group : c.most_count,
+                      by_lines ? c.line_step : c.from_step,
+                      true};
+  return Intrinsic{intrinsic_name(fmt::format("groups_{}_{}", name_of(from), name_of(to))),
+                   {written, read},
+                   {c.count, integer(c.from_step), integer(c.line_step), c.lines, integer(c.to_step)},
+                   0};
+}
+
+}  // namespace
+
+Stmt copy_first_groups(const DotForm& form, const GroupCopy& copy) {
+  return copy_groups(form.first, form.first_panel, form.group, copy);
+}
+
+Stmt copy_second_groups(const DotForm& form, const GroupCopy& copy) {
+  return copy_groups(form.second, form.second_panel, form.group, copy);
+}
+
+Stmt sum_columns(KernelBuilder& builder, const DotForm& form, const ColumnSums& c) {
+  const VarId j = builder.var("sum_j"), k = builder.var("sum_k"), e = builder.var("sum_e");
+  const Expr sum = c.sums_at + var(j);
+  const Expr element =
+      load(c.panel, c.panel_at + var(k) * (c.columns * form.group) + var(j) * form.group + var(e));
+  const Stmt add = Store{c.sums, sum, load(c.sums, sum) + cast(DType::kS32, element), 1, std::nullopt};
+  return loop(
+      j, c.columns, LoopKind::kSerial,
+      block(Store{c.sums, sum, integer(0), 1, std::nullopt},
+            loop_to(k, c.groups, c.most_groups, block(loop(e, form.group, LoopKind::kSerial, block(add))))));
+}
+
 bool needs_correction(const Workload& workload, const DotForm& form) {
-  return form.offset != 0 || has_zero(workload);
+  return form.offset != 0 || zero_of(workload) != ZeroPoint::kNone;
 }
 
 Correction correction_of(KernelBuilder& builder, const Workload& workload, const DotForm& form) {
   Correction correction{.zero = std::nullopt, .offset = form.offset};
-  if (!has_zero(workload)) return correction;
-  const std::vector<TensorSpec> tensors = tensors_of(workload);
-  const auto zero = std::ranges::find(tensors, TensorRole::kZero, &TensorSpec::role);
-  correction.zero = builder.param(zero->name, zero->type, 1, Direction::kIn);
+  if (zero_of(workload) == ZeroPoint::kNone) return correction;
+  const std::vector<TensorSpec> tensors = operator_of(workload).tensors(workload);
+  correction.zero = builder.param(tensors.back().name, tensors.back().type, 1, Direction::kIn);
   return correction;
 }
 

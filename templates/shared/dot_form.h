@@ -39,6 +39,33 @@ const DotForm& plain_form();
 const DotForm* dot_form(const Workload& workload, const Limits& limits);
 std::optional<std::string> why_no_form(const Workload& workload, const Limits& limits);
 
+/// Makes groups of elements, each of `group` neighbours of k, as the micro-kernel reads them: element e of
+/// group i is from[source + i from_step + e line_step], or zero from e = `lines` on, and goes to to[target +
+/// i to_step + e].
+struct GroupCopy {
+  ir::BufferId from{}, to{};
+  ir::Expr source = ir::integer(0), target = ir::integer(0);
+  ir::Expr count = ir::integer(1);
+  std::int64_t most_count = 1;
+  std::int64_t from_step = 1, line_step = 1;
+  ir::Expr lines = ir::integer(1);
+  std::int64_t to_step = 1;
+};
+/// `from` has elements of the first operand's type, or of the second's.
+ir::Stmt copy_first_groups(const DotForm& form, const GroupCopy& copy);
+ir::Stmt copy_second_groups(const DotForm& form, const GroupCopy& copy);
+
+/// Sums of the elements of each column of a panel, [group of k][column][element of the group]: what a
+/// Correction takes from.
+struct ColumnSums {
+  ir::BufferId panel{}, sums{};
+  ir::Expr panel_at = ir::integer(0), sums_at = ir::integer(0);
+  std::int64_t columns = 1;
+  ir::Expr groups = ir::integer(1);
+  std::int64_t most_groups = 1;
+};
+ir::Stmt sum_columns(ir::KernelBuilder& builder, const DotForm& form, const ColumnSums& c);
+
 /// Whether the sums of the workload need a Correction.
 bool needs_correction(const Workload& workload, const DotForm& form);
 

@@ -13,6 +13,7 @@ namespace {
 /// What the expression of a step is made of, beside the value.
 struct StepTerms {
   const StepNumbers& numbers;
+  DType output;                                ///< of the workload
   std::function<Expr(double value)> constant;  ///< of as many lanes as the value has
   std::function<Expr(std::size_t i)> operand;  ///< of the step
 };
@@ -34,6 +35,19 @@ Expr sum(Expr x, const StepTerms& with) {
 // The bound comes first: where the value is not a number, the comparison is false and the value stays.
 Expr bounded(Expr x, double low, double high, const StepTerms& with) {
   return min(with.constant(high), max(with.constant(low), std::move(x)));
+}
+
+// Saturated first, so that adding 1.5 * 2^23 leaves the nearest whole number in the low bits, half to even.
+// What is not a number becomes the least one.
+Expr quantized(Expr x, const StepTerms& with) {
+  constexpr double kShift = 0x1.8p23;
+  const bool has_sign = with.output == DType::kS8;
+  const Expr zero = with.operand(1);
+  const Expr least = with.constant(has_sign ? -128 : 0) - zero,
+             most = with.constant(has_sign ? 127 : 255) - zero;
+  const Expr scaled = unary(UnaryOp::kRounded, std::move(x) * with.operand(0));
+  const Expr shifted = min(max(scaled, least), most) + with.constant(kShift);
+  return shifted - with.constant(kShift) + zero;
 }
 
 /// Of each step that has a value of its own.
@@ -59,9 +73,18 @@ constexpr StepExpr kExpressions[] = {
     {EpilogueOp::kSilu, &function<UnaryOp::kSilu>},
     {EpilogueOp::kSigmoid, &function<UnaryOp::kSigmoid>},
     {EpilogueOp::kTanh, &function<UnaryOp::kTanh>},
+    {EpilogueOp::kDequant,
+     [](Expr x, const StepTerms& with) {
+       return unary(UnaryOp::kRounded, cast(DType::kF32, std::move(x)) * with.operand(0));
+     }},
+    {EpilogueOp::kQuant, &quantized},
+    {EpilogueOp::kQuantizedResidual,
+     [](Expr x, const StepTerms& with) {
+       const Expr centred = with.operand(0) - with.operand(2);
+       return std::move(x) + unary(UnaryOp::kRounded, centred * with.operand(1));
+     }},
 };
-static_assert(has_rows(kExpressions,
-                       [](const EpilogueRow& step) { return step.value != nullptr && !step.of_integers; }));
+static_assert(has_rows(kExpressions, [](const EpilogueRow& step) { return step.value != nullptr; }));
 
 struct PoolExpr {
   EpilogueOp op;
@@ -91,49 +114,72 @@ const PoolExpr& pool_of(const Epilogue& epilogue) {
 }  // namespace
 
 FusedEpilogue::FusedEpilogue(KernelBuilder& builder, const Workload& workload)
-    : epilogue_(workload.epilogue), accum_(accum_of(workload)) {
+    : epilogue_(workload.epilogue),
+      accum_(accum_of(workload)),
+      last_(type_at(epilogue_, accum_, epilogue_.steps.size())) {
   if (const Gemm* gemm = std::get_if<Gemm>(&workload.problem)) scale_ = gemm->alpha;
-  if (epilogue_.empty()) return;
   const std::vector<TensorSpec> tensors = tensors_of(workload);
-  const std::vector<StepOperand> names = operands_of(epilogue_);
-  const std::size_t first = tensors.size() - names.size();
   stored_ = std::ranges::find_if(tensors, &TensorSpec::is_output)->type;
-  for (std::size_t i = 0; i < names.size(); ++i) {
+  const std::vector<StepOperand> operands = lehr::operands_of(epilogue_);
+  const std::size_t first = tensors.size() - operands.size();
+  for (std::size_t i = 0; i < operands.size(); ++i) {
     const TensorSpec& tensor = tensors[first + i];
+    const DType computed = type_at(epilogue_, accum_, operands[i].step);
     operands_.push_back({builder.param(tensor.name, tensor.type, tensor.elements, Direction::kIn),
-                         names[i].per == OperandPer::kChannel});
+                         operands[i].per, tensor.type,
+                         row_of(epilogue_.steps[operands[i].step].op).of_integers ? DType::kF32 : computed});
   }
 }
 
 Expr FusedEpilogue::constant(double value, int lanes) const {
-  const Expr scalar = Float{value, accum_};
+  const Expr scalar = Float{value, has_dequant(epilogue_) ? DType::kF32 : accum_};
   return lanes == 1 ? scalar : splat(scalar, lanes);
 }
 
-Expr FusedEpilogue::widened(Expr value) const {
-  if (stored_ == accum_) return value;
+Expr FusedEpilogue::widened(Expr value, const Operand& operand) {
+  if (operand.type == operand.computed) return value;
   // What is kept as bits is cast to f32 only.
-  const bool by_f32 = accum_ == DType::kF64 && stored_ != DType::kF32;
-  return cast(accum_, by_f32 ? cast(DType::kF32, std::move(value)) : std::move(value));
+  const bool by_f32 = operand.computed == DType::kF64 && operand.type != DType::kF32;
+  return cast(operand.computed, by_f32 ? cast(DType::kF32, std::move(value)) : std::move(value));
 }
 
-Expr FusedEpilogue::apply(Expr value, int lanes, const Fetch& fetch) const {
+Expr FusedEpilogue::stored(Expr value) const {
+  return last_ == stored_ ? value : cast(stored_, std::move(value));
+}
+
+Expr FusedEpilogue::apply(Expr value, int lanes, const Fetch& fetch, bool behind) const {
   std::size_t operand = 0;
-  if (scale_ != 1) value = value * constant(scale_, lanes);
+  bool is_behind = false;
+  if (scale_ != 1 && !behind) value = value * constant(scale_, lanes);
   for (const EpilogueStep& step : epilogue_.steps) {
     const EpilogueRow& row = row_of(step.op);
-    if (row.shrinks()) continue;  // gate(), pool()
-    value = row_in(kExpressions, step.op)
-                .of(std::move(value), {step.numbers, [&](double number) { return constant(number, lanes); },
-                                       [&](std::size_t i) { return fetch(operand + i); }});
+    if (row.shrinks()) {  // gate(), pool()
+      is_behind = true;
+      continue;
+    }
+    if (is_behind == behind)
+      value = row_in(kExpressions, step.op)
+                  .of(std::move(value),
+                      {step.numbers, stored_, [&](double number) { return constant(number, lanes); },
+                       [&](std::size_t i) { return fetch(operand + i); }});
     operand += row.operand_count();
   }
   return value;
 }
 
+bool FusedEpilogue::is_along(const Operand& operand, const EpiloguePlace& place) {
+  return operand.per == OperandPer::kElement || (operand.per == OperandPer::kChannel && place.along_channels);
+}
+
+Expr FusedEpilogue::index_of(const Operand& operand, const EpiloguePlace& place) {
+  return operand.per == OperandPer::kTensor    ? integer(0)
+         : operand.per == OperandPer::kChannel ? place.channel
+                                               : place.element;
+}
+
 Expr FusedEpilogue::gate(Expr gate, Expr value) const {
   const EpilogueOp function = *row_of(epilogue_.steps.back().op).gate;
-  return row_in(kExpressions, function).of(std::move(gate), {{}, {}, {}}) * value;
+  return row_in(kExpressions, function).of(std::move(gate), {{}, stored_, {}, {}}) * value;
 }
 
 double FusedEpilogue::before_any() const {
@@ -145,7 +191,9 @@ Expr FusedEpilogue::joined(Expr so_far, Expr pixel) const {
 }
 
 Expr FusedEpilogue::of_joined(Expr all, std::int64_t count, int lanes) const {
-  return pool_of(epilogue_).is_mean ? all * constant(1.0 / static_cast<double>(count), lanes) : all;
+  if (pool_of(epilogue_).is_mean) all = all * constant(1.0 / static_cast<double>(count), lanes);
+  const auto fetch = [&](std::size_t i) { return fetched(operands_[i], {.lanes = lanes}); };
+  return apply(std::move(all), lanes, fetch, true);
 }
 
 Expr FusedEpilogue::pool(std::vector<Expr> pixels, int lanes) const {
@@ -164,16 +212,17 @@ Block FusedEpilogue::gate_in_place(KernelBuilder& builder, BufferId registers, c
                   std::nullopt}));
 }
 
+Expr FusedEpilogue::fetched(const Operand& operand, const EpiloguePlace& place) const {
+  const Expr index = index_of(operand, place);
+  if (!is_along(operand, place) && place.lanes > 1)
+    return splat(widened(load(operand.buffer, index), operand), place.lanes);
+  return widened(place.active ? load_active(operand.buffer, index, place.lanes, *place.active)
+                              : load(operand.buffer, index, place.lanes),
+                 operand);
+}
+
 Expr FusedEpilogue::of(Expr sums, const EpiloguePlace& place) const {
-  return apply(sums, place.lanes, [&](std::size_t i) {
-    const Operand& operand = operands_[i];
-    const Expr& index = operand.per_channel ? place.channel : place.element;
-    if (operand.per_channel && !place.along_channels && place.lanes > 1)
-      return splat(load(operand.buffer, index), place.lanes);
-    Expr value = place.active ? load_active(operand.buffer, index, place.lanes, *place.active)
-                              : load(operand.buffer, index, place.lanes);
-    return widened(std::move(value));
-  });
+  return apply(sums, place.lanes, [&](std::size_t i) { return fetched(operands_[i], place); });
 }
 
 Block FusedEpilogue::in_place(KernelBuilder& builder, BufferId registers, const Expr& first,
@@ -183,15 +232,15 @@ Block FusedEpilogue::in_place(KernelBuilder& builder, BufferId registers, const 
   const Unrolled lane(builder, "lane_of", place.lanes);
   std::vector<Expr> values;  // of each operand for the current lane
   for (const Operand& operand : operands_) {
-    const bool one = operand.per_channel && !place.along_channels;
+    const bool one = !is_along(operand, place);
     const int count = one ? 1 : place.lanes;
-    const Expr& index = operand.per_channel ? place.channel : place.element;
+    const Expr& index = index_of(operand, place);
     const BufferId held =
-        builder.buffer(builder.kernel.buffer(operand.buffer).name, stored_, Scope::kRegister, count);
+        builder.buffer(builder.kernel.buffer(operand.buffer).name, operand.type, Scope::kRegister, count);
     result.push_back(Alloc{held});
     result.push_back(Store{held, integer(0), load(operand.buffer, index, count), count, std::nullopt});
     Expr value = load(held, one ? integer(0) : lane.at);
-    values.push_back(widened(std::move(value)));
+    values.push_back(widened(std::move(value), operand));
   }
   const Expr at = first + lane.at;
   const auto value_of = [&](std::size_t operand) { return values[operand]; };

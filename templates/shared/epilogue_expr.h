@@ -21,7 +21,8 @@ struct EpiloguePlace {
 };
 
 /// Of one kernel: the scale of the sums (Gemm::alpha), and the steps behind it. Nothing is added and nothing
-/// changes where the workload has neither.
+/// changes where the workload has neither. A step computes in the type of the sums, or in f32 behind a
+/// dequant (type_at()); there each product is rounded before it is added to, as the reference has it.
 class FusedEpilogue {
  public:
   FusedEpilogue() = default;
@@ -49,6 +50,8 @@ class FusedEpilogue {
   ir::Expr of_joined(ir::Expr all, std::int64_t count, int lanes) const;
   /// Scale and steps applied to a vector of sums (C++) or to one (both targets).
   ir::Expr of(ir::Expr sums, const EpiloguePlace& place) const;
+  /// What of() or gate() made, as an element of the output: cast to its type where that is another one. CPU.
+  ir::Expr stored(ir::Expr value) const;
   /// CUDA, where vectors are only moved: scale and steps applied to `place.lanes` sums side by side in
   /// `registers` from `first` on, in their place. Operands are loaded as vectors, so C's rows must be aligned
   /// for them.
@@ -58,18 +61,27 @@ class FusedEpilogue {
  private:
   struct Operand {
     ir::BufferId buffer{};
-    bool per_channel = false;
+    OperandPer per = OperandPer::kChannel;
+    DType type = DType::kF32;      ///< in memory
+    DType computed = DType::kF32;  ///< in which its step computes
   };
   /// The value of an operand, by its number.
   using Fetch = std::function<ir::Expr(std::size_t operand)>;
-  ir::Expr apply(ir::Expr value, int lanes, const Fetch& fetch) const;
+  /// The steps that are not behind one that shrinks, or only these.
+  ir::Expr apply(ir::Expr value, int lanes, const Fetch& fetch, bool behind = false) const;
+  ir::Expr fetched(const Operand& operand, const EpiloguePlace& place) const;
+  /// In the type in which all steps compute whose numbers are constants.
   ir::Expr constant(double value, int lanes) const;
-  /// What was loaded of an operand, in the type of the sums.
-  ir::Expr widened(ir::Expr value) const;
+  /// What was loaded of an operand, in the type in which its step computes.
+  static ir::Expr widened(ir::Expr value, const Operand& operand);
+  /// Whether the lanes of a place have an element of it each; where it begins.
+  static bool is_along(const Operand& operand, const EpiloguePlace& place);
+  static ir::Expr index_of(const Operand& operand, const EpiloguePlace& place);
 
   Epilogue epilogue_;
   float scale_ = 1;
   DType accum_ = DType::kF32, stored_ = DType::kF32;
+  DType last_ = DType::kF32;  ///< in which the last step computes
   std::vector<Operand> operands_;
 };
 

@@ -16,14 +16,15 @@ Block copy_whole(KernelBuilder& builder, const Line& line) {
   const int lanes = static_cast<int>(line.lanes);
   const VarId v = builder.var("in_v");
   const Expr at = var(v) * line.lanes, to = line.target(0) + line.pad + at;
+  const auto moved = [&](Expr elements) { return line.form->in_first_panel(std::move(elements), lanes); };
   if (line.width % line.lanes == 0)
-    return block(
-        loop(v, line.width / line.lanes, LoopKind::kSerial,
-             block(Store{line.to, to, load(line.from, line.source + at, lanes), lanes, std::nullopt})));
+    return block(loop(
+        v, line.width / line.lanes, LoopKind::kSerial,
+        block(Store{line.to, to, moved(load(line.from, line.source + at, lanes)), lanes, std::nullopt})));
   const Expr left = integer(line.width) - at;
-  return block(
-      loop(v, ceil_div(line.width, line.lanes), LoopKind::kSerial,
-           block(Store{line.to, to, load_active(line.from, line.source + at, lanes, left), lanes, left})));
+  return block(loop(
+      v, ceil_div(line.width, line.lanes), LoopKind::kSerial,
+      block(Store{line.to, to, moved(load_active(line.from, line.source + at, lanes, left)), lanes, left})));
 }
 
 // Pixels of even number are p = pad, pad + 2, ... of the padded line, the others p = pad + 1, pad + 3, ...
@@ -68,14 +69,14 @@ Block copy_line(KernelBuilder& builder, const Line& line) {
 }
 
 Stmt clear_line(KernelBuilder& builder, BufferId to, const Expr& target, std::int64_t elements,
-                std::int64_t lanes) {
+                std::int64_t lanes, const Expr& value) {
   const int width = static_cast<int>(lanes);
   const VarId v = builder.var("zero_v");
   const Expr at = var(v) * lanes;
   std::optional<Expr> left;
   if (elements % lanes != 0) left = integer(elements) - at;
   return loop(v, ceil_div(elements, lanes), LoopKind::kSerial,
-              block(Store{to, target + at, zero(DType::kF32, width), width, left}));
+              block(Store{to, target + at, splat(value, width), width, left}));
 }
 
 Stmt transpose(KernelBuilder& builder, const Transposition& t) {
@@ -85,7 +86,8 @@ Stmt transpose(KernelBuilder& builder, const Transposition& t) {
   Touch to = {t.to, t.target + column * t.to_stride + row, columns * t.lanes, true, columns, t.to_stride};
   const std::int64_t rows = std::min(t.lanes, t.most_rows);
   Touch from = {t.from, t.source + row * t.from_stride + column, rows * columns, false, rows, t.from_stride};
-  Stmt tile = Intrinsic{intrinsic_name(fmt::format("transpose_{}", t.lanes)),
+  const std::string_view type = t.type == DType::kF32 ? "" : "s32_";
+  Stmt tile = Intrinsic{intrinsic_name(fmt::format("transpose_{}{}", type, t.lanes)),
                         {to, from},
                         {integer(t.to_stride), integer(t.from_stride), t.rows - row, t.columns - column},
                         0};
@@ -97,10 +99,10 @@ std::int64_t ChannelSums::line_room(std::int64_t most_pixels, std::int64_t lanes
   return ceil_div(most_pixels, lanes) * lanes;
 }
 
-Block store_by_channel(KernelBuilder& builder, const ChannelSums& s, const FusedEpilogue& epilogue) {
+Block store_by_channel(KernelBuilder& builder, const ChannelSums& s) {
   const std::int64_t room = ChannelSums::line_room(s.most_pixels, s.lanes);
   Transposition t;
-  t.from = s.sums, t.to = s.lines, t.lanes = s.lanes;
+  t.from = s.sums, t.to = s.lines, t.lanes = s.lanes, t.type = s.type;
   t.source = s.source;
   t.from_stride = s.stride, t.to_stride = room;
   t.rows = s.pixels, t.most_rows = s.most_pixels;
@@ -113,7 +115,7 @@ Block store_by_channel(KernelBuilder& builder, const ChannelSums& s, const Fused
   const std::optional<std::int64_t> pixels = as_constant(s.pixels);
   std::optional<Expr> left;
   if (!pixels || *pixels % s.lanes != 0) left = s.pixels - at;
-  Expr value = epilogue.of(load(s.lines, var(k) * room + at, lanes), {channel, false, target, lanes, left});
+  Expr value = s.finish(load(s.lines, var(k) * room + at, lanes), {channel, false, target, lanes, left});
   Stmt line = loop(v, room / s.lanes, LoopKind::kSerial, block(Store{s.to, target, value, lanes, left}));
   return block(transpose(builder, t), loop_to(k, s.channels, s.most_channels, block(line)));
 }

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "ir/kernel.h"
+#include "templates/shared/dot_form.h"
 #include "templates/shared/epilogue_expr.h"
 
 namespace lehr::cpu {
@@ -19,6 +20,8 @@ struct Line {
   std::int64_t stride = 1;
   std::int64_t lanes = 16;
   std::int64_t phases = 1;  ///< so many leading phases are wanted, at most `stride`
+  /// What the elements become; where it is not the plain one, the stride is 1.
+  const DotForm* form = &plain_form();
   /// Flat index of where pixels p, p + stride, p + 2 stride, ... of the padded line begin, p < phases.
   std::function<ir::Expr(std::int64_t phase)> target;
   ir::Expr unused = ir::integer(0);  ///< `lanes` elements that may be overwritten; if phases < stride
@@ -28,9 +31,9 @@ struct Line {
 /// but those elements is written: margins stay as they are. No pixels, no copy.
 ir::Block copy_line(ir::KernelBuilder& builder, const Line& line);
 
-/// Sets `elements` elements of `to` from `target` on to zero, by vectors.
+/// Sets `elements` elements of `to` from `target` on to a value, by vectors.
 ir::Stmt clear_line(ir::KernelBuilder& builder, ir::BufferId to, const ir::Expr& target,
-                    std::int64_t elements, std::int64_t lanes);
+                    std::int64_t elements, std::int64_t lanes, const ir::Expr& value = ir::zero(DType::kF32));
 
 /// to[j to_stride + i] = from[i from_stride + j] for `rows` x `columns` elements, in blocks of lanes x lanes;
 /// rows up to the next multiple of `lanes` are filled with zeros. `rows` is at most `most_rows`.
@@ -41,6 +44,7 @@ struct Transposition {
   ir::Expr rows = ir::integer(1), columns = ir::integer(1);
   std::int64_t most_rows = 1, most_columns = 1;
   std::int64_t lanes = 16;
+  DType type = DType::kF32;  ///< or s32
 };
 ir::Stmt transpose(ir::KernelBuilder& builder, const Transposition& t);
 
@@ -52,13 +56,17 @@ struct ChannelSums {
   ir::Expr pixels = ir::integer(1), channels = ir::integer(1);
   std::int64_t most_pixels = 1, most_channels = 1;
   std::int64_t lanes = 16;
+  DType type = DType::kF32;                 ///< of the sums: f32 or s32
   ir::Expr first_channel = ir::integer(0);  ///< of the image
   /// Flat index of the first pixel of a channel of the image; the others follow.
   std::function<ir::Expr(const ir::Expr& channel)> target;
 
+  /// What is stored for a vector of sums.
+  std::function<ir::Expr(ir::Expr sums, const EpiloguePlace& place)> finish;
+
   static std::int64_t line_room(std::int64_t most_pixels, std::int64_t lanes);
 };
-/// Transposes them into `lines`, then stores these with the epilogue.
-ir::Block store_by_channel(ir::KernelBuilder& builder, const ChannelSums& s, const FusedEpilogue& epilogue);
+/// Transposes them into `lines`, then stores what is made of these.
+ir::Block store_by_channel(ir::KernelBuilder& builder, const ChannelSums& s);
 
 }  // namespace lehr::cpu

@@ -48,8 +48,10 @@ Stmt pool_sums(KernelBuilder& builder, const PooledSums& s, const FusedEpilogue&
           {.channel = s.first_channel + channel, .along_channels = true, .lanes = lanes, .active = left}));
     }
   }
-  Stmt store = Store{s.to, s.target(var(line), var(pixel)) + channel, epilogue.pool(std::move(pixels), lanes),
-                     lanes, s.masked ? left : std::nullopt};
+  Expr pooled = epilogue.pool(std::move(pixels), lanes);
+  if (s.masked) pooled = epilogue.stored(pooled);
+  Stmt store =
+      Store{s.to, s.target(var(line), var(pixel)) + channel, pooled, lanes, s.masked ? left : std::nullopt};
   Stmt of_pixel = loop(v, s.channels / s.lanes, LoopKind::kSerial, block(store));
   return loop_to(line, s.lines, s.most_lines,
                  block(loop(pixel, s.width, LoopKind::kSerial, block(of_pixel))));

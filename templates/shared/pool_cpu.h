@@ -33,7 +33,8 @@ struct PooledSums {
   /// Flat index of the first channel of a pooled pixel. In `sums` itself it must not lie behind the first one
   /// of its window, nor may windows overlap.
   std::function<ir::Expr(const ir::Expr& line, const ir::Expr& pixel)> target;
-  bool masked = false;  ///< whether only `active` channels may be written
+  /// Whether these go to the output, of which only `active` channels may be written.
+  bool masked = false;
 };
 
 /// Applies the epilogue to each sum and stores one of each window.

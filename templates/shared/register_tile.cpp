@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
 #include "templates/shared/cpu_common.h"
 
 namespace lehr::cpu {
@@ -141,9 +142,9 @@ Stmt RegisterTile::store_pairs(KernelBuilder& builder, BufferId c, const At& at,
 Block RegisterTile::load_b(BufferId b, const At& at, bool masked) const {
   if (!masked) {
     const int width = static_cast<int>(lanes_ * form_.group);
-    return block(loop(j_, vectors_, LoopKind::kUnrolled,
-                      block(Store{b_reg_, var(j_) * width, load(b, at(var(j_) * lanes_), width), width,
-                                  std::nullopt})));
+    return block(loop(
+        j_, vectors_, LoopKind::kUnrolled,
+        block(Store{b_reg_, var(j_) * width, load(b, at(var(j_) * lanes_), width), width, std::nullopt})));
   }
   CHECK(form_.is_plain(), "groups of neighbours lie in panels, which are whole");
   const int width = static_cast<int>(lanes_);

@@ -8,11 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -21,10 +19,12 @@
 #include "codegen/emit.h"
 #include "codegen/sequence.h"
 #include "cpu_problems.h"
+#include "measure/core/check.h"
+#include "measure/core/element.h"
 #include "templates/catalog.h"
 #include "templates/shared/epilogue_pass.h"
+#include "tests/support/problem_for.h"
 #include "tests/support/sample_config.h"
-#include "workload/reference.h"
 
 namespace lehr::testing {
 namespace {
@@ -52,21 +52,21 @@ std::filesystem::path compile_all(const std::vector<Candidate>& candidates,
   return object;
 }
 
-constexpr float kPoison = -12345.678f;
+constexpr unsigned char kPoison = 0xc6;
 
-/// Floats that end where the next page can't be touched, behind others that must stay as they are. A vector
+/// Bytes that end where the next page can't be touched, behind others that must stay as they are. A vector
 /// that reads beyond the last element of a tensor would work anywhere else, until a user's tensor ends there.
 class Guarded {
  public:
-  explicit Guarded(std::size_t elements) : elements_(elements) {
+  explicit Guarded(std::size_t bytes) : bytes_(bytes) {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    pages_ = (elements * sizeof(float) + page - 1) / page * page + page;
+    pages_ = (bytes + page - 1) / page * page + page;
     void* const memory =
         ::mmap(nullptr, pages_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(memory != MAP_FAILED);
-    begin_ = static_cast<float*>(memory);
+    begin_ = static_cast<unsigned char*>(memory);
     mapped_ = pages_ + page;
-    CHECK(::mprotect(static_cast<char*>(memory) + pages_, page, PROT_NONE) == 0);
+    CHECK(::mprotect(begin_ + pages_, page, PROT_NONE) == 0);
     std::fill(begin_, data(), kPoison);
   }
   ~Guarded() {
@@ -74,20 +74,21 @@ class Guarded {
   }
   Guarded(Guarded&& other) noexcept
       : begin_(std::exchange(other.begin_, nullptr)),
-        elements_(other.elements_),
+        bytes_(other.bytes_),
         pages_(other.pages_),
         mapped_(other.mapped_) {}
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
 
-  float* data() { return begin_ + pages_ / sizeof(float) - elements_; }
+  unsigned char* data() { return begin_ + pages_ - bytes_; }
+  std::size_t size() const { return bytes_; }
   bool intact() {
-    return std::all_of(begin_, data(), [](float value) { return value == kPoison; });
+    return std::all_of(begin_, data(), [](unsigned char value) { return value == kPoison; });
   }
 
  private:
-  float* begin_ = nullptr;
-  std::size_t elements_ = 0, pages_ = 0, mapped_ = 0;
+  unsigned char* begin_ = nullptr;
+  std::size_t bytes_ = 0, pages_ = 0, mapped_ = 0;
 };
 
 sigjmp_buf before_fault;
@@ -115,30 +116,26 @@ struct Step {
 };
 
 /// The workload's tensors, the output NaN, and what the kernel has behind them.
-std::vector<Guarded> tensors_for(const Candidate& candidate, const std::vector<std::vector<float>>& inputs) {
+std::vector<Guarded> tensors_for(const Candidate& candidate, const Problem& problem) {
   std::vector<Guarded> tensors;
-  for (const TensorSpec& tensor : tensors_of(candidate.workload)) {
-    const std::vector<float>& values = inputs[tensors.size()];
-    Guarded& guarded = tensors.emplace_back(static_cast<std::size_t>(tensor.elements));
-    if (tensor.is_output())
-      std::fill_n(guarded.data(), tensor.elements, std::numeric_limits<float>::quiet_NaN());
+  for (const ProblemTensor& tensor : problem.tensors) {
+    Guarded& guarded = tensors.emplace_back(static_cast<std::size_t>(tensor.elements * size_of(tensor.type)));
+    if (tensor.output)
+      std::fill_n(guarded.data(), guarded.size(), 0xff);
     else
-      std::copy(values.begin(), values.end(), guarded.data());
+      store_elements(tensor.type, tensor.values, guarded.data());
   }
-  const auto add = [&](std::int64_t bytes, float value) {
-    const std::size_t elements = static_cast<std::size_t>(bytes) / sizeof(float);
-    std::fill_n(tensors.emplace_back(elements).data(), elements, value);
+  const auto add = [&](std::int64_t bytes, unsigned char value) {
+    std::fill_n(tensors.emplace_back(static_cast<std::size_t>(bytes)).data(), bytes, value);
   };
-  for (const std::int64_t bytes : prepacked_bytes(candidate.source))
-    add(bytes, std::numeric_limits<float>::quiet_NaN());
+  for (const std::int64_t bytes : prepacked_bytes(candidate.source)) add(bytes, 0xff);
   for (const std::int64_t bytes : workspace_bytes(candidate.source)) add(bytes, 0);
   return tensors;
 }
 
 void run_and_compare(const Candidate& candidate, Entry prepack, const std::vector<Step>& steps) {
-  const auto inputs = make_inputs(candidate.workload, 9);
-  const Reference reference = make_reference(candidate.workload, inputs);
-  std::vector<Guarded> tensors = tensors_for(candidate, inputs);
+  const Problem problem = problem_for(candidate.workload, 9);
+  std::vector<Guarded> tensors = tensors_for(candidate, problem);
   std::vector<char> scratch(static_cast<std::size_t>(candidate.source.scratch_bytes) + 128, '\xff');  // NaNs
   void* aligned = scratch.data();
   std::size_t room = scratch.size();
@@ -152,12 +149,7 @@ void run_and_compare(const Candidate& candidate, Entry prepack, const std::vecto
       for (long part = step.parts - 1; part >= 0; --part) step.entry(params.data(), aligned, part);
   })) << "read or wrote behind the end of a tensor";
   for (Guarded& tensor : tensors) EXPECT_TRUE(tensor.intact()) << "wrote outside its buffers";
-  const float* output = tensors[2].data();
-  for (std::size_t i = 0; i < reference.values.size(); ++i) {
-    const double error = std::abs(output[i] - reference.values[i]);
-    ASSERT_TRUE(error <= reference.tolerance)
-        << "element " << i << " is " << output[i] << ", expected " << reference.values[i];
-  }
+  EXPECT_EQ(compare_output(problem, tensors[output_of(problem)].data()).fault, "");
 }
 
 Source numbered(ir::Kernel kernel, std::size_t number, const char* stem) {
@@ -174,6 +166,11 @@ std::optional<Config> sample(const FamilySpace& family, Rng& rng,
   return config;
 }
 
+bool is_of_f32(const Workload& workload) {
+  return std::ranges::all_of(tensors_of(workload),
+                             [](const TensorSpec& tensor) { return tensor.type == DType::kF32; });
+}
+
 std::vector<Candidate> candidates_of(const std::vector<std::string>& texts, int each, Rng& rng,
                                      const MakeSource& source_of, const char* only,
                                      const std::function<bool(const Config&)>& wanted) {
@@ -181,8 +178,14 @@ std::vector<Candidate> candidates_of(const std::vector<std::string>& texts, int 
   // The widest vectors that this processor runs; narrower ones are points of the same space.
   const int vector_bytes = __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
   for (const std::string& text : texts) {
-    const Limits limits = cpu_limits(vector_bytes, 1 + static_cast<int>(rng.below(3)));
+    Limits limits = cpu_limits(vector_bytes, 1 + static_cast<int>(rng.below(3)));
     const Workload workload = parse_workload(text);
+    if (!is_of_f32(workload)) {
+      // Whatever processor runs it, the text is right.
+      limits = cpu_limits(std::vector<int>{16, 32, 64}[rng.below(3)], limits.cores);
+      if (rng.below(2) == 0)
+        limits.abilities = static_cast<int>(Ability::kBf16Dot) | static_cast<int>(Ability::kInt8Dot);
+    }
     const Space space = only == nullptr ? kernel_space(workload, limits).space
                                         : Space({template_named(only).space(workload, limits)});
     for (std::size_t i = 0; i < static_cast<std::size_t>(each) * space.families().size(); ++i) {

@@ -17,17 +17,23 @@ Workload as_gemm(const Workload& workload) {
   gemm.n = conv.k;
   gemm.k = conv.c;
   gemm.b.layout = Layout::kColumn;
+  gemm.a.type = conv.input, gemm.b.type = conv.filter, gemm.c.type = conv.output;
+  gemm.accum = conv.accum, gemm.zero = conv.zero;
+  gemm.b.constant = conv.input != DType::kF32;  // filters of f32 are packed in each block
   if (conv.layout == ImageLayout::kNchw) gemm.a.layout = gemm.c.layout = Layout::kColumn;
   return {gemm, workload.epilogue};
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits&) {
-  if (auto reason = cpu::why_not_cpu(workload)) return reason;
+std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
+  if (auto reason = cpu::why_no_form(workload, limits)) return reason;
+  if (is_gated(workload.epilogue)) return kNoGate;
   const ConvView view = cpu::conv_view(workload);
   const Conv2d& conv = view.conv;
   const bool plain = view.stored_taps == 1 && conv.stride_h == 1 && conv.stride_w == 1 &&
                      conv.pad_top + conv.pad_bottom + conv.pad_left + conv.pad_right == 0 && conv.groups == 1;
   if (!plain) return "made for 1x1 filters without stride, padding and groups";
+  if (conv.layout == ImageLayout::kNchw && !cpu::dot_form(workload, limits)->is_plain())
+    return "writes pixels that are rows (nhwc), where the operands are not f32";
   if (conv.layout == ImageLayout::kNchw && conv.n > 1) return "takes nchw images one at a time";
   return std::nullopt;
 }
@@ -65,8 +71,11 @@ ir::Kernel lower_conv1x1(const Workload& workload, const GemmCpuSchedule& schedu
 }  // namespace
 
 Template conv1x1_cpu_template() {
-  return family<"conv1x1_cpu", knobs, wanted, lower_conv1x1>(
-      {.version = 3, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d});
+  return family<"conv1x1_cpu", knobs, wanted, lower_conv1x1>({.version = 3,
+                                                              .target = Target::kCpu,
+                                                              .why_not = why_not,
+                                                              .op = Operator::kConv2d,
+                                                              .reads = {"math", "zero"}});
 }
 
 }  // namespace lehr

@@ -24,19 +24,45 @@ struct Lowering {
   ConvView view;
   Conv2d conv;
   GemmNest n;
-  BufferId x{}, f{}, u{}, panel{}, planes{};
+  BufferId x{}, f{}, u{}, u_sums{}, panel{}, planes{};
 
   std::int64_t channels() const { return conv.c / conv.groups; }
   Expr group() const { return n.matrix() % integer(conv.groups); }
   /// Filters of a panel.
   std::int64_t side() const { return nchw() ? n.s.mr : n.nr(); }
   std::int64_t panels() const { return nchw() ? n.row_tiles() : n.column_tiles(); }
-  /// Index of the first filter of the panel that begins at filter `first` of its group, at step k.
+  /// Neighbours of k that are multiplied at once.
+  std::int64_t together() const { return n.form->group; }
+  /// Index of the first filter of the panel that begins at filter `first` of its group, at step k of the
+  /// nest.
   Expr packed(const Expr& of_group, const Expr& first, const Expr& k) const {
-    return (of_group * (panels() * side()) + first) * n.p.k + k * side();
+    return ((of_group * (panels() * side()) + first) * n.p.k + k * side()) * together();
+  }
+  /// A filter of that panel, at element k.
+  Expr packed_element(const Expr& of_group, const Expr& first, const Expr& k, const Expr& filter) const {
+    return packed(of_group, first, k / together()) + filter * together() + k % integer(together());
   }
   bool nchw() const { return conv.layout == ImageLayout::kNchw; }
 };
+
+/// What fills the last groups of a panel, and the sums of its filters.
+Block finish_panel(Lowering& l, const Expr& of_group, const Expr& first, const Expr& part) {
+  GemmNest& n = l.n;
+  Block body;
+  const std::int64_t products = l.conv.products(), rest = n.p.k * l.together() - products;
+  if (rest > 0) {
+    const VarId k = n.builder.var("u_rest"), row = n.builder.var("u_row");
+    const Expr to = l.packed_element(of_group, first, var(k) + products, var(row));
+    const Stmt fill = Store{l.u, to, zero(n.form->second_panel), 1, std::nullopt};
+    body.push_back(
+        loop(k, rest, LoopKind::kSerial, block(loop(row, l.side(), LoopKind::kSerial, block(fill)))));
+  }
+  if (n.correction.needed())
+    body.push_back(cpu::sum_columns(n.builder, *n.form,
+                                    {l.u, l.u_sums, l.packed(of_group, first, integer(0)), part * l.side(),
+                                     l.side(), integer(n.p.k), n.p.k}));
+  return body;
+}
 
 // Filters that do not exist are zero where whole vectors of them are read.
 Block pack_filters(Lowering& l) {
@@ -50,24 +76,25 @@ Block pack_filters(Lowering& l) {
   const Expr from = l.view.filter_element(filter, var(c), l.view.stored_tap(var(tap)));
   Expr step = var(c) * taps + var(tap);
   if (!l.nchw()) {
-    const std::int64_t of_block = l.n.kc() / taps;
+    const std::int64_t of_block = l.n.form->is_plain() ? l.n.kc() / taps : channels;
     const Expr begin = var(c) / of_block * of_block;
     const Expr now =
         channels % of_block == 0 ? integer(of_block) : min(integer(of_block), integer(channels) - begin);
     step = begin * taps + var(tap) * now + var(c) % integer(of_block);
   }
-  const Expr to = l.packed(of_group, first, step) + var(row);
-  Block body = block(Store{l.u, to, load(l.f, from), 1, std::nullopt});
+  const Expr to = l.packed_element(of_group, first, step, var(row));
+  Block body = block(Store{l.u, to, l.n.form->in_second_panel(load(l.f, from)), 1, std::nullopt});
   if (filters % l.side() != 0) {
     Block otherwise;
-    if (!l.nchw()) otherwise = block(Store{l.u, to, Float{0, DType::kF32}, 1, std::nullopt});
+    if (!l.nchw()) otherwise = block(Store{l.u, to, zero(l.n.form->second_panel), 1, std::nullopt});
     body = block(If{lt(var(k), integer(filters)), body, otherwise});
   }
   body.push_front(Let{k, first + var(row)});
   body = block(loop(row, l.side(), LoopKind::kSerial, body));
   body = block(loop(tap, taps, LoopKind::kSerial, body));
-  return block(loop(part, conv.groups * l.panels(), LoopKind::kParallel,
-                    block(loop(c, channels, LoopKind::kSerial, body))));
+  body = block(loop(c, channels, LoopKind::kSerial, body));
+  append(body, finish_panel(l, of_group, first, var(part)));
+  return block(loop(part, conv.groups * l.panels(), LoopKind::kParallel, body));
 }
 
 void read_nchw(Lowering& l, PixelSource& source) {
@@ -113,14 +140,20 @@ void read_nchw(Lowering& l, PixelSource& source) {
 
 void read_nhwc(Lowering& l, PixelSource& source) {
   GemmNest& n = l.n;
-  l.panel = n.builder.buffer("x_panel", DType::kF32, Scope::kScratch, n.mc() * n.s.mr * n.a_row_stride());
+  l.panel =
+      n.builder.buffer("x_panel", n.form->first_panel, Scope::kScratch, n.mc() * n.s.mr * n.a_row_stride());
   n.pack_a = [&](const Expr& tiles) { return pack_pixels_as_rows(n, source, l.panel, tiles); };
   n.a_at = [&](const Expr& i, const Expr& k) {
-    return load(l.panel, (var(n.it) * n.s.mr + i) * n.a_row_stride() + k);
+    return load(l.panel, (var(n.it) * n.s.mr + i) * n.a_row_stride() + k * l.together(),
+                static_cast<int>(l.together()));
   };
   n.b = l.u, n.next_tile = n.nr() * n.p.k;
   n.b_at = [&](const Expr& k, const Expr& j) {
-    return l.packed(l.group(), var(n.column), var(n.k0) + k) + j;
+    return l.packed(l.group(), var(n.column), var(n.k0) + k) + j * l.together();
+  };
+  n.sums_of_b = [&](const Expr& j) {
+    return load(l.u_sums, l.group() * (l.panels() * l.side()) + var(n.column) + j,
+                static_cast<int>(n.s.lanes));
   };
   n.c_at = [&](const Expr& row, const Expr& column) {
     const Expr image = l.conv.n == 1 ? integer(0) : n.matrix() / l.conv.groups;
@@ -139,14 +172,22 @@ Kernel lower_conv2d_im2col_cpu(const Workload& workload, const GemmCpuSchedule& 
   const Conv2d& conv = l.conv;
   GemmNest& n = l.n;
   n.p = im2col_problem(conv);
+  n.form = cpu::dot_form(workload, limits);
+  n.p.k = n.form->groups(n.p.k);
+  n.p.c_type = conv.output;
   n.s = schedule;
   n.masks_are_free = cpu::masks_are_free(limits);
   cpu::init(n, "conv2d_im2col_cpu");
-  l.x = n.builder.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
-  l.f = n.builder.param("f", DType::kF32, l.view.filter_elements(), Direction::kIn);
-  n.c = n.builder.param("y", DType::kF32, n.p.batch * n.p.m * n.p.n, Direction::kOut);
+  l.x = n.builder.param("x", conv.input, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
+  l.f = n.builder.param("f", conv.filter, l.view.filter_elements(), Direction::kIn);
+  n.c = n.builder.param("y", conv.output, n.p.batch * n.p.m * n.p.n, Direction::kOut);
+  n.correction = cpu::correction_of(n.builder, workload, *n.form);
   n.epilogue = FusedEpilogue(n.builder, workload);
-  l.u = n.builder.param("u", DType::kF32, conv.groups * l.panels() * l.side() * n.p.k, Direction::kPrepacked);
+  l.u = n.builder.param("u", n.form->second_panel, conv.groups * l.panels() * l.side() * n.p.k * l.together(),
+                        Direction::kPrepacked);
+  if (n.correction.needed())
+    l.u_sums =
+        n.builder.param("u_sums", DType::kS32, conv.groups * l.panels() * l.side(), Direction::kPrepacked);
   n.b_in_panels = true;
   PixelSource source{.conv = conv, .buffer = l.x};
   l.nchw() ? read_nchw(l, source) : read_nhwc(l, source);
@@ -155,9 +196,12 @@ Kernel lower_conv2d_im2col_cpu(const Workload& workload, const GemmCpuSchedule& 
   return cpu::kernel_of(n);
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits&) {
-  if (auto reason = cpu::why_not_cpu(workload)) return reason;
+std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
+  if (auto reason = cpu::why_no_form(workload, limits)) return reason;
+  if (is_gated(workload.epilogue)) return kNoGate;
   const Conv2d& conv = workload.conv2d();
+  if (!cpu::dot_form(workload, limits)->is_plain() && conv.layout == ImageLayout::kNchw)
+    return "multiplies pixels that are rows (nhwc), where the operands are not f32";
   if (conv.groups > 1 && conv.groups == conv.c && conv.groups == conv.k)
     return "one filter per channel is no product of matrices";
   return std::nullopt;
@@ -167,7 +211,11 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 
 Template conv2d_im2col_cpu_template() {
   return family<"conv2d_im2col_cpu", im2col_knobs, im2col_wanted, lower_conv2d_im2col_cpu>(
-      {.version = 3, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d});
+      {.version = 3,
+       .target = Target::kCpu,
+       .why_not = why_not,
+       .op = Operator::kConv2d,
+       .reads = {"math", "zero"}});
 }
 
 }  // namespace lehr

@@ -28,6 +28,7 @@ struct Channels {
   std::int64_t most;
 };
 Channels channels_of(const GemmNest& n, const PixelSource& from) {
+  if (!n.form->is_plain()) return {integer(0), integer(from.channels()), from.channels()};
   const std::int64_t most = n.kc() / (from.conv.r * from.conv.s);
   const Expr first = var(n.pc) * most;
   if (from.channels() % most == 0) return {first, integer(most), most};
@@ -117,13 +118,15 @@ struct RowCopy {
   KernelBuilder& builder;
   BufferId from{}, to{};
   std::int64_t lanes = 16;
+  const cpu::DotForm& form;
+  Expr padding;  ///< an element of value zero in the panel
 
   /// `elements` of them, at most `most`; as many more as fill the last vector are written too, as zeros.
   Block move(const Expr& source, const Expr& target, const Expr& elements, std::int64_t most) const {
     const int width = static_cast<int>(lanes);
     const auto store = [&](const Expr& at, std::optional<Expr> active) {
       Expr value = active ? load_active(from, source + at, width, *active) : load(from, source + at, width);
-      return Stmt(Store{to, target + at, value, width, std::nullopt});
+      return Stmt(Store{to, target + at, form.in_first_panel(value, width), width, std::nullopt});
     };
     const VarId v = builder.var("px_v");
     const auto count = as_constant(elements);
@@ -138,7 +141,7 @@ struct RowCopy {
     const VarId v = builder.var("zero_v");
     const int width = static_cast<int>(lanes);
     return over(v, elements, most,
-                Store{to, target + var(v) * lanes, zero(DType::kF32, width), width, std::nullopt});
+                Store{to, target + var(v) * lanes, splat(padding, width), width, std::nullopt});
   }
   Stmt over(VarId v, const Expr& elements, std::int64_t most, Stmt store) const {
     return loop_to(v, (elements + (lanes - 1)) / lanes, ceil_div(most, lanes), block(store));
@@ -174,7 +177,7 @@ Stmt pack_pixels_as_rows(GemmNest& n, const PixelSource& from, BufferId panel, c
   const VarId tile = n.builder.var("px_tile"), i = n.builder.var("px_i"), y = n.builder.var("px_y"),
               x = n.builder.var("px_x"), r = n.builder.var("px_r"), s = n.builder.var("px_s"),
               first = n.builder.var("px_first"), count = n.builder.var("px_count");
-  const RowCopy copy{n.builder, from.buffer, panel, n.s.lanes};
+  const RowCopy copy{n.builder, from.buffer, panel, n.s.lanes, *n.form, n.correction.zero_in_panel(*n.form)};
   const Expr to = (var(tile) * n.s.mr + var(i)) * n.a_row_stride();
   const Expr row = var(y) + var(r) * conv.dilation_h;
   const auto pixel_at = [&](const Expr& column) {

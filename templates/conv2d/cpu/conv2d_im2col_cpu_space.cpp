@@ -36,10 +36,13 @@ bool needs_copy(const Conv2d& conv) {
          (conv.out_h() - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h >= conv.h;
 }
 
-GemmCpuProduct product_of(const Conv2d& conv) {
+/// A block of groups is all of them: it holds whole channels, which need not be whole groups.
+GemmCpuProduct product_of(const Conv2d& conv, const cpu::DotForm& form) {
   GemmCpuProduct product;
   product.p = im2col_problem(conv);
-  product.k_blocks = k_blocks(conv);
+  product.groups = !form.is_plain();
+  if (product.groups) product.p.k = form.groups(product.p.k);
+  product.k_blocks = product.groups ? Values{product.p.k} : k_blocks(conv);
   if (is_nchw(conv)) {
     product.a = Panels::kPrepacked, product.b = Panels::kPacked;
     product.shared_out = "what the threads share out: 0 output channels, 1 pixels, 2 images and groups";
@@ -75,7 +78,7 @@ std::int64_t im2col_lines(const Conv2d& conv, std::int64_t pixels) {
 void im2col_knobs(Knobs<GemmCpuSchedule>& k, const Workload& workload, const Limits& limits) {
   using S = GemmCpuSchedule;
   const Conv2d conv = cpu::conv_view(workload).conv;
-  const GemmCpuProduct product = product_of(conv);
+  const GemmCpuProduct product = product_of(conv, *cpu::dot_form(workload, limits));
   gemm_cpu_product_knobs(k, product, limits);
   k.knob(&S::copy, "copy", "lines of the image: 0 read where they are, 1 copied, padded",
          !is_nchw(conv)     ? Values{0}
@@ -107,6 +110,8 @@ GemmCpuSchedule im2col_wanted(const Workload& workload, const Limits& limits) {
   s.mr = tiling.rows, s.nv = tiling.vectors;
   for (const std::int64_t block : k_blocks(conv))
     if (s.kc == 1 || block <= most_steps) s.kc = block;
+  const cpu::DotForm& form = *cpu::dot_form(workload, limits);
+  if (!form.is_plain()) s.kc = form.groups(p.k);
   const std::int64_t half_l2 = (limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20) / 2;
   const std::int64_t row_tiles = ceil_div(p.m, s.mr), column_tiles = ceil_div(p.n, s.nv * s.lanes);
   const auto fitting = [&](std::int64_t tile) {

@@ -41,28 +41,34 @@ struct Input {
 
 class Lowering {
  public:
-  Lowering(const Workload& workload, const Conv2dOcSchedule& schedule)
+  Lowering(const Workload& workload, const Conv2dOcSchedule& schedule, const cpu::DotForm& form)
       : view_(cpu::conv_view(workload)),
         conv_(view_.conv),
         s_(schedule),
+        form_(form),
         windows_(windows_of(workload.epilogue)),
-        shape_(conv2d_oc_shape(conv_, s_, windows_)),
+        shape_(conv2d_oc_shape(conv_, s_, windows_, form_)),
         out_{windows_.over(conv_.out_h()), windows_.over(conv_.out_w())} {
     const Conv2d& conv = conv_;
     b_.kernel.name = kFamily;
     b_.kernel.target = Target::kCpu;
-    x_ = b_.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
-    f_ = b_.param("f", DType::kF32, view_.filter_elements(), Direction::kIn);
-    y_ = b_.param("y", DType::kF32, conv.n * conv.k * out_.height * out_.width, Direction::kOut);
+    x_ = b_.param("x", conv.input, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
+    f_ = b_.param("f", conv.filter, view_.filter_elements(), Direction::kIn);
+    y_ = b_.param("y", conv.output, conv.n * conv.k * out_.height * out_.width, Direction::kOut);
+    correction_ = cpu::correction_of(b_, workload, form_);
     epilogue_ = FusedEpilogue(b_, workload);
-    u_ = b_.param("u", DType::kF32, conv.groups * shape_.panels * panel_elements(), Direction::kPrepacked);
+    u_ = b_.param("u", form_.second_panel, conv.groups * shape_.panels * panel_elements(),
+                  Direction::kPrepacked);
+    if (correction_.needed())
+      u_sums_ =
+          b_.param("u_sums", DType::kS32, conv.groups * shape_.panels * shape_.nr, Direction::kPrepacked);
     if (s_.copy == 1)
-      lines_ = b_.buffer("x_lines", DType::kF32, Scope::kScratch, shape_.copy_elements + s_.lanes);
-    if (keeps_sums()) sums_ = b_.buffer("sums", DType::kF32, Scope::kScratch, shape_.sums_elements);
+      lines_ = b_.buffer("x_lines", form_.first_panel, Scope::kScratch, shape_.copy_elements + s_.lanes);
+    if (keeps_sums()) sums_ = b_.buffer("sums", form_.sums, Scope::kScratch, shape_.sums_elements);
     if (shape_.pooled_elements > 0)
       pooled_ = b_.buffer("pooled", DType::kF32, Scope::kScratch, shape_.pooled_elements);
     if (!nhwc())
-      y_lines_ = b_.buffer("y_lines", DType::kF32, Scope::kScratch,
+      y_lines_ = b_.buffer("y_lines", behind_pool_type(), Scope::kScratch,
                            shape_.nr * cpu::ChannelSums::line_room(most_pixels(), s_.lanes));
     b_.make_vars({{part_, "task_index"},
                   {image_, "image"},
@@ -117,7 +123,9 @@ class Lowering {
   Expr lines_out() const { return pools() ? lines_now() / windows_.stride : lines_now(); }
   int lanes() const { return static_cast<int>(s_.lanes); }
   std::int64_t channel_blocks() const { return ceil_div(shape_.channels, shape_.cc); }
-  std::int64_t panel_elements() const { return shape_.channels * conv_.r * conv_.s * shape_.nr; }
+  std::int64_t panel_elements() const {
+    return shape_.channels * conv_.r * conv_.s * shape_.nr * form_.group;
+  }
   std::int64_t tiles_of_line() const { return ceil_div(conv_.out_w(), s_.mr); }
 
   Expr image() const { return conv_.n == 1 ? integer(0) : var(image_); }
@@ -171,9 +179,9 @@ class Lowering {
     Input in;
     if (s_.copy == 1) {
       in.buffer = lines_;
-      in.line_stride = shape_.width_in * shape_.channels;
-      in.channel_stride = nhwc() ? 1 : shape_.width_in;
-      in.pixel_stride = nhwc() ? shape_.channels : 1;
+      in.line_stride = shape_.width_in * shape_.channels * form_.group;
+      in.channel_stride = (nhwc() ? 1 : shape_.width_in) * form_.group;
+      in.pixel_stride = (nhwc() ? shape_.channels : 1) * form_.group;
       in.line = var(y_in_block_) * (conv_.stride_h / shape_.step_h) * in.line_stride;
     } else {
       in.buffer = x_;
@@ -190,12 +198,15 @@ class Lowering {
   OcCopy copy() const {
     return {.conv = conv_,
             .shape = shape_,
+            .form = form_,
             .from = x_,
             .to = lines_,
             .lanes = s_.lanes,
             .image = image(),
             .group = group(),
-            .line = var(line_)};
+            .line = var(line_),
+            .padding = correction_.zero_in_panel(form_),
+            .fills_lines = correction_.needed()};
   }
 
   // ---- filters ----
@@ -204,29 +215,42 @@ class Lowering {
   Expr step(const Expr& now, const Expr& row, const Expr& tap, const Expr& channel) const {
     return s_.taps == 1 ? (row * now + channel) * conv_.s + tap : (row * conv_.s + tap) * now + channel;
   }
+  /// Elements of a step.
+  std::int64_t step_elements() const { return shape_.nr * form_.group; }
   /// Index of the output channels of a panel for the first step of the block that begins at channel `first`.
   Expr filters_at(const Expr& of_group, const Expr& panel, const Expr& first) const {
-    return (of_group * shape_.panels + panel) * panel_elements() + first * (conv_.r * conv_.s * shape_.nr);
+    return (of_group * shape_.panels + panel) * panel_elements() +
+           first * (conv_.r * conv_.s * step_elements());
   }
+  // Channels are counted one by one here, with those that fill the last group.
   Block pack_filters() {
     const VarId part = b_.var("u_part"), c = b_.var("u_c"), r = b_.var("u_r"), s = b_.var("u_s"),
                 column = b_.var("u_column"), k = b_.var("u_k");
+    const std::int64_t channels = conv_.c / conv_.groups;
     const Expr of_group = var(part) / shape_.panels, panel = var(part) % shape_.panels;
     const Expr source = of_group * shape_.filters + var(k);
     const Expr from = view_.filter_element(source, var(c), view_.stored_tap(var(r), var(s)));
-    const Expr first = var(c) / shape_.cc * shape_.cc;
+    const Expr channel = var(c) / form_.group, first = channel / shape_.cc * shape_.cc;
     const Expr to = filters_at(of_group, panel, first) +
-                    step(channels_from(first), var(r), var(s), var(c) - first) * shape_.nr + var(column);
-    Block body = block(Store{u_, to, load(f_, from), 1, std::nullopt});
-    if (shape_.filters % shape_.nr != 0)
-      body = block(If{lt(var(k), integer(shape_.filters)), body,
-                      block(Store{u_, to, Float{0, DType::kF32}, 1, std::nullopt})});
+                    step(channels_from(first), var(r), var(s), channel - first) * step_elements() +
+                    var(column) * form_.group + var(c) % integer(form_.group);
+    Block body = block(Store{u_, to, form_.in_second_panel(load(f_, from)), 1, std::nullopt});
+    Expr exists = integer(1);
+    if (shape_.filters % shape_.nr != 0) exists = lt(var(k), integer(shape_.filters));
+    if (channels % form_.group != 0) exists = logical_and(exists, lt(var(c), integer(channels)));
+    if (!as_constant(exists))
+      body = block(If{exists, body, block(Store{u_, to, zero(form_.second_panel), 1, std::nullopt})});
     body.push_front(Let{k, panel * shape_.nr + var(column)});
     body = block(loop(column, shape_.nr, LoopKind::kSerial, body));
     body = block(loop(s, conv_.s, LoopKind::kSerial, body));
     body = block(loop(r, conv_.r, LoopKind::kSerial, body));
-    return block(loop(part, conv_.groups * shape_.panels, LoopKind::kParallel,
-                      block(loop(c, shape_.channels, LoopKind::kSerial, body))));
+    body = block(loop(c, shape_.channels * form_.group, LoopKind::kSerial, body));
+    const std::int64_t steps = shape_.channels * conv_.r * conv_.s;
+    if (correction_.needed())
+      body.push_back(cpu::sum_columns(b_, form_,
+                                      {u_, u_sums_, var(part) * panel_elements(), var(part) * shape_.nr,
+                                       shape_.nr, integer(steps), steps}));
+    return block(loop(part, conv_.groups * shape_.panels, LoopKind::kParallel, body));
   }
 
   // ---- products ----
@@ -257,17 +281,18 @@ class Lowering {
         integer(conv_.r),
         (max(integer(conv_.pad_top + lines) - down, integer(0)) + (conv_.dilation_h - 1)) / conv_.dilation_h);
   }
-  Expr first_row() const { return conv_.pad_top == 0 ? integer(0) : rows_before(0); }
+  // Lines that are filled take part.
+  Expr first_row() const { return conv_.pad_top == 0 || correction_.needed() ? integer(0) : rows_before(0); }
   Expr rows_now() const {
     const bool whole =
         (conv_.out_h() - 1) * conv_.stride_h + (conv_.r - 1) * conv_.dilation_h < conv_.h + conv_.pad_top;
-    if (whole && conv_.pad_top == 0) return integer(conv_.r);
+    if ((whole && conv_.pad_top == 0) || correction_.needed()) return integer(conv_.r);
     return max((whole ? integer(conv_.r) : rows_before(conv_.h)) - var(first_r_), integer(0));
   }
 
   /// `rows` pixels x `columns` output channels, over the current block of input channels.
   Block micro_kernel(std::int64_t rows, std::int64_t columns) {
-    cpu::RegisterTile tile(b_, rows, columns, s_.lanes);
+    cpu::RegisterTile tile(b_, rows, columns, s_.lanes, form_);
     const Expr channel = group() * shape_.filters + var(panel_) * shape_.nr;
     const BufferId out = keeps_sums() ? sums_ : y_;
     const auto out_at = [&](Expr column) {
@@ -284,16 +309,21 @@ class Lowering {
     result.push_back(products(tile));
     const auto finish = [&](Expr sums, Expr column, std::optional<Expr> active) {
       const Expr at = out_at(column);
-      return epilogue_.of(sums, {channel + column, true, at, lanes(), active});
+      if (correction_.needed()) sums = correction_.corrected(sums, sums_of_filters(column), lanes());
+      if (keeps_sums()) return sums;
+      return epilogue_.stored(epilogue_.of(sums, {channel + column, true, at, lanes(), active}));
     };
-    if (keeps_sums() || epilogue_.empty())
-      result.push_back(tile.store_c(out, out_at));
-    else if (channel_blocks() == 1)
+    const bool finishes = !keeps_sums() && !epilogue_.empty();
+    if (channel_blocks() == 1 || (!finishes && !correction_.needed()))
       result.push_back(tile.store_c(out, out_at, finish));
     else
       result.push_back(If{lt(var(cb_), integer(channel_blocks() - 1)), block(tile.store_c(out, out_at)),
                           block(tile.store_c(out, out_at, finish))});
     return result;
+  }
+  /// A vector of the current panel, from `column` on.
+  Expr sums_of_filters(const Expr& column) const {
+    return load(u_sums_, (group() * shape_.panels + var(panel_)) * shape_.nr + column, lanes());
   }
   Stmt products(cpu::RegisterTile& tile) {
     const VarId r = b_.var("r"), c = b_.var("c"), s = b_.var("s");
@@ -301,13 +331,15 @@ class Lowering {
     const Expr row = var(first_r_) + var(r);
     const Expr pixel = (var(it_) * s_.mr + tile.row()) * (conv_.stride_w / shape_.step_w) +
                        var(s) * (conv_.dilation_w / shape_.step_w);
-    const Expr value =
-        load(in.buffer, in.line + row * (conv_.dilation_h / shape_.step_h) * in.line_stride +
-                            (first_channel() + var(c)) * in.channel_stride + pixel * in.pixel_stride);
+    const Expr value = load(in.buffer,
+                            in.line + row * (conv_.dilation_h / shape_.step_h) * in.line_stride +
+                                (first_channel() + var(c)) * in.channel_stride + pixel * in.pixel_stride,
+                            static_cast<int>(form_.group));
     const Expr channels = channels_from(first_channel()), now = step(channels, row, var(s), var(c));
     const Expr first = filters_at(group(), var(panel_), first_channel());
-    Block tap =
-        tile.step(b_, u_, [&](Expr column) { return first + now * shape_.nr + column; }, false, value);
+    Block tap = tile.step(
+        b_, u_, [&](Expr column) { return first + now * step_elements() + column * form_.group; }, false,
+        value);
     if (s_.prefetch == 1) tap.push_back(prefetch(tile, first, channels * (conv_.r * conv_.s), now));
     Stmt line = s_.taps == 1
                     ? loop_to(c, channels, shape_.cc, block(loop(s, conv_.s, LoopKind::kUnrolled, tap)))
@@ -319,7 +351,7 @@ class Lowering {
     const std::int64_t share = ceil_div(shape_.nr, shape_.rows * tiles_of_line());
     const Expr kernel = var(y_in_block_) * tiles_of_line() + var(it_);
     return tile.prefetch_b(u_, ceil_div(share, cpu::kLineFloats), [&](Expr column) {
-      return first + steps * shape_.nr + (kernel * steps + now) * share + column;
+      return first + steps * step_elements() + ((kernel * steps + now) * share + column) * form_.group;
     });
   }
 
@@ -330,7 +362,9 @@ class Lowering {
     if (shape_.filters % shape_.nr == 0) return integer(shape_.nr);
     return min(integer(shape_.nr), integer(shape_.filters) - var(panel_) * shape_.nr);
   }
-  /// With nchw the pooled sums take the others' place, but where windows overlap.
+  /// Of what is transposed on its way to an nchw image.
+  DType behind_pool_type() const { return pools() ? DType::kF32 : form_.sums; }
+  /// With nchw the pooled sums take the others' place, but where windows overlap or these are integers.
   BufferId behind_pool() const { return shape_.pooled_elements > 0 ? pooled_ : sums_; }
   Stmt pool() {
     cpu::PooledSums pooled;
@@ -350,35 +384,41 @@ class Lowering {
   Block write_lines() {
     cpu::ChannelSums sums;
     sums.sums = behind_pool(), sums.lines = y_lines_, sums.to = y_, sums.lanes = s_.lanes;
-    sums.stride = shape_.nr;
+    sums.stride = shape_.nr, sums.type = behind_pool_type();
+    sums.finish = [&](Expr of_channel, const EpiloguePlace& place) {
+      return epilogue_.stored(pools() ? of_channel : epilogue_.of(of_channel, place));
+    };
     sums.pixels = lines_out() * out_.width, sums.most_pixels = most_pixels();
     sums.channels = channels_now(), sums.most_channels = shape_.nr;
     sums.first_channel = group() * shape_.filters + var(panel_) * shape_.nr;
     sums.target = [&](const Expr& channel) {
       return ((image() * conv_.k + channel) * out_.height + first_line_out()) * out_.width;
     };
-    return cpu::store_by_channel(b_, sums, pools() ? FusedEpilogue() : epilogue_);
+    return cpu::store_by_channel(b_, sums);
   }
 
   ConvView view_;
   const Conv2d& conv_;
   Conv2dOcSchedule s_;
+  const cpu::DotForm& form_;
+  cpu::Correction correction_;
   PoolWindows windows_;
   Conv2dOcShape shape_;
   ImageSize out_;
   KernelBuilder b_;
   FusedEpilogue epilogue_;
-  BufferId x_{}, f_{}, y_{}, u_{}, lines_{}, sums_{}, pooled_{}, y_lines_{};
+  BufferId x_{}, f_{}, y_{}, u_{}, u_sums_{}, lines_{}, sums_{}, pooled_{}, y_lines_{};
   VarId part_{}, image_{}, group_{}, block_{}, first_window_{}, line_{}, jt_{}, panel_{}, cb_{},
       y_in_block_{}, first_r_{}, it_{};
 };
 
-Kernel lower_conv2d_oc_cpu(const Workload& workload, const Conv2dOcSchedule& schedule, const Limits&) {
-  return Lowering(workload, schedule).kernel();
+Kernel lower_conv2d_oc_cpu(const Workload& workload, const Conv2dOcSchedule& schedule, const Limits& limits) {
+  return Lowering(workload, schedule, *cpu::dot_form(workload, limits)).kernel();
 }
 
-std::optional<std::string> why_not(const Workload& workload, const Limits&) {
-  if (auto reason = cpu::why_not_cpu(workload)) return reason;
+std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
+  if (auto reason = cpu::why_no_form(workload, limits)) return reason;
+  if (is_gated(workload.epilogue)) return kNoGate;
   const Conv2d& conv = workload.conv2d();
   if (conv.groups > 1 && conv.groups == conv.c && conv.groups == conv.k)
     return "its vectors run across output channels of one group, and here a group has one";
@@ -393,7 +433,8 @@ Template conv2d_oc_cpu_template() {
        .target = Target::kCpu,
        .why_not = why_not,
        .op = Operator::kConv2d,
-       .pools = ServedPools::kAny});
+       .pools = ServedPools::kAny,
+       .reads = {"math", "zero"}});
 }
 
 }  // namespace lehr

@@ -11,16 +11,21 @@ namespace lehr {
 struct OcCopy {
   const Conv2d& conv;
   const Conv2dOcShape& shape;
+  const cpu::DotForm& form;
   ir::BufferId from{}, to{};  ///< the input; scratch memory of shape.copy_elements
   std::int64_t lanes = 16;
   ir::Expr image = ir::integer(0), group = ir::integer(0);
   ir::Expr line = ir::integer(0);  ///< the block's first output line
+  /// What lies outside of the image counts as: an element of the copy, of value zero.
+  ir::Expr padding = ir::zero(DType::kF32);
+  bool fills_lines = false;  ///< also those above and below the image
 };
 
-/// Zeroes the lines' ends, once and for all: copy_input() writes nothing there. Empty where there are none.
+/// Fills the lines' ends, once and for all: copy_input() writes nothing there. Empty where there are none.
 ir::Block clear_margins(ir::KernelBuilder& builder, const OcCopy& copy);
 
-/// Copies the lines that lie in the image; those above and below it are left as they are.
+/// Copies the lines that lie in the image; those above and below it are left as they are, or filled. Of a
+/// form that is not plain: groups of channels, side by side along the lines (nchw) or in the pixels (nhwc).
 ir::Stmt copy_input(ir::KernelBuilder& builder, const OcCopy& copy);
 
 }  // namespace lehr

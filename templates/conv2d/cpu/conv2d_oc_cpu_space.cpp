@@ -4,6 +4,7 @@
 
 #include "templates/shared/conv_view.h"
 #include "templates/shared/cpu_common.h"
+#include "templates/shared/register_tile.h"
 
 namespace lehr {
 namespace {
@@ -41,20 +42,31 @@ std::int64_t kept_step(std::int64_t taps, std::int64_t stride, std::int64_t dila
   return taps == 1 || dilation % stride == 0 ? stride : 1;
 }
 
-std::int64_t scratch_bytes(const Conv2d& conv, const Conv2dOcSchedule& s, const PoolWindows& windows) {
-  const Conv2dOcShape shape = conv2d_oc_shape(conv, s, windows);
-  return 4 * (shape.copy_elements + 2 * shape.sums_elements);
+std::int64_t scratch_bytes(const Conv2d& conv, const Conv2dOcSchedule& s, const PoolWindows& windows,
+                           const cpu::DotForm& form) {
+  const Conv2dOcShape shape = conv2d_oc_shape(conv, s, windows, form);
+  return size_of(form.first_panel) * shape.copy_elements + 8 * shape.sums_elements;
+}
+
+/// Between blocks of channels the sums of an nhwc image wait in it, unless they are of another type.
+Values channel_blocks(const Workload& workload, std::int64_t channels, const cpu::DotForm& form) {
+  const Conv2d& conv = workload.conv2d();
+  const bool waits = conv.layout == ImageLayout::kNchw || window_of(workload.epilogue) > 1;
+  Values values = cpu::up_to(channels, channel_steps());
+  return waits || conv.output == form.sums ? values : Values{values.back()};
 }
 
 using S = Conv2dOcSchedule;
 
-void tile_knobs(Knobs<S>& k, const Conv2d& conv, const PoolWindows& windows, const Limits& limits) {
+void tile_knobs(Knobs<S>& k, const Conv2d& conv, const PoolWindows& windows, const cpu::DotForm& form,
+                const Limits& limits) {
   const std::int64_t filters = conv.k / conv.groups, width = conv.out_w();
   k.knob(&S::mr, "mr", "pixels of a line in registers", cpu::register_rows(width));
   k.knob(&S::nv, "nv", "vectors of output channels in registers",
          cpu::register_vectors(filters, limits, {1, 2, 3, 4, 5, 6}));
-  k.forbid("needs more vector registers than there are",
-           [=](const S& s) { return !cpu::fits_registers(s.mr, s.nv, limits); });
+  k.forbid("needs more vector registers than there are", [=, groups = !form.is_plain()](const S& s) {
+    return !cpu::fits_registers(s.mr, s.nv, limits) || (groups && cpu::streams_b(s.mr, s.nv));
+  });
   k.forbid("too few accumulators to hide the latency of a multiply-add", [=](const S& s) {
     const std::int64_t vectors = std::min<std::int64_t>(ceil_div(filters, s.lanes), 6);
     return cpu::too_few_accumulators(s.mr, s.nv, width, vectors);
@@ -70,9 +82,11 @@ void tile_knobs(Knobs<S>& k, const Conv2d& conv, const PoolWindows& windows, con
 
 }  // namespace
 
-Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s, const PoolWindows& windows) {
+Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s, const PoolWindows& windows,
+                              const cpu::DotForm& form) {
   Conv2dOcShape shape;
-  shape.channels = conv.c / conv.groups, shape.filters = conv.k / conv.groups;
+  shape.group = form.group;
+  shape.channels = form.groups(conv.c / conv.groups), shape.filters = conv.k / conv.groups;
   shape.nr = s.nv * s.lanes;
   shape.panels = ceil_div(shape.filters, shape.nr);
   shape.owned_panels = s.split == 1 ? ceil_div(shape.panels, s.threads) : shape.panels;
@@ -86,10 +100,10 @@ Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s, con
   }
   shape.lines_in = ((shape.rows - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h) / shape.step_h + 1;
   shape.width_in = ((conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w) / shape.step_w + 1;
-  shape.copy_elements = s.copy == 1 ? shape.lines_in * shape.width_in * shape.channels : 0;
+  shape.copy_elements = s.copy == 1 ? shape.lines_in * shape.width_in * shape.channels * form.group : 0;
   const bool is_nchw = conv.layout == ImageLayout::kNchw;
   if (is_nchw || windows.window > 1) shape.sums_elements = shape.rows * conv.out_w() * shape.nr;
-  if (is_nchw && !windows.are_apart())
+  if (is_nchw && windows.window > 1 && (!windows.are_apart() || form.sums != DType::kF32))
     shape.pooled_elements = shape.lines / windows.stride * windows.over(conv.out_w()) * shape.nr;
   return shape;
 }
@@ -97,10 +111,11 @@ Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s, con
 void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
   const PoolWindows windows = windows_of(workload.epilogue);
-  const std::int64_t stride = windows.stride, channels = conv.c / conv.groups;
+  const cpu::DotForm& form = *cpu::dot_form(workload, limits);
+  const std::int64_t stride = windows.stride, channels = form.groups(conv.c / conv.groups);
   cpu::thread_knobs(k, limits, conv.n > 1,
                     "what the threads share out: 0 lines, 1 output channels, 2 images");
-  tile_knobs(k, conv, windows, limits);
+  tile_knobs(k, conv, windows, form, limits);
   k.knob(&S::lines, "lines", "output lines of one block; the last value covers all",
          line_values({most_lines(conv, 1, windows), most_lines(conv, limits.cores, windows)}, stride));
   k.only([=](const S& s) {
@@ -108,12 +123,12 @@ void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const
     return cpu::is_up_to(s.lines / stride, most / stride, line_steps());
   });
   k.knob(&S::cc, "cc", "input channels of one block; the last value covers all",
-         cpu::up_to(channels, channel_steps()));
+         channel_blocks(workload, channels, form));
   k.knob(&S::copy, "copy", "input: 0 read where it is, 1 a block's lines are copied",
-         needs_copy(conv) ? Values{1} : Values{0, 1});
-  k.forbid("its copies of the input and of the output are too large", [=](S s) {
+         needs_copy(conv) || !form.is_plain() ? Values{1} : Values{0, 1});
+  k.forbid("its copies of the input and of the output are too large", [=, &form](S s) {
     s.threads = 1, s.split = 0;  // as if a part had all lines
-    return s.lines > stride && scratch_bytes(conv, s, windows) > kMaxScratchBytes;
+    return s.lines > stride && scratch_bytes(conv, s, windows, form) > kMaxScratchBytes;
   });
   k.knob(&S::taps, "taps", "innermost loop: 0 channels, 1 a filter's line, unrolled",
          conv.s == 1 ? Values{0} : Values{0, 1});
@@ -134,7 +149,8 @@ Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits
   Conv2dOcSchedule s;
   s.threads = cpu::default_threads(workload, limits);
   s.lanes = cpu::lane_counts(limits).back();
-  const std::int64_t filters = conv.k / conv.groups, channels = conv.c / conv.groups;
+  const cpu::DotForm& form = *cpu::dot_form(workload, limits);
+  const std::int64_t filters = conv.k / conv.groups, channels = form.groups(conv.c / conv.groups);
   if (filters <= s.lanes / 2) s.lanes = cpu::lane_counts(limits).front();
   s.taps = conv.s > 1 && limits.vector_registers >= 32 ? 1 : 0;
   const cpu::Tiling tiling = cpu::fastest_tiling(conv.out_w(), filters, s.lanes, s.taps, limits);
@@ -145,10 +161,12 @@ Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits
   const std::int64_t half_l2 = (limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20) / 2;
   s.cc = channels;
   while (s.cc > 4 && 4 * s.cc * conv.r * conv.s * s.nv * s.lanes > half_l1) s.cc = ceil_div(s.cc, 2);
-  s.copy = needs_copy(conv) || kept_step(conv.s, conv.stride_w, conv.dilation_w) > 1 ? 1 : 0;
+  s.copy =
+      needs_copy(conv) || !form.is_plain() || kept_step(conv.s, conv.stride_w, conv.dilation_w) > 1 ? 1 : 0;
   s.prefetch = 1;
-  s.lines = conv2d_oc_shape(conv, s, windows).owned_lines;
-  while (s.lines > windows.stride && scratch_bytes(conv, s, windows) > (s.copy == 1 ? half_l2 : 2 * half_l1))
+  s.lines = conv2d_oc_shape(conv, s, windows, form).owned_lines;
+  while (s.lines > windows.stride &&
+         scratch_bytes(conv, s, windows, form) > (s.copy == 1 ? half_l2 : 2 * half_l1))
     s.lines = ceil_div(s.lines / windows.stride, 2) * windows.stride;
   return s;
 }

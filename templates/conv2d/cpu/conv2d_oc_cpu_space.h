@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "space/knobs.h"
+#include "templates/shared/dot_form.h"
 #include "workload/workload.h"
 
 namespace lehr {
@@ -31,7 +32,8 @@ struct Conv2dOcSchedule {
   std::int64_t prefetch = 0;
 };
 
-/// What follows from a convolution and a schedule; channels and filters are those of one group. Lines are
+/// What follows from a convolution and a schedule; channels and filters are those of one group, and channels
+/// are counted in groups of the form that multiplies them, here and in the schedule. Lines are
 /// counted by the strides of a pool's windows, of which the convolution has no pixel beyond the last
 /// (pooled_part()): where windows overlap, a block has as many lines more as its last one needs, which the
 /// next block computes again.
@@ -57,13 +59,14 @@ struct Conv2dOcShape {
   std::int64_t width_in = 1;
   /// Of the copied lines.
   std::int64_t copy_elements = 0;
+  std::int64_t group = 1;  ///< DotForm::group
   /// Of the block's outputs of one panel, where y does not hold them.
   std::int64_t sums_elements = 0;
   /// Of what windows make of them, where neither y nor the sums' place does.
   std::int64_t pooled_elements = 0;
 };
 Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& schedule,
-                              const PoolWindows& windows);
+                              const PoolWindows& windows, const cpu::DotForm& form);
 
 void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const Limits& limits);
 Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits);

@@ -326,7 +326,10 @@ class Lowering {
     sums.target = [&](const Expr& k) {
       return ((image() * conv_.k + k) * size_.height + var(y)) * size_.width;
     };
-    return cpu::store_by_channel(b_, sums, window_ > 1 ? FusedEpilogue() : epilogue_);
+    sums.finish = [&](Expr of_channel, const EpiloguePlace& place) {
+      return window_ > 1 ? of_channel : epilogue_.of(of_channel, place);
+    };
+    return cpu::store_by_channel(b_, sums);
   }
 
   Conv2d conv_;  ///< what a pool leaves out is not in it

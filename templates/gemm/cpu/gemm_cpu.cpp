@@ -30,6 +30,12 @@ struct Lowering {
   Expr k_extent() const { return n.k_extent() * group(); }
   std::int64_t kc() const { return n.kc() * group(); }
 
+  /// Elements that a group of the current block has, or more.
+  Expr group_left(const Expr& of_block) const {
+    if (k % group() == 0) return integer(group());
+    return integer(k) - (var(n.k0) + of_block) * group();
+  }
+
   Expr batch_offset(std::int64_t elements) const {
     return n.p.batch == 1 ? integer(0) : var(n.batch) * elements;
   }
@@ -66,9 +72,7 @@ struct Lowering {
            column % integer(kLine) * group();
   }
   /// Of a column.
-  Expr u_sum(const Expr& j) const {
-    return n.matrix() * (u_panels() * cpu::kLineFloats) + var(n.column) + j;
-  }
+  Expr u_sum(const Expr& j) const { return n.matrix() * (u_panels() * cpu::kLineFloats) + var(n.column) + j; }
 };
 
 /// What `take` makes of element k of B where it exists, else of zero.
@@ -81,21 +85,6 @@ Block of_b(const Lowering& l, const Expr& k, const Expr& column, const Expr& fro
   if (l.k % l.group() != 0) exists = logical_and(exists, lt(k, integer(l.k)));
   if (as_constant(exists)) return element;
   return block(If{exists, element, block(take(zero(n.form->second_panel)))});
-}
-
-/// The sums of the columns of a panel that was just filled, from its elements.
-Stmt sum_columns(KernelBuilder& builder, const GemmNest& n, BufferId panel, const Expr& panel_at,
-                 BufferId sums, const Expr& sums_at, std::int64_t columns, const Expr& groups,
-                 std::int64_t most_groups) {
-  const VarId j = builder.var("sum_j"), k = builder.var("sum_k"), e = builder.var("sum_e");
-  const std::int64_t group = n.form->group;
-  const Expr sum = sums_at + var(j);
-  const Expr element =
-      load(panel, panel_at + var(k) * (columns * group) + var(j) * group + var(e));
-  Stmt add = Store{sums, sum, load(sums, sum) + cast(DType::kS32, element), 1, std::nullopt};
-  return loop(j, columns, LoopKind::kSerial,
-              block(Store{sums, sum, integer(0), 1, std::nullopt},
-                    loop_to(k, groups, most_groups, block(loop(e, group, LoopKind::kSerial, block(add))))));
 }
 
 // Columns that do not exist are zero, so that the micro-kernel needs no mask on B. Element by element,
@@ -119,23 +108,26 @@ Block prepack_b(Lowering& l) {
   const auto over_line = [&](const Block& body) { return block(loop(j, kLine, LoopKind::kSerial, body)); };
   Block body = n.p.b == Layout::kRow ? over_k(over_line(element)) : over_line(over_k(element));
   if (n.correction.needed())
-    body.push_back(sum_columns(n.builder, n, l.u, panel, l.u_sums, var(part) * kLine, kLine, integer(n.p.k), n.p.k));
+    body.push_back(cpu::sum_columns(n.builder, *n.form,
+                                    {l.u, l.u_sums, panel, var(part) * kLine, kLine, integer(n.p.k), n.p.k}));
   return block(loop(part, n.p.batch * l.u_panels(), LoopKind::kParallel, body));
 }
 
-/// A panel of groups, element by element; what there is not is zero.
-Block pack_groups_of_b(Lowering& l, const Expr& panel) {
+/// A panel of groups. Columns that do not exist are left as they are: nobody stores their sums.
+Stmt pack_groups_of_b(Lowering& l, const Expr& panel) {
   GemmNest& n = l.n;
-  const VarId k = n.builder.var("pb_k"), j = n.builder.var("pb_j");
-  const Expr to =
-      panel + var(k) / l.group() * (n.nr() * l.group()) + var(j) * l.group() + var(k) % integer(l.group());
-  Block element = of_b(l, l.first_k() + var(k), var(n.column) + var(j), l.b_element(var(k), var(j)),
-                       [&](const Expr& value) { return Store{l.b_panel, to, value, 1, std::nullopt}; });
-  const auto over_k = [&](const Block& body) { return block(loop_to(k, l.k_extent(), l.kc(), body)); };
-  const auto over_columns = [&](const Block& body) {
-    return block(loop(j, n.nr(), LoopKind::kSerial, body));
-  };
-  return n.p.b == Layout::kRow ? over_k(over_columns(element)) : over_columns(over_k(element));
+  const VarId k = n.builder.var("pb_k");
+  const bool by_rows = n.p.b == Layout::kRow;
+  cpu::GroupCopy copy;
+  copy.from = l.operands.b, copy.to = l.b_panel;
+  copy.source = l.b_element(var(k) * l.group(), integer(0));
+  copy.target = panel + var(k) * (n.nr() * l.group());
+  copy.count = n.p.n % n.nr() == 0 ? integer(n.nr()) : min(integer(n.nr()), integer(n.p.n) - var(n.column));
+  copy.most_count = n.nr();
+  copy.from_step = by_rows ? 1 : l.k, copy.line_step = by_rows ? n.p.n : 1;
+  copy.lines = l.group_left(var(k));
+  copy.to_step = l.group();
+  return loop_to(k, n.k_extent(), n.kc(), block(cpu::copy_second_groups(*n.form, copy)));
 }
 
 // Panels of the block that jc and pc name: b_panel[jt][k][0..nr).
@@ -149,10 +141,10 @@ Stmt pack_b(Lowering& l, const Expr& tiles) {
   Block copy;
   copy.push_back(Let{n.column, n.column_of(var(tile))});
   if (!n.form->is_plain()) {
-    append(copy, pack_groups_of_b(l, panel));
+    copy.push_back(pack_groups_of_b(l, panel));
     if (n.correction.needed())
-      copy.push_back(
-          sum_columns(n.builder, n, l.b_panel, panel, l.sums, var(tile) * nr, nr, n.k_extent(), n.kc()));
+      copy.push_back(cpu::sum_columns(n.builder, *n.form,
+                                      {l.b_panel, l.sums, panel, var(tile) * nr, nr, n.k_extent(), n.kc()}));
   } else if (n.p.b == Layout::kRow) {
     const int lanes = static_cast<int>(n.s.lanes);
     const Expr target = panel + var(k) * nr + var(j) * n.s.lanes;
@@ -189,23 +181,28 @@ Stmt pack_a(Lowering& l, const Expr& tiles) {
     const int lanes = static_cast<int>(n.s.lanes);
     const Expr at = var(k) * n.s.lanes;
     const bool whole = l.kc() % n.s.lanes == 0 && l.k % n.s.lanes == 0;
-    Expr value = whole ? load(l.operands.a, l.a_element(var(i), at), lanes)
-                       : load_active(l.operands.a, l.a_element(var(i), at), lanes,
-                                     integer(l.k) - l.first_k() - at);
+    Expr value =
+        whole ? load(l.operands.a, l.a_element(var(i), at), lanes)
+              : load_active(l.operands.a, l.a_element(var(i), at), lanes, integer(l.k) - l.first_k() - at);
     value = n.form->in_first_panel(value, lanes);
     Stmt move = Store{l.a_panel, l.a_panel_element(var(tile), var(i), at), value, lanes, std::nullopt};
     // Whole vectors end with the block: behind the last one of k there may be no memory.
     Stmt row = whole ? loop_to(k, l.k_extent() / n.s.lanes, l.kc() / n.s.lanes, block(move))
                      : loop(k, ceil_div(l.kc(), n.s.lanes), LoopKind::kSerial, block(move));
     copy.push_back(loop_to(i, rows, n.s.mr, block(row)));
+  } else if (n.form->is_plain()) {
+    Stmt move = Store{l.a_panel, l.a_panel_element(var(tile), var(i), var(k)),
+                      load(l.operands.a, l.a_element(var(i), var(k))), 1, std::nullopt};
+    copy.push_back(loop_to(k, n.k_extent(), n.kc(), block(loop_to(i, rows, n.s.mr, block(move)))));
   } else {
-    const Expr to = l.a_panel_element(var(tile), var(i), var(k));
-    Expr value = n.form->in_first_panel(load(l.operands.a, l.a_element(var(i), var(k))), 1);
-    Block move = block(Store{l.a_panel, to, value, 1, std::nullopt});
-    if (l.k % l.group() != 0)  // what there is not adds nothing, since B is zero there
-      move = block(If{lt(l.first_k() + var(k), integer(l.k)), move,
-                      block(Store{l.a_panel, to, zero(n.form->first_panel), 1, std::nullopt})});
-    copy.push_back(loop_to(k, l.k_extent(), l.kc(), block(loop_to(i, rows, n.s.mr, move))));
+    cpu::GroupCopy groups;
+    groups.from = l.operands.a, groups.to = l.a_panel;
+    groups.source = l.a_element(integer(0), var(k) * l.group());
+    groups.target = l.a_panel_element(var(tile), integer(0), var(k) * l.group());
+    groups.count = rows, groups.most_count = n.s.mr;
+    groups.line_step = n.p.m, groups.to_step = n.a_row_stride();
+    groups.lines = l.group_left(var(k));
+    copy.push_back(loop_to(k, n.k_extent(), n.kc(), block(cpu::copy_first_groups(*n.form, groups))));
   }
   return loop_to(tile, tiles, n.mc(), copy);
 }

@@ -88,9 +88,7 @@ Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool an
     const auto pair_at = [&](const Expr& column) {
       return n.c_at(var(n.row) + tile.row(), var(n.column) / 2) + column;
     };
-    const auto gate = [&](Expr even, Expr odd) {
-      return n.epilogue.stored(n.epilogue.gate(even, odd));
-    };
+    const auto gate = [&](Expr even, Expr odd) { return n.epilogue.stored(n.epilogue.gate(even, odd)); };
     result.push_back(tile.store_pairs(n.builder, n.c, pair_at, finished, gate));
   } else if ((n.epilogue.empty() && !n.correction.needed()) || n.k_blocks() == 1) {
     result.push_back(tile.store_c(n.c, c_at, finish));
@@ -110,7 +108,8 @@ Block tile_body(GemmNest& n) {
   const std::int64_t full_columns = n.p.n / n.nr(), tail_columns = n.p.n % n.nr();
   const auto over_columns = [&](std::int64_t rows) {
     const bool is_rare = rows == tail_rows && full_rows >= kManyRowTiles;
-    const bool shares = n.masks_are_free && n.form->is_plain() && is_rare && full_columns > 0 && tail_columns > 0;
+    const bool shares =
+        n.masks_are_free && n.form->is_plain() && is_rare && full_columns > 0 && tail_columns > 0;
     if (n.s.masked != 0 || shares) return micro_kernel(n, rows, n.nr(), true);
     Block inner, edge;
     if (full_columns > 0) inner = micro_kernel(n, rows, n.nr(), false);

@@ -87,15 +87,13 @@ struct GemmNest {
   /// The first row or column of a tile of the current block.
   ir::Expr row_of(const ir::Expr& tile) const;
   ir::Expr column_of(const ir::Expr& tile) const;
-  /// Of the rows of A that are packed as rows, in elements: whole vectors, and an odd number of cache lines so
-  /// that they fall into all sets. At least a vector longer than a row.
+  /// Of the rows of A that are packed as rows, in elements: whole vectors, and an odd number of cache lines
+  /// so that they fall into all sets. At least a vector longer than a row.
   std::int64_t a_row_stride() const {
     if (form->is_plain()) return ceil_div(kc(), 32) * 32 + 16;
     const std::int64_t line = 64 / size_of(form->first_panel);
     return ((ceil_div(kc() * form->group, line) + 1) | 1) * line;
   }
-  /// Whether C can hold sums between blocks of k.
-  bool keeps_sums_in_c() const { return !p.gated && p.c_type == form->sums; }
 };
 
 /// Names the kernel and the schedule, and makes the loop variables.

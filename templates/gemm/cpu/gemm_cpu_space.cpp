@@ -40,10 +40,9 @@ void tile_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits
   // Value lists hold what some valid config can take and little else: sampling rejects whole draws.
   k.knob(&S::nv, "nv", "vectors of a row of C in registers",
          cpu::register_vectors(p.n, limits, {1, 2, 3, 4, 5, 6, 8}));
-  k.forbid("needs more vector registers than there are",
-           [=](const S& s) {
-             return !cpu::fits_registers(s.mr, s.nv, limits) || (groups && cpu::streams_b(s.mr, s.nv));
-           });
+  k.forbid("needs more vector registers than there are", [=](const S& s) {
+    return !cpu::fits_registers(s.mr, s.nv, limits) || (groups && cpu::streams_b(s.mr, s.nv));
+  });
   k.forbid("a tile is wider than the matrix",
            [=](const S& s) { return s.nv > 1 && (s.nv - 1) * s.lanes >= p.n; });
   k.forbid("too few accumulators to hide the latency of a multiply-add", [=](const S& s) {

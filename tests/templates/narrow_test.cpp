@@ -1,0 +1,57 @@
+// bf16 and 8-bit integers on the CPU: the kernels of every family that multiplies them, compiled and run, are
+// right on odd shapes, whether the text is that of a processor with the instructions or of one without.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "cpu_problems.h"
+#include "cpu_runs.h"
+#include "templates/catalog.h"
+
+namespace lehr {
+namespace {
+
+using lehr::testing::convolutions;
+using lehr::testing::expect_right;
+using lehr::testing::fused;
+using lehr::testing::nhwc_convolutions;
+using lehr::testing::shapes;
+
+std::vector<std::string> with(const std::vector<std::string>& texts, const std::string& types) {
+  std::vector<std::string> all;
+  for (const std::string& text : texts)
+    if (text.find("4096") == std::string::npos) all.push_back(text + types);
+  return all;
+}
+
+TEST(Narrow, ProductsOfBf16AreRight) {
+  expect_right(with(shapes(), " a=bf16 b=bf16 c=bf16"), 3, 1);
+  expect_right(with(shapes(), " a=bf16 b=bf16:row:constant c=f32"), 3, 2);
+  expect_right(with(shapes(), " a=bf16:column b=bf16:column:constant c=f32"), 2, 3);
+  expect_right(with(shapes(), " a=bf16 b=bf16:column c=bf16 epilogue=bias+relu"), 2, 4);
+}
+
+TEST(Narrow, ProductsOf8BitIntegersAreRightBitForBit) {
+  expect_right(with(shapes(), " a=u8 b=s8:row:constant c=s32 accum=s32"), 3, 5);
+  expect_right(with(shapes(), " a=s8 b=s8:row:constant c=s32 accum=s32"), 3, 6);
+  expect_right(with(shapes(), " a=s8:column b=s8:column c=s32 accum=s32"), 3, 7);
+  expect_right(with(shapes(), " a=u8 b=s8 c=s32 accum=s32"), 2, 8);
+}
+
+TEST(Narrow, ConvolutionsOfBf16AreRight) {
+  expect_right(with(convolutions(), " x=bf16 f=bf16 y=bf16"), 2, 11, fused, "conv2d_oc_cpu");
+  expect_right(with(nhwc_convolutions(), " x=bf16 f=bf16 y=f32"), 2, 12);
+  expect_right(with(nhwc_convolutions(), " x=bf16 f=bf16 y=bf16 epilogue=bias+relu"), 1, 13);
+}
+
+TEST(Narrow, ConvolutionsOf8BitIntegersAreRightBitForBit) {
+  expect_right(with(convolutions(), " x=u8 f=s8 y=s32 accum=s32"), 2, 14, fused, "conv2d_oc_cpu");
+  expect_right(with(convolutions(), " x=s8 f=s8 y=s32 accum=s32"), 2, 15, fused, "conv2d_oc_cpu");
+  expect_right(with(nhwc_convolutions(), " x=u8 f=s8 y=s32 accum=s32"), 2, 16);
+  expect_right(with(nhwc_convolutions(), " x=s8 f=s8 y=s32 accum=s32"), 2, 17);
+}
+
+}  // namespace
+}  // namespace lehr
