@@ -162,7 +162,7 @@ Expr Correction::corrected(Expr sums, Expr of_second, int lanes) const {
 Expr Correction::zero_in_panel(const DotForm& form) const {
   if (zero) return form.in_first_panel(load(*zero, integer(0)), 1);
   if (form.first == DType::kF32 || form.first == DType::kBF16) return ir::zero(form.first_panel);
-  return integer(form.offset);
+  return cast(form.first_panel, integer(form.offset));
 }
 
 }  // namespace lehr::cpu
