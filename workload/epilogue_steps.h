@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/dtype.h"
+#include "workload/draw.h"
 #include "workload/tolerance.h"
 
 namespace lehr {
@@ -83,6 +84,9 @@ struct EpilogueOperand {
   std::string_view name = {};  ///< "bias", "scale", "shift", "residual"
   OperandPer per = OperandPer::kChannel;
   OperandType type = OperandType::kUsual;
+  /// For a check, where not as usual. An operand of a step that computes in s32 is drawn in the unit of the
+  /// sums' deviation, or, a scale, per such a unit.
+  std::optional<Draw> draw = std::nullopt;
 };
 
 /// The elements of a step's operands that belong to one value.
@@ -107,11 +111,15 @@ struct EpilogueRow {
   bool of_integers = false;  ///< a dequant, or what needs one before it
   std::array<EpilogueOperand, 3> operands = {};
   double (*value)(double x, const StepNumbers& numbers, const StepOperands& operands) = nullptr;
+  /// Of a step that rounds to integers: value() before it does, for arguments that are not exact.
+  double (*before_rounding)(double x, const StepNumbers& numbers, const StepOperands& operands) = nullptr;
   /// Columns of a GEMM in pairs, the gate's and then the value's: this step of x[2 j] times x[2 j + 1] is
   /// column j of the output. Two products in one kernel, whose B holds their columns alternately.
   std::optional<EpilogueOp> gate = std::nullopt;
   /// Of a convolution: one of window x window neighbours (PoolWindows).
   double (*pooled)(std::span<const double> window) = nullptr;
+  /// In f32, with each operation rounded by itself, it is the same on every machine.
+  bool exact = false;
   /// Of the result, computed in arithmetic of this `epsilon` of such values, with operands as make_inputs()
   /// makes them. Of a gate it follows from the two factors.
   ErrorBound (*bound)(ErrorBound of, const StepNumbers& numbers, double epsilon) = nullptr;
@@ -155,6 +163,9 @@ inline constexpr double kUnits = 6;
 inline ErrorBound bound_stays(ErrorBound of, const StepNumbers&, double) {
   return of;
 }
+inline ErrorBound times(ErrorBound of, double factor) {
+  return {of.off * factor, of.largest * factor};
+}
 /// Of a sum with an operand.
 inline ErrorBound bound_of_sum(ErrorBound of, const StepNumbers&, double epsilon) {
   const double largest = of.largest + kLargestInput;
@@ -168,6 +179,13 @@ inline ErrorBound bound_of_smooth(ErrorBound of, const StepNumbers&, double epsi
 inline ErrorBound bound_of_saturating(ErrorBound of, const StepNumbers&, double epsilon) {
   return {of.off + kUnits * epsilon, 1};
 }
+
+/// What a check makes of sums of integers: values of this deviation in f32, more or less, as other steps have
+/// them; of these, integers that reach both ends of u8 and s8 now and then; and residuals about as large
+/// as 1.
+inline constexpr double kDequantized = 2, kQuantized = 24, kOfResidual = 0.02;
+inline constexpr Draw::Kind kScale = Draw::Kind::kScale;
+inline constexpr Draw kZeroPointDraw = {.kind = Draw::Kind::kZeroPoint};
 
 /// What a residual behind a dequant may be of, beside f32.
 inline constexpr DType kFloatResiduals[] = {DType::kBF16}, kQuantizedResiduals[] = {DType::kU8, DType::kS8};
@@ -184,6 +202,7 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
      .name = "bias",
      .operands = {{{"bias"}}},
      .value = [](double x, auto&, auto& with) { return x + with[0]; },
+     .exact = true,
      .bound = &bound_of_sum},
     {.op = EpilogueOp::kScaleShift,  // a folded batch norm
      .name = "scale_shift",
@@ -197,10 +216,12 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
     {.op = EpilogueOp::kRelu,
      .name = "relu",
      .value = [](double x, auto&...) { return clamped(x, 0, HUGE_VAL); },
+     .exact = true,
      .bound = &bound_stays},
     {.op = EpilogueOp::kRelu6,
      .name = "relu6",
      .value = [](double x, auto&...) { return clamped(x, 0, 6); },
+     .exact = true,
      .bound = [](ErrorBound of, auto&, double) { return ErrorBound{of.off, std::min(of.largest, 6.0)}; }},
     {.op = EpilogueOp::kGeluTanh,
      .name = "gelu_tanh",
@@ -234,6 +255,7 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
                  .needs = "two finite numbers, the lower one first, as in {}",
                  .are_right = [](const StepNumbers& n) { return n[0] < n[1]; }},
      .value = [](double x, auto& n, auto&) { return clamped(x, n[0], n[1]); },
+     .exact = true,
      .bound = [](ErrorBound of, auto& n,
                  double) { return ErrorBound{of.off, std::max(std::abs(n[0]), std::abs(n[1]))}; }},
     {.op = EpilogueOp::kResidual,
@@ -241,6 +263,7 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
      .types = kFloatResiduals,
      .operands = {{{"residual", OperandPer::kElement, OperandType::kOfStep}}},
      .value = [](double x, auto&, auto& with) { return x + with[0]; },
+     .exact = true,
      .bound = &bound_of_sum},
     {.op = EpilogueOp::kSwiglu, .name = "swiglu", .gate = EpilogueOp::kSilu},
     {.op = EpilogueOp::kGeglu, .name = "geglu", .gate = EpilogueOp::kGeluTanh},
@@ -248,6 +271,7 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
      .name = "maxpool",
      .numbers = kWindowRule,
      .pooled = [](std::span<const double> window) { return *std::ranges::max_element(window); },
+     .exact = true,
      .bound = &bound_stays},
     {.op = EpilogueOp::kAvgPool,  // of windows that lie in the image
      .name = "avgpool",
@@ -272,6 +296,7 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
                  .needs = "its slope, a number between 0 and 1, as in {}",
                  .are_right = [](const StepNumbers& n) { return n[0] > 0 && n[0] < 1; }},
      .value = [](double x, auto& n, auto&) { return x < 0 ? x * n[0] : x; },
+     .exact = true,
      .bound = [](ErrorBound of, auto&,
                  double epsilon) { return ErrorBound{of.off + epsilon * of.largest, of.largest}; }},
     {.op = EpilogueOp::kHardSwish,
@@ -283,26 +308,39 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
     {.op = EpilogueOp::kDequant,  // of a sum in s32
      .name = "dequant",
      .of_integers = true,
-     .operands = {{{"dequant_scale", OperandPer::kChannel, OperandType::kF32}}},
+     .operands = {{{"dequant_scale", OperandPer::kChannel, OperandType::kF32,
+                    Draw{kScale, 0, kDequantized}}}},
      .value = [](double x, auto&, auto& with) { return in_f32(x) * with[0]; },
-     .bound = &bound_stays},
+     .exact = true,
+     .bound = [](ErrorBound of, auto&, double) { return times(of, kMostScaling * kDequantized); }},
     {.op = EpilogueOp::kQuant,  // to an output of u8 or s8, which rounds half to even and saturates
      .name = "quant",
      .of_integers = true,
-     .operands = {{{"quant_scale", OperandPer::kTensor, OperandType::kF32},
-                   {"quant_zero", OperandPer::kTensor, OperandType::kOutput}}},
+     .operands = {{{"quant_scale", OperandPer::kTensor, OperandType::kF32, Draw{kScale, 0, kQuantized}},
+                   {"quant_zero", OperandPer::kTensor, OperandType::kOutput, kZeroPointDraw}}},
      .value = [](double x, auto&, auto& with) { return std::nearbyint(in_f32(x * with[0])) + with[1]; },
-     .bound = &bound_stays},
+     .before_rounding = [](double x, auto&, auto& with) { return x * with[0] + with[1]; },
+     .exact = true,
+     // The product rounds: one that does not saturate is below 512, its sum with the zero point, too.
+     .bound =
+         [](ErrorBound of, auto&, double epsilon) {
+           return ErrorBound{kMostScaling * kQuantized * of.off + 2 * epsilon * 512, 255};
+         }},
     {.op = EpilogueOp::kQuantizedResidual,
      .name = "residual",
      .types = kQuantizedResiduals,
      .needs_type = true,
      .of_integers = true,
      .operands = {{{"residual", OperandPer::kElement, OperandType::kOfStep},
-                   {"residual_scale", OperandPer::kTensor, OperandType::kF32},
-                   {"residual_zero", OperandPer::kTensor, OperandType::kOfStep}}},
+                   {"residual_scale", OperandPer::kTensor, OperandType::kF32, Draw{kScale, 0, kOfResidual}},
+                   {"residual_zero", OperandPer::kTensor, OperandType::kOfStep, kZeroPointDraw}}},
      .value = [](double x, auto&, auto& with) { return x + in_f32((with[0] - with[2]) * with[1]); },
-     .bound = &bound_of_sum},
+     .exact = true,
+     .bound =
+         [](ErrorBound of, auto&, double epsilon) {
+           const double residual = 255 * kMostScaling * kOfResidual, largest = of.largest + residual;
+           return ErrorBound{of.off + epsilon * (residual + largest), largest};
+         }},
 };
 
 constexpr const EpilogueRow& row_of(EpilogueOp op) {

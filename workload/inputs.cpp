@@ -1,22 +1,16 @@
 #include "workload/inputs.h"
 
-#include <cmath>
-
 #include "base/in_parts.h"
-#include "base/small_float.h"
 #include "workload/workload.h"
 
 namespace lehr {
 namespace {
 
-/// Standard deviation of integer inputs: most of s8's range is used, and sums of up to 10^7 products stay
-/// below 2^24, where the expected values (f32) are exact.
-constexpr double kIntegerScale = 25;
-
-void fill(DType type, std::uint64_t key, const std::vector<float>& table, std::int64_t first,
+void fill(const TensorSpec& tensor, std::uint64_t key, const std::vector<float>& table, std::int64_t first,
           std::int64_t last, float* to) {
   if (table.empty()) {
-    for (std::int64_t i = first; i < last; ++i) to[i] = input_value(type, input_step(key, i));
+    for (std::int64_t i = first; i < last; ++i)
+      to[i] = drawn_value(tensor.type, tensor.draw, input_step(key, i));
     return;
   }
   for (std::int64_t i = first; i < last; ++i) to[i] = table[static_cast<std::size_t>(input_step(key, i))];
@@ -28,15 +22,10 @@ std::uint64_t input_key(std::uint64_t seed, std::string_view tensor) {
   return mix64(seed ^ stable_hash(tensor));
 }
 
-float input_value(DType type, std::int64_t step) {
-  const double normal = (static_cast<double>(step) / 65536.0 - 2.0) * std::sqrt(3.0);
-  return rounded_to(type, static_cast<float>((is_integer(type) ? kIntegerScale : 1) * normal));
-}
-
-std::vector<float> input_values(DType type) {
+std::vector<float> input_values(DType type, const Draw& draw) {
   std::vector<float> values(static_cast<std::size_t>(kInputSteps));
   for (std::int64_t step = 0; step < kInputSteps; ++step)
-    values[static_cast<std::size_t>(step)] = input_value(type, step);
+    values[static_cast<std::size_t>(step)] = drawn_value(type, draw, step);
   return values;
 }
 
@@ -56,10 +45,10 @@ std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint6
     const std::uint64_t key = input_key(seed, tensor.name);
     // Looking up is cheaper than rounding, but not than making the table for a few.
     const std::vector<float> table =
-        tensor.elements > kInputSteps ? input_values(tensor.type) : std::vector<float>();
+        tensor.elements > kInputSteps ? input_values(tensor.type, tensor.draw) : std::vector<float>();
     in_parts(tensor.elements, parts_of(tensor.elements, threads),
              [&](int, std::int64_t first, std::int64_t last) {
-               fill(tensor.type, key, table, first, last, values.data());
+               fill(tensor, key, table, first, last, values.data());
              });
   }
   return inputs;

@@ -13,9 +13,6 @@ namespace lehr {
 
 struct Workload;
 
-/// An element has one of so many values: they follow the sum of four uniform 16-bit numbers.
-inline constexpr std::int64_t kInputSteps = 4 * 65535 + 1;
-
 /// What the generator of one tensor starts from.
 std::uint64_t input_key(std::uint64_t seed, std::string_view tensor);
 
@@ -26,10 +23,8 @@ constexpr std::int64_t input_step(std::uint64_t key, std::int64_t index) {
                                    (bits >> 48));
 }
 
-/// The value of that number, which `type` can hold: variance 1, symmetric around 0; of integers 25.
-float input_value(DType type, std::int64_t step);
-/// All of them, in order.
-std::vector<float> input_values(DType type);
+/// drawn_value() of all numbers, in order.
+std::vector<float> input_values(DType type, const Draw& draw);
 
 /// An input whose elements are made when they are asked for: where few are, or they lie anywhere.
 class MadeInput {
@@ -37,7 +32,7 @@ class MadeInput {
   /// Of no tensor.
   MadeInput() = default;
   MadeInput(std::uint64_t seed, const TensorSpec& tensor)
-      : key_(input_key(seed, tensor.name)), values_(input_values(tensor.type)) {}
+      : key_(input_key(seed, tensor.name)), values_(input_values(tensor.type, tensor.draw)) {}
   float operator[](std::size_t index) const {
     return values_[static_cast<std::size_t>(input_step(key_, static_cast<std::int64_t>(index)))];
   }
@@ -49,9 +44,10 @@ class MadeInput {
 /// As make_inputs().
 std::vector<MadeInput> made_inputs(const Workload& workload, std::uint64_t seed);
 
-/// Input data by tensor, in the order of tensors_of() (outputs empty), made by so many threads.
-/// Normal(0,1)-like (zeros or small integers make GPUs look faster than they are: an A100 by 15 % at 8192
-/// cubed, Horace He, "Strangely, matrix multiplications on GPUs run faster when given predictable data").
+/// Input data by tensor, in the order of tensors_of() (outputs empty), made by so many threads, as
+/// TensorSpec::draw says: most of it Normal(0,1)-like (zeros or small integers make GPUs look faster than
+/// they are: an A100 by 15 % at 8192 cubed, Horace He, "Strangely, matrix multiplications on GPUs run faster
+/// when given predictable data").
 std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint64_t seed, int threads = 1);
 
 }  // namespace lehr

@@ -14,9 +14,10 @@ namespace lehr {
 struct Reference {
   std::vector<std::int64_t> indices;
   std::vector<float> values;
-  /// Bound on each element's |result - expected|, before the result is rounded to an output of 16 bits. By
-  /// types, length of the sums and how many values there are: the largest error of all right ones exceeds it
-  /// once in a million checks (tolerance.h, conv2d/winograd.h; epilogue_steps.h for what follows the sums).
+  /// Bound on each element's |result - expected|, before the result is rounded to an output of 16 or 8 bits.
+  /// By types, length of the sums and how many values there are: the largest error of all right ones exceeds
+  /// it once in a million checks (tolerance.h, conv2d/winograd.h; epilogue_steps.h for what follows the
+  /// sums). 0 of integers where each step is exact: then `values` are what must come out, bit for bit.
   double tolerance = 0;
 };
 

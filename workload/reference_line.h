@@ -24,10 +24,14 @@ struct OutputLine {
 struct InputLine {
   const MadeInput& of;
   std::int64_t first, step;
+  double zero = 0;  ///< what is taken from each of them
   double at(std::int64_t i) const {
-    return static_cast<double>(of[static_cast<std::size_t>(first + i * step)]);
+    return static_cast<double>(of[static_cast<std::size_t>(first + i * step)]) - zero;
   }
 };
+
+/// The input that is the first operand's zero point, where it has one: it stands behind the output.
+inline constexpr std::size_t kZeroInput = 3;
 
 inline double dot(const InputLine& a, const InputLine& b, std::int64_t count) {
   double partial[4] = {};

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/dtype.h"
+#include "workload/draw.h"
 
 namespace lehr {
 
@@ -16,13 +17,15 @@ enum class TensorRole {
 };
 
 /// A tensor of the workload, in argument order: those of the operator (a, b, c; or x, f, y: input, filter,
-/// output), then the operands of the epilogue, of the output's type.
+/// output), the zero point of the first one where it has one (a_zero, x_zero), then the operands of the
+/// epilogue.
 struct TensorSpec {
   std::string name;
   DType type = DType::kF32;
   std::int64_t elements = 0;
   TensorRole role = TensorRole::kInput;
   bool constant = false;  ///< stays the same from call to call: a filter, a constant B
+  Draw draw = {};         ///< of an input, in tensors_of() a workload
   bool is_output() const { return role == TensorRole::kOutput; }
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/dtype.h"
 #include "workload/math_mode.h"
+#include "workload/operand.h"
 
 namespace lehr {
 
@@ -31,11 +32,12 @@ inline constexpr double kLargestInput = 3.5;
 /// Bound on the size of each of `count` sums of `products` products of values of make_inputs().
 double largest_of_sums(std::int64_t products, std::int64_t count);
 
-/// Sums of so many products each, of operands of this type.
+/// Sums of so many products each, of operands of this type, the first one of which may have a zero point.
 struct ProductSums {
   std::int64_t products = 0;
   DType operand = DType::kF32, accum = DType::kF32;
   Math math = Math::kStrict;
+  ZeroPoint zero = ZeroPoint::kNone;
 };
 
 /// Bound on the error of each of `count` such sums, before they are rounded to 16 bits, for inputs of

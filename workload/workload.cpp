@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "workload/integers.h"
 #include "workload/operator.h"
 
 namespace lehr {
@@ -167,6 +168,10 @@ std::vector<TensorSpec> tensors_of(const Workload& workload) {
     tensors.push_back({std::string(operand.name), type_of(operand, workload.epilogue, output.type), elements,
                        TensorRole::kOperand});
   }
+  for (TensorSpec& tensor : tensors) tensor.draw = usual_draw(tensor.type);
+  const ProductSums sums =
+      std::visit([](const auto& problem) { return product_sums(problem); }, workload.problem);
+  if (sums.accum == DType::kS32) set_draws(sums, workload.epilogue, tensors);
   return tensors;
 }
 

@@ -12,13 +12,21 @@ namespace lehr {
 namespace {
 
 /// Half the distance from `got`, a finite value of f16 or bf16, to its neighbour on the side of `expected`.
-double half_unit(NarrowFormat format, double got, double expected) {
+double half_unit_of(NarrowFormat format, double got, double expected) {
   const auto [fraction_bits, least_exponent] = format;
   const int exponent = got == 0 ? least_exponent : std::max(std::ilogb(got), least_exponent);
   // Below a power of two values lie twice as close.
   const bool inwards = std::fabs(expected) < std::fabs(got);
   const bool at_power = inwards && exponent > least_exponent && std::fabs(got) == std::ldexp(1.0, exponent);
   return std::ldexp(1.0, exponent - fraction_bits - (at_power ? 2 : 1));
+}
+
+/// What no error is larger than that comes of rounding to `type` alone. Of 8 bits integers are expected where
+/// each step before is exact.
+double half_unit(DType type, double got, double expected) {
+  if (type == DType::kU8 || type == DType::kS8) return expected == std::nearbyint(expected) ? 0 : 0.5;
+  const std::optional<NarrowFormat> narrow = narrow_format(type);
+  return narrow ? half_unit_of(*narrow, got, expected) : 0;
 }
 
 /// The smaller index; -1 is none.
@@ -47,7 +55,6 @@ Findings searched(DType type, const void* bytes, std::int64_t first, std::int64_
 template <typename Load>
 Findings compared(const Problem& problem, DType type, std::int64_t first, std::int64_t last,
                   const Load& load) {
-  const std::optional<NarrowFormat> narrow = narrow_format(type);
   Findings found;
   found.compared = last - first;
   for (std::int64_t i = first; i < last; ++i) {
@@ -57,8 +64,7 @@ Findings compared(const Problem& problem, DType type, std::int64_t first, std::i
     const double expected = problem.expected[at];
     // Equal infinities have no difference to take.
     double error = got == expected ? 0 : std::fabs(got - expected);
-    if (narrow && error > 0 && std::isfinite(error))
-      error = std::max(0.0, error - half_unit(*narrow, got, expected));
+    if (error > 0 && std::isfinite(error)) error = std::max(0.0, error - half_unit(type, got, expected));
     if (std::isfinite(error)) found.max_error = std::max(found.max_error, error);
     if (error <= problem.tolerance) continue;
     if (found.wrong++ == 0) found.first_wrong = index;

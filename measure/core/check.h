@@ -10,8 +10,8 @@
 namespace lehr {
 
 /// What was found in an output, on the host or on a device. The error of an element is how far the expected
-/// value is from those that round to what was got: |got - expected| but for f16 and bf16, half a unit of
-/// which is no error.
+/// value is from those that round to what was got: |got - expected| but for f16, bf16, u8 and s8, half a unit
+/// of which is no error.
 struct Findings {
   std::int64_t compared = 0;      ///< elements for which something is expected
   std::int64_t wrong = 0;         ///< of those, the ones whose error is not within the tolerance

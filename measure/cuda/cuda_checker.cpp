@@ -206,7 +206,7 @@ CudaStatus CudaChecker::make_inputs_on_device(const Problem& problem) {
     CudaStatus status;
     if (table.bytes() == 0) {
       std::vector<unsigned char> bytes(static_cast<std::size_t>(kInputSteps * size_of(specs[i].type)));
-      store_elements(specs[i].type, input_values(specs[i].type), bytes.data());
+      store_elements(specs[i].type, input_values(specs[i].type, specs[i].draw), bytes.data());
       status = table.allocate(*driver_, static_cast<std::int64_t>(bytes.size()));
       if (status.ok()) status = table.write(0, bytes.data(), static_cast<std::int64_t>(bytes.size()));
     }

@@ -238,8 +238,9 @@ class Lowering {
 std::optional<PlainKernel> plain_kernel(const Workload& workload, const Limits& limits) {
   if (!limits.target.has(Feature::kBlocks)) return std::nullopt;
   const std::vector<TensorSpec> tensors = tensors_of(workload);
-  // Of integers it has no epilogue and no zero point.
-  if (is_integer(accum_of(workload)) && !tensors.back().is_output()) return std::nullopt;
+  // A device makes its inputs from one table for each type; and of integers this has no epilogue.
+  for (const TensorSpec& tensor : tensors)
+    if (tensor.draw != usual_draw(tensor.type)) return std::nullopt;
   for (const TensorSpec& tensor : tensors)
     if (is_8_bit_float(tensor.type) && !tensor.is_output() && !limits.has(Ability::kMmaF8))
       return std::nullopt;

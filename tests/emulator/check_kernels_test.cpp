@@ -102,11 +102,12 @@ TEST(CheckKernels, MakeTheInputsOfTheHostBitForBit) {
   for (std::size_t t = 0; t < sources.size(); ++t) {
     const DType type = all_dtypes()[t];
     Bytes table(static_cast<std::size_t>(kInputSteps * size_of(type)));
-    store_elements(type, input_values(type), table.data());
+    store_elements(type, input_values(type, usual_draw(type)), table.data());
     const Result run = program.run_bytes(t, {table, bytes_of(InputsJob{key, kMost})});
     ASSERT_FALSE(run.fault) << *run.fault;
     std::vector<float> wanted;
-    for (std::int64_t i = 0; i < kMost; ++i) wanted.push_back(input_value(type, input_step(key, i)));
+    for (std::int64_t i = 0; i < kMost; ++i)
+      wanted.push_back(drawn_value(type, usual_draw(type), input_step(key, i)));
     Bytes bytes(static_cast<std::size_t>(kMost * size_of(type)));
     store_elements(type, wanted, bytes.data());
     EXPECT_EQ(run.output_bytes.at(0), bytes) << name_of(type) << ", key " << key;
@@ -129,8 +130,8 @@ Case make_case(DType type, Rng& rng) {
   const std::uint64_t faulty = std::uint64_t{1} << rng.below(14);  // one in so many
   const float scales[] = {1, 1e-6F, 300, 70000};
   for (std::int64_t i = 0; i < kMost; ++i) {
-    float value =
-        input_value(DType::kF32, static_cast<std::int64_t>(rng.below(kInputSteps))) * scales[rng.below(4)];
+    float value = drawn_value(DType::kF32, {}, static_cast<std::int64_t>(rng.below(kInputSteps))) *
+                  scales[rng.below(4)];
     if (is_integer(type)) value = std::nearbyint(value);
     float got = value + static_cast<float>((2 * rng.uniform() - 1) * one.problem.tolerance);
     if (is_integer(type)) got = value;

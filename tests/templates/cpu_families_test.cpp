@@ -122,7 +122,7 @@ std::vector<std::string> with_epilogues(const std::vector<std::string>& prefixes
                                         "bias+hard_swish",
                                         "relu+bias+sigmoid"};
   for (const EpilogueRow& row : kEpilogueRows)
-    if (!row.shrinks() && std::ranges::none_of(epilogues, [&](const std::string& text) {
+    if (!row.shrinks() && !row.of_integers && std::ranges::none_of(epilogues, [&](const std::string& text) {
           return text.find(row.name) != std::string::npos;
         }))
       epilogues.push_back(example_of(row) + "+bias");

@@ -82,6 +82,10 @@ std::int64_t channels_of(const Conv2d& conv) {
   return conv.k;
 }
 
+ProductSums product_sums(const Conv2d& conv) {
+  return {conv.products(), conv.input, conv.accum, conv.math, conv.zero};
+}
+
 std::string_view sliced_size(const Conv2d&) {
   return "n";
 }

@@ -10,6 +10,7 @@
 #include "workload/math_mode.h"
 #include "workload/operand.h"
 #include "workload/tensor.h"
+#include "workload/tolerance.h"
 
 namespace lehr {
 
@@ -55,6 +56,7 @@ void validate(const Conv2d& conv);
 std::vector<TensorSpec> tensors_of(const Conv2d& conv);
 std::vector<Dimension> shape_of(const Conv2d& conv, const Epilogue& epilogue);
 std::int64_t channels_of(const Conv2d& conv);
+ProductSums product_sums(const Conv2d& conv);
 std::string_view sliced_size(const Conv2d& conv);
 double flops_of(const Conv2d& conv);
 ImageSize output_size(const Conv2d& conv, const Epilogue& epilogue);

@@ -11,8 +11,10 @@ namespace {
 
 // `sums` becomes the out_w() sums of line `y`. The definition, a filter tap at a time, so that the inner loop
 // runs over the pixels of one line.
-void sums_of_line(const Conv2d& conv, const float* x, const float* f, std::int64_t image, std::int64_t k,
-                  std::int64_t y, std::vector<double>& sums) {
+void sums_of_line(const Conv2d& conv, std::span<const std::vector<float>> inputs, std::int64_t image,
+                  std::int64_t k, std::int64_t y, std::vector<double>& sums) {
+  const float *const x = inputs[0].data(), *const f = inputs[1].data();
+  const double zero = conv.zero == ZeroPoint::kInput ? inputs[kZeroInput][0] : 0.0;
   const bool nchw = conv.layout == ImageLayout::kNchw;
   const std::int64_t channels = conv.c / conv.groups;  // that one filter sees
   const std::int64_t first_channel = k / (conv.k / conv.groups) * channels;
@@ -32,7 +34,8 @@ void sums_of_line(const Conv2d& conv, const float* x, const float* f, std::int64
                                    : f[((k * conv.r + r) * conv.s + s) * channels + c];
         for (std::int64_t ox = 0; ox < width; ++ox) {
           const std::int64_t ix = ox * conv.stride_w + shift;
-          if (ix >= 0 && ix < conv.w) sums[static_cast<std::size_t>(ox)] += weight * line[ix * pixel];
+          if (ix >= 0 && ix < conv.w)
+            sums[static_cast<std::size_t>(ox)] += weight * (line[ix * pixel] - zero);
         }
       }
     }
@@ -55,6 +58,7 @@ double pixel(const Conv2d& conv, std::span<const MadeInput> inputs, std::int64_t
   const bool nchw = conv.layout == ImageLayout::kNchw;
   const std::int64_t channels = conv.c / conv.groups;
   const std::int64_t first = channel / (conv.k / conv.groups) * channels;
+  const double zero = conv.zero == ZeroPoint::kInput ? inputs[kZeroInput][0] : 0.0;
   double sum = 0;
   for (std::int64_t r = 0; r < conv.r; ++r)
     for (std::int64_t s = 0; s < conv.s; ++s) {
@@ -65,7 +69,7 @@ double pixel(const Conv2d& conv, std::span<const MadeInput> inputs, std::int64_t
                                      : ((image * conv.h + iy) * conv.w + ix) * conv.c + first;
       const std::int64_t at_f = nchw ? (channel * channels * conv.r + r) * conv.s + s
                                      : ((channel * conv.r + r) * conv.s + s) * channels;
-      sum += dot(InputLine{inputs[0], at_x, nchw ? conv.h * conv.w : 1},
+      sum += dot(InputLine{inputs[0], at_x, nchw ? conv.h * conv.w : 1, zero},
                  InputLine{inputs[1], at_f, nchw ? conv.r * conv.s : 1}, channels);
     }
   return sum;
@@ -89,8 +93,7 @@ void reference_line(const Conv2d& conv, const Epilogue& epilogue, std::span<cons
   const PixelRange down = pixels_of_window(windows, number, conv.out_h());
   std::vector<std::vector<double>> sums(static_cast<std::size_t>(down.count));
   for (std::size_t i = 0; i < sums.size(); ++i)
-    sums_of_line(conv, inputs[0].data(), inputs[1].data(), image, channel,
-                 down.first + static_cast<std::int64_t>(i), sums[i]);
+    sums_of_line(conv, inputs, image, channel, down.first + static_cast<std::int64_t>(i), sums[i]);
   const std::span<const std::vector<float>> operands = epilogue_inputs(epilogue, inputs);
   line.values.clear();
   for (std::int64_t column = 0; column < width; ++column) {
@@ -100,8 +103,9 @@ void reference_line(const Conv2d& conv, const Epilogue& epilogue, std::span<cons
       for (std::int64_t i = range.first; i < range.first + range.count; ++i)
         pixels.push_back(reference_value(epilogue, of_line[static_cast<std::size_t>(i)], operands, channel,
                                          line.first + column * line.step));
-    line.values.push_back(
-        static_cast<float>(windows.window > 1 ? reference_pooled(epilogue, pixels) : pixels[0]));
+    line.values.push_back(reference_stored(
+        conv.output,
+        windows.window > 1 ? reference_pooled<std::vector<float>>(epilogue, pixels, operands) : pixels[0]));
   }
 }
 
@@ -117,18 +121,21 @@ float reference_element(const Conv2d& conv, const Epilogue& epilogue, std::span<
   const std::int64_t image = index / (width * lines * conv.k);
   const PixelRange down = pixels_of_window(windows, line, conv.out_h());
   const PixelRange across = pixels_of_window(windows, column, conv.out_w());
+  const std::span<const MadeInput> operands = epilogue_inputs(epilogue, inputs);
   std::vector<double> pixels;
   for (std::int64_t y = down.first; y < down.first + down.count; ++y)
     for (std::int64_t x = across.first; x < across.first + across.count; ++x)
-      pixels.push_back(reference_value(epilogue, pixel(conv, inputs, image, channel, y, x),
-                                       epilogue_inputs(epilogue, inputs), channel, index));
-  return static_cast<float>(windows.window > 1 ? reference_pooled(epilogue, pixels) : pixels[0]);
+      pixels.push_back(
+          reference_value(epilogue, pixel(conv, inputs, image, channel, y, x), operands, channel, index));
+  return reference_stored(conv.output,
+                          windows.window > 1 ? reference_pooled(epilogue, pixels, operands) : pixels[0]);
 }
 
 // Padding only takes products away.
 double reference_tolerance(const Conv2d& conv, const Epilogue& epilogue, std::int64_t elements) {
   const std::int64_t sums = sums_of(epilogue, elements);
-  double tolerance = tolerance_of_sums({conv.products(), conv.input, conv.accum, conv.math}, sums);
+  if (conv.accum == DType::kS32) return tolerance_behind_integers(epilogue, product_sums(conv), sums);
+  double tolerance = tolerance_of_sums(product_sums(conv), sums);
   if (winograd_applies(conv)) tolerance = std::max(tolerance, winograd_tolerance(conv, sums));
   return tolerance_behind_sums(epilogue, tolerance, conv.products(), sums);
 }

@@ -78,6 +78,10 @@ std::int64_t channels_of(const Gemm& g) {
   return g.n;
 }
 
+ProductSums product_sums(const Gemm& g) {
+  return {g.k, g.a.type, g.accum, g.math, g.zero};
+}
+
 std::string_view sliced_size(const Gemm& g) {
   return g.batch == 1 && g.a.layout == Layout::kRow && g.c.layout == Layout::kRow ? "m" : "";
 }

@@ -10,6 +10,7 @@
 #include "workload/math_mode.h"
 #include "workload/operand.h"
 #include "workload/tensor.h"
+#include "workload/tolerance.h"
 
 namespace lehr {
 
@@ -34,6 +35,7 @@ void validate(const Gemm& gemm);
 std::vector<TensorSpec> tensors_of(const Gemm& gemm);
 std::vector<Dimension> shape_of(const Gemm& gemm, const Epilogue& epilogue);
 std::int64_t channels_of(const Gemm& gemm);
+ProductSums product_sums(const Gemm& gemm);
 std::string_view sliced_size(const Gemm& gemm);
 double flops_of(const Gemm& gemm);
 /// Columns of C: n, or half of it behind a gate.

@@ -12,8 +12,9 @@ struct MatrixView {
   const float* data;
   std::int64_t row_stride;
   std::int64_t column_stride;
+  double zero = 0;  ///< what is taken from each element
   double at(std::int64_t row, std::int64_t column) const {
-    return data[row * row_stride + column * column_stride];
+    return data[row * row_stride + column * column_stride] - zero;
   }
 };
 
@@ -58,8 +59,9 @@ OutputLines reference_lines(const Gemm& g, const Epilogue&) {
 
 void reference_line(const Gemm& g, const Epilogue& epilogue, std::span<const std::vector<float>> inputs,
                     std::int64_t matrix, std::int64_t row, OutputLine& line) {
-  const MatrixView a = view(inputs[0].data() + matrix * g.m * g.k, g.a.layout, g.m, g.k);
+  MatrixView a = view(inputs[0].data() + matrix * g.m * g.k, g.a.layout, g.m, g.k);
   const MatrixView b = view(inputs[1].data() + matrix * g.k * g.n, g.b.layout, g.k, g.n);
+  if (g.zero == ZeroPoint::kInput) a.zero = inputs[kZeroInput][0];
   std::vector<double> sums(static_cast<std::size_t>(g.n));
   product_row(a, b, g.n, g.k, row, sums);
   const std::int64_t columns = output_columns(g, epilogue);
@@ -73,8 +75,8 @@ void reference_line(const Gemm& g, const Epilogue& epilogue, std::span<const std
       return reference_value(epilogue, g.alpha * sums[static_cast<std::size_t>(column)], operands, column,
                              line.first + j * line.step);
     };
-    line.values.push_back(
-        static_cast<float>(gated ? reference_gated(epilogue, value(2 * j), value(2 * j + 1)) : value(j)));
+    line.values.push_back(reference_stored(
+        g.c.type, gated ? reference_gated(epilogue, value(2 * j), value(2 * j + 1)) : value(j)));
   }
 }
 
@@ -87,20 +89,23 @@ float reference_element(const Gemm& g, const Epilogue& epilogue, std::span<const
   const std::int64_t row = by_rows ? within / columns : within % g.m;
   const std::int64_t column = by_rows ? within % columns : within / g.m;
   const bool a_by_rows = g.a.layout == Layout::kRow, b_by_rows = g.b.layout == Layout::kRow;
-  const InputLine a = {inputs[0], batch * g.m * g.k + row * (a_by_rows ? g.k : 1), a_by_rows ? 1 : g.m};
+  InputLine a = {inputs[0], batch * g.m * g.k + row * (a_by_rows ? g.k : 1), a_by_rows ? 1 : g.m};
+  if (g.zero == ZeroPoint::kInput) a.zero = inputs[kZeroInput][0];
   const auto value = [&](std::int64_t of_product) {
     const InputLine b = {inputs[1], batch * g.k * g.n + of_product * (b_by_rows ? 1 : g.k),
                          b_by_rows ? g.n : 1};
     return reference_value(epilogue, g.alpha * dot(a, b, g.k), epilogue_inputs(epilogue, inputs), of_product,
                            index);
   };
-  if (!is_gated(epilogue)) return static_cast<float>(value(column));
-  return static_cast<float>(reference_gated(epilogue, value(2 * column), value(2 * column + 1)));
+  return reference_stored(g.c.type, is_gated(epilogue)
+                                        ? reference_gated(epilogue, value(2 * column), value(2 * column + 1))
+                                        : value(column));
 }
 
 double reference_tolerance(const Gemm& g, const Epilogue& epilogue, std::int64_t elements) {
   const std::int64_t sums = sums_of(epilogue, elements);
-  const double tolerance = tolerance_of_sums({g.k, g.a.type, g.accum, g.math}, sums);
+  if (g.accum == DType::kS32) return tolerance_behind_integers(epilogue, product_sums(g), sums);
+  const double tolerance = tolerance_of_sums(product_sums(g), sums);
   return tolerance_behind_sums(epilogue, tolerance, g.k, sums, g.alpha);
 }
 

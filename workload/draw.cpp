@@ -1,0 +1,30 @@
+#include "workload/draw.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/small_float.h"
+
+namespace lehr {
+
+Draw usual_draw(DType type) {
+  if (type == DType::kU8) return {.mean = 128, .deviation = 50};
+  return {.deviation = is_integer(type) ? 25.0 : 1.0};
+}
+
+std::int64_t zero_point(DType type, std::int64_t number) {
+  constexpr std::int64_t kOfU8[kZeroPoints] = {128, 0, 117, 255, 131, 1, 96, 254};
+  CHECK(type == DType::kU8 || type == DType::kS8, "a zero point of {}", name_of(type));
+  return kOfU8[number] - (type == DType::kU8 ? 0 : 128);
+}
+
+float drawn_value(DType type, const Draw& draw, std::int64_t step) {
+  if (draw.kind == Draw::Kind::kZeroPoint) return static_cast<float>(zero_point(type, step % kZeroPoints));
+  const double uniform = static_cast<double>(step) / 65536.0 - 2.0;  // -2 to 2
+  const double part = draw.kind == Draw::Kind::kScale
+                          ? (kMostScaling + kLeastScaling) / 2 + (kMostScaling - kLeastScaling) / 4 * uniform
+                          : uniform * std::sqrt(3.0);
+  return rounded_to(type, static_cast<float>(draw.mean + draw.deviation * part));
+}
+
+}  // namespace lehr

@@ -1,0 +1,38 @@
+// How the elements of a tensor are drawn for a check.
+#pragma once
+
+#include <cstdint>
+
+#include "base/dtype.h"
+
+namespace lehr {
+
+/// From a number of the generator (inputs.h), which is like that of a normal distribution.
+struct Draw {
+  enum class Kind {
+    kNormal,    ///< of this mean and deviation; no value is farther from the mean than 2 sqrt(3) deviations
+    kScale,     ///< kLeastScaling to kMostScaling times `deviation`
+    kZeroPoint  ///< one of a few over the range of u8 or s8: its ends, and some near its middle
+  };
+  Kind kind = Kind::kNormal;
+  double mean = 0, deviation = 1;
+  friend bool operator==(const Draw&, const Draw&) = default;
+};
+
+inline constexpr double kLeastScaling = 0.5, kMostScaling = 2;
+
+/// Where nothing else is asked for. Normal(0,1)-like; integers with a deviation of 25, which uses most of
+/// s8's range and keeps sums of up to 10^7 products below 2^24, where the expected values (f32) are exact; u8
+/// around the middle of its range, all of it.
+Draw usual_draw(DType type);
+
+/// The zero points of u8 or s8 that are drawn, by their number.
+inline constexpr std::int64_t kZeroPoints = 8;
+std::int64_t zero_point(DType type, std::int64_t number);
+
+/// An element has one of so many values: they follow the sum of four uniform 16-bit numbers.
+inline constexpr std::int64_t kInputSteps = 4 * 65535 + 1;
+/// That of this number, which `type` can hold.
+float drawn_value(DType type, const Draw& draw, std::int64_t step);
+
+}  // namespace lehr
