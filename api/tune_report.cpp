@@ -55,6 +55,12 @@ std::string verdict_line(const Summary& s) {
   return text;
 }
 
+/// "", " on tensor cores", " of bf16".
+std::string units_text(std::string_view units) {
+  if (units == kF32Units) return "";
+  return fmt::format(" {} {}", units == kTensorCores ? "on" : "of", units);
+}
+
 }  // namespace
 
 std::string report_text(const Summary& s, const Device& device, const std::string& database) {
@@ -73,8 +79,8 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
   if (s.caches == "cold") line("caches", "cold: swept before each timed call");
   if (s.roofline_fraction) {
     line("roofline", fmt::format("{:.0f} % of what the device can do ({:.0f} GFLOP/s{}, {:.0f} GB/s)",
-                                 100 * *s.roofline_fraction, s.peaks.gflops,
-                                 s.peaks.tensor_cores ? " on tensor cores" : "", s.peaks.gbytes_per_s));
+                                 100 * *s.roofline_fraction, s.peaks.gflops, units_text(s.peaks.units),
+                                 s.peaks.gbytes_per_s));
     line("", std::string(why_above_all(*s.roofline_fraction)));
   }
   if (s.gpu)

@@ -81,6 +81,9 @@ struct Machine {
   /// Bytes of the first cache, of the one behind it (the first again where a core has no other) and of the
   /// last, of which limits may not tell.
   std::array<double, 3> (*capacities)(const ir::Analysis&, const Residency&, const Limits&) = nullptr;
+  /// How many products of such operands a lane of 32 bits of a vector adds up in the time of one of f32, with
+  /// the instructions that kernels use on the device; 0: not known. nullptr: vectors have none but f32's.
+  double (*products_per_lane)(DType operand, const Limits&) = nullptr;
   /// GFLOP/s of such instructions; 0: not known. nullptr: there are none.
   double (*matrix_gflops)(const ir::MatrixUnit&, const Limits&) = nullptr;
   /// GFLOP/s of a device, and GB/s of its memory, where limits do not tell.

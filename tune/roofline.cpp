@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "costmodel/machine.h"
 #include "measure/worker/backends.h"
 #include "templates/catalog.h"
 
@@ -67,11 +68,17 @@ double tensor_gflops(DType type, Math math, const Limits& limits) {
   }
 }
 
-/// Whether the units of f32 can do it as fast as they do f32: a GPU's convert shorter floats beside that.
-bool on_f32_units(const std::vector<DType>& types, const Workload& workload, Target target) {
-  return accum_of(workload) == DType::kF32 && std::ranges::all_of(types, [&](DType type) {
-           return type == DType::kF32 || target.has(Feature::kTensorCores);
-         });
+/// How many such products vector units do in the time of one of f32; 0: not known. A GPU's convert shorter
+/// floats beside those.
+double vector_gain(const std::vector<DType>& types, const Workload& workload, const Limits& limits) {
+  const bool integers = std::ranges::all_of(types, is_integer);
+  if (accum_of(workload) != (integers ? DType::kS32 : DType::kF32)) return 0;
+  const auto per_lane = machine_of(limits.target).products_per_lane;
+  if (per_lane == nullptr) return integers ? 0 : 1;
+  double least = per_lane(types.front(), limits);
+  for (const DType type : types)
+    least = size_of(type) == size_of(types.front()) ? std::min(least, per_lane(type, limits)) : 0;
+  return least;
 }
 
 bool multiplies_matrices(const Workload& workload) {
@@ -88,11 +95,13 @@ void raise(double& roof, double rate) {
 Peaks peaks_of(const Workload& workload, const Limits& limits) {
   const std::vector<DType> types = multiplied(workload);
   Peaks peaks = {.gbytes_per_s = limits.dram_gbytes_per_s};
-  if (on_f32_units(types, workload, limits.target)) peaks.gflops = limits.peak_gflops_f32;
+  peaks.per_f32 = vector_gain(types, workload, limits);
+  peaks.gflops = peaks.per_f32 * limits.peak_gflops_f32;
+  if (peaks.per_f32 > 1) peaks.units = name_of(types.back());
   if (!limits.target.has(Feature::kTensorCores) || !multiplies_matrices(workload)) return peaks;
   double most = tensor_gflops(types.front(), math_of(workload), limits);
   for (const DType type : types) most = std::min(most, tensor_gflops(type, math_of(workload), limits));
-  peaks.tensor_cores = most > peaks.gflops;
+  if (most > peaks.gflops) peaks.units = kTensorCores;
   peaks.gflops = std::max(most, peaks.gflops);
   return peaks;
 }
@@ -111,12 +120,13 @@ Roofline::Roofline(const Workload& workload, const Limits& limits)
 }
 
 void Roofline::probed(Roof roof, double rate) {
-  raise(roof == Roof::kArithmetic ? peaks_.gflops : peaks_.gbytes_per_s, rate);
-  if (roof == Roof::kArithmetic) raise(probed_gflops_, rate);
+  if (roof == Roof::kMemory) return raise(peaks_.gbytes_per_s, rate);
+  raise(peaks_.gflops, peaks_.per_f32 * rate);
+  raise(probed_gflops_, peaks_.per_f32 * rate);
 }
 
 void Roofline::bounded(double gflops) {
-  raise(probed_gflops_, gflops);
+  raise(probed_gflops_, peaks_.per_f32 * gflops);
 }
 
 void Roofline::reached(std::string_view family, double time_us) {

@@ -16,15 +16,20 @@ enum class Roof {
   kMemory,      ///< what the memory delivers, in GB/s
 };
 
+inline constexpr std::string_view kF32Units = "f32", kTensorCores = "tensor cores";
+
 /// The most that a device is known to do for one workload. 0: not known.
 struct Peaks {
-  double gflops = 0;          ///< of the units that can do its operations fastest
-  double gbytes_per_s = 0;    ///< as Limits::dram_gbytes_per_s
-  bool tensor_cores = false;  ///< whether these units are tensor cores; else those of f32
+  double gflops = 0;        ///< of the units that can do its operations fastest
+  double gbytes_per_s = 0;  ///< as Limits::dram_gbytes_per_s
+  std::string_view units =
+      kF32Units;       ///< these units: kF32Units, kTensorCores, or the type that they multiply
+  double per_f32 = 0;  ///< these units' products in the time of one of f32, where they are a CPU's
 };
 
-/// What the limits say of it. Sums as exact as 3xtf32's cost three products of tf32. A convolution with one
-/// channel a group is no product of matrices: its units are those of f32.
+/// What the limits say of it. Sums as exact as 3xtf32's cost three products of tf32. On a GPU a convolution
+/// with one channel a group is no product of matrices: its units are those of f32. A CPU's rates are
+/// multiples of its f32 (Machine::products_per_lane).
 Peaks peaks_of(const Workload& workload, const Limits& limits);
 
 /// Template::saves_products of a family; false for one that this version does not have.
@@ -40,10 +45,10 @@ class Roofline {
  public:
   Roofline(const Workload& workload, const Limits& limits);
 
-  /// A probe of a roof gave `rate`, in the roof's unit. A lower one was taken in a busier moment and says
-  /// nothing, nor does any for a roof that is not known.
+  /// A probe of a roof gave `rate`, in the roof's unit, of arithmetic in f32. A lower one was taken in a
+  /// busier moment and says nothing, nor does any for a roof that is not known.
   void probed(Roof roof, double rate);
-  /// The device surely does not exceed `gflops` by much: a bound for why_implausible() alone.
+  /// The device surely does not exceed `gflops` of f32 by much: a bound for why_implausible() alone.
   void bounded(double gflops);
   /// A kernel of `family` whose result was right took `time_us` microseconds. One that saves products says
   /// nothing about the arithmetic.

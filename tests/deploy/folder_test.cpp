@@ -36,13 +36,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// A kernel of the first family that takes the workload, as if it had been measured.
-RebuiltKernel exported(const char* text, double time_us, const char* family = nullptr,
-                       const IsaLevel* level = nullptr) {
+RebuiltKernel exported(const char* text, double time_us, const char* family = nullptr, const Isa& isa = {}) {
   const Workload workload = parse_workload(text);
   Device device;
   device.name = "this";
-  device.limits = cpu_device(2, false, level).limits;
-  device.compiler = fmt::format("a compiler -O2 -march={}", name_of(level));
+  device.limits = cpu_device(2, false, isa).limits;
+  device.compiler = fmt::format("a compiler -O2 {}", fmt::join(flags_of(isa), " "));
   const Limits& limits = device.limits;
   Winner winner;
   for (const Config& config : families_for(catalog(), workload, limits).defaults)
@@ -452,7 +451,7 @@ TEST(BundleFolder, KnowsShorterWords) {
 
 std::vector<std::string> features_at(const IsaLevel& level) {
   HostCompilerOptions options;
-  options.march = level.name;
+  options.isa = {&level};
   return features_of(HostCompiler(options).macros());
 }
 

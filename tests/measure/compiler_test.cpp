@@ -78,7 +78,7 @@ TEST(HostCompiler, ItsIdentityNamesALevelAndNothingOfThisMachine) {
   ASSERT_EQ(uname(&machine), 0);
   for (const IsaLevel& level : archs_of(Target::kCpu).levels) {
     HostCompilerOptions options;
-    options.march = level.name;
+    options.isa = {&level};
     if (level.machine != machine.machine) {
       EXPECT_THROW(HostCompiler compiler(options), Error) << level.name;
       continue;
@@ -88,7 +88,7 @@ TEST(HostCompiler, ItsIdentityNamesALevelAndNothingOfThisMachine) {
     expected.replace(expected.find("native"), 6, level.name);
     expected.resize(expected.find(" [native="));
     EXPECT_EQ(compiler.identity(), expected);
-    EXPECT_EQ(isa_level_said(compiler.identity()), &level);
+    EXPECT_EQ(isa_said(compiler.identity()), options.isa);
   }
 }
 
@@ -98,7 +98,7 @@ TEST(HostCompiler, ALevelThatItDoesNotKnowIsOneSentence) {
   options.compiler = directory.path() + "/compiler";
   std::ofstream(options.compiler) << "#!/bin/sh\necho 'error: bad value for -march=' >&2\nexit 1\n";
   chmod(options.compiler.c_str(), 0700);
-  options.march = "x86-64-v4";
+  options.isa = isa_named("x86-64-v4");
   try {
     HostCompiler compiler(options);
     FAIL();

@@ -375,10 +375,10 @@ TEST(CpuDevice, IsOfALevelWhateverTheMachineHas) {
     SCOPED_TRACE(level.name);
     const Limits usual = archs_of(Target::kCpu).limits(level.arch, 1);
     if (usual.vector_bytes > widest.vector_bytes) {
-      EXPECT_THROW(cpu_device(1, false, &level), Error);
+      EXPECT_THROW(cpu_device(1, false, {&level}), Error);
       continue;
     }
-    const Limits limits = cpu_device(1, false, &level).limits;
+    const Limits limits = cpu_device(1, false, {&level}).limits;
     EXPECT_EQ(limits.arch, level.arch);
     EXPECT_EQ(limits.vector_bytes, usual.vector_bytes);
     EXPECT_EQ(limits.vector_registers, usual.vector_registers);

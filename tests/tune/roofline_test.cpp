@@ -88,7 +88,7 @@ Limits forged_card() {
 
 std::string peak_text(const Workload& workload, const Limits& limits) {
   const Peaks peaks = peaks_of(workload, limits);
-  return fmt::format("{} of {}", peaks.gflops, peaks.tensor_cores ? "tensor cores" : "f32");
+  return fmt::format("{} of {}", peaks.gflops, peaks.units);
 }
 
 TEST(Roofline, IsThatOfTheTensorCoresForTheTypesThatTheyMultiply) {
