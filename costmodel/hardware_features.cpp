@@ -69,6 +69,7 @@ double of_role(const FeatureContext& context, const std::pmr::vector<int>& by_bu
 double tensor_gain(const FeatureContext& context) {
   const Limits& limits = context.view.limits;
   const Machine& machine = machine_of(limits.target);
+  if (context.text.products_per_lane > 1) return std::log2(context.text.products_per_lane);
   if (!context.text.matrix_unit || machine.matrix_gflops == nullptr) return 0;
   return log_ratio(machine.matrix_gflops(*context.text.matrix_unit, limits), limits.peak_gflops_f32);
 }
@@ -138,7 +139,9 @@ void add_hardware_columns(const FeatureContext& context, Columns& columns) {
   columns.add("pipeline_depth", "count", "groups of asynchronous copies in flight",
               context.text.pipeline_depth);
   columns.add("tensor_gain", "log2(ratio)",
-              "rate of the instructions that multiply matrices, on the device, over that of f32; 0: none",
+              "rate of the instructions that multiply matrices, on the device, or on a CPU several "
+              "neighbours at once, over "
+              "that of f32; 0: none",
               tensor_gain(context));
   columns.add("stage_turns", "log2(count)", "stages that barriers are told of, all blocks together",
               log_scale(context.text.stage_turns));

@@ -78,7 +78,9 @@ TimeTerms cpu_terms(std::span<const float> row, const RooflineColumns& column, c
   const double lane_bytes = 4.0 * row[column.arithmetic_lanes];
   const double per_node = std::max(1.0, lane_bytes / roofs.vector_bytes);
   const double fmas = unlog(row[column.arithmetic_instructions]) * per_node;
-  const double compute = std::max(fmas / kFmasPerCycle / in_flight / core_cycles, flops / roofs.flops);
+  const double gain = std::exp2(static_cast<double>(row[column.tensor_gain]));
+  const double compute =
+      std::max(fmas / kFmasPerCycle / in_flight / core_cycles, flops / (gain * roofs.flops));
   const double issue = unlog(row[column.memory_instructions]) * per_node / kLoadsPerCycle / core_cycles;
   const double divisions = unlog(row[column.divisions_per_flop]) / 1024 * std::max(1.0, flops);
 

@@ -29,6 +29,7 @@ struct ExprFacts {
   bool is_float = false;
   /// Which enclosing loops it depends on, by depth; loops deeper than 63 share the last bit.
   std::uint64_t depends = 0;
+  int bytes = 4;  ///< of a lane, as it was loaded or cast
 };
 
 struct OpenLoop {
@@ -248,7 +249,7 @@ class Walker {
   ExprFacts facts_of(const ir::Load& load) {
     access(load.buffer, load.index, load.lanes, false);
     if (load.active) count(*load.active);
-    return {load.lanes, true, ~std::uint64_t{0}};
+    return {load.lanes, true, ~std::uint64_t{0}, size_of(kernel_.buffer(load.buffer).type)};
   }
   ExprFacts facts_of(const ir::Unary& unary) {
     const ExprFacts x = expression(unary.value);
@@ -262,7 +263,12 @@ class Walker {
   }
   ExprFacts facts_of(const ir::Fma& fma) {
     const ExprFacts x = expression(fma.a), y = expression(fma.b), z = expression(fma.c);
-    arithmetic(std::max({x.lanes, y.lanes, z.lanes}), 2);
+    if (x.lanes <= z.lanes) {
+      arithmetic(std::max(y.lanes, z.lanes), 2);
+    } else {  // of several neighbours: as many instructions as vectors of what is multiplied
+      arithmetic(x.lanes * x.bytes / 4, 2.0 * 4 / x.bytes);
+      facts_.products_per_lane = std::max(facts_.products_per_lane, 4.0 / x.bytes);
+    }
     return {z.lanes, true, x.depends | y.depends | z.depends};
   }
   ExprFacts facts_of(const ir::ReduceAdd& reduce) {
@@ -271,13 +277,17 @@ class Walker {
     for (int step = x.lanes; step > 1; step /= 2) arithmetic(step / 2, 1);
     return {1, true, x.depends};
   }
-  ExprFacts facts_of(const ir::Cast& cast) { return expression(cast.value); }
+  ExprFacts facts_of(const ir::Cast& cast) {
+    ExprFacts x = expression(cast.value);
+    x.bytes = size_of(cast.type);
+    return x;
+  }
   ExprFacts facts_of(const ir::Select& select) {
     const ExprFacts c = expression(select.condition), x = expression(select.a), y = expression(select.b);
     return {std::max(x.lanes, y.lanes), x.is_float || y.is_float, c.depends | x.depends | y.depends};
   }
 
-  void arithmetic(int lanes, int flops_per_lane) {
+  void arithmetic(int lanes, double flops_per_lane) {
     facts_.arithmetic += executed();
     facts_.arithmetic_lanes += executed() * lanes;
     count_flops(flops_per_lane * lanes);

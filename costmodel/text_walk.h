@@ -50,8 +50,10 @@ struct TextFacts {
   double divisions = 0;
   /// Executed Fma nodes and float operations: instructions, not flops.
   double arithmetic = 0;
-  /// The same times their lanes.
+  /// The same times their lanes; of products of narrower types lanes of 32 bits.
   double arithmetic_lanes = 0;
+  /// Most that such a lane adds up at a time: 1 of f32, 2 of bf16, 4 of bytes.
+  double products_per_lane = 1;
   /// Executed flops of intrinsics (tensor cores).
   double intrinsic_flops = 0;
   /// That multiplies matrices.

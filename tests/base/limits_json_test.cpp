@@ -84,6 +84,25 @@ TEST(LimitsJson, LeavesWhatIsNotToldAsItIsAndNamesIt) {
   EXPECT_TRUE(untold.empty());  // nobody would have used them
 }
 
+// Processors' rows of before have none, and are read as such.
+TEST(LimitsJson, KeepsAbilities) {
+  Limits limits;
+  limits.abilities = static_cast<int>(Ability::kInt8Dot) | static_cast<int>(Ability::kBf16Dot);
+  const json facts = facts_of(limits);
+  EXPECT_EQ(facts["abilities"], 768);
+  Limits back;
+  ASSERT_TRUE(read_facts(facts, back));
+  EXPECT_TRUE(back.has(Ability::kInt8Dot) && back.has(Ability::kBf16Dot));
+  EXPECT_EQ(facts_of(Limits())["abilities"], 0);
+  std::vector<std::string> untold;
+  for (const json& older : {facts_of(Limits()), json::object()}) {
+    Limits read;
+    ASSERT_TRUE(read_facts(older, read, &untold));
+    EXPECT_EQ(read.abilities, 0);
+  }
+  EXPECT_EQ(untold, std::vector<std::string>({"cores", "cores"}));
+}
+
 TEST(LimitsJson, RefusesWhatNoDeviceIs) {
   for (const json& bad : {json(-1), json(1.5), json("1"), json(nullptr), json(1e18),
                           json(std::uint64_t{1} << 40), json::array({1})}) {

@@ -57,10 +57,12 @@ TEST(Isa, IsInTheHelpOfWhateverTakesIt) {
   }
 }
 
-TEST(Isa, ThePageOnBundlesHasEveryLevel) {
+TEST(Isa, ThePageOnBundlesHasEveryLevelAndFeature) {
   std::ifstream file(LEHR_SOURCE_DIR "/docs/deploy.md");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   for (const Target target : kTargets) {
+    for (const IsaFeature& feature : archs_of(target).features)
+      EXPECT_THAT(text, HasSubstr(fmt::format("| `+{}` | `{}`", feature.name, feature.level)));
     for (const IsaLevel& level : archs_of(target).levels) {
       const std::string row = fmt::format("| {} | `{}` |", level.machine, level.arch);
       bool found = false;
@@ -72,9 +74,14 @@ TEST(Isa, ThePageOnBundlesHasEveryLevel) {
   }
 }
 
-TEST(Isa, DoctorNamesEachLevelAndTheLowestRuns) {
+TEST(Isa, DoctorNamesEachLevelAndFeatureAndTheLowestRuns) {
   const std::string text = describe_isa_levels({});
   for (const std::string& level : levels_here()) EXPECT_THAT(text, HasSubstr(level));
+  for (const IsaFeature& feature : archs_of(Target::kCpu).features) {
+    const std::string name = fmt::format("{}+{}", feature.level, feature.name);
+    const bool here = isa_level_named(feature.level)->machine == runtime::cpu_machine();
+    EXPECT_EQ(text.find(name) != std::string::npos, here) << name;
+  }
   EXPECT_THAT(levels_that_run(), ::testing::Contains(levels_here()[0]));
 }
 
@@ -95,6 +102,36 @@ TEST(Isa, ALevelThatCannotBeRunIsRefusedInOneSentence) {
   EXPECT_TRUE(std::filesystem::is_empty(empty.path()));
   const json doctor = parsed(run_lehr(words("doctor --json"), empty.path(), {}, environment));
   EXPECT_THAT(isa_finding(doctor), ::testing::ContainsRegex("native, not x86-64 \\(no "));
+}
+#endif
+
+#if defined(__x86_64__)
+TEST(Isa, AFeatureThatIsNoneIsRefusedInOneSentence) {
+  const Scratch scratch;
+  for (const char* command : {"tune gemm --m 8 --n 8 --k 8 --isa x86-64-v4+avx512vni",
+                              "show gemm --m 8 --n 8 --k 8 --isa x86-64-v4+avx512vni",
+                              "export --out winners --isa x86-64-v4+avx512vni"}) {
+    const Ran ran = run_lehr(words(command), scratch.path());
+    EXPECT_EQ(ran.code, 1) << command;
+    EXPECT_THAT(ran.err, HasSubstr("did you mean avx512vnni?"));
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+  }
+}
+
+// Either this processor runs it, and the identity says so, or it is refused.
+TEST(Isa, AFeatureIsAskedOfTheProcessor) {
+  const Scratch scratch;
+  const Ran ran = run_lehr(words("tune gemm --m 8 --n 8 --k 8 --threads 1 --trials 1 --no-baseline --quiet "
+                                 "--json --isa x86-64-v4+avx512vnni"),
+                           scratch.path());
+  const auto needed = runtime::cpu_feature_named("avx512vnni") | runtime::cpu_feature_named("avx512vl");
+  if ((runtime::cpu_features_here() & needed) == needed) {
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_THAT(std::string(parsed(ran)["identity"]), HasSubstr("-march=x86-64-v4 -mavx512vnni "));
+  } else {
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_THAT(ran.err, HasSubstr("--isa x86-64-v4+avx512vnni cannot be used: its kernels need avx512"));
+  }
 }
 #endif
 

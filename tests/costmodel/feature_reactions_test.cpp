@@ -23,6 +23,52 @@ TEST(CpuFeatures, FlopsAndUniqueBytesOfAGemmAreExact) {
   EXPECT_EQ(feature(row, "arithmetic_lanes"), 16);
 }
 
+/// 100 steps: to each of 16 sums the products of `group` neighbours, of which all come in one vector.
+Kernel dot_kernel(DType first, DType second, DType sums, int group) {
+  KernelBuilder b;
+  b.kernel.name = "dot";
+  b.kernel.target = Target::kCpu;
+  const int lanes = 16 * group;
+  const BufferId a = b.param("A", first, 100 * group, Direction::kIn);
+  const BufferId w = b.param("B", second, 100 * lanes, Direction::kIn);
+  const BufferId c = b.param("C", sums, 16, Direction::kOut);
+  const BufferId acc = b.buffer("acc", sums, Scope::kRegister, 16, 16);
+  const VarId k = b.var("k");
+  Stmt step = block(Store{acc,
+                          integer(0),
+                          fma(splat(load(a, var(k) * group, group), lanes), load(w, var(k) * lanes, lanes),
+                              load(acc, integer(0), 16)),
+                          16,
+                          {}});
+  b.kernel.body = block(Alloc{acc}, Store{acc, integer(0), zero(sums, 16), 16, {}},
+                        loop(k, 100, LoopKind::kSerial, block(std::move(step))),
+                        Store{c, integer(0), load(acc, integer(0), 16), 16, {}});
+  return b.kernel;
+}
+
+// Products of neighbours are one instruction a vector, and so many more operations.
+TEST(CpuFeatures, AVectorOfNarrowProductsIsOneInstruction) {
+  const Limits limits = test::cpu_test_limits();
+  const auto f32 = featurize(dot_kernel(DType::kF32, DType::kF32, DType::kF32, 1), limits);
+  struct Case {
+    DType first, second, sums;
+    int group;
+    float lanes, gain;
+  };
+  for (const Case& one : {Case{DType::kBF16, DType::kBF16, DType::kF32, 2, 16, 1},
+                          Case{DType::kU8, DType::kS8, DType::kS32, 4, 16, 2},
+                          Case{DType::kS16, DType::kS16, DType::kS32, 2, 16, 1},
+                          Case{DType::kF32, DType::kBF16, DType::kF32, 2, 32, 0}}) {
+    SCOPED_TRACE(name_of(one.first));
+    const auto row = featurize(dot_kernel(one.first, one.second, one.sums, one.group), limits);
+    EXPECT_FLOAT_EQ(feature(row, "arithmetic_lanes"), one.lanes);
+    EXPECT_EQ(feature(row, "arithmetic_instructions"), feature(f32, "arithmetic_instructions"));
+    EXPECT_EQ(feature(row, "tensor_gain"), one.gain);
+    EXPECT_NEAR(unlog(feature(row, "flops")), one.group * unlog(feature(f32, "flops")), 1);
+  }
+  EXPECT_EQ(feature(f32, "tensor_gain"), 0);
+}
+
 TEST(CpuFeatures, LargerRegisterTilesNeedFewerMemoryInstructionsPerFlop) {
   const Limits limits = test::cpu_test_limits();
   CpuGemm small, large;

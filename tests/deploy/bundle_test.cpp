@@ -196,5 +196,19 @@ TEST(StoredDevice, LeavesOutRatesThatEachSessionMeasures) {
   }
 }
 
+// What a kernel of a narrow type was lowered with; a row of before has none.
+TEST(StoredDevice, KeepsWhatAProcessorHasBeyondItsLevel) {
+  Device device;
+  device.limits = limits_of(isa_named("x86-64-v4+avx512vnni"), 2);
+  const StoredLimits back = limits_of(stored_device(device));
+  EXPECT_TRUE(back.limits.has(Ability::kInt8Dot));
+  EXPECT_FALSE(back.limits.has(Ability::kBf16Dot));
+  EXPECT_TRUE(back.untold.empty());
+  StoredDevice before = stored_device(device);
+  before.limits.abilities = 0;
+  EXPECT_EQ(limits_of(before).limits.abilities, 0);
+  EXPECT_EQ(before.identity, stored_device(device).identity);
+}
+
 }  // namespace
 }  // namespace lehr::test

@@ -1,4 +1,5 @@
 // From kernels to a folder and back: what the library that a product loads computes from it.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +41,7 @@ RebuiltKernel exported(const char* text, double time_us, const char* family = nu
   const Workload workload = parse_workload(text);
   Device device;
   device.name = "this";
-  device.limits = cpu_device(2, false, isa).limits;
+  device.limits = isa.level == nullptr ? cpu_device(2, false).limits : limits_of(isa, 2);
   device.compiler = fmt::format("a compiler -O2 {}", fmt::join(flags_of(isa), " "));
   const Limits& limits = device.limits;
   Winner winner;
@@ -449,9 +450,9 @@ TEST(BundleFolder, KnowsShorterWords) {
             "pad=1 pad=1x1 dilation=2");
 }
 
-std::vector<std::string> features_at(const IsaLevel& level) {
+std::vector<std::string> features_at(const Isa& isa) {
   HostCompilerOptions options;
-  options.isa = {&level};
+  options.isa = isa;
   return features_of(HostCompiler(options).macros());
 }
 
@@ -459,7 +460,7 @@ std::vector<std::string> features_at(const IsaLevel& level) {
 
 // The System V ABI's supplement for x86-64, section 3.1.1, but for what only the operating system uses.
 TEST(IsaLevels, UseWhatTheAbiSays) {
-  const auto features = [](const char* name) { return features_at(*isa_level_named(name)); };
+  const auto features = [](const char* name) { return features_at(isa_named(name)); };
   std::vector<std::string> expected;
   EXPECT_THAT(features("x86-64"), ::testing::UnorderedElementsAreArray(expected));
   for (const char* one : {"sse3", "ssse3", "sse4.1", "sse4.2", "popcnt"}) expected.emplace_back(one);
@@ -480,15 +481,39 @@ lehr_status open_with(const std::string& path, const std::vector<std::string>& f
   return lehr_open(path.c_str(), &some, bundle, error);
 }
 
+// Whatever the text uses: a compiler may use what it is told of in any kernel.
+TEST(IsaFeatures, AreAskedForByTheKernelsThatWereCompiledWithThem) {
+  const Isa level = isa_named("x86-64-v4"), more = isa_named("x86-64-v4+avx512vnni");
+  const Folder folder(
+      std::array{exported(kWorkloads[0], 20, nullptr, level), exported(kWorkloads[0], 10, nullptr, more)});
+  std::ifstream file(folder.path + "/manifest.json");
+  const nlohmann::json manifest = nlohmann::json::parse(file);
+  ASSERT_EQ(manifest["kernels"].size(), 2u);
+  int with = 0;
+  for (const nlohmann::json& kernel : manifest["kernels"]) {
+    const auto features = kernel["features"].get<std::vector<std::string>>();
+    const bool has = std::ranges::find(features, "avx512vnni") != features.end();
+    EXPECT_EQ(has, kernel["device"].get<std::string>().find("-mavx512vnni") != std::string::npos);
+    with += has;
+  }
+  EXPECT_EQ(with, 1);
+  lehr_error error = {sizeof error, ""};
+  lehr_bundle bundle = 0;
+  if (open_with(folder.path, features_at(level), &bundle, &error) != LEHR_OK)
+    GTEST_SKIP() << "this processor runs neither: " << error.text;
+  EXPECT_DOUBLE_EQ(expect_right(bundle, kWorkloads[0], 2).time_us, 20);
+  lehr_close(bundle, nullptr);
+}
+
 // A machine of today without AVX2 is one of v2 alone: then there is nothing to choose from.
 TEST(IsaLevels, OneBundleServesMachinesOfEach) {
-  const IsaLevel &v2 = *isa_level_named("x86-64-v2"), &v3 = *isa_level_named("x86-64-v3");
+  const Isa v2 = isa_named("x86-64-v2"), v3 = isa_named("x86-64-v3");
   for (const std::string& feature : features_at(v3))
     if ((runtime::cpu_feature_named(feature) & runtime::cpu_features_here()) == 0)
       GTEST_SKIP() << "this processor has no " << feature;
-  const std::array kernels = {exported(kWorkloads[0], 20, nullptr, &v2),
-                              exported(kWorkloads[0], 10, nullptr, &v3),
-                              exported(kWorkloads[2], 3, nullptr, &v3)};
+  const std::array kernels = {exported(kWorkloads[0], 20, nullptr, v2),
+                              exported(kWorkloads[0], 10, nullptr, v3),
+                              exported(kWorkloads[2], 3, nullptr, v3)};
   const Folder folder(kernels);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path + "/kernels"), {}), 3);
   lehr_error error = {sizeof error, ""};
@@ -506,13 +531,13 @@ TEST(IsaLevels, OneBundleServesMachinesOfEach) {
 }
 
 TEST(IsaLevels, EachSourceHasFlagsOfItsOwn) {
-  const IsaLevel &v2 = *isa_level_named("x86-64-v2"), &v3 = *isa_level_named("x86-64-v3");
+  const Isa v2 = isa_named("x86-64-v2"), v3 = isa_named("x86-64-v3");
   if (cpu_device(1, false).limits.vector_bytes < 32) GTEST_SKIP() << "this processor has no AVX2";
   FolderOptions sources = options();
   sources.embed = true;
-  const std::vector<FolderFile> files = files_of(
-      std::array{exported(kWorkloads[0], 20, nullptr, &v2), exported(kWorkloads[0], 10, nullptr, &v3)},
-      sources);
+  const std::vector<FolderFile> files =
+      files_of(std::array{exported(kWorkloads[0], 20, nullptr, v2), exported(kWorkloads[0], 10, nullptr, v3)},
+               sources);
   const auto cmake = std::ranges::find(files, "CMakeLists.txt", &FolderFile::path);
   ASSERT_NE(cmake, files.end());
   int lines = 0, with_avx2 = 0;
@@ -531,7 +556,7 @@ TEST(IsaLevels, UseMoreTheHigherTheyAre) {
   std::vector<std::string> lower;
   for (const IsaLevel& level : archs_of(Target::kCpu).levels) {
     if (level.machine != runtime::cpu_machine()) continue;
-    std::vector<std::string> features = features_at(level);
+    std::vector<std::string> features = features_at({&level});
     std::ranges::sort(features);
     EXPECT_TRUE(std::ranges::includes(features, lower)) << level.name;
     lower = std::move(features);

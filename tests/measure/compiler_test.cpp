@@ -11,8 +11,11 @@
 
 #include "base/error.h"
 #include "host_support.h"
+#include "measure/host/host_backend.h"
 #include "measure/host/host_compiler.h"
+#include "measure/host/processor_features.h"
 #include "measure/system/process.h"
+#include "runtime/cpu_features.h"
 #include "target/archs.h"
 
 namespace lehr {
@@ -91,6 +94,47 @@ TEST(HostCompiler, ItsIdentityNamesALevelAndNothingOfThisMachine) {
     EXPECT_EQ(isa_said(compiler.identity()), options.isa);
   }
 }
+
+#if defined(__x86_64__)
+// They compile, and are read back, whatever this processor has.
+TEST(HostCompiler, ItsIdentityNamesFeatures) {
+  HostCompilerOptions options;
+  options.isa = isa_named("x86-64-v4+avx512bf16+avx512vnni");
+  const HostCompiler compiler(options);
+  EXPECT_THAT(compiler.identity(),
+              ::testing::HasSubstr(" -O2 -march=x86-64-v4 -mavx512vnni -mavx512bf16 -ffp-contract"));
+  EXPECT_EQ(isa_said(compiler.identity()), options.isa);
+  const std::vector<std::string> macros = compiler.macros();
+  for (const IsaFeature& feature : archs_of(Target::kCpu).features)
+    EXPECT_THAT(macros, ::testing::Contains(macro_of(feature.name)));
+}
+
+// As g++ 9, which has no avx512bf16.
+TEST(HostCompiler, AFeatureThatItDoesNotKnowIsOneSentenceAndNotNatives) {
+  const TempDir directory;
+  ToolPaths tools;
+  tools.compiler = directory.path() + "/compiler";
+  std::ofstream(tools.compiler)
+      << "#!/bin/sh\nfor word in \"$@\"; do [ \"$word\" = -mavx512bf16 ] && echo \"error: unrecognized "
+         "option '$word'\" >&2 && exit 1; done\nexec c++ -U__AVX512BF16__ \"$@\"\n";
+  chmod(tools.compiler.c_str(), 0700);
+  EXPECT_THAT(testing::error_of([&] { missing_for(isa_named("x86-64-v4+avx512bf16"), tools); }),
+              ::testing::HasSubstr("cannot build a shared object with -march=x86-64-v4 -mavx512bf16: error: "
+                                   "unrecognized option '-mavx512bf16'"));
+  EXPECT_EQ(native_isa(tools).abilities & static_cast<int>(Ability::kBf16Dot), 0);
+}
+
+TEST(HostCompiler, NativeHasTheFeaturesThatThisProcessorHas) {
+  const Isa native = native_isa({});
+  EXPECT_EQ(native.level, nullptr);
+  for (const IsaFeature& feature : archs_of(Target::kCpu).features) {
+    const bool here = (runtime::cpu_features_here() & runtime::cpu_feature_named(feature.name)) != 0;
+    EXPECT_EQ((native.abilities & static_cast<int>(feature.ability)) != 0, here) << feature.name;
+  }
+  EXPECT_EQ(native_isa({.compiler = "no-such-compiler"}), Isa());
+  EXPECT_EQ(cpu_device(1, false, native).limits.abilities, native.abilities);
+}
+#endif
 
 TEST(HostCompiler, ALevelThatItDoesNotKnowIsOneSentence) {
   const TempDir directory;

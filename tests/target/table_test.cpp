@@ -1,8 +1,10 @@
 // Every target has a row in each table, and the row is whole.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/limits_json.h"
 #include "target/archs.h"
 #include "target/dialect.h"
 #include "target/prelude.h"
@@ -44,15 +46,76 @@ TEST(IsaLevels, HaveLimitsOfTheirOwnAndAreFoundByName) {
   }
   EXPECT_GT(count, 4);
   EXPECT_EQ(isa_level_named(kNativeIsa), nullptr);
-  EXPECT_EQ(name_of(static_cast<const IsaLevel*>(nullptr)), kNativeIsa);
+  EXPECT_EQ(name_of(Isa()), kNativeIsa);
+}
+
+constexpr const char* kBoth = "x86-64-v4+avx512vnni+avx512bf16";
+
+TEST(IsaFeatures, AreOfALevelAndEachOfAnAbilityOfItsOwn) {
+  int abilities = 0;
+  for (const Target target : kTargets) {
+    for (const IsaFeature& feature : archs_of(target).features) {
+      SCOPED_TRACE(feature.name);
+      ASSERT_NE(isa_level_named(feature.level), nullptr);
+      EXPECT_EQ(abilities & static_cast<int>(feature.ability), 0);
+      abilities |= static_cast<int>(feature.ability);
+      const Isa isa = isa_named(fmt::format("{}+{}", feature.level, feature.name));
+      EXPECT_TRUE(limits_of(isa, 1).has(feature.ability));
+      EXPECT_THAT(feature_names(isa.abilities), testing::ElementsAre(feature.name));
+    }
+  }
+  EXPECT_NE(abilities, 0);
+}
+
+TEST(IsaFeatures, HaveOneNameInWhicheverOrderTheyAreWritten) {
+  EXPECT_EQ(name_of(isa_named(kBoth)), kBoth);
+  EXPECT_EQ(name_of(isa_named("x86-64-v4+avx512bf16+avx512vnni+avx512bf16")), kBoth);
+  EXPECT_EQ(isa_named("native"), Isa());
+  EXPECT_NE(isa_named("x86-64-v4+avx512vnni"), isa_named("x86-64-v4"));
+}
+
+TEST(IsaFeatures, AddAbilitiesAloneToTheLimitsOfTheirLevel) {
+  Limits limits = limits_of(isa_named(kBoth), 3);
+  const Limits level = archs_of(Target::kCpu).limits("avx512", 3);
+  EXPECT_TRUE(limits.has(Ability::kInt8Dot));
+  EXPECT_TRUE(limits.has(Ability::kBf16Dot));
+  EXPECT_FALSE(limits_of(isa_named("x86-64-v4+avx512bf16"), 3).has(Ability::kInt8Dot));
+  limits.abilities = 0;
+  EXPECT_EQ(facts_of(limits), facts_of(level));
+  EXPECT_EQ(limits.arch, level.arch);
+  EXPECT_EQ(level.abilities, 0) << "a log's row of before says nothing more";
+}
+
+TEST(IsaFeatures, ThatAreNoneAreRefusedInOneSentence) {
+  const auto refusal = [](std::string_view text) -> std::string {
+    try {
+      return "taken: " + name_of(isa_named(text));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUser);
+      return error.what();
+    }
+  };
+  EXPECT_EQ(refusal("x86-64-v4+avx512vni"),
+            "--isa: the feature avx512vni is not known (did you mean avx512vnni?): it must be one of "
+            "avx512vnni, avx512bf16");
+  EXPECT_EQ(refusal("x86-64-v3+avx512vnni"),
+            "--isa x86-64-v3+avx512vnni: avx512vnni needs the level x86-64-v4, as in x86-64-v4+avx512vnni");
+  EXPECT_THAT(refusal("armv8.2-a+avx512vnni"), testing::HasSubstr("needs the level x86-64-v4"));
+  EXPECT_THAT(refusal("x86-64-v4+"), testing::HasSubstr("the feature '' is not known"));
+  EXPECT_THAT(refusal("native+avx512vnni"), testing::HasSubstr("leave out +"));
+  EXPECT_THAT(refusal("avx512vnni"), testing::HasSubstr("--isa avx512vnni is not known"));
 }
 
 TEST(IsaLevels, AreSaidByAnIdentity) {
-  const auto said = [](std::string_view identity) { return name_of(isa_level_said(identity)); };
+  const auto said = [](std::string_view identity) { return name_of(isa_said(identity)); };
   EXPECT_EQ(said("cpu | CPU | avx2 | cores=1 | driver= | g++ 12 -O2 -march=x86-64-v3 -w"), "x86-64-v3");
   EXPECT_EQ(said("cpu | CPU | sse2 | cores=1 | driver= | g++ 12 -O2 -march=x86-64 -w"), "x86-64");
   EXPECT_EQ(said("cpu | CPU | avx2 | cores=1 | driver= | g++ 12 -O2 -march=native -w [native=x/1]"),
             "native");
+  EXPECT_EQ(said("cpu | CPU | avx512 | cores=1 | driver= | g++ 12 -O2 -march=x86-64-v4 -mavx512bf16 -w"),
+            "x86-64-v4+avx512bf16");
+  EXPECT_EQ(said("g++ 12 -O2 -march=x86-64-v4 -w -mavx512bf16"), "x86-64-v4") << "the user's own flag";
+  EXPECT_EQ(said(fmt::format("g++ 12 -O2 {}", fmt::join(flags_of(isa_named(kBoth)), " "))), kBoth);
   EXPECT_EQ(said("cuda | GPU | sm_90a | cores=132 | driver=1 | NVRTC"), "native");
 }
 

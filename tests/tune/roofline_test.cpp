@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "ir/analyze.h"
 #include "support.h"
+#include "target/archs.h"
 #include "target/cuda/archs.h"
 #include "templates/catalog.h"
 
@@ -118,6 +119,38 @@ TEST(Roofline, IsThatOfTheF32UnitsWhereTheyAreFasterOrAlone) {
   EXPECT_EQ(peak_text(parse_workload(layer), forged_card()), "700 of tensor cores");
   EXPECT_EQ(peak_text(parse_workload(layer + " groups=16"), forged_card()), "700 of tensor cores");
   EXPECT_EQ(peak_text(parse_workload(layer + " groups=32"), forged_card()), "100 of f32");
+}
+
+TEST(Roofline, OfACpuIsThatOfTheTypesInstructions) {
+  const auto peak = [](const char* isa, const std::string& fields) {
+    Limits limits = lehr::limits_of(isa_named(isa), 1);
+    limits.peak_gflops_f32 = 100;
+    return peak_text(parse_workload("gemm m=64 n=64 k=64 " + fields), limits);
+  };
+  const char* const level = "x86-64-v4";
+  const char* const more = "x86-64-v4+avx512vnni+avx512bf16";
+  const std::string bf16 = "a=bf16:row b=bf16:row c=f32", bytes = "a=u8:row b=s8:row c=s32 accum=s32";
+  EXPECT_EQ(peak(more, ""), "100 of f32");
+  EXPECT_EQ(peak(more, bf16), "200 of bf16");
+  EXPECT_EQ(peak(level, bf16), "100 of f32");
+  EXPECT_EQ(peak(more, bytes), "400 of s8");
+  EXPECT_EQ(peak("x86-64-v4+avx512bf16", bytes), "200 of s8");
+  EXPECT_EQ(peak(level, "a=f16:row b=f16:row c=f16"), "0 of f32");
+}
+
+// Probes are of f32.
+TEST(Roofline, OfBytesRisesWithProbesOfF32) {
+  Limits limits = lehr::limits_of(isa_named("x86-64-v4+avx512vnni"), 1);
+  limits.peak_gflops_f32 = 100;
+  Roofline roofline(parse_workload("gemm m=64 n=64 k=64 a=u8:row b=s8:row c=s32 accum=s32"), limits);
+  roofline.probed(Roof::kArithmetic, 150);
+  EXPECT_EQ(roofline.peaks().gflops, 600);
+  const auto own = [] { return 2 * 64.0 * 64 * 64; };
+  EXPECT_EQ(roofline.why_implausible(own() / (3.9 * 600e3), own), "");
+  EXPECT_NE(roofline.why_implausible(own() / (4.1 * 600e3), own), "");
+  roofline.bounded(300);
+  EXPECT_EQ(roofline.why_implausible(own() / (7.9 * 600e3), own), "");
+  EXPECT_EQ(roofline.peaks().gflops, 600);
 }
 
 /// 192.1 us on an H200 were 715 of the datasheet's 989 TFLOP/s, and 25.66 us 82 % of 4800 GB/s.
