@@ -34,12 +34,12 @@ Kernel dot_kernel(DType first, DType second, DType sums, int group) {
   const BufferId c = b.param("C", sums, 16, Direction::kOut);
   const BufferId acc = b.buffer("acc", sums, Scope::kRegister, 16, 16);
   const VarId k = b.var("k");
-  Stmt step = block(Store{acc,
-                          integer(0),
-                          fma(splat(load(a, var(k) * group, group), lanes), load(w, var(k) * lanes, lanes),
-                              load(acc, integer(0), 16)),
-                          16,
-                          {}});
+  Stmt step = Store{acc,
+                    integer(0),
+                    fma(splat(load(a, var(k) * group, group), lanes), load(w, var(k) * lanes, lanes),
+                        load(acc, integer(0), 16)),
+                    16,
+                    {}};
   b.kernel.body = block(Alloc{acc}, Store{acc, integer(0), zero(sums, 16), 16, {}},
                         loop(k, 100, LoopKind::kSerial, block(std::move(step))),
                         Store{c, integer(0), load(acc, integer(0), 16), 16, {}});
