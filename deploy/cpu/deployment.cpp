@@ -124,7 +124,7 @@ void prepare_for_cpu(FolderKernel& kernel, FolderCompilers& compilers) {
   kernel.features = features_of(compilers.host(isa_of(kernel.rebuilt)).macros());
 }
 
-/// Their texts by the name of their Isa and theirs: the same one is compiled once.
+/// Their texts, by the name of what they are compiled for and their own: the same one is compiled once.
 std::map<std::string, Texts> texts_of(std::span<FolderKernel* const> kernels) {
   std::map<std::string, Texts> texts;
   for (const FolderKernel* kernel : kernels)
