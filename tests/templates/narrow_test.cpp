@@ -54,5 +54,46 @@ TEST(Narrow, ConvolutionsOf8BitIntegersAreRightBitForBit) {
   expect_right(with(nhwc_convolutions(), " x=s8 f=s8 y=s32 accum=s32"), 2, 17);
 }
 
+// Zero points, scales, saturation: every element as the scalar reference has it.
+TEST(Narrow, QuantizedProductsAreRightBitForBit) {
+  expect_right(
+      with(shapes(), " a=u8 b=s8:row:constant c=u8 accum=s32 zero=input epilogue=bias+dequant+relu+quant"), 2,
+      21);
+  expect_right(with(shapes(),
+                    " a=s8 b=s8:column c=s8 accum=s32 zero=input "
+                    "epilogue=dequant+bias+residual(u8)+leaky_relu(0.1)+quant"),
+               2, 22);
+  expect_right(with(shapes(),
+                    " a=u8 b=s8:column:constant c=f32 accum=s32 epilogue=dequant+residual(bf16)+clamp(-1,6)"),
+               2, 23);
+  expect_right(with(shapes(), " a=s8 b=s8:row:constant c=u8 accum=s32 epilogue=bias+dequant+gelu+quant"), 2,
+               24);
+}
+
+TEST(Narrow, QuantizedConvolutionsAreRightBitForBit) {
+  expect_right(with(convolutions(), " x=u8 f=s8 y=u8 accum=s32 zero=input epilogue=bias+dequant+relu+quant"),
+               2, 31, fused, "conv2d_oc_cpu");
+  expect_right(with(nhwc_convolutions(),
+                    " x=u8 f=s8 y=u8 accum=s32 zero=input epilogue=bias+dequant+residual(s8)+quant"),
+               2, 32);
+  expect_right(with(nhwc_convolutions(), " x=s8 f=s8 y=s8 accum=s32 zero=input epilogue=dequant+bias+quant"),
+               2, 33);
+  expect_right(with(convolutions(), " x=s8 f=s8 y=f32 accum=s32 zero=input epilogue=dequant+hard_swish"), 1,
+               34, fused, "conv2d_oc_cpu");
+}
+
+TEST(Narrow, PooledConvolutionsAreRight) {
+  const std::vector<std::string> images = {"conv2d h=14 w=15 c=6 k=9 r=3 s=3 pad=1",
+                                           "conv2d n=2 h=11 w=13 c=3 k=20 r=7 s=7 stride=2 pad=3",
+                                           "conv2d h=14 w=15 c=21 k=70 r=3 s=3 pad=2 dilation=2 layout=nhwc",
+                                           "conv2d h=9 w=8 c=16 k=33 r=1 s=1 layout=nhwc"};
+  expect_right(with(images, " x=bf16 f=bf16 y=bf16 epilogue=bias+relu+maxpool(3,2,1)"), 2, 41, fused,
+               "conv2d_oc_cpu");
+  for (const std::string pool : {"maxpool(2)", "maxpool(3,2,1)", "avgpool(2)"})
+    expect_right(
+        with(images, " x=u8 f=s8 y=u8 accum=s32 zero=input epilogue=bias+dequant+relu+" + pool + "+quant"), 2,
+        42, fused, "conv2d_oc_cpu");
+}
+
 }  // namespace
 }  // namespace lehr

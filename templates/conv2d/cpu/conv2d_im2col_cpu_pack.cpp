@@ -200,6 +200,10 @@ Stmt pack_pixels_as_rows(GemmNest& n, const PixelSource& from, BufferId panel, c
           Let{count, max(min(integer(conv.s), integer(conv.w) - var(x)) - var(first), integer(0)) * conv.c});
       append(some,
              copy.move(pixel_at(var(x) + var(first)), target + var(first) * conv.c, var(count), elements));
+      if (n.correction.needed()) {  // behind them zeros were written, which are not what padding is
+        const Expr end = var(first) * conv.c + var(count);
+        some.push_back(copy.clear(target + end, integer(elements) - end, elements));
+      }
       append(otherwise, inside.rows ? block(If{*inside.rows, some, {}}) : some);
     }
     const auto all_inside = both(inside.rows, inside.columns);
