@@ -1,6 +1,7 @@
 #include "deploy/self_test.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "runtime/self_test.h"
 #include "workload/operator.h"
@@ -12,27 +13,61 @@ namespace {
 constexpr std::size_t kMostSamples = 16;
 constexpr double kFullFlops = 1e6;  // beyond, the reference computes some rows only
 
+/// The middle of what is drawn for a check, and its spread.
+std::pair<double, double> spread_of(const TensorSpec& tensor) {
+  const Draw& draw = tensor.draw;
+  switch (draw.kind) {
+    case Draw::Kind::kNormal:
+      return {draw.mean, draw.deviation};
+    case Draw::Kind::kScale:  // self_test_input() is 1.5 in size at most
+      return {draw.deviation * (kMostScaling + kLeastScaling) / 2,
+              draw.deviation * (kMostScaling - kLeastScaling) / 3};
+    case Draw::Kind::kZeroPoint:
+      return {static_cast<double>(zero_point(tensor.type, kZeroPoints / 2)), 0};
+  }
+  return {};
+}
+
 std::vector<std::vector<float>> known_inputs(const std::vector<TensorSpec>& tensors) {
   std::vector<std::vector<float>> inputs;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     std::vector<float>& values = inputs.emplace_back();
     if (tensors[i].is_output()) continue;
+    const auto [mean, deviation] = spread_of(tensors[i]);
+    const runtime::TestedType& type = *runtime::tested_type(name_of(tensors[i].type));
     values.resize(static_cast<std::size_t>(tensors[i].elements));
     for (std::size_t j = 0; j < values.size(); ++j)
-      values[j] = runtime::self_test_input(static_cast<std::uint32_t>(i), j);
+      values[j] = runtime::self_test_value(type, static_cast<std::uint32_t>(i), j, mean, deviation);
   }
   return inputs;
+}
+
+/// By how much the rounding to the output's type may move the largest of the values.
+double rounding_of(DType output, const Reference& reference) {
+  double largest = 0;
+  for (const float value : reference.values)
+    largest = std::max(largest, std::abs(static_cast<double>(value)));
+  if (output == DType::kBF16) return 0x1p-8 * largest;  // half a unit of the least fraction
+  const bool is_narrow = output == DType::kU8 || output == DType::kS8;
+  return is_narrow && reference.tolerance > 0 ? 0.5 : 0;
 }
 
 }  // namespace
 
 std::optional<SelfTest> self_test_of(const Workload& workload) {
   const std::vector<TensorSpec> tensors = tensors_of(workload);
-  if (!std::ranges::all_of(tensors, [](const TensorSpec& tensor) { return tensor.type == DType::kF32; }))
+  if (!std::ranges::all_of(tensors, [](const TensorSpec& tensor) {
+        return runtime::tested_type(name_of(tensor.type)) != nullptr;
+      }))
     return std::nullopt;
   const Reference reference = make_reference(workload, known_inputs(tensors), kFullFlops);
   SelfTest test;
-  test.tolerance = reference.tolerance;
+  test.tolerance = reference.tolerance +
+                   rounding_of(std::ranges::find_if(tensors, &TensorSpec::is_output)->type, reference);
+  for (const TensorSpec& tensor : tensors)
+    if (!tensor.is_output()) test.inputs.push_back(spread_of(tensor));
+  if (std::ranges::all_of(test.inputs, [](const auto& each) { return each == std::pair(0.0, 1.0); }))
+    test.inputs.clear();
   const std::size_t known = reference.values.size(), count = std::min(known, kMostSamples);
   for (std::size_t i = 0; i < count; ++i) {
     // The first, the last, and what lies evenly between them.

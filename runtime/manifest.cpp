@@ -5,6 +5,7 @@
 
 #include "runtime/hash.h"
 #include "runtime/message.h"
+#include "runtime/self_test.h"
 #include "runtime/sha256.h"
 #include "runtime/words.h"
 
@@ -302,16 +303,33 @@ class Reader {
     return true;
   }
 
-  // The elements of its one output; 0 where there is not one alone, or where a tensor is not f32.
+  // The elements of its one output; 0 where there is not one alone, or where a tensor is of no type that is
+  // tested.
   std::uint64_t tested_elements(const ManifestKernel& kernel) const {
     std::uint64_t elements = 0;
     for (std::uint32_t i = 0; i < kernel.params; ++i) {
       const ManifestParam& param = manifest_.params[kernel.first_param + i];
       if (param.role == LEHR_PREPACKED) continue;
-      if (param.dtype != "f32" || (param.role == LEHR_OUT && elements != 0)) return 0;
-      if (param.role == LEHR_OUT) elements = param.bytes / sizeof(float);
+      if (tested_type(param.dtype) == nullptr || (param.role == LEHR_OUT && elements != 0)) return 0;
+      if (param.role == LEHR_OUT) elements = param.bytes / tested_type(param.dtype)->bytes;
     }
     return elements;
+  }
+
+  // The mean and the deviation of each input, where one is not as usual.
+  bool test_inputs_of(std::uint32_t inputs, const ManifestKernel& kernel) {
+    if (inputs == Json::kNone) return true;
+    std::uint32_t at = json_.first(inputs);
+    for (std::uint32_t i = 0; i < kernel.params; ++i) {
+      ManifestParam& param = manifest_.params[kernel.first_param + i];
+      if (param.role != LEHR_IN) continue;
+      const std::uint32_t mean = at == Json::kNone ? Json::kNone : json_.first(at);
+      if (mean == Json::kNone || !json_.number(mean, param.test_mean) ||
+          !json_.number(json_.after(at, mean), param.test_deviation))
+        return is("has a self-test without a mean and a deviation of each input");
+      at = json_.after(inputs, at);
+    }
+    return at == Json::kNone || is("has a self-test of more inputs than it takes");
   }
 
   bool self_test_of(std::uint32_t at, ManifestKernel& kernel) {
@@ -322,6 +340,7 @@ class Reader {
     kernel.first_sample = static_cast<std::uint32_t>(manifest_.samples.size());
     if (!json_.number(json_.member(test, "tolerance"), kernel.tolerance) || samples == Json::kNone)
       return is("has a self-test without a tolerance or an output");
+    if (!test_inputs_of(json_.member(test, "inputs"), kernel)) return false;
     for (std::uint32_t i = json_.first(samples); i != Json::kNone; i = json_.after(samples, i)) {
       ManifestSample sample;
       const std::uint32_t index = json_.first(i);

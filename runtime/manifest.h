@@ -44,6 +44,8 @@ struct ManifestParam {
   std::uint32_t role = LEHR_IN;
   /// Bytes.
   std::uint32_t alignment = 1;
+  /// Of what a self-test fills it with (self_test.h).
+  double test_mean = 0, test_deviation = 1;
   /// The workload has it stay the same from call to call.
   bool constant = false;
   std::uint64_t bytes = 0;

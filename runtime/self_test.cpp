@@ -29,7 +29,7 @@ class Memory {
   }
   void* const* params() const { return pieces_; }
   void* scratch() const { return pieces_[count_]; }
-  float* floats(std::uint32_t param) const { return static_cast<float*>(pieces_[param]); }
+  std::byte* bytes(std::uint32_t param) const { return static_cast<std::byte*>(pieces_[param]); }
 
  private:
   bool piece(std::uint32_t number, std::uint64_t bytes) {
@@ -44,12 +44,35 @@ class Memory {
   std::uint32_t count_ = 0;
 };
 
+// Elements in memory, whose lower bytes come first.
+void store(const TestedType& type, float value, std::byte* to) {
+  const auto whole = static_cast<std::int32_t>(type.is_integer ? value : 0);
+  const auto* const bits = reinterpret_cast<const std::byte*>(&value);
+  if (type.is_integer)
+    std::memcpy(to, &whole, type.bytes);
+  else
+    std::memcpy(to, bits + (sizeof value - type.bytes), type.bytes);
+}
+
+double load(const TestedType& type, const std::byte* from) {
+  std::int32_t whole = 0;
+  float value = 0;
+  if (!type.is_integer) {
+    std::memcpy(reinterpret_cast<std::byte*>(&value) + (sizeof value - type.bytes), from, type.bytes);
+    return static_cast<double>(value);
+  }
+  std::memcpy(&whole, from, type.bytes);
+  return type.bytes == 1 && type.least < 0 ? static_cast<std::int8_t>(whole) : whole;
+}
+
 void fill(const Answer& answer, const Memory& memory) {
   for (std::uint32_t i = 0; i < answer.params.size(); ++i) {
-    if (answer.params[i].role != LEHR_IN) continue;
-    float* const values = memory.floats(i);
-    for (std::uint64_t j = 0; j < answer.params[i].bytes / sizeof(float); ++j)
-      values[j] = self_test_input(i, j);
+    const ManifestParam& param = answer.params[i];
+    if (param.role != LEHR_IN) continue;
+    const TestedType& type = *tested_type(param.dtype);
+    for (std::uint64_t j = 0; j < param.bytes / type.bytes; ++j)
+      store(type, self_test_value(type, i, j, param.test_mean, param.test_deviation),
+            memory.bytes(i) + j * type.bytes);
   }
 }
 
@@ -57,17 +80,17 @@ lehr_status compare(const Answer& answer, const ManifestKernel& manifest, const 
                     const Memory& memory, lehr_error* error) {
   for (std::uint32_t i = 0; i < answer.params.size(); ++i) {
     if (answer.params[i].role != LEHR_OUT) continue;
-    const float* const got = memory.floats(i);
-    for (std::uint64_t j = 0; j < answer.params[i].bytes / sizeof(float); ++j)
-      if (std::isnan(got[j]))
+    const TestedType& type = *tested_type(answer.params[i].dtype);
+    const auto got = [&](std::uint64_t at) { return load(type, memory.bytes(i) + at * type.bytes); };
+    for (std::uint64_t j = 0; j < answer.params[i].bytes / type.bytes; ++j)
+      if (std::isnan(got(j)))
         return fail(error, LEHR_WRONG_RESULT, "the kernel for '%s' does not write %s[%llu], or writes a NaN",
                     answer.workload, answer.params[i].name.data(), static_cast<unsigned long long>(j));
     for (const ManifestSample* sample = samples; sample != samples + manifest.samples; ++sample)
-      if (!(std::fabs(got[sample->index] - sample->value) <= manifest.tolerance))
+      if (!(std::fabs(got(sample->index) - sample->value) <= manifest.tolerance))
         return fail(error, LEHR_WRONG_RESULT, "the kernel for '%s' computes %s[%llu] as %g, which is %g",
                     answer.workload, answer.params[i].name.data(),
-                    static_cast<unsigned long long>(sample->index), static_cast<double>(got[sample->index]),
-                    sample->value);
+                    static_cast<unsigned long long>(sample->index), got(sample->index), sample->value);
   }
   return LEHR_OK;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace lehr::runtime {
 
@@ -12,6 +13,36 @@ inline float self_test_input(std::uint32_t param, std::uint64_t index) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
   return (static_cast<float>((x >> 33) % 24) - 12.0F) / 8.0F;
+}
+
+/// A type that a self-test's tensors may be of: f32, its upper half, or integers with their range.
+struct TestedType {
+  std::string_view name;
+  std::uint32_t bytes;
+  bool is_integer = false;
+  double least = 0, most = 0;
+};
+/// nullptr for any other.
+inline const TestedType* tested_type(std::string_view name) {
+  static constexpr TestedType kTypes[] = {{"f32", 4},
+                                          {"bf16", 2},
+                                          {"s32", 4, true, -2147483648.0, 2147483647.0},
+                                          {"s8", 1, true, -128, 127},
+                                          {"u8", 1, true, 0, 255}};
+  for (const TestedType& type : kTypes)
+    if (type.name == name) return &type;
+  return nullptr;
+}
+
+/// Element `index` of parameter `param`, which is of this type: mean + deviation self_test_input(), of
+/// integers rounded to the nearest one in the type's range. In bf16 a mean of 0 and a deviation of 1 are
+/// exact.
+inline float self_test_value(const TestedType& type, std::uint32_t param, std::uint64_t index, double mean,
+                             double deviation) {
+  const double value = mean + deviation * static_cast<double>(self_test_input(param, index));
+  if (!type.is_integer) return static_cast<float>(value);
+  const double inside = value < type.least ? type.least : value > type.most ? type.most : value;
+  return static_cast<float>(static_cast<std::int64_t>(inside < 0 ? inside - 0.5 : inside + 0.5));
 }
 
 }  // namespace lehr::runtime

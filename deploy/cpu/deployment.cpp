@@ -91,8 +91,10 @@ void describe_cpu(const FolderKernel& kernel, json& document) {
                            {"tasks", source.launch.prepack_parts},
                            {"layout", prepack_layout(source)},
                            {"reads", prepack_reads(kernel.rebuilt.kernel)}};
-  if (const std::optional<SelfTest> test = self_test_of(kernel.rebuilt.workload))
+  if (const std::optional<SelfTest> test = self_test_of(kernel.rebuilt.workload)) {
     document["self_test"] = {{"tolerance", test->tolerance}, {"output", test->output}};
+    if (!test->inputs.empty()) document["self_test"]["inputs"] = test->inputs;
+  }
 }
 
 // What the library compares with the manifest before it calls a function (runtime/manifest.h).

@@ -14,6 +14,8 @@ and those for CUDA on whatever speaks DLPack or has __cuda_array_interface__ the
     launch = kernel.bind(a, b, out=c)
     launch()                       # the same tensors again: no check, no new tensor maps
 
+bf16 is ml_dtypes.bfloat16 where that package is there, else its bits as uint16; both are taken.
+
 Tensors are dense, of the type and the number of elements that the workload states; an output has its shape, or one dimension,
 overlaps no other tensor and can be written. Kernels and layers may be called by several threads at the same time, and by a child
 process. Needs NumPy, and liblehr_bundle.so of the bundle.
@@ -21,6 +23,7 @@ process. Needs NumPy, and liblehr_bundle.so of the bundle.
 
 import ctypes
 import functools
+import importlib
 import operator
 import os
 import sys
@@ -318,6 +321,8 @@ class _Param:
     def check(self, tensor):
         """The tensor as a dense NumPy array on the same memory."""
         tensor = self._as_numpy(tensor)
+        if self.dtype == "bf16" and tensor.dtype == numpy.uint16:
+            tensor = tensor.view(_dtype(self.dtype))
         if tensor.dtype != _dtype(self.dtype):
             raise TypeError(f"{self.name} is {tensor.dtype}, the kernel takes {self.dtype}")
         if tensor.nbytes != self.bytes:
@@ -348,7 +353,11 @@ class _Param:
             return tensor
         try:
             # NumPy takes for read-only what the package's DLPack does not call writable.
-            return tensor.numpy() if _package(tensor) == "torch" else numpy.from_dlpack(tensor)
+            if _package(tensor) != "torch":
+                return numpy.from_dlpack(tensor)
+            if str(getattr(tensor, "dtype", "")) == "torch.bfloat16":  # whose bits alone NumPy takes
+                return tensor.view(sys.modules["torch"].int16).numpy().view(numpy.uint16)
+            return tensor.numpy()
         except Exception as error:  # whatever the package raises: on another device, part of a gradient, none of its tensors
             what = f"{self.name} is a {type(tensor).__name__}, which is not taken as an array of NumPy's: {error}"
             raise TypeError(what) from error
@@ -369,7 +378,13 @@ def _package(tensor):
     return next((package for package in packages if package in ("torch", "cupy")), None)
 
 
+@functools.cache
 def _dtype(name):
+    if name == "bf16":
+        try:
+            return numpy.dtype(importlib.import_module("ml_dtypes").bfloat16)
+        except ImportError:
+            return numpy.dtype(numpy.uint16)
     if name not in _DTYPES:
         raise TypeError(f"NumPy has no {name}")
     return numpy.dtype(_DTYPES[name])

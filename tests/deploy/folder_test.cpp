@@ -11,6 +11,7 @@
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "base/error.h"
@@ -180,7 +181,26 @@ TEST(BundleFolder, KnowsWhatItsKernelsHaveToCompute) {
   EXPECT_EQ(lehr_open(folder.path.c_str(), &tested, &bundle, &error), LEHR_WRONG_RESULT);
   EXPECT_THAT(std::string(error.text), HasSubstr("does not write c[0]"));
   EXPECT_TRUE(self_test_of(parse_workload("conv2d h=64 w=64 c=64 k=64 r=3 s=3 pad=1"))->output.size() == 16);
-  EXPECT_FALSE(self_test_of(parse_workload("gemm m=64 n=64 k=64 a=bf16")));
+  EXPECT_FALSE(self_test_of(parse_workload("gemm m=64 n=64 k=64 a=f16")));
+}
+
+TEST(BundleFolder, TestsNarrowTypesOnInputsThatSuitThem) {
+  using Spread = std::pair<double, double>;
+  EXPECT_TRUE(self_test_of(parse_workload("gemm m=8 n=8 k=8"))->inputs.empty());
+  const SelfTest bf16 = *self_test_of(parse_workload("gemm m=8 n=8 k=8 a=bf16 b=bf16 c=bf16"));
+  EXPECT_TRUE(bf16.inputs.empty());
+  EXPECT_GT(bf16.tolerance, 0x1p-9);
+  const char* const text = "gemm m=8 n=8 k=64 a=u8 b=s8 c=u8 accum=s32 zero=input epilogue=dequant";
+  const SelfTest exact = *self_test_of(parse_workload(std::string(text) + "+residual(s8)+relu+quant"));
+  EXPECT_EQ(exact.tolerance, 0);
+  ASSERT_EQ(exact.inputs.size(), 9U);
+  EXPECT_EQ(exact.inputs[0], Spread(128, 50));
+  EXPECT_EQ(exact.inputs[2], Spread(131, 0)) << "a zero point";
+  EXPECT_EQ(exact.inputs[8], Spread(131, 0)) << "that of the output";
+  std::set<float> values;
+  for (const auto& [index, value] : exact.output) values.insert(value);
+  EXPECT_GT(values.size(), 5U);
+  EXPECT_GT(self_test_of(parse_workload(std::string(text) + "+silu+quant"))->tolerance, 0.5);
 }
 
 TEST(BundleFolder, PutsRowsAndImagesTogether) {

@@ -213,6 +213,22 @@ def closes():
         return of_a_pool(2)
 
 
+def bf16_is_that_of_ml_dtypes_or_its_bits():
+    info = lehr_bundle._sized(lehr_bundle._ParamInfo)
+    info.role, info.name, info.dtype, info.bytes = 0, b"x", b"bf16", 2 * M
+    param = lehr_bundle._Param(info)
+    bits = numpy.arange(M, dtype="u2")
+    assert numpy.shares_memory(param.check(bits), bits)
+    assert param.array().shape == (M,) and param.array().dtype == param.check(bits).dtype
+    refused(lambda: param.check(bits.astype("f4")), "the kernel takes bf16")
+    try:
+        from ml_dtypes import bfloat16
+    except ImportError:
+        assert param.array().dtype == numpy.uint16
+        return
+    assert param.array().dtype == bfloat16 and param.check(bits.view(bfloat16)) is not None
+
+
 def children_compute():
     quit = False
 
@@ -237,6 +253,7 @@ arguments_are_within_bounds()
 nothing_open_is_copied()
 outputs_have_the_shapes_of_their_workloads()
 threads_share_a_layer()
+bf16_is_that_of_ml_dtypes_or_its_bits()
 children_compute()
 bundle.close()
 refused(lambda: kernel(a, b, bias), "not one of an open bundle", kinds=lehr_bundle.Error)

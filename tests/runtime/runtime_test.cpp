@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <random>
@@ -792,6 +793,72 @@ TEST(Runtime, ASelfTestFindsAKernelThatComputesSomethingElse) {
   const lehr_bundle untested = open_bundle(wrong);
   EXPECT_EQ(lehr_self_test(find(untested, "scale m=8 width=4"), &error), LEHR_WRONG_RESULT);
   EXPECT_EQ(lehr_self_test(0, &error), LEHR_BAD_ARGUMENT);
+}
+
+/// c[i] = s8(a[i] + b[i] / 2 + w[0]), and the bits of x as y.
+constexpr const char* kNarrowText = R"cpp(
+  extern "C" void sums(void* const* params, void*, long) {
+    for (int i = 0; i < 16; ++i) {
+      const float sum = ((const unsigned char*)params[0])[i] + ((const signed char*)params[1])[i] / 2 +
+                        ((const float*)params[2])[0];
+      ((signed char*)params[3])[i] = sum > 127 ? 127 : sum < -128 ? -128 : (signed char)sum;
+    }
+  }
+  extern "C" void copy(void* const* params, void*, long) {
+    for (int i = 0; i < 16; ++i) ((unsigned short*)params[1])[i] = ((const unsigned short*)params[0])[i];
+  }
+)cpp";
+
+json narrow_kernel(const char* entry, std::initializer_list<json> params) {
+  json kernel = testing::scale_kernel(4, 1);
+  for (const char* key : {"prepack", "slices"}) kernel.erase(key);
+  for (const char* key : {"defaults", "shorter"}) kernel[key] = "";
+  kernel["name"] = entry;
+  kernel["workload"] = kernel["name"];
+  kernel["file"] = "kernels/narrow.so";
+  kernel["steps"] = {{{"entry", entry}, {"tasks", 1}}};
+  kernel["params"] = params;
+  return kernel;
+}
+
+json dense(const char* name, const char* role, const char* dtype, int bytes) {
+  return {{"name", name},   {"dtype", dtype}, {"role", role},
+          {"bytes", bytes}, {"alignment", 1}, {"slice_bytes", 0}};
+}
+
+TEST(Runtime, ASelfTestIsOfEachTypeAndFillsInputsAsItIsTold) {
+  const auto* const u8 = runtime::tested_type("u8");
+  const auto* const s8 = runtime::tested_type("s8");
+  const double sum = runtime::self_test_value(*u8, 0, 5, 90, 40) +
+                     std::trunc(runtime::self_test_value(*s8, 1, 5, 0, 50) / 2.0) - 100;
+  const lehr_open_options tested = {sizeof tested, nullptr, 1, 0};
+  const auto opened = [&](double of_sums, double of_copy, const json& inputs) -> std::string {
+    BundleFolder folder;
+    folder.add_library("narrow", kNarrowText);
+    folder.manifest["kernels"] = {
+        narrow_kernel("sums", {dense("a", "in", "u8", 16), dense("b", "in", "s8", 16),
+                               dense("w", "in", "f32", 4), dense("c", "out", "s8", 16)}),
+        narrow_kernel("copy", {dense("x", "in", "bf16", 32), dense("y", "out", "bf16", 32)})};
+    folder.manifest["kernels"][0]["self_test"] = {
+        {"tolerance", 0}, {"inputs", inputs}, {"output", {{5, of_sums}}}};
+    folder.manifest["kernels"][1]["self_test"] = {{"tolerance", 0}, {"output", {{3, of_copy}}}};
+    folder.seal();
+    lehr_bundle bundle = 0;
+    lehr_error error = {sizeof error, ""};
+    if (lehr_open(folder.path().c_str(), &tested, &bundle, &error) == LEHR_OK) lehr_close(bundle, nullptr);
+    return error.text;
+  };
+  const json inputs = {{90, 40}, {0, 50}, {-100, 0}};
+  const double copy = runtime::self_test_input(0, 3);
+  EXPECT_EQ(opened(sum, copy, inputs), "");
+  EXPECT_THAT(opened(sum + 1, copy, inputs), HasSubstr("the kernel for 'sums' computes c[5] as"));
+  EXPECT_THAT(opened(sum, copy + 0.125, inputs), HasSubstr("the kernel for 'copy' computes y[3] as"));
+  EXPECT_THAT(opened(sum, copy, {{90, 40}, {0, 50}}),
+              HasSubstr("without a mean and a deviation of each input"));
+  EXPECT_THAT(opened(sum, copy, {{90, 40}, {0, 50}, json::array({1})}),
+              HasSubstr("a deviation of each input"));
+  EXPECT_THAT(opened(sum, copy, {{90, 40}, {0, 50}, {1, 0}, {0, 1}}),
+              HasSubstr("of more inputs than it takes"));
 }
 
 TEST(Runtime, ReadsOptionsAsFarAsTheyGo) {

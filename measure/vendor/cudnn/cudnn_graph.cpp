@@ -89,6 +89,8 @@ class Translation {
     if (window_of(workload.epilogue) > 1) throw_user("cudnn is not asked for a pool behind a convolution");
     for (const EpilogueStep& step : workload.epilogue.steps)
       if (operations_of(step).empty()) throw_user("cudnn is not asked for {}", to_text(Epilogue{{step}}));
+    if (is_integer(accum_of(workload)) && !workload.epilogue.empty())
+      throw_user("cudnn is not asked for an epilogue of sums in s32");
     for (const TensorSpec& tensor : tensors_)
       if (!data_type(tensor.type)) throw_user("cudnn has no call for {} operands", name_of(tensor.type));
     const Conv2d& conv = workload.conv2d();
