@@ -50,6 +50,26 @@ constexpr const char* kEpilogues[] = {"bias",
                                       "avgpool(2)",
                                       "avgpool(7)"};
 
+/// Of sums in s32: what stands in quantized networks. The output's type follows.
+constexpr const char* kIntegerEpilogues[] = {"bias",
+                                             "dequant",
+                                             "dequant+bias",
+                                             "bias+dequant+relu",
+                                             "dequant+bias+gelu_erf",
+                                             "dequant+bias+residual",
+                                             "dequant+quant",
+                                             "bias+dequant+quant",
+                                             "bias+dequant+relu+quant",
+                                             "dequant+bias+relu6+quant",
+                                             "dequant+bias+clamp(-1,6)+quant",
+                                             "dequant+bias+leaky_relu(0.1)+quant",
+                                             "dequant+bias+silu+quant",
+                                             "dequant+bias+gelu_tanh+quant",
+                                             "dequant+bias+residual(u8)+relu+quant",
+                                             "dequant+bias+residual(s8)+quant",
+                                             "dequant+bias+relu+maxpool(2)+quant",
+                                             "dequant+bias+relu+maxpool(3,2,1)+quant"};
+
 /// Every size up to `most`, small ones more often: its logarithm is uniform.
 Size log_uniform(Rng& rng, Size most) {
   const double share = static_cast<double>(rng.below(1 << 20)) / (1 << 20);
@@ -67,9 +87,13 @@ struct Types {
   DType operand = DType::kF32, output = DType::kF32, accum = DType::kF32;
   Math math = Math::kStrict;
 };
-Types types_of(Rng& rng, bool any) {
+Types types_of(Rng& rng, DType operand) {
+  Types types = {operand, output_for(operand), sums_for(operand), Math::kStrict};
+  if (operand == DType::kBF16 && chance(rng, 0.3)) types.output = DType::kF32;
+  return types;
+}
+Types types_of(Rng& rng) {
   Types types;
-  if (!any) return types;
   constexpr std::array kOperands = {DType::kF32,  DType::kF32, DType::kF32,  DType::kF16,
                                     DType::kBF16, DType::kS8,  DType::kE4M3, DType::kE5M2};
   types.operand = one_of<DType>(rng, kOperands);
@@ -97,7 +121,7 @@ Gemm gemm_of(Rng& rng, const Types& types) {
   if (chance(rng, 0.15)) gemm.n = 1 + static_cast<Size>(rng.below(8));
   gemm.batch = chance(rng, 0.2) ? one_of<Size>(rng, kBatches) : 1;
   gemm.a = {types.operand, layout_of(rng, 0.25)};
-  gemm.b = {types.operand, layout_of(rng, 0.35)};
+  gemm.b = {second_for(types.operand), layout_of(rng, 0.35)};
   gemm.c = {types.output, layout_of(rng, 0.1)};
   gemm.accum = types.accum, gemm.math = types.math;
   // What attention and 8-bit operands are scaled by.
@@ -134,7 +158,7 @@ Conv2d conv_of(Rng& rng, const Types& types) {
     conv.k = (conv.k + conv.groups - 1) / conv.groups * conv.groups;
   }
   conv.layout = chance(rng, 0.4) ? ImageLayout::kNhwc : ImageLayout::kNchw;
-  conv.input = conv.filter = types.operand;
+  conv.input = types.operand, conv.filter = second_for(types.operand);
   conv.output = types.output, conv.accum = types.accum, conv.math = types.math;
   return conv;
 }
@@ -148,11 +172,24 @@ bool is_valid(const Workload& workload) {
   }
 }
 
+/// An epilogue of integers with the output that it makes, and a zero point or none.
+void quantize(Rng& rng, double share_of_epilogues, Workload& workload) {
+  if (chance(rng, share_of_epilogues))
+    workload.epilogue = parse_epilogue(one_of<const char*>(rng, kIntegerEpilogues));
+  DType output = has_dequant(workload.epilogue) ? DType::kF32 : DType::kS32;
+  if (has_quant(workload.epilogue)) output = chance(rng, 0.5) ? DType::kU8 : DType::kS8;
+  const ZeroPoint zero = chance(rng, 0.5) ? ZeroPoint::kInput : ZeroPoint::kNone;
+  if (Gemm* const gemm = std::get_if<Gemm>(&workload.problem))
+    gemm->c.type = output, gemm->zero = zero;
+  else
+    workload.conv2d().output = output, workload.conv2d().zero = zero;
+}
+
 }  // namespace
 
 Workload ordinary_workload(Rng& rng, const Ordinary& kind) {
   for (;;) {
-    const Types types = types_of(rng, kind.any_type);
+    const Types types = kind.type ? types_of(rng, *kind.type) : types_of(rng);
     Workload workload;
     if (chance(rng, kind.share_of_gemm))
       workload.problem = gemm_of(rng, types);
@@ -161,7 +198,9 @@ Workload ordinary_workload(Rng& rng, const Ordinary& kind) {
     Gemm* const gemm = std::get_if<Gemm>(&workload.problem);
     if (gemm != nullptr && kind.share_of_constant_b > 0)
       gemm->b.constant = chance(rng, kind.share_of_constant_b);
-    if (chance(rng, kind.share_of_epilogues))
+    if (kind.type && is_integer(types.accum))
+      quantize(rng, kind.share_of_epilogues, workload);
+    else if (chance(rng, kind.share_of_epilogues))
       workload.epilogue = parse_epilogue(one_of<const char*>(rng, kEpilogues));
     if (is_valid(workload) && flops_of(workload) <= kind.most_flops &&
         min_bytes_of(workload) <= kind.most_bytes)

@@ -2,6 +2,8 @@
 // between.
 #pragma once
 
+#include <optional>
+
 #include "base/rng.h"
 #include "workload/workload.h"
 
@@ -9,7 +11,8 @@ namespace lehr::testing {
 
 /// What is drawn; the rest of a workload is always random.
 struct Ordinary {
-  bool any_type = true;      ///< else f32 with strict math
+  /// Of the operands, the first one where they differ: f32, with strict math, bf16, u8 or s8; else any.
+  std::optional<DType> type = std::nullopt;
   double most_flops = 1e18;  ///< a larger workload is drawn again
   double most_bytes = 1e18;  ///< the same for all its tensors together
   double share_of_gemm = 0.35;

@@ -257,6 +257,10 @@ std::vector<Workload> assorted(Rng& rng) {
     workloads.push_back(parse_workload(text));
   for (int i = 0; i < 30; ++i)
     workloads.push_back(testing::ordinary_workload(rng, {.most_flops = 2e7, .most_bytes = 4e6}));
+  for (const DType type : {DType::kBF16, DType::kU8, DType::kS8})
+    for (int i = 0; i < 6; ++i)
+      workloads.push_back(
+          testing::ordinary_workload(rng, {.type = type, .most_flops = 2e7, .most_bytes = 4e6}));
   return workloads;
 }
 
