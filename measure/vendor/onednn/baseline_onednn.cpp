@@ -11,38 +11,10 @@
 #include "measure/vendor/baseline_sgemm.h"
 #include "measure/vendor/onednn/onednn_conv2d.h"
 #include "measure/vendor/onednn/onednn_gemm.h"
+#include "measure/vendor/onednn/onednn_library.h"
 
 namespace lehr::onednn {
 namespace {
-
-/// The library as it is here.
-struct OneDnnLibrary {
-  void* handle = nullptr;  ///< dlopen's; stays open
-  std::string version;     ///< "2.6.3"
-  /// Version 3 has other calls for primitives than 2, which are made here; dnnl_sgemm is the same.
-  bool has_primitives = false;
-};
-
-/// The head of dnnl_version_t, the same in all versions.
-struct DnnlVersion {
-  int major, minor, patch;
-};
-
-/// Throws Error(kEnvironment) when there is none, or only one of a version that is not served.
-OneDnnLibrary open_library() {
-  // 3.6 is what Debian 13's has for a name.
-  const std::vector<std::string> names = {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so.3.6", "libdnnl.so"};
-  const SharedLibrary library = load_library(names);
-  if (!library)
-    throw_environment("oneDNN is not installed (Debian 12: apt-get install libdnnl2, Debian 13: libdnnl3.6)");
-  const auto version_of = function_of<const DnnlVersion*()>(library.handle, "dnnl_version");
-  if (version_of == nullptr) throw_environment("{} has no dnnl_version: it is no oneDNN", library.path);
-  const DnnlVersion version = *version_of();
-  const std::string text = fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
-  if (version.major < 2 || version.major > 3)
-    throw_environment("oneDNN {} is not served: versions 2 and 3 are", text);
-  return {library.handle, text, version.major == 2};
-}
 
 // oneDNN's C API: row-major, dimensions are int64_t, 0 is dnnl_success. The same in versions 2 and 3.
 using DnnlSgemm = int(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
@@ -64,25 +36,52 @@ Sgemm open_sgemm(int) {
 /// Long enough to tell ways apart that differ by some percent.
 constexpr SampleRequest kChoosing = {1000, 5, 20000, 100000, 3, 0};
 
-void require_served(const Workload& workload, const RunSettings& settings) {
-  if (!std::holds_alternative<Conv2d>(workload.problem)) return require_sgemm("onednn", workload, settings);
+/// Of the operands and the output.
+struct Types {
+  DType src, weights, dst;
+};
+Types types_of(const Workload& workload) {
+  const std::vector<TensorSpec> tensors = tensors_of(workload);
+  return {tensors[0].type, tensors[1].type, tensors[2].type};
+}
+/// "bf16", "u8 x s8".
+std::string text_of(const Types& types) {
+  const std::string_view src = name_of(types.src);
+  return types.src == types.weights ? std::string(src) : fmt::format("{} x {}", src, name_of(types.weights));
+}
+
+/// What its primitives are called for.
+bool are_served(const Types& t, DType sums) {
+  if (t.src == DType::kBF16)
+    return t.weights == DType::kBF16 && (t.dst == DType::kBF16 || t.dst == DType::kF32) &&
+           sums == DType::kF32;
+  if (t.src == DType::kU8 || t.src == DType::kS8)
+    return t.weights == DType::kS8 && t.dst == DType::kS32 && sums == DType::kS32;
+  return t.src == DType::kF32 && t.weights == DType::kF32 && t.dst == DType::kF32;
+}
+
+void require_served(const Workload& workload, const RunSettings&) {
+  const bool gemm = std::holds_alternative<Gemm>(workload.problem);
+  if (!workload.epilogue.empty() && gemm) throw_user("onednn has no call that computes this problem");
   if (!workload.epilogue.empty()) throw_user("onednn is not asked for what follows a convolution");
-  for (const TensorSpec& tensor : tensors_of(workload))
-    if (tensor.type != DType::kF32) throw_user("onednn is called for f32 only, not {}", name_of(tensor.type));
+  const Types types = types_of(workload);
+  if (!are_served(types, accum_of(workload)))
+    throw_user(
+        "onednn is called for f32, for bf16 with sums in f32, and for u8 or s8 by s8 with sums in s32, not "
+        "for {} with sums in {} and an output of {}",
+        text_of(types), name_of(accum_of(workload)), name_of(types.dst));
 }
 
 class OneDnnRunner : public VendorRunner {
  public:
-  /// For a convolution or a constant B: checks and times every way that oneDNN has, and keeps the fastest
-  /// right one.
+  /// Checks and times every way that oneDNN has, and keeps the fastest right one; but for an f32 GEMM whose B
+  /// is not constant version 2 is asked for its sgemm alone.
   void prepare(const Problem& problem, const RunSettings& settings) override;
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 
  private:
-  float* pointer(std::size_t tensor) const { return static_cast<float*>(buffers_->pointers()[tensor]); }
-  std::vector<Way> conv2d(const Conv2d& conv, const OneDnnLibrary& library) const;
-  std::vector<Way> constant_gemm(const Gemm& gemm, const OneDnnLibrary& library) const;
+  std::vector<Way> ways_of(const Workload& workload, const OneDnnLibrary& library) const;
   Way fastest_of(const std::vector<Way>& ways);
 
   SgemmRunner gemm_{"onednn", &open_sgemm};  ///< of a GEMM that is called in no other way
@@ -95,10 +94,11 @@ class OneDnnRunner : public VendorRunner {
 void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) {
   way_.reset();
   buffers_.reset();
-  require_served(problem.workload, settings);
+  const Workload& workload = problem.workload;
+  require_served(workload, settings);
   const OneDnnLibrary library = open_library();
-  const Conv2d* conv = std::get_if<Conv2d>(&problem.workload.problem);
-  if (conv == nullptr && !(problem.workload.gemm().b.constant && library.has_primitives))
+  if (library.major == 2 && workload.op() == Operator::kGemm && !workload.gemm().b.constant &&
+      types_of(workload).src == DType::kF32)
     return gemm_.prepare(problem, settings);
   threads_ = settings.threads;
   try {
@@ -107,24 +107,26 @@ void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) 
   } catch (const std::bad_alloc&) {
     throw_environment("no memory for onednn to run this problem");
   }
-  way_ =
-      fastest_of(conv != nullptr ? conv2d(*conv, library) : constant_gemm(problem.workload.gemm(), library));
+  const std::vector<Way> ways = ways_of(workload, library);
+  if (ways.empty())
+    throw_environment("oneDNN {} has no {} kernel for this problem on this processor", library.version,
+                      text_of(types_of(workload)));
+  way_ = fastest_of(ways);
 }
 
-std::vector<Way> OneDnnRunner::conv2d(const Conv2d& conv, const OneDnnLibrary& library) const {
-  if (!library.has_primitives)
-    throw_environment(
-        "oneDNN {} is not served for convolutions: they are called through the API of version 2",
-        library.version);
-  return conv2d_ways(library.handle, conv, pointer(0), pointer(1), pointer(2));
-}
-
-std::vector<Way> OneDnnRunner::constant_gemm(const Gemm& gemm, const OneDnnLibrary& library) const {
-  std::vector<Way> ways = packed_gemm_ways(library.handle, gemm, pointer(0), pointer(1), pointer(2));
-  ways.push_back({"sgemm", [sgemm = open_sgemm(threads_),
-                            calls = sgemm_calls(gemm, pointer(0), pointer(1), pointer(2))] {
-                    for (const SgemmCall& one : calls) sgemm.call(one);
-                  }});
+std::vector<Way> OneDnnRunner::ways_of(const Workload& workload, const OneDnnLibrary& library) const {
+  const std::shared_ptr<Primitives> primitives = make_primitives(library);
+  void* const* const tensors = buffers_->pointers();
+  if (const Conv2d* const conv = std::get_if<Conv2d>(&workload.problem))
+    return conv2d_ways(primitives, *conv, tensors[0], tensors[1], tensors[2]);
+  const Gemm& gemm = workload.gemm();
+  std::vector<Way> ways = gemm_ways(primitives, gemm, tensors[0], tensors[1], tensors[2]);
+  if (gemm.a.type != DType::kF32) return ways;
+  const auto floats = [&](std::size_t i) { return static_cast<float*>(tensors[i]); };
+  ways.push_back(
+      {"sgemm", [sgemm = open_sgemm(threads_), calls = sgemm_calls(gemm, floats(0), floats(1), floats(2))] {
+         for (const SgemmCall& one : calls) sgemm.call(one);
+       }});
   return ways;
 }
 
@@ -158,13 +160,10 @@ std::variant<Samples, Fault> OneDnnRunner::time(int slot, const SampleRequest& r
   return sample_calls(way_->call, request, threads_, sweep_.beside(threads_));
 }
 
-std::string describe(const std::vector<std::string>&) {
-  const OneDnnLibrary library = open_library();
-  if (library.has_primitives) return fmt::format("{}: it takes part in the finals", library.version);
-  return fmt::format(
-      "{}: it takes part in the finals of matrix products, without laying a constant B out; for convolutions "
-      "and that version 2 is needed",
-      library.version);
+std::string describe(const std::vector<std::string>& folders) {
+  const OneDnnLibrary library = open_library(folders);
+  const std::string isa = library.instruction_set();
+  return fmt::format("{}{}{}: it takes part in the finals", library.version, isa.empty() ? "" : ", ", isa);
 }
 
 constexpr Baseline kBaselines[] = {

@@ -1,5 +1,4 @@
-// oneDNN as a baseline on the CPU: GEMMs by dnnl_sgemm; convolutions, and GEMMs whose B is constant, by the
-// fastest of its ways.
+// oneDNN, version 2 or 3, as a baseline on the CPU: by the fastest of its ways.
 #pragma once
 
 #include "measure/core/vendor_library.h"

@@ -1,10 +1,5 @@
 #include "measure/vendor/onednn/onednn_gemm.h"
 
-#include <memory>
-#include <utility>
-
-#include "measure/vendor/onednn/onednn_primitives.h"
-
 namespace lehr::onednn {
 namespace {
 
@@ -16,63 +11,48 @@ Strides strides_of(const Operand& operand, std::int64_t rows, std::int64_t colum
   return operand.layout == Layout::kRow ? Strides{columns, 1} : Strides{1, rows};
 }
 
+/// As they lie in memory, and B as a primitive likes it.
 struct Tensors {
-  MemoryDesc a, b, any_b, c;
+  MemoryDesc a, b, c, any_b;
 };
 
-/// False where the library refuses one.
-bool describe_batch(const Api& api, const Gemm& g, Tensors& t) {
-  const auto plain = [&](MemoryDesc& md, const Operand& operand, std::int64_t rows, std::int64_t columns) {
+Tensors describe_batch(Primitives& primitives, const Gemm& g) {
+  const auto plain = [&](const Operand& operand, std::int64_t rows, std::int64_t columns) {
     const Strides s = strides_of(operand, rows, columns);
-    return api.md_by_strides(&md, 3, Dims{g.batch, rows, columns}, kF32,
-                             Dims{rows * columns, s.row, s.column}) == 0;
+    return primitives.strided(operand.type, {g.batch, rows, columns}, {rows * columns, s.row, s.column});
   };
-  return plain(t.a, g.a, g.m, g.k) && plain(t.b, g.b, g.k, g.n) && plain(t.c, g.c, g.m, g.n) &&
-         api.md_by_tag(&t.any_b, 3, Dims{g.batch, g.k, g.n}, kF32, kTagAny) == 0;
+  return {plain(g.a, g.m, g.k), plain(g.b, g.k, g.n), plain(g.c, g.m, g.n),
+          primitives.any(g.b.type, {g.batch, g.k, g.n})};
 }
 
 // As matrices without a batch, for which the library has more layouts; its weights are n x k for the inner
 // product.
-bool describe_one(const Api& api, const Gemm& g, bool transposed_b, Tensors& t) {
+Tensors describe_one(Primitives& primitives, const Gemm& g, bool transposed_b) {
   const Strides a = strides_of(g.a, g.m, g.k), b = strides_of(g.b, g.k, g.n), c = strides_of(g.c, g.m, g.n);
   const Dims b_dims = transposed_b ? Dims{g.n, g.k} : Dims{g.k, g.n};
   const Dims b_strides = transposed_b ? Dims{b.column, b.row} : Dims{b.row, b.column};
-  return api.md_by_strides(&t.a, 2, Dims{g.m, g.k}, kF32, Dims{a.row, a.column}) == 0 &&
-         api.md_by_strides(&t.b, 2, b_dims, kF32, b_strides) == 0 &&
-         api.md_by_strides(&t.c, 2, Dims{g.m, g.n}, kF32, Dims{c.row, c.column}) == 0 &&
-         api.md_by_tag(&t.any_b, 2, b_dims, kF32, kTagAny) == 0;
+  return {primitives.strided(g.a.type, {g.m, g.k}, {a.row, a.column}),
+          primitives.strided(g.b.type, b_dims, b_strides),
+          primitives.strided(g.c.type, {g.m, g.n}, {c.row, c.column}), primitives.any(g.b.type, b_dims)};
 }
 
 }  // namespace
 
-std::vector<Way> packed_gemm_ways(void* library, const Gemm& gemm, float* a, float* b, float* c) {
-  const auto s = std::make_shared<Primitives>(library);
-  const void* const attributes = gemm.alpha == 1 ? nullptr : s->scaled(gemm.alpha);
+std::vector<Way> gemm_ways(const std::shared_ptr<Primitives>& primitives, const Gemm& gemm, void* a, void* b,
+                           void* c) {
+  const void* const attributes = gemm.alpha == 1 ? nullptr : primitives->scaled(gemm.alpha);
+  if (gemm.alpha != 1 && attributes == nullptr) return {};
   std::vector<Way> ways;
+  const std::string packed = gemm.b.constant ? "packed " : "";
   for (const bool inner_product : {false, true}) {
     if (inner_product && gemm.batch > 1) continue;
-    if (gemm.alpha != 1 && attributes == nullptr) continue;
-    Tensors t;
-    if (!(gemm.batch > 1 ? describe_batch(s->api(), gemm, t)
-                         : describe_one(s->api(), gemm, inner_product, t)))
-      continue;
-    OperationDesc operation;
-    const int status =
-        inner_product ? s->api().inner_product(&operation, kForwardInference, &t.a, &t.any_b, nullptr, &t.c)
-                      : s->api().matmul(&operation, &t.a, &t.any_b, nullptr, &t.c);
-    if (status != 0) continue;
-    const Primitives::Primitive made = s->primitive(operation, attributes);
-    if (made.primitive == nullptr) continue;
-    std::vector<Step> once, steps, last;
-    void* const weights = s->adapted(t.b, b, made, kWeightsMd, false, once);
-    void* const input = s->adapted(t.a, a, made, kSrcMd, false, steps);
-    void* const output = s->adapted(t.c, c, made, kDstMd, true, last);
-    if (weights == nullptr || input == nullptr || output == nullptr) continue;
-    s->run(once);
-    steps.push_back({made.primitive, {{kArgSrc, input}, {kArgWeights, weights}, {kArgDst, output}}});
-    steps.insert(steps.end(), last.begin(), last.end());
-    ways.push_back({inner_product ? "packed inner product" : "packed matmul",
-                    [s, all = std::move(steps)] { s->run(all); }});
+    const Tensors t =
+        gemm.batch > 1 ? describe_batch(*primitives, gemm) : describe_one(*primitives, gemm, inner_product);
+    const Operands operands = {t.a, gemm.b.constant ? t.any_b : t.b, t.c};
+    const Primitive primitive = inner_product ? primitives->inner_product(operands, attributes)
+                                              : primitives->matmul(operands, attributes);
+    add_way(ways, primitives, packed + (inner_product ? "inner product" : "matmul"), primitive, {t.a, a},
+            {t.b, b}, {t.c, c});
   }
   return ways;
 }

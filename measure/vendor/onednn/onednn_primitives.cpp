@@ -1,5 +1,7 @@
 #include "measure/vendor/onednn/onednn_primitives.h"
 
+#include <fmt/core.h>
+
 #include <string_view>
 
 #include "base/error.h"
@@ -7,14 +9,31 @@
 namespace lehr::onednn {
 namespace {
 
-constexpr int kCpu = 1, kInOrder = 1, kSuccess = 0;
+constexpr int kCpu = 1, kInOrder = 1, kSuccess = 0, kImplInfo = 8;
 void* const kAllocate = reinterpret_cast<void*>(~std::uintptr_t{0});  // DNNL_MEMORY_ALLOCATE
 
 }  // namespace
 
+int code_of(DType type) {
+  switch (type) {
+    case DType::kBF16:
+      return 2;
+    case DType::kF32:
+      return 3;
+    case DType::kS32:
+      return 4;
+    case DType::kS8:
+      return 5;
+    case DType::kU8:
+      return 6;
+    default:
+      return 0;
+  }
+}
+
 Primitives::Primitives(void* library) {
   if (const std::string_view missing = api_.find(library); !missing.empty())
-    throw_environment("oneDNN has no {}: its primitives are called through the API of version 2", missing);
+    throw_environment("oneDNN has no {}", missing);
   int status = api_.engine_create(&engine_, kCpu, 0);
   if (owns(status, engine_, api_.engine_destroy)) {
     status = api_.stream_create(&stream_, engine_, kInOrder);
@@ -38,35 +57,19 @@ void Primitives::run(const std::vector<Step>& steps) const {
   api_.stream_wait(stream_);
 }
 
-Primitives::Primitive Primitives::primitive(const OperationDesc& operation, const void* attributes) {
-  Primitive made;
-  const int status = api_.pd_create(&made.pd, &operation, attributes, engine_, nullptr);
-  made.primitive = made_of(status, made.pd);
-  return made;
-}
-
-void* Primitives::scaled(float scale) {
-  void* attributes = nullptr;
-  const int status = api_.attributes_create(&attributes);
-  if (!owns(status, attributes, api_.attributes_destroy)) return nullptr;
-  return api_.attributes_set_scales(attributes, 1, 0, &scale) == kSuccess ? attributes : nullptr;
-}
-
-void* Primitives::adapted(const MemoryDesc& have, void* handle, const Primitive& primitive, int which,
-                          bool back, std::vector<Step>& steps) {
-  const void* const wanted = api_.pd_query_md(primitive.pd, which, 0);
-  void* const here = memory(&have, handle);
-  if (here == nullptr || wanted == nullptr || api_.md_equal(&have, wanted) != 0) return here;
-  void* const there = memory(wanted, kAllocate);
-  if (there == nullptr) return nullptr;
-  void* pd = nullptr;
-  const void* from = back ? wanted : &have;
-  const void* to = back ? static_cast<const void*>(&have) : wanted;
-  const int status = api_.reorder_pd(&pd, from, engine_, to, engine_, nullptr);
-  void* const copy = made_of(status, pd);
-  if (copy == nullptr) return nullptr;
-  steps.push_back({copy, {{kArgSrc, back ? there : here}, {kArgDst, back ? here : there}}});
-  return there;
+std::vector<Step> Primitives::steps_of(const Primitive& primitive, const Tensor& src, const Tensor& weights,
+                                       const Tensor& dst) {
+  void* const made = made_of(primitive.pd);
+  if (made == nullptr) return {};
+  std::vector<Step> once, steps, last;
+  void* const kept = adapted(weights, primitive, kWeightsMd, false, once);
+  void* const input = adapted(src, primitive, kSrcMd, false, steps);
+  void* const output = adapted(dst, primitive, kDstMd, true, last);
+  if (kept == nullptr || input == nullptr || output == nullptr) return {};
+  run(once);
+  steps.push_back({made, {{kArgSrc, input}, {kArgWeights, kept}, {kArgDst, output}}});
+  steps.insert(steps.end(), last.begin(), last.end());
+  return steps;
 }
 
 bool Primitives::owns(int status, void* object, int (*destroy)(void*)) {
@@ -74,17 +77,58 @@ bool Primitives::owns(int status, void* object, int (*destroy)(void*)) {
   return status == kSuccess;
 }
 
-void* Primitives::memory(const void* md, void* handle) {
+void* Primitives::attributes() {
+  void* made = nullptr;
+  const int status = api_.attributes_create(&made);
+  return owns(status, made, api_.attributes_destroy) ? made : nullptr;
+}
+
+Primitive Primitives::described(int status, void* pd) {
+  if (!owns(status, pd, api_.pd_destroy)) return {};
+  const char* kernel = "";
+  if (api_.pd_query(pd, kImplInfo, 0, &kernel) != kSuccess) kernel = "";
+  return {pd, kernel};
+}
+
+void* Primitives::adapted(const Tensor& have, const Primitive& primitive, int which, bool back,
+                          std::vector<Step>& steps) {
+  const MemoryDesc wanted = api_.pd_query_md(primitive.pd, which, 0);
+  void* const here = memory(have.desc, have.data);
+  if (here == nullptr || wanted == nullptr || api_.md_equal(have.desc, wanted) != 0) return here;
+  void* const there = memory(wanted, kAllocate);
+  if (there == nullptr) return nullptr;
+  void* pd = nullptr;
+  const MemoryDesc from = back ? wanted : have.desc, to = back ? have.desc : wanted;
+  const int status = api_.reorder_pd(&pd, from, engine_, to, engine_, nullptr);
+  void* const copy = owns(status, pd, api_.pd_destroy) ? made_of(pd) : nullptr;
+  if (copy == nullptr) return nullptr;
+  steps.push_back({copy, {{kArgSrc, back ? there : here}, {kArgDst, back ? here : there}}});
+  return there;
+}
+
+void* Primitives::memory(MemoryDesc desc, void* handle) {
   void* memory = nullptr;
-  const int status = api_.memory_create(&memory, md, engine_, handle);
+  const int status = api_.memory_create(&memory, desc, engine_, handle);
   return owns(status, memory, api_.memory_destroy) ? memory : nullptr;
 }
 
-void* Primitives::made_of(int pd_status, void* pd) {
-  if (!owns(pd_status, pd, api_.pd_destroy)) return nullptr;
+void* Primitives::made_of(const void* pd) {
   void* primitive = nullptr;
   const int status = api_.primitive_create(&primitive, pd);
   return owns(status, primitive, api_.primitive_destroy) ? primitive : nullptr;
+}
+
+std::shared_ptr<Primitives> make_primitives(const OneDnnLibrary& library) {
+  return library.major == 2 ? make_primitives2(library.handle) : make_primitives3(library.handle);
+}
+
+void add_way(std::vector<Way>& ways, const std::shared_ptr<Primitives>& primitives, const std::string& name,
+             const Primitive& primitive, const Tensor& src, const Tensor& weights, const Tensor& dst) {
+  if (primitive.pd == nullptr || primitive.kernel.starts_with("ref")) return;
+  std::vector<Step> steps = primitives->steps_of(primitive, src, weights, dst);
+  if (steps.empty()) return;
+  ways.push_back({fmt::format("{} ({})", name, primitive.kernel),
+                  [primitives, all = std::move(steps)] { primitives->run(all); }});
 }
 
 }  // namespace lehr::onednn

@@ -1,65 +1,55 @@
-// oneDNN's C API, version 2, found at run time and declared by hand; and what is made of it: an engine, a
-// stream, primitives with their memory.
+// oneDNN's C API, found at run time and declared by hand; and what is made of it: an engine, a stream,
+// primitives with their memory. What versions 2 and 3 do in other ways is in onednn_version2.cpp and
+// onednn_version3.cpp.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/dtype.h"
 #include "measure/system/shared_library.h"
+#include "measure/vendor/onednn/onednn_library.h"
+#include "measure/vendor/onednn/onednn_way.h"
 
 namespace lehr::onednn {
 
-// oneDNN 2.x, dnnl_types.h: names as there.
-inline constexpr int kF32 = 3, kTagAny = 1, kForwardInference = 96;
+// dnnl_types.h, names as there; of the same value in versions 2.6 to 3.13.
+inline constexpr int kTagAny = 1, kForwardInference = 96;
 inline constexpr int kSrcMd = 129, kWeightsMd = 131, kDstMd = 133;
 inline constexpr int kArgSrc = 1, kArgDst = 17, kArgWeights = 33;
-using Dims = std::array<std::int64_t, 12>;
-// Opaque here: the library fills them in, and they are only handed back to it. Larger than
-// dnnl_memory_desc_t (about 700 bytes) and dnnl_convolution_desc_t, the largest of its kind (about 6 KB).
-struct alignas(16) MemoryDesc {
-  std::array<char, 4096> bytes{};
-};
-struct alignas(16) OperationDesc {
-  std::array<char, 32768> bytes{};
-};
+inline constexpr int kDirect = 1, kWinograd = 2;
+/// dnnl_data_type_t; 0, which the library refuses, for what it is not called with.
+int code_of(DType type);
+
+using Dims = std::vector<std::int64_t>;
+/// What the library knows of a tensor: type, sizes, layout. nullptr: it refuses it, and all that is made of
+/// it.
+using MemoryDesc = const void*;
+
+/// dnnl_exec_arg_t.
 struct ExecArg {
   int arg;
   void* memory;
 };
 
+/// What is the same in versions 2 and 3.
 struct Api : LibraryFunctions {
   Function<int(void**, int kind, std::size_t index)> engine_create{this, "dnnl_engine_create"};
   Function<int(void**, void* engine, unsigned flags)> stream_create{this, "dnnl_stream_create"};
   Function<int(void*)> stream_wait{this, "dnnl_stream_wait"};
-  Function<int(MemoryDesc*, int ndims, const Dims&, int type, const Dims& strides)> md_by_strides{
-      this, "dnnl_memory_desc_init_by_strides"};
-  Function<int(MemoryDesc*, int ndims, const Dims&, int type, int tag)> md_by_tag{
-      this, "dnnl_memory_desc_init_by_tag"};
-  Function<int(const void*, const void*)> md_equal{this, "dnnl_memory_desc_equal"};
-  Function<int(OperationDesc*, int prop, int algorithm, const MemoryDesc* src, const MemoryDesc* weights,
-               const MemoryDesc* bias, const MemoryDesc* dst, const Dims& strides, const Dims& dilates,
-               const Dims& padding_l, const Dims& padding_r)>
-      convolution{this, "dnnl_dilated_convolution_forward_desc_init"};
-  Function<int(OperationDesc*, int prop, const MemoryDesc* src, const MemoryDesc* weights,
-               const MemoryDesc* bias, const MemoryDesc* dst)>
-      inner_product{this, "dnnl_inner_product_forward_desc_init"};
-  Function<int(OperationDesc*, const MemoryDesc* src, const MemoryDesc* weights, const MemoryDesc* bias,
-               const MemoryDesc* dst)>
-      matmul{this, "dnnl_matmul_desc_init"};
+  Function<int(MemoryDesc, MemoryDesc)> md_equal{this, "dnnl_memory_desc_equal"};
   Function<int(void**)> attributes_create{this, "dnnl_primitive_attr_create"};
-  Function<int(void*, std::int64_t count, int mask, const float*)> attributes_set_scales{
-      this, "dnnl_primitive_attr_set_output_scales"};
-  Function<int(void**, const OperationDesc*, const void* attributes, void* engine, const void* hint)>
-      pd_create{this, "dnnl_primitive_desc_create"};
-  Function<const void*(const void*, int what, int index)> pd_query_md{this, "dnnl_primitive_desc_query_md"};
+  Function<int(const void*, int what, int index, void* result)> pd_query{this, "dnnl_primitive_desc_query"};
+  Function<MemoryDesc(const void*, int what, int index)> pd_query_md{this, "dnnl_primitive_desc_query_md"};
   Function<int(void**, const void* pd)> primitive_create{this, "dnnl_primitive_create"};
-  Function<int(const void*, void* stream, int count, const ExecArg*)> primitive_execute{
-      this, "dnnl_primitive_execute"};
-  Function<int(void**, const void* md, void* engine, void* handle)> memory_create{this, "dnnl_memory_create"};
-  Function<int(void**, const void* src_md, void* src_engine, const void* dst_md, void* dst_engine,
+  Function<int(void*, void* stream, int count, const ExecArg*)> primitive_execute{this,
+                                                                                  "dnnl_primitive_execute"};
+  Function<int(void**, MemoryDesc, void* engine, void* handle)> memory_create{this, "dnnl_memory_create"};
+  Function<int(void**, MemoryDesc src, void* src_engine, MemoryDesc dst, void* dst_engine,
                const void* attributes)>
       reorder_pd{this, "dnnl_reorder_primitive_desc_create"};
   Function<int(void*)> engine_destroy{this, "dnnl_engine_destroy"};
@@ -75,42 +65,87 @@ struct Step {
   std::vector<ExecArg> args;
 };
 
+/// A primitive that can be made.
+struct Primitive {
+  void* pd = nullptr;  ///< tells which layouts it wants; nullptr: the library has none
+  std::string kernel;  ///< in the library's words: "brgemm:avx2"
+};
+
+/// A convolution's sizes along the height and the width.
+struct Windows {
+  Dims strides, dilates, before, after;  ///< dilates: the pixels that are left out
+};
+
+/// The tensors of a primitive as it is described.
+struct Operands {
+  MemoryDesc src = nullptr, weights = nullptr, dst = nullptr;
+};
+
+/// A tensor as it lies in memory.
+struct Tensor {
+  MemoryDesc desc = nullptr;
+  void* data = nullptr;
+};
+
 /// An engine with its stream, and all that was made with them, which is destroyed with it.
 class Primitives {
  public:
-  /// `library` is dlopen's. Throws Error(kEnvironment) when it has no such API (versions before and after 2).
-  explicit Primitives(void* library);
-  ~Primitives();
+  virtual ~Primitives();
   Primitives(const Primitives&) = delete;
   Primitives& operator=(const Primitives&) = delete;
 
-  const Api& api() const { return api_; }
+  /// A tensor with these strides, in elements.
+  virtual MemoryDesc strided(DType type, const Dims& dims, const Dims& strides) = 0;
+  /// A tensor in the layout that the primitive likes best.
+  virtual MemoryDesc any(DType type, const Dims& dims) = 0;
+  /// Attributes of a primitive that scales what it computes; nullptr where the library refuses.
+  virtual const void* scaled(float scale) = 0;
+  /// `attributes`: nullptr for none.
+  virtual Primitive matmul(const Operands& of, const void* attributes) = 0;
+  virtual Primitive inner_product(const Operands& of, const void* attributes) = 0;
+  virtual Primitive convolution(const Operands& of, int algorithm, const Windows& windows) = 0;
+
+  /// The steps of a call: `src` and `dst` are copied to and from the layouts that `primitive` wants within
+  /// it, `weights` is copied beforehand, now. None where the library refuses.
+  std::vector<Step> steps_of(const Primitive& primitive, const Tensor& src, const Tensor& weights,
+                             const Tensor& dst);
   /// One after the other; a step that fails is the last one.
   void run(const std::vector<Step>& steps) const;
-  /// What `pd`, the result of describing an operation, is as a primitive. nullptr when the library refuses,
-  /// as for all that follows.
-  struct Primitive {
-    void* primitive = nullptr;
-    void* pd = nullptr;  ///< tells which layouts it wants
-  };
-  Primitive primitive(const OperationDesc& operation, const void* attributes = nullptr);
-  /// Those that scale what is computed.
-  void* scaled(float scale);
-  /// `handle`, of layout `have`, as a primitive `wanted` it (kSrcMd, ...): the same memory, or new memory and
-  /// a step in `steps` that copies; `back`: the other way round.
-  void* adapted(const MemoryDesc& have, void* handle, const Primitive& primitive, int wanted, bool back,
-                std::vector<Step>& steps);
 
- private:
+ protected:
+  /// `library` is dlopen's. Throws Error(kEnvironment) when it has no such functions.
+  explicit Primitives(void* library);
+  const Api& api() const { return api_; }
+  void* engine() const { return engine_; }
   /// Whether the library made `object`, which is then destroyed with this.
   bool owns(int status, void* object, int (*destroy)(void*));
-  void* memory(const void* md, void* handle);
-  void* made_of(int pd_status, void* pd);
+  /// A new value of attributes; nullptr where the library refuses.
+  void* attributes();
+  /// What `pd` is, the result of describing a primitive.
+  Primitive described(int status, void* pd);
+
+ private:
+  /// `have` as `primitive` wants it (kSrcMd, ...): the same memory, or new memory and a step in `steps` that
+  /// copies; `back`: the other way round.
+  void* adapted(const Tensor& have, const Primitive& primitive, int wanted, bool back,
+                std::vector<Step>& steps);
+  void* memory(MemoryDesc desc, void* handle);
+  void* made_of(const void* pd);
 
   Api api_;
   void* engine_ = nullptr;
   void* stream_ = nullptr;
   std::vector<std::pair<int (*)(void*), void*>> made_;  ///< what to destroy by what, newest last
 };
+
+/// Through the API of the library's version. Throws Error(kEnvironment) when it lacks a function of it.
+std::shared_ptr<Primitives> make_primitives(const OneDnnLibrary& library);
+std::unique_ptr<Primitives> make_primitives2(void* library);
+std::unique_ptr<Primitives> make_primitives3(void* library);
+
+/// Adds what `primitive` is as a way; nothing where the library refuses, or has nothing but its reference
+/// implementation, which nobody would time.
+void add_way(std::vector<Way>& ways, const std::shared_ptr<Primitives>& primitives, const std::string& name,
+             const Primitive& primitive, const Tensor& src, const Tensor& weights, const Tensor& dst);
 
 }  // namespace lehr::onednn

@@ -1,0 +1,92 @@
+// What is of version 3 alone: descriptions that the library keeps, primitives described in one call, scales
+// as a step behind the sums.
+#include "base/error.h"
+#include "measure/vendor/onednn/onednn_primitives.h"
+
+namespace lehr::onednn {
+namespace {
+
+constexpr int kEltwiseLinear = 38;  // dnnl_eltwise_linear, another one than in version 2
+
+struct Api3 : LibraryFunctions {
+  Function<int(void**, int ndims, const std::int64_t* dims, int type, const std::int64_t* strides)>
+      md_with_strides{this, "dnnl_memory_desc_create_with_strides"};
+  Function<int(void**, int ndims, const std::int64_t* dims, int type, int tag)> md_with_tag{
+      this, "dnnl_memory_desc_create_with_tag"};
+  Function<int(void*)> md_destroy{this, "dnnl_memory_desc_destroy"};
+  Function<int(void**, void* engine, int prop, int algorithm, MemoryDesc src, MemoryDesc weights,
+               MemoryDesc bias, MemoryDesc dst, const std::int64_t* strides, const std::int64_t* dilates,
+               const std::int64_t* padding_l, const std::int64_t* padding_r, const void* attributes)>
+      convolution{this, "dnnl_convolution_forward_primitive_desc_create"};
+  Function<int(void**, void* engine, int prop, MemoryDesc src, MemoryDesc weights, MemoryDesc bias,
+               MemoryDesc dst, const void* attributes)>
+      inner_product{this, "dnnl_inner_product_forward_primitive_desc_create"};
+  Function<int(void**, void* engine, MemoryDesc src, MemoryDesc weights, MemoryDesc bias, MemoryDesc dst,
+               const void* attributes)>
+      matmul{this, "dnnl_matmul_primitive_desc_create"};
+  Function<int(void**)> post_ops_create{this, "dnnl_post_ops_create"};
+  Function<int(void*)> post_ops_destroy{this, "dnnl_post_ops_destroy"};
+  Function<int(void*, int algorithm, float alpha, float beta)> append_eltwise{this,
+                                                                              "dnnl_post_ops_append_eltwise"};
+  Function<int(void*, const void* post_ops)> set_post_ops{this, "dnnl_primitive_attr_set_post_ops"};
+};
+
+class Primitives3 : public Primitives {
+ public:
+  explicit Primitives3(void* library) : Primitives(library) {
+    if (const std::string_view missing = api3_.find(library); !missing.empty())
+      throw_environment("oneDNN has no {}, which version 3 has", missing);
+  }
+
+  MemoryDesc strided(DType type, const Dims& dims, const Dims& strides) override {
+    void* desc = nullptr;
+    const int status = api3_.md_with_strides(&desc, static_cast<int>(dims.size()), dims.data(), code_of(type),
+                                             strides.data());
+    return owns(status, desc, api3_.md_destroy) ? desc : nullptr;
+  }
+  MemoryDesc any(DType type, const Dims& dims) override {
+    void* desc = nullptr;
+    const int status =
+        api3_.md_with_tag(&desc, static_cast<int>(dims.size()), dims.data(), code_of(type), kTagAny);
+    return owns(status, desc, api3_.md_destroy) ? desc : nullptr;
+  }
+  const void* scaled(float scale) override {
+    void* const made = attributes();
+    void* steps = nullptr;
+    const int status = api3_.post_ops_create(&steps);
+    if (!owns(status, steps, api3_.post_ops_destroy) || made == nullptr) return nullptr;
+    return api3_.append_eltwise(steps, kEltwiseLinear, scale, 0) == 0 && api3_.set_post_ops(made, steps) == 0
+               ? made
+               : nullptr;
+  }
+
+  Primitive matmul(const Operands& of, const void* attributes) override {
+    void* pd = nullptr;
+    const int status = api3_.matmul(&pd, engine(), of.src, of.weights, nullptr, of.dst, attributes);
+    return described(status, pd);
+  }
+  Primitive inner_product(const Operands& of, const void* attributes) override {
+    void* pd = nullptr;
+    const int status = api3_.inner_product(&pd, engine(), kForwardInference, of.src, of.weights, nullptr,
+                                           of.dst, attributes);
+    return described(status, pd);
+  }
+  Primitive convolution(const Operands& of, int algorithm, const Windows& windows) override {
+    void* pd = nullptr;
+    const int status = api3_.convolution(&pd, engine(), kForwardInference, algorithm, of.src, of.weights,
+                                         nullptr, of.dst, windows.strides.data(), windows.dilates.data(),
+                                         windows.before.data(), windows.after.data(), nullptr);
+    return described(status, pd);
+  }
+
+ private:
+  Api3 api3_;
+};
+
+}  // namespace
+
+std::unique_ptr<Primitives> make_primitives3(void* library) {
+  return std::make_unique<Primitives3>(library);
+}
+
+}  // namespace lehr::onednn

@@ -1,0 +1,160 @@
+// The oneDNN baseline against our reference, on problems as a session poses them. Whichever version is found
+// is called.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "measure/vendor/onednn/baseline_onednn.h"
+#include "measure/vendor/onednn/onednn_library.h"
+#include "tests/support/problem_for.h"
+
+namespace lehr {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+/// `texts` one after the other; what the library ran is one of `ways`. What it has no kernel for on this
+/// processor is left out.
+void expect_agreement(std::initializer_list<const char*> texts, const testing::Matcher<std::string>& ways) {
+  int run = 0;
+  for (const char* text : texts) {
+    SCOPED_TRACE(text);
+    const std::unique_ptr<Runner> runner = onednn::kLibrary.baselines[0].make_runner();
+    try {
+      runner->prepare(problem_for(parse_workload(text), 3), RunSettings{});
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kEnvironment) FAIL() << error.what();
+      fmt::print("left out: {}\n", error.what());
+      continue;
+    }
+    ++run;
+    const auto checked = runner->check(0);
+    ASSERT_TRUE(std::holds_alternative<Checked>(checked)) << std::get<Fault>(checked).failure.text;
+    EXPECT_THAT(std::get<Checked>(checked).note, ways);
+    const auto samples = runner->time(0, {.sample_us = 10, .min_samples = 3, .min_total_us = 100});
+    ASSERT_TRUE(std::holds_alternative<Samples>(samples));
+    EXPECT_GT(std::get<Samples>(samples).us.at(0), 0);
+  }
+  if (run == 0) GTEST_SKIP() << "none of these runs here";
+}
+
+const testing::Matcher<std::string> kConvolution = MatchesRegex("(plain|blocked) (direct|winograd) [(].+[)]");
+const testing::Matcher<std::string> kPacked = MatchesRegex("packed (matmul|inner product) [(].+[)]");
+const testing::Matcher<std::string> kProduct = MatchesRegex("(packed )?(matmul|inner product) [(].+[)]");
+
+TEST(OneDnnConv2d, AgreesWithTheReferenceAndSaysWhatItRan) {
+  expect_agreement(
+      {"conv2d h=7 w=9 c=5 k=7 r=3 s=3 pad=1", "conv2d n=2 h=11 w=13 c=3 k=10 r=7 s=7 stride=2 pad=3",
+       "conv2d h=9 w=21 c=2 k=3 r=2 s=5 stride=3x1 pad=0x2x1x4 dilation=2x1",
+       "conv2d n=2 h=10 w=10 c=12 k=18 r=3 s=3 pad=1 groups=3",
+       "conv2d h=13 w=12 c=16 k=16 r=3 s=3 stride=2 pad=1 groups=16",
+       "conv2d n=2 h=8 w=6 c=4 k=6 r=3 s=3 pad=1 layout=nhwc",
+       "conv2d n=2 h=8 w=6 c=4 k=6 r=3 s=3 pad=1 groups=2 layout=nhwc",
+       "conv2d h=28 w=28 c=32 k=32 r=3 s=3 pad=1"},
+      kConvolution);
+}
+
+TEST(OneDnnConstantB, AgreesWithTheReferenceAndSaysWhatItRan) {
+  expect_agreement({"gemm m=7 n=33 k=50 b=f32:row:constant", "gemm m=1 n=130 k=65 b=f32:column:constant",
+                    "gemm m=64 n=96 k=128 a=f32:column b=f32:row:constant alpha=-0.5",
+                    "gemm m=5 n=17 k=9 batch=3 b=f32:column:constant",
+                    "gemm m=12 n=40 k=20 b=f32:row:constant c=f32:column"},
+                   AnyOf(kPacked, "sgemm"));
+}
+
+TEST(OneDnnGemm, AgreesWithTheReference) {
+  // Version 2 is called for its sgemm alone, which needs no name.
+  expect_agreement({"gemm m=7 n=33 k=50 alpha=-0.5", "gemm m=1 n=130 k=65 a=f32:column",
+                    "gemm m=5 n=17 k=9 batch=3 b=f32:column", "gemm m=12 n=40 k=20 c=f32:column"},
+                   AnyOf(kProduct, "sgemm", ""));
+}
+
+TEST(OneDnnBf16, AgreesWithTheReferenceAndSaysWhatItRan) {
+  expect_agreement({"gemm m=7 n=33 k=50 a=bf16 b=bf16 c=bf16", "gemm m=64 n=96 k=128 a=bf16 b=bf16 c=f32",
+                    "gemm m=1 n=130 k=65 a=bf16 b=bf16:column:constant c=bf16",
+                    "gemm m=65 n=31 k=129 a=bf16 b=bf16:row:constant c=f32",
+                    "gemm m=5 n=17 k=9 batch=3 a=bf16 b=bf16:column:constant c=f32"},
+                   kProduct);
+  expect_agreement({"conv2d h=7 w=9 c=5 k=7 r=3 s=3 pad=1 x=bf16 f=bf16 y=bf16",
+                    "conv2d n=2 h=11 w=13 c=3 k=10 r=7 s=7 stride=2 pad=3 x=bf16 f=bf16 y=f32",
+                    "conv2d n=2 h=8 w=6 c=4 k=6 r=3 s=3 pad=1 x=bf16 f=bf16 y=bf16 layout=nhwc",
+                    "conv2d h=13 w=12 c=16 k=16 r=3 s=3 pad=1 groups=16 x=bf16 f=bf16 y=bf16"},
+                   kConvolution);
+}
+
+TEST(OneDnnInt8, GivesTheVerySums) {
+  expect_agreement(
+      {"gemm m=7 n=33 k=50 a=u8 b=s8 c=s32 accum=s32", "gemm m=64 n=96 k=128 a=s8 b=s8 c=s32 accum=s32",
+       "gemm m=1 n=130 k=65 a=u8 b=s8:column:constant c=s32 accum=s32",
+       "gemm m=65 n=31 k=129 a=s8 b=s8:row:constant c=s32 accum=s32",
+       "gemm m=5 n=17 k=9 batch=3 a=u8 b=s8:column:constant c=s32 accum=s32"},
+      kProduct);
+  expect_agreement({"conv2d h=7 w=9 c=5 k=7 r=3 s=3 pad=1 x=u8 f=s8 y=s32 accum=s32",
+                    "conv2d n=2 h=11 w=13 c=3 k=10 r=7 s=7 stride=2 pad=3 x=u8 f=s8 y=s32 accum=s32",
+                    "conv2d n=2 h=8 w=6 c=4 k=6 r=3 s=3 pad=1 x=u8 f=s8 y=s32 accum=s32 layout=nhwc",
+                    "conv2d h=13 w=12 c=16 k=16 r=3 s=3 pad=1 groups=16 x=u8 f=s8 y=s32 accum=s32",
+                    "conv2d h=14 w=14 c=64 k=64 r=3 s=3 pad=1 x=u8 f=s8 y=s32 accum=s32 layout=nhwc"},
+                   kConvolution);
+}
+
+std::string refusal_of(const char* text) {
+  try {
+    onednn::kLibrary.baselines[0].make_runner()->prepare(problem_for(parse_workload(text), 3), RunSettings{});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "prepared";
+}
+
+/// As the library calls it; "" where there is none.
+std::string instruction_set() {
+  try {
+    return onednn::open_library().instruction_set();
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+// Without instructions for u8 by s8 it halves the weights of a convolution of s8, so that sums of two
+// products fit into 16 bits: these are other sums.
+TEST(OneDnnInt8, IsNotTimedWhereItRoundsTheWeights) {
+  const std::string isa = instruction_set();
+  if (isa.empty()) GTEST_SKIP() << "oneDNN is not installed";
+  for (const char* text : {"conv2d h=14 w=14 c=64 k=64 r=3 s=3 pad=1 x=s8 f=s8 y=s32 accum=s32",
+                           "conv2d h=14 w=14 c=64 k=64 r=3 s=3 pad=1 x=s8 f=s8 y=s32 accum=s32 layout=nhwc"})
+    EXPECT_EQ(refusal_of(text), isa == "avx2" || isa == "avx512_core"
+                                    ? "none of onednn's ways to compute this gives the right result here"
+                                    : "prepared");
+}
+
+TEST(OneDnn, IsForThreeKindsOfTypes) {
+  const std::string served =
+      "onednn is called for f32, for bf16 with sums in f32, and for u8 or s8 by s8 with sums in s32, not "
+      "for ";
+  EXPECT_EQ(refusal_of("conv2d h=4 w=4 c=2 k=2 r=1 s=1 x=f16 f=f16 y=f16"),
+            served + "f16 with sums in f32 and an output of f16");
+  EXPECT_EQ(refusal_of("gemm m=4 n=4 k=4 a=f32 b=bf16"),
+            served + "f32 x bf16 with sums in f32 and an output of f32");
+}
+
+// Its reference implementation is not timed.
+TEST(OneDnn, SaysWhenItHasNoKernelOfTheTypeForTheProcessor) {
+  const std::string isa = instruction_set();
+  if (isa != "avx2") GTEST_SKIP() << "for '" << isa << "' it may have some";
+  EXPECT_THAT(refusal_of("gemm m=4 n=4 k=4 a=bf16 b=bf16 c=bf16"),
+              MatchesRegex("oneDNN .+ has no bf16 kernel for this problem on this processor"));
+}
+
+TEST(OneDnn, IsDescribedByItsVersionAndInstructionSet) {
+  try {
+    EXPECT_THAT(onednn::kLibrary.describe({}),
+                MatchesRegex("[23][.][0-9.]+, [a-z0-9_]+: it takes part in the finals"));
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("oneDNN is not installed"));
+  }
+}
+
+}  // namespace
+}  // namespace lehr
