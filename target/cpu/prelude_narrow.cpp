@@ -150,8 +150,9 @@ struct Dot {
 constexpr std::string_view kBf16 = R"(  __asm__("vdpbf16ps %2, %1, %0" : "+v"(c) : "v"(all), "v"(b));
   return c;
 )";
-constexpr std::string_view kBf16Plain = R"(  for (int i = 0; i < {1}; ++i)
-    for (int half = 1; half >= 0; --half) c[i] = lehr_dot_bf16_step(c[i], (unsigned)word, (unsigned)((int*)&b)[i], half);
+constexpr std::string_view kBf16Plain = R"(  const u32 pairs = (u32)b;
+  for (int i = 0; i < {1}; ++i)
+    for (int high = 1; high >= 0; --high) c[i] = lehr_bf16_step(c[i], (unsigned)word, pairs[i], high);
   return c;
 )";
 constexpr std::string_view kShifts = R"(  const u32 bits = (u32)b;
@@ -200,8 +201,9 @@ const Dot* dot_named(std::string_view name, int& lanes) {
 
 // A multiply-add as the instruction has it: one rounding, denormal numbers are zeros. Without fused
 // multiply-adds the sum is made in f64, where the product is exact: that rounds twice.
+constexpr std::string_view kBf16StepName = "bf16_step";
 constexpr std::string_view kBf16Step =
-    R"(static inline float lehr_dot_bf16_step(float c, unsigned x, unsigned y, int high) {
+    R"(static inline float lehr_bf16_step(float c, unsigned x, unsigned y, int high) {
   unsigned a = high ? x & 0xffff0000u : x << 16, b = high ? y & 0xffff0000u : y << 16, sum;
   float p, q;
   if ((a & 0x7f800000u) == 0) a &= 0x80000000u;
@@ -236,9 +238,7 @@ std::string shorter_words(int lanes) {
 std::string dot_text(const Dot& dot, int lanes, const std::string& name) {
   const std::string sums = VectorName{dot.sums, lanes}.text();
   const VectorName b = {dot.b, lanes * dot.group};
-  std::string text;
-  if (dot.a == DType::kBF16) text += kBf16Step;
-  text += fmt::format(
+  std::string text = fmt::format(
       "static inline {0} lehr_{1}({0} c, const void* a, {2} b) {{\n"
       "  typedef unsigned u32 __attribute__((vector_size({3})));\n",
       sums, name, b.text(), lanes * 4);
@@ -354,6 +354,7 @@ std::string snippet_for(const char* stem, DType type, int lanes) {
 }
 
 std::string narrow_snippet(const std::string& name) {
+  if (name == kBf16StepName) return std::string(kBf16Step);
   if (const auto v = behind("vector_", name)) return vector_type(*v);
   if (const auto v = behind("splat_", name)) return splat(*v);
   if (const auto v = behind("masked_", name)) return masked(*v);
@@ -373,8 +374,12 @@ std::vector<std::string> narrow_snippets_needed_by(const std::string& name) {
   constexpr std::string_view kRounded = "unary_rounded";
   if (name.starts_with(kRounded)) return {"vector" + name.substr(kRounded.size())};
   int lanes = 0;
-  if (const Dot* dot = dot_named(name, lanes))
-    return {vector_snippet(dot->sums, lanes), vector_snippet(dot->b, lanes * dot->group)};
+  if (const Dot* dot = dot_named(name, lanes)) {
+    std::vector<std::string> needed = {vector_snippet(dot->sums, lanes),
+                                       vector_snippet(dot->b, lanes * dot->group)};
+    if (dot->a == DType::kBF16) needed.emplace_back(kBf16StepName);
+    return needed;
+  }
   if (const Groups* groups = groups_named(name)) {
     std::vector<std::string> needed = {vector_snippet(groups->from, 16), vector_snippet(groups->to, 16)};
     if (groups->from == DType::kBF16 && groups->to == DType::kF32) {

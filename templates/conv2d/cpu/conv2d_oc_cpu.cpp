@@ -351,7 +351,8 @@ class Lowering {
     const std::int64_t share = ceil_div(shape_.nr, shape_.rows * tiles_of_line());
     const Expr kernel = var(y_in_block_) * tiles_of_line() + var(it_);
     return tile.prefetch_b(u_, ceil_div(share, cpu::kLineFloats), [&](Expr column) {
-      return first + steps * step_elements() + ((kernel * steps + now) * share + column) * form_.group;
+      return first + steps * step_elements() + (kernel * steps + now) * (share * form_.group) +
+             column * form_.group;
     });
   }
 
