@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "workload/operand.h"
 
 namespace lehr {
 namespace {
@@ -225,6 +226,11 @@ bool has_dequant(const Epilogue& epilogue) {
 
 bool has_quant(const Epilogue& epilogue) {
   return has_step(epilogue, EpilogueOp::kQuant);
+}
+
+DType output_for(DType type, const Epilogue& epilogue) {
+  if (has_quant(epilogue)) return type;
+  return has_dequant(epilogue) ? DType::kF32 : output_for(type);
 }
 
 std::vector<StepOperand> operands_of(const Epilogue& epilogue) {

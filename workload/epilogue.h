@@ -74,6 +74,10 @@ inline constexpr const char* kNoGate = "stores every column of the product: it h
 bool has_dequant(const Epilogue& epilogue);
 bool has_quant(const Epilogue& epilogue);
 
+/// output_for() operands of which the first is of `type`, behind an epilogue: f32 behind a dequant, `type`
+/// behind a quant.
+DType output_for(DType type, const Epilogue& epilogue);
+
 /// An operand of a step, by the step's number.
 struct StepOperand : EpilogueOperand {
   std::size_t step = 0;

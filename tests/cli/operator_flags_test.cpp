@@ -69,6 +69,21 @@ TEST(OperatorFlags, CompleteTypesThatAreNotGiven) {
           "x=e4m3 f=e4m3 y=f32 accum=f32 epilogue=none math=two_level"));
 }
 
+TEST(OperatorFlags, CompleteTypesOfIntegersByTheEpilogue) {
+  EXPECT_THAT(texts_of("gemm --m 1 --n 2 --k 3 --a u8 --b s8:column:constant --zero input"),
+              ElementsAre("gemm m=1 n=2 k=3 batch=1 a=u8:row b=s8:column:constant c=s32:row accum=s32 "
+                          "epilogue=none zero=input"));
+  EXPECT_THAT(texts_of("gemm --m 1 --n 2 --k 3 --a u8 --epilogue dequant+bias"),
+              ElementsAre("gemm m=1 n=2 k=3 batch=1 a=u8:row b=s8:row c=f32:row accum=s32 "
+                          "epilogue=dequant+bias"));
+  const std::string conv =
+      "conv2d n=1 h=4 w=4 c=2 k=2 r=1 s=1 stride=1x1 pad=0x0x0x0 dilation=1x1 groups=1 "
+      "layout=nchw x=u8 f=s8 ";
+  const std::string flags = "conv2d --h 4 --w 4 --c 2 --k 2 --r 1 --dtype u8 --epilogue dequant+relu+quant ";
+  EXPECT_THAT(texts_of(flags), ElementsAre(conv + "y=u8 accum=s32 epilogue=dequant+relu+quant"));
+  EXPECT_THAT(texts_of(flags + "--y s8"), ElementsAre(conv + "y=s8 accum=s32 epilogue=dequant+relu+quant"));
+}
+
 TEST(OperatorFlags, SayWhatIsWrong) {
   const auto sentence = [](const std::string& line) { return texts_of(line).at(0); };
   EXPECT_EQ(sentence("gemm --m 1 --n 2"), "--k is missing: a GEMM needs --m, --n and --k");

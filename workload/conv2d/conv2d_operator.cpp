@@ -40,7 +40,9 @@ constexpr Field kFields[] = {
     type<&Conv2d::input>("x"),
     type<&Conv2d::filter>("f"),
     shorthand("dtype", "type of x and f (f32); of u8: f is s8").usually("f32"),
-    type<&Conv2d::output>("y", "type of y (that of x; s32 for s8 and u8, f32 for e4m3 and e5m2)"),
+    type<&Conv2d::output>("y",
+                          "type of y (that of x; s32 for s8 and u8, f32 for e4m3 and e5m2; f32 behind "
+                          "dequant, that of x behind quant)"),
     type<&Conv2d::accum>("accum", "type of the sums (s32 for integers, else f32)"),
     field<&Conv2d::math>(
         "math",
@@ -50,7 +52,8 @@ constexpr Field kFields[] = {
         .added_later(),
     field<&Workload::epilogue>("epilogue",
                                "what is done to y before it is stored, in order: bias+relu, bias+gelu, "
-                               "scale_shift+residual+relu, bias+relu+maxpool(2), ... (none)")
+                               "scale_shift+residual+relu, bias+relu+maxpool(2), ...; of u8 and s8: "
+                               "dequant+bias+residual(u8)+relu+quant, ... (none)")
         .usually("none"),
     field<&Conv2d::zero>("zero",
                          "none | input: what is taken from each element of x, of u8 or s8, and what padding "
@@ -63,7 +66,7 @@ void complete_conv2d(Workload& workload, const GivenFlags& given) {
   Conv2d& conv = workload.conv2d();
   conv.input = parse_operand(given("dtype")).type;
   conv.filter = second_for(conv.input);
-  if (given("y").empty()) conv.output = output_for(conv.input);
+  if (given("y").empty()) conv.output = output_for(conv.input, workload.epilogue);
   if (given("accum").empty()) conv.accum = sums_for(conv.input);
   // One list for both sides of a filter means square filters.
   if (given("s").empty()) conv.s = conv.r;

@@ -26,7 +26,9 @@ constexpr Field kGemmFields[] = {
         "type[:layout] of B (the type of A, s8 for u8; row); f32:row:constant: B stays the same from call "
         "to call, as weights do, and may be laid out once beforehand")
         .naming_flag(),
-    field<&Gemm::c>("c", "type[:layout] of C (the type of A, s32 for s8 and u8, f32 for e4m3 and e5m2; row)")
+    field<&Gemm::c>("c",
+                    "type[:layout] of C (the type of A, s32 for s8 and u8, f32 for e4m3 and e5m2; f32 behind "
+                    "dequant, the type of A behind quant; row)")
         .naming_flag(),
     field<&Gemm::accum>("accum", "type of the sums (f32; f64 for f64, s32 for s8 and u8)").naming_flag(),
     field<&Gemm::math>(
@@ -41,7 +43,7 @@ constexpr Field kGemmFields[] = {
         "epilogue",
         "what is done to C before it is stored, in order: bias+relu, bias+gelu, "
         "scale_shift+residual+relu, ...; swiglu, geglu: one column of two neighbours, the gate "
-        "and the value (none)")
+        "and the value; of u8 and s8: dequant+bias+gelu, dequant+bias+relu+quant, ... (none)")
         .usually("none"),
     field<&Gemm::alpha>("alpha", "number that A B is multiplied by, before the epilogue (1)")
         .usually("1")
@@ -64,7 +66,7 @@ void apply_layout(std::string_view key, char letter, const GivenFlags& given, Op
 void complete_gemm(Workload& workload, const GivenFlags& given) {
   Gemm& g = workload.gemm();
   if (given("b").empty()) g.b = {second_for(g.a.type), Layout::kRow};
-  if (given("c").empty()) g.c = {output_for(g.a.type), Layout::kRow};
+  if (given("c").empty()) g.c = {output_for(g.a.type, workload.epilogue), Layout::kRow};
   if (given("accum").empty()) g.accum = sums_for(g.a.type);
   if (given("layout").empty()) return;
   apply_layout("a", given("layout")[0], given, g.a);
