@@ -125,7 +125,10 @@ double f32_rounding() {
 // - 3xtf32: what is left of the operands is below 2^-22 of them, and the product of the two rests is left out
 //   (2^-22 too): together below 2^-20, with a deviation below 2^-21;
 // - 16-bit floats and tf32, whose sums may stay in a tensor core: the drift.
-// The rounding to a 16-bit C is not in it: measure/core/check.h allows half a unit of the very value.
+// Processors that multiply bf16 in pairs (vdpbf16ps) add one product and then the other to the sum, each
+// rounded as by a fused multiply-add: the chain above. That they take denormals for zero is nothing here:
+// inputs are multiples of 2^-23 (the least one, sqrt(3) / 2^16, has 8 bits), so products and sums are of
+// 2^-46. The rounding to a 16-bit C is not in it: measure/core/check.h allows half a unit of the very value.
 double tolerance_of_sums(const ProductSums& s, std::int64_t count) {
   if (s.accum == DType::kS32) return 0;
   const double k = static_cast<double>(s.products);

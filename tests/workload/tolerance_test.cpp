@@ -169,6 +169,30 @@ TEST(Tolerance, BoundsTheSumsThemselves) {
   EXPECT_EQ(largest_of_sums(1, 1000), kLargestInput * kLargestInput);
 }
 
+// One product of a pair is added to the sum, then the other, as vdpbf16ps does it; in four sums side by side,
+// too. What tensor cores lose is not in this bound.
+TEST(Tolerance, OfBf16HoldsForProductsInPairs) {
+  for (const auto& [m, n, k] : {std::array<int, 3>{300, 300, 64}, {100, 100, 1024}}) {
+    const Product product(fmt::format("gemm m={} n={} k={} a=bf16 b=bf16 c=f32", m, n, k));
+    for (const std::int64_t chains : {1, 4}) {
+      const std::vector<double> errors = product.errors([&](std::int64_t i, std::vector<float>& sums) {
+        for (std::int64_t chain = 0; chain < chains; ++chain) {
+          std::vector<float> some(sums.size(), 0);
+          for (std::int64_t p = 2 * chain; p < k; p += 2 * chains)
+            for (std::size_t j = 0; j < some.size(); ++j)
+              for (const std::int64_t at : {p + 1, p})
+                some[j] = std::fma(product.a(i, at), product.b(at)[j], some[j]);
+          for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += some[j];
+        }
+      });
+      const double bound =
+          f32_rounding() * rounding_bound(k + 2, rarity_of(static_cast<std::int64_t>(errors.size())));
+      EXPECT_LE(of_a_million_checks(worst_of(errors), product.count()), bound) << k << " " << chains;
+      EXPECT_LE(bound, product.reference.tolerance);
+    }
+  }
+}
+
 TEST(Tolerance, OfTf32LeavesOddsOfOneInAMillion) {
   const auto tf32 = [](float x) {  // 10 fraction bits, ties away from zero
     return std::bit_cast<float>((std::bit_cast<std::uint32_t>(x) + 0x1000) & ~0x1FFFU);
