@@ -152,7 +152,8 @@ Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits
   const cpu::DotForm& form = *cpu::dot_form(workload, limits);
   const std::int64_t filters = conv.k / conv.groups, channels = form.groups(conv.c / conv.groups);
   if (filters <= s.lanes / 2) s.lanes = cpu::lane_counts(limits).front();
-  s.taps = conv.s > 1 && limits.vector_registers >= 32 ? 1 : 0;
+  // Of groups, a line's taps spill what the compiler keeps of them (GCC 12).
+  s.taps = conv.s > 1 && limits.vector_registers >= 32 && form.is_plain() ? 1 : 0;
   const cpu::Tiling tiling = cpu::fastest_tiling(conv.out_w(), filters, s.lanes, s.taps, limits);
   s.mr = tiling.rows, s.nv = tiling.vectors;
   const bool lines_first = conv.h * conv.w * conv.c >= conv.k * conv.products();
