@@ -29,8 +29,8 @@ struct Problem {
   std::vector<ProblemTensor> tensors;  ///< tensors_of(workload), with make_inputs(workload, seed)
   std::vector<std::int64_t> indices;   ///< flat output elements that `expected` holds; empty: all
   std::vector<float> expected;
-  double tolerance =
-      0;  ///< of each element's sum, absolute; its rounding to 16 or 8 bits comes on top (check.h)
+  /// Of each element's sum, absolute; its rounding to 16 or 8 bits comes on top (check.h).
+  double tolerance = 0;
 
   bool made() const { return !expected.empty(); }
 };
