@@ -40,7 +40,7 @@ std::string short_name(const std::string& identity);
 struct LoggedDevices {
   std::string target, arch;
   int threads = 0;  ///< of CPUs
-  Isa isa;          ///< that kernels were made for; native: any
+  Isa isa = {};     ///< that kernels were made for; native: any
   bool include(const Record& record) const;
 };
 

@@ -22,7 +22,7 @@ struct DeviceChoice {
   Target target;
   int ordinal = 0;
   int threads = 0;              ///< CPU; 0: all that the process may use
-  Isa isa;                      ///< of a CPU
+  Isa isa = {};                 ///< of a CPU
   bool cold = false;            ///< RunSettings::cold
   bool cold_on_host = false;    ///< the same, but for a target whose calls find their inputs in memory anyway
   std::string bundle;           ///< RunSettings::bundle

@@ -20,11 +20,10 @@ inline constexpr std::string_view kF32Units = "f32", kTensorCores = "tensor core
 
 /// The most that a device is known to do for one workload. 0: not known.
 struct Peaks {
-  double gflops = 0;        ///< of the units that can do its operations fastest
-  double gbytes_per_s = 0;  ///< as Limits::dram_gbytes_per_s
-  std::string_view units =
-      kF32Units;       ///< these units: kF32Units, kTensorCores, or the type that they multiply
-  double per_f32 = 0;  ///< these units' products in the time of one of f32, where they are a CPU's
+  double gflops = 0;                   ///< of the units that can do its operations fastest
+  double gbytes_per_s = 0;             ///< as Limits::dram_gbytes_per_s
+  std::string_view units = kF32Units;  ///< or kTensorCores, or the type that they multiply
+  double per_f32 = 0;  ///< of vector units: their products in the time of one of f32; 0: not known
 };
 
 /// What the limits say of it. Sums as exact as 3xtf32's cost three products of tf32. On a GPU a convolution

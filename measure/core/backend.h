@@ -22,14 +22,14 @@ namespace lehr {
 struct DeviceRequest {
   int ordinal = 0;             ///< of several of one kind
   int threads = 0;             ///< of the CPU; 0: all that the process may use
-  Isa isa;                     ///< what it is used as; of native its abilities are what kernels may use
+  Isa isa = {};                ///< what it is used as; of native its abilities are what kernels may use
   bool measure_rates = false;  ///< where peak rates are not known but measured, in some tens of milliseconds
 };
 
 /// How sources are compiled.
 struct CompileSettings {
   int jobs = 1;                             ///< so many at once
-  Isa isa;                                  ///< that the limits are of
+  Isa isa = {};                             ///< that the limits are of
   const std::atomic<bool>* stop = nullptr;  ///< once it is set nothing is waited for; nullptr: never
 };
 

@@ -18,7 +18,7 @@ struct HostCompilerOptions {
   /// The caller's PATH.
   std::vector<std::string> search_path = {"/usr/local/bin", "/usr/bin", "/bin"};
   /// What it compiles for.
-  Isa isa;
+  Isa isa = {};
   /// Compilations at once; 0: one per allowed CPU.
   int jobs = 0;
   /// Wall time of one compilation; then its process group is killed. Each of its processes is also held to

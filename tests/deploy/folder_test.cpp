@@ -513,7 +513,7 @@ TEST(IsaFeatures, AreAskedForByTheKernelsThatWereCompiledWithThem) {
   for (const nlohmann::json& kernel : manifest["kernels"]) {
     const auto features = kernel["features"].get<std::vector<std::string>>();
     const bool has = std::ranges::find(features, "avx512vnni") != features.end();
-    EXPECT_EQ(has, kernel["device"].get<std::string>().find("-mavx512vnni") != std::string::npos);
+    EXPECT_EQ(has, kernel["time_us"] == 10);
     with += has;
   }
   EXPECT_EQ(with, 1);
