@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "measure/host/cpu_device.h"
+#include "measure/host/environment_folders.h"
 #include "measure/host/host_compiler.h"
 #include "measure/host/host_runner.h"
 #include "measure/host/peak.h"
@@ -81,7 +82,7 @@ constinit const Backend kHostBackend = {
     },
     .parts = kHostParts,
     .on_host = true,
-    .library_folders = [](const ToolPaths&) { return std::vector<std::string>(); },
+    .library_folders = [](const ToolPaths& tools) { return environment_library_folders(tools.path); },
     .compiler = &make_host_compiler,
     .make_runner = []() -> std::unique_ptr<Runner> { return std::make_unique<HostRunner>(); },
     .caches = "warm",

@@ -21,16 +21,22 @@ using DnnlSgemm = int(char transa, char transb, std::int64_t m, std::int64_t n, 
                       const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta,
                       float* c, std::int64_t ldc);
 
+/// Checked::note of a way.
+std::string note_of(const OneDnnLibrary& library, std::string_view way) {
+  return fmt::format("oneDNN {}: {}", library.version, way);
+}
+
 Sgemm open_sgemm(int) {
   const OneDnnLibrary library = open_library();
   const auto sgemm = function_of<DnnlSgemm>(library.handle, "dnnl_sgemm");
   if (sgemm == nullptr)
     throw_environment("oneDNN {} has no dnnl_sgemm: it was built without a CPU engine", library.version);
-  return {[sgemm](const SgemmCall& call) {
+  const auto call = [sgemm](const SgemmCall& c) {
     // A failed call leaves the poison in the output, and the check says so.
-    sgemm(call.transpose_a ? 'T' : 'N', call.transpose_b ? 'T' : 'N', call.m, call.n, call.k, call.alpha,
-          call.a, call.lda, call.b, call.ldb, 0.0F, call.c, call.ldc);
-  }};
+    sgemm(c.transpose_a ? 'T' : 'N', c.transpose_b ? 'T' : 'N', c.m, c.n, c.k, c.alpha, c.a, c.lda, c.b,
+          c.ldb, 0.0F, c.c, c.ldc);
+  };
+  return {call, note_of(library, "sgemm")};
 }
 
 /// Long enough to tell ways apart that differ by some percent.
@@ -81,11 +87,12 @@ class OneDnnRunner : public VendorRunner {
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 
  private:
-  std::vector<Way> ways_of(const Workload& workload, const OneDnnLibrary& library) const;
+  std::vector<Way> ways_of(const Workload& workload) const;
   Way fastest_of(const std::vector<Way>& ways);
 
   SgemmRunner gemm_{"onednn", &open_sgemm};  ///< of a GEMM that is called in no other way
-  std::unique_ptr<HostBuffers> buffers_;     ///< these are of all else
+  OneDnnLibrary library_;                    ///< these are of all else
+  std::unique_ptr<HostBuffers> buffers_;
   CacheSweep sweep_;
   std::optional<Way> way_;
   int threads_ = 1;
@@ -96,8 +103,8 @@ void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) 
   buffers_.reset();
   const Workload& workload = problem.workload;
   require_served(workload, settings);
-  const OneDnnLibrary library = open_library();
-  if (library.major == 2 && workload.op() == Operator::kGemm && !workload.gemm().b.constant &&
+  library_ = open_library();
+  if (library_.major == 2 && workload.op() == Operator::kGemm && !workload.gemm().b.constant &&
       types_of(workload).src == DType::kF32)
     return gemm_.prepare(problem, settings);
   threads_ = settings.threads;
@@ -107,15 +114,15 @@ void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) 
   } catch (const std::bad_alloc&) {
     throw_environment("no memory for onednn to run this problem");
   }
-  const std::vector<Way> ways = ways_of(workload, library);
+  const std::vector<Way> ways = ways_of(workload);
   if (ways.empty())
-    throw_environment("oneDNN {} has no {} kernel for this problem on this processor", library.version,
+    throw_environment("oneDNN {} has no {} kernel for this problem on this processor", library_.version,
                       text_of(types_of(workload)));
   way_ = fastest_of(ways);
 }
 
-std::vector<Way> OneDnnRunner::ways_of(const Workload& workload, const OneDnnLibrary& library) const {
-  const std::shared_ptr<Primitives> primitives = make_primitives(library);
+std::vector<Way> OneDnnRunner::ways_of(const Workload& workload) const {
+  const std::shared_ptr<Primitives> primitives = make_primitives(library_);
   void* const* const tensors = buffers_->pointers();
   if (const Conv2d* const conv = std::get_if<Conv2d>(&workload.problem))
     return conv2d_ways(primitives, *conv, tensors[0], tensors[1], tensors[2]);
@@ -151,7 +158,7 @@ std::variant<Checked, Fault> OneDnnRunner::check(int slot) {
   buffers_->poison_output();
   way_->call();
   auto verdict = buffers_->verdict();
-  if (auto* checked = std::get_if<Checked>(&verdict)) checked->note = way_->name;
+  if (auto* checked = std::get_if<Checked>(&verdict)) checked->note = note_of(library_, way_->name);
   return verdict;
 }
 

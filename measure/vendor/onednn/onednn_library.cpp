@@ -58,8 +58,8 @@ OneDnnLibrary open_library(std::span<const std::string> folders) {
   if (newest.handle != nullptr) return newest;
   if (other.major != 0) throw_environment("oneDNN {} is not served: versions 2 and 3 are", other.text());
   throw_environment(
-      "oneDNN is not installed (Debian 12: apt-get install libdnnl2, Debian 13: libdnnl3.6, PyPI: "
-      "onednn-cpu-gomp)");
+      "oneDNN is not installed (Debian 12: apt-get install libdnnl2, Debian 13: libdnnl3.6, pip: "
+      "onednn-cpu-gomp in an environment whose bin is in PATH)");
 }
 
 }  // namespace lehr::onednn

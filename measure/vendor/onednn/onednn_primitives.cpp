@@ -127,7 +127,7 @@ void add_way(std::vector<Way>& ways, const std::shared_ptr<Primitives>& primitiv
   if (primitive.pd == nullptr || primitive.kernel.starts_with("ref")) return;
   std::vector<Step> steps = primitives->steps_of(primitive, src, weights, dst);
   if (steps.empty()) return;
-  ways.push_back({fmt::format("{} ({})", name, primitive.kernel),
+  ways.push_back({fmt::format("{}, {}", name, primitive.kernel),
                   [primitives, all = std::move(steps)] { primitives->run(all); }});
 }
 

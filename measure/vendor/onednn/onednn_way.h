@@ -7,7 +7,7 @@
 namespace lehr::onednn {
 
 struct Way {
-  std::string name;            ///< "sgemm"; with the kernel that runs, "packed matmul (brgemm:avx2)"
+  std::string name;            ///< "sgemm"; with the kernel that runs, "packed matmul, brgemm:avx2"
   std::function<void()> call;  ///< computes the output; a failed call leaves it as it was
 };
 
