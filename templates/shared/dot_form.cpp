@@ -84,6 +84,13 @@ const DotForm& plain_form() {
   return kForms[0];
 }
 
+const DotForm* widening_form(const Workload& workload) {
+  const auto [first, second] = multiplied(workload);
+  for (const DotForm& form : kForms)
+    if (form.first == first && form.second == second && form.first_panel == DType::kF32) return &form;
+  return nullptr;
+}
+
 const DotForm* dot_form(const Workload& workload, const Limits& limits) {
   const auto [first, second] = multiplied(workload);
   for (const DotForm& form : kForms)

@@ -35,6 +35,9 @@ struct DotForm {
 
 /// That of operands of f32.
 const DotForm& plain_form();
+/// For families that multiply in f32 only: that of f32, or of bf16 that is widened (in_first_panel()) as it
+/// is read, of both operands; nullptr for other types.
+const DotForm* widening_form(const Workload& workload);
 /// The best one for the workload on such a processor; nullptr: there is none, why_no_form() says why.
 const DotForm* dot_form(const Workload& workload, const Limits& limits);
 std::optional<std::string> why_no_form(const Workload& workload, const Limits& limits);

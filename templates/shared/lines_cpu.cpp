@@ -53,8 +53,10 @@ Block copy_pixels(KernelBuilder& builder, const Line& line) {
     if (first >= line.width) continue;
     result.push_back(loop(
         column, ceil_div(line.width - first, line.stride), LoopKind::kSerial,
-        block(Store{line.to, line.target(phase) + (first + line.pad) / line.stride + var(column),
-                    load(line.from, line.source + first + var(column) * line.stride), 1, std::nullopt})));
+        block(Store{
+            line.to, line.target(phase) + (first + line.pad) / line.stride + var(column),
+            line.form->in_first_panel(load(line.from, line.source + first + var(column) * line.stride), 1), 1,
+            std::nullopt})));
   }
   return result;
 }
@@ -63,9 +65,9 @@ Block copy_pixels(KernelBuilder& builder, const Line& line) {
 
 Block copy_line(KernelBuilder& builder, const Line& line) {
   if (line.width <= 0) return {};
-  return line.stride == 1   ? copy_whole(builder, line)
-         : line.stride == 2 ? copy_pairs(builder, line)
-                            : copy_pixels(builder, line);
+  return line.stride == 1                            ? copy_whole(builder, line)
+         : line.stride == 2 && line.form->is_plain() ? copy_pairs(builder, line)
+                                                     : copy_pixels(builder, line);
 }
 
 Stmt clear_line(KernelBuilder& builder, BufferId to, const Expr& target, std::int64_t elements,

@@ -20,7 +20,7 @@ struct Line {
   std::int64_t stride = 1;
   std::int64_t lanes = 16;
   std::int64_t phases = 1;  ///< so many leading phases are wanted, at most `stride`
-  /// What the elements become; where it is not the plain one, the stride is 1.
+  /// What the elements become.
   const DotForm* form = &plain_form();
   /// Flat index of where pixels p, p + stride, p + 2 stride, ... of the padded line begin, p < phases.
   std::function<ir::Expr(std::int64_t phase)> target;

@@ -32,13 +32,14 @@ class Lowering {
       : view_(cpu::conv_view(workload)),
         conv_(view_.conv),
         s_(schedule),
+        form_(*cpu::widening_form(workload)),
         shape_(depthwise_cpu_shape(conv_, s_)) {
     const Conv2d& conv = conv_;
     b_.kernel.name = kFamily;
     b_.kernel.target = Target::kCpu;
-    x_ = b_.param("x", DType::kF32, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
-    f_ = b_.param("f", DType::kF32, view_.filter_elements(), Direction::kIn);
-    y_ = b_.param("y", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
+    x_ = b_.param("x", conv.input, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
+    f_ = b_.param("f", conv.filter, view_.filter_elements(), Direction::kIn);
+    y_ = b_.param("y", conv.output, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
     epilogue_ = FusedEpilogue(b_, workload);
     if (copies()) lines_ = b_.buffer("x_lines", DType::kF32, Scope::kScratch, shape_.copy_elements());
     if (shape_.nhwc) panel_ = b_.buffer("f_panel", DType::kF32, Scope::kScratch, owned_units() * filter());
@@ -131,6 +132,7 @@ class Lowering {
 
   /// f_panel[unit][tap][lane]: the filters lie one after the other, lanes are their neighbours.
   Stmt pack_filter() {
+    if (!form_.is_plain()) return widen_filter();
     cpu::Transposition t;
     t.from = f_, t.to = panel_;
     t.source = var(channel_) * view_.stored_taps, t.target = var(unit_) * filter();
@@ -142,10 +144,25 @@ class Lowering {
                    block(Let{channel_, (first_unit() + var(unit_)) * s_.lanes}, cpu::transpose(b_, t)));
   }
 
+  /// The same, element by element.
+  Stmt widen_filter() {
+    const VarId lane = b_.var("lane"), tap = b_.var("tap");
+    const Expr channel = var(channel_) + var(lane);
+    const Expr to = var(unit_) * filter() + var(tap) * s_.lanes + var(lane);
+    const Expr from = load(f_, channel * view_.stored_taps + var(tap));
+    const Stmt move = Store{panel_, to, form_.in_first_panel(from, 1), 1, std::nullopt};
+    const Stmt clear = Store{panel_, to, zero(DType::kF32), 1, std::nullopt};
+    const Block each = block(If{lt(channel, integer(conv_.k)), block(move), block(clear)});
+    const Stmt filters =
+        loop(lane, s_.lanes, LoopKind::kSerial, block(loop(tap, view_.stored_taps, LoopKind::kSerial, each)));
+    return loop_to(unit_, units_now(), owned_units(),
+                   block(Let{channel_, (first_unit() + var(unit_)) * s_.lanes}, filters));
+  }
+
   Expr weight(const Expr& tap) const {
     const Expr stored = view_.stored_tap(tap);
     if (shape_.nhwc) return load(panel_, var(unit_) * filter() + stored * s_.lanes, width());
-    return splat(load(f_, var(channel_) * view_.stored_taps + stored), width());
+    return splat(form_.in_first_panel(load(f_, var(channel_) * view_.stored_taps + stored), 1), width());
   }
   Block hold_filter() {
     const VarId tap = b_.var("tap");
@@ -167,7 +184,7 @@ class Lowering {
     // With m filters a channel, plane p of the output sees plane p / m of the input.
     const Expr plane = (first_unit() + var(unit_)) / integer(conv_.k / conv_.c);
     cpu::Line line;
-    line.from = x_, line.to = lines_;
+    line.from = x_, line.to = lines_, line.form = &form_;
     line.source = (plane * conv_.h + var(row)) * conv_.w;
     line.width = conv_.w, line.pad = conv_.pad_left, line.stride = conv_.stride_w, line.lanes = s_.lanes;
     line.phases = shape_.phases;
@@ -177,7 +194,7 @@ class Lowering {
   Block copy_channels(const Expr& target, VarId row) {
     const VarId column = b_.var("in_x");
     const Expr from = ((image() * conv_.h + var(row)) * conv_.w + var(column)) * conv_.c + var(channel_);
-    Expr value = channels_left() ? load_active(x_, from, width(), *channels_left()) : load(x_, from, width());
+    Expr value = input_at(from, channels_left());
     return block(loop(column, conv_.w, LoopKind::kSerial,
                       block(Store{lines_, target + (var(column) + conv_.pad_left) * s_.lanes, value, width(),
                                   std::nullopt})));
@@ -212,7 +229,12 @@ class Lowering {
       const Expr exists = logical_and(le(integer(0), column), lt(column, integer(conv_.w)));
       active = exists * (active ? *active : integer(s_.lanes));
     }
-    return active ? load_active(x_, at, width(), *active) : load(x_, at, width());
+    return input_at(at, active);
+  }
+  /// A vector of the image, in f32.
+  Expr input_at(const Expr& at, const std::optional<Expr>& active) const {
+    return form_.in_first_panel(active ? load_active(x_, at, width(), *active) : load(x_, at, width()),
+                                width());
   }
   /// Without a copy: of the image, that a line of the tile's input is.
   Expr image_line(const Expr& tile_line) const {
@@ -294,7 +316,7 @@ class Lowering {
     if (!shape_.nhwc && !whole) active = integer(width_out) - column;
     Expr value =
         epilogue_.of(load(acc_, sum_at(var(i_)), width()), {var(channel_), shape_.nhwc, at, width(), active});
-    Stmt store = Store{y_, at, value, width(), active};
+    Stmt store = Store{y_, at, epilogue_.stored(value), width(), active};
     if (shape_.nhwc && !whole) store = If{lt(column, integer(width_out)), block(store), {}};
     store = over_columns(store);
     if (lines % s_.rows != 0) store = If{lt(row, integer(lines)), block(store), {}};
@@ -304,6 +326,7 @@ class Lowering {
   ConvView view_;
   const Conv2d& conv_;
   DepthwiseCpuSchedule s_;
+  const cpu::DotForm& form_;
   DepthwiseCpuShape shape_;
   KernelBuilder b_;
   FusedEpilogue epilogue_;
@@ -317,7 +340,8 @@ Kernel lower_conv2d_depthwise_cpu(const Workload& workload, const DepthwiseCpuSc
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits&) {
-  if (auto reason = cpu::why_not_cpu(workload)) return reason;
+  if (cpu::widening_form(workload) == nullptr) return "computes in f32, of f32 and bf16 only";
+  if (is_gated(workload.epilogue)) return kNoGate;
   const Conv2d conv = cpu::conv_view(workload).conv;
   if (conv.groups != conv.c) return "takes as many groups as input channels";
   if (conv.layout == ImageLayout::kNhwc && conv.k != conv.c)
