@@ -10,6 +10,7 @@
 #include "measure/system/shared_library.h"
 #include "measure/vendor/baseline_sgemm.h"
 #include "measure/vendor/onednn/onednn_conv2d.h"
+#include "measure/vendor/onednn/onednn_epilogue.h"
 #include "measure/vendor/onednn/onednn_gemm.h"
 #include "measure/vendor/onednn/onednn_library.h"
 
@@ -61,15 +62,12 @@ bool are_served(const Types& t, DType sums) {
   if (t.src == DType::kBF16)
     return t.weights == DType::kBF16 && (t.dst == DType::kBF16 || t.dst == DType::kF32) &&
            sums == DType::kF32;
-  if (t.src == DType::kU8 || t.src == DType::kS8)
-    return t.weights == DType::kS8 && t.dst == DType::kS32 && sums == DType::kS32;
+  if (t.src == DType::kU8 || t.src == DType::kS8) return t.weights == DType::kS8 && sums == DType::kS32;
   return t.src == DType::kF32 && t.weights == DType::kF32 && t.dst == DType::kF32;
 }
 
 void require_served(const Workload& workload, const RunSettings&) {
-  const bool gemm = std::holds_alternative<Gemm>(workload.problem);
-  if (!workload.epilogue.empty() && gemm) throw_user("onednn has no call that computes this problem");
-  if (!workload.epilogue.empty()) throw_user("onednn is not asked for what follows a convolution");
+  require_epilogue(workload);
   const Types types = types_of(workload);
   if (!are_served(types, accum_of(workload)))
     throw_user(
@@ -107,9 +105,11 @@ void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) 
   if (library_.major == 2 && workload.op() == Operator::kGemm && !workload.gemm().b.constant &&
       types_of(workload).src == DType::kF32)
     return gemm_.prepare(problem, settings);
+  if (library_.major == 2 && has_extras(workload))
+    throw_environment("oneDNN {} is not asked for scales and zero points: version 3 is", library_.version);
   threads_ = settings.threads;
   try {
-    buffers_ = std::make_unique<HostBuffers>(problem);
+    buffers_ = std::make_unique<HostBuffers>(judged_for_onednn(problem));
     sweep_ = CacheSweep(settings.cold);
   } catch (const std::bad_alloc&) {
     throw_environment("no memory for onednn to run this problem");
@@ -123,11 +123,10 @@ void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) 
 
 std::vector<Way> OneDnnRunner::ways_of(const Workload& workload) const {
   const std::shared_ptr<Primitives> primitives = make_primitives(library_);
-  void* const* const tensors = buffers_->pointers();
-  if (const Conv2d* const conv = std::get_if<Conv2d>(&workload.problem))
-    return conv2d_ways(primitives, *conv, tensors[0], tensors[1], tensors[2]);
+  const std::span<void* const> tensors(buffers_->pointers(), buffers_->problem().tensors.size());
+  if (workload.op() == Operator::kConv2d) return conv2d_ways(primitives, workload, tensors);
   const Gemm& gemm = workload.gemm();
-  std::vector<Way> ways = gemm_ways(primitives, gemm, tensors[0], tensors[1], tensors[2]);
+  std::vector<Way> ways = gemm_ways(primitives, workload, tensors);
   if (gemm.a.type != DType::kF32) return ways;
   const auto floats = [&](std::size_t i) { return static_cast<float*>(tensors[i]); };
   ways.push_back(
@@ -173,9 +172,10 @@ std::string describe(const std::vector<std::string>& folders) {
   return fmt::format("{}{}{}: it takes part in the finals", library.version, isa.empty() ? "" : ", ", isa);
 }
 
+constexpr std::string_view kReads[] = {"math", "alpha", "zero"};
 constexpr Baseline kBaselines[] = {
     {"onednn", []() -> std::unique_ptr<Runner> { return std::make_unique<OneDnnRunner>(); }, &require_served,
-     kSgemmReads}};
+     kReads}};
 
 }  // namespace
 

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "measure/vendor/onednn/onednn_epilogue.h"
+
 namespace lehr::onednn {
 namespace {
 
@@ -44,9 +46,19 @@ Tensors describe(Primitives& primitives, const Conv2d& conv) {
 
 }  // namespace
 
-std::vector<Way> conv2d_ways(const std::shared_ptr<Primitives>& primitives, const Conv2d& conv, void* x,
-                             void* f, void* y) {
+std::vector<Way> conv2d_ways(const std::shared_ptr<Primitives>& primitives, const Workload& workload,
+                             std::span<void* const> pointers) {
+  const Conv2d& conv = workload.conv2d();
   const Tensors t = describe(*primitives, conv);
+  const auto output = [&](DType type) {
+    Conv2d other = conv;
+    other.output = type;
+    return describe(*primitives, other).y;
+  };
+  const ChannelView channels = {{conv.k}, conv.groups > 1 ? 3 : 1};
+  const Extras extras = extras_of(*primitives, workload, pointers, channels, output);
+  const std::optional<const void*> attributes = primitives->attributes(extras);
+  if (!attributes) return {};
   const Windows windows = {{conv.stride_h, conv.stride_w},
                            {conv.dilation_h - 1, conv.dilation_w - 1},
                            {conv.pad_top, conv.pad_left},
@@ -54,9 +66,10 @@ std::vector<Way> conv2d_ways(const std::shared_ptr<Primitives>& primitives, cons
   std::vector<Way> ways;
   for (const auto& [algorithm, algorithm_name] : {std::pair{kDirect, "direct"}, {kWinograd, "winograd"}})
     for (const bool blocked : {false, true}) {
-      const Operands operands = {blocked ? t.any_x : t.x, t.any_f, blocked ? t.any_y : t.y};
+      const Operands operands = {blocked ? t.any_x : t.x, t.any_f, blocked ? t.any_y : t.y, extras.bias.desc};
       add_way(ways, primitives, fmt::format("{} {}", blocked ? "blocked" : "plain", algorithm_name),
-              primitives->convolution(operands, algorithm, windows), {t.x, x}, {t.f, f}, {t.y, y});
+              primitives->convolution(operands, algorithm, windows, *attributes), {t.x, pointers[0]},
+              {t.f, pointers[1]}, {t.y, pointers[2]}, extras);
     }
   return ways;
 }

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "measure/vendor/onednn/onednn_primitives.h"
 #include "measure/vendor/onednn/onednn_way.h"
-#include "workload/conv2d/conv2d.h"
+#include "workload/workload.h"
 
 namespace lehr::onednn {
 
@@ -15,8 +16,8 @@ namespace lehr::onednn {
 /// library means it to be used.
 /// "plain direct": input and output as they are; "blocked direct": copied to and from the layout that the
 /// library prefers, inside of the call; "... winograd" where it has that.
-/// `x`, `f` and `y` outlive the ways.
-std::vector<Way> conv2d_ways(const std::shared_ptr<Primitives>& primitives, const Conv2d& conv, void* x,
-                             void* f, void* y);
+/// `pointers`, of tensors_of(workload), outlive the ways.
+std::vector<Way> conv2d_ways(const std::shared_ptr<Primitives>& primitives, const Workload& workload,
+                             std::span<void* const> pointers);
 
 }  // namespace lehr::onednn

@@ -1,5 +1,7 @@
 #include "measure/vendor/onednn/onednn_gemm.h"
 
+#include "measure/vendor/onednn/onednn_epilogue.h"
+
 namespace lehr::onednn {
 namespace {
 
@@ -36,23 +38,38 @@ Tensors describe_one(Primitives& primitives, const Gemm& g, bool transposed_b) {
           primitives.strided(g.c.type, {g.m, g.n}, {c.row, c.column}), primitives.any(g.b.type, b_dims)};
 }
 
+ChannelView channels_of(const Gemm& g, bool inner_product) {
+  if (inner_product) return {{g.n}, 1 << 0};
+  if (g.batch > 1) return {{1, 1, g.n}, 1 << 2};
+  return {{1, g.n}, 1 << 1};
+}
+
 }  // namespace
 
-std::vector<Way> gemm_ways(const std::shared_ptr<Primitives>& primitives, const Gemm& gemm, void* a, void* b,
-                           void* c) {
-  const void* const attributes = gemm.alpha == 1 ? nullptr : primitives->scaled(gemm.alpha);
-  if (gemm.alpha != 1 && attributes == nullptr) return {};
+std::vector<Way> gemm_ways(const std::shared_ptr<Primitives>& primitives, const Workload& workload,
+                           std::span<void* const> pointers) {
+  const Gemm& gemm = workload.gemm();
+  const bool batched = gemm.batch > 1;
   std::vector<Way> ways;
   const std::string packed = gemm.b.constant ? "packed " : "";
   for (const bool inner_product : {false, true}) {
-    if (inner_product && gemm.batch > 1) continue;
+    if (inner_product && batched) continue;
     const Tensors t =
-        gemm.batch > 1 ? describe_batch(*primitives, gemm) : describe_one(*primitives, gemm, inner_product);
-    const Operands operands = {t.a, gemm.b.constant ? t.any_b : t.b, t.c};
-    const Primitive primitive = inner_product ? primitives->inner_product(operands, attributes)
-                                              : primitives->matmul(operands, attributes);
-    add_way(ways, primitives, packed + (inner_product ? "inner product" : "matmul"), primitive, {t.a, a},
-            {t.b, b}, {t.c, c});
+        batched ? describe_batch(*primitives, gemm) : describe_one(*primitives, gemm, inner_product);
+    const auto output = [&](DType type) {
+      Gemm other = gemm;
+      other.c.type = type;
+      return batched ? describe_batch(*primitives, other).c : describe_one(*primitives, other, false).c;
+    };
+    Extras extras = extras_of(*primitives, workload, pointers, channels_of(gemm, inner_product), output);
+    if (gemm.alpha != 1) extras.post_ops.insert(extras.post_ops.begin(), {kLinear, gemm.alpha, 0});
+    const std::optional<const void*> attributes = primitives->attributes(extras);
+    if (!attributes) continue;
+    const Operands operands = {t.a, gemm.b.constant ? t.any_b : t.b, t.c, extras.bias.desc};
+    const Primitive primitive = inner_product ? primitives->inner_product(operands, *attributes)
+                                              : primitives->matmul(operands, *attributes);
+    add_way(ways, primitives, packed + (inner_product ? "inner product" : "matmul"), primitive,
+            {t.a, pointers[0]}, {t.b, pointers[1]}, {t.c, pointers[2]}, extras);
   }
   return ways;
 }

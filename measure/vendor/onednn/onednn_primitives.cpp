@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/error.h"
@@ -11,6 +12,23 @@ namespace {
 
 constexpr int kCpu = 1, kInOrder = 1, kSuccess = 0, kImplInfo = 8;
 void* const kAllocate = reinterpret_cast<void*>(~std::uintptr_t{0});  // DNNL_MEMORY_ALLOCATE
+
+// The arguments of version 3 that attributes ask for.
+constexpr int kArgBias = 41, kArgScales = 4096, kArgZeroPoints = 8192, kArgPostOp = 32768, kArgSrc1 = 2;
+
+/// Those that there are.
+std::vector<std::pair<int, Tensor>> arguments_of(const Extras& extras) {
+  std::vector<std::pair<int, Tensor>> arguments = {{kArgBias, extras.bias},
+                                                   {kArgScales | kArgWeights, extras.scales},
+                                                   {kArgScales | kArgDst, extras.dst_scale},
+                                                   {kArgZeroPoints | kArgSrc, extras.src_zero},
+                                                   {kArgZeroPoints | kArgDst, extras.dst_zero}};
+  int number = 0;
+  for (const PostOp& step : extras.post_ops)
+    arguments.emplace_back((kArgPostOp * ++number) | kArgSrc1, step.operand);
+  std::erase_if(arguments, [](const auto& argument) { return argument.second.data == nullptr; });
+  return arguments;
+}
 
 }  // namespace
 
@@ -58,16 +76,20 @@ void Primitives::run(const std::vector<Step>& steps) const {
 }
 
 std::vector<Step> Primitives::steps_of(const Primitive& primitive, const Tensor& src, const Tensor& weights,
-                                       const Tensor& dst) {
+                                       const Tensor& dst, const Extras& extras) {
   void* const made = made_of(primitive.pd);
   if (made == nullptr) return {};
   std::vector<Step> once, steps, last;
-  void* const kept = adapted(weights, primitive, kWeightsMd, false, once);
+  void* const laid_out = adapted(weights, primitive, kWeightsMd, false, once);
   void* const input = adapted(src, primitive, kSrcMd, false, steps);
   void* const output = adapted(dst, primitive, kDstMd, true, last);
-  if (kept == nullptr || input == nullptr || output == nullptr) return {};
+  if (laid_out == nullptr || input == nullptr || output == nullptr) return {};
+  std::vector<ExecArg> args = {{kArgSrc, input}, {kArgWeights, laid_out}, {kArgDst, output}};
+  for (const auto& [arg, tensor] : arguments_of(extras))
+    args.push_back({arg, memory(tensor.desc, tensor.data)});
+  if (std::ranges::count(args, nullptr, &ExecArg::memory) > 0) return {};
   run(once);
-  steps.push_back({made, {{kArgSrc, input}, {kArgWeights, kept}, {kArgDst, output}}});
+  steps.push_back({made, std::move(args)});
   steps.insert(steps.end(), last.begin(), last.end());
   return steps;
 }
@@ -77,7 +99,15 @@ bool Primitives::owns(int status, void* object, int (*destroy)(void*)) {
   return status == kSuccess;
 }
 
-void* Primitives::attributes() {
+float* Primitives::kept(std::vector<float> values) {
+  return values_.emplace_back(std::move(values)).data();
+}
+
+Tensor Primitives::number(std::int32_t value) {
+  return {strided(DType::kS32, {1}, {1}), &numbers_.emplace_back(value)};
+}
+
+void* Primitives::new_attributes() {
   void* made = nullptr;
   const int status = api_.attributes_create(&made);
   return owns(status, made, api_.attributes_destroy) ? made : nullptr;
@@ -123,9 +153,10 @@ std::shared_ptr<Primitives> make_primitives(const OneDnnLibrary& library) {
 }
 
 void add_way(std::vector<Way>& ways, const std::shared_ptr<Primitives>& primitives, const std::string& name,
-             const Primitive& primitive, const Tensor& src, const Tensor& weights, const Tensor& dst) {
+             const Primitive& primitive, const Tensor& src, const Tensor& weights, const Tensor& dst,
+             const Extras& extras) {
   if (primitive.pd == nullptr || primitive.kernel.starts_with("ref")) return;
-  std::vector<Step> steps = primitives->steps_of(primitive, src, weights, dst);
+  std::vector<Step> steps = primitives->steps_of(primitive, src, weights, dst, extras);
   if (steps.empty()) return;
   ways.push_back({fmt::format("{}, {}", name, primitive.kernel),
                   [primitives, all = std::move(steps)] { primitives->run(all); }});

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +24,8 @@ inline constexpr int kTagAny = 1, kForwardInference = 96;
 inline constexpr int kSrcMd = 129, kWeightsMd = 131, kDstMd = 133;
 inline constexpr int kArgSrc = 1, kArgDst = 17, kArgWeights = 33;
 inline constexpr int kDirect = 1, kWinograd = 2;
+// Steps behind the sums, as version 3 numbers them.
+inline constexpr int kRelu = 32, kLinear = 38, kClip = 46, kAdd = 0x1fff0;
 /// dnnl_data_type_t; 0, which the library refuses, for what it is not called with.
 int code_of(DType type);
 
@@ -76,15 +80,30 @@ struct Windows {
   Dims strides, dilates, before, after;  ///< dilates: the pixels that are left out
 };
 
-/// The tensors of a primitive as it is described.
+/// The tensors of a primitive as it is described; a bias is none where it is nullptr.
 struct Operands {
-  MemoryDesc src = nullptr, weights = nullptr, dst = nullptr;
+  MemoryDesc src = nullptr, weights = nullptr, dst = nullptr, bias = nullptr;
 };
 
-/// A tensor as it lies in memory.
+/// A tensor as it lies in memory; none where there is no `data`.
 struct Tensor {
   MemoryDesc desc = nullptr;
   void* data = nullptr;
+};
+
+/// A step behind the sums, in f32: an eltwise of two numbers, or a sum with another tensor.
+struct PostOp {
+  int algorithm = 0;
+  float alpha = 0, beta = 0;
+  Tensor operand = {};
+};
+
+/// What a primitive does beside its sums: they are of (src - src_zero), are multiplied by `scales`, `bias` is
+/// added, `post_ops` follow, and the output is dst_zero + what is left / dst_scale.
+struct Extras {
+  Tensor src_zero = {}, scales = {}, bias = {}, dst_scale = {}, dst_zero = {};
+  int scaled_dimensions = 0;  ///< bits of the dimensions of the weights that `scales` has an element for
+  std::vector<PostOp> post_ops = {};
 };
 
 /// An engine with its stream, and all that was made with them, which is destroyed with it.
@@ -98,17 +117,21 @@ class Primitives {
   virtual MemoryDesc strided(DType type, const Dims& dims, const Dims& strides) = 0;
   /// A tensor in the layout that the primitive likes best.
   virtual MemoryDesc any(DType type, const Dims& dims) = 0;
-  /// Attributes of a primitive that scales what it computes; nullptr where the library refuses.
-  virtual const void* scaled(float scale) = 0;
-  /// `attributes`: nullptr for none.
+  /// Attributes of a primitive that does `extras`; nullptr where it does none, nullopt where the library
+  /// refuses, as version 2 does but for one kLinear without a beta.
+  virtual std::optional<const void*> attributes(const Extras& extras) = 0;
   virtual Primitive matmul(const Operands& of, const void* attributes) = 0;
   virtual Primitive inner_product(const Operands& of, const void* attributes) = 0;
-  virtual Primitive convolution(const Operands& of, int algorithm, const Windows& windows) = 0;
+  virtual Primitive convolution(const Operands& of, int algorithm, const Windows& windows,
+                                const void* attributes) = 0;
+  /// Values that it keeps.
+  float* kept(std::vector<float> values);
+  Tensor number(std::int32_t value);
 
   /// The steps of a call: `src` and `dst` are copied to and from the layouts that `primitive` wants within
   /// it, `weights` is copied beforehand, now. None where the library refuses.
   std::vector<Step> steps_of(const Primitive& primitive, const Tensor& src, const Tensor& weights,
-                             const Tensor& dst);
+                             const Tensor& dst, const Extras& extras);
   /// One after the other; a step that fails is the last one.
   void run(const std::vector<Step>& steps) const;
 
@@ -120,7 +143,7 @@ class Primitives {
   /// Whether the library made `object`, which is then destroyed with this.
   bool owns(int status, void* object, int (*destroy)(void*));
   /// A new value of attributes; nullptr where the library refuses.
-  void* attributes();
+  void* new_attributes();
   /// What `pd` is, the result of describing a primitive.
   Primitive described(int status, void* pd);
 
@@ -135,6 +158,8 @@ class Primitives {
   Api api_;
   void* engine_ = nullptr;
   void* stream_ = nullptr;
+  std::deque<std::vector<float>> values_;
+  std::deque<std::int32_t> numbers_;
   std::vector<std::pair<int (*)(void*), void*>> made_;  ///< what to destroy by what, newest last
 };
 
@@ -146,6 +171,7 @@ std::unique_ptr<Primitives> make_primitives3(void* library);
 /// Adds what `primitive` is as a way; nothing where the library refuses, or has nothing but its reference
 /// implementation, which nobody would time.
 void add_way(std::vector<Way>& ways, const std::shared_ptr<Primitives>& primitives, const std::string& name,
-             const Primitive& primitive, const Tensor& src, const Tensor& weights, const Tensor& dst);
+             const Primitive& primitive, const Tensor& src, const Tensor& weights, const Tensor& dst,
+             const Extras& extras);
 
 }  // namespace lehr::onednn

@@ -56,26 +56,33 @@ class Primitives2 : public Primitives {
                ? &desc
                : nullptr;
   }
-  const void* scaled(float scale) override {
-    void* const made = attributes();
-    return made != nullptr && api2_.set_output_scales(made, 1, 0, &scale) == 0 ? made : nullptr;
+  std::optional<const void*> attributes(const Extras& extras) override {
+    if (extras.src_zero.data != nullptr || extras.scales.data != nullptr || extras.bias.data != nullptr)
+      return std::nullopt;
+    if (extras.post_ops.empty()) return nullptr;
+    const PostOp& step = extras.post_ops[0];
+    if (extras.post_ops.size() > 1 || step.algorithm != kLinear || step.beta != 0) return std::nullopt;
+    void* const made = new_attributes();
+    if (made == nullptr || api2_.set_output_scales(made, 1, 0, &step.alpha) != 0) return std::nullopt;
+    return made;
   }
 
   Primitive matmul(const Operands& of, const void* attributes) override {
     OperationDesc operation;
-    return primitive(api2_.matmul(&operation, of.src, of.weights, nullptr, of.dst), operation, attributes);
+    return primitive(api2_.matmul(&operation, of.src, of.weights, of.bias, of.dst), operation, attributes);
   }
   Primitive inner_product(const Operands& of, const void* attributes) override {
     OperationDesc operation;
-    return primitive(api2_.inner_product(&operation, kForwardInference, of.src, of.weights, nullptr, of.dst),
+    return primitive(api2_.inner_product(&operation, kForwardInference, of.src, of.weights, of.bias, of.dst),
                      operation, attributes);
   }
-  Primitive convolution(const Operands& of, int algorithm, const Windows& windows) override {
+  Primitive convolution(const Operands& of, int algorithm, const Windows& windows,
+                        const void* attributes) override {
     OperationDesc operation;
-    return primitive(api2_.convolution(&operation, kForwardInference, algorithm, of.src, of.weights, nullptr,
+    return primitive(api2_.convolution(&operation, kForwardInference, algorithm, of.src, of.weights, of.bias,
                                        of.dst, windows.strides.data(), windows.dilates.data(),
                                        windows.before.data(), windows.after.data()),
-                     operation, nullptr);
+                     operation, attributes);
   }
 
  private:

@@ -1,12 +1,10 @@
-// What is of version 3 alone: descriptions that the library keeps, primitives described in one call, scales
-// as a step behind the sums.
+// What is of version 3 alone: descriptions that the library keeps, primitives described in one call,
+// scales and steps behind the sums.
 #include "base/error.h"
 #include "measure/vendor/onednn/onednn_primitives.h"
 
 namespace lehr::onednn {
 namespace {
-
-constexpr int kEltwiseLinear = 38;  // dnnl_eltwise_linear, another one than in version 2
 
 struct Api3 : LibraryFunctions {
   Function<int(void**, int ndims, const std::int64_t* dims, int type, const std::int64_t* strides)>
@@ -28,6 +26,10 @@ struct Api3 : LibraryFunctions {
   Function<int(void*)> post_ops_destroy{this, "dnnl_post_ops_destroy"};
   Function<int(void*, int algorithm, float alpha, float beta)> append_eltwise{this,
                                                                               "dnnl_post_ops_append_eltwise"};
+  Function<int(void*, int algorithm, MemoryDesc)> append_binary{this, "dnnl_post_ops_append_binary"};
+  Function<int(void*, int arg, int mask)> set_scales_mask{this, "dnnl_primitive_attr_set_scales_mask"};
+  Function<int(void*, int arg, int mask)> set_zero_points_mask{this,
+                                                               "dnnl_primitive_attr_set_zero_points_mask"};
   Function<int(void*, const void* post_ops)> set_post_ops{this, "dnnl_primitive_attr_set_post_ops"};
 };
 
@@ -50,36 +52,55 @@ class Primitives3 : public Primitives {
         api3_.md_with_tag(&desc, static_cast<int>(dims.size()), dims.data(), code_of(type), kTagAny);
     return owns(status, desc, api3_.md_destroy) ? desc : nullptr;
   }
-  const void* scaled(float scale) override {
-    void* const made = attributes();
-    void* steps = nullptr;
-    const int status = api3_.post_ops_create(&steps);
-    if (!owns(status, steps, api3_.post_ops_destroy) || made == nullptr) return nullptr;
-    return api3_.append_eltwise(steps, kEltwiseLinear, scale, 0) == 0 && api3_.set_post_ops(made, steps) == 0
-               ? made
-               : nullptr;
+  std::optional<const void*> attributes(const Extras& extras) override {
+    const bool scales = extras.scales.data != nullptr, dst_scale = extras.dst_scale.data != nullptr;
+    const bool src_zero = extras.src_zero.data != nullptr, dst_zero = extras.dst_zero.data != nullptr;
+    if (!scales && !dst_scale && !src_zero && !dst_zero && extras.post_ops.empty()) return nullptr;
+    void* const made = new_attributes();
+    const bool right = made != nullptr &&
+                       (!scales || api3_.set_scales_mask(made, kArgWeights, extras.scaled_dimensions) == 0) &&
+                       (!dst_scale || api3_.set_scales_mask(made, kArgDst, 0) == 0) &&
+                       (!src_zero || api3_.set_zero_points_mask(made, kArgSrc, 0) == 0) &&
+                       (!dst_zero || api3_.set_zero_points_mask(made, kArgDst, 0) == 0) &&
+                       add_post_ops(made, extras);
+    if (!right) return std::nullopt;
+    return made;
   }
 
   Primitive matmul(const Operands& of, const void* attributes) override {
     void* pd = nullptr;
-    const int status = api3_.matmul(&pd, engine(), of.src, of.weights, nullptr, of.dst, attributes);
+    const int status = api3_.matmul(&pd, engine(), of.src, of.weights, of.bias, of.dst, attributes);
     return described(status, pd);
   }
   Primitive inner_product(const Operands& of, const void* attributes) override {
     void* pd = nullptr;
-    const int status = api3_.inner_product(&pd, engine(), kForwardInference, of.src, of.weights, nullptr,
+    const int status = api3_.inner_product(&pd, engine(), kForwardInference, of.src, of.weights, of.bias,
                                            of.dst, attributes);
     return described(status, pd);
   }
-  Primitive convolution(const Operands& of, int algorithm, const Windows& windows) override {
+  Primitive convolution(const Operands& of, int algorithm, const Windows& windows,
+                        const void* attributes) override {
     void* pd = nullptr;
     const int status = api3_.convolution(&pd, engine(), kForwardInference, algorithm, of.src, of.weights,
-                                         nullptr, of.dst, windows.strides.data(), windows.dilates.data(),
-                                         windows.before.data(), windows.after.data(), nullptr);
+                                         of.bias, of.dst, windows.strides.data(), windows.dilates.data(),
+                                         windows.before.data(), windows.after.data(), attributes);
     return described(status, pd);
   }
 
  private:
+  bool add_post_ops(void* attributes, const Extras& extras) {
+    void* steps = nullptr;
+    const int status = api3_.post_ops_create(&steps);
+    if (!owns(status, steps, api3_.post_ops_destroy)) return false;
+    for (const PostOp& step : extras.post_ops) {
+      const int added = step.operand.data == nullptr
+                            ? api3_.append_eltwise(steps, step.algorithm, step.alpha, step.beta)
+                            : api3_.append_binary(steps, step.algorithm, step.operand.desc);
+      if (added != 0) return false;
+    }
+    return api3_.set_post_ops(attributes, steps) == 0;
+  }
+
   Api3 api3_;
 };
 
