@@ -24,6 +24,9 @@ namespace {
 std::function<Source(const Config&)> unfused_of(const Task& task) {
   const Limits limits = task.device.limits;
   if (task.workload.epilogue.empty() || !limits.target.has(Feature::kHostFunction)) return {};
+  // The pass is one over f32: an output of another type could not hold the sums between the two.
+  for (const TensorSpec& tensor : tensors_of(task.workload))
+    if (tensor.type != DType::kF32) return {};
   const Workload fused = task.workload, plain = {fused.problem, {}};
   return [fused, plain, limits](const Config& config) {
     const ir::Kernel product = with_epilogue_operands(lower(plain, config, limits), fused);

@@ -41,8 +41,12 @@ std::vector<std::int64_t> register_rows(std::int64_t extent) {
   return rows;
 }
 
-bool fits_registers(std::int64_t rows, std::int64_t vectors, const Limits& limits) {
+bool fits_registers(std::int64_t rows, std::int64_t vectors, const Limits& limits, const DotForm& form) {
   const std::int64_t registers = std::max(limits.vector_registers, 16);
+  if (!form.is_plain())
+    return rows * vectors + std::min<std::int64_t>(vectors, 4) * form.second_registers +
+               form.product_registers + 1 <=
+           registers;
   return rows * vectors + std::min<std::int64_t>(vectors, 4) + 1 <= registers || streams_b(rows, vectors);
 }
 
@@ -62,7 +66,7 @@ bool too_few_accumulators(std::int64_t rows, std::int64_t vectors, std::int64_t 
 // A step of a tile of m rows costs its multiply-adds or its loads (two a cycle), but not less than the
 // multiply-add's latency, and the loop's own half cycle.
 Tiling fastest_tiling(std::int64_t extent, std::int64_t columns, std::int64_t lanes, std::int64_t spare,
-                      const Limits& limits) {
+                      const Limits& limits, const DotForm& form) {
   const auto half_cycles = [](std::int64_t m, std::int64_t nv) {
     return m == 0 ? 0 : std::max<std::int64_t>({m * nv, m + nv, 8}) + 1;
   };
@@ -71,7 +75,7 @@ Tiling fastest_tiling(std::int64_t extent, std::int64_t columns, std::int64_t la
   for (const std::int64_t nv : {1, 2, 3, 4}) {
     if (nv > 1 && (nv - 1) * lanes >= columns) continue;
     for (const std::int64_t mr : register_rows(extent)) {
-      if (!fits_registers(mr, nv + spare, limits)) continue;
+      if (!fits_registers(mr, nv + spare, limits, form)) continue;
       const std::int64_t all = extent / mr * half_cycles(mr, nv) + half_cycles(extent % mr, nv);
       const std::int64_t cost = all * ceil_div(columns, nv * lanes);
       if (least == 0 || cost < least) least = cost, best = {mr, nv};

@@ -12,6 +12,7 @@
 #include "ir/kernel.h"
 #include "space/knobs.h"
 #include "space/space.h"
+#include "templates/shared/dot_form.h"
 #include "templates/shared/product_view.h"
 #include "workload/workload.h"
 
@@ -30,7 +31,8 @@ std::vector<std::int64_t> lane_counts(const Limits& limits);
 std::vector<std::int64_t> register_rows(std::int64_t extent);
 /// Whether `rows` x `vectors` accumulators fit, with up to four vectors beside them and one more, or with a
 /// factor of each row and one vector (streams_b()).
-bool fits_registers(std::int64_t rows, std::int64_t vectors, const Limits& limits);
+bool fits_registers(std::int64_t rows, std::int64_t vectors, const Limits& limits,
+                    const DotForm& form = plain_form());
 
 /// Those of `counts` vectors of a micro-kernel of which at least one is needed to cover `columns`.
 std::vector<std::int64_t> register_vectors(std::int64_t columns, const Limits& limits,
@@ -47,7 +49,7 @@ struct Tiling {
 /// Of those that the registers hold beside `spare` vectors a row, the one that covers `extent` rows x
 /// `columns` columns in the least time.
 Tiling fastest_tiling(std::int64_t extent, std::int64_t columns, std::int64_t lanes, std::int64_t spare,
-                      const Limits& limits);
+                      const Limits& limits, const DotForm& form = plain_form());
 
 /// {0, 1} or, where there are `several` (images, matrices), {0, 1, 2}; {0} of one core.
 std::vector<std::int64_t> split_values(const Limits& limits, bool several);

@@ -24,7 +24,12 @@ constexpr std::array kForms = {
             .first_panel = DType::kBF16,
             .second_panel = DType::kBF16},
     // By shifts: `first` was widened in its panel, `second` is with each use.
-    DotForm{.first = DType::kBF16, .second = DType::kBF16, .group = 2, .second_panel = DType::kBF16},
+    DotForm{.first = DType::kBF16,
+            .second = DType::kBF16,
+            .group = 2,
+            .second_panel = DType::kBF16,
+            .second_registers = 2,
+            .product_registers = 1},
     DotForm{.first = DType::kU8,
             .second = DType::kS8,
             .needs = Ability::kInt8Dot,
@@ -45,13 +50,15 @@ constexpr std::array kForms = {
             .group = 2,
             .first_panel = DType::kS16,
             .second_panel = DType::kS16,
-            .sums = DType::kS32},
+            .sums = DType::kS32,
+            .product_registers = 1},
     DotForm{.first = DType::kS8,
             .second = DType::kS8,
             .group = 2,
             .first_panel = DType::kS16,
             .second_panel = DType::kS16,
-            .sums = DType::kS32},
+            .sums = DType::kS32,
+            .product_registers = 1},
 };
 
 Expr in_panel(Expr elements, DType from, DType to) {

@@ -23,6 +23,8 @@ struct DotForm {
   DType first_panel = DType::kF32, second_panel = DType::kF32;
   DType sums = DType::kF32;
   std::int64_t offset = 0;  ///< added to each element of `first` in a panel
+  /// Registers that a vector of `second` takes while it is multiplied, and that products take on their way.
+  std::int64_t second_registers = 1, product_registers = 0;
 
   /// Whether the operands are f32, in any layout.
   bool is_plain() const { return group == 1; }

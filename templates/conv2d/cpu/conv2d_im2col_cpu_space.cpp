@@ -40,9 +40,9 @@ bool needs_copy(const Conv2d& conv) {
 GemmCpuProduct product_of(const Conv2d& conv, const cpu::DotForm& form) {
   GemmCpuProduct product;
   product.p = im2col_problem(conv);
-  product.groups = !form.is_plain();
-  if (product.groups) product.p.k = form.groups(product.p.k);
-  product.k_blocks = product.groups ? Values{product.p.k} : k_blocks(conv);
+  product.form = &form;
+  product.p.k = form.groups(product.p.k);
+  product.k_blocks = form.is_plain() ? k_blocks(conv) : Values{product.p.k};
   if (is_nchw(conv)) {
     product.a = Panels::kPrepacked, product.b = Panels::kPacked;
     product.shared_out = "what the threads share out: 0 output channels, 1 pixels, 2 images and groups";
@@ -106,11 +106,11 @@ GemmCpuSchedule im2col_wanted(const Workload& workload, const Limits& limits) {
   s.threads = cpu::default_threads(workload, limits);
   s.lanes = cpu::lane_counts(limits).back();
   if (p.n <= s.lanes / 2) s.lanes = cpu::lane_counts(limits).front();
-  const cpu::Tiling tiling = cpu::fastest_tiling(p.m, p.n, s.lanes, 0, limits);
+  const cpu::DotForm& form = *cpu::dot_form(workload, limits);
+  const cpu::Tiling tiling = cpu::fastest_tiling(p.m, p.n, s.lanes, 0, limits, form);
   s.mr = tiling.rows, s.nv = tiling.vectors;
   for (const std::int64_t block : k_blocks(conv))
     if (s.kc == 1 || block <= most_steps) s.kc = block;
-  const cpu::DotForm& form = *cpu::dot_form(workload, limits);
   if (!form.is_plain()) s.kc = form.groups(p.k);
   const std::int64_t half_l2 = (limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20) / 2;
   const std::int64_t row_tiles = ceil_div(p.m, s.mr), column_tiles = ceil_div(p.n, s.nv * s.lanes);

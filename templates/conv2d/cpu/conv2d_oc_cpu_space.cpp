@@ -4,7 +4,6 @@
 
 #include "templates/shared/conv_view.h"
 #include "templates/shared/cpu_common.h"
-#include "templates/shared/register_tile.h"
 
 namespace lehr {
 namespace {
@@ -64,9 +63,8 @@ void tile_knobs(Knobs<S>& k, const Conv2d& conv, const PoolWindows& windows, con
   k.knob(&S::mr, "mr", "pixels of a line in registers", cpu::register_rows(width));
   k.knob(&S::nv, "nv", "vectors of output channels in registers",
          cpu::register_vectors(filters, limits, {1, 2, 3, 4, 5, 6}));
-  k.forbid("needs more vector registers than there are", [=, groups = !form.is_plain()](const S& s) {
-    return !cpu::fits_registers(s.mr, s.nv, limits) || (groups && cpu::streams_b(s.mr, s.nv));
-  });
+  k.forbid("needs more vector registers than there are",
+           [=, &form](const S& s) { return !cpu::fits_registers(s.mr, s.nv, limits, form); });
   k.forbid("too few accumulators to hide the latency of a multiply-add", [=](const S& s) {
     const std::int64_t vectors = std::min<std::int64_t>(ceil_div(filters, s.lanes), 6);
     return cpu::too_few_accumulators(s.mr, s.nv, width, vectors);
@@ -133,8 +131,9 @@ void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const
   k.knob(&S::taps, "taps", "innermost loop: 0 channels, 1 a filter's line, unrolled",
          conv.s == 1 ? Values{0} : Values{0, 1});
   // The compiler keeps a broadcast pixel for the next tap that reads it.
-  k.forbid("a line's taps need more vector registers than there are",
-           [=](const S& s) { return s.taps == 1 && !cpu::fits_registers(s.mr, s.nv + 1, limits); });
+  k.forbid("a line's taps need more vector registers than there are", [=, &form](const S& s) {
+    return s.taps == 1 && !cpu::fits_registers(s.mr, s.nv + 1, limits, form);
+  });
   k.knob(&S::prefetch, "prefetch", "filters: 0 nothing, 1 the next block", {0, 1});
   k.forbid("no block of filters comes after the first", [=](const S& s) {
     return s.prefetch == 1 && s.cc >= channels && s.nv * s.lanes >= conv.k / conv.groups;
@@ -154,7 +153,7 @@ Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits
   if (filters <= s.lanes / 2) s.lanes = cpu::lane_counts(limits).front();
   // Of groups, a line's taps spill what the compiler keeps of them (GCC 12).
   s.taps = conv.s > 1 && limits.vector_registers >= 32 && form.is_plain() ? 1 : 0;
-  const cpu::Tiling tiling = cpu::fastest_tiling(conv.out_w(), filters, s.lanes, s.taps, limits);
+  const cpu::Tiling tiling = cpu::fastest_tiling(conv.out_w(), filters, s.lanes, s.taps, limits, form);
   s.mr = tiling.rows, s.nv = tiling.vectors;
   const bool lines_first = conv.h * conv.w * conv.c >= conv.k * conv.products();
   s.split = lines_first || filters < 2 * s.nv * s.lanes * limits.cores ? 0 : 1;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "templates/shared/cpu_common.h"
-#include "templates/shared/register_tile.h"
 
 namespace lehr {
 namespace {
@@ -35,14 +34,13 @@ bool one_column_tile(const ProductView& p, const Limits& limits) {
 
 void tile_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits) {
   const ProductView& p = product.p;
-  const bool groups = product.groups;
+  const cpu::DotForm& form = *product.form;
   k.knob(&S::mr, "mr", "rows of C in registers", cpu::register_rows(p.m));
   // Value lists hold what some valid config can take and little else: sampling rejects whole draws.
   k.knob(&S::nv, "nv", "vectors of a row of C in registers",
          cpu::register_vectors(p.n, limits, {1, 2, 3, 4, 5, 6, 8}));
-  k.forbid("needs more vector registers than there are", [=](const S& s) {
-    return !cpu::fits_registers(s.mr, s.nv, limits) || (groups && cpu::streams_b(s.mr, s.nv));
-  });
+  k.forbid("needs more vector registers than there are",
+           [=, &form](const S& s) { return !cpu::fits_registers(s.mr, s.nv, limits, form); });
   k.forbid("a tile is wider than the matrix",
            [=](const S& s) { return s.nv > 1 && (s.nv - 1) * s.lanes >= p.n; });
   k.forbid("too few accumulators to hide the latency of a multiply-add", [=](const S& s) {
@@ -148,7 +146,7 @@ void gemm_cpu_product_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Li
   k.forbid("too much code", [](const S& s) { return s.ku > 1 && s.mr * s.nv * s.ku > 64; });
   prefetch_knob(k, product.b, p.constant_b);
   k.knob(&S::masked, "masked", "right edge: 0 micro-kernels of its own, 1 every vector masked",
-         cpu::masks_are_free(limits) && !narrow && !product.groups ? Values{0, 1} : Values{0});
+         cpu::masks_are_free(limits) && !narrow && product.form->is_plain() ? Values{0, 1} : Values{0});
   k.only([=](const S& s) {
     const std::int64_t nr = s.nv * s.lanes;
     return s.masked == 0 || (p.n > nr && p.n % nr != 0);
@@ -164,8 +162,8 @@ void gemm_cpu_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits)
   GemmCpuProduct product;
   const cpu::DotForm& form = *cpu::dot_form(workload, limits);
   ProductView& p = product.p = product_view(workload);
-  product.groups = !form.is_plain();
-  if (product.groups) {
+  product.form = &form;
+  if (!form.is_plain()) {
     product.a = gemm_cpu_packs_a(p, form) ? Panels::kPacked : Panels::kChosen;
     product.b = p.constant_b ? Panels::kPrepacked : Panels::kPacked;
     p.k = form.groups(p.k);
@@ -195,6 +193,7 @@ GemmCpuSchedule gemm_cpu_wanted(const Workload& workload, const Limits& limits) 
          .lanes = cpu::lane_counts(limits).back()};
   s.nv = std::min<std::int64_t>(is_wide ? 4 : 2, ceil_div(p.n, s.lanes));
   s.mr = std::min<std::int64_t>(p.m, std::min<std::int64_t>(12, (registers - s.nv - 1) / s.nv));
+  while (s.mr > 1 && !cpu::fits_registers(s.mr, s.nv, limits, *cpu::dot_form(workload, limits))) --s.mr;
   if (packs)
     s.kc = 256, s.mc = 8, s.nc = 8, s.pack_b = 1, s.order = 1, s.prefetch = 8;
   else

@@ -48,7 +48,7 @@ struct GemmCpuProduct {
   ProductView p;
   Panels a = Panels::kChosen, b = Panels::kChosen;  ///< without a choice there is no such knob
   std::vector<std::int64_t> k_blocks;               ///< values of "kc", ascending; the last one covers k
-  bool groups = false;  ///< k counts groups of a form that is not plain (dot_form.h)
+  const cpu::DotForm* form = &cpu::plain_form();    ///< k counts groups of it
   std::string_view shared_out = "what the threads share out: 0 rows, 1 columns, 2 matrices of the batch";
 };
 void gemm_cpu_product_knobs(Knobs<GemmCpuSchedule>& k, const GemmCpuProduct& product, const Limits& limits);
