@@ -138,7 +138,6 @@ class Primitives {
  protected:
   /// `library` is dlopen's. Throws Error(kEnvironment) when it has no such functions.
   explicit Primitives(void* library);
-  const Api& api() const { return api_; }
   void* engine() const { return engine_; }
   /// Whether the library made `object`, which is then destroyed with this.
   bool owns(int status, void* object, int (*destroy)(void*));
