@@ -39,8 +39,8 @@ struct Dialect {
   bool folds_offsets = false;
   /// The functions of one value are written for vectors, of which a scalar takes one lane.
   bool scalars_in_lanes = false;
-  /// The name of the prelude's snippet of this stem ("vector", "masked", "splat") for so many lanes of a type;
-  /// nullptr: the same for all types, "vector4".
+  /// The name of the prelude's snippet of this stem ("vector", "masked", "splat") for so many lanes of a
+  /// type; nullptr: the same for all types, "vector4".
   std::string (*snippet_for)(const char* stem, DType type, int lanes) = nullptr;
   /// "float", or the vector type of `lanes` elements: "f32x16" (C++), "float4" (CUDA). CHECKs that there is
   /// one.

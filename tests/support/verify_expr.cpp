@@ -176,8 +176,7 @@ VerifyScope::Type VerifyScope::type_of_cast(const Expr& expr, const Cast& n,
     complaint = fmt::format("{} casts {} lanes, it can cast 1", to_text(expr, kernel_), from.lanes);
   else if (!exists)
     complaint = fmt::format("{} is a cast that does not exist", to_text(expr, kernel_));
-  else if (!allows(kernel_.target, &Allowed::small_floats) && !bf16_only &&
-           (from.small || is_small(n.type)))
+  else if (!allows(kernel_.target, &Allowed::small_floats) && !bf16_only && (from.small || is_small(n.type)))
     complaint = fmt::format("{} is a cast that exists only on target {}", to_text(expr, kernel_),
                             names_with(&Allowed::small_floats));
   return {from.lanes, is_real(n.type), is_small(n.type) ? std::optional(n.type) : std::nullopt};

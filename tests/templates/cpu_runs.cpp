@@ -46,8 +46,8 @@ std::filesystem::path compile_all(const std::vector<Candidate>& candidates,
   text.close();
   const auto object = dir / "all.so";
   const std::string command =
-      fmt::format("g++ -Og -march=native -ffp-contract=fast -shared -fPIC -w -Wno-psabi -o {} {}", object.string(),
-                  (dir / "all.cpp").string());
+      fmt::format("g++ -Og -march=native -ffp-contract=fast -shared -fPIC -w -Wno-psabi -o {} {}",
+                  object.string(), (dir / "all.cpp").string());
   CHECK(std::system(command.c_str()) == 0, "{}", command);
   return object;
 }
