@@ -519,10 +519,12 @@ TEST(IsaFeatures, AreAskedForByTheKernelsThatWereCompiledWithThem) {
   EXPECT_EQ(with, 1);
   lehr_error error = {sizeof error, ""};
   lehr_bundle bundle = 0;
-  if (open_with(folder.path, features_at(level), &bundle, &error) != LEHR_OK)
-    GTEST_SKIP() << "this processor runs neither: " << error.text;
-  EXPECT_DOUBLE_EQ(expect_right(bundle, kWorkloads[0], 2).time_us, 20);
-  lehr_close(bundle, nullptr);
+  if (open_with(folder.path, features_at(level), &bundle, &error) == LEHR_OK) {
+    EXPECT_DOUBLE_EQ(expect_right(bundle, kWorkloads[0], 2).time_us, 20);
+    lehr_close(bundle, nullptr);
+  } else {  // this processor runs neither
+    EXPECT_THAT(std::string(error.text), HasSubstr("needs avx512"));
+  }
 }
 
 // A machine of today without AVX2 is one of v2 alone: then there is nothing to choose from.
