@@ -14,12 +14,15 @@
 #include <cstdlib>
 #include <exception>
 #include <map>
+#include <span>
 
 #include "base/hash.h"
 #include "codegen/emit.h"
 #include "costmodel/features.h"
 #include "cpu_problems.h"
+#include "target/archs.h"
 #include "target/cuda/archs.h"
+#include "target/isa.h"
 #include "templates/catalog.h"
 #include "tests/support/ordinary.h"
 #include "tests/support/ordinary_gpu.h"
@@ -50,6 +53,7 @@ std::vector<Limits> devices(Rng& rng) {
   const int cores = std::array{1, 2, 6, 64}[rng.below(4)];
   std::vector<Limits> all = {cpu_limits(64, cores), cpu_limits(32, cores), cpu_limits(16, cores)};
   all.back().arch = "neon", all.back().vector_registers = 32;
+  all.push_back(limits_of(isa_named("x86-64-v4+avx512vnni+avx512bf16"), cores));
   const std::vector<std::string> archs = known_cuda_archs();
   all.push_back(cuda_limits("sm_90a"));
   all.push_back(cuda_limits(archs[rng.below(archs.size())]));
@@ -98,14 +102,15 @@ std::string fault_of(const Template& family, const Workload& workload, const Lim
   return "";
 }
 
-TEST(Ordinary, EveryWorkloadHasSpacesDefaultsKernelsTextAndFeaturesInEveryFamilyThatServesIt) {
-  const std::uint64_t seed = seed_of_run(), count = from_environment("LEHR_ORDINARY_COUNT", 1200);
+/// Draws `count` workloads of each of `kinds` and lets every family that serves one make kernels of it. How
+/// many are served by none.
+std::uint64_t sweep(std::uint64_t seed, std::uint64_t count, std::span<const Ordinary> kinds) {
   fmt::print("seed {} (LEHR_ORDINARY_SEED), {} workloads (LEHR_ORDINARY_COUNT)\n", seed, count);
   Rng rng(seed);
   Seen seen;
-  std::uint64_t served = 0;
+  std::uint64_t unserved = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
-    const Workload workload = ordinary_workload(rng);
+    const Workload workload = ordinary_workload(rng, kinds[i % kinds.size()]);
     bool is_served = false;
     for (const Limits& limits : devices(rng)) {
       for (const Template& family : catalog()) {
@@ -116,11 +121,25 @@ TEST(Ordinary, EveryWorkloadHasSpacesDefaultsKernelsTextAndFeaturesInEveryFamily
                              << family.name << " on " << limits.arch << " x" << limits.cores;
       }
     }
-    served += is_served ? 1 : 0;
+    unserved += is_served ? 0 : 1;
   }
   fmt::print("{} kernels, hash of their texts {}; {} of the workloads are served by no family\n",
-             seen.kernels, to_hex(seen.texts), count - served);
-  EXPECT_GT(served, count * 8 / 10);
+             seen.kernels, to_hex(seen.texts), unserved);
+  return unserved;
+}
+
+TEST(Ordinary, EveryWorkloadHasSpacesDefaultsKernelsTextAndFeaturesInEveryFamilyThatServesIt) {
+  const std::uint64_t count = from_environment("LEHR_ORDINARY_COUNT", 1200);
+  const std::array kinds = {Ordinary{}};
+  EXPECT_LT(sweep(seed_of_run(), count, kinds), count / 5);
+}
+
+// Depthwise ones of integers are served by none.
+TEST(Ordinary, SoHasEveryWorkloadOfBf16AndIntegers) {
+  const std::uint64_t count = from_environment("LEHR_ORDINARY_COUNT", 600);
+  const std::array kinds = {Ordinary{.type = DType::kBF16}, Ordinary{.type = DType::kU8},
+                            Ordinary{.type = DType::kS8}};
+  EXPECT_LT(sweep(seed_of_run(), count, kinds), count / 4);
 }
 
 TEST(OrdinaryGpu, DrawsWorkloadsOfEveryKindThatHopperServesAndThatSomeSecondsTune) {
