@@ -32,7 +32,7 @@ TEST(TuneReport, PrintsTheShareOfTheSessionsPeaks) {
 TEST(TuneReport, SaysWhereTheShareIsOfTensorCores) {
   Summary summary;
   summary.roofline_fraction = 0.723;
-  summary.peaks = {989000, 4800, true};
+  summary.peaks = {989000, 4800, kTensorCores};
   EXPECT_THAT(
       report_text(summary, Device{}, "lehr.db"),
       HasSubstr("roofline  72 % of what the device can do (989000 GFLOP/s on tensor cores, 4800 GB/s)\n"));

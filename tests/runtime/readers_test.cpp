@@ -3,8 +3,10 @@
 
 #include <string>
 
+#include "base/dtype.h"
 #include "runtime/cpu_features.h"
 #include "runtime/json.h"
+#include "runtime/manifest.h"
 #include "runtime/sha256.h"
 
 namespace lehr::runtime {
@@ -26,6 +28,15 @@ TEST(Sha256, IsThatOfTheStandardsExamplesInAnyPieces) {
               "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
     EXPECT_EQ(hash_of(std::string(1000000, 'a'), piece),
               "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  }
+}
+
+// A kernel's parameters may be of any type: what is laid out beforehand, too.
+TEST(ElementTypes, AreThoseOfTheTuner) {
+  for (const DType type : all_dtypes()) {
+    const ElementType* const known = element_type(name_of(type));
+    ASSERT_NE(known, nullptr) << name_of(type);
+    EXPECT_EQ(known->bits, 8 * size_of(type)) << name_of(type);
   }
 }
 
