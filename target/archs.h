@@ -28,8 +28,4 @@ struct Archs {
 const Archs& archs_of(Target target);
 extern const Archs kCpuArchs, kCudaArchs;
 
-/// What is usual for devices of such a level with so many cores, and its abilities. CHECKs that it is none of
-/// native.
-Limits limits_of(const Isa& isa, int cores);
-
 }  // namespace lehr

@@ -111,11 +111,4 @@ Isa isa_said(std::string_view identity) {
   return isa;
 }
 
-Limits limits_of(const Isa& isa, int cores) {
-  CHECK(isa.level != nullptr, "native is no level");
-  Limits limits = archs_with(*isa.level).limits(isa.level->arch, cores);
-  limits.abilities |= isa.abilities;
-  return limits;
-}
-
 }  // namespace lehr

@@ -13,6 +13,7 @@
 #include "target/archs.h"
 #include "templates/catalog.h"
 #include "tests/support/forged_cards.h"
+#include "tests/support/isa_limits.h"
 #include "tune/stored_kernel.h"
 
 namespace lehr::test {

@@ -25,6 +25,7 @@
 #include "runtime/lehr_bundle.h"
 #include "runtime/sha256.h"
 #include "templates/catalog.h"
+#include "tests/support/isa_limits.h"
 #include "tune/stored_kernel.h"
 #include "workload/operator.h"
 #include "workload/reference.h"

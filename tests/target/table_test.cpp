@@ -8,6 +8,7 @@
 #include "target/archs.h"
 #include "target/dialect.h"
 #include "target/prelude.h"
+#include "tests/support/isa_limits.h"
 
 namespace lehr {
 namespace {

@@ -21,6 +21,7 @@
 #include "target/archs.h"
 #include "target/isa.h"
 #include "templates/catalog.h"
+#include "tests/support/isa_limits.h"
 #include "tests/support/sample_config.h"
 
 namespace lehr {

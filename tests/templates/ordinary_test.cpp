@@ -24,6 +24,7 @@
 #include "target/cuda/archs.h"
 #include "target/isa.h"
 #include "templates/catalog.h"
+#include "tests/support/isa_limits.h"
 #include "tests/support/ordinary.h"
 #include "tests/support/ordinary_gpu.h"
 #include "tests/support/sample_config.h"

@@ -1,0 +1,18 @@
+// What is usual for processors of an instruction set, which need not be this one.
+#pragma once
+
+#include "base/error.h"
+#include "target/archs.h"
+#include "target/isa.h"
+
+namespace lehr {
+
+/// Of a level and its features, with so many cores. CHECKs that it is not native.
+inline Limits limits_of(const Isa& isa, int cores) {
+  CHECK(isa.level != nullptr, "native is no level");
+  Limits limits = kCpuArchs.limits(isa.level->arch, cores);
+  limits.abilities |= isa.abilities;
+  return limits;
+}
+
+}  // namespace lehr
