@@ -177,7 +177,7 @@ TEST(EndToEnd, AConvolutionGoesTheSameWay) {
   EXPECT_THAT(large.err, HasSubstr("the filter covers 5 x 5 pixels"));
   const Ran f16 = lehr("tune conv2d --h 9 --w 9 --c 3 --k 4 --r 3 --layout nhwc --dtype f16 --device cpu");
   EXPECT_EQ(f16.code, 1);
-  EXPECT_THAT(f16.err, HasSubstr("conv2d_oc_cpu: computes in f32 only"));
+  EXPECT_THAT(f16.err, HasSubstr("conv2d_oc_cpu: multiplies f32, bf16, and u8 or s8 by s8 only"));
 }
 
 // The second one's pair needs a workspace for the product, of twice the output's columns.

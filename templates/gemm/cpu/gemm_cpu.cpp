@@ -75,19 +75,7 @@ struct Lowering {
   Expr u_sum(const Expr& j) const { return n.matrix() * (u_panels() * cpu::kLineFloats) + var(n.column) + j; }
 };
 
-/// What `take` makes of element k of B where it exists, else of zero.
-template <typename Take>
-Block of_b(const Lowering& l, const Expr& k, const Expr& column, const Expr& from, const Take& take) {
-  const GemmNest& n = l.n;
-  Block element = block(take(n.form->in_second_panel(load(l.operands.b, from))));
-  Expr exists = integer(1);
-  if (n.p.n % cpu::kLineFloats != 0) exists = lt(column, integer(n.p.n));
-  if (l.k % l.group() != 0) exists = logical_and(exists, lt(k, integer(l.k)));
-  if (as_constant(exists)) return element;
-  return block(If{exists, element, block(take(zero(n.form->second_panel)))});
-}
-
-// Columns that do not exist are zero, so that the micro-kernel needs no mask on B. Element by element,
+// What does not exist is zero, so that the micro-kernel needs no mask on B. Element by element,
 // whatever vectors the schedule and the machine have: the text of this function tells who shares what it
 // fills.
 Block prepack_b(Lowering& l) {
@@ -100,8 +88,12 @@ Block prepack_b(Lowering& l) {
   const Expr from = matrix_element(n.p.b, l.k, n.p.n, matrix * (l.k * n.p.n), var(k), var(column));
   const Expr panel = var(part) * l.u_panel_size();
   const Expr to = panel + var(k) / l.group() * l.u_line() + var(j) * l.group() + var(k) % integer(l.group());
-  Block element = of_b(l, var(k), var(column), from,
-                       [&](const Expr& value) { return Store{l.u, to, value, 1, std::nullopt}; });
+  const auto store = [&](const Expr& value) { return block(Store{l.u, to, value, 1, std::nullopt}); };
+  Block element = store(n.form->in_second_panel(load(l.operands.b, from)));
+  Expr exists = integer(1);
+  if (n.p.n % kLine != 0) exists = lt(var(column), integer(n.p.n));
+  if (l.k % l.group() != 0) exists = logical_and(exists, lt(var(k), integer(l.k)));
+  if (!as_constant(exists)) element = block(If{exists, element, store(zero(n.form->second_panel))});
   element.push_front(Let{column, first * kLine + var(j)});
   const std::int64_t padded = n.p.k * l.group();
   const auto over_k = [&](const Block& body) { return block(loop(k, padded, LoopKind::kSerial, body)); };
