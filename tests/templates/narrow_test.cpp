@@ -96,6 +96,18 @@ TEST(Narrow, QuantizedConvolutionsAreRightBitForBit) {
       fused, "conv2d_oc_cpu");
 }
 
+// An image of one pixel lies alike in both layouts: its sums have no other place to wait in than the output.
+TEST(Narrow, ConvolutionsToOnePixelAreRight) {
+  for (const char* layout : {"nchw", "nhwc"}) {
+    const std::vector<std::string> images = {
+        std::string("conv2d n=3 h=1 w=1 c=224 k=15 r=1 s=1 stride=3 layout=") + layout,
+        std::string("conv2d n=2 h=1 w=1 c=90 k=21 r=5 s=5 stride=2 pad=2 layout=") + layout};
+    expect_right(with(images, " x=bf16 f=bf16 y=bf16"), 6, 51, fused, "conv2d_oc_cpu");
+    expect_right(with(images, " x=u8 f=s8 y=u8 accum=s32 zero=input epilogue=bias+dequant+quant"), 6, 52,
+                 fused, "conv2d_oc_cpu");
+  }
+}
+
 TEST(Narrow, PooledConvolutionsAreRight) {
   const std::vector<std::string> images = {"conv2d h=14 w=15 c=6 k=9 r=3 s=3 pad=1",
                                            "conv2d n=2 h=11 w=13 c=3 k=20 r=7 s=7 stride=2 pad=3",

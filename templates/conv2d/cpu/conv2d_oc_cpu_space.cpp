@@ -49,7 +49,7 @@ std::int64_t scratch_bytes(const Conv2d& conv, const Conv2dOcSchedule& s, const 
 
 /// Between blocks of channels the sums of an nhwc image wait in it, unless they are of another type.
 Values channel_blocks(const Workload& workload, std::int64_t channels, const cpu::DotForm& form) {
-  const Conv2d& conv = workload.conv2d();
+  const Conv2d conv = cpu::conv_view(workload).conv;
   const bool waits = conv.layout == ImageLayout::kNchw || window_of(workload.epilogue) > 1;
   Values values = cpu::up_to(channels, channel_steps());
   return waits || conv.output == form.sums ? values : Values{values.back()};
