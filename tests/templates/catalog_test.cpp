@@ -81,9 +81,10 @@ FamilySpace empty_space(const Workload&, const Limits&) {
 
 TEST(Catalog, NamesTheFamiliesOfTheTargetAndTheOperatorAloneWhereNoneServes) {
   const Workload wide = parse_workload("gemm m=8 n=8 k=8 a=f64:row b=f64:row c=f64:row accum=f64");
-  EXPECT_THAT(error_of([&] { kernel_space(wide, cpu()); }, ErrorKind::kUser),
-              AllOf(HasSubstr("on avx2 (gemm_cpu: computes in f32 only; gemm_dot_cpu: "),
-                    HasSubstr("gemv_cpu: "), Not(HasSubstr("gemm_simt")), Not(HasSubstr("conv2d"))));
+  EXPECT_THAT(
+      error_of([&] { kernel_space(wide, cpu()); }, ErrorKind::kUser),
+      AllOf(HasSubstr("on avx2 (gemm_cpu: multiplies f32, bf16, and u8 or s8 by s8 only; gemm_dot_cpu: "),
+            HasSubstr("gemv_cpu: "), Not(HasSubstr("gemm_simt")), Not(HasSubstr("conv2d"))));
   EXPECT_THAT(error_of([&] { kernel_space(wide, cuda_limits("sm_90a")); }, ErrorKind::kUser),
               AllOf(HasSubstr("on sm_90a (gemm_simt: it computes in f32 only, not f64; "),
                     HasSubstr("gemv_simt: "), Not(HasSubstr("gemm_cpu")), Not(HasSubstr("conv2d"))));

@@ -141,7 +141,7 @@ std::optional<std::string> why_not_types(const Gemm& g) {
   if (g.a.type == DType::kF32 && g.math == Math::kStrict)
     return "tensor cores round f32 to tf32; math=tf32 or math=3xtf32 permits it";
   const bool fits = g.c.type == g.accum || (g.c.type == g.a.type && size_of(g.a.type) == 2) ||
-                    (is_8_bit_float(g.a.type) && size_of(g.c.type) == 2);
+                    (is_8_bit_float(g.a.type) && size_of(g.c.type) == 2 && !is_integer(g.c.type));
   if (!fits) return fmt::format("it cannot store sums in {} as {}", name_of(g.accum), name_of(g.c.type));
   return std::nullopt;
 }

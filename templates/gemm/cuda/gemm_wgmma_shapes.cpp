@@ -55,8 +55,9 @@ std::optional<std::string> why_not_types(const Gemm& g) {
         name_of(g.a.type), name_of(g.accum));
   if (g.a.type == DType::kF32 && g.math != Math::kTf32)
     return fmt::format("wgmma rounds f32 to tf32; math={} does not permit it", name_of(g.math));
-  const bool fits = g.c.type == g.accum || (g.c.type == g.a.type && size_of(g.a.type) == 2) ||
-                    (size_of(g.a.type) == 1 && g.accum == DType::kF32 && size_of(g.c.type) == 2);
+  const bool fits =
+      g.c.type == g.accum || (g.c.type == g.a.type && size_of(g.a.type) == 2) ||
+      (size_of(g.a.type) == 1 && g.accum == DType::kF32 && size_of(g.c.type) == 2 && !is_integer(g.c.type));
   if (!fits) return fmt::format("it cannot store sums in {} as {}", name_of(g.accum), name_of(g.c.type));
   return std::nullopt;
 }
