@@ -109,7 +109,8 @@ VerifyScope::Type VerifyScope::type_of(const Expr& expr, std::optional<std::stri
       [&](const Load& n) { return type_of_load(n, complaint); },
       [&](const Splat& n) {
         const Type value = type_of(n.value, complaint);
-        const bool repeats = allows(kernel_.target, &Allowed::groups) && n.lanes % value.lanes == 0;
+        const bool repeats =
+            allows(kernel_.target, &Allowed::groups) && n.lanes > value.lanes && n.lanes % value.lanes == 0;
         if (!complaint && ((value.lanes != 1 && !repeats) || n.lanes < 1))
           complaint = fmt::format("a splat of {} lanes into {}", value.lanes, n.lanes);
         return Type{n.lanes, value.real, value.small};
