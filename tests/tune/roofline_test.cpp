@@ -1,5 +1,6 @@
 // Shares of the roofline: roofs that rise, what a direct sum needs, and a session's one estimate.
 #include "tune/roofline.h"
+#include "tests/support/isa_limits.h"
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>
