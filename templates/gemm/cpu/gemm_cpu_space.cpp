@@ -54,14 +54,19 @@ void tile_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits
   });
 }
 
+/// Whether a block has all of k, however long that is: then a tile is the least block.
+bool cannot_split_k(const GemmCpuProduct& product) {
+  return !product.form->is_plain() && product.k_blocks.size() == 1;
+}
+
 /// What a packed block of A must not be; where packing is a choice, with what it must not be besides.
 void forbid_blocks_of_a(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits) {
   const ProductView p = product.p;
-  const bool always = product.a == Panels::kPacked;
+  const bool always = product.a == Panels::kPacked, one_block = cannot_split_k(product);
   const std::int64_t l2 = limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20;
   k.forbid("the packed block of A is larger than twice the L2 cache", [=](const S& s) {
     const std::int64_t rows = std::min(s.mc * s.mr, p.m + s.mr);
-    return (always || s.pack_a == 1) && rows * std::min(s.kc, p.k) * 4 > 2 * l2;
+    return (always || s.pack_a == 1) && !(one_block && s.mc == 1) && rows * std::min(s.kc, p.k) * 4 > 2 * l2;
   });
   if (always) return;
   k.forbid("packing A does not pay for one tile of columns",
@@ -70,10 +75,11 @@ void forbid_blocks_of_a(Knobs<S>& k, const GemmCpuProduct& product, const Limits
 
 void forbid_blocks_of_b(Knobs<S>& k, const GemmCpuProduct& product) {
   const ProductView p = product.p;
-  const bool always = product.b == Panels::kPacked;
+  const bool always = product.b == Panels::kPacked, one_block = cannot_split_k(product);
   k.forbid("the packed block of B is too large", [=](const S& s) {
     const std::int64_t nr = s.nv * s.lanes, columns = std::min(s.nc * nr, p.n + nr);
-    return (always || s.pack_b == 1) && columns * std::min(s.kc, p.k) * 4 > kMaxPanelBytes;
+    return (always || s.pack_b == 1) && !(one_block && s.nc == 1) &&
+           columns * std::min(s.kc, p.k) * 4 > kMaxPanelBytes;
   });
   if (always) return;
   k.forbid("packing B does not pay for one tile of rows",
