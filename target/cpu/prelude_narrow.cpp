@@ -146,7 +146,7 @@ struct Dot {
   std::string_view without;
 };
 
-// {0} vector of sums, {1} lanes, {2} the word in all lanes, {3} bytes of a vector.
+// {0}: vector of sums, {1}: lanes; `word` is the group of a, `all` has it in all lanes.
 constexpr std::string_view kBf16 = R"(  __asm__("vdpbf16ps %2, %1, %0" : "+v"(c) : "v"(all), "v"(b));
   return c;
 )";
