@@ -37,13 +37,58 @@ json attribute_json(const OnnxNode& node, const OnnxAttribute& attribute) {
   }
 }
 
-/// The one element of a constant of f32.
-std::optional<float> scalar(const GraphShapes& shapes, std::string_view name) {
+/// Scales and zero points of channels at most.
+constexpr std::int64_t kMostElements = 65536;
+
+/// A short constant of the graph as one of the plan: one number, or a list of them. Of f32 only numbers are
+/// told, but for what quantizes: a list is one tensor more, which the fused node would be given.
+json constant_json(const GraphShapes& shapes, std::string_view name, bool of_channels) {
   const OnnxTensor* const tensor = shapes.of(name).constant;
-  if (tensor == nullptr || element_count(*tensor) != 1) return std::nullopt;
-  const auto values = floats_of(*tensor, 1);
-  return values ? std::optional((*values)[0]) : std::nullopt;
+  if (tensor == nullptr || element_count(*tensor) > (of_channels ? kMostElements : 1)) return nullptr;
+  const auto told = [&](const auto& values, const char* number, const char* list) -> json {
+    if (!values || values->empty()) return nullptr;
+    if (values->size() == 1 && (!of_channels || tensor->dims.empty())) return {{number, (*values)[0]}};
+    return {{list, *values}};
+  };
+  if (tensor->type == OnnxType::kF32) return told(floats_of(*tensor, kMostElements), "f", "floats");
+  const std::string type = name_of(tensor->type);
+  if (of_channels && (type == "u8" || type == "s8" || type == "s32"))
+    return told(wholes_of(*tensor, kMostElements), type.c_str(), type.c_str());
+  return nullptr;
 }
+
+/// Which input of an operator each of its type constraints is of, in the versions of its domain from `since`
+/// on; "y" for the output.
+struct Constraint {
+  const char* name;
+  int input;
+};
+constexpr int kOutput = -1;
+struct TypedOperator {
+  std::string_view op;
+  std::int64_t since;
+  std::vector<Constraint> constraints;
+};
+
+/// Operators of integers, https://onnx.ai/onnx/operators and, of the domain com.microsoft,
+/// https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md. The newest version first.
+const std::vector<TypedOperator>& typed_operators() {
+  static const std::vector<TypedOperator> kOperators = {
+      {"DequantizeLinear", 23, {{"T1", 0}, {"T2", 1}, {"T3", kOutput}}},
+      {"DequantizeLinear", 19, {{"T1", 0}, {"T2", 1}}},
+      {"DequantizeLinear", 1, {{"T", 0}}},
+      {"QuantizeLinear", 23, {{"T1", 0}, {"T2", 1}, {"T3", kOutput}}},
+      {"QuantizeLinear", 1, {{"T1", 0}, {"T2", kOutput}}},
+      {"QLinearConv", 1, {{"T1", 0}, {"T2", 3}, {"T3", kOutput}, {"T4", 8}}},
+      {"QLinearMatMul", 21, {{"TS", 1}, {"T1", 0}, {"T2", 3}, {"T3", kOutput}}},
+      {"QLinearMatMul", 1, {{"T1", 0}, {"T2", 3}, {"T3", kOutput}}},
+      {"QLinearAdd", 1, {{"T", 0}}},
+      {"QGemm", 1, {{"T", 1}, {"TA", 0}, {"TB", 3}, {"TC", 6}, {"TYZ", kOutput}, {"TY", kOutput}}}};
+  return kOperators;
+}
+
+/// Of the type constraints that are of no input the operator is given: the bias of integers.
+constexpr std::string_view kLeftOutType = "s32";
 
 class Translation {
  public:
@@ -53,17 +98,24 @@ class Translation {
       if (!inputs[i].value.empty()) numbers_[inputs[i].value] = static_cast<std::int64_t>(i);
   }
 
-  /// Appends an operator; the number of its output.
+  /// Appends an operator of f32; the number of its output.
   std::int64_t add(std::string_view op, std::vector<json> inputs, json attributes) {
-    json types = {{"T", "f32"}};
+    return add("", op, "f32", {{"T", "f32"}}, std::move(inputs), std::move(attributes));
+  }
+
+  /// The same of a domain, and of types. `makes`: of its output.
+  std::int64_t add(std::string_view domain, std::string_view op, const std::string& makes, json types,
+                   std::vector<json> inputs, json attributes) {
     if (op == "MaxPool") types["I"] = "s64";  // of the indices, which nobody takes
     if (op == "Pow") types["T1"] = "f32";
+    const auto version = model_.opsets.find(domain);
     nodes_.push_back({{"op", op},
-                      {"domain", ""},
-                      {"version", model_.opset()},
+                      {"domain", domain},
+                      {"version", version == model_.opsets.end() ? 1 : version->second},
                       {"types", std::move(types)},
                       {"inputs", std::move(inputs)},
                       {"attributes", std::move(attributes)}});
+    if (makes != "f32") nodes_.back()["makes"] = makes;
     return static_cast<std::int64_t>(inputs_ + nodes_.size() - 1);
   }
 
@@ -72,7 +124,8 @@ class Translation {
   json input(const OnnxNode& node, std::string_view value) const {
     if (value.empty()) return -1;
     if (const auto found = numbers_.find(value); found != numbers_.end()) return found->second;
-    if (const auto constant = scalar(shapes_, value)) return {{"constant", {{"f", *constant}}}};
+    if (json constant = constant_json(shapes_, value, is_typed(node.op)); !constant.is_null())
+      return {{"constant", std::move(constant)}};
     throw_user("{} reads '{}', which is not one of its tensors", node.op, value);
   }
 
@@ -100,8 +153,37 @@ class Translation {
           add("HardSigmoid", {x}, {{"alpha", {{"f", 1.0F / 6}}}, {"beta", {{"f", 0.5F}}}});
       name(node.outputs[0], add("Mul", {x, gate}, json::object()));
     } else {
-      name(node.outputs[0], add(node.op, inputs_of(node), attributes_of(node)));
+      const std::string makes = type_of(node.outputs[0]);
+      name(node.outputs[0], add(node.domain, node.op, makes, types_of(node, node.op, makes), inputs_of(node),
+                                attributes_of(node)));
     }
+  }
+
+  /// By the type constraints of an operator that computes this node.
+  json types_of(const OnnxNode& node, std::string_view op, const std::string& makes) const {
+    const auto said = model_.opsets.find(node.domain);
+    const std::int64_t version = said == model_.opsets.end() ? 1 : said->second;
+    for (const TypedOperator& each : typed_operators()) {
+      if (each.op != op || version < each.since) continue;
+      json types = json::object();
+      for (const Constraint& one : each.constraints) {
+        const std::string_view input =
+            one.input == kOutput ? "" : node.input(static_cast<std::size_t>(one.input));
+        types[one.name] = one.input == kOutput ? makes : input.empty() ? kLeftOutType : type_of(input);
+      }
+      return types;
+    }
+    return {{"T", makes}};
+  }
+
+  /// Of a value of the graph; f32 where it is not known.
+  std::string type_of(std::string_view value) const {
+    const OnnxType type = shapes_.of(value).type;
+    return type == OnnxType::kUnknown ? "f32" : lehr::name_of(type);
+  }
+
+  static bool is_typed(std::string_view op) {
+    return std::ranges::any_of(typed_operators(), [&](const TypedOperator& each) { return each.op == op; });
   }
 
   json take() { return std::move(nodes_); }
@@ -148,6 +230,7 @@ json engine_nodes(const OnnxModel& model, const GraphShapes& shapes, const Workl
                   const NetworkPlace& place, const std::vector<FusedInput>& inputs, bool folded) {
   Translation to(model, shapes, inputs);
   const OnnxNode& main = model.nodes[place.nodes[0]];
+  for (const std::size_t before : place.before) to.translate(model.nodes[before]);
   if (folded)
     translate_folded(main, workload, to);
   else

@@ -14,6 +14,7 @@ struct FusedInput {
   std::string_view value;  ///< of the graph; "": it is made for the node
   std::vector<std::int64_t> shape;
   bool constant = false;
+  DType type = DType::kF32;
 };
 
 /// `folded`: the filter and the bias have been made of several constants (fold.h). Throws Error(kUser), one

@@ -22,14 +22,14 @@ std::optional<TimeShares> time_shares(const std::vector<onnxruntime::OperatorTim
   double all = 0, others = 0;
   for (const onnxruntime::OperatorTime& each : operators) {
     all += each.us;
-    if (each.name != kFusedOperator) others += each.us;
+    if (!is_fused_operator(each.name)) others += each.us;
   }
   if (all <= 0 || original_us <= 0 || rewritten_us <= 0) return std::nullopt;
   // What is slower than the original has covered nothing.
   const double left = std::min(1.0, others / all * rewritten_us / original_us);
   TimeShares shares = {1 - left, {}};
   for (const onnxruntime::OperatorTime& each : operators)
-    if (each.name != kFusedOperator && each.us > 0)
+    if (!is_fused_operator(each.name) && each.us > 0)
       shares.not_covered.push_back({each.name, left * each.us / others});
   std::ranges::stable_sort(shares.not_covered, std::ranges::greater{}, &OperatorShare::share);
   return shares;

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -34,19 +35,23 @@ std::string int_attribute(std::string_view name, std::int64_t value) {
   return bytes_field(5, bytes_field(1, name) + number_field(3, value) + number_field(20, kIntAttribute));
 }
 
-/// A TensorProto of f32, but for its name.
-std::string unnamed_tensor(const Sizes& shape, const std::vector<float>& values) {
+/// A TensorProto but for its name.
+std::string unnamed_tensor(const PlaceConstant& constant) {
   std::string bytes;
-  for (const std::int64_t dim : shape) bytes += number_field(1, dim);
-  bytes += number_field(2, static_cast<std::int64_t>(OnnxType::kF32));
-  return bytes +
-         bytes_field(9, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
+  for (const std::int64_t dim : constant.shape) bytes += number_field(1, dim);
+  bytes += number_field(2, static_cast<std::int64_t>(onnx_type_of(constant.type)));
+  return bytes + bytes_field(9, constant.bytes);
+}
+
+PlaceConstant f32_constant(const Sizes& shape, const std::vector<float>& values) {
+  return {DType::kF32, shape, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)}};
 }
 
 /// A place as one node.
 struct FusedNode {
   std::string node;  ///< NodeProto, as a field of a graph
   std::vector<FusedInput> inputs;
+  DType output = DType::kF32;
 };
 
 /// Fields of a convolution that follow its image's shape. Where padding follows it as well ("SAME"), only the
@@ -105,10 +110,12 @@ class Rewriter {
       return;
     }
     for (const std::size_t node : place.nodes) gone_.insert(node);
+    before_.insert(place.before.begin(), place.before.end());
     ++result_.replaced;
   }
 
   RewrittenModel finish() {
+    drop_before();
     find_read();
     std::string bytes;
     for (Wire wire(*model_.bytes); wire.next();) {
@@ -129,45 +136,50 @@ class Rewriter {
     return *sizes;
   }
 
-  FusedInput known_input(std::string_view name) const {
-    if (shapes_.of(name).type != OnnxType::kF32 && shapes_.of(name).type != OnnxType::kUnknown)
-      throw_user("'{}' is of {}: only f32 is replaced", name, name_of(shapes_.of(name).type));
-    return {name, shape(name), shapes_.of(name).fixed};
+  FusedInput known_input(std::string_view name, DType type) const {
+    const OnnxType known = shapes_.of(name).type;
+    if (known != onnx_type_of(type) && known != OnnxType::kUnknown)
+      throw_user("'{}' is of {}, and its workload of {}", name, name_of(known), name_of(type));
+    return {name, shape(name), shapes_.of(name).fixed, type};
   }
 
   /// A constant that is made for the node under construction, or for another one before.
-  FusedInput made_input(std::string_view output, std::string_view what, const Sizes& shape,
-                        const std::vector<float>& values) {
-    const auto [made, is_new] = made_.try_emplace(unnamed_tensor(shape, values));
+  FusedInput made_input(std::string_view output, std::string_view what, const PlaceConstant& constant) {
+    const auto [made, is_new] = made_.try_emplace(unnamed_tensor(constant));
     if (is_new) {
       made->second = fmt::format("{}.{}", output, what);
       while (names_.contains(made->second)) made->second += "_";
       names_.insert(made->second);
       made_in_order_.push_back(&*made);
     }
-    return {made->second, shape, true};
+    return {made->second, constant.shape, true, constant.type};
   }
 
   void add_inputs(FusedNode& fused, const Replacement& replacement, const std::optional<Folded>& folded) {
     const NetworkPlace& place = *replacement.place;
     const OnnxNode& main = model_.nodes[place.nodes[0]];
+    std::vector<TensorSpec> tensors = tensors_of(replacement.workload);
+    std::erase_if(tensors, [](const TensorSpec& tensor) { return tensor.is_output(); });
     for (std::size_t i = 0; i < place.inputs.size(); ++i) {
       const std::string_view value = place.inputs[i];
       if (folded && i == 1 && !folded->filter.empty()) {
-        fused.inputs.push_back(made_input(place.output, "filter", shape(main.input(1)), folded->filter));
+        fused.inputs.push_back(
+            made_input(place.output, "filter", f32_constant(shape(main.input(1)), folded->filter)));
       } else if (folded && i == 2 && !folded->bias.empty()) {
         const Sizes channels = {static_cast<std::int64_t>(folded->bias.size())};
-        fused.inputs.push_back(made_input(place.output, "bias", channels, folded->bias));
+        fused.inputs.push_back(made_input(place.output, "bias", f32_constant(channels, folded->bias)));
+      } else if (const auto made = place.made.find(i); made != place.made.end()) {
+        fused.inputs.push_back(made_input(place.output, tensors.at(i).name, made->second));
       } else if (value.empty() && !place.scaling.empty()) {
         const FoldedScaling both = fold_scaling(constants_, replacement.workload, place);
         Sizes channels = {static_cast<std::int64_t>(both.scale.size())};
         // The dimensions of an image come behind its channels.
         if (main.op == "Conv") channels.resize(shape(place.output).size() - 1, 1);
-        fused.inputs.push_back(made_input(place.output, "scale", channels, both.scale));
-        fused.inputs.push_back(made_input(place.output, "shift", channels, both.shift));
+        fused.inputs.push_back(made_input(place.output, "scale", f32_constant(channels, both.scale)));
+        fused.inputs.push_back(made_input(place.output, "shift", f32_constant(channels, both.shift)));
         ++i;
       } else {
-        fused.inputs.push_back(known_input(value));
+        fused.inputs.push_back(known_input(value, tensors.at(i).type));
       }
     }
   }
@@ -181,28 +193,64 @@ class Rewriter {
       if (fused.inputs[i].constant) constant.push_back(i);
     }
     const Sizes &a = fused.inputs[0].shape, &b = fused.inputs[1].shape;
-    return {{"shapes", std::move(all)},
-            {"output", shape(place.output)},
-            {"constant", std::move(constant)},
-            {"vary", main.op == "Conv" ? varying_conv(main, a.size())
-                                       : varying_product(main, replacement.workload, a, b)},
-            {"nodes", engine_nodes(model_, shapes_, replacement.workload, place, fused.inputs, folded)}};
+    json plan = {{"shapes", std::move(all)},
+                 {"output", shape(place.output)},
+                 {"constant", std::move(constant)},
+                 {"vary", replacement.workload.op() == Operator::kConv2d
+                              ? varying_conv(main, a.size())
+                              : varying_product(main, replacement.workload, a, b)},
+                 {"nodes", engine_nodes(model_, shapes_, replacement.workload, place, fused.inputs, folded)}};
+    if (is_f32(fused)) return plan;
+    json types = json::array();
+    for (const FusedInput& input : fused.inputs) types.push_back(name_of(input.type));
+    plan["types"] = std::move(types);
+    plan["makes"] = name_of(fused.output);
+    return plan;
+  }
+
+  /// Such nodes are of version 1, which says no types.
+  static bool is_f32(const FusedNode& fused) {
+    return fused.output == DType::kF32 &&
+           std::ranges::all_of(fused.inputs, [](const FusedInput& each) { return each.type == DType::kF32; });
   }
 
   FusedNode fused_node(const Replacement& replacement) {
     const NetworkPlace& place = *replacement.place;
     FusedNode fused;
+    const std::vector<TensorSpec> tensors = tensors_of(replacement.workload);
+    fused.output = std::ranges::find_if(tensors, &TensorSpec::is_output)->type;
     const std::optional<Folded> folded = fold(constants_, replacement.workload, place);
     add_inputs(fused, replacement, folded);
     std::string node;
     for (const FusedInput& input : fused.inputs) node += bytes_field(1, input.value);
-    node += bytes_field(2, place.output) + bytes_field(3, place.output) + bytes_field(4, kFusedOperator) +
-            bytes_field(7, kFusedDomain);
-    node += int_attribute("version", 1) + text_attribute("workload", to_text(replacement.workload)) +
+    node += bytes_field(2, place.output) + bytes_field(3, place.output) +
+            bytes_field(4, fused_operator(fused.output)) + bytes_field(7, kFusedDomain);
+    node += int_attribute("version", is_f32(fused) ? 1 : 2) +
+            text_attribute("workload", to_text(replacement.workload)) +
             int_attribute("threads", replacement.threads) +
             text_attribute("plan", plan(fused, replacement, folded.has_value()).dump());
     fused.node = bytes_field(1, node);
     return fused;
+  }
+
+  /// Nodes whose work places do as well, and which nobody else needs: the last ones first.
+  void drop_before() {
+    std::unordered_map<std::string_view, std::size_t> left;  // who still reads a value
+    for (std::size_t i = 0; i < model_.nodes.size(); ++i)
+      if (!gone_.contains(i))
+        for (const auto* values : {&model_.nodes[i].inputs, &model_.nodes[i].captured})
+          for (const std::string_view value : *values) ++left[value];
+    for (const OnnxValueInfo& output : model_.outputs) ++left[output.name];
+    for (const auto& [at, fused] : fused_)
+      for (const FusedInput& input : fused.inputs) ++left[input.value];
+    for (const std::size_t at : std::views::reverse(before_)) {
+      if (gone_.contains(at) || std::ranges::any_of(model_.nodes[at].outputs, [&](std::string_view output) {
+            return left[output] > 0;
+          }))
+        continue;
+      gone_.insert(at);
+      for (const std::string_view value : model_.nodes[at].inputs) --left[value];
+    }
   }
 
   /// What is still read, by whom ever.
@@ -279,12 +327,30 @@ class Rewriter {
   std::vector<const std::pair<const std::string, std::string>*> made_in_order_;
   std::unordered_map<std::size_t, FusedNode> fused_;            ///< by the node in whose place they come
   std::set<std::size_t> gone_;                                  ///< nodes that fused ones compute
+  std::set<std::size_t> before_;                                ///< NetworkPlace::before
   std::unordered_set<std::string_view> fixed_, overridable_;    ///< constants of the file
   std::unordered_set<std::string_view> read_;                   ///< by what stays
   std::unordered_set<std::string_view> gone_read_, gone_made_;  ///< by nodes that are gone
 };
 
 }  // namespace
+
+namespace {
+
+constexpr std::pair<DType, std::string_view> kFusedOperators[] = {
+    {DType::kF32, "Fused"}, {DType::kBF16, "FusedBf16"}, {DType::kU8, "FusedU8"}, {DType::kS8, "FusedS8"}};
+
+}  // namespace
+
+std::string_view fused_operator(DType output) {
+  for (const auto& [type, op] : kFusedOperators)
+    if (type == output) return op;
+  throw_user("no node makes {}", name_of(output));
+}
+
+bool is_fused_operator(std::string_view op) {
+  return std::ranges::any_of(kFusedOperators, [&](const auto& each) { return each.second == op; });
+}
 
 RewrittenModel rewrite(const OnnxModel& model, const GraphShapes& shapes,
                        std::span<const Replacement> replacements) {

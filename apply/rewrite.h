@@ -16,7 +16,10 @@
 
 namespace lehr {
 
-inline constexpr std::string_view kFusedDomain = "ai.lehr", kFusedOperator = "Fused";
+inline constexpr std::string_view kFusedDomain = "ai.lehr";
+/// The operator whose output is of a type: f32, bf16, u8 or s8.
+std::string_view fused_operator(DType output);
+bool is_fused_operator(std::string_view op);
 
 /// A place to be computed by a kernel.
 struct Replacement {

@@ -412,6 +412,31 @@ std::optional<std::vector<Value>> elements(const OnnxTensor& tensor, const std::
 
 }  // namespace
 
+namespace {
+
+struct TensorType {
+  OnnxType onnx;
+  DType type;
+};
+constexpr TensorType kTensorTypes[] = {{OnnxType::kF32, DType::kF32}, {OnnxType::kF64, DType::kF64},
+                                       {OnnxType::kF16, DType::kF16}, {OnnxType::kBf16, DType::kBF16},
+                                       {OnnxType::kU8, DType::kU8},   {OnnxType::kS8, DType::kS8},
+                                       {OnnxType::kS32, DType::kS32}};
+
+}  // namespace
+
+std::optional<DType> dtype_of(OnnxType type) {
+  for (const TensorType& each : kTensorTypes)
+    if (each.onnx == type) return each.type;
+  return std::nullopt;
+}
+
+OnnxType onnx_type_of(DType type) {
+  for (const TensorType& each : kTensorTypes)
+    if (each.type == type) return each.onnx;
+  return OnnxType::kUnknown;
+}
+
 std::string name_of(OnnxType type) {
   switch (type) {
     case OnnxType::kUnknown:
@@ -458,7 +483,9 @@ std::optional<std::vector<float>> all_of(const OnnxTensor& tensor, std::vector<f
 std::optional<std::vector<std::int64_t>> wholes_of(const OnnxTensor& tensor, std::int64_t most) {
   if (tensor.type == OnnxType::kS64) return elements<std::int64_t>(tensor, tensor.wholes, most);
   if (tensor.type == OnnxType::kS32) return elements<std::int32_t>(tensor, tensor.wholes, most);
-  if (tensor.type == OnnxType::kBool) return elements<std::uint8_t>(tensor, tensor.wholes, most);
+  if (tensor.type == OnnxType::kS8) return elements<std::int8_t>(tensor, tensor.wholes, most);
+  if (tensor.type == OnnxType::kBool || tensor.type == OnnxType::kU8)
+    return elements<std::uint8_t>(tensor, tensor.wholes, most);
   return std::nullopt;
 }
 

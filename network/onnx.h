@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/dtype.h"
+
 namespace lehr {
 
 /// TensorProto.DataType, those that are asked for.
@@ -28,6 +30,9 @@ enum class OnnxType : std::int32_t {
 };
 /// "f32", "s64", ...; "type 23" for others.
 std::string name_of(OnnxType type);
+/// Of those types that tensors of workloads have.
+std::optional<DType> dtype_of(OnnxType type);
+OnnxType onnx_type_of(DType type);
 
 /// A constant. Its elements are in one of the places that the format has for them; element_count() of them.
 struct OnnxTensor {
@@ -54,8 +59,8 @@ std::int64_t listed_count(const OnnxTensor& tensor);
 /// is none of the tensor's or comes twice, and for a sparse tensor of more than 2^26 elements, which a short
 /// file may claim.
 std::optional<std::vector<float>> all_of(const OnnxTensor& tensor, std::vector<float> listed);
-/// The elements of a tensor of s64, s32 or bool within the file; nullopt for others, and where there are more
-/// than `most`.
+/// The elements of a tensor of s64, s32, s8, u8 or bool within the file; nullopt for others, and where there
+/// are more than `most`.
 std::optional<std::vector<std::int64_t>> wholes_of(const OnnxTensor& tensor, std::int64_t most);
 /// Those of f32; the same.
 std::optional<std::vector<float>> floats_of(const OnnxTensor& tensor, std::int64_t most);

@@ -24,21 +24,6 @@ struct Found {
 };
 using Start = std::variant<Found, Gap>;
 
-std::optional<DType> dtype_of(OnnxType type) {
-  switch (type) {
-    case OnnxType::kF32:
-      return DType::kF32;
-    case OnnxType::kF64:
-      return DType::kF64;
-    case OnnxType::kF16:
-      return DType::kF16;
-    case OnnxType::kBf16:
-      return DType::kBF16;
-    default:
-      return std::nullopt;
-  }
-}
-
 std::int64_t product(const Sizes& sizes, std::size_t begin, std::size_t end) {
   std::int64_t value = 1;
   for (std::size_t i = begin; i < end; ++i)

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,13 +17,24 @@
 
 namespace lehr {
 
+/// What a place reads and the file does not have in the form that it is read in: scales, zero points.
+struct PlaceConstant {
+  DType type = DType::kF32;
+  std::vector<std::int64_t> shape;
+  std::string bytes;  ///< of the elements, little-endian
+};
+
 /// A place of the graph that computes a workload.
 struct NetworkPlace {
   std::vector<std::size_t> nodes;  ///< those that are computed together, the convolution or product first
-  std::string_view output;         ///< the value that they make
+  /// Nodes before it whose work it does, too: they dequantize what it reads as it is. Others may read what
+  /// they make. In the order of the graph.
+  std::vector<std::size_t> before;
+  std::string_view output;  ///< the value that they make
   /// Of each tensor of the workload but its output, in order, the value that is read; "" where it is made of
   /// several constants, such as a bias into which a normalization is folded.
   std::vector<std::string_view> inputs;
+  std::map<std::size_t, PlaceConstant> made;  ///< by the number of an input that is "" in `inputs`
   /// Of `nodes` those that are linear for each channel and come before anything that is not, in order: a
   /// normalization, a factor, a summand. Their work is in the filter (or B) and the bias.
   std::vector<std::size_t> linear;

@@ -97,7 +97,7 @@ TEST(Rewrite, KeepsWhatItDoesNotReplaceAndIsNotDoneTwice) {
   EXPECT_TRUE(rewritten.kept.empty());
   const OnnxModel again = parse_onnx(std::make_shared<std::string>(rewritten.bytes), "it");
   ASSERT_EQ(again.nodes.size(), 2u);
-  EXPECT_EQ(again.nodes[0].op, kFusedOperator);
+  EXPECT_EQ(again.nodes[0].op, fused_operator(DType::kF32));
   EXPECT_EQ(again.nodes[0].whole("threads", 0), 2);
   EXPECT_EQ(again.nodes[1].record, model.nodes[2].record);
   EXPECT_EQ(again.constants.size(), 3u);  // what nobody has read is not ours to drop
