@@ -32,9 +32,6 @@ std::optional<std::vector<std::int64_t>> known(const ValueFacts& facts);
 std::optional<std::vector<std::int64_t>> list_of(const ShapeSite& site, std::size_t input,
                                                  const char* attribute);
 
-/// The rule of an operator whose output is like its first input.
-void same(ShapeSite& site);
-
 /// As NumPy does it; nullopt where the shapes do not go together.
 std::optional<Shape> broadcast(const Shape& a, const Shape& b);
 

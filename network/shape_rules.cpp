@@ -9,19 +9,6 @@
 
 namespace lehr {
 namespace rules {
-namespace {
-
-void identity(ShapeSite& site) {
-  same(site);
-  site.outputs[0].wholes = site.in(0).wholes;
-  site.outputs[0].constant = site.in(0).constant;
-}
-
-void cast(ShapeSite& site) {
-  same(site);
-  site.outputs[0].type = static_cast<OnnxType>(site.node.whole("to", 0));
-  site.outputs[0].wholes = site.in(0).wholes;
-}
 
 void gemm(ShapeSite& site) {
   site.outputs[0].type = site.in(0).type;
@@ -45,6 +32,20 @@ void matmul(ShapeSite& site) {
   if (!row) result.push_back(a[a.size() - 2]);
   if (!column) result.push_back(b.back());
   site.outputs[0].shape = result;
+}
+
+namespace {
+
+void identity(ShapeSite& site) {
+  same(site);
+  site.outputs[0].wholes = site.in(0).wholes;
+  site.outputs[0].constant = site.in(0).constant;
+}
+
+void cast(ShapeSite& site) {
+  same(site);
+  site.outputs[0].type = static_cast<OnnxType>(site.node.whole("to", 0));
+  site.outputs[0].wholes = site.in(0).wholes;
 }
 
 void reduce(ShapeSite& site) {

@@ -22,10 +22,18 @@ struct ShapeSite {
 
 using ShapeRule = void (*)(ShapeSite& site);
 
-/// nullptr for an operator that is not known.
+/// Of an operator of ONNX's own domain; nullptr for one that is not known.
 ShapeRule shape_rule_of(std::string_view op);
 
+/// Fills the outputs of a node that computes in integers, of whatever domain. False: it is none.
+bool infer_quantized(ShapeSite& site);
+
 namespace rules {
+
+// Those that other files' rules are made of.
+void same(ShapeSite& site);  ///< the output is like the first input
+void gemm(ShapeSite& site);
+void matmul(ShapeSite& site);
 
 // Those of image_rules.cpp, layout_rules.cpp and list_rules.cpp.
 void conv(ShapeSite& site);

@@ -143,7 +143,10 @@ class Inference {
       fixed = fixed && (input.empty() || site.inputs.back()->fixed);
     }
     const ShapeRule rule = node.domain.empty() ? shape_rule_of(node.op) : nullptr;
-    if (rule != nullptr) rule(site);
+    if (rule != nullptr)
+      rule(site);
+    else
+      infer_quantized(site);
     bool open = false;
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       ValueFacts& facts = site.outputs[i];

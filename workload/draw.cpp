@@ -14,8 +14,8 @@ Draw usual_draw(DType type) {
 
 std::int64_t zero_point(DType type, std::int64_t number) {
   constexpr std::int64_t kOfU8[kZeroPoints] = {128, 0, 117, 255, 131, 1, 96, 254};
-  CHECK(type == DType::kU8 || type == DType::kS8, "a zero point of {}", name_of(type));
-  return kOfU8[number] - (type == DType::kU8 ? 0 : 128);
+  CHECK(type == DType::kU8 || type == DType::kS8 || type == DType::kF32, "a zero point of {}", name_of(type));
+  return kOfU8[number] - (type == DType::kS8 ? 128 : 0);
 }
 
 float drawn_value(DType type, const Draw& draw, std::int64_t step) {

@@ -26,7 +26,7 @@ inline constexpr double kLeastScaling = 0.5, kMostScaling = 2;
 /// around the middle of its range, all of it.
 Draw usual_draw(DType type);
 
-/// The zero points of u8 or s8 that are drawn, by their number.
+/// The zero points of u8 or s8 that are drawn, by their number; in f32 those of u8.
 inline constexpr std::int64_t kZeroPoints = 8;
 std::int64_t zero_point(DType type, std::int64_t number);
 

@@ -39,7 +39,8 @@ enum class EpilogueOp {
   kHardSwish,
   kDequant,
   kQuant,
-  kQuantizedResidual
+  kQuantizedResidual,
+  kFakeQuant
 };
 
 /// The numbers in parentheses behind a step's name; 0 behind the last of them.
@@ -340,6 +341,37 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
          [](ErrorBound of, auto&, double epsilon) {
            const double residual = 255 * kMostScaling * kOfResidual, largest = of.largest + residual;
            return ErrorBound{of.off + epsilon * (residual + largest), largest};
+         }},
+    {.op = EpilogueOp::kFakeQuant,  // what a quantized tensor between two operators makes of a value
+     .name = "fake_quant",
+     .numbers = {.least = 2,
+                 .most = 2,
+                 .whole = true,
+                 .example = "(0,255)",
+                 .needs = "the least and the greatest whole number of its type, 16 bits at most, as in {}",
+                 .are_right = [](const StepNumbers& n) { return n[0] < n[1] && n[0] >= -32768 && n[1] < 65536; }},
+     .of_integers = true,
+     .operands = {{{"fake_scale", OperandPer::kTensor, OperandType::kF32, Draw{kScale, 0, kQuantized}},
+                   {"fake_zero", OperandPer::kTensor, OperandType::kF32, kZeroPointDraw},
+                   {"fake_step", OperandPer::kTensor, OperandType::kF32, Draw{kScale, 0, 1 / kQuantized}}}},
+     .value =
+         [](double x, auto& n, auto& with) {
+           const double least = n[0] - with[1];
+           if (std::isnan(x)) return least * with[2];
+           return std::clamp(std::nearbyint(in_f32(x * with[0])), least, n[1] - with[1]) * with[2];
+         },
+     .before_rounding =
+         [](double x, auto& n, auto& with) {
+           return clamped(x * with[0], n[0] - with[1], n[1] - with[1]) * with[2];
+         },
+     .exact = true,
+     // Rounded to whole numbers: half of one, beside the error of the product, which is below 512 where it
+     // does not saturate.
+     .bound =
+         [](ErrorBound of, auto& n, double epsilon) {
+           const double step = kMostScaling / kQuantized, largest = (n[1] - n[0] + 255) * step;
+           const double whole = kMostScaling * kQuantized * of.off + 0.5 + 2 * epsilon * 512;
+           return ErrorBound{whole * step + epsilon * largest, largest};
          }},
 };
 

@@ -39,15 +39,27 @@ Expr bounded(Expr x, double low, double high, const StepTerms& with) {
 
 // Saturated first, so that adding 1.5 * 2^23 leaves the nearest whole number in the low bits, half to even.
 // What is not a number becomes the least one.
-Expr quantized(Expr x, const StepTerms& with) {
+Expr nearest(Expr product, Expr least, Expr most, const StepTerms& with) {
   constexpr double kShift = 0x1.8p23;
+  const Expr scaled = unary(UnaryOp::kRounded, std::move(product));
+  const Expr shifted = min(max(scaled, std::move(least)), std::move(most)) + with.constant(kShift);
+  return shifted - with.constant(kShift);
+}
+
+Expr quantized(Expr x, const StepTerms& with) {
   const bool has_sign = with.output == DType::kS8;
   const Expr zero = with.operand(1);
   const Expr least = with.constant(has_sign ? -128 : 0) - zero,
              most = with.constant(has_sign ? 127 : 255) - zero;
-  const Expr scaled = unary(UnaryOp::kRounded, std::move(x) * with.operand(0));
-  const Expr shifted = min(max(scaled, least), most) + with.constant(kShift);
-  return shifted - with.constant(kShift) + zero;
+  return nearest(std::move(x) * with.operand(0), least, most, with) + zero;
+}
+
+// The same, but that the whole numbers become values again.
+Expr fake_quantized(Expr x, const StepTerms& with) {
+  const Expr zero = with.operand(1);
+  const Expr whole = nearest(std::move(x) * with.operand(0), with.constant(with.numbers[0]) - zero,
+                             with.constant(with.numbers[1]) - zero, with);
+  return unary(UnaryOp::kRounded, whole * with.operand(2));
 }
 
 /// Of each step that has a value of its own.
@@ -83,6 +95,7 @@ constexpr StepExpr kExpressions[] = {
        const Expr centred = with.operand(0) - with.operand(2);
        return std::move(x) + unary(UnaryOp::kRounded, centred * with.operand(1));
      }},
+    {EpilogueOp::kFakeQuant, &fake_quantized},
 };
 static_assert(has_rows(kExpressions, [](const EpilogueRow& step) { return step.value != nullptr; }));
 

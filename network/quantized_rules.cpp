@@ -1,0 +1,83 @@
+// Operators of integers that are others between scales and zero points, those of ONNX and, of the domain
+// com.microsoft, what quantizing programs write
+// (https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md).
+#include <algorithm>
+#include <array>
+
+#include "network/shape_rules.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::string_view kContributed = "com.microsoft";
+
+/// Where the type of the output is that of no input.
+constexpr int kSums = -1;
+
+struct QuantizedOperator {
+  std::string_view domain, op;
+  ShapeRule rule;             ///< of the operator that it is otherwise
+  std::array<int, 2> inputs;  ///< that one's; -1: it has none such
+  int type;                   ///< the input whose type the output has: its zero point
+};
+
+constexpr QuantizedOperator kOperators[] = {
+    {"", "QLinearConv", &rules::conv, {0, 3}, 7},
+    {"", "QLinearMatMul", &rules::matmul, {0, 3}, 7},
+    {"", "ConvInteger", &rules::conv, {0, 1}, kSums},
+    {kContributed, "QGemm", &rules::gemm, {0, 3}, 8},
+    {kContributed, "QLinearAdd", &rules::arithmetic, {0, 3}, 0},
+    {kContributed, "QLinearMul", &rules::arithmetic, {0, 3}, 0},
+    {kContributed, "QLinearSigmoid", &rules::same, {0, -1}, 0},
+    {kContributed, "QLinearLeakyRelu", &rules::same, {0, -1}, 0},
+    {kContributed, "QLinearSoftmax", &rules::same, {0, -1}, 0},
+    {kContributed, "QLinearAveragePool", &rules::pool, {0, -1}, 0},
+    {kContributed, "QLinearGlobalAveragePool", &rules::global_pool, {0, -1}, 0},
+};
+
+/// Images whose channels come last have other shapes.
+bool has_channels_last(const OnnxNode& node) {
+  return node.whole("channels_last", 0) != 0;
+}
+
+void infer(ShapeSite& site, ShapeRule rule, const std::vector<std::size_t>& inputs, OnnxType type) {
+  OnnxNode node;
+  node.attributes = site.node.attributes;
+  ShapeSite plain{node, site.opset, {}, std::move(site.outputs)};
+  for (const std::size_t input : inputs) {
+    node.inputs.push_back(site.node.input(input));
+    plain.inputs.push_back(&site.in(input));
+  }
+  rule(plain);
+  site.outputs = std::move(plain.outputs);
+  site.outputs[0].type = type;
+  site.outputs[0].wholes.reset();
+}
+
+/// The output's scale and zero point, then of each part: itself, its scale, its zero point.
+void concat(ShapeSite& site) {
+  std::vector<std::size_t> parts;
+  for (std::size_t i = 2; i < site.inputs.size(); i += 3) parts.push_back(i);
+  infer(site, &rules::concat, parts, site.in(1).type);
+}
+
+}  // namespace
+
+bool infer_quantized(ShapeSite& site) {
+  if (site.node.domain == kContributed && site.node.op == "QLinearConcat") return concat(site), true;
+  const auto found = std::ranges::find_if(kOperators, [&](const QuantizedOperator& each) {
+    return each.op == site.node.op && each.domain == site.node.domain;
+  });
+  if (found == std::end(kOperators) || has_channels_last(site.node)) return false;
+  std::vector<std::size_t> inputs;
+  for (const int input : found->inputs)
+    if (input >= 0) inputs.push_back(static_cast<std::size_t>(input));
+  OnnxType type = OnnxType::kS32;
+  if (found->type != kSums) type = site.in(static_cast<std::size_t>(found->type)).type;
+  // A QGemm without the scale of an output does not quantize it.
+  if (site.node.op == "QGemm" && !site.has(8)) type = OnnxType::kF32;
+  infer(site, found->rule, inputs, type);
+  return true;
+}
+
+}  // namespace lehr
