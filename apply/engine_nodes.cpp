@@ -40,20 +40,20 @@ json attribute_json(const OnnxNode& node, const OnnxAttribute& attribute) {
 /// Scales and zero points of channels at most.
 constexpr std::int64_t kMostElements = 65536;
 
-/// A short constant of the graph as one of the plan: one number, or a list of them. Of f32 only numbers are
-/// told, but for what quantizes: a list is one tensor more, which the fused node would be given.
-json constant_json(const GraphShapes& shapes, std::string_view name, bool of_channels) {
+/// A short constant of the graph as one of the plan: one number or, for a place of whole numbers, which has
+/// scales, a list of them; null for others.
+json constant_json(const GraphShapes& shapes, std::string_view name, bool of_wholes) {
   const OnnxTensor* const tensor = shapes.of(name).constant;
-  if (tensor == nullptr || element_count(*tensor) > (of_channels ? kMostElements : 1)) return nullptr;
-  const auto told = [&](const auto& values, const char* number, const char* list) -> json {
-    if (!values || values->empty()) return nullptr;
-    if (values->size() == 1 && (!of_channels || tensor->dims.empty())) return {{number, (*values)[0]}};
+  if (tensor == nullptr || element_count(*tensor) > (of_wholes ? kMostElements : 1)) return nullptr;
+  const auto told = [&](const auto& values, const std::string& number, const std::string& list) -> json {
+    if (!values || values->empty() || (of_wholes && tensor->dims.size() > 1)) return nullptr;
+    if (values->size() == 1 && (!of_wholes || tensor->dims.empty())) return {{number, (*values)[0]}};
     return {{list, *values}};
   };
   if (tensor->type == OnnxType::kF32) return told(floats_of(*tensor, kMostElements), "f", "floats");
   const std::string type = name_of(tensor->type);
-  if (of_channels && (type == "u8" || type == "s8" || type == "s32"))
-    return told(wholes_of(*tensor, kMostElements), type.c_str(), type.c_str());
+  if (of_wholes && (type == "u8" || type == "s8" || type == "s32"))
+    return told(wholes_of(*tensor, kMostElements), type, type);
   return nullptr;
 }
 
@@ -92,8 +92,11 @@ constexpr std::string_view kLeftOutType = "s32";
 
 class Translation {
  public:
-  Translation(const OnnxModel& model, const GraphShapes& shapes, const std::vector<FusedInput>& inputs)
-      : model_(model), shapes_(shapes), inputs_(inputs.size()) {
+  Translation(const OnnxModel& model, const GraphShapes& shapes, const NetworkPlace& place,
+              const std::vector<FusedInput>& inputs)
+      : model_(model), shapes_(shapes), of_wholes_(!place.made.empty()), inputs_(inputs.size()) {
+    for (const std::size_t node : place.before)
+      if (!model.nodes[node].outputs.empty()) before_[model.nodes[node].outputs[0]] = &model.nodes[node];
     for (std::size_t i = inputs.size(); i-- > 0;)
       if (!inputs[i].value.empty()) numbers_[inputs[i].value] = static_cast<std::int64_t>(i);
   }
@@ -124,7 +127,7 @@ class Translation {
   json input(const OnnxNode& node, std::string_view value) const {
     if (value.empty()) return -1;
     if (const auto found = numbers_.find(value); found != numbers_.end()) return found->second;
-    if (json constant = constant_json(shapes_, value, is_typed(node.op)); !constant.is_null())
+    if (json constant = constant_json(shapes_, value, of_wholes_); !constant.is_null())
       return {{"constant", std::move(constant)}};
     throw_user("{} reads '{}', which is not one of its tensors", node.op, value);
   }
@@ -142,8 +145,17 @@ class Translation {
     return attributes;
   }
 
-  /// One node of the graph.
+  /// The node of NetworkPlace::before that makes a value; nullptr: none does.
+  const OnnxNode* before(std::string_view value) const {
+    const auto found = before_.find(value);
+    return found == before_.end() ? nullptr : found->second;
+  }
+
+  /// One node of the graph, behind what it reads of NetworkPlace::before.
   void translate(const OnnxNode& node) {
+    for (const std::string_view value : node.inputs)
+      if (const OnnxNode* const maker = before(value); maker != nullptr && !numbers_.contains(value))
+        translate(*maker);
     if (node.op == "Identity") {
       name(node.outputs[0], input(node, node.input(0)).get<std::int64_t>());
       // As engines do, https://onnx.ai/onnx/operators/onnx__HardSwish.html.
@@ -182,17 +194,15 @@ class Translation {
     return type == OnnxType::kUnknown ? "f32" : lehr::name_of(type);
   }
 
-  static bool is_typed(std::string_view op) {
-    return std::ranges::any_of(typed_operators(), [&](const TypedOperator& each) { return each.op == op; });
-  }
-
   json take() { return std::move(nodes_); }
 
  private:
   const OnnxModel& model_;
   const GraphShapes& shapes_;
+  const bool of_wholes_;  ///< the place computes with whole numbers
   const std::size_t inputs_;
   std::unordered_map<std::string_view, std::int64_t> numbers_;  ///< of values
+  std::unordered_map<std::string_view, const OnnxNode*> before_;
   json nodes_ = json::array();
 };
 
@@ -224,19 +234,47 @@ void translate_folded(const OnnxNode& main, const Workload& workload, Translatio
   to.name(main.outputs[0], made);
 }
 
+/// The engine's operator of whole numbers that a Conv or MatMul is between what dequantizes its operands and
+/// the node that quantizes its output; nullopt where it is not between these alone, or one says no zero
+/// point.
+std::optional<OnnxNode> between_wholes(const OnnxModel& model, const NetworkPlace& place,
+                                       const Translation& to) {
+  const OnnxNode& main = model.nodes[place.nodes[0]];
+  if (place.nodes.size() < 2 || (main.op != "Conv" && main.op != "MatMul")) return std::nullopt;
+  const OnnxNode &quantize = model.nodes[place.nodes[1]], *const x = to.before(main.input(0)),
+                 *const w = to.before(main.input(1));
+  if (quantize.op != "QuantizeLinear" || x == nullptr || w == nullptr) return std::nullopt;
+  OnnxNode coded;
+  coded.op = main.op == "Conv" ? "QLinearConv" : "QLinearMatMul";
+  coded.attributes = main.attributes;
+  coded.inputs = {x->input(0), x->input(1), x->input(2),       w->input(0),
+                  w->input(1), w->input(2), quantize.input(1), quantize.input(2)};
+  if (std::ranges::find(coded.inputs, "") != coded.inputs.end()) return std::nullopt;
+  if (!main.input(2).empty()) {
+    const OnnxNode* const bias = to.before(main.input(2));
+    if (bias == nullptr || place.inputs.size() < 3 ||
+        std::ranges::find(place.inputs, bias->input(0)) == place.inputs.end())
+      return std::nullopt;
+    coded.inputs.push_back(bias->input(0));
+  }
+  coded.outputs = quantize.outputs;
+  return coded;
+}
+
 }  // namespace
 
 json engine_nodes(const OnnxModel& model, const GraphShapes& shapes, const Workload& workload,
                   const NetworkPlace& place, const std::vector<FusedInput>& inputs, bool folded) {
-  Translation to(model, shapes, inputs);
+  Translation to(model, shapes, place, inputs);
   const OnnxNode& main = model.nodes[place.nodes[0]];
-  for (const std::size_t before : place.before) to.translate(model.nodes[before]);
+  const std::optional<OnnxNode> coded = between_wholes(model, place, to);
   if (folded)
     translate_folded(main, workload, to);
   else
-    to.translate(main);
-  std::int64_t last = to.input(main, main.outputs[0]).get<std::int64_t>();
-  for (std::size_t i = 1; i < place.nodes.size(); ++i) {
+    to.translate(coded ? *coded : main);
+  const std::size_t first = coded ? 2 : 1;
+  std::int64_t last = to.input(main, model.nodes[place.nodes[first - 1]].outputs[0]).get<std::int64_t>();
+  for (std::size_t i = first; i < place.nodes.size(); ++i) {
     const OnnxNode& node = model.nodes[place.nodes[i]];
     const bool is_linear = std::ranges::find(place.linear, place.nodes[i]) != place.linear.end();
     const auto scaling = std::ranges::find(place.scaling, place.nodes[i]);

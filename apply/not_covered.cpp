@@ -40,7 +40,8 @@ std::map<std::string, std::size_t> uncounted_nodes(const Network& network, const
   std::vector<bool> counted(nodes.size());
   for (const PlacedWorkload& placed : places.workloads)
     for (const NetworkPlace& place : placed.places)
-      for (const std::size_t node : place.nodes) counted[node] = true;
+      for (const auto* nodes : {&place.nodes, &place.before})
+        for (const std::size_t node : *nodes) counted[node] = true;
   for (const Gap& gap : places.gaps)
     if (gap.flops > 0) counted[gap.node] = true;
   std::map<std::string, std::size_t> uncounted;

@@ -73,7 +73,7 @@ json dims_of(int input, std::size_t end) {
 }
 
 json varying_product(const OnnxNode& node, const Workload& workload, const Sizes& a, const Sizes& b) {
-  if (node.op == "Gemm") return {{"m", {{0, node.whole("transA", 0) != 0 ? 1 : 0}}}};
+  if (node.op == "Gemm" || node.op == "QGemm") return {{"m", {{0, node.whole("transA", 0) != 0 ? 1 : 0}}}};
   if (workload.gemm().batch == 1 && workload.gemm().b.constant) return {{"m", dims_of(0, a.size() - 1)}};
   json vary = {{"k", {{0, a.size() - 1}}}, {"n", {{1, b.size() - 1}}}};
   if (workload.gemm().batch == 1) {

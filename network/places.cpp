@@ -5,38 +5,19 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <variant>
 
 #include "base/error.h"
 #include "network/elementwise.h"
 #include "network/linear.h"
+#include "network/problems.h"
+#include "network/quantized.h"
 
 namespace lehr {
 namespace {
 
-using Sizes = std::vector<std::int64_t>;
-
-/// A workload on the way, with the place that computes it.
-struct Found {
-  Workload workload;
-  NetworkPlace place;
-};
+using Found = FoundPlace;
 using Start = std::variant<Found, Gap>;
-
-std::int64_t product(const Sizes& sizes, std::size_t begin, std::size_t end) {
-  std::int64_t value = 1;
-  for (std::size_t i = begin; i < end; ++i)
-    if (__builtin_mul_overflow(value, sizes[i], &value)) return -1;
-  return value;
-}
-
-// Elements that go with the channels of an output whose channels are its dimension `axis` from the end (1:
-// the last): (1, c, 1, 1), (c, 1, 1) or, with axis 1, (c).
-bool is_per_channel(const Sizes& shape, std::int64_t channels, std::size_t axis) {
-  if (shape.size() < axis || product(shape, 0, shape.size()) != channels) return false;
-  return shape[shape.size() - axis] == channels;
-}
 
 /// Reads a graph for workloads.
 class Finder {
@@ -48,14 +29,17 @@ class Finder {
         is_served_(is_served),
         readers_(readers_of(model)),
         taken_(model.nodes.size()) {
-    for (const OnnxNode& node : model.nodes)
-      if (node.op == "DequantizeLinear") dequantized_.insert(node.outputs.begin(), node.outputs.end());
+    for (std::size_t i = 0; i < model.nodes.size(); ++i)
+      for (const std::string_view output : model.nodes[i].outputs) makers_.emplace(output, i);
   }
 
   NetworkPlaces run() {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
       const OnnxNode& node = model_.nodes[i];
-      std::optional<Start> start = taken_[i] ? std::nullopt : start_at(node);
+      if (taken_[i] || node.outputs.empty() || node.outputs[0].empty()) continue;
+      std::optional<Start> start = quantized_place(open_, i);
+      const bool whole = start.has_value();
+      if (!whole) start = start_at(node);
       if (!start) continue;
       if (Gap* gap = std::get_if<Gap>(&*start)) {
         gap->node = i;
@@ -63,10 +47,12 @@ class Finder {
         continue;
       }
       Found& found = std::get<Found>(*start);
-      found.place.nodes = {i};
-      found.place.output = node.outputs[0];
-      follow(found);
-      keep(std::move(found), i);
+      if (!whole) {
+        found.place.nodes = {i};
+        found.place.output = node.outputs[0];
+        follow(found);
+      }
+      keep(std::move(found));
     }
     std::ranges::stable_sort(places_.workloads, std::greater(),
                              [](const PlacedWorkload& placed) { return flops_of(placed); });
@@ -80,9 +66,7 @@ class Finder {
   // nullopt: nothing to compute in earnest.
   std::optional<Start> start_at(const OnnxNode& node) const {
     const auto gap = [](std::string reason) { return Start(Gap{std::move(reason)}); };
-    if (!node.domain.empty() || node.outputs.empty() || node.outputs[0].empty()) return std::nullopt;
-    if (is_quantized(node) && (node.op == "Conv" || node.op == "Gemm" || node.op == "MatMul"))
-      return gap("its operands are dequantized: engines compute it in integers");
+    if (!node.domain.empty()) return std::nullopt;
     if (node.op == "Conv") return conv(node);
     if (node.op == "Gemm") return gemm(node);
     if (node.op == "MatMul") return matmul(node);
@@ -90,8 +74,8 @@ class Finder {
     if (node.op == "LSTM" || node.op == "GRU" || node.op == "RNN")
       return gap("recurrent layers have no family");
     if (node.op == "Einsum") return gap("Einsum is not taken apart");
-    for (const std::string_view quantized : {"QLinearConv", "ConvInteger", "QLinearMatMul", "MatMulInteger"})
-      if (node.op == quantized) return gap("quantized operators have no workload");
+    if (node.op == "ConvInteger" || node.op == "MatMulInteger")
+      return gap("its operands are quantized at run time, which has no workload");
     return std::nullopt;
   }
 
@@ -106,39 +90,14 @@ class Finder {
     return *known;
   }
 
-  // An engine computes what is between these nodes in integers.
-  bool is_quantized(const OnnxNode& node) const {
-    return std::ranges::any_of(node.inputs,
-                               [&](std::string_view input) { return dequantized_.contains(input); });
-  }
-
   Start conv(const OnnxNode& node) const {
-    auto image = shape(node.input(0)), filter = shape(node.input(1));
-    if (!image || !filter) return Gap{"its shape is not known"};
-    if (image->size() < 3 || image->size() > 4 || filter->size() != image->size())
-      return Gap{fmt::format("its images have {} dimensions", image->size())};
-    const auto spatial = [](const Sizes& sizes) { return std::vector<Dim>(sizes.begin() + 2, sizes.end()); };
-    const auto window = window_of(node, spatial(*image), spatial(*filter));
-    if (!window) return Gap{"its attributes do not go together"};
-    // A signal is an image of height 1.
-    for (auto* sizes : {&image, &filter})
-      if ((*sizes)->size() == 3) (*sizes)->insert((*sizes)->begin() + 2, 1);
+    const auto known = conv_problem(node, shape(node.input(0)), shape(node.input(1)));
+    if (const auto* reason = std::get_if<std::string>(&known)) return Gap{*reason};
     const auto type = type_of({node.input(0), node.input(1)});
     if (const auto* reason = std::get_if<std::string>(&type)) return Gap{*reason};
-    Conv2d problem;
-    problem.n = (*image)[0], problem.c = (*image)[1], problem.h = (*image)[2], problem.w = (*image)[3];
-    problem.k = (*filter)[0], problem.r = (*filter)[2], problem.s = (*filter)[3];
-    problem.stride_h = window->stride[0], problem.stride_w = window->stride[1];
-    problem.dilation_h = window->dilation[0], problem.dilation_w = window->dilation[1];
-    problem.pad_top = window->before[0], problem.pad_left = window->before[1];
-    problem.pad_bottom = window->after[0], problem.pad_right = window->after[1];
-    problem.groups = node.whole("group", 1);
+    Conv2d problem = std::get<Conv2d>(known);
     problem.input = problem.filter = problem.output = std::get<DType>(type);
     problem.accum = sums_for(problem.input);
-    if (window->kernel[0] != problem.r || window->kernel[1] != problem.s)
-      return Gap{"its filter is not of the size that it states"};
-    if (problem.groups < 1 || (*filter)[1] * problem.groups != problem.c)
-      return Gap{"its groups do not fit its channels"};
     Found found{{problem, {}}, place_of(node)};
     if (!is_constant(node.input(1))) return Gap{"its filter is computed", flops_of(found.workload)};
     if (!node.input(2).empty()) add_step(found, {.op = EpilogueOp::kBias}, node.input(2));
@@ -146,17 +105,9 @@ class Finder {
   }
 
   Start gemm(const OnnxNode& node) const {
-    const auto a = shape(node.input(0)), b = shape(node.input(1));
-    if (!a || !b) return Gap{"its shape is not known"};
-    if (a->size() != 2 || b->size() != 2) return Gap{"its operands are no matrices"};
-    const bool a_turned = node.whole("transA", 0) != 0, b_turned = node.whole("transB", 0) != 0;
-    Gemm problem;
-    problem.m = (*a)[a_turned ? 1 : 0], problem.k = (*a)[a_turned ? 0 : 1],
-    problem.n = (*b)[b_turned ? 0 : 1];
-    if ((*b)[b_turned ? 1 : 0] != problem.k) return Gap{"its operands do not fit"};
-    problem.alpha = node.number("alpha", 1);
-    if (a_turned) problem.a.layout = Layout::kColumn;
-    if (b_turned) problem.b.layout = Layout::kColumn;
+    const auto known = gemm_problem(node, shape(node.input(0)), shape(node.input(1)));
+    if (const auto* reason = std::get_if<std::string>(&known)) return Gap{*reason};
+    const Gemm& problem = std::get<Gemm>(known);
     Start start = product_of(node, problem);
     Found* const found = std::get_if<Found>(&start);
     if (found == nullptr || node.input(2).empty()) return start;
@@ -173,23 +124,9 @@ class Finder {
   }
 
   Start matmul(const OnnxNode& node) const {
-    const auto a = shape(node.input(0)), b = shape(node.input(1));
-    if (!a || !b) return Gap{"its shape is not known"};
-    if (a->size() < 2 || b->size() < 2) return Gap{"one of its operands is a vector"};
-    Gemm problem;
-    problem.k = a->back(), problem.n = b->back(), problem.m = (*a)[a->size() - 2];
-    if ((*b)[b->size() - 2] != problem.k) return Gap{"its operands do not fit"};
-    const Sizes a_batch(a->begin(), a->end() - 2), b_batch(b->begin(), b->end() - 2);
-    const std::int64_t batch = product(a_batch, 0, a_batch.size());
-    if (product(b_batch, 0, b_batch.size()) == 1) {
-      // One B for all rows of all batches.
-      if (__builtin_mul_overflow(problem.m, batch, &problem.m)) return Gap{"it is too large"};
-    } else if (a_batch == b_batch) {
-      problem.batch = batch;
-    } else {
-      return Gap{"its operands are broadcast"};
-    }
-    return product_of(node, problem);
+    const auto known = matmul_problem(shape(node.input(0)), shape(node.input(1)));
+    if (const auto* reason = std::get_if<std::string>(&known)) return Gap{*reason};
+    return product_of(node, std::get<Gemm>(known));
   }
 
   Start product_of(const OnnxNode& node, Gemm problem) const {
@@ -255,11 +192,6 @@ class Finder {
     for (const std::size_t node : nodes) taken_[node] = true;
     found = std::move(longer);
     return true;
-  }
-
-  // From the end, which of so many dimensions has the channels: of images the second, of rows the last.
-  static std::size_t channel_axis(const Workload& workload, std::size_t rank) {
-    return workload.op() == Operator::kConv2d ? rank - 1 : 1;
   }
 
   // Nothing but a bias has been done so far: what is linear goes into the filter and the bias.
@@ -431,47 +363,21 @@ class Finder {
     return try_step(found, step->step, {}, step->nodes, step->output);
   }
 
-  // Square windows that lie alike over height and width.
   void take_pool(Found& found) {
     const auto reader = only_reader(found);
     if (!reader || found.workload.op() != Operator::kConv2d) return;
     const OnnxNode& node = model_.nodes[*reader];
-    if ((node.op != "MaxPool" && node.op != "AveragePool") || node.outputs.size() != 1) return;
-    const auto image = shape(found.place.output), pooled = shape(node.outputs[0]);
-    if (!image || !pooled || image->size() != 4 || pooled->size() != 4) return;
-    const auto window = window_of(node, {(*image)[2], (*image)[3]}, {});
-    if (!window || window->dilation[0] != 1 || window->dilation[1] != 1) return;
-    const auto windows = windows_over(*window, *image, *pooled);
-    if (!windows) return;
-    const EpilogueStep step =
-        pool_over(node.op == "MaxPool" ? EpilogueOp::kMaxPool : EpilogueOp::kAvgPool, *windows);
-    Workload pooled_workload = found.workload;
-    pooled_workload.epilogue.steps.push_back(step);
-    if (is_served_ && !is_served_(pooled_workload)) return;
-    try_step(found, step, {}, {*reader}, node.outputs[0]);
+    if (node.outputs.empty()) return;
+    const auto step = pool_step(node, shape(found.place.output), shape(node.outputs[0]));
+    if (!step) return;
+    Workload pooled = found.workload;
+    pooled.epilogue.steps.push_back(*step);
+    if (is_served_ && !is_served_(pooled)) return;
+    try_step(found, *step, {}, {*reader}, node.outputs[0]);
   }
 
-  // An output that is rounded up has windows that end behind the image, as padding there would make them.
-  static std::optional<PoolWindows> windows_over(const ImageWindow& window,
-                                                 const std::vector<std::int64_t>& image,
-                                                 const std::vector<std::int64_t>& pooled) {
-    PoolWindows windows = {window.kernel[0], window.stride[0], window.before[0], window.after[0]};
-    if (windows.stride > kMostWindow) return std::nullopt;
-    for (std::size_t i = 0; i < 2; ++i) {
-      if (window.kernel[i] != window.kernel[0] || window.stride[i] != window.stride[0] ||
-          window.before[i] != window.before[0] || window.after[i] != window.after[0])
-        return std::nullopt;
-      const std::int64_t end = (pooled[i + 2] - 1) * windows.stride + windows.window - windows.before;
-      if (windows.over(image[i + 2]) < pooled[i + 2])
-        windows.after = std::max(windows.after, end - image[i + 2]);
-    }
-    for (std::size_t i = 0; i < 2; ++i)
-      if (windows.over(image[i + 2]) != pooled[i + 2]) return std::nullopt;
-    return windows;
-  }
-
-  void keep(Found found, std::size_t node) {
-    taken_[node] = true;
+  void keep(Found found) {
+    for (const std::size_t node : found.place.nodes) taken_[node] = true;
     const auto [at, added] = index_.try_emplace(to_text(found.workload), places_.workloads.size());
     if (added) places_.workloads.push_back({found.workload, {}});
     places_.workloads[at->second].places.push_back(std::move(found.place));
@@ -482,8 +388,9 @@ class Finder {
   const Constants constants_;
   const IsServed& is_served_;
   const Readers readers_;
-  std::unordered_set<std::string_view> dequantized_;    ///< values that a DequantizeLinear makes
-  std::vector<char> taken_;                             ///< nodes that are part of a place
+  std::unordered_map<std::string_view, std::size_t> makers_;
+  std::vector<char> taken_;  ///< nodes that are part of a place
+  const OpenGraph open_{model_, shapes_, readers_, makers_, is_served_, taken_};
   std::unordered_map<std::string, std::size_t> index_;  ///< of workloads, by their text
   NetworkPlaces places_;
 };

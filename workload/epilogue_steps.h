@@ -349,7 +349,8 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
                  .whole = true,
                  .example = "(0,255)",
                  .needs = "the least and the greatest whole number of its type, 16 bits at most, as in {}",
-                 .are_right = [](const StepNumbers& n) { return n[0] < n[1] && n[0] >= -32768 && n[1] < 65536; }},
+                 .are_right =
+                     [](const StepNumbers& n) { return n[0] < n[1] && n[0] >= -32768 && n[1] < 65536; }},
      .of_integers = true,
      .operands = {{{"fake_scale", OperandPer::kTensor, OperandType::kF32, Draw{kScale, 0, kQuantized}},
                    {"fake_zero", OperandPer::kTensor, OperandType::kF32, kZeroPointDraw},

@@ -33,8 +33,9 @@ Texts words_of(std::string_view line) {
 }
 
 std::int64_t type_number(std::string_view name) {
-  constexpr std::pair<std::string_view, std::int64_t> kTypes[] = {
-      {"f32", 1}, {"u8", 2}, {"s32", 6}, {"s64", 7}, {"bool", 9}, {"f16", 10}, {"f64", 11}, {"bf16", 16}};
+  constexpr std::pair<std::string_view, std::int64_t> kTypes[] = {{"f32", 1},  {"u8", 2},   {"s8", 3},
+                                                                  {"s32", 6},  {"s64", 7},  {"bool", 9},
+                                                                  {"f16", 10}, {"f64", 11}, {"bf16", 16}};
   for (const auto& [known, value] : kTypes)
     if (name == known) return value;
   return 0;

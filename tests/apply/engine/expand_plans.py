@@ -8,6 +8,9 @@ from onnx import helper, numpy_helper
 import numpy as np
 
 
+TYPES = {"f": np.float32, "floats": np.float32, "u8": np.uint8, "s8": np.int8, "s32": np.int32}
+
+
 def attribute(name, value):
     (kind, content), = value.items()
     if kind == "s":
@@ -34,8 +37,8 @@ def expanded(model):
             for i, number in enumerate(each["inputs"]):
                 if isinstance(number, dict):
                     name = f"{node.output[0]}.{at}.{i}"
-                    result.graph.initializer.append(
-                        numpy_helper.from_array(np.array(number["constant"]["f"], np.float32), name))
+                    (kind, elements), = number["constant"].items()
+                    result.graph.initializer.append(numpy_helper.from_array(np.array(elements, TYPES[kind]), name))
                     inputs.append(name)
                 else:
                     inputs.append("" if number < 0 else values[number])

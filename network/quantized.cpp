@@ -1,0 +1,590 @@
+#include "network/quantized.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "network/problems.h"
+
+namespace lehr {
+namespace {
+
+/// Scales and zero points of channels, at most.
+constexpr std::int64_t kMostChannels = 65536;
+/// What an epilogue does at most: no step of the vocabulary comes much oftener than once.
+constexpr std::size_t kMostEvents = 16;
+/// A bias whose scale is that of the sums may have it rounded once more.
+constexpr double kSameScale = 1e-5;
+
+/// What a graph says is not served: a clause.
+struct Refused {
+  std::string reason;
+};
+
+template <typename... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
+  throw Refused{fmt::format(text, std::forward<Args>(args)...)};
+}
+
+/// How whole numbers stand for reals: (whole - zero) scale.
+struct Coding {
+  OnnxType type = OnnxType::kU8;
+  std::vector<float> scales;  ///< one, or one for each channel
+  std::vector<std::int64_t> zeros;
+  std::int64_t axis = 1;  ///< of the channels
+
+  float scale() const { return scales[0]; }
+  std::int64_t zero() const { return zeros[0]; }
+  bool is_one() const { return scales.size() == 1 && zeros.size() == 1; }
+  bool is_symmetric() const {
+    return std::ranges::all_of(zeros, [](std::int64_t zero) { return zero == 0; });
+  }
+  friend bool operator==(const Coding&, const Coding&) = default;
+};
+
+struct Coded {
+  std::string_view value;  ///< of whole numbers
+  Coding coding;
+  std::optional<std::size_t> node;  ///< the DequantizeLinear
+};
+
+/// What is done to the sums, in order.
+struct Event {
+  enum class Kind { kStep, kBias, kResidual, kCode } kind = Kind::kStep;
+  EpilogueStep step = {};       ///< kStep: a function or a pool
+  std::string_view value = {};  ///< of the graph: the bias or the residual
+  Coding coding = {};           ///< kCode; of a bias or a residual where `is_coded`
+  bool is_coded = false;
+};
+
+DType dtype(const Coding& coding) {
+  return *dtype_of(coding.type);
+}
+
+bool is_8_bit(OnnxType type) {
+  return type == OnnxType::kU8 || type == OnnxType::kS8;
+}
+
+template <typename Element>
+PlaceConstant constant(DType type, const std::vector<Element>& elements) {
+  return {type,
+          {static_cast<std::int64_t>(elements.size())},
+          {reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(Element)}};
+}
+
+PlaceConstant zero_constant(const Coding& coding) {
+  return {dtype(coding), {1}, std::string(1, static_cast<char>(coding.zero()))};
+}
+
+PlaceConstant one_number(float value) {
+  return constant(DType::kF32, std::vector<float>{value});
+}
+
+/// Pools and functions that commute with a positive factor.
+bool is_free_of_scale(EpilogueOp op) {
+  return op == EpilogueOp::kRelu || op == EpilogueOp::kLeakyRelu || op == EpilogueOp::kMaxPool;
+}
+
+/// Reads scales and zero points.
+class Codings {
+ public:
+  explicit Codings(const OpenGraph& graph) : graph_(graph) {}
+
+  /// Of `value`, with the names of its scale and zero point; "" for no zero point.
+  Coding read(OnnxType type, std::string_view scale, std::string_view zero, std::int64_t axis) const {
+    Coding coding{type, {}, {0}, axis};
+    const OnnxTensor* const scales = graph_.shapes.of(scale).constant;
+    const auto numbers = scales ? floats_of(*scales, kMostChannels) : std::nullopt;
+    if (!numbers || numbers->empty()) refuse("the scale '{}' is no constant of f32 in the file", scale);
+    for (const float number : *numbers)
+      if (!std::isfinite(number) || number <= 0) refuse("the scale '{}' is not above 0", scale);
+    coding.scales = *numbers;
+    if (!zero.empty()) {
+      const OnnxTensor* const zeros = graph_.shapes.of(zero).constant;
+      const auto wholes = zeros ? wholes_of(*zeros, kMostChannels) : std::nullopt;
+      if (!wholes || wholes->empty()) refuse("the zero point '{}' is no constant in the file", zero);
+      coding.zeros = *wholes;
+    }
+    return coding;
+  }
+
+  /// What a QuantizeLinear or DequantizeLinear does; `value`: of whole numbers.
+  Coding of_node(const OnnxNode& node, std::string_view value) const {
+    if (node.whole("block_size", 0) != 0) refuse("it is quantized in blocks");
+    return read(graph_.shapes.of(value).type, node.input(1), node.input(2), node.whole("axis", 1));
+  }
+
+  /// What makes a value of f32 from whole numbers; nullopt: something else makes it.
+  std::optional<Coded> dequantized(std::string_view value) const {
+    const auto maker = graph_.makers.find(value);
+    if (maker == graph_.makers.end()) return std::nullopt;
+    const OnnxNode& node = graph_.model.nodes[maker->second];
+    if (node.op != "DequantizeLinear" || !node.domain.empty()) return std::nullopt;
+    return Coded{node.input(0), of_node(node, node.input(0)), maker->second};
+  }
+
+  /// Three inputs of an operator that has them: whole numbers, scale, zero point.
+  Coded of_inputs(const OnnxNode& node, std::size_t first, std::int64_t axis) const {
+    const std::string_view value = node.input(first);
+    return {
+        value, read(graph_.shapes.of(value).type, node.input(first + 1), node.input(first + 2), axis), {}};
+  }
+
+ private:
+  const OpenGraph& graph_;
+};
+
+/// A node of integers on its way to a workload.
+class QuantizedPlace {
+ public:
+  QuantizedPlace(const OpenGraph& graph, std::size_t node)
+      : graph_(graph), codings_(graph), main_(graph.model.nodes[node]) {
+    now_.nodes = {node};
+    now_.value = main_.outputs[0];
+  }
+
+  FoundPlace find() {
+    begin();
+    std::optional<FoundPlace> best = finished(now_);
+    while (now_.events.size() <= kMostEvents && advance())
+      if (auto found = finished(now_)) best = std::move(found);
+    if (!best) refuse("{}", why_not_);
+    return std::move(*best);
+  }
+
+  /// 0 where they are not known.
+  double flops() const { return channels_of() > 0 ? flops_of(workload_) : 0; }
+
+ private:
+  /// As far as the graph was followed.
+  struct State {
+    std::vector<std::size_t> nodes;
+    std::set<std::size_t> before;
+    std::vector<Event> events;
+    std::string_view value;
+    std::optional<Coding> coded;  ///< `value` is of whole numbers
+    bool is_new = true;           ///< something was done since the whole numbers became reals again
+  };
+
+  std::optional<Sizes> shape(std::string_view value) const { return whole_shape(graph_.shapes.of(value)); }
+
+  /// The problem, its operands, and what the operator itself does behind it.
+  void begin() {
+    const std::string_view op = main_.op;
+    const bool plain = op == "Conv" || op == "Gemm" || op == "MatMul";
+    x_ = plain ? operand(0) : codings_.of_inputs(main_, 0, 1);
+    w_ = plain ? operand(1) : codings_.of_inputs(main_, 3, op == "QLinearConv" ? 0 : -1);
+    if (op == "Conv" || op == "QLinearConv")
+      take(conv_problem(main_, shape(x_.value), shape(w_.value)));
+    else if (op == "Gemm" || op == "QGemm")
+      take(gemm_problem(main_, shape(x_.value), shape(w_.value)));
+    else
+      take(matmul_problem(shape(x_.value), shape(w_.value)));
+    if (op == "QGemm") w_.coding.axis = main_.whole("transB", 0) != 0 ? 0 : 1;
+    check_operands();
+    set_types();
+    const std::size_t bias = op == "QLinearConv" ? 8 : op == "QGemm" ? 6 : 2;
+    if (op != "MatMul" && op != "QLinearMatMul" && !main_.input(bias).empty())
+      take_bias(main_.input(bias), plain);
+    const std::size_t output = op == "QGemm" ? 7 : 6;
+    if (!plain && !main_.input(output).empty())
+      code(codings_.read(graph_.shapes.of(main_.outputs[0]).type, main_.input(output),
+                         main_.input(output + 1), 1));
+  }
+
+  Coded operand(std::size_t i) {
+    auto found = codings_.dequantized(main_.input(i));
+    if (!found) refuse("only one of its operands is quantized: the engine computes it in f32");
+    now_.before.insert(*found->node);
+    return std::move(*found);
+  }
+
+  template <typename Problem>
+  void take(const ProblemOr<Problem>& known) {
+    if (const auto* reason = std::get_if<std::string>(&known)) refuse("{}", *reason);
+    workload_.problem = std::get<Problem>(known);
+  }
+
+  void check_operands() const {
+    const bool conv = workload_.op() == Operator::kConv2d;
+    const char* const second = conv ? "filter" : "B";
+    if (!is_8_bit(x_.coding.type)) refuse("its first operand is quantized to {}", name_of(x_.coding.type));
+    if (!x_.coding.is_one()) refuse("its first operand has a scale for each channel");
+    if (w_.coding.type != OnnxType::kS8)
+      refuse("its {} is quantized to {}: families take s8", second, name_of(w_.coding.type));
+    if (!w_.coding.is_symmetric()) refuse("its {} has a zero point that is not 0", second);
+    const bool is_fixed = graph_.shapes.of(w_.value).constant != nullptr;
+    if (conv && !is_fixed) refuse("its filter is no constant of the file");
+    if (w_.coding.scales.size() == 1) return;
+    const auto channels = static_cast<std::size_t>(channels_of());
+    const std::int64_t rank = static_cast<std::int64_t>(shape(w_.value)->size());
+    const std::int64_t axis = w_.coding.axis < 0 ? w_.coding.axis + rank : w_.coding.axis;
+    const std::int64_t wanted =
+        conv || (main_.op != "MatMul" && main_.op != "QLinearMatMul" && main_.whole("transB", 0) != 0)
+            ? 0
+            : rank - 1;
+    if (w_.coding.scales.size() != channels || axis != wanted)
+      refuse("its {} has other scales than one for each channel", second);
+  }
+
+  std::int64_t channels_of() const {
+    return workload_.op() == Operator::kConv2d ? workload_.conv2d().k : workload_.gemm().n;
+  }
+
+  void set_types() {
+    const ZeroPoint zero = x_.coding.zero() == 0 ? ZeroPoint::kNone : ZeroPoint::kInput;
+    if (workload_.op() == Operator::kConv2d) {
+      Conv2d& conv = workload_.conv2d();
+      conv.input = dtype(x_.coding), conv.filter = DType::kS8, conv.accum = DType::kS32, conv.zero = zero;
+      return;
+    }
+    Gemm& gemm = workload_.gemm();
+    if (gemm.alpha != 1) refuse("its product is scaled");
+    gemm.a.type = dtype(x_.coding), gemm.b.type = DType::kS8, gemm.accum = DType::kS32, gemm.zero = zero;
+    gemm.b.constant = graph_.shapes.of(w_.value).constant != nullptr;
+  }
+
+  /// Of whole numbers in the unit of the sums it joins these; else it is one of f32 behind them.
+  void take_bias(std::string_view name, bool plain) {
+    const auto sizes = shape(name);
+    if (!sizes || !is_per_channel(*sizes, channels_of(), 1)) refuse("its bias is not one for each channel");
+    if (plain && main_.number("beta", 1) != 1) refuse("its C is scaled");
+    if (!plain) {
+      if (graph_.shapes.of(name).type != OnnxType::kS32) refuse("its bias is not of s32");
+      bias_ = name;
+      return;
+    }
+    const auto coded = codings_.dequantized(name);
+    if (coded) now_.before.insert(*coded->node);
+    if (coded && coded->coding.type == OnnxType::kS32 && coded->coding.is_symmetric() &&
+        has_unit_of_sums(coded->coding))
+      bias_ = coded->value;
+    else if (!add_bias(name, coded))
+      refuse("its bias is no constant of the file");
+  }
+
+  bool has_unit_of_sums(const Coding& bias) const {
+    for (std::size_t i = 0; i < std::max(bias.scales.size(), w_.coding.scales.size()); ++i) {
+      const auto of = [&](const std::vector<float>& scales) {
+        return static_cast<double>(scales[scales.size() == 1 ? 0 : std::min(i, scales.size() - 1)]);
+      };
+      const double unit = static_cast<double>(x_.coding.scale()) * of(w_.coding.scales);
+      if (std::abs(of(bias.scales) - unit) > kSameScale * unit) return false;
+    }
+    return true;
+  }
+
+  /// A constant for each channel, in f32; false where it is none.
+  bool add_bias(std::string_view value, const std::optional<Coded>& coded) {
+    const OnnxTensor* const tensor = graph_.shapes.of(coded ? coded->value : value).constant;
+    if (tensor == nullptr || element_count(*tensor) > kMostChannels) return false;
+    if (!(coded ? wholes_of(*tensor, kMostChannels).has_value()
+                : floats_of(*tensor, kMostChannels).has_value()))
+      return false;
+    if (coded &&
+        (!coded->coding.is_one() && coded->coding.scales.size() != static_cast<std::size_t>(channels_of())))
+      return false;
+    Event event{Event::Kind::kBias, {}, coded ? coded->value : value, {}, coded.has_value()};
+    if (coded) event.coding = coded->coding;
+    now_.events.push_back(std::move(event));
+    return true;
+  }
+
+  void code(const Coding& coding) {
+    if (!is_8_bit(coding.type)) refuse("its output is quantized to {}", name_of(coding.type));
+    if (!coding.is_one()) refuse("its output has a scale for each channel");
+    std::vector<Event>& events = now_.events;
+    // The greatest of whole numbers is the whole number of the greatest.
+    if (events.size() >= 2 && events.back().step.op == EpilogueOp::kMaxPool &&
+        events.back().kind == Event::Kind::kStep && events[events.size() - 2].kind == Event::Kind::kCode &&
+        events[events.size() - 2].coding == coding)
+      events.erase(events.end() - 2);
+    events.push_back({Event::Kind::kCode, {}, {}, coding, true});
+    now_.coded = coding;
+  }
+
+  std::optional<std::size_t> only_reader() const {
+    const auto readers = graph_.readers.find(now_.value);
+    if (readers == graph_.readers.end() || readers->second.size() != 1) return std::nullopt;
+    const std::size_t reader = readers->second[0];
+    if (reader >= graph_.model.nodes.size() || graph_.taken[reader]) return std::nullopt;
+    return reader;
+  }
+
+  /// One node more, or several that are a function; false where none can be taken.
+  bool advance() {
+    const auto reader = only_reader();
+    if (!reader) return false;
+    const OnnxNode& node = graph_.model.nodes[*reader];
+    if (node.outputs.empty() || node.outputs[0].empty()) return false;
+    try {
+      if (now_.coded) return take_of_wholes(node, *reader);
+      return take_quantize(node, *reader) || take_sum(node, *reader) || take_pool(node, *reader) ||
+             take_function();
+    } catch (const Refused&) {
+      return false;  // what is found so far stands
+    }
+  }
+
+  void go_on(std::vector<std::size_t> nodes, std::string_view value) {
+    now_.nodes.insert(now_.nodes.end(), nodes.begin(), nodes.end());
+    now_.value = value;
+    now_.is_new = true;
+  }
+
+  bool take_of_wholes(const OnnxNode& node, std::size_t at) {
+    if (node.op == "DequantizeLinear" && node.domain.empty()) {
+      if (node.input(0) != now_.value || !(codings_.of_node(node, now_.value) == *now_.coded)) return false;
+      go_on({at}, node.outputs[0]);
+      now_.coded.reset();
+      now_.is_new = false;
+      return true;
+    }
+    if (node.op == "MaxPool") {
+      const Coding coding = *now_.coded;
+      if (!take_pool(node, at)) return false;
+      code(coding);
+      return true;
+    }
+    if (node.op != "QLinearAdd" || node.domain != "com.microsoft") return false;
+    const bool first = node.input(0) == now_.value;
+    if (!(codings_.of_inputs(node, first ? 0 : 3, 1).coding == *now_.coded)) return false;
+    if (!add_residual(codings_.of_inputs(node, first ? 3 : 0, 1))) return false;
+    go_on({at}, node.outputs[0]);
+    code(codings_.read(graph_.shapes.of(node.outputs[0]).type, node.input(6), node.input(7), 1));
+    return true;
+  }
+
+  bool take_quantize(const OnnxNode& node, std::size_t at) {
+    if (node.op != "QuantizeLinear" || !node.domain.empty() || node.input(0) != now_.value || !now_.is_new)
+      return false;
+    code(codings_.of_node(node, node.outputs[0]));
+    go_on({at}, node.outputs[0]);
+    return true;
+  }
+
+  bool add_residual(const Coded& other) {
+    const auto own = shape(now_.value), added = shape(other.value);
+    if (!own || !added || *own != *added || !other.coding.is_one() || !is_8_bit(other.coding.type))
+      return false;
+    now_.events.push_back({Event::Kind::kResidual, {}, other.value, other.coding, true});
+    return true;
+  }
+
+  bool take_sum(const OnnxNode& node, std::size_t at) {
+    if ((node.op != "Add" && node.op != "Sum") || !node.domain.empty() || node.inputs.size() != 2 ||
+        node.input(0) == node.input(1))
+      return false;
+    const std::string_view other = node.input(node.input(0) == now_.value ? 1 : 0);
+    const auto own = shape(now_.value), added = shape(other);
+    if (!own || !added) return false;
+    const auto coded = codings_.dequantized(other);
+    if (added->size() <= own->size() &&
+        is_per_channel(*added, channels_of(), channel_axis(workload_, own->size()))) {
+      if (!add_bias(other, coded)) return false;
+    } else if (coded) {
+      if (!add_residual(*coded)) return false;
+    } else {
+      if (*own != *added || graph_.shapes.of(other).type != OnnxType::kF32) return false;
+      now_.events.push_back({Event::Kind::kResidual, {}, other, {}, false});
+    }
+    if (coded) now_.before.insert(*coded->node);
+    go_on({at}, node.outputs[0]);
+    return true;
+  }
+
+  bool take_pool(const OnnxNode& node, std::size_t at) {
+    if (workload_.op() != Operator::kConv2d) return false;
+    const auto step = pool_step(node, shape(now_.value), shape(node.outputs[0]));
+    if (!step) return false;
+    now_.events.push_back({Event::Kind::kStep, *step, {}, {}, false});
+    go_on({at}, node.outputs[0]);
+    return true;
+  }
+
+  bool take_function() {
+    const auto found = function_of_value(graph_.model, graph_.shapes, graph_.readers, now_.value);
+    if (!found ||
+        std::ranges::any_of(found->nodes, [&](std::size_t node) { return bool(graph_.taken[node]); }))
+      return false;
+    now_.events.push_back({Event::Kind::kStep, found->step, {}, {}, false});
+    go_on(found->nodes, found->output);
+    return true;
+  }
+
+  /// The place that ends here; nullopt where the workload's epilogue cannot say it, or no family serves its
+  /// pool.
+  std::optional<FoundPlace> finished(const State& state) {
+    if (!state.coded && !state.is_new) return std::nullopt;
+    try {
+      FoundPlace found{workload_, {}};
+      found.place.nodes = state.nodes;
+      found.place.before.assign(state.before.begin(), state.before.end());
+      found.place.output = state.value;
+      found.place.inputs = {x_.value, w_.value};
+      if (x_.coding.zero() != 0) add(found, zero_constant(x_.coding));
+      add_steps(state, found);
+      const DType output = state.coded ? dtype(*state.coded) : DType::kF32;
+      if (workload_.op() == Operator::kConv2d)
+        found.workload.conv2d().output = output;
+      else
+        found.workload.gemm().c.type = output;
+      parse_epilogue(to_text(found.workload.epilogue));
+      validate(found.workload);
+      const bool pooled = shrinking_step(found.workload.epilogue) != nullptr;
+      if (pooled && graph_.is_served && !graph_.is_served(found.workload)) return std::nullopt;
+      return found;
+    } catch (const Error& error) {
+      why_not_ = error.what();
+      return std::nullopt;
+    }
+  }
+
+  static void add(FoundPlace& found, PlaceConstant constant) {
+    found.place.made.emplace(found.place.inputs.size(), std::move(constant));
+    found.place.inputs.push_back({});
+  }
+  static void add(FoundPlace& found, EpilogueStep step) { found.workload.epilogue.steps.push_back(step); }
+
+  /// A value in f32 stands for so much of the reals: that of the next whole numbers, where nothing in between
+  /// has a scale of its own.
+  static float unit_of(std::span<const Event> events) {
+    for (const Event& event : events) {
+      if (event.kind == Event::Kind::kCode) return event.coding.scale();
+      if (event.kind == Event::Kind::kStep && !is_free_of_scale(event.step.op)) return 1;
+      if (event.kind == Event::Kind::kResidual && !event.is_coded) return 1;
+    }
+    return 1;
+  }
+
+  void add_steps(const State& state, FoundPlace& found) const {
+    std::span<const Event> left = state.events;
+    float unit = unit_of(left);
+    if (!bias_.empty()) {
+      add(found, EpilogueStep{.op = EpilogueOp::kBias});
+      found.place.inputs.push_back(bias_);
+    }
+    add(found, EpilogueStep{.op = EpilogueOp::kDequant});
+    add(found, constant(DType::kF32, sum_scales(unit)));
+    for (; !left.empty(); left = left.subspan(1)) {
+      const Event& event = left.front();
+      switch (event.kind) {
+        case Event::Kind::kStep:
+          add(found, event.step);
+          break;
+        case Event::Kind::kBias:
+          add(found, EpilogueStep{.op = EpilogueOp::kBias});
+          add(found, constant(DType::kF32, bias_elements(event, unit)));
+          break;
+        case Event::Kind::kResidual:
+          add_residual(found, event, unit);
+          break;
+        case Event::Kind::kCode:
+          unit = add_code(found, event.coding, unit, left.subspan(1));
+      }
+    }
+  }
+
+  /// In the order of an engine that multiplies by them: x_scale w_scale / y_scale, each rounded.
+  std::vector<float> sum_scales(float unit) const {
+    std::vector<float> scales;
+    for (std::int64_t i = 0; i < channels_of(); ++i) {
+      const auto& all = w_.coding.scales;
+      scales.push_back(x_.coding.scale() * all[all.size() == 1 ? 0 : static_cast<std::size_t>(i)] / unit);
+    }
+    return scales;
+  }
+
+  std::vector<float> bias_elements(const Event& event, float unit) const {
+    const OnnxTensor& tensor = *graph_.shapes.of(event.value).constant;
+    if (!event.is_coded) {
+      std::vector<float> elements = *floats_of(tensor, kMostChannels);
+      for (float& element : elements) element /= unit;
+      return elements;
+    }
+    std::vector<float> elements;
+    const auto wholes = *wholes_of(tensor, kMostChannels);
+    const Coding& coding = event.coding;
+    for (std::size_t i = 0; i < wholes.size(); ++i) {
+      const std::int64_t zero = coding.zeros[coding.zeros.size() == 1 ? 0 : i];
+      elements.push_back(static_cast<float>(wholes[i] - zero) *
+                         coding.scales[coding.scales.size() == 1 ? 0 : i] / unit);
+    }
+    return elements;
+  }
+
+  static void add_residual(FoundPlace& found, const Event& event, float unit) {
+    if (!event.is_coded) {
+      add(found, EpilogueStep{.op = EpilogueOp::kResidual});
+      found.place.inputs.push_back(event.value);
+      return;
+    }
+    add(found, EpilogueStep{.op = EpilogueOp::kQuantizedResidual, .type = dtype(event.coding)});
+    found.place.inputs.push_back(event.value);
+    add(found, one_number(event.coding.scale() / unit));
+    add(found, zero_constant(event.coding));
+  }
+
+  /// The unit of what comes behind it.
+  static float add_code(FoundPlace& found, const Coding& coding, float unit, std::span<const Event> behind) {
+    const float scale = unit == coding.scale() ? 1 : unit / coding.scale();
+    if (behind.empty()) {
+      add(found, EpilogueStep{.op = EpilogueOp::kQuant});
+      add(found, one_number(scale));
+      add(found, zero_constant(coding));
+      return unit;
+    }
+    const float next = unit_of(behind);
+    const bool has_sign = coding.type == OnnxType::kS8;
+    add(found, EpilogueStep{.op = EpilogueOp::kFakeQuant,
+                            .numbers = {has_sign ? -128.0F : 0.0F, has_sign ? 127.0F : 255.0F}});
+    add(found, one_number(scale));
+    add(found, one_number(static_cast<float>(coding.zero())));
+    add(found, one_number(coding.scale() / next));
+    return next;
+  }
+
+  const OpenGraph& graph_;
+  const Codings codings_;
+  const OnnxNode& main_;
+  Workload workload_;  ///< without its epilogue and the type of its output
+  Coded x_, w_;
+  std::string_view bias_;  ///< of s32
+  State now_;
+  std::string why_not_ = "its epilogue cannot be told";
+};
+
+bool is_one_of(std::string_view op, std::initializer_list<std::string_view> ops) {
+  return std::ranges::find(ops, op) != ops.end();
+}
+
+}  // namespace
+
+bool is_quantized(const OpenGraph& graph, const OnnxNode& node) {
+  if (is_one_of(node.op, {"QLinearConv", "QLinearMatMul"}) && node.domain.empty()) return true;
+  if (node.op == "QGemm" && node.domain == "com.microsoft") return true;
+  if (!is_one_of(node.op, {"Conv", "Gemm", "MatMul"}) || !node.domain.empty()) return false;
+  return std::ranges::any_of(node.inputs, [&](std::string_view input) {
+    const auto maker = graph.makers.find(input);
+    return maker != graph.makers.end() && graph.model.nodes[maker->second].op == "DequantizeLinear";
+  });
+}
+
+std::optional<std::variant<FoundPlace, Gap>> quantized_place(const OpenGraph& graph, std::size_t node) {
+  if (!is_quantized(graph, graph.model.nodes[node])) return std::nullopt;
+  QuantizedPlace place(graph, node);
+  try {
+    return place.find();
+  } catch (const Refused& refused) {
+    return Gap{refused.reason, place.flops()};
+  }
+}
+
+}  // namespace lehr

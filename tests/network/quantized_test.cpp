@@ -1,0 +1,266 @@
+// Graphs of whole numbers that stand for reals, and the workloads that are found in them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "graph_text.h"
+#include "network/places.h"
+
+namespace lehr::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+// x and r are coded as (whole - 3) 0.5 and (whole - 7) 0.25, the filter with 0.125 or with a scale for each
+// channel, c as whole 2, y as (whole - 9) 4; z is 0.
+constexpr const char* kTensors = R"(
+  input x u8 1x8x14x14
+  input r u8 1x8x14x14
+  input f f32 1x8x14x14
+  input a u8 4x16
+  constant w s8 8x8x3x3
+  constant wu u8 8x8x3x3
+  constant b s32 8 = 1 2 3 4 5 6 7 8
+  constant fb f32 8 = 1 2 3 4 5 6 7 8
+  constant m s8 16x8
+  constant xs f32 - = 0.5
+  constant xz u8 - = 3
+  constant rs f32 - = 0.25
+  constant rz u8 - = 7
+  constant ws f32 - = 0.125
+  constant ws8 f32 8 = 0.125 0.25 0.5 1 2 4 8 16
+  constant wz s8 - = 0
+  constant wz8 s8 8 = 0 0 0 0 0 0 0 0
+  constant wz1 s8 - = 1
+  constant bs f32 - = 0.0625
+  constant bz s32 - = 0
+  constant cs f32 - = 2
+  constant cz u8 - = 0
+  constant ys f32 - = 4
+  constant yz u8 - = 9
+  constant sz s8 - = 5
+  constant z u8 - = 0
+)";
+
+/// The graph's only place, which ends in y.
+struct Place {
+  OnnxModel model;
+  NetworkPlaces places;
+
+  explicit Place(const std::string& nodes)
+      : model(onnx_model(kTensors + nodes)), places(places_of(model, infer_shapes(model, {}))) {
+    if (places.workloads.empty()) return;
+    EXPECT_THAT(places.workloads, SizeIs(1));
+    EXPECT_EQ(place().inputs.size() + 1, tensors_of(workload()).size()) << nodes;
+  }
+  const NetworkPlace& place() const { return places.workloads.at(0).places.at(0); }
+  const Workload& workload() const { return places.workloads.at(0).workload; }
+
+  /// The input of a name as text: a value of the graph, or the elements that are made.
+  std::string of(const std::string& name) const {
+    std::size_t i = 0;
+    for (const TensorSpec& tensor : tensors_of(workload())) {
+      if (tensor.is_output()) continue;
+      if (tensor.name == name) return shown(i, tensor);
+      ++i;
+    }
+    return "none";
+  }
+
+  /// "EPILOGUE -> OUTPUT OF THE PLACE", or the reason of the only gap.
+  std::string text() const {
+    if (places.workloads.empty()) return places.gaps.empty() ? "nothing" : places.gaps[0].reason;
+    return fmt::format("{} -> {}", to_text(workload().epilogue), place().output);
+  }
+
+ private:
+  std::string shown(std::size_t i, const TensorSpec& tensor) const {
+    const auto made = place().made.find(i);
+    if (made == place().made.end()) return std::string(place().inputs[i]);
+    EXPECT_EQ(made->second.type, tensor.type) << tensor.name;
+    EXPECT_EQ(made->second.bytes.size(), static_cast<std::size_t>(tensor.elements * size_of(tensor.type)))
+        << tensor.name;
+    std::vector<float> values(made->second.bytes.size() / static_cast<std::size_t>(size_of(tensor.type)));
+    for (std::size_t at = 0; at < values.size(); ++at)
+      if (tensor.type == DType::kF32)
+        std::memcpy(&values[at], made->second.bytes.data() + 4 * at, 4);
+      else if (tensor.type == DType::kU8)
+        values[at] = static_cast<unsigned char>(made->second.bytes[at]);
+      else
+        values[at] = static_cast<signed char>(made->second.bytes[at]);
+    return fmt::format("{}", fmt::join(values, " "));
+  }
+};
+
+constexpr const char* kConv = R"(
+  dx = DequantizeLinear(x, xs, xz)
+  dw = DequantizeLinear(w, ws, wz)
+  db = DequantizeLinear(b, bs, bz)
+  c = Conv(dx, dw, db) pads=1,1,1,1
+)";
+
+TEST(Quantized, AConvolutionBetweenDequantizeAndQuantizeIsOneOfWholeNumbers) {
+  const Place it(std::string(kConv) + "y = QuantizeLinear(c, ys, yz)");
+  EXPECT_EQ(
+      to_text(it.workload()),
+      "conv2d n=1 h=14 w=14 c=8 k=8 r=3 s=3 stride=1x1 pad=1x1x1x1 dilation=1x1 groups=1 layout=nchw x=u8 "
+      "f=s8 y=u8 accum=s32 epilogue=bias+dequant+quant zero=input");
+  EXPECT_EQ(it.of("x"), "x");
+  EXPECT_EQ(it.of("x_zero"), "3");
+  EXPECT_EQ(it.of("bias"), "b");
+  // x_scale w_scale / y_scale, as QLinearConv has it
+  EXPECT_THAT(it.of("dequant_scale"), ::testing::StartsWith("0.015625 0.015625"));
+  EXPECT_EQ(it.of("quant_scale"), "1");
+  EXPECT_EQ(it.of("quant_zero"), "9");
+  EXPECT_EQ(it.place().nodes, (std::vector<std::size_t>{3, 4}));
+  EXPECT_EQ(it.place().before, (std::vector<std::size_t>{0, 1, 2}));
+}
+
+TEST(Quantized, OperatorsOfWholeNumbersAreTheSameWorkloads) {
+  const Place pair(std::string(kConv) + "y = QuantizeLinear(c, ys, yz)");
+  const Place one("y = QLinearConv(x, xs, xz, w, ws, wz, ys, yz, b) pads=1,1,1,1");
+  EXPECT_EQ(to_text(one.workload()), to_text(pair.workload()));
+  EXPECT_EQ(one.of("dequant_scale"), pair.of("dequant_scale"));
+  EXPECT_EQ(Place("y = QLinearMatMul(a, xs, xz, m, ws, wz, ys, yz)").text(), "dequant+quant -> y");
+  EXPECT_EQ(to_text(Place("y = QLinearMatMul(a, xs, z, m, ws8, wz8, ys, yz)").workload()),
+            "gemm m=4 n=8 k=16 batch=1 a=u8:row b=s8:row:constant c=u8:row accum=s32 epilogue=dequant+quant");
+}
+
+TEST(Quantized, EachChannelMayHaveAScale) {
+  const Place it(R"(
+    dx = DequantizeLinear(x, xs, xz)
+    dw = DequantizeLinear(w, ws8, wz8) axis=0
+    c = Conv(dx, dw) pads=1,1,1,1
+    y = QuantizeLinear(c, ys, yz)
+  )");
+  EXPECT_EQ(it.text(), "dequant+quant -> y");
+  EXPECT_EQ(it.of("dequant_scale"), "0.015625 0.03125 0.0625 0.125 0.25 0.5 1 2");
+}
+
+TEST(Quantized, WithoutQuantizeLinearTheOutputIsF32) {
+  const Place it(std::string(kConv) + "y = Relu(c)");
+  EXPECT_EQ(it.text(), "bias+dequant+relu -> y");
+  EXPECT_THAT(it.of("dequant_scale"), ::testing::StartsWith("0.0625 "));
+  EXPECT_THAT(to_text(it.workload()), HasSubstr("y=f32"));
+}
+
+TEST(Quantized, FunctionsStandBetweenTheScales) {
+  EXPECT_EQ(Place(std::string(kConv) + "d = Relu(c)\n y = QuantizeLinear(d, ys, yz)").text(),
+            "bias+dequant+relu+quant -> y");
+  // One that a factor changes is computed of the reals.
+  const Place it(std::string(kConv) + "t = Sigmoid(c)\n d = Mul(c, t)\n y = QuantizeLinear(d, ys, yz)");
+  EXPECT_EQ(it.text(), "bias+dequant+silu+quant -> y");
+  EXPECT_THAT(it.of("dequant_scale"), ::testing::StartsWith("0.0625 "));
+  EXPECT_EQ(it.of("quant_scale"), "0.25");
+}
+
+TEST(Quantized, ARoundingInTheMiddleIsKept) {
+  const Place it(std::string(kConv) + R"(
+    q = QuantizeLinear(c, cs, cz)
+    d = DequantizeLinear(q, cs, cz)
+    dr = DequantizeLinear(r, rs, rz)
+    e = Add(d, dr)
+    g = Relu(e)
+    y = QuantizeLinear(g, ys, yz)
+  )");
+  EXPECT_EQ(it.text(), "bias+dequant+fake_quant(0,255)+residual(u8)+relu+quant -> y");
+  EXPECT_THAT(it.of("dequant_scale"), ::testing::StartsWith("0.03125 "));  // in units of 2
+  EXPECT_EQ(it.of("fake_scale"), "1");
+  EXPECT_EQ(it.of("fake_zero"), "0");
+  EXPECT_EQ(it.of("fake_step"), "0.5");  // then in units of 4
+  EXPECT_EQ(it.of("residual"), "r");
+  EXPECT_EQ(it.of("residual_scale"), "0.0625");
+  EXPECT_EQ(it.of("residual_zero"), "7");
+  EXPECT_EQ(it.of("quant_scale"), "1");
+  const Place operators(R"(
+    q = QLinearConv(x, xs, xz, w, ws, wz, cs, cz, b) pads=1,1,1,1
+    y = com.microsoft::QLinearAdd(r, rs, rz, q, cs, cz, ys, yz)
+  )");
+  EXPECT_EQ(operators.text(), "bias+dequant+fake_quant(0,255)+residual(u8)+quant -> y");
+  EXPECT_EQ(operators.of("residual_scale"), "0.0625");
+}
+
+TEST(Quantized, APlaceEndsWhereItsEpilogueDoes) {
+  // A residual twice: the second sum is another node's.
+  EXPECT_EQ(Place(std::string(kConv) + R"(
+    q = QuantizeLinear(c, cs, cz)
+    d = DequantizeLinear(q, cs, cz)
+    dr = DequantizeLinear(r, rs, rz)
+    e = Add(d, dr)
+    s = QuantizeLinear(e, ys, yz)
+    t = DequantizeLinear(s, ys, yz)
+    u = Add(t, dr)
+    y = QuantizeLinear(u, ys, yz)
+  )")
+                .text(),
+            "bias+dequant+fake_quant(0,255)+residual(u8)+quant -> s");
+  // What is read by others, too, is made.
+  EXPECT_EQ(Place(std::string(kConv) + R"(
+    q = QuantizeLinear(c, cs, cz)
+    d = DequantizeLinear(q, cs, cz)
+    y = Relu(d)
+    v = Softmax(d)
+  )")
+                .text(),
+            "bias+dequant+quant -> q");
+}
+
+TEST(Quantized, ThePoolOfWholeNumbersIsThatOfTheReals) {
+  const Place it(std::string(kConv) + R"(
+    q = QuantizeLinear(c, ys, yz)
+    d = DequantizeLinear(q, ys, yz)
+    p = MaxPool(d) kernel_shape=2,2 strides=2,2
+    y = QuantizeLinear(p, ys, yz)
+  )");
+  EXPECT_EQ(it.text(), "bias+dequant+maxpool(2)+quant -> y");
+  const Place operators(R"(
+    q = QLinearConv(x, xs, xz, w, ws, wz, ys, yz, b) pads=1,1,1,1
+    y = MaxPool(q) kernel_shape=2,2 strides=2,2
+  )");
+  EXPECT_EQ(operators.text(), "bias+dequant+maxpool(2)+quant -> y");
+}
+
+TEST(Quantized, ABiasInOtherUnitsIsAddedToTheReals) {
+  const Place it(R"(
+    dx = DequantizeLinear(x, xs, xz)
+    dw = DequantizeLinear(w, ws, wz)
+    c = Conv(dx, dw, fb) pads=1,1,1,1
+    y = QuantizeLinear(c, ys, yz)
+  )");
+  EXPECT_EQ(it.text(), "dequant+bias+quant -> y");
+  EXPECT_EQ(it.of("bias"), "0.25 0.5 0.75 1 1.25 1.5 1.75 2");
+  const Place product(R"(
+    da = DequantizeLinear(a, xs, xz)
+    dm = DequantizeLinear(m, ws, wz)
+    p = MatMul(da, dm)
+    q = QuantizeLinear(p, cs, cz)
+    d = DequantizeLinear(q, cs, cz)
+    s = Add(d, fb)
+    y = QuantizeLinear(s, ys, yz)
+  )");
+  EXPECT_EQ(product.text(), "dequant+fake_quant(0,255)+bias+quant -> y");
+  EXPECT_EQ(product.of("fake_step"), "0.5");
+}
+
+TEST(Quantized, WhatIsNotServedSaysWhy) {
+  const auto conv = [](const std::string& filter) {
+    return Place("dx = DequantizeLinear(x, xs, xz)\n" + filter + "y = Conv(dx, dw)").text();
+  };
+  EXPECT_EQ(conv("dw = DequantizeLinear(wu, ws, cz)\n"), "its filter is quantized to u8: families take s8");
+  EXPECT_EQ(conv("dw = DequantizeLinear(w, ws, wz1)\n"), "its filter has a zero point that is not 0");
+  EXPECT_EQ(conv("dw = DequantizeLinear(w, ws8, wz8) axis=1\n"),
+            "its filter has other scales than one for each channel");
+  EXPECT_EQ(conv("dw = Identity(f)\n"),
+            "only one of its operands is quantized: the engine computes it in f32");
+  EXPECT_EQ(Place("y = ConvInteger(x, w)").text(),
+            "its operands are quantized at run time, which has no workload");
+  EXPECT_EQ(Place("s = Abs(xs)\n dx = DequantizeLinear(x, s, xz)\n y = Conv(dx, f)").text(),
+            "the scale 's' is no constant of f32 in the file");
+}
+
+}  // namespace
+}  // namespace lehr::testing
