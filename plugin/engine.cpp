@@ -36,6 +36,19 @@ bool shape_of(const OrtApi* api, const OrtValue* tensor, Shape& shape, lehr_erro
   return is_read;
 }
 
+bool input_type(const OrtApi* api, const OrtKernelInfo* info, std::size_t input, OrtElementType& type,
+                lehr_error& error) {
+  type = OrtElementType::kUndefined;
+  OrtTypeInfo* told = nullptr;
+  const OrtTensorTypeAndShapeInfo* tensor = nullptr;
+  if (!succeeded(api, ort::KernelInfo_GetInputTypeInfo(api, info, input, &told), error)) return false;
+  const bool is_told =
+      succeeded(api, ort::CastTypeInfoToTensorInfo(api, told, &tensor), error) &&
+      (tensor == nullptr || succeeded(api, ort::GetTensorElementType(api, tensor, &type), error));
+  ort::ReleaseTypeInfo(api, told);
+  return is_told;
+}
+
 void* data_of(const OrtApi* api, const OrtValue* tensor, lehr_error& error) {
   void* data = nullptr;
   return succeeded(api, ort::GetTensorMutableData(api, const_cast<OrtValue*>(tensor), &data), error)

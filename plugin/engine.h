@@ -23,6 +23,9 @@ inline lehr_error no_error() {
 
 /// False with a sentence, also for a tensor of more dimensions than are served.
 bool shape_of(const OrtApi* api, const OrtValue* tensor, Shape& shape, lehr_error& error);
+/// Of an input as the model has it; kUndefined where it is no tensor. False with a sentence.
+bool input_type(const OrtApi* api, const OrtKernelInfo* info, std::size_t input, OrtElementType& type,
+                lehr_error& error);
 /// nullptr with a sentence.
 void* data_of(const OrtApi* api, const OrtValue* tensor, lehr_error& error);
 

@@ -34,23 +34,15 @@ bool EngineNodes::create_all(const OrtKernelInfo* info, lehr_error& error) {
   return created;
 }
 
-// A single number has no dimensions. The memory is the plan's.
-bool EngineNodes::create_constant(const PlanValue& value, const OrtMemoryInfo* memory, lehr_error& error) {
-  const bool is_whole = value.type == OrtOpAttrType::kInt || value.type == OrtOpAttrType::kInts;
-  const bool is_list = value.type == OrtOpAttrType::kInts || value.type == OrtOpAttrType::kFloats;
-  if (value.type == OrtOpAttrType::kString || value.count == 0) {
-    runtime::fail(&error, LEHR_BAD_ARGUMENT, "a constant of the plan is no number");
-    return false;
-  }
-  const void* const data = is_whole ? static_cast<const void*>(plan_->ints.data() + value.first)
-                                    : plan_->floats.data() + value.first;
-  const std::size_t bytes = value.count * (is_whole ? sizeof(std::int64_t) : sizeof(float));
+// The memory is the plan's.
+bool EngineNodes::create_constant(const PlanConstant& value, const OrtMemoryInfo* memory, lehr_error& error) {
   const std::int64_t count = value.count;
   OrtValue* constant = nullptr;
   if (!succeeded(api_,
                  ort::CreateTensorWithDataAsOrtValue(
-                     api_, memory, const_cast<void*>(data), bytes, &count, is_list ? 1 : 0,
-                     is_whole ? OrtElementType::kInt64 : OrtElementType::kFloat, &constant),
+                     api_, memory, const_cast<std::uint64_t*>(plan_->words.data() + value.first),
+                     value.count * static_cast<std::size_t>(bytes_of(value.type)), &count,
+                     value.is_list ? 1 : 0, value.type, &constant),
                  error))
     return false;
   if (constants_.add(constant)) return true;
@@ -155,7 +147,7 @@ bool EngineNodes::run(const OrtKernelContext* context, const OrtValue* const* in
     const Shape& shape = shapes[input_count + j];
     if (j < last && !succeeded(api_,
                                ort::CreateTensorAsOrtValue(api_, allocator.get(), shape.dims, shape.rank,
-                                                           OrtElementType::kFloat, &made.values[j]),
+                                                           node.makes, &made.values[j]),
                                error))
       return false;
     OrtValue* const computed = j == last ? output : made.values[j];

@@ -23,7 +23,7 @@ class EngineNodes {
 
  private:
   bool create_all(const OrtKernelInfo* info, lehr_error& error);
-  bool create_constant(const PlanValue& value, const OrtMemoryInfo* memory, lehr_error& error);
+  bool create_constant(const PlanConstant& value, const OrtMemoryInfo* memory, lehr_error& error);
   OrtOp* create_one(const OrtKernelInfo* info, const PlanNode& node, lehr_error& error) const;
   bool create_attributes(const PlanNode& node, Array<OrtOpAttr*>& attributes, lehr_error& error) const;
   OrtOp* create_version(const OrtKernelInfo* info, const PlanNode& node, const Array<OrtOpAttr*>& attributes,

@@ -52,7 +52,7 @@ Fused::~Fused() = default;
 
 OrtStatus* Fused::create(const OrtKernelInfo* info) {
   lehr_error error = no_error();
-  if (!read(info, error) || !take_constants(info, error))
+  if (!read(info, error) || !check_types(info, error) || !take_constants(info, error))
     return failed(api_, name_.size() > 0 ? name_.data() : "", error);
   nodes_.create(api_, info, plan_);
   variants_.begin(plan_);
@@ -78,10 +78,10 @@ bool Fused::read(const OrtKernelInfo* info, lehr_error& error) {
   std::int64_t version = 0, threads = 0;
   if (!succeeded(api_, ort::KernelInfoGetAttribute_int64(api_, info, "version", &version), error))
     return false;
-  if (version != 1) {
+  if (version != 1 && version != 2) {
     runtime::fail(
         &error, LEHR_BAD_ARGUMENT,
-        "it is of version %lld, and this plug-in knows 1: take that of the lehr that wrote the model",
+        "it is of version %lld, and this plug-in knows 1 and 2: take that of the lehr that wrote the model",
         static_cast<long long>(version));
     return false;
   }
@@ -104,6 +104,23 @@ bool Fused::read(const OrtKernelInfo* info, lehr_error& error) {
   runtime::fail(&error, LEHR_BAD_ARGUMENT, "it has %zu inputs, and its plan %zu", inputs,
                 plan_.shapes.size());
   return false;
+}
+
+bool Fused::check_types(const OrtKernelInfo* info, lehr_error& error) const {
+  if (plan_.makes != makes_) {
+    runtime::fail(&error, LEHR_BAD_ARGUMENT, "its operator makes %s, and its plan %s", word_of(makes_),
+                  word_of(plan_.makes));
+    return false;
+  }
+  for (std::size_t i = 0; i < plan_.shapes.size(); ++i) {
+    OrtElementType type = OrtElementType::kUndefined;
+    if (!input_type(api_, info, i, type, error)) return false;
+    if (type == plan_.input_types[i]) continue;
+    runtime::fail(&error, LEHR_BAD_ARGUMENT, "its input %zu is of %s, and its plan says %s", i, word_of(type),
+                  word_of(plan_.input_types[i]));
+    return false;
+  }
+  return true;
 }
 
 bool Fused::take_constants(const OrtKernelInfo* info, lehr_error& error) {

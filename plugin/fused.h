@@ -17,7 +17,9 @@ Calls& calls();
 
 class Fused {
  public:
-  Fused(const OrtApi* api, std::uint32_t target) : api_(api), target_(target) {}
+  /// `makes`: of the operator that it is a node of.
+  Fused(const OrtApi* api, std::uint32_t target, OrtElementType makes)
+      : api_(api), target_(target), makes_(makes) {}
   ~Fused();
   Fused(const Fused&) = delete;
   Fused& operator=(const Fused&) = delete;
@@ -31,6 +33,7 @@ class Fused {
  private:
   struct Call;
   bool read(const OrtKernelInfo* info, lehr_error& error);
+  bool check_types(const OrtKernelInfo* info, lehr_error& error) const;
   bool take_constants(const OrtKernelInfo* info, lehr_error& error);
   bool take_inputs(const OrtKernelContext* context, Call& call, lehr_error& error) const;
   const Variant* variant_for(const Call& call, lehr_error& error);
@@ -40,6 +43,7 @@ class Fused {
 
   const OrtApi* const api_;
   const std::uint32_t target_;
+  const OrtElementType makes_;
   const OrtLogger* logger_ = nullptr;
   Array<char> name_;
   Array<char> workload_;

@@ -44,10 +44,12 @@ class NodeShape {
     return true;
   }
 
-  // Constants are single numbers, which change no shape.
-  bool broadcast() {
+  // Single numbers change no shape.
+  bool broadcast() { return broadcast_of(1); }
+  bool qlinear_broadcast() { return broadcast_of(3); }
+  bool broadcast_of(std::uint32_t other) {
     output_ = {};
-    for (std::uint32_t i = 0; i < node_.operands; ++i) {
+    for (const std::uint32_t i : {0U, other}) {
       const Shape* const one = input(i);
       if (one == nullptr) continue;
       Shape both;
@@ -131,8 +133,10 @@ class NodeShape {
     return (group >= 1 && group < kMostDimension) || bad("has a group that is negative or too large");
   }
 
-  bool conv() {
-    const Shape *const image = input(0), *const filter = input(1);
+  bool conv() { return conv_of(1); }
+  bool qlinear_conv() { return conv_of(3); }
+  bool conv_of(std::uint32_t filter_input) {
+    const Shape *const image = input(0), *const filter = input(filter_input);
     if (!is_image(image)) return false;
     if (filter == nullptr || filter->rank != image->rank) return bad("has a filter of another rank");
     std::int64_t groups = 1;
@@ -188,8 +192,10 @@ class NodeShape {
     return true;
   }
 
-  bool gemm() {
-    const Shape *const a = input(0), *const b = input(1);
+  bool gemm() { return gemm_of(1); }
+  bool qgemm() { return gemm_of(3); }
+  bool gemm_of(std::uint32_t b_input) {
+    const Shape *const a = input(0), *const b = input(b_input);
     if (a == nullptr || b == nullptr || a->rank != 2 || b->rank != 2)
       return bad("has inputs that are no matrices");
     const bool a_turned = plan_.int_of(node_, "transA", 0) != 0,
@@ -202,8 +208,10 @@ class NodeShape {
     return true;
   }
 
-  bool matmul() {
-    const Shape *const a = input(0), *const b = input(1);
+  bool matmul() { return matmul_of(1); }
+  bool qlinear_matmul() { return matmul_of(3); }
+  bool matmul_of(std::uint32_t b_input) {
+    const Shape *const a = input(0), *const b = input(b_input);
     if (a == nullptr || b == nullptr || a->rank < 2 || b->rank < 2)
       return bad("has inputs that are no matrices");
     if (a->dims[a->rank - 1] != b->dims[b->rank - 2]) return bad("has matrices that do not go together");
@@ -240,6 +248,13 @@ const NodeShape::Named NodeShape::kFunctions[] = {
     {"GlobalAveragePool", &NodeShape::global_pool},
     {"Gemm", &NodeShape::gemm},
     {"MatMul", &NodeShape::matmul},
+    {"QLinearConv", &NodeShape::qlinear_conv},
+    {"QLinearMatMul", &NodeShape::qlinear_matmul},
+    {"QGemm", &NodeShape::qgemm},
+    {"QLinearAdd", &NodeShape::qlinear_broadcast},
+    {"QuantizeLinear", &NodeShape::same},
+    {"DequantizeLinear", &NodeShape::same},
+    {"Cast", &NodeShape::same},
     {"Add", &NodeShape::broadcast},
     {"Sub", &NodeShape::broadcast},
     {"Mul", &NodeShape::broadcast},
@@ -297,13 +312,17 @@ bool all_shapes(const Plan& plan, const Shape* inputs, Array<Shape>& shapes, leh
   for (std::size_t j = 0; j < plan.nodes.size(); ++j) {
     const PlanNode& node = plan.nodes[j];
     const Shape* taken[Plan::kMostInputs] = {};
+    Shape lists[Plan::kMostInputs];
     for (std::uint32_t i = 0; i < node.operands; ++i) {
       const PlanOperand& operand = plan.operands[node.first_operand + i];
       if (operand.kind == PlanOperand::Kind::kValue) taken[i] = &shapes[operand.index];
+      if (operand.kind != PlanOperand::Kind::kConstant || !plan.constants[operand.index].is_list) continue;
+      lists[i] = {1, {plan.constants[operand.index].count}};
+      taken[i] = &lists[i];
     }
     Shape& output = shapes[count + j];
     if (!output_shape(plan, node, taken, output, error)) return false;
-    if (output.bytes() >= 0) continue;
+    if (output.bytes(node.makes) >= 0) continue;
     runtime::fail(&error, LEHR_BAD_ARGUMENT, "%s would compute too many elements", node.op);
     return false;
   }

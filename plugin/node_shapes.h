@@ -7,7 +7,7 @@
 namespace lehr::onnxruntime {
 
 /// The shape of a node's first output for inputs of these shapes, of which there are node.operands; nullptr:
-/// left out, or a small constant. False with a sentence for an operator that is not known here, and for
+/// left out, or a single number. False with a sentence for an operator that is not known here, and for
 /// inputs that it does not take.
 bool output_shape(const Plan& plan, const PlanNode& node, const Shape* const* inputs, Shape& output,
                   lehr_error& error);

@@ -247,6 +247,8 @@ inline constexpr auto KernelInfoGetAttribute_string =
 inline constexpr auto CopyKernelInfo = kStatusSlot<217, const OrtKernelInfo*, OrtKernelInfo**>;
 inline constexpr auto ReleaseKernelInfo = kReleaseSlot<218, OrtKernelInfo>;
 inline constexpr auto KernelInfo_GetInputCount = kStatusSlot<230, const OrtKernelInfo*, std::size_t*>;
+inline constexpr auto KernelInfo_GetInputTypeInfo =
+    kStatusSlot<234, const OrtKernelInfo*, std::size_t, OrtTypeInfo**>;
 inline constexpr auto KernelInfo_GetNodeName =
     kStatusSlot<244, const OrtKernelInfo*, char*, std::size_t* /* size */>;
 inline constexpr auto KernelInfo_GetLogger = kStatusSlot<245, const OrtKernelInfo*, const OrtLogger**>;

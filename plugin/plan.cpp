@@ -1,5 +1,7 @@
 #include "plugin/plan.h"
 
+#include <cstring>
+
 #include "plugin/defaults.h"
 #include "runtime/message.h"
 
@@ -8,8 +10,8 @@ namespace lehr::onnxruntime {
 using runtime::Json;
 using runtime::JsonKind;
 
-std::int64_t Shape::bytes() const {
-  std::int64_t bytes = sizeof(float);
+std::int64_t Shape::bytes(OrtElementType type) const {
+  std::int64_t bytes = bytes_of(type);
   for (std::size_t i = 0; i < rank; ++i)
     if (dims[i] < 0 || __builtin_mul_overflow(bytes, dims[i], &bytes)) return -1;
   return bytes;
@@ -34,7 +36,8 @@ class PlanReader {
     if (const char* wrong = plan_.json.read(plan_.text.data(), plan_.text.size())) return bad(wrong);
     if (!shapes(json_.member(0, "shapes"))) return false;
     if (!shape(json_.member(0, "output"), plan_.output)) return false;
-    return constants(json_.member(0, "constant")) && vary(json_.member(0, "vary")) &&
+    return input_types(json_.member(0, "types")) && made_type(json_.member(0, "makes"), plan_.makes) &&
+           sizes() && constants(json_.member(0, "constant")) && vary(json_.member(0, "vary")) &&
            nodes(json_.member(0, "nodes"));
   }
 
@@ -64,7 +67,7 @@ class PlanReader {
         return bad("a dimension is no positive whole number");
       ++shape.rank;
     }
-    return shape.bytes() >= 0 || bad("a shape has too many elements");
+    return true;
   }
 
   bool shapes(std::uint32_t at) {
@@ -76,6 +79,36 @@ class PlanReader {
       if (!plan_.shapes.add(read)) return no_memory();
     }
     return plan_.shapes.size() > 0 || bad("its 'shapes' are of no input");
+  }
+
+  bool type(std::uint32_t at, OrtElementType& type) {
+    std::string_view word;
+    type = json_.string(at, word) ? type_named(word) : OrtElementType::kUndefined;
+    return type != OrtElementType::kUndefined || bad("a tensor has an unknown type");
+  }
+
+  // Without them all are of f32.
+  bool input_types(std::uint32_t at) {
+    for (std::uint32_t one = json_.first(at); one != Json::kNone; one = json_.after(at, one)) {
+      OrtElementType read = OrtElementType::kFloat;
+      if (!type(one, read)) return false;
+      if (!plan_.input_types.add(read)) return no_memory();
+    }
+    if (at != Json::kNone)
+      return plan_.input_types.size() == plan_.shapes.size() ||
+             bad("its 'types' are not as many as its 'shapes'");
+    for (std::size_t i = 0; i < plan_.shapes.size(); ++i)
+      if (!plan_.input_types.add(OrtElementType::kFloat)) return no_memory();
+    return true;
+  }
+
+  bool made_type(std::uint32_t at, OrtElementType& makes) { return at == Json::kNone || type(at, makes); }
+
+  bool sizes() {
+    bool small = plan_.output.bytes(plan_.makes) >= 0;
+    for (std::size_t i = 0; i < plan_.shapes.size(); ++i)
+      small = small && plan_.shapes[i].bytes(plan_.input_types[i]) >= 0;
+    return small || bad("a shape has too many elements");
   }
 
   bool input(std::uint32_t at, std::uint32_t& input) {
@@ -123,7 +156,9 @@ class PlanReader {
       if (plan_.nodes.size() == Plan::kMostNodes) return bad("it has more than 64 nodes");
       if (!add_defaults(plan_, read) || !plan_.nodes.add(read)) return no_memory();
     }
-    return plan_.nodes.size() > 0 || bad("it has no 'nodes'");
+    if (plan_.nodes.size() == 0) return bad("it has no 'nodes'");
+    return plan_.nodes[plan_.nodes.size() - 1].makes == plan_.makes ||
+           bad("its last node makes another type than it");
   }
 
   bool node(std::uint32_t at, PlanNode& read) {
@@ -138,8 +173,8 @@ class PlanReader {
       return bad("a node has no 'version'");
     read.op = op.data();
     read.version = static_cast<int>(version);
-    return operands(json_.member(at, "inputs"), read) && types(json_.member(at, "types"), read) &&
-           attributes(json_.member(at, "attributes"), read);
+    return made_type(json_.member(at, "makes"), read.makes) && operands(json_.member(at, "inputs"), read) &&
+           types(json_.member(at, "types"), read) && attributes(json_.member(at, "attributes"), read);
   }
 
   bool operands(std::uint32_t at, PlanNode& node) {
@@ -148,8 +183,8 @@ class PlanReader {
       PlanOperand operand;
       std::int64_t number = 0;
       if (is(one, JsonKind::kObject)) {
-        PlanValue constant;
-        if (!value(json_.member(one, "constant"), constant)) return false;
+        PlanConstant constant;
+        if (!small_constant(json_.member(one, "constant"), constant)) return false;
         operand = {PlanOperand::Kind::kConstant, static_cast<std::uint32_t>(plan_.constants.size())};
         if (!plan_.constants.add(constant)) return no_memory();
       } else if (!whole(one, number) || number < -1 ||
@@ -164,22 +199,53 @@ class PlanReader {
     return node.operands > 0 || bad("a node has no 'inputs'");
   }
 
+  /// {"u8": [0, 128]} and its like; f, floats, i and ints as in attributes.
+  bool small_constant(std::uint32_t at, PlanConstant& read) {
+    const std::uint32_t held = json_.first(at);
+    if (!is(at, JsonKind::kObject) || held == Json::kNone) return bad("a value has no type");
+    const std::string_view word = json_[held].key;
+    const bool is_float = word == "f" || word == "floats", is_long = word == "i" || word == "ints";
+    if (!is_float && !is_long && word != "u8" && word != "s8" && word != "s32")
+      return bad("a constant's type is none of f, floats, i, ints, u8, s8 and s32");
+    read.type = is_float ? OrtElementType::kFloat : is_long ? OrtElementType::kInt64 : type_named(word);
+    read.is_list =
+        word == "floats" || word == "ints" || (is(held, JsonKind::kArray) && word != "f" && word != "i");
+    read.first = static_cast<std::uint32_t>(plan_.words.size());
+    if (!read.is_list) return constant_element(held, read);
+    if (!is(held, JsonKind::kArray)) return bad("a list of a node is none");
+    for (std::uint32_t one = json_.first(held); one != Json::kNone; one = json_.after(held, one))
+      if (!constant_element(one, read)) return false;
+    return read.count > 0 || bad("a list of a node is empty");
+  }
+
+  // Of a whole number the low bytes come first, which are those of its type.
+  bool constant_element(std::uint32_t at, PlanConstant& constant) {
+    const auto bytes = static_cast<std::size_t>(bytes_of(constant.type));
+    std::int64_t number = 0;
+    double real = 0;
+    if (constant.type == OrtElementType::kFloat) {
+      if (!json_.number(at, real)) return bad("a number of a node is none");
+      const auto rounded = static_cast<float>(real);
+      std::memcpy(&number, &rounded, sizeof rounded);
+    } else {
+      if (!whole(at, number)) return bad("a whole number of a node is none");
+      const bool is_signed = constant.type != OrtElementType::kUint8;
+      const std::int64_t over = std::int64_t{1} << (8 * (bytes < 8 ? bytes : 7) - is_signed);
+      if (bytes < 8 && (number >= over || number < (is_signed ? -over : 0)))
+        return bad("a constant is out of its type's range");
+    }
+    const std::size_t begin = constant.count++ * bytes;
+    if (begin % sizeof(std::uint64_t) == 0 && !plan_.words.add(0)) return no_memory();
+    std::memcpy(reinterpret_cast<char*>(plan_.words.data() + constant.first) + begin, &number, bytes);
+    return true;
+  }
+
   bool types(std::uint32_t at, PlanNode& node) {
-    constexpr struct {
-      std::string_view name;
-      OrtElementType type;
-    } kTypes[] = {{"f32", OrtElementType::kFloat},  {"f16", OrtElementType::kFloat16},
-                  {"f64", OrtElementType::kDouble}, {"s32", OrtElementType::kInt32},
-                  {"s64", OrtElementType::kInt64},  {"bool", OrtElementType::kBool}};
     node.first_type = static_cast<std::uint32_t>(plan_.types.size());
     for (std::uint32_t one = json_.first(at); one != Json::kNone; one = json_.after(at, one)) {
-      std::string_view said;
-      PlanType type{json_[one].key.data(), OrtElementType::kUndefined};
-      if (json_.string(one, said))
-        for (const auto& known : kTypes)
-          if (known.name == said) type.type = known.type;
-      if (type.type == OrtElementType::kUndefined) return bad("a node has an unknown type");
-      if (!plan_.types.add(type)) return no_memory();
+      PlanType read{json_[one].key.data(), OrtElementType::kUndefined};
+      if (!type(one, read.type)) return false;
+      if (!plan_.types.add(read)) return no_memory();
       ++node.types;
     }
     return true;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "plugin/onnxruntime_api.h"
+#include "plugin/types.h"
 #include "runtime/json.h"
 #include "runtime/lehr_bundle.h"
 #include "runtime/memory.h"
@@ -25,8 +26,9 @@ struct Shape {
       if (dims[i] != other.dims[i]) return false;
     return true;
   }
-  /// Bytes of a tensor of f32; -1 where there are too many to count or a dimension is negative.
-  std::int64_t bytes() const;
+  /// Bytes of a tensor of a type that plans have a word for; -1 where there are too many to count or a
+  /// dimension is negative.
+  std::int64_t bytes(OrtElementType type) const;
 };
 
 /// A dimension of an input.
@@ -39,8 +41,7 @@ struct PlanField {
   std::uint32_t first = 0, count = 0;
 };
 
-/// A value of an attribute or a small constant: as many of Plan::ints or Plan::floats from `first` on, or a
-/// text.
+/// A value of an attribute: as many of Plan::ints or Plan::floats from `first` on, or a text.
 struct PlanValue {
   OrtOpAttrType type = OrtOpAttrType::kInt;
   std::uint32_t first = 0, count = 0;
@@ -55,6 +56,13 @@ struct PlanType {
   OrtElementType type = OrtElementType::kFloat;
 };
 
+/// A small constant, in Plan::words from `first` on. A list has one dimension, a number none.
+struct PlanConstant {
+  OrtElementType type = OrtElementType::kFloat;
+  bool is_list = false;
+  std::uint32_t first = 0, count = 0;
+};
+
 /// What an operator takes: a value (inputs of the fused node, then outputs of Plan::nodes), nothing, or a
 /// constant of Plan::constants.
 struct PlanOperand {
@@ -67,6 +75,7 @@ struct PlanNode {
   const char* op = "";
   const char* domain = "";
   int version = 1;  ///< of the domain's operators, as the model has it
+  OrtElementType makes = OrtElementType::kFloat;
   std::uint32_t first_operand = 0, operands = 0;
   std::uint32_t first_type = 0, types = 0;
   std::uint32_t first_attribute = 0, attributes = 0;
@@ -75,16 +84,19 @@ struct PlanNode {
 struct Plan {
   static constexpr std::size_t kMostInputs = 32, kMostNodes = 64;
 
-  Array<Shape> shapes;   ///< of the inputs, for which the workload holds
-  Shape output;          ///< of the output there
-  Array<bool> constant;  ///< of each input: it is an initializer
+  Array<Shape> shapes;                            ///< of the inputs, for which the workload holds
+  Array<OrtElementType> input_types;              ///< of each
+  Shape output;                                   ///< of the output there
+  OrtElementType makes = OrtElementType::kFloat;  ///< the output
+  Array<bool> constant;                           ///< of each input: it is an initializer
   Array<PlanField> vary;
   Array<PlanDimension> dimensions;
   Array<PlanNode> nodes;  ///< at least one; the last one's output is the fused node's
   Array<PlanOperand> operands;
   Array<PlanType> types;
   Array<PlanAttribute> attributes;
-  Array<PlanValue> constants;
+  Array<PlanConstant> constants;
+  Array<std::uint64_t> words;  ///< elements of constants, each constant's from a word of its own on
   Array<std::int64_t> ints;
   Array<float> floats;
 

@@ -1,4 +1,4 @@
-// What ONNX Runtime asks of a library of operators: ai.lehr.Fused, for processors and for CUDA.
+// What ONNX Runtime asks of a library of operators: those of the domain ai.lehr.
 #include <pthread.h>
 
 #include "plugin/fused.h"
@@ -13,16 +13,23 @@ constexpr const char* kDomain = "ai.lehr";
 
 struct Operator : OrtCustomOp {
   std::uint32_t target = LEHR_CPU;
+  FusedOperator fused = kFusedOperators[0];
 };
 
-const char* name_of(const OrtCustomOp*) {
-  return "Fused";
+const Operator& of(const OrtCustomOp* op) {
+  return *static_cast<const Operator*>(op);
+}
+const char* name_of(const OrtCustomOp* op) {
+  return of(op).fused.name;
 }
 const char* provider_of(const OrtCustomOp* op) {
-  return static_cast<const Operator*>(op)->target == LEHR_CUDA ? "CUDAExecutionProvider" : nullptr;
+  return of(op).target == LEHR_CUDA ? "CUDAExecutionProvider" : nullptr;
 }
-OrtElementType type_of(const OrtCustomOp*, std::size_t) {
-  return OrtElementType::kFloat;
+OrtElementType any_type(const OrtCustomOp*, std::size_t) {
+  return OrtElementType::kUndefined;
+}
+OrtElementType made_type(const OrtCustomOp* op, std::size_t) {
+  return of(op).fused.makes;
 }
 std::size_t one(const OrtCustomOp*) {
   return 1;
@@ -39,6 +46,9 @@ OrtMemType memory_of(const OrtCustomOp*, std::size_t) {
 int at_least_one(const OrtCustomOp*) {
   return 1;
 }
+int is_false(const OrtCustomOp*) {
+  return 0;
+}
 int is_true(const OrtCustomOp*) {
   return 1;
 }
@@ -52,7 +62,7 @@ OrtStatus* create(const OrtCustomOp* op, const OrtApi* api, const OrtKernelInfo*
   if (memory == nullptr)
     return ort::CreateStatus(api, OrtErrorCode::kFail, "there is no memory for a fused node");
   runtime::Owner<Fused> fused;
-  fused.reset(::new (memory) Fused(api, static_cast<const Operator*>(op)->target));
+  fused.reset(::new (memory) Fused(api, of(op).target, of(op).fused.makes));
   if (OrtStatus* const status = fused->create(info)) return status;
   *kernel = fused.release();
   return nullptr;
@@ -65,21 +75,22 @@ void destroy(void* kernel) {
   ended.reset(static_cast<Fused*>(kernel));
 }
 
-constexpr Operator operator_for(std::uint32_t target) {
+constexpr Operator operator_for(std::uint32_t target, const FusedOperator& fused) {
   Operator made;
   made.target = target;
+  made.fused = fused;
   made.get_name = &name_of;
   made.get_execution_provider_type = &provider_of;
-  made.get_input_type = &type_of;
+  made.get_input_type = &any_type;
   made.get_input_type_count = &one;
-  made.get_output_type = &type_of;
+  made.get_output_type = &made_type;
   made.get_output_type_count = &one;
   made.kernel_destroy = &destroy;
   made.get_input_characteristic = &input_characteristic;
   made.get_output_characteristic = &output_characteristic;
   made.get_input_memory_type = &memory_of;
   made.get_variadic_input_min_arity = &at_least_one;
-  made.get_variadic_input_homogeneity = &is_true;
+  made.get_variadic_input_homogeneity = &is_false;
   made.get_variadic_output_min_arity = &at_least_one;
   made.get_variadic_output_homogeneity = &is_true;
   made.create_kernel_v2 = &create;
@@ -89,7 +100,18 @@ constexpr Operator operator_for(std::uint32_t target) {
   return made;
 }
 
-constinit const Operator for_processors = operator_for(LEHR_CPU), for_cuda = operator_for(LEHR_CUDA);
+constexpr std::size_t kFusedOperatorCount = sizeof kFusedOperators / sizeof kFusedOperators[0];
+struct Operators {
+  Operator all[2 * kFusedOperatorCount];
+};
+constinit const Operators operators = [] {
+  Operators made;
+  for (std::size_t i = 0; i < kFusedOperatorCount; ++i) {
+    made.all[2 * i] = operator_for(LEHR_CPU, kFusedOperators[i]);
+    made.all[2 * i + 1] = operator_for(LEHR_CUDA, kFusedOperators[i]);
+  }
+  return made;
+}();
 
 /// The domain outlives every session, so there is one for each engine that is loaded, for ever.
 struct Domain {
@@ -107,8 +129,8 @@ OrtStatus* domain_of(const OrtApi* api, OrtCustomOpDomain*& domain) {
   if (domain_count == kMostEngines)
     return ort::CreateStatus(api, OrtErrorCode::kFail, "more engines than 16 are loaded in one process");
   if (OrtStatus* const status = ort::CreateCustomOpDomain(api, kDomain, &domain)) return status;
-  for (const Operator* op : {&for_processors, &for_cuda})
-    if (OrtStatus* const status = ort::CustomOpDomain_Add(api, domain, op)) {
+  for (const Operator& op : operators.all)
+    if (OrtStatus* const status = ort::CustomOpDomain_Add(api, domain, &op)) {
       ort::ReleaseCustomOpDomain(api, domain);
       return status;
     }

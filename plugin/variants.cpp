@@ -122,12 +122,14 @@ bool take_param(const VariantQuestion& question, const lehr_param_info& info, Va
   constexpr const char* kOthers = "its kernel's tensors are not those of the plan";
   VariantParam param{info.role, 0, info.constant != 0, info.bytes, 0};
   std::int64_t bytes = static_cast<std::int64_t>(info.bytes);
+  OrtElementType type = question.plan.makes;
   if (info.role == LEHR_IN) {
     if (inputs == question.plan.shapes.size()) return refuse(error, kOthers);
     param.input = inputs++;
-    bytes = question.shapes[param.input].bytes();
+    type = question.plan.input_types[param.input];
+    bytes = question.shapes[param.input].bytes(type);
   } else if (info.role == LEHR_OUT) {
-    bytes = variant.output.bytes();
+    bytes = variant.output.bytes(type);
   } else if (info.role == LEHR_PREPACKED) {
     param.offset = packed;
     packed += up_to_64(info.bytes);
@@ -135,7 +137,7 @@ bool take_param(const VariantQuestion& question, const lehr_param_info& info, Va
     return refuse(error, "its kernel has parameters of a kind that is not known");
   }
   const bool is_tensor = info.role == LEHR_IN || info.role == LEHR_OUT;
-  if (bytes != static_cast<std::int64_t>(info.bytes) || (is_tensor && std::string_view(info.dtype) != "f32"))
+  if (bytes != static_cast<std::int64_t>(info.bytes) || (is_tensor && type_named(info.dtype) != type))
     return refuse(error, kOthers);
   return variant.params.add(param) || refuse(error, "there is no memory for its parameters");
 }

@@ -1,0 +1,36 @@
+#include "plugin/types.h"
+
+namespace lehr::onnxruntime {
+namespace {
+
+constexpr struct {
+  const char* word;
+  OrtElementType type;
+  std::int64_t bytes;
+} kTypes[] = {{"f32", OrtElementType::kFloat, 4},   {"bf16", OrtElementType::kBfloat16, 2},
+              {"f16", OrtElementType::kFloat16, 2}, {"f64", OrtElementType::kDouble, 8},
+              {"u8", OrtElementType::kUint8, 1},    {"s8", OrtElementType::kInt8, 1},
+              {"s32", OrtElementType::kInt32, 4},   {"s64", OrtElementType::kInt64, 8},
+              {"bool", OrtElementType::kBool, 1}};
+
+}  // namespace
+
+OrtElementType type_named(std::string_view word) {
+  for (const auto& known : kTypes)
+    if (known.word == word) return known.type;
+  return OrtElementType::kUndefined;
+}
+
+const char* word_of(OrtElementType type) {
+  for (const auto& known : kTypes)
+    if (known.type == type) return known.word;
+  return "another type";
+}
+
+std::int64_t bytes_of(OrtElementType type) {
+  for (const auto& known : kTypes)
+    if (known.type == type) return known.bytes;
+  return 0;
+}
+
+}  // namespace lehr::onnxruntime
