@@ -45,6 +45,7 @@ ApplyRequest request_of(const Model& model, const ApplyOptions& options) {
   ApplyRequest request;
   request.bundle = options.bundle;
   request.saving_products = options.winograd;
+  request.narrow = is_narrow(options.precision);
   request.compiler = host_compiler_options(options.tools);
   request.check = engine_check(model, options);
   request.ask = options.ask_engine;

@@ -183,7 +183,9 @@ struct TuneOptions {
   std::string transfer = "auto";    ///< hints of other tasks: "auto", "off", or the path of another log
   /// Libraries to compare with: "openblas,onednn"; "": the usual ones; "none": none.
   std::string baselines = {};
-  bool winograd = true;              ///< also families that do fewer products than the sum has
+  bool winograd = true;  ///< also families that do fewer products than the sum has
+  /// Of a network: "f32", or "bf16" for each of its places of f32 in bf16, too, where a family serves it so.
+  std::string precision = "f32";
   bool deterministic_check = false;  ///< the winner runs twice, and its bits are compared
   OnProgress on_progress = {};
   /// Gets each workload's result as soon as it is there.
@@ -244,10 +246,14 @@ struct ApplyOptions {
   std::string bundle = {}, out = {};  ///< what export_kernels() wrote; the folder to write
   int threads = 0;                    ///< kernels tuned for so many; 0: all that the process may use
   double time_s = 60;                 ///< in which the engine tries which places pay, at most
-  double tolerance = 1e-4;  ///< the largest difference from the original, as a share of an output's range
-  std::uint64_t seed = 0;   ///< of the random inputs that both compute
-  std::string feed = {};    ///< real inputs in their place: an .npz file; "": none
+  /// The largest difference from the original, as a share of an output's range; nullopt: 1e-4 or, of a
+  /// network with places in bf16, what rounding explains (docs/models.md).
+  std::optional<double> tolerance = {};
+  std::uint64_t seed = 0;  ///< of the random inputs that both compute
+  std::string feed = {};   ///< real inputs in their place: an .npz file; "": none
   bool winograd = true;
+  /// "f32", or "bf16": places may be computed by kernels of bf16 where the network is faster so.
+  std::string precision = "f32";
   bool ask_engine = true;  ///< whether outputs agree and what pays; else all that has a kernel is replaced
   Tools tools = {};
   /// While it is set nothing is waited for and nothing written; nullptr: never.
@@ -277,11 +283,12 @@ struct Applied {
 Applied apply(const Model& model, const ApplyOptions& options);
 
 struct OptimizeOptions {
-  std::string out = "faster";   ///< the folder to write
-  std::string log = "lehr.db";  ///< the log's file
-  int threads = 0;              ///< 0: all that the process may use
-  double time_s = 300;          ///< of tuning and of trying what pays
-  double tolerance = 1e-4;
+  std::string out = "faster";            ///< the folder to write
+  std::string log = "lehr.db";           ///< the log's file
+  int threads = 0;                       ///< 0: all that the process may use
+  double time_s = 300;                   ///< of tuning and of trying what pays
+  std::optional<double> tolerance = {};  ///< ApplyOptions
+  std::string precision = "f32";         ///< "f32", "bf16"
   std::uint64_t seed = 0;
   Tools tools = {};
   const std::atomic<bool>* stop = nullptr;

@@ -30,19 +30,37 @@ int trials_of(const SharedResult& result) {
 
 std::string results_table(const std::vector<SharedResult>& results) {
   const double all_us = totals_of(results).best_us;
+  const std::vector<double> won = places_won(results);
   std::vector<std::vector<std::string>> rows;
-  for (const SharedResult& each : results)
-    rows.push_back(
-        {fmt::format("{:.0f}", each.occurrences),
-         all_us > 0 ? fmt::format("{:.1f} %", 100 * each.occurrences * each.best_us / all_us) : "-",
-         format_time_us(each.default_us), format_time_us(each.best_us),
-         format_ratio(each.best_us > 0 ? each.default_us / each.best_us : 0),
-         format_ratio(each.best_us > 0 ? each.baseline_us / each.best_us : 0),
-         each.baseline.empty() ? "-" : each.baseline, std::to_string(trials_of(each)),
-         std::string(name_of(each.knowledge)), to_text(each.workload)});
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const SharedResult& each = results[i];
+    rows.push_back({fmt::format("{:.0f}", each.occurrences),
+                    all_us > 0 ? fmt::format("{:.1f} %", 100 * won[i] * each.best_us / all_us) : "-",
+                    format_time_us(each.default_us), format_time_us(each.best_us),
+                    format_ratio(each.best_us > 0 ? each.default_us / each.best_us : 0),
+                    format_ratio(each.best_us > 0 ? each.baseline_us / each.best_us : 0),
+                    each.baseline.empty() ? "-" : each.baseline, std::to_string(trials_of(each)),
+                    std::string(name_of(each.knowledge)), to_text(each.workload)});
+  }
   return format_table({"places", "share", "default", "best", "vs default", "vs baseline", "<baseline",
                        "trials", "<log", "<workload"},
                       rows);
+}
+
+/// How many places are faster in bf16, where that was tuned; "" where it was not.
+std::string precision_text(const std::vector<SharedResult>& results) {
+  const std::vector<double> won = places_won(results);
+  double narrow = 0, tuned = 0, plain_us = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const SharedResult& each = results[i];
+    if (each.instead_of)
+      narrow += won[i], tuned += each.occurrences;
+    else
+      plain_us += each.occurrences * each.best_us;
+  }
+  if (tuned == 0) return "";
+  return fmt::format("{:.0f} of {:.0f} are faster in bf16; {} with all in f32", narrow, tuned,
+                     format_time_us(plain_us));
 }
 
 /// Of workloads of which nothing ran: with the first failure, where there was one.
@@ -68,13 +86,14 @@ std::string report_text(const std::string& flags, const std::vector<SharedResult
   double places = 0;
   int trials = 0;
   for (const SharedResult& each : results) {
-    places += each.occurrences;
+    if (!each.instead_of) places += each.occurrences;
     trials += trials_of(each);
     if (each.best_us <= 0) line("missing", printable(missing_text(each)));
   }
   line("result", fmt::format("{} for {:.0f} convolutions and products, {} with the defaults: {}",
                              format_time_us(totals.best_us), places, format_time_us(totals.default_us),
                              format_ratio(totals.best_us > 0 ? totals.default_us / totals.best_us : 0)));
+  line("", precision_text(results));
   if (totals.baseline_us > 0)
     line("", fmt::format("where a baseline was timed: {} against {} of the fastest one: {}",
                          format_time_us(totals.best_where_baseline_us), format_time_us(totals.baseline_us),
@@ -85,7 +104,10 @@ std::string report_text(const std::string& flags, const std::vector<SharedResult
   const std::string threads = device.limits.target.has(Feature::kChosenCores)
                                   ? fmt::format(" --threads {}", device.limits.cores)
                                   : "";
-  line("", fmt::format("lehr apply {}{} --bundle kernels.bundle --out faster", flags, threads));
+  const bool narrow =
+      std::ranges::any_of(results, [](const SharedResult& each) { return each.instead_of.has_value(); });
+  line("", fmt::format("lehr apply {}{}{} --bundle kernels.bundle --out faster", flags, threads,
+                       narrow ? " --precision bf16" : ""));
   return out;
 }
 

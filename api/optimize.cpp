@@ -46,6 +46,7 @@ Device open_cpu(const OptimizeOptions& options) {
 TuneOptions tuning(const OptimizeOptions& options) {
   TuneOptions tuning;
   tuning.time_s = kTuningShare * options.time_s;
+  tuning.precision = options.precision;
   tuning.seed = options.seed;
   tuning.baselines = "none";  // how fast libraries are changes nothing here
   return tuning;
@@ -74,6 +75,7 @@ ApplyOptions applying(const OptimizeOptions& options, const std::string& bundle,
   applying.threads = options.threads;
   applying.time_s = std::clamp(seconds, kLeastTrying_s, kMostTrying_s);
   applying.tolerance = options.tolerance;
+  applying.precision = options.precision;
   applying.seed = options.seed;
   applying.tools = options.tools;
   applying.stop = options.stop;
@@ -110,6 +112,7 @@ void tell_all(const Model& model, const OptimizeOptions& options, int threads, O
 
 Optimized optimized(const Model& model, const OptimizeOptions& options) {
   if (options.time_s <= 0) throw_user("the time to optimize in must be above 0");
+  is_narrow(options.precision);
   const Clock clock;
   check_replaceable(options.out, &applied_own_files);
   Reporter silent({});

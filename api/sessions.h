@@ -4,12 +4,18 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/boundary.h"
 #include "network/places.h"
 #include "tune/session.h"
 
 namespace lehr::api {
+
+/// The values of --precision, the usual one first.
+std::vector<std::string> precision_names();
+/// Whether places may be in bf16. Throws Error(kUser) for a word that is none of these.
+bool is_narrow(const std::string& precision);
 
 SessionOptions session_options(const TuneOptions& options, const Device::State& device);
 /// The log that hints are to come from; nullopt: the session's own.

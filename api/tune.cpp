@@ -114,6 +114,8 @@ std::vector<Workload> tunable(const std::vector<std::string>& texts, const Devic
 
 Results tune_all(const std::vector<std::string>& texts, Device& device, Log& log,
                  const TuneOptions& options) {
+  if (options.precision != precision_names().front())
+    throw_user("--precision is of networks: the types of a workload are in its text");
   Reporter reporter(options.on_progress);
   if (!device.note().empty()) reporter.note(device.note());
   const std::vector<Workload> workloads = tunable(texts, device, reporter);

@@ -7,6 +7,7 @@
 #include "api/model_report.h"
 #include "api/sessions.h"
 #include "apply/served.h"
+#include "base/args.h"
 #include "measure/core/format.h"
 #include "tune/many_tasks.h"
 
@@ -22,6 +23,14 @@ Network read_network(const Model& model, Reporter& reporter) {
   return network;
 }
 
+std::vector<std::string> precision_names() {
+  return {"f32", "bf16"};
+}
+
+bool is_narrow(const std::string& precision) {
+  return parse_choice("--precision", precision, precision_names()) == "bf16";
+}
+
 std::string flags_of(const Model& model) {
   std::string text = shell_quoted(model.file);
   for (const auto& [name, size] : model.dims)
@@ -35,15 +44,35 @@ namespace {
 
 constexpr double kSecondsEach = 10;
 
+/// The same work in bf16, behind the task of f32.
+void add_narrow(const PlacedWorkload& placed, const NarrowWorkloads& narrow, std::vector<SharedTask>& tasks) {
+  const std::size_t first = tasks.size();
+  for (const NetworkPlace& place : placed.places) {
+    const auto found = narrow.find(&place);
+    if (found == narrow.end()) continue;
+    const auto known = std::find_if(tasks.begin() + static_cast<std::ptrdiff_t>(first), tasks.end(),
+                                    [&](const SharedTask& task) { return task.workload == found->second; });
+    if (known != tasks.end())
+      known->occurrences += 1;
+    else
+      tasks.push_back({.workload = found->second, .instead_of = first - 1});
+  }
+}
+
 std::vector<SharedTask> tasks_of(const Network& network, const Model& model, const Limits& limits,
-                                 Reporter& reporter) {
+                                 bool is_narrow, Reporter& reporter) {
   if (network.places.workloads.empty())
     throw_user("{} has no convolution and no product that could be tuned", model.file);
+  NarrowWorkloads narrow;
+  if (is_narrow) narrow = narrow_places(network, network.places, limits);
   std::vector<SharedTask> tasks;
-  for (const PlacedWorkload& placed : network.places.workloads)
-    if (!lehr::why_not_served(placed.workload, limits,
-                              [&](const std::string& reason) { reporter.note("left out: " + reason); }))
-      tasks.push_back({placed.workload, static_cast<double>(placed.places.size())});
+  for (const PlacedWorkload& placed : network.places.workloads) {
+    if (lehr::why_not_served(placed.workload, limits,
+                             [&](const std::string& reason) { reporter.note("left out: " + reason); }))
+      continue;
+    tasks.push_back({placed.workload, static_cast<double>(placed.places.size())});
+    add_narrow(placed, narrow, tasks);
+  }
   if (tasks.empty()) throw_user("nothing of {} can be tuned; `lehr model` says why", model.file);
   return tasks;
 }
@@ -69,7 +98,8 @@ ModelResult tune_network(const Model& model, Device& device, Log& log, const Tun
   Network network = read_network(model, reporter);
   OpenDevice& open = device.state().open;
   network.places = served_places(network, open.device.limits);
-  std::vector<SharedTask> tasks = tasks_of(network, model, open.device.limits, reporter);
+  std::vector<SharedTask> tasks =
+      tasks_of(network, model, open.device.limits, is_narrow(options.precision), reporter);
   SharedOptions shared;
   shared.session = session_options(options, device.state());
   const std::optional<Database> other = other_log(options);

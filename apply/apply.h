@@ -19,6 +19,8 @@ struct ApplyRequest {
   std::string bundle;
   /// Also by kernels that do fewer products than a sum has.
   bool saving_products = true;
+  /// Also by kernels of bf16, where the network is faster with them.
+  bool narrow = false;
   /// Of the plug-in.
   HostCompilerOptions compiler;
   EngineCheck check;

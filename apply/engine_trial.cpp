@@ -86,7 +86,7 @@ onnxruntime::TrialReport try_networks(const Network& network,
   request.ranges = index_ranges(network.model, network.shapes);
   request.fed = check.fed;
   request.all_kinds = all_kinds;
-  request.tolerance = check.tolerance;
+  request.tolerance = check.tolerance.value_or(kUsualTolerance);
   request.seconds = seconds;
   request.profiled = profiled;
   return onnxruntime::try_models_apart(request, check.tools, seconds + kOverheadS, check.stop);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,10 @@ struct EngineCheck {
   ShapeBindings bindings;                         ///< of the inputs' shapes; what they leave open is 1
   std::vector<onnxruntime::FedInput> fed = {};    ///< inputs that the user gives
   std::shared_ptr<const TempDir> fed_files = {};  ///< where these are
-  double tolerance = 1e-4;                        ///< of an output's range
+  std::optional<double> tolerance = {};           ///< of an output's range; nullopt: kUsualTolerance
 };
+/// Of networks of f32: what other orders of summation come to, with room.
+inline constexpr double kUsualTolerance = 1e-4;
 
 /// What is known of whether a rewritten network is right.
 enum class Proof {

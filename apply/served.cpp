@@ -2,15 +2,30 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "templates/catalog.h"
 
 namespace lehr {
+namespace {
 
-NetworkPlaces served_places(const Network& network, const Limits& limits) {
-  return places_of(network.model, network.shapes, [&](const Workload& workload) {
+IsServed served_on(const Limits& limits) {
+  return [&limits](const Workload& workload) {
     return std::ranges::any_of(catalog(),
                                [&](const Template& entry) { return !why_unserved(entry, workload, limits); });
-  });
+  };
+}
+
+}  // namespace
+
+NetworkPlaces served_places(const Network& network, const Limits& limits) {
+  return places_of(network.model, network.shapes, served_on(limits));
+}
+
+NarrowWorkloads narrow_places(const Network& network, const NetworkPlaces& places, const Limits& limits) {
+  if (network.model.opset() < kNarrowOpset)
+    throw_user("the model is of opset {}, in which nothing takes bf16: it would have to be {} or newer",
+               network.model.opset(), kNarrowOpset);
+  return narrow_workloads(network.model, network.shapes, places, served_on(limits));
 }
 
 std::vector<ServedWorkload> served_by(const NetworkPlaces& places, const Limits& limits) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "network/narrow.h"
 #include "network/places.h"
 
 namespace lehr {
@@ -13,6 +14,10 @@ namespace lehr {
 /// The network's places, of which pools that no family on the device computes together with their convolution
 /// are left out: they stay nodes of their own.
 NetworkPlaces served_places(const Network& network, const Limits& limits);
+
+/// narrow_workloads() of these places with the families for the device's target. Throws Error(kUser) for a
+/// network of an opset in which nothing takes bf16.
+NarrowWorkloads narrow_places(const Network& network, const NetworkPlaces& places, const Limits& limits);
 
 /// A workload of a network, and who computes it.
 struct ServedWorkload {

@@ -16,6 +16,7 @@ ApplyCommand::ApplyCommand(CLI::App& root, const Environment& environment) : env
   problem_.add_to(*command, "FILE");
   value_flag(*command, "Problem", "--bundle", bundle_,
              "the folder with kernels that `lehr export` has written");
+  value_flag(*command, "Problem", "--precision", precision_, kPrecisionHelp);
   engine_.add_to(
       *command,
       "the kernels tuned for so many (all that are allowed); right with any number of the engine's");
@@ -44,6 +45,7 @@ int ApplyCommand::run() {
   options.out = out_;
   options.time_s = parse_duration("--time", time_);
   options.winograd = !no_winograd_;
+  options.precision = precision_;
   options.ask_engine = !no_engine_;
   options.on_progress = [](const api::Progress& progress) {
     tell("{}{}", progress.kind == api::Progress::Kind::kNote ? "note: " : "", progress.text);

@@ -24,7 +24,7 @@ class ApplyCommand {
   const Environment& environment_;
   ModelFlags problem_;
   EngineFlags engine_;
-  std::string bundle_, out_, time_ = "60s";
+  std::string bundle_, out_, time_ = "60s", precision_ = "f32";
   bool json_ = false, no_engine_ = false, no_winograd_ = false;
 };
 

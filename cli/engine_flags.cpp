@@ -7,8 +7,7 @@ namespace lehr {
 
 void EngineFlags::add_to(CLI::App& app, const char* threads_help) {
   value_flag(app, kMeasuringGroup, "--threads", threads_, threads_help);
-  value_flag(app, kMeasuringGroup, "--tolerance", tolerance_,
-             "largest difference from the original's outputs, as a share of their range (1e-4)");
+  value_flag(app, kMeasuringGroup, "--tolerance", tolerance_, kToleranceHelp);
   value_flag(app, kMeasuringGroup, "--seed", seed_, "of the random inputs that both compute (0)");
   value_flag(app, kMeasuringGroup, "--feed", feed_,
              "real inputs in place of random ones: a .npz file with an array for each, or for some of them");
@@ -20,7 +19,7 @@ api::ApplyOptions EngineFlags::options(const Environment& environment) const {
   if (!threads_.empty())
     options.threads = static_cast<int>(parse_number("--threads", threads_, 1, kMostThreads));
   options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
-  options.tolerance = parse_share("--tolerance", tolerance_);
+  if (!tolerance_.empty()) options.tolerance = parse_share("--tolerance", tolerance_);
   options.feed = feed_;
   options.tools = environment;
   return options;

@@ -5,6 +5,7 @@
 
 #include "base/args.h"
 #include "base/error.h"
+#include "cli/engine_flags.h"
 #include "cli/help.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
@@ -18,12 +19,12 @@ OptimizeCommand::OptimizeCommand(CLI::App& root, const Environment& environment)
   CLI::App* command = root.add_subcommand(
       "optimize", "Tune a network's kernels for this CPU, and write it for ONNX Runtime with them");
   model_.add_to(*command, "FILE");
+  value_flag(*command, "Problem", "--precision", precision_, kPrecisionHelp);
   value_flag(*command, kSearchGroup, "--time", time_, "for all of it: 60s, 5m (5m)");
   value_flag(*command, kSearchGroup, "--seed", seed_, "same seed and same log: same picks (0)");
   value_flag(*command, kMeasuringGroup, "--threads", threads_,
              "CPU threads that the network is to run with (all that are allowed)");
-  value_flag(*command, kMeasuringGroup, "--tolerance", tolerance_,
-             "largest difference from the original's outputs, as a share of their range (1e-4)");
+  value_flag(*command, kMeasuringGroup, "--tolerance", tolerance_, kToleranceHelp);
   value_flag(*command, kOutputGroup, "--out", out_,
              "the folder to write: model.onnx, the plug-in, the kernels (faster)");
   value_flag(*command, kOutputGroup, "--db", database_,
@@ -49,7 +50,8 @@ int OptimizeCommand::run() {
   options.log = database_;
   if (!threads_.empty()) options.threads = static_cast<int>(parse_number("--threads", threads_, 1, cpus));
   options.time_s = parse_duration("--time", time_);
-  options.tolerance = parse_share("--tolerance", tolerance_);
+  if (!tolerance_.empty()) options.tolerance = parse_share("--tolerance", tolerance_);
+  options.precision = precision_;
   options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
   options.tools = environment_;
   options.stop = &watch_signals();

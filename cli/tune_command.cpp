@@ -28,6 +28,7 @@ TuneCommand::TuneCommand(CLI::App& root, const Environment& environment)
   problem_.add_to(*command, "Tune a {}, or every combination of the sizes given");
   problem_.add_file();
   model_.add_to(*command, "--model");
+  value_flag(*command, "Problem", "--precision", precision_, kPrecisionHelp);
   for (CLI::App* app : problem_.operators()) add_flags(*app);
   add_flags(*command);
 }
@@ -116,6 +117,7 @@ api::TuneOptions TuneCommand::tune_options(ProgressPrinter& progress) const {
     throw_user("--no-baseline and --baseline {} exclude each other", baseline_);
   options.baselines = no_baseline_ ? "none" : baseline_;
   options.winograd = !no_winograd_;
+  if (!precision_.empty()) options.precision = precision_;
   options.deterministic_check = deterministic_check_;
   options.on_progress = [&](const api::Progress& each) { progress.show(each); };
   options.on_result = [&](const api::Result& result) {
@@ -178,8 +180,8 @@ int TuneCommand::tune_model() {
 int TuneCommand::run() {
   if (model_.given() && (problem_.chosen() || problem_.from_file()))
     throw_user("--model and other problems exclude each other");
-  if (!model_.given() && (model_.has_sizes() || warm_))
-    throw_user("--dim, --input and --warm are for a network: name it with --model");
+  if (!model_.given() && (model_.has_sizes() || warm_ || !precision_.empty()))
+    throw_user("--dim, --input, --precision and --warm are for a network: name it with --model");
   return model_.given() ? tune_model() : tune_workloads();
 }
 

@@ -39,8 +39,9 @@ class TuneCommand {
   ProblemFlags problem_;
   ModelFlags model_;
   MeasureFlags measure_;
-  std::string jobs_, trials_, time_, patience_, strategy_ = "anneal", seed_ = "0", database_, baseline_,
-                                                transfer_ = "auto", overlap_ = "auto", progress_;
+  std::string precision_, jobs_, trials_, time_, patience_, strategy_ = "anneal", seed_ = "0", database_,
+                                                            baseline_, transfer_ = "auto", overlap_ = "auto",
+                                                            progress_;
   bool no_baseline_ = false, json_ = false, quiet_ = false, fresh_ = false, cold_ = false, warm_ = false,
        no_winograd_ = false, deterministic_check_ = false;
 };

@@ -72,6 +72,7 @@ class TurnTaking {
     result.workload = each.workload;
     result.occurrences = each.occurrences;
     result.knowledge = each.knowledge;
+    result.instead_of = each.instead_of;
     if (each.verdict) take(*each.verdict, result);
     const GainCurve curve(static_cast<double>(each.timed) / kTurnTrials);
     tasks_.push_back({std::move(task), std::move(result), curve, nullptr});
@@ -115,11 +116,22 @@ class TurnTaking {
     begin_s_ = elapsed_s() - from_s;
   }
 
-  Shared* most_promising() {
+  std::vector<TaskState> states_now() const {
     std::vector<TaskState> states;
-    for (const Shared& each : tasks_)
+    for (const Shared& each : tasks_) {
       states.push_back({each.result.occurrences, each.best_us(), each.curve,
                         !each.exhausted && (each.session || left_s() >= begin_s_)});
+      if (!each.result.instead_of) continue;
+      TaskState &own = states.back(), &other = states[*each.result.instead_of];
+      own.rivals.push_back({own.occurrences, other.best_us});
+      own.counts = false;
+      other.rivals.push_back({own.occurrences, own.best_us});
+    }
+    return states;
+  }
+
+  Shared* most_promising() {
+    const std::vector<TaskState> states = states_now();
     const auto next = next_task(states, session_.stop.plateau_trials == 0 ? 0 : kLeastGain);
     return next ? &tasks_[*next] : nullptr;
   }
@@ -170,12 +182,14 @@ class TurnTaking {
   void pass_on(Event event) {
     SharedProgress shared;
     shared.tasks = static_cast<int>(tasks_.size());
+    const std::vector<TaskState> states = states_now();
     for (const Shared& each : tasks_) {
       if (each.session) shared.measured += each.session->trials().measured();
       const double best_us = each.best_us();
       if (best_us <= 0) continue;
       ++shared.known;
-      shared.best_us += each.result.occurrences * best_us;
+      if (each.result.instead_of) continue;
+      shared.best_us += work_us(states[static_cast<std::size_t>(&each - tasks_.data())]);
       const double default_us = each.default_us();
       shared.default_us += each.result.occurrences * (default_us > 0 ? default_us : best_us);
     }
@@ -253,10 +267,26 @@ std::vector<SharedResult> tune_tasks(const std::vector<SharedTask>& tasks, const
   return TurnTaking(tasks, device, logs, options).run();
 }
 
+std::vector<double> places_won(const std::vector<SharedResult>& results) {
+  std::vector<double> won;
+  for (const SharedResult& each : results) {
+    won.push_back(each.instead_of ? 0 : each.occurrences);
+    if (!each.instead_of || each.best_us <= 0) continue;
+    const double other_us = results[*each.instead_of].best_us;
+    if (other_us > 0 && each.best_us >= other_us) continue;
+    won.back() = each.occurrences;
+    won[*each.instead_of] -= each.occurrences;
+  }
+  return won;
+}
+
 SharedTotals totals_of(const std::vector<SharedResult>& results) {
   SharedTotals totals;
-  for (const SharedResult& each : results) {
-    totals.best_us += each.occurrences * each.best_us;
+  const std::vector<double> won = places_won(results);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const SharedResult& each = results[i];
+    totals.best_us += won[i] * each.best_us;
+    if (each.instead_of) continue;
     totals.default_us += each.occurrences * (each.default_us > 0 ? each.default_us : each.best_us);
     if (each.baseline_us <= 0) continue;
     totals.baseline_us += each.occurrences * each.baseline_us;

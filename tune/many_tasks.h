@@ -30,6 +30,9 @@ struct SharedTask {
   Knowledge knowledge = Knowledge::kNew;
   std::optional<StoredVerdict> verdict = std::nullopt;  ///< of a known one
   int timed = 0;                                        ///< trials of it on this device that the log has
+  /// A task before it, which does the same work: at so many of its occurrences as this one has the faster one
+  /// of both will do it. Each has `occurrences` of its own, those of all that name it no more than its.
+  std::optional<std::size_t> instead_of = std::nullopt;
 };
 
 /// Fills in what the log tells of each task on the device, with these families (Task::saving_products).
@@ -46,8 +49,12 @@ struct SharedResult {
   double default_us = 0;           ///< of one occurrence; 0: not known
   std::string baseline;            ///< the fastest library; "": none was timed
   double baseline_us = 0;
-  int turns = 0;  ///< of the search, that it got
+  int turns = 0;                                         ///< of the search, that it got
+  std::optional<std::size_t> instead_of = std::nullopt;  ///< SharedTask
 };
+/// Of each result at how many of its occurrences it is the one that does the work; one that is as fast as
+/// what it would take the place of does not.
+std::vector<double> places_won(const std::vector<SharedResult>& results);
 
 struct SharedOptions {
   double time_s = 0;            ///< of all tasks, finals included; above 0
@@ -69,7 +76,8 @@ inline constexpr double kLeastGain = 0.0002;
 /// Trials that a turn has at least, but for a session that ends.
 inline constexpr int kTurnTrials = 8;
 
-/// Sums over the results that have a time, each as often as it occurs; microseconds.
+/// Sums over the results that have a time, each as often as it occurs; microseconds. Of several that do the
+/// same work `best_us` has the fastest, the others have the one that the rest is instead of.
 struct SharedTotals {
   double best_us = 0, default_us = 0;
   double baseline_us = 0;             ///< of the tasks that have one
