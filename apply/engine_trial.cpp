@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -55,6 +56,13 @@ std::string why_unproved(const onnxruntime::TrialReport& report) {
 
 }  // namespace
 
+double usual_tolerance(const Network& network) {
+  const bool of_wholes = std::ranges::any_of(network.places.workloads, [](const PlacedWorkload& placed) {
+    return accum_of(placed.workload) == DType::kS32;
+  });
+  return of_wholes ? kWholesTolerance : kUsualTolerance;
+}
+
 EngineVerdict verdict_of(const onnxruntime::TrialReport& report) {
   EngineVerdict verdict;
   verdict.proof = proof_of(report);
@@ -86,7 +94,7 @@ onnxruntime::TrialReport try_networks(const Network& network,
   request.ranges = index_ranges(network.model, network.shapes);
   request.fed = check.fed;
   request.all_kinds = all_kinds;
-  request.tolerance = check.tolerance.value_or(kUsualTolerance);
+  request.tolerance = check.tolerance.value_or(usual_tolerance(network));
   request.seconds = seconds;
   request.profiled = profiled;
   return onnxruntime::try_models_apart(request, check.tools, seconds + kOverheadS, check.stop);

@@ -25,10 +25,14 @@ struct EngineCheck {
   ShapeBindings bindings;                         ///< of the inputs' shapes; what they leave open is 1
   std::vector<onnxruntime::FedInput> fed = {};    ///< inputs that the user gives
   std::shared_ptr<const TempDir> fed_files = {};  ///< where these are
-  std::optional<double> tolerance = {};           ///< of an output's range; nullopt: kUsualTolerance
+  std::optional<double> tolerance = {};           ///< of an output's range; nullopt: usual_tolerance()
 };
 /// Of networks of f32: what other orders of summation come to, with room.
 inline constexpr double kUsualTolerance = 1e-4;
+/// Of networks of 8-bit integers: two units of a tensor that is coded from -127 to 127. Where an engine
+/// rounds a sum in another order, a whole number becomes the next one.
+inline constexpr double kWholesTolerance = 2.0 / 127;
+double usual_tolerance(const Network& network);
 
 /// What is known of whether a rewritten network is right.
 enum class Proof {

@@ -17,6 +17,8 @@ namespace lehr {
 namespace {
 
 using Found = FoundPlace;
+/// Of all places' scales and zero points: a short file may share one tensor of them between many nodes.
+constexpr std::size_t kMostMadeBytes = std::size_t{64} << 20;
 using Start = std::variant<Found, Gap>;
 
 /// Reads a graph for workloads.
@@ -47,6 +49,11 @@ class Finder {
         continue;
       }
       Found& found = std::get<Found>(*start);
+      for (const auto& [input, constant] : found.place.made) made_bytes_ += constant.bytes.size();
+      if (made_bytes_ > kMostMadeBytes) {
+        places_.gaps.push_back({"the network has more scales than are read", flops_of(found.workload), i});
+        continue;
+      }
       if (!whole) {
         found.place.nodes = {i};
         found.place.output = node.outputs[0];
@@ -390,6 +397,7 @@ class Finder {
   const Readers readers_;
   std::unordered_map<std::string_view, std::size_t> makers_;
   std::vector<char> taken_;  ///< nodes that are part of a place
+  std::size_t made_bytes_ = 0;
   const OpenGraph open_{model_, shapes_, readers_, makers_, is_served_, taken_};
   std::unordered_map<std::string, std::size_t> index_;  ///< of workloads, by their text
   NetworkPlaces places_;

@@ -320,17 +320,20 @@ class QuantizedPlace {
 
   /// One node more, or several that are a function; false where none can be taken.
   bool advance() {
+    try {
+      return take_node() || (!now_.coded && take_function());
+    } catch (const Refused&) {
+      return false;  // what is found so far stands
+    }
+  }
+
+  bool take_node() {
     const auto reader = only_reader();
     if (!reader) return false;
     const OnnxNode& node = graph_.model.nodes[*reader];
     if (node.outputs.empty() || node.outputs[0].empty()) return false;
-    try {
-      if (now_.coded) return take_of_wholes(node, *reader);
-      return take_quantize(node, *reader) || take_sum(node, *reader) || take_pool(node, *reader) ||
-             take_function();
-    } catch (const Refused&) {
-      return false;  // what is found so far stands
-    }
+    if (now_.coded) return take_of_wholes(node, *reader);
+    return take_quantize(node, *reader) || take_sum(node, *reader) || take_pool(node, *reader);
   }
 
   void go_on(std::vector<std::size_t> nodes, std::string_view value) {

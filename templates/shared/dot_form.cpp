@@ -59,6 +59,9 @@ constexpr std::array kForms = {
             .second_panel = DType::kS16,
             .sums = DType::kS32,
             .product_registers = 1},
+    // Widened, for widening_form() alone: the workload's sums are of s32.
+    DotForm{.first = DType::kU8, .second = DType::kS8, .second_panel = DType::kF32},
+    DotForm{.first = DType::kS8, .second = DType::kS8, .second_panel = DType::kF32},
 };
 
 Expr in_panel(Expr elements, DType from, DType to) {

@@ -27,7 +27,7 @@ struct DotForm {
   std::int64_t second_registers = 1, product_registers = 0;
 
   /// Whether the operands are f32, in any layout.
-  bool is_plain() const { return group == 1; }
+  bool is_plain() const { return first == DType::kF32; }
   /// Groups that so many products of one sum take.
   std::int64_t groups(std::int64_t products) const { return (products + group - 1) / group; }
   /// Elements of `first` as a panel has them; `lanes` of them.
@@ -37,9 +37,11 @@ struct DotForm {
 
 /// That of operands of f32.
 const DotForm& plain_form();
-/// For families that multiply in f32 only: that of f32, or of bf16 that is widened (in_first_panel()) as it
-/// is read, of both operands; nullptr for other types.
+/// For families that multiply in f32 only: that of f32, or of bf16, u8 and s8 that is widened
+/// (in_first_panel()) as it is read, of both operands; nullptr for other types. Sums of up to
+/// kMostExactProducts products of integers, zero points taken from them, are exact in f32.
 const DotForm* widening_form(const Workload& workload);
+inline constexpr std::int64_t kMostExactProducts = (std::int64_t{1} << 24) / (255 * 128);
 /// The best one for the workload on such a processor; nullptr: there is none, why_no_form() says why.
 const DotForm* dot_form(const Workload& workload, const Limits& limits);
 std::optional<std::string> why_no_form(const Workload& workload, const Limits& limits);

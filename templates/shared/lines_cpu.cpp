@@ -12,19 +12,24 @@ using namespace ir;
 
 namespace {
 
+Expr moved(const Line& line, Expr elements, int lanes) {
+  Expr value = line.form->in_first_panel(std::move(elements), lanes);
+  return line.zero ? std::move(value) - line.zero(lanes) : value;
+}
+
 Block copy_whole(KernelBuilder& builder, const Line& line) {
   const int lanes = static_cast<int>(line.lanes);
   const VarId v = builder.var("in_v");
   const Expr at = var(v) * line.lanes, to = line.target(0) + line.pad + at;
-  const auto moved = [&](Expr elements) { return line.form->in_first_panel(std::move(elements), lanes); };
   if (line.width % line.lanes == 0)
-    return block(loop(
-        v, line.width / line.lanes, LoopKind::kSerial,
-        block(Store{line.to, to, moved(load(line.from, line.source + at, lanes)), lanes, std::nullopt})));
+    return block(loop(v, line.width / line.lanes, LoopKind::kSerial,
+                      block(Store{line.to, to, moved(line, load(line.from, line.source + at, lanes), lanes),
+                                  lanes, std::nullopt})));
   const Expr left = integer(line.width) - at;
-  return block(loop(
-      v, ceil_div(line.width, line.lanes), LoopKind::kSerial,
-      block(Store{line.to, to, moved(load_active(line.from, line.source + at, lanes, left)), lanes, left})));
+  return block(
+      loop(v, ceil_div(line.width, line.lanes), LoopKind::kSerial,
+           block(Store{line.to, to, moved(line, load_active(line.from, line.source + at, lanes, left), lanes),
+                       lanes, left})));
 }
 
 // Pixels of even number are p = pad, pad + 2, ... of the padded line, the others p = pad + 1, pad + 3, ...
@@ -51,12 +56,11 @@ Block copy_pixels(KernelBuilder& builder, const Line& line) {
     // The first pixel x >= 0 with (x + pad) % stride == phase.
     const std::int64_t first = ((phase - line.pad) % line.stride + line.stride) % line.stride;
     if (first >= line.width) continue;
-    result.push_back(loop(
-        column, ceil_div(line.width - first, line.stride), LoopKind::kSerial,
-        block(Store{
-            line.to, line.target(phase) + (first + line.pad) / line.stride + var(column),
-            line.form->in_first_panel(load(line.from, line.source + first + var(column) * line.stride), 1), 1,
-            std::nullopt})));
+    result.push_back(
+        loop(column, ceil_div(line.width - first, line.stride), LoopKind::kSerial,
+             block(Store{line.to, line.target(phase) + (first + line.pad) / line.stride + var(column),
+                         moved(line, load(line.from, line.source + first + var(column) * line.stride), 1), 1,
+                         std::nullopt})));
   }
   return result;
 }

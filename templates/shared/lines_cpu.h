@@ -22,6 +22,8 @@ struct Line {
   std::int64_t phases = 1;  ///< so many leading phases are wanted, at most `stride`
   /// What the elements become.
   const DotForm* form = &plain_form();
+  /// What is taken from them then, where it is there: one element, or `lanes` of them.
+  std::function<ir::Expr(int lanes)> zero = {};
   /// Flat index of where pixels p, p + stride, p + 2 stride, ... of the padded line begin, p < phases.
   std::function<ir::Expr(std::int64_t phase)> target;
   ir::Expr unused = ir::integer(0);  ///< `lanes` elements that may be overwritten; if phases < stride

@@ -17,7 +17,7 @@ using ::testing::SizeIs;
 
 // x and r are coded as (whole - 3) 0.5 and (whole - 7) 0.25, the filter with 0.125 or with a scale for each
 // channel, c as whole 2, y as (whole - 9) 4; z is 0.
-constexpr const char* kTensors = R"(
+constexpr const char* kCodedTensors = R"(
   input x u8 1x8x14x14
   input r u8 1x8x14x14
   input f f32 1x8x14x14
@@ -52,7 +52,7 @@ struct Place {
   NetworkPlaces places;
 
   explicit Place(const std::string& nodes)
-      : model(onnx_model(kTensors + nodes)), places(places_of(model, infer_shapes(model, {}))) {
+      : model(onnx_model(kCodedTensors + nodes)), places(places_of(model, infer_shapes(model, {}))) {
     if (places.workloads.empty()) return;
     EXPECT_THAT(places.workloads, SizeIs(1));
     EXPECT_EQ(place().inputs.size() + 1, tensors_of(workload()).size()) << nodes;
@@ -96,7 +96,7 @@ struct Place {
   }
 };
 
-constexpr const char* kConv = R"(
+constexpr const char* kCodedConv = R"(
   dx = DequantizeLinear(x, xs, xz)
   dw = DequantizeLinear(w, ws, wz)
   db = DequantizeLinear(b, bs, bz)
@@ -104,7 +104,7 @@ constexpr const char* kConv = R"(
 )";
 
 TEST(Quantized, AConvolutionBetweenDequantizeAndQuantizeIsOneOfWholeNumbers) {
-  const Place it(std::string(kConv) + "y = QuantizeLinear(c, ys, yz)");
+  const Place it(std::string(kCodedConv) + "y = QuantizeLinear(c, ys, yz)");
   EXPECT_EQ(
       to_text(it.workload()),
       "conv2d n=1 h=14 w=14 c=8 k=8 r=3 s=3 stride=1x1 pad=1x1x1x1 dilation=1x1 groups=1 layout=nchw x=u8 "
@@ -121,7 +121,7 @@ TEST(Quantized, AConvolutionBetweenDequantizeAndQuantizeIsOneOfWholeNumbers) {
 }
 
 TEST(Quantized, OperatorsOfWholeNumbersAreTheSameWorkloads) {
-  const Place pair(std::string(kConv) + "y = QuantizeLinear(c, ys, yz)");
+  const Place pair(std::string(kCodedConv) + "y = QuantizeLinear(c, ys, yz)");
   const Place one("y = QLinearConv(x, xs, xz, w, ws, wz, ys, yz, b) pads=1,1,1,1");
   EXPECT_EQ(to_text(one.workload()), to_text(pair.workload()));
   EXPECT_EQ(one.of("dequant_scale"), pair.of("dequant_scale"));
@@ -142,24 +142,24 @@ TEST(Quantized, EachChannelMayHaveAScale) {
 }
 
 TEST(Quantized, WithoutQuantizeLinearTheOutputIsF32) {
-  const Place it(std::string(kConv) + "y = Relu(c)");
+  const Place it(std::string(kCodedConv) + "y = Relu(c)");
   EXPECT_EQ(it.text(), "bias+dequant+relu -> y");
   EXPECT_THAT(it.of("dequant_scale"), ::testing::StartsWith("0.0625 "));
   EXPECT_THAT(to_text(it.workload()), HasSubstr("y=f32"));
 }
 
 TEST(Quantized, FunctionsStandBetweenTheScales) {
-  EXPECT_EQ(Place(std::string(kConv) + "d = Relu(c)\n y = QuantizeLinear(d, ys, yz)").text(),
+  EXPECT_EQ(Place(std::string(kCodedConv) + "d = Relu(c)\n y = QuantizeLinear(d, ys, yz)").text(),
             "bias+dequant+relu+quant -> y");
   // One that a factor changes is computed of the reals.
-  const Place it(std::string(kConv) + "t = Sigmoid(c)\n d = Mul(c, t)\n y = QuantizeLinear(d, ys, yz)");
+  const Place it(std::string(kCodedConv) + "t = Sigmoid(c)\n d = Mul(c, t)\n y = QuantizeLinear(d, ys, yz)");
   EXPECT_EQ(it.text(), "bias+dequant+silu+quant -> y");
   EXPECT_THAT(it.of("dequant_scale"), ::testing::StartsWith("0.0625 "));
   EXPECT_EQ(it.of("quant_scale"), "0.25");
 }
 
 TEST(Quantized, ARoundingInTheMiddleIsKept) {
-  const Place it(std::string(kConv) + R"(
+  const Place it(std::string(kCodedConv) + R"(
     q = QuantizeLinear(c, cs, cz)
     d = DequantizeLinear(q, cs, cz)
     dr = DequantizeLinear(r, rs, rz)
@@ -186,7 +186,7 @@ TEST(Quantized, ARoundingInTheMiddleIsKept) {
 
 TEST(Quantized, APlaceEndsWhereItsEpilogueDoes) {
   // A residual twice: the second sum is another node's.
-  EXPECT_EQ(Place(std::string(kConv) + R"(
+  EXPECT_EQ(Place(std::string(kCodedConv) + R"(
     q = QuantizeLinear(c, cs, cz)
     d = DequantizeLinear(q, cs, cz)
     dr = DequantizeLinear(r, rs, rz)
@@ -199,7 +199,7 @@ TEST(Quantized, APlaceEndsWhereItsEpilogueDoes) {
                 .text(),
             "bias+dequant+fake_quant(0,255)+residual(u8)+quant -> s");
   // What is read by others, too, is made.
-  EXPECT_EQ(Place(std::string(kConv) + R"(
+  EXPECT_EQ(Place(std::string(kCodedConv) + R"(
     q = QuantizeLinear(c, cs, cz)
     d = DequantizeLinear(q, cs, cz)
     y = Relu(d)
@@ -210,7 +210,7 @@ TEST(Quantized, APlaceEndsWhereItsEpilogueDoes) {
 }
 
 TEST(Quantized, ThePoolOfWholeNumbersIsThatOfTheReals) {
-  const Place it(std::string(kConv) + R"(
+  const Place it(std::string(kCodedConv) + R"(
     q = QuantizeLinear(c, ys, yz)
     d = DequantizeLinear(q, ys, yz)
     p = MaxPool(d) kernel_shape=2,2 strides=2,2

@@ -10,6 +10,8 @@
 // are computed and dropped.
 #include "templates/conv2d/cpu/conv2d_depthwise_cpu.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -40,6 +42,8 @@ class Lowering {
     x_ = b_.param("x", conv.input, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
     f_ = b_.param("f", conv.filter, view_.filter_elements(), Direction::kIn);
     y_ = b_.param("y", conv.output, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
+    zero_ = cpu::correction_of(b_, workload, form_).zero;
+    if (zero_) zeros_ = vectors("x_zero_reg", 1);
     epilogue_ = FusedEpilogue(b_, workload);
     if (copies()) lines_ = b_.buffer("x_lines", DType::kF32, Scope::kScratch, shape_.copy_elements());
     if (shape_.nhwc) panel_ = b_.buffer("f_panel", DType::kF32, Scope::kScratch, owned_units() * filter());
@@ -60,6 +64,9 @@ class Lowering {
 
   Kernel kernel() {
     Block body;
+    if (zero_)
+      append(body, block(Alloc{zeros_},
+                         Store{zeros_, integer(0), splat(zero_point(), width()), width(), std::nullopt}));
     if (copies()) body.push_back(Alloc{lines_});
     if (shape_.nhwc) body.push_back(Alloc{panel_});
     if (copies()) body.push_back(cpu::clear_line(b_, lines_, integer(0), shape_.copy_elements(), s_.lanes));
@@ -130,6 +137,8 @@ class Lowering {
     return conv_.n == 1 ? of_image : loop(image_, conv_.n, LoopKind::kSerial, block(of_image));
   }
 
+  Expr zero_point() const { return cast(DType::kF32, load(*zero_, integer(0))); }
+
   /// f_panel[unit][tap][lane]: the filters lie one after the other, lanes are their neighbours.
   Stmt pack_filter() {
     if (!form_.is_plain()) return widen_filter();
@@ -188,6 +197,8 @@ class Lowering {
     line.source = (plane * conv_.h + var(row)) * conv_.w;
     line.width = conv_.w, line.pad = conv_.pad_left, line.stride = conv_.stride_w, line.lanes = s_.lanes;
     line.phases = shape_.phases;
+    if (zero_)
+      line.zero = [this](int lanes) { return lanes == 1 ? zero_point() : load(zeros_, integer(0), lanes); };
     line.target = [&](std::int64_t phase) { return target + phase * shape_.pitch; };
     return cpu::copy_line(b_, line);
   }
@@ -314,8 +325,9 @@ class Lowering {
     std::optional<Expr> active = channels_left();
     const bool whole = width_out % (s_.cols * (shape_.nhwc ? 1 : s_.lanes)) == 0;
     if (!shape_.nhwc && !whole) active = integer(width_out) - column;
-    Expr value =
-        epilogue_.of(load(acc_, sum_at(var(i_)), width()), {var(channel_), shape_.nhwc, at, width(), active});
+    Expr sums = load(acc_, sum_at(var(i_)), width());
+    if (is_integer(conv_.accum)) sums = cast(conv_.accum, sums);  // exact
+    Expr value = epilogue_.of(std::move(sums), {var(channel_), shape_.nhwc, at, width(), active});
     Stmt store = Store{y_, at, epilogue_.stored(value), width(), active};
     if (shape_.nhwc && !whole) store = If{lt(column, integer(width_out)), block(store), {}};
     store = over_columns(store);
@@ -330,7 +342,8 @@ class Lowering {
   DepthwiseCpuShape shape_;
   KernelBuilder b_;
   FusedEpilogue epilogue_;
-  BufferId x_{}, f_{}, y_{}, lines_{}, panel_{}, held_{}, acc_{}, in_{};
+  std::optional<BufferId> zero_;  ///< x's zero point
+  BufferId x_{}, f_{}, y_{}, lines_{}, panel_{}, held_{}, acc_{}, in_{}, zeros_{};
   VarId part_{}, image_{}, unit_{}, block_{}, tile_{}, column_tile_{}, line_{}, channel_{}, i_{}, j_{};
 };
 
@@ -340,12 +353,17 @@ Kernel lower_conv2d_depthwise_cpu(const Workload& workload, const DepthwiseCpuSc
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits&) {
-  if (cpu::widening_form(workload) == nullptr) return "computes in f32, of f32 and bf16 only";
+  if (cpu::widening_form(workload) == nullptr)
+    return "computes in f32, of f32, bf16, and u8 or s8 by s8 only";
   if (is_gated(workload.epilogue)) return kNoGate;
   const Conv2d conv = cpu::conv_view(workload).conv;
   if (conv.groups != conv.c) return "takes as many groups as input channels";
   if (conv.layout == ImageLayout::kNhwc && conv.k != conv.c)
     return "takes one filter a channel of nhwc images";
+  if (is_integer(conv.input) && conv.layout == ImageLayout::kNhwc)
+    return "takes integers of nchw images only";
+  if (is_integer(conv.input) && conv.r * conv.s > cpu::kMostExactProducts)
+    return fmt::format("sums up integers of {} taps at most", cpu::kMostExactProducts);
   return std::nullopt;
 }
 
