@@ -202,9 +202,9 @@ class Rewriter {
                  {"nodes", engine_nodes(model_, shapes_, replacement.workload, place, fused.inputs, folded)}};
     if (is_f32(fused)) return plan;
     json types = json::array();
-    for (const FusedInput& input : fused.inputs) types.push_back(name_of(input.type));
+    for (const FusedInput& input : fused.inputs) types.push_back(name_of(onnx_type_of(input.type)));
     plan["types"] = std::move(types);
-    plan["makes"] = name_of(fused.output);
+    plan["makes"] = name_of(onnx_type_of(fused.output));
     return plan;
   }
 

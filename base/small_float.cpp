@@ -99,6 +99,8 @@ float rounded_to(DType type, float value) {
       return saturated(value, -0x1p31F, 0x1.fffffep30F);
     case DType::kS8:
       return saturated(value, -128, 127);
+    case DType::kS7:
+      return saturated(value, -64, 63);
     case DType::kU8:
       return saturated(value, 0, 255);
     case DType::kS16:

@@ -44,13 +44,15 @@ std::array<double, 3> cpu_capacities(const ir::Analysis&, const Residency&, cons
 // (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2), and cores start at most as many
 // of these as FMAs: the first two were measured at 1.95 and 3.99 times FMA's products on a Zen 4. Beside
 // VPMADDWD the sum is an instruction of its own, which the units that do not multiply can do, and widening
-// bytes another: a bound. Without VDPBF16PS products of bf16 are f32's.
+// bytes another: a bound. VPMADDUBSW of s7, with a VPMADDWD behind it, is bound likewise. Without VDPBF16PS
+// products of bf16 are f32's.
 double cpu_products_per_lane(DType operand, const Limits& limits) {
   switch (operand) {
     case DType::kF32:
       return 1;
     case DType::kBF16:
       return limits.has(Ability::kBf16Dot) ? 2 : 1;
+    case DType::kS7:
     case DType::kS8:
     case DType::kU8:
       return limits.has(Ability::kInt8Dot) ? 4 : 2;

@@ -421,7 +421,7 @@ struct TensorType {
 constexpr TensorType kTensorTypes[] = {{OnnxType::kF32, DType::kF32}, {OnnxType::kF64, DType::kF64},
                                        {OnnxType::kF16, DType::kF16}, {OnnxType::kBf16, DType::kBF16},
                                        {OnnxType::kU8, DType::kU8},   {OnnxType::kS8, DType::kS8},
-                                       {OnnxType::kS32, DType::kS32}};
+                                       {OnnxType::kS32, DType::kS32}, {OnnxType::kS8, DType::kS7}};
 
 }  // namespace
 

@@ -398,7 +398,8 @@ class Finder {
   std::unordered_map<std::string_view, std::size_t> makers_;
   std::vector<char> taken_;  ///< nodes that are part of a place
   std::size_t made_bytes_ = 0;
-  const OpenGraph open_{model_, shapes_, readers_, makers_, is_served_, taken_};
+  std::unordered_map<const OnnxTensor*, bool> small_;
+  const OpenGraph open_{model_, shapes_, readers_, makers_, is_served_, taken_, small_};
   std::unordered_map<std::string, std::size_t> index_;  ///< of workloads, by their text
   NetworkPlaces places_;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <set>
 #include <span>
 #include <string>
@@ -238,16 +239,30 @@ class QuantizedPlace {
     return workload_.op() == Operator::kConv2d ? workload_.conv2d().k : workload_.gemm().n;
   }
 
+  /// Of s7 where all elements are: the file has them.
+  DType second_type() const {
+    const OnnxTensor* const tensor = graph_.shapes.of(w_.value).constant;
+    if (tensor == nullptr) return DType::kS8;
+    const auto [known, is_new] = graph_.small.try_emplace(tensor, false);
+    if (is_new) {
+      const auto wholes = wholes_of(*tensor, std::numeric_limits<std::int64_t>::max());
+      known->second = wholes && std::ranges::all_of(
+                                    *wholes, [](std::int64_t whole) { return whole >= -64 && whole < 64; });
+    }
+    return known->second ? DType::kS7 : DType::kS8;
+  }
+
   void set_types() {
+    const DType second = second_type();
     const ZeroPoint zero = x_.coding.zero() == 0 ? ZeroPoint::kNone : ZeroPoint::kInput;
     if (workload_.op() == Operator::kConv2d) {
       Conv2d& conv = workload_.conv2d();
-      conv.input = dtype(x_.coding), conv.filter = DType::kS8, conv.accum = DType::kS32, conv.zero = zero;
+      conv.input = dtype(x_.coding), conv.filter = second, conv.accum = DType::kS32, conv.zero = zero;
       return;
     }
     Gemm& gemm = workload_.gemm();
     if (gemm.alpha != 1) refuse("its product is scaled");
-    gemm.a.type = dtype(x_.coding), gemm.b.type = DType::kS8, gemm.accum = DType::kS32, gemm.zero = zero;
+    gemm.a.type = dtype(x_.coding), gemm.b.type = second, gemm.accum = DType::kS32, gemm.zero = zero;
     gemm.b.constant = graph_.shapes.of(w_.value).constant != nullptr;
   }
 

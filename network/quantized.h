@@ -24,6 +24,8 @@ struct OpenGraph {
   const std::unordered_map<std::string_view, std::size_t>& makers;
   const IsServed& is_served;       ///< places_of()
   const std::vector<char>& taken;  ///< nodes that are part of a place
+  /// Of constants that were looked through, whether they are of s7.
+  std::unordered_map<const OnnxTensor*, bool>& small;
 };
 
 /// A workload, and where it is computed.

@@ -10,8 +10,8 @@ constexpr struct {
 } kTypes[] = {{"f32", OrtElementType::kFloat, 4},   {"bf16", OrtElementType::kBfloat16, 2},
               {"f16", OrtElementType::kFloat16, 2}, {"f64", OrtElementType::kDouble, 8},
               {"u8", OrtElementType::kUint8, 1},    {"s8", OrtElementType::kInt8, 1},
-              {"s32", OrtElementType::kInt32, 4},   {"s64", OrtElementType::kInt64, 8},
-              {"bool", OrtElementType::kBool, 1}};
+              {"s7", OrtElementType::kInt8, 1},     {"s32", OrtElementType::kInt32, 4},
+              {"s64", OrtElementType::kInt64, 8},   {"bool", OrtElementType::kBool, 1}};
 
 }  // namespace
 

@@ -388,9 +388,9 @@ bool role_named(std::string_view name, std::uint32_t& role) {
 }
 
 const ElementType* element_type(std::string_view name) {
-  static constexpr ElementType kTypes[] = {{"f64", 2, 64}, {"f32", 2, 32},  {"f16", 2, 16}, {"bf16", 4, 16},
-                                           {"s32", 0, 32}, {"s16", 0, 16},  {"s8", 0, 8},   {"u8", 1, 8},
-                                           {"u32", 1, 32}, {"e4m3", 10, 8}, {"e5m2", 12, 8}};
+  static constexpr ElementType kTypes[] = {{"f64", 2, 64}, {"f32", 2, 32}, {"f16", 2, 16},  {"bf16", 4, 16},
+                                           {"s32", 0, 32}, {"s16", 0, 16}, {"s8", 0, 8},    {"s7", 0, 8},
+                                           {"u8", 1, 8},   {"u32", 1, 32}, {"e4m3", 10, 8}, {"e5m2", 12, 8}};
   for (const ElementType& type : kTypes)
     if (type.name == name) return &type;
   return nullptr;

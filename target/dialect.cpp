@@ -13,6 +13,7 @@ std::string scalar_name(DType type) {
     case DType::kS32:
       return "int";
     case DType::kS8:
+    case DType::kS7:
       return "signed char";
     case DType::kU8:
     case DType::kE4M3:

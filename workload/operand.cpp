@@ -12,8 +12,8 @@ namespace lehr {
 namespace {
 
 const std::vector<std::string>& dtype_names() {
-  static const std::vector<std::string> names = {"f64", "f32", "f16",  "bf16", "s32",
-                                                 "s8",  "u8",  "e4m3", "e5m2"};
+  static const std::vector<std::string> names = {"f64", "f32", "f16", "bf16", "s32",
+                                                 "s8",  "u8",  "s7",  "e4m3", "e5m2"};
   return names;
 }
 
@@ -69,6 +69,13 @@ void validate(ZeroPoint zero, DType operand, DType accum) {
                name_of(operand));
   if (accum != DType::kS32)
     throw_user("zero={} is for sums in s32; with {} leave it at none", name_of(zero), name_of(accum));
+}
+
+void validate_types(DType first, DType second, DType output) {
+  if (first == DType::kS7 || output == DType::kS7)
+    throw_user("s7 is a type of B and of filters; write s8 for the others");
+  if (second == DType::kS7 && first != DType::kU8 && first != DType::kS8)
+    throw_user("s7 goes with a first operand of u8 or s8, not with {}", name_of(first));
 }
 
 DType second_for(DType type) {

@@ -31,6 +31,9 @@ ZeroPoint parse_zero_point(std::string_view text);
 /// Throws Error(kUser), one sentence, where there is one of anything but u8 and s8 with sums in s32.
 void validate(ZeroPoint zero, DType operand, DType accum);
 
+/// Throws Error(kUser), one sentence, where one is s7 and cannot be.
+void validate_types(DType first, DType second, DType output);
+
 /// "f32:row" or "f32:row:constant" -> Operand; "f32" -> the type of one. Throws Error(kUser).
 Operand parse_operand(std::string_view text);
 DType parse_operand_type(std::string_view text);

@@ -37,7 +37,7 @@ _TARGETS = [None, "cpu", "cuda"]
 _IN, _OUT, _PREPACKED, _WORKSPACE = range(4)
 _NO_KERNEL = 4
 _MOST_THREADS, _MOST_DIMENSIONS = 4096, 8
-_DTYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "s32": "i4", "s16": "i2", "s8": "i1", "u8": "u1"}
+_DTYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "s32": "i4", "s16": "i2", "s8": "i1", "s7": "i1", "u8": "u1"}
 
 
 class Error(Exception):
@@ -531,6 +531,7 @@ _CUDA_TYPES = {
     "s32": {(0, 32), "i4"},
     "s16": {(0, 16), "i2"},
     "s8": {(0, 8), "i1"},
+    "s7": {(0, 8), "i1"},
     "u8": {(1, 8), "u1"},
     "u32": {(1, 32), "u4"},
     "e4m3": {(10, 8), (1, 8), "u1"},

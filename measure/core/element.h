@@ -49,6 +49,7 @@ auto with_elements(DType type, const void* bytes, const Body& body) {
     case DType::kU32:
       return plain(std::uint32_t{});
     case DType::kS8:
+    case DType::kS7:
       return plain(std::int8_t{});
     case DType::kU8:
       return plain(std::uint8_t{});

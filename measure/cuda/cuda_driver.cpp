@@ -35,7 +35,8 @@ int tensor_map_type(DType type, bool tf32) {
     case DType::kU8:
     case DType::kE4M3:
     case DType::kE5M2:
-    case DType::kS16:  // none has it
+    case DType::kS16:
+    case DType::kS7:  // none has these
       return 0;
   }
   return 0;

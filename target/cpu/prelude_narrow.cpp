@@ -183,6 +183,7 @@ constexpr Dot kDots[] = {
     {DType::kBF16, DType::kBF16, DType::kF32, 2, "__AVX512BF16__", kBf16, kBf16Plain},
     {DType::kF32, DType::kBF16, DType::kF32, 2, "", "", kShifts},
     {DType::kU8, DType::kS8, DType::kS32, 4, "__AVX512VNNI__", kBytes, kBytesPlain},
+    {DType::kU8, DType::kS7, DType::kS32, 4, "__AVX512VNNI__", kBytes, kBytesPlain},
     {DType::kS16, DType::kS16, DType::kS32, 2, "__AVX512BW__", kWords, kWordsPlain},
 };
 
@@ -235,6 +236,29 @@ std::string shorter_words(int lanes) {
                      lanes == 8 ? "__AVX2__" : "__SSE2__", lanes * 4, lanes, lanes * 32);
 }
 
+/// vpmaddubsw saturates sums of two products at 16 bits, which those of s7 never reach.
+std::string shorter_bytes(int lanes) {
+  if (lanes == 16)
+    return R"(#elif defined(__AVX512BW__)
+  typedef short halves __attribute__((vector_size(64)));
+  halves ones, pairs;
+  s32x16 sums;
+  for (int i = 0; i < 32; ++i) ones[i] = 1;
+  __asm__("vpmaddubsw %2, %1, %0" : "=v"(pairs) : "v"(all), "v"(b));
+  __asm__("vpmaddwd %2, %1, %0" : "=v"(sums) : "v"(pairs), "v"(ones));
+  return c + sums;
+)";
+  return fmt::format(R"(#elif defined({0})
+  typedef short halves __attribute__((vector_size({1})));
+  typedef char bytes __attribute__((vector_size({1})));
+  const halves ones = {{{4}}};
+  const halves pairs = (halves)__builtin_ia32_pmaddubsw{3}((bytes)all, (bytes)b);
+  return c + (s32x{2})__builtin_ia32_pmaddwd{3}(pairs, ones);
+)",
+                     lanes == 8 ? "__AVX2__" : "__SSSE3__", lanes * 4, lanes, lanes * 32,
+                     repeated("1", 2 * lanes));
+}
+
 std::string dot_text(const Dot& dot, int lanes, const std::string& name) {
   const std::string sums = VectorName{dot.sums, lanes}.text();
   const VectorName b = {dot.b, lanes * dot.group};
@@ -251,7 +275,9 @@ std::string dot_text(const Dot& dot, int lanes, const std::string& name) {
       "#if defined({2}){3}\n{4}{5}#else\n{6}#endif\n}}\n",
       lanes * 4, repeated("word", lanes), dot.macro, lanes < 16 ? " && defined(__AVX512VL__)" : "",
       fmt::format(fmt::runtime(dot.with), sums, lanes),
-      dot.a == DType::kS16 ? shorter_words(lanes) : std::string(),
+      dot.a == DType::kS16  ? shorter_words(lanes)
+      : dot.b == DType::kS7 ? shorter_bytes(lanes)
+                            : std::string(),
       fmt::format(fmt::runtime(dot.without), sums, lanes));
   return text;
 }
@@ -272,6 +298,7 @@ constexpr Groups kGroups[] = {
     {DType::kU8, DType::kU8, 4, "x", "x"},
     {DType::kS8, DType::kU8, 4, "(unsigned char)(x ^ 128)", "(u8x16)x ^ 128"},
     {DType::kS8, DType::kS8, 4, "x", "x"},
+    {DType::kS7, DType::kS7, 4, "x", "x"},
     {DType::kU8, DType::kS16, 2, "x", "__builtin_convertvector(x, s16x16)"},
     {DType::kS8, DType::kS16, 2, "x", "__builtin_convertvector(x, s16x16)"},
 };

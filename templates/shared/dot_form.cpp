@@ -30,6 +30,22 @@ constexpr std::array kForms = {
             .second_panel = DType::kBF16,
             .second_registers = 2,
             .product_registers = 1},
+    // By the same instruction where it is there, else by vpmaddubsw.
+    DotForm{.first = DType::kU8,
+            .second = DType::kS7,
+            .group = 4,
+            .first_panel = DType::kU8,
+            .second_panel = DType::kS7,
+            .sums = DType::kS32,
+            .product_registers = 1},
+    DotForm{.first = DType::kS8,
+            .second = DType::kS7,
+            .group = 4,
+            .first_panel = DType::kU8,
+            .second_panel = DType::kS7,
+            .sums = DType::kS32,
+            .offset = 128,
+            .product_registers = 1},
     DotForm{.first = DType::kU8,
             .second = DType::kS8,
             .needs = Ability::kInt8Dot,
@@ -96,8 +112,9 @@ const DotForm& plain_form() {
 
 const DotForm* widening_form(const Workload& workload) {
   const auto [first, second] = multiplied(workload);
+  const DType stored = second == DType::kS7 ? DType::kS8 : second;
   for (const DotForm& form : kForms)
-    if (form.first == first && form.second == second && form.first_panel == DType::kF32) return &form;
+    if (form.first == first && form.second == stored && form.first_panel == DType::kF32) return &form;
   return nullptr;
 }
 

@@ -10,7 +10,7 @@ namespace lehr {
 namespace {
 
 constexpr DType kAll[] = {DType::kF64, DType::kF32, DType::kF16, DType::kBF16, DType::kS32,
-                          DType::kS8,  DType::kU8,  DType::kU32, DType::kS16};
+                          DType::kS8,  DType::kU8,  DType::kU32, DType::kS16,  DType::kS7};
 constexpr DType k8BitFloats[] = {DType::kE4M3, DType::kE5M2};  // their names tell no size
 
 TEST(DType, ReadsBackEverySpelling) {

@@ -108,7 +108,7 @@ TEST(Quantized, AConvolutionBetweenDequantizeAndQuantizeIsOneOfWholeNumbers) {
   EXPECT_EQ(
       to_text(it.workload()),
       "conv2d n=1 h=14 w=14 c=8 k=8 r=3 s=3 stride=1x1 pad=1x1x1x1 dilation=1x1 groups=1 layout=nchw x=u8 "
-      "f=s8 y=u8 accum=s32 epilogue=bias+dequant+quant zero=input");
+      "f=s7 y=u8 accum=s32 epilogue=bias+dequant+quant zero=input");
   EXPECT_EQ(it.of("x"), "x");
   EXPECT_EQ(it.of("x_zero"), "3");
   EXPECT_EQ(it.of("bias"), "b");
@@ -127,7 +127,20 @@ TEST(Quantized, OperatorsOfWholeNumbersAreTheSameWorkloads) {
   EXPECT_EQ(one.of("dequant_scale"), pair.of("dequant_scale"));
   EXPECT_EQ(Place("y = QLinearMatMul(a, xs, xz, m, ws, wz, ys, yz)").text(), "dequant+quant -> y");
   EXPECT_EQ(to_text(Place("y = QLinearMatMul(a, xs, z, m, ws8, wz8, ys, yz)").workload()),
-            "gemm m=4 n=8 k=16 batch=1 a=u8:row b=s8:row:constant c=u8:row accum=s32 epilogue=dequant+quant");
+            "gemm m=4 n=8 k=16 batch=1 a=u8:row b=s7:row:constant c=u8:row accum=s32 epilogue=dequant+quant");
+}
+
+TEST(Quantized, WeightsOfSevenBitsAreKnown) {
+  const auto type_of = [](const char* filter) {
+    return Place(fmt::format("constant l s8 8x8x1x1 = {}\n y = QLinearConv(x, xs, xz, l, ws, wz, ys, yz)",
+                             filter))
+        .workload()
+        .conv2d()
+        .filter;
+  };
+  EXPECT_EQ(type_of("-64 63"), DType::kS7);
+  EXPECT_EQ(type_of("1 64"), DType::kS8);
+  EXPECT_EQ(type_of("-65"), DType::kS8);
 }
 
 TEST(Quantized, EachChannelMayHaveAScale) {

@@ -56,6 +56,7 @@ void validate(const Conv2d& conv) {
   check_elements("the input", {conv.n, conv.c, conv.h, conv.w});
   check_elements("the filter", {conv.k, conv.c / conv.groups, conv.r, conv.s});
   check_elements("the output", {conv.n, conv.k, conv.out_h(), conv.out_w()});
+  validate_types(conv.input, conv.filter, conv.output);
   validate(conv.math, conv.input, conv.filter, conv.accum);
   validate(conv.zero, conv.input, conv.accum);
 }

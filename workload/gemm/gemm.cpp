@@ -53,6 +53,7 @@ void validate(const Gemm& g) {
   check_elements("C", g.batch, g.m, g.n);
   validate_constant("a", g.a);
   validate_constant("c", g.c);
+  validate_types(g.a.type, g.b.type, g.c.type);
   validate(g.math, g.a.type, g.b.type, g.accum);
   validate_scale(g);
   validate(g.zero, g.a.type, g.accum);

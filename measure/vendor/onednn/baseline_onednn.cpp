@@ -62,7 +62,8 @@ bool are_served(const Types& t, DType sums) {
   if (t.src == DType::kBF16)
     return t.weights == DType::kBF16 && (t.dst == DType::kBF16 || t.dst == DType::kF32) &&
            sums == DType::kF32;
-  if (t.src == DType::kU8 || t.src == DType::kS8) return t.weights == DType::kS8 && sums == DType::kS32;
+  if (t.src == DType::kU8 || t.src == DType::kS8)
+    return (t.weights == DType::kS8 || t.weights == DType::kS7) && sums == DType::kS32;
   return t.src == DType::kF32 && t.weights == DType::kF32 && t.dst == DType::kF32;
 }
 

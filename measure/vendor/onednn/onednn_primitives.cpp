@@ -41,6 +41,7 @@ int code_of(DType type) {
     case DType::kS32:
       return 4;
     case DType::kS8:
+    case DType::kS7:
       return 5;
     case DType::kU8:
       return 6;
