@@ -73,6 +73,13 @@ OrtAllocator* TensorAllocator::release() {
   return std::exchange(allocator_, nullptr);
 }
 
+bool node_name(const OrtApi* api, const OrtKernelInfo* info, Array<char>& name, lehr_error& error) {
+  std::size_t size = 0;
+  return succeeded(api, ort::KernelInfo_GetNodeName(api, info, nullptr, &size), error) &&
+         name.resize(size + 1) &&
+         succeeded(api, ort::KernelInfo_GetNodeName(api, info, name.data(), &size), error);
+}
+
 bool text_attribute(const OrtApi* api, const OrtKernelInfo* info, const char* name, Array<char>& text,
                     lehr_error& error) {
   std::size_t size = 0;

@@ -46,6 +46,8 @@ class TensorAllocator {
   OrtAllocator* allocator_ = nullptr;
 };
 
+/// A node's name, with a 0 behind it. False with a sentence, or without one where there is no memory.
+bool node_name(const OrtApi* api, const OrtKernelInfo* info, Array<char>& name, lehr_error& error);
 /// A text attribute of a node. False with a sentence where it has none.
 bool text_attribute(const OrtApi* api, const OrtKernelInfo* info, const char* name, Array<char>& text,
                     lehr_error& error);

@@ -71,10 +71,7 @@ OrtStatus* Fused::create(const OrtKernelInfo* info) {
 
 bool Fused::read(const OrtKernelInfo* info, lehr_error& error) {
   if (!succeeded(api_, ort::KernelInfo_GetLogger(api_, info, &logger_), error)) logger_ = nullptr;
-  std::size_t size = 0;
-  if (!succeeded(api_, ort::KernelInfo_GetNodeName(api_, info, nullptr, &size), error)) return false;
-  if (!name_.resize(size + 1)) return false;
-  if (!succeeded(api_, ort::KernelInfo_GetNodeName(api_, info, name_.data(), &size), error)) return false;
+  if (!node_name(api_, info, name_, error)) return false;
   std::int64_t version = 0, threads = 0;
   if (!succeeded(api_, ort::KernelInfoGetAttribute_int64(api_, info, "version", &version), error))
     return false;

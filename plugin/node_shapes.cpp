@@ -18,6 +18,19 @@ class NodeShape {
       : plan_(plan), node_(node), inputs_(inputs), output_(output), error_(error) {}
 
   bool compute();
+  /// pool_window().
+  bool padded_window(const Shape& image, std::size_t dimension, Window& along) {
+    std::int64_t count = 0;
+    const std::int64_t size = image.dims[dimension];
+    if (!window(image.rank - 2, dimension - 2, 0, along) || !places(size, along, count)) return false;
+    const std::string_view pad = plan_.text_of(node_, "auto_pad", "NOTSET");
+    if (pad == "VALID") along.before = along.after = 0;
+    if (!pad.starts_with("SAME")) return true;
+    const std::int64_t all = std::max<std::int64_t>(0, (count - 1) * along.stride + along.reach() - size);
+    along.before = pad == "SAME_LOWER" ? all - all / 2 : all / 2;
+    along.after = all - along.before;
+    return true;
+  }
 
  private:
   using Function = bool (NodeShape::*)();
@@ -66,12 +79,6 @@ class NodeShape {
   static std::int64_t from_behind(const Shape& shape, std::size_t d) {
     return d < shape.rank ? shape.dims[shape.rank - 1 - d] : 1;
   }
-
-  /// How a window lies along one dimension.
-  struct Window {
-    std::int64_t kernel = 1, stride = 1, dilation = 1, before = 0, after = 0;
-    std::int64_t reach() const { return dilation * (kernel - 1) + 1; }
-  };
 
   /// One of `count` values of a list that has, where it is said, so many.
   bool element(const char* name, std::size_t count, std::size_t i, std::int64_t& value) {
@@ -300,6 +307,12 @@ bool NodeShape::compute() {
 bool output_shape(const Plan& plan, const PlanNode& node, const Shape* const* inputs, Shape& output,
                   lehr_error& error) {
   return NodeShape(plan, node, inputs, output, error).compute();
+}
+
+bool pool_window(const Plan& plan, const PlanNode& node, const Shape& image, std::size_t dimension,
+                 Window& window, lehr_error& error) {
+  Shape none;
+  return NodeShape(plan, node, nullptr, none, error).padded_window(image, dimension, window);
 }
 
 bool all_shapes(const Plan& plan, const Shape* inputs, Array<Shape>& shapes, lehr_error& error) {

@@ -6,6 +6,17 @@
 
 namespace lehr::onnxruntime {
 
+/// How a window lies along one dimension.
+struct Window {
+  std::int64_t kernel = 1, stride = 1, dilation = 1, before = 0, after = 0;
+  std::int64_t reach() const { return dilation * (kernel - 1) + 1; }
+};
+
+/// That of a pool along dimension `dimension` of its images, 2 or more, of a shape that output_shape() has
+/// served: what it pads by itself is in `before` and `after`.
+bool pool_window(const Plan& plan, const PlanNode& node, const Shape& image, std::size_t dimension,
+                 Window& window, lehr_error& error);
+
 /// The shape of a node's first output for inputs of these shapes, of which there are node.operands; nullptr:
 /// left out, or a single number. False with a sentence for an operator that is not known here, and for
 /// inputs that it does not take.

@@ -244,6 +244,9 @@ inline constexpr auto KernelInfoGetAttribute_int64 =
     kStatusSlot<86, const OrtKernelInfo*, const char*, std::int64_t*>;
 inline constexpr auto KernelInfoGetAttribute_string =
     kStatusSlot<87, const OrtKernelInfo*, const char*, char*, std::size_t* /* size */>;
+/// `count` is how many there are, in and out; with a null pointer for them it is only told.
+inline constexpr auto KernelInfoGetAttributeArray_int64 =
+    kStatusSlot<163, const OrtKernelInfo*, const char*, std::int64_t*, std::size_t* /* count */>;
 inline constexpr auto CopyKernelInfo = kStatusSlot<217, const OrtKernelInfo*, OrtKernelInfo**>;
 inline constexpr auto ReleaseKernelInfo = kReleaseSlot<218, OrtKernelInfo>;
 inline constexpr auto KernelInfo_GetInputCount = kStatusSlot<230, const OrtKernelInfo*, std::size_t*>;

@@ -1,6 +1,9 @@
 // What ONNX Runtime asks of a library of operators: those of the domain ai.lehr.
 #include <pthread.h>
 
+#include <iterator>
+
+#include "plugin/between.h"
 #include "plugin/fused.h"
 #include "runtime/message.h"
 
@@ -11,107 +14,163 @@ namespace {
 
 constexpr const char* kDomain = "ai.lehr";
 
-struct Operator : OrtCustomOp {
+struct FusedEntry : OrtCustomOp {
   std::uint32_t target = LEHR_CPU;
   FusedOperator fused = kFusedOperators[0];
 };
-
-const Operator& of(const OrtCustomOp* op) {
-  return *static_cast<const Operator*>(op);
+struct BetweenEntry : OrtCustomOp {
+  BetweenOperator between = kBetweenOperators[0];
+};
+const FusedEntry& fused_of(const OrtCustomOp* op) {
+  return *static_cast<const FusedEntry*>(op);
 }
-const char* name_of(const OrtCustomOp* op) {
-  return of(op).fused.name;
+const BetweenOperator& between_of(const OrtCustomOp* op) {
+  return static_cast<const BetweenEntry*>(op)->between;
+}
+
+const char* fused_name(const OrtCustomOp* op) {
+  return fused_of(op).fused.name;
+}
+const char* between_name(const OrtCustomOp* op) {
+  return between_of(op).name;
 }
 const char* provider_of(const OrtCustomOp* op) {
-  return of(op).target == LEHR_CUDA ? "CUDAExecutionProvider" : nullptr;
+  return fused_of(op).target == LEHR_CUDA ? "CUDAExecutionProvider" : nullptr;
+}
+const char* processors(const OrtCustomOp*) {
+  return nullptr;
 }
 OrtElementType any_type(const OrtCustomOp*, std::size_t) {
   return OrtElementType::kUndefined;
 }
+OrtElementType bf16(const OrtCustomOp*, std::size_t) {
+  return OrtElementType::kBfloat16;
+}
 OrtElementType made_type(const OrtCustomOp* op, std::size_t) {
-  return of(op).fused.makes;
+  return fused_of(op).fused.makes;
 }
 std::size_t one(const OrtCustomOp*) {
   return 1;
 }
-OrtCharacteristic input_characteristic(const OrtCustomOp*, std::size_t) {
+std::size_t between_inputs(const OrtCustomOp* op) {
+  return between_of(op).inputs;
+}
+OrtCharacteristic variadic(const OrtCustomOp*, std::size_t) {
   return OrtCharacteristic::kVariadic;
 }
-OrtCharacteristic output_characteristic(const OrtCustomOp*, std::size_t) {
+OrtCharacteristic required(const OrtCustomOp*, std::size_t) {
   return OrtCharacteristic::kRequired;
 }
 OrtMemType memory_of(const OrtCustomOp*, std::size_t) {
   return OrtMemType::kDefault;
 }
-int at_least_one(const OrtCustomOp*) {
-  return 1;
-}
 int is_false(const OrtCustomOp*) {
   return 0;
 }
+// As a number the least of them, or the version.
 int is_true(const OrtCustomOp*) {
   return 1;
 }
-int version(const OrtCustomOp*) {
-  return 1;
-}
 
-OrtStatus* create(const OrtCustomOp* op, const OrtApi* api, const OrtKernelInfo* info, void** kernel) {
+template <typename Node, typename... Arguments>
+OrtStatus* created(const OrtApi* api, const OrtKernelInfo* info, void** kernel,
+                   const Arguments&... arguments) {
   *kernel = nullptr;
-  void* const memory = std::malloc(sizeof(Fused));
-  if (memory == nullptr)
-    return ort::CreateStatus(api, OrtErrorCode::kFail, "there is no memory for a fused node");
-  runtime::Owner<Fused> fused;
-  fused.reset(::new (memory) Fused(api, of(op).target, of(op).fused.makes));
-  if (OrtStatus* const status = fused->create(info)) return status;
-  *kernel = fused.release();
+  void* const memory = std::malloc(sizeof(Node));
+  if (memory == nullptr) return ort::CreateStatus(api, OrtErrorCode::kFail, "there is no memory for a node");
+  runtime::Owner<Node> node;
+  node.reset(::new (memory) Node(api, arguments...));
+  if (OrtStatus* const status = node->create(info)) return status;
+  *kernel = node.release();
   return nullptr;
 }
-OrtStatus* compute(void* kernel, OrtKernelContext* context) {
-  return static_cast<Fused*>(kernel)->run(context);
+OrtStatus* create_fused(const OrtCustomOp* op, const OrtApi* api, const OrtKernelInfo* info, void** kernel) {
+  return created<Fused>(api, info, kernel, fused_of(op).target, fused_of(op).fused.makes);
 }
+OrtStatus* create_between(const OrtCustomOp* op, const OrtApi* api, const OrtKernelInfo* info,
+                          void** kernel) {
+  return created<Between>(api, info, kernel, between_of(op));
+}
+template <typename Node>
+OrtStatus* compute(void* kernel, OrtKernelContext* context) {
+  return static_cast<Node*>(kernel)->run(context);
+}
+template <typename Node>
 void destroy(void* kernel) {
-  runtime::Owner<Fused> ended;
-  ended.reset(static_cast<Fused*>(kernel));
+  runtime::Owner<Node> ended;
+  ended.reset(static_cast<Node*>(kernel));
 }
 
-constexpr Operator operator_for(std::uint32_t target, const FusedOperator& fused) {
-  Operator made;
+/// What all of them have.
+template <typename Node, typename Entry>
+constexpr Entry entry() {
+  Entry made;
+  made.get_output_type_count = &one;
+  made.kernel_destroy = &destroy<Node>;
+  made.get_output_characteristic = &required;
+  made.get_input_memory_type = &memory_of;
+  made.get_variadic_input_min_arity = &is_true;
+  made.get_variadic_input_homogeneity = &is_false;
+  made.get_variadic_output_min_arity = &is_true;
+  made.get_variadic_output_homogeneity = &is_true;
+  made.kernel_compute_v2 = &compute<Node>;
+  made.get_start_version = &is_true;
+  made.get_end_version = &is_true;
+  return made;
+}
+
+constexpr FusedEntry fused_entry(std::uint32_t target, const FusedOperator& fused) {
+  FusedEntry made = entry<Fused, FusedEntry>();
   made.target = target;
   made.fused = fused;
-  made.get_name = &name_of;
+  made.get_name = &fused_name;
   made.get_execution_provider_type = &provider_of;
   made.get_input_type = &any_type;
   made.get_input_type_count = &one;
   made.get_output_type = &made_type;
-  made.get_output_type_count = &one;
-  made.kernel_destroy = &destroy;
-  made.get_input_characteristic = &input_characteristic;
-  made.get_output_characteristic = &output_characteristic;
-  made.get_input_memory_type = &memory_of;
-  made.get_variadic_input_min_arity = &at_least_one;
-  made.get_variadic_input_homogeneity = &is_false;
-  made.get_variadic_output_min_arity = &at_least_one;
-  made.get_variadic_output_homogeneity = &is_true;
-  made.create_kernel_v2 = &create;
-  made.kernel_compute_v2 = &compute;
-  made.get_start_version = &version;
-  made.get_end_version = &version;
+  made.get_input_characteristic = &variadic;
+  made.create_kernel_v2 = &create_fused;
   return made;
 }
 
-constexpr std::size_t kFusedOperatorCount = sizeof kFusedOperators / sizeof kFusedOperators[0];
-struct Operators {
-  Operator all[2 * kFusedOperatorCount];
+constexpr BetweenEntry between_entry(const BetweenOperator& between) {
+  BetweenEntry made = entry<Between, BetweenEntry>();
+  made.between = between;
+  made.get_name = &between_name;
+  made.get_execution_provider_type = &processors;
+  made.get_input_type = &bf16;
+  made.get_input_type_count = &between_inputs;
+  made.get_output_type = &bf16;
+  made.get_input_characteristic = &required;
+  made.create_kernel_v2 = &create_between;
+  return made;
+}
+
+struct Entries {
+  FusedEntry on_processors[std::size(kFusedOperators)], on_cuda[std::size(kFusedOperators)];
+  BetweenEntry between[std::size(kBetweenOperators)];
 };
-constinit const Operators operators = [] {
-  Operators made;
-  for (std::size_t i = 0; i < kFusedOperatorCount; ++i) {
-    made.all[2 * i] = operator_for(LEHR_CPU, kFusedOperators[i]);
-    made.all[2 * i + 1] = operator_for(LEHR_CUDA, kFusedOperators[i]);
+constinit const Entries entries = [] {
+  Entries made;
+  for (std::size_t i = 0; i < std::size(kFusedOperators); ++i) {
+    made.on_processors[i] = fused_entry(LEHR_CPU, kFusedOperators[i]);
+    made.on_cuda[i] = fused_entry(LEHR_CUDA, kFusedOperators[i]);
   }
+  for (std::size_t i = 0; i < std::size(kBetweenOperators); ++i)
+    made.between[i] = between_entry(kBetweenOperators[i]);
   return made;
 }();
+
+OrtStatus* add_entries(const OrtApi* api, OrtCustomOpDomain* domain) {
+  OrtStatus* status = nullptr;
+  const auto add = [&](const OrtCustomOp& op) {
+    if (status == nullptr) status = ort::CustomOpDomain_Add(api, domain, &op);
+  };
+  for (const FusedEntry& op : entries.on_processors) add(op);
+  for (const FusedEntry& op : entries.on_cuda) add(op);
+  for (const BetweenEntry& op : entries.between) add(op);
+  return status;
+}
 
 /// The domain outlives every session, so there is one for each engine that is loaded, for ever.
 struct Domain {
@@ -129,11 +188,10 @@ OrtStatus* domain_of(const OrtApi* api, OrtCustomOpDomain*& domain) {
   if (domain_count == kMostEngines)
     return ort::CreateStatus(api, OrtErrorCode::kFail, "more engines than 16 are loaded in one process");
   if (OrtStatus* const status = ort::CreateCustomOpDomain(api, kDomain, &domain)) return status;
-  for (const Operator& op : operators.all)
-    if (OrtStatus* const status = ort::CustomOpDomain_Add(api, domain, &op)) {
-      ort::ReleaseCustomOpDomain(api, domain);
-      return status;
-    }
+  if (OrtStatus* const status = add_entries(api, domain)) {
+    ort::ReleaseCustomOpDomain(api, domain);
+    return status;
+  }
   domains[domain_count++] = {api, domain};
   return nullptr;
 }

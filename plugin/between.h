@@ -1,0 +1,48 @@
+// Operators of bf16 between places, which the engine has for f32 alone: a node of the domain ai.lehr has the
+// name, the attributes and the meaning that ONNX has for it (version 22), and one output.
+#pragma once
+
+#include "plugin/engine.h"
+#include "plugin/plan.h"
+
+namespace lehr::onnxruntime {
+
+struct BetweenOperator {
+  enum class Kind : std::uint8_t { kMaxPool, kAveragePool, kGlobalAveragePool, kAdd, kRelu } kind;
+  const char* name;
+  std::size_t inputs;
+};
+inline constexpr BetweenOperator kBetweenOperators[] = {
+    {BetweenOperator::Kind::kMaxPool, "MaxPool", 1},
+    {BetweenOperator::Kind::kAveragePool, "AveragePool", 1},
+    {BetweenOperator::Kind::kGlobalAveragePool, "GlobalAveragePool", 1},
+    {BetweenOperator::Kind::kAdd, "Add", 2},
+    {BetweenOperator::Kind::kRelu, "Relu", 1}};
+
+/// One node of a session, on processors.
+class Between {
+ public:
+  using Kind = BetweenOperator::Kind;
+  Between(const OrtApi* api, const BetweenOperator& op) : api_(api), op_(op) {}
+  Between(const Between&) = delete;
+  Between& operator=(const Between&) = delete;
+
+  /// Reads its attributes. nullptr, or a status.
+  OrtStatus* create(const OrtKernelInfo* info);
+  /// Computes the output. Calls may run at the same time.
+  OrtStatus* run(OrtKernelContext* context) const;
+
+ private:
+  struct Call;
+  bool read(const OrtKernelInfo* info, lehr_error& error);
+  bool compute(OrtKernelContext* context, lehr_error& error) const;
+  bool prepare(Call& call, lehr_error& error) const;
+
+  const OrtApi* const api_;
+  const BetweenOperator op_;
+  Array<char> name_;
+  Array<char> texts_;  ///< of attributes
+  Plan plan_;          ///< of attributes and one node alone, for what node_shapes.h computes
+};
+
+}  // namespace lehr::onnxruntime
