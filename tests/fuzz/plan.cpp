@@ -15,12 +15,17 @@ void keep_plan(bool promise) {
 }
 
 void keep_within(const Plan& plan) {
-  keep_plan(plan.shapes.size() <= Plan::kMostInputs && plan.constant.size() == plan.shapes.size());
+  keep_plan(plan.shapes.size() <= Plan::kMostInputs && plan.constant.size() == plan.shapes.size() &&
+            plan.input_types.size() == plan.shapes.size() && bytes_of(plan.makes) > 0);
+  for (const PlanConstant& one : plan.constants)
+    keep_plan(one.count > 0 && 8 * one.first + one.count * static_cast<std::uint64_t>(bytes_of(one.type)) <=
+                                   8 * plan.words.size());
   for (const PlanField& field : plan.vary) keep_plan(field.first + field.count <= plan.dimensions.size());
   for (const PlanDimension& one : plan.dimensions)
     keep_plan(one.input < plan.shapes.size() && one.dimension < plan.shapes[one.input].rank);
   for (std::size_t j = 0; j < plan.nodes.size(); ++j) {
     const PlanNode& node = plan.nodes[j];
+    keep_plan(bytes_of(node.makes) > 0);
     keep_plan(node.first_operand + node.operands <= plan.operands.size());
     keep_plan(node.first_type + node.types <= plan.types.size());
     keep_plan(node.first_attribute + node.attributes <= plan.attributes.size());
@@ -44,7 +49,8 @@ void fuzz_plan(std::string_view bytes) {
   Array<Shape> shapes;
   if (!all_shapes(plan, plan.shapes.data(), shapes, error)) return keep_plan(error.text[0] != '\0');
   keep_plan(shapes.size() == plan.shapes.size() + plan.nodes.size());
-  for (const Shape& shape : shapes) keep_plan(shape.rank <= Shape::kMostRank && shape.bytes() >= 0);
+  for (const Shape& shape : shapes)
+    keep_plan(shape.rank <= Shape::kMostRank && shape.bytes(OrtElementType::kBool) >= 0);
 }
 
 }  // namespace lehr::test

@@ -121,6 +121,7 @@ void put_objects(Table& table) {
   put_release(table, ort::ReleaseStatus);
   put_release(table, ort::ReleaseValue);
   put_release(table, ort::ReleaseTensorTypeAndShapeInfo);
+  put_release(table, ort::ReleaseTypeInfo);
   put_release(table, ort::ReleaseMemoryInfo);
   put_release(table, ort::ReleaseAllocator);
   put_release(table, ort::ReleaseOpAttr);
@@ -159,6 +160,16 @@ void put_tensors(Table& table) {
       +[](const OrtValue* value, OrtTensorTypeAndShapeInfo** out) -> OrtStatus* {
         ++state.live;
         return *out = new OrtTensorTypeAndShapeInfo{value->dims}, nullptr;
+      });
+  put(
+      table, ort::CastTypeInfoToTensorInfo,
+      +[](const OrtTypeInfo* info, const OrtTensorTypeAndShapeInfo** out) -> OrtStatus* {
+        return *out = &info->tensor, nullptr;
+      });
+  put(
+      table, ort::GetTensorElementType,
+      +[](const OrtTensorTypeAndShapeInfo* info, OrtElementType* out) -> OrtStatus* {
+        return *out = info->type, nullptr;
       });
   put(
       table, ort::GetDimensionsCount,
@@ -226,6 +237,14 @@ void put_nodes(Table& table) {
       +[](const OrtKernelInfo* info, const char* name, char* out, std::size_t* size) {
         if (!info->texts.contains(name)) return refuse(OrtErrorCode::kFail, "no attribute of that name");
         return text_to(info->texts.at(name), out, size);
+      });
+  put(
+      table, ort::KernelInfo_GetInputTypeInfo,
+      +[](const OrtKernelInfo* info, std::size_t i, OrtTypeInfo** out) -> OrtStatus* {
+        ++state.live;
+        const auto said = info->types.find(i);
+        const OrtElementType type = said == info->types.end() ? OrtElementType::kFloat : said->second;
+        return *out = new OrtTypeInfo{{{}, type}}, nullptr;
       });
   put(
       table, ort::KernelInfoGetConstantInput_tensor,

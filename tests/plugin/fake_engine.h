@@ -17,6 +17,10 @@ struct OrtStatus {
 };
 struct OrtTensorTypeAndShapeInfo {
   std::vector<std::int64_t> dims;
+  OrtElementType type = OrtElementType::kFloat;
+};
+struct OrtTypeInfo {
+  OrtTensorTypeAndShapeInfo tensor;
 };
 struct OrtMemoryInfo {};
 struct OrtAllocator {};
@@ -43,7 +47,8 @@ struct OrtKernelInfo {
   std::string name = "a_node";
   std::map<std::string, std::string> texts;
   std::map<std::string, std::int64_t> ints;
-  std::vector<OrtValue*> inputs;  ///< of each the initializer, nullptr: it is none
+  std::vector<OrtValue*> inputs;                ///< of each the initializer, nullptr: it is none
+  std::map<std::size_t, OrtElementType> types;  ///< of inputs that are not of f32
 };
 struct OrtKernelContext {
   std::vector<OrtValue*> inputs;

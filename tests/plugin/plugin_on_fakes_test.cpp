@@ -43,12 +43,12 @@ class Plugin {
     using Register = OrtStatus*(OrtSessionOptions*, const OrtApiBase*);
     return reinterpret_cast<Register*>(dlsym(library_, "RegisterCustomOps"))(&options, base);
   }
-  const OrtCustomOp& op(bool cuda) const {
+  const OrtCustomOp& op(bool cuda, std::string_view name = "Fused") const {
     EXPECT_EQ(enter(engine_base()), nullptr);
     EXPECT_EQ(engine().domain->name, "ai.lehr");
-    EXPECT_EQ(engine().domain->ops.size(), 2u);
     for (const OrtCustomOp* one : engine().domain->ops)
-      if ((one->get_execution_provider_type(one) != nullptr) == cuda) return *one;
+      if (one->get_name(one) == name && (one->get_execution_provider_type(one) != nullptr) == cuda)
+        return *one;
     throw std::logic_error("no such operator");
   }
   std::uint64_t told(const char* name) const {
@@ -295,6 +295,27 @@ TEST_F(PluginOnFakes, WhatTheEngineRefusesIsSaidWhereItIsNeeded) {
   EXPECT_EQ(node.run(context), "node 'a_node': the engine has no Div of version 17: Div is out of order");
 }
 
+// Integers of as many bytes: the kernel's numbers would be none.
+TEST_F(PluginOnFakes, AKernelOfOtherTypesIsNotCalled) {
+  const Plugin plugin(folder_.path());
+  json plan = scale_plan();
+  plan["types"] = {"f32", "s32"};
+  Node node(plugin.op(false), kScale, plan, {nullptr, &w_});
+  node.info.types[1] = OrtElementType::kInt32;
+  ASSERT_EQ(node.create(), "");
+  EXPECT_THAT(engine().log, ElementsAre(HasSubstr("its kernel's tensors are not those of the plan")));
+  expect_right(node, w_, 4);
+  EXPECT_EQ(plugin.told("kernel_calls"), 0u);
+}
+
+TEST_F(PluginOnFakes, TheOperatorSaysWhatIsMade) {
+  const Plugin plugin(folder_.path());
+  const OrtCustomOp& op = plugin.op(false, "FusedU8");
+  EXPECT_EQ(op.get_output_type(&op, 0), OrtElementType::kUint8);
+  EXPECT_EQ(Node(op, kScale, scale_plan(), {nullptr, &w_}).create(),
+            "node 'a_node': its operator makes u8, and its plan f32");
+}
+
 TEST_F(PluginOnFakes, AnOlderEngineIsToldSo) {
   const Plugin plugin(folder_.path());
   EXPECT_EQ(text_of(plugin.enter(old_engine_base())),
@@ -319,7 +340,22 @@ TEST_F(PluginOnFakes, WrongPlansAreRefusedInASentence) {
   EXPECT_THAT(refusal("/vary/m", json::array()), HasSubstr("a field in 'vary' follows no dimension"));
   EXPECT_THAT(refusal("/nodes", json::array()), HasSubstr("it has no 'nodes'"));
   EXPECT_THAT(refusal("/nodes/0/inputs/0", 2), HasSubstr("neither the fused node's nor computed before it"));
-  EXPECT_THAT(refusal("/nodes/0/types/T", "f33"), HasSubstr("a node has an unknown type"));
+  EXPECT_THAT(refusal("/nodes/0/types/T", "f33"), HasSubstr("a tensor has an unknown type"));
+  EXPECT_THAT(refusal("/nodes/0/makes", "f33"), HasSubstr("a tensor has an unknown type"));
+  EXPECT_THAT(refusal("/types", json::array({"f32", 7})), HasSubstr("a tensor has an unknown type"));
+  EXPECT_THAT(refusal("/types", json::array({"f32"})), HasSubstr("not as many as its 'shapes'"));
+  EXPECT_THAT(refusal("/types", json::array({"f32", "u8"})),
+              HasSubstr("its input 1 is of f32, and its plan says u8"));
+  EXPECT_THAT(refusal("/makes", "u8"), HasSubstr("its last node makes another type than it"));
+  const auto constant = [&](const json& value) {
+    return refusal("/nodes/1/inputs/1", {{"constant", value}});
+  };
+  EXPECT_THAT(constant({{"u8", -1}}), HasSubstr("a constant is out of its type's range"));
+  EXPECT_THAT(constant({{"s32", {0, 2147483648}}}), HasSubstr("a constant is out of its type's range"));
+  EXPECT_THAT(constant({{"s8", json::array()}}), HasSubstr("a list of a node is empty"));
+  EXPECT_THAT(constant({{"floats", 1}}), HasSubstr("a list of a node is none"));
+  EXPECT_THAT(constant({{"f", {1, 2}}}), HasSubstr("a number of a node is none"));
+  EXPECT_THAT(constant({{"bf16", 1}}), HasSubstr("a constant's type is none of "));
   EXPECT_THAT(refusal("/nodes/0/attributes/p", 2), HasSubstr("a value has no type"));
   // Only a kernel may compute what the nodes do not: here neither does.
   EXPECT_EQ(
@@ -328,8 +364,8 @@ TEST_F(PluginOnFakes, WrongPlansAreRefusedInASentence) {
       "nodes: the plan's nodes do not compute the plan's output");
   EXPECT_EQ(refusal("/nodes/0/op", "Unheard"), "") << "its kernel computes it";
   Node newer(op, kScale, scale_plan(), {nullptr, &w_});
-  newer.info.ints["version"] = 2;
-  EXPECT_THAT(newer.create(), HasSubstr("it is of version 2, and this plug-in knows 1"));
+  newer.info.ints["version"] = 3;
+  EXPECT_THAT(newer.create(), HasSubstr("it is of version 3, and this plug-in knows 1 and 2"));
   Node truncated(op, kScale, scale_plan(), {nullptr, &w_});
   truncated.info.texts["plan"].resize(20);
   EXPECT_THAT(truncated.create(), HasSubstr("its plan is none: "));
