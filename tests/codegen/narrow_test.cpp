@@ -94,6 +94,7 @@ struct DotCase {
 constexpr DotCase kDots[] = {{"bf16_bf16", "f32", "bf16", 2},
                              {"f32_bf16", "f32", "bf16", 2},
                              {"u8_s8", "s32", "s8", 4},
+                             {"u8_s7", "s32", "s7", 4},
                              {"s16_s16", "s32", "s16", 2}};
 
 /// Runs a dot on random bytes for each number of lanes and hands what it was given, and the result, to
@@ -163,6 +164,17 @@ TEST_P(NarrowText, DotsAddTheProductsOfNeighbours) {
         dot("u8_s8"), lanes, 4, rng, [](int got, int c, const std::uint8_t* a, const std::int8_t* b) {
           ASSERT_EQ(got, c + a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]);
         });
+    const auto sevens = dot("u8_s7");
+    for (int repeat = 0; repeat < 2000; ++repeat) {
+      const auto a = drawn<std::uint8_t>(rng, 4);
+      auto b = drawn<std::int8_t>(rng, static_cast<std::size_t>(4 * lanes));
+      for (std::int8_t& each : b) each = static_cast<std::int8_t>(each >> 1);  // -64 to 63
+      std::vector<std::int32_t> c(static_cast<std::size_t>(lanes), 12345);
+      sevens(c.data(), a.data(), b.data());
+      for (std::size_t i = 0; i < c.size(); ++i)
+        ASSERT_EQ(c[i],
+                  12345 + a[0] * b[4 * i] + a[1] * b[4 * i + 1] + a[2] * b[4 * i + 2] + a[3] * b[4 * i + 3]);
+    }
     const auto words = dot("s16_s16");  // that were 8-bit integers
     for (int repeat = 0; repeat < 2000; ++repeat) {
       const auto a = drawn<std::uint8_t>(rng, 2);
@@ -239,6 +251,7 @@ constexpr GroupsCase kGroups[] = {
     {"u8_u8", 1, 1, 4, [](std::uint32_t x) { return x; }},
     {"s8_u8", 1, 1, 4, [](std::uint32_t x) { return x ^ 128; }},
     {"s8_s8", 1, 1, 4, [](std::uint32_t x) { return x; }},
+    {"s7_s7", 1, 1, 4, [](std::uint32_t x) { return x; }},
     {"u8_s16", 1, 2, 2, [](std::uint32_t x) { return x; }},
     {"s8_s16", 1, 2, 2, [](std::uint32_t x) { return ((x ^ 128) - 128) & 0xffff; }},
 };

@@ -165,7 +165,11 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{" a=s8 b=s8:column c=u8 accum=s32 epilogue=bias+dequant+relu+quant", kFull, "vpdpbusd"},
         Kind{" x=bf16 f=bf16 y=bf16 epilogue=bias+relu", kFull, "vdpbf16ps"},
         Kind{" x=u8 f=s8 y=u8 accum=s32 zero=input epilogue=bias+dequant+relu+quant", kFull, "vpdpbusd"},
-        Kind{" a=u8 b=s8:row:constant c=s32 accum=s32", "x86-64-v3", "vpmaddwd"}));
+        Kind{" a=u8 b=s8:row:constant c=s32 accum=s32", "x86-64-v3", "vpmaddwd"},
+        Kind{" a=u8 b=s7:row:constant c=s32 accum=s32", kFull, "vpdpbusd"},
+        Kind{" a=u8 b=s7:row:constant c=s32 accum=s32", "x86-64-v3", "vpmaddubsw"},
+        Kind{" x=u8 f=s7 y=u8 accum=s32 zero=input epilogue=bias+dequant+relu+quant", "x86-64-v3",
+             "vpmaddubsw"}));
 
 }  // namespace
 }  // namespace lehr

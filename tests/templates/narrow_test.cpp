@@ -45,6 +45,8 @@ TEST(Narrow, ProductsOf8BitIntegersAreRightBitForBit) {
   expect_right(with(shapes(), " a=s8 b=s8:row:constant c=s32 accum=s32"), 3, 6);
   expect_right(with(shapes(), " a=s8:column b=s8:column c=s32 accum=s32"), 3, 7);
   expect_right(with(shapes(), " a=u8 b=s8 c=s32 accum=s32"), 2, 8);
+  expect_right(with(shapes(), " a=u8 b=s7:row:constant c=s32 accum=s32"), 3, 9);
+  expect_right(with(shapes(), " a=s8 b=s7:column c=s32 accum=s32"), 2, 10);
 }
 
 TEST(Narrow, ConvolutionsOfBf16AreRight) {
@@ -59,11 +61,24 @@ TEST(Narrow, DepthwiseConvolutionsOfBf16AreRight) {
   expect_right(with(depthwise_convolutions(), " x=bf16 f=bf16 y=f32"), 3, 19, fused, "conv2d_depthwise_cpu");
 }
 
+TEST(Narrow, DepthwiseConvolutionsOf8BitIntegersAreRightBitForBit) {
+  std::vector<std::string> images = depthwise_convolutions();
+  std::erase_if(images, [](const std::string& text) { return text.find("nhwc") != std::string::npos; });
+  const auto check = [&](const char* types, std::uint64_t seed) {
+    expect_right(with(images, types), 3, seed, fused, "conv2d_depthwise_cpu");
+  };
+  check(" x=u8 f=s8 y=u8 accum=s32 zero=input epilogue=bias+dequant+relu+quant", 61);
+  check(" x=s8 f=s7 y=s8 accum=s32 zero=input epilogue=dequant+quant", 62);
+  check(" x=u8 f=s7 y=s32 accum=s32", 63);
+}
+
 TEST(Narrow, ConvolutionsOf8BitIntegersAreRightBitForBit) {
   expect_right(with(dense(convolutions()), " x=u8 f=s8 y=s32 accum=s32"), 2, 14, fused, "conv2d_oc_cpu");
   expect_right(with(dense(convolutions()), " x=s8 f=s8 y=s32 accum=s32"), 2, 15, fused, "conv2d_oc_cpu");
   expect_right(with(nhwc_convolutions(), " x=u8 f=s8 y=s32 accum=s32"), 2, 16);
   expect_right(with(nhwc_convolutions(), " x=s8 f=s8 y=s32 accum=s32"), 2, 17);
+  expect_right(with(dense(convolutions()), " x=u8 f=s7 y=s32 accum=s32"), 2, 35, fused, "conv2d_oc_cpu");
+  expect_right(with(nhwc_convolutions(), " x=s8 f=s7 y=s32 accum=s32"), 2, 36);
 }
 
 // Zero points, scales, saturation: every element as the scalar reference has it.
@@ -80,6 +95,12 @@ TEST(Narrow, QuantizedProductsAreRightBitForBit) {
                2, 23);
   expect_right(with(shapes(), " a=s8 b=s8:row:constant c=u8 accum=s32 epilogue=bias+dequant+gelu+quant"), 2,
                24);
+  expect_right(with(shapes(),
+                    " a=u8 b=s7:row:constant c=u8 accum=s32 zero=input "
+                    "epilogue=bias+dequant+fake_quant(0,255)+residual(u8)+relu+quant"),
+               2, 25);
+  expect_right(with(shapes(), " a=s8 b=s8 c=f32 accum=s32 epilogue=dequant+fake_quant(-128,127)+bias+silu"),
+               2, 26);
 }
 
 TEST(Narrow, QuantizedConvolutionsAreRightBitForBit) {
