@@ -12,7 +12,7 @@ namespace lehr {
 
 /// kE4M3 and kE5M2: 8-bit floats of the OCP specification "OFP8" (revision 1.0). kU32: a register's bits;
 /// kS16: what 8-bit integers become where pairs of these are multiplied. Neither is the type of a tensor.
-/// kS7: an s8 of -64 to 63, as filters and a constant B may be: two products with a u8 fit 16 bits together.
+/// kS7: an s8 of -64 to 64, as filters and a constant B may be: two products with a u8 fit 16 bits together.
 enum class DType : std::uint8_t { kF64, kF32, kF16, kBF16, kS32, kS8, kU8, kE4M3, kE5M2, kU32, kS16, kS7 };
 
 /// Bytes of one element.

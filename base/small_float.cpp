@@ -100,7 +100,7 @@ float rounded_to(DType type, float value) {
     case DType::kS8:
       return saturated(value, -128, 127);
     case DType::kS7:
-      return saturated(value, -64, 63);
+      return saturated(value, -64, 64);
     case DType::kU8:
       return saturated(value, 0, 255);
     case DType::kS16:

@@ -246,8 +246,8 @@ class QuantizedPlace {
     const auto [known, is_new] = graph_.small.try_emplace(tensor, false);
     if (is_new) {
       const auto wholes = wholes_of(*tensor, std::numeric_limits<std::int64_t>::max());
-      known->second = wholes && std::ranges::all_of(
-                                    *wholes, [](std::int64_t whole) { return whole >= -64 && whole < 64; });
+      known->second =
+          wholes && std::ranges::all_of(*wholes, [](std::int64_t whole) { return std::abs(whole) <= 64; });
     }
     return known->second ? DType::kS7 : DType::kS8;
   }

@@ -28,7 +28,7 @@ inline const TestedType* tested_type(std::string_view name) {
                                           {"bf16", 2},
                                           {"s32", 4, true, -2147483648.0, 2147483647.0},
                                           {"s8", 1, true, -128, 127},
-                                          {"s7", 1, true, -64, 63},
+                                          {"s7", 1, true, -64, 64},
                                           {"u8", 1, true, 0, 255}};
   for (const TestedType& type : kTypes)
     if (type.name == name) return &type;

@@ -43,7 +43,7 @@ void store_elements(DType type, std::span<const float> values, void* bytes) {
                                     [](float v) { return saturated<std::int8_t>(v, -128, 127); });
     case DType::kS7:
       return store_all<std::int8_t>(values, bytes,
-                                    [](float v) { return saturated<std::int8_t>(v, -64, 63); });
+                                    [](float v) { return saturated<std::int8_t>(v, -64, 64); });
     case DType::kU8:
       return store_all<std::uint8_t>(values, bytes,
                                      [](float v) { return saturated<std::uint8_t>(v, 0, 255); });

@@ -138,8 +138,8 @@ TEST(Quantized, WeightsOfSevenBitsAreKnown) {
         .conv2d()
         .filter;
   };
-  EXPECT_EQ(type_of("-64 63"), DType::kS7);
-  EXPECT_EQ(type_of("1 64"), DType::kS8);
+  EXPECT_EQ(type_of("-64 64"), DType::kS7);
+  EXPECT_EQ(type_of("1 65"), DType::kS8);
   EXPECT_EQ(type_of("-65"), DType::kS8);
 }
 
