@@ -96,6 +96,17 @@ inline Numbers larger(Numbers a, Numbers b) {
   return a > b ? a : b;
 }
 
+/// Of the places of a window that begins at `begin`, those in [0, end): from which one on, and how many.
+struct Within {
+  Within(const Window& window, std::int64_t begin, std::int64_t end) : first(0), count(window.kernel) {
+    if (begin >= 0 && begin + window.reach() <= end) return;
+    first = begin < 0 ? (-begin + window.dilation - 1) / window.dilation : 0;
+    const std::int64_t behind = end > begin ? (end - begin + window.dilation - 1) / window.dilation : 0;
+    count = std::max<std::int64_t>(0, std::min(window.kernel, behind) - first);
+  }
+  std::int64_t first, count;
+};
+
 /// A plane's maxima, row by row: of numbers above each other first, then of those beside each other.
 class Maxima {
  public:
@@ -137,35 +148,20 @@ class Maxima {
   }
 
   void join_rows(std::int64_t top) {
-    std::uint16_t* const row = row_ + windows_.along.before;
-    bool first = true;
-    for (std::int64_t i = 0, y = top; i < windows_.down.kernel; ++i, y += windows_.down.dilation) {
-      if (y < 0 || y >= windows_.height) continue;
-      const std::uint16_t* const from = from_ + y * windows_.width;
-      for_blocks(windows_.width, [&](std::int64_t begin, std::int64_t count) {
-        Numbers numbers = ordered(load<Numbers>(from + begin, count));
-        if (!first) numbers = larger(numbers, load<Numbers>(row + begin));
-        store(numbers, row + begin, count);
-      });
-      first = false;
-    }
-    if (first) std::fill(row, row + windows_.width, static_cast<std::uint16_t>(kLeast));
+    const Within rows(windows_.down, top, windows_.height);
+    const std::int64_t step = windows_.down.dilation * windows_.width;
+    const std::uint16_t* const from = from_ + top * windows_.width + rows.first * step;
+    for_blocks(windows_.width, [&](std::int64_t begin, std::int64_t count) {
+      Numbers most = Numbers{} + kLeast;
+      for (std::int64_t i = 0; i < rows.count; ++i)
+        most = larger(most, ordered(load<Numbers>(from + i * step + begin, count)));
+      store(most, row_ + windows_.along.before + begin, count);
+    });
   }
 
   const PlaneWindows& windows_;
   const std::uint16_t* const from_;
   std::uint16_t* const row_;
-};
-
-/// Of the places of a window that begins at `begin`, those in [0, end): from which one on, and how many.
-struct Within {
-  Within(const Window& window, std::int64_t begin, std::int64_t end) : first(0), count(window.kernel) {
-    if (begin >= 0 && begin + window.reach() <= end) return;
-    first = begin < 0 ? (-begin + window.dilation - 1) / window.dilation : 0;
-    const std::int64_t behind = end > begin ? (end - begin + window.dilation - 1) / window.dilation : 0;
-    count = std::max<std::int64_t>(0, std::min(window.kernel, behind) - first);
-  }
-  std::int64_t first, count;
 };
 
 /// A plane's means, row by row.
