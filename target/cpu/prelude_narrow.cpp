@@ -104,6 +104,63 @@ std::optional<CastName> cast_named(std::string_view name) {
   return CastName{*to, from.type, from.lanes};
 }
 
+bool is_byte(DType type) {
+  return is_integer(type) && size_of(type) == 1;
+}
+
+/// Before the general text, where the compiler has it; g++ 12 takes vectors of bytes apart element by
+/// element.
+std::string guarded(std::string_view macro, const std::string& text) {
+  return fmt::format("#if defined({}) && !defined(__clang__)\n{}#else\n", macro, text);
+}
+
+/// Bytes to s32 or f32.
+std::string widened_bytes(const CastName& c, const std::string& words, const std::string& to) {
+  const bool full = c.lanes == 16;
+  const std::string wide = full ? "  const bytes wide = (bytes)x;\n"
+                                : "  bytes wide = {};\n  __builtin_memcpy(&wide, &x, sizeof x);\n";
+  return guarded(
+      full           ? "__AVX512F__"
+      : c.lanes == 8 ? "__AVX2__"
+                     : "__AVX__",
+      fmt::format("  typedef char bytes __attribute__((vector_size(16)));\n{0}  {1} whole;\n"
+                  "  __asm__(\"{2} %1, %0\" : \"={3}\"(whole) : \"{3}\"(wide));\n"
+                  "  return __builtin_convertvector(whole, {4});\n",
+                  wide, words, c.from == DType::kU8 ? "vpmovzxbd" : "vpmovsxbd", full ? "v" : "x", to));
+}
+
+/// s32 or f32 to bytes that hold them.
+std::string narrowed_words(const CastName& c, const std::string& words, const std::string& to) {
+  const std::string whole = fmt::format("  const {0} whole = __builtin_convertvector(x, {0});\n", words);
+  if (c.lanes == 16)
+    return guarded("__AVX512F__",
+                   fmt::format("{}  {} low;\n  __asm__(\"vpmovdb %1, %0\" : \"=v\"(low) : \"v\"(whole));\n"
+                               "  return low;\n",
+                               whole, to));
+  const std::string first = "0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1";
+  const bool pair = c.lanes == 8;
+  const std::string packed =
+      pair ? fmt::format(
+                 "  const {0} halves = {{0, 4, 0, 4, 0, 4, 0, 4}};\n  const auto packed = "
+                 "__builtin_ia32_permvarsi256(({0})__builtin_ia32_pshufb256((bytes)whole, first), halves);\n",
+                 words)
+           : "  const auto packed = __builtin_ia32_pshufb128((bytes)whole, first);\n";
+  return guarded(pair ? "__AVX2__" : "__SSSE3__",
+                 fmt::format("{}  typedef char bytes __attribute__((vector_size({})));\n"
+                             "  const bytes first = {{{}{}}};\n{}  {} low;\n"
+                             "  __builtin_memcpy(&low, &packed, sizeof low);\n  return low;\n",
+                             whole, 4 * c.lanes, first, pair ? ", " + first : "", packed, to));
+}
+
+/// The instructions of casts between bytes and words; "": the general text alone.
+std::string byte_instructions(const CastName& c) {
+  const auto is_word = [](DType type) { return type == DType::kF32 || type == DType::kS32; };
+  const std::string words = VectorName{DType::kS32, c.lanes}.text(), to = VectorName{c.to, c.lanes}.text();
+  if (is_byte(c.from) && is_word(c.to)) return widened_bytes(c, words, to);
+  if (is_byte(c.to) && is_word(c.from)) return narrowed_words(c, words, to);
+  return "";
+}
+
 // To bf16: the sum's carry rounds, to nearest even; what is not a number stays so.
 std::string cast(const CastName& c, const std::string& name) {
   const bool vector = c.lanes > 1;
@@ -132,6 +189,8 @@ std::string cast(const CastName& c, const std::string& name) {
     const bool narrows = c.from == DType::kF32 && size_of(c.to) < 4;
     body = fmt::format("  return {};\n",
                        converted(narrows ? converted("x", DType::kS32) : std::string("x"), c.to));
+    if (const std::string bytes = vector ? byte_instructions(c) : std::string(); !bytes.empty())
+      body = bytes + body + "#endif\n";
   }
   const std::string function = vector ? name : fmt::format("{}_from_{}", name_of(c.to), name_of(c.from));
   return fmt::format("static inline {} lehr_{}({} x) {{\n{}}}\n", type(c.to), function, type(c.from), body);
@@ -420,7 +479,7 @@ std::vector<std::string> narrow_snippets_needed_by(const std::string& name) {
   std::vector<std::string> needed = {vector_snippet(c->to, c->lanes), vector_snippet(c->from, c->lanes)};
   if (c->from == DType::kBF16 || c->to == DType::kBF16)
     needed.push_back(vector_snippet(DType::kU32, c->lanes));
-  if (c->from == DType::kF32) needed.push_back(vector_snippet(DType::kS32, c->lanes));
+  if (c->from == DType::kF32 || c->to == DType::kF32) needed.push_back(vector_snippet(DType::kS32, c->lanes));
   return needed;
 }
 

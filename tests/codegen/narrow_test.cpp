@@ -208,7 +208,12 @@ TEST_P(NarrowText, CastsRoundAsTheReferenceDoes) {
                                    {"s16", "u8"},
                                    {"s16", "s8"},
                                    {"s32", "u8"},
-                                   {"f32", "u8"}})
+                                   {"f32", "u8"},
+                                   {"f32", "s8"},
+                                   {"f32", "s7"},
+                                   {"s32", "s8"},
+                                   {"u8", "s32"},
+                                   {"s8", "s32"}})
       add(to, from, lanes);
   ASSERT_NO_FATAL_FAILURE(compile(used, entries));
   Rng rng(kSeed);
@@ -228,6 +233,25 @@ TEST_P(NarrowText, CastsRoundAsTheReferenceDoes) {
       cast("u8_from_f32")(bytes.data(), whole.data());
       std::vector<std::int16_t> wide(size);
       cast("s16_from_s8")(wide.data(), bytes.data());
+      const auto check_words = [&]<typename Word, typename Byte>(const char* types, Word, Byte) {
+        std::vector<Word> words(size);
+        cast(types)(words.data(), bytes.data());
+        for (std::size_t i = 0; i < size; ++i)
+          ASSERT_EQ(words[i], static_cast<Word>(static_cast<Byte>(bytes[i]))) << types;
+      };
+      check_words("f32_from_u8", float{}, std::uint8_t{});
+      check_words("f32_from_s8", float{}, std::int8_t{});
+      check_words("f32_from_s7", float{}, std::int8_t{});
+      check_words("s32_from_u8", std::int32_t{}, std::uint8_t{});
+      check_words("s32_from_s8", std::int32_t{}, std::int8_t{});
+      for (const char* types : {"u8_from_s32", "s8_from_s32"}) {
+        std::vector<std::int32_t> words(size);
+        for (std::size_t i = 0; i < size; ++i)
+          words[i] = types[0] == 'u' ? bytes[i] : static_cast<std::int8_t>(bytes[i]);
+        std::vector<std::uint8_t> again(size);
+        cast(types)(again.data(), words.data());
+        ASSERT_EQ(again, bytes) << types;
+      }
       for (std::size_t i = 0; i < size; ++i) {
         const auto value = std::bit_cast<float>(bits[i]);
         ASSERT_EQ(shorter[i], to_bf16(value)) << value;
