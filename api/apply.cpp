@@ -10,7 +10,6 @@
 #include "base/file_kind.h"
 #include "deploy/applied_folder.h"
 #include "measure/host/host_backend.h"
-#include "measure/system/affinity.h"
 #include "measure/worker/backends.h"
 
 namespace lehr::api {
@@ -21,7 +20,7 @@ EngineCheck engine_check(const Model& model, const ApplyOptions& options) {
     throw_user("--threads {} is not valid: it must be a whole number from 1 to {}", options.threads,
                kMostThreads);
   EngineCheck check;
-  check.threads = options.threads > 0 ? options.threads : static_cast<int>(allowed_cpus().size());
+  check.threads = options.threads;
   check.seed = options.seed;
   check.tolerance = options.tolerance;
   check.bindings = {model.dims, model.inputs};
@@ -79,6 +78,7 @@ Applied applied_to(const Model& model, const ApplyOptions& options) {
   ApplyRequest request = request_of(model, options);
   Reporter reporter(options.on_progress);
   const Network network = read_network(model, reporter);
+  if (const std::string sizes = missing_sizes_text(network); !sizes.empty()) reporter.note(sizes);
   feed(network.model, options, request.check);
   lehr::Applied applied =
       lehr::apply(network, request, [&](const std::string& text) { reporter.step(text); });

@@ -6,8 +6,8 @@
 
 namespace lehr::api {
 
-/// Of the options what is about the engine; without `ask_engine` no library is looked for. Throws
-/// lehr::Error.
+/// Of the options what is about the engine, `threads` as they are there; without `ask_engine` no library is
+/// looked for. Throws lehr::Error.
 EngineCheck engine_check(const Model& model, const ApplyOptions& options);
 /// Reads ApplyOptions::feed, where there is one, into the check. Throws lehr::Error.
 void feed(const OnnxModel& model, const ApplyOptions& options, EngineCheck& check);

@@ -244,8 +244,10 @@ Exported export_kernels(const ExportOptions& options);
 
 struct ApplyOptions {
   std::string bundle = {}, out = {};  ///< what export_kernels() wrote; the folder to write
-  int threads = 0;                    ///< kernels tuned for so many; 0: all that the process may use
-  double time_s = 60;                 ///< in which the engine tries which places pay, at most
+  /// Kernels tuned for so many; 0: the number that the bundle's are for or, where they are for several, all
+  /// that the process may use. An Error where none is for it.
+  int threads = 0;
+  double time_s = 60;  ///< in which the engine tries which places pay, at most
   /// The largest difference from the original, as a share of an output's range; nullopt: 1e-4 or, of a
   /// network with places in bf16, what rounding explains (docs/models.md).
   std::optional<double> tolerance = {};

@@ -68,11 +68,12 @@ ExportOptions exporting(const OptimizeOptions& options, const Device& device, co
   return exporting;
 }
 
-ApplyOptions applying(const OptimizeOptions& options, const std::string& bundle, double seconds) {
+ApplyOptions applying(const OptimizeOptions& options, const std::string& bundle, int threads,
+                      double seconds) {
   ApplyOptions applying;
   applying.bundle = bundle;
   applying.out = options.out;
-  applying.threads = options.threads;
+  applying.threads = threads;
   applying.time_s = std::clamp(seconds, kLeastTrying_s, kMostTrying_s);
   applying.tolerance = options.tolerance;
   applying.precision = options.precision;
@@ -116,7 +117,7 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
   const Clock clock;
   check_replaceable(options.out, &applied_own_files);
   Reporter silent({});
-  read_network(model, silent);  // what is no network is not worth the opening of a device
+  check_tunable(model, read_network(model, silent));  // else it is not worth the opening of a device
   Reporter reporter(options.on_progress);
   Device device = open_cpu(options);
   const int threads = device.state().open.device.limits.cores;
@@ -133,7 +134,7 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
        export_of(kernels, workloads_of(nlohmann::json::parse(result.tuned.json))).skipped)
     reporter.note(each);
   reporter.step("trying in ONNX Runtime which of them pay");
-  result.applied = apply(model, applying(options, kernels.out, options.time_s - clock.elapsed_s()));
+  result.applied = apply(model, applying(options, kernels.out, threads, options.time_s - clock.elapsed_s()));
   std::tie(result.code, result.failure) = std::tie(result.applied.code, result.applied.failure);
   tell_all(model, options, threads, result);
   return result;

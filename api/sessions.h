@@ -32,6 +32,12 @@ ModelResult tune_network(const Model& model, Device& device, Log& log, const Tun
                          Reporter& reporter);
 /// The file with its shapes and places; what is newer than what is known is a note.
 Network read_network(const Model& model, Reporter& reporter);
+/// GraphShapes::missing_sizes for a shell; "" where there are none.
+std::string missing_flags(const Network& network);
+/// Of inputs whose sizes are not known, a sentence with the flags that say them; "" where all are.
+std::string missing_sizes_text(const Network& network);
+/// Throws Error(kUser) where nothing of the network could be tuned on any device.
+void check_tunable(const Model& model, const Network& network);
 /// The file and the sizes as flags of another command: "resnet18.onnx --dim batch=1".
 std::string flags_of(const Model& model);
 

@@ -2,12 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "api/model_report.h"
 #include "api/sessions.h"
 #include "apply/served.h"
 #include "base/args.h"
+#include "base/text.h"
 #include "measure/core/format.h"
 #include "tune/many_tasks.h"
 
@@ -21,6 +24,32 @@ Network read_network(const Model& model, Reporter& reporter) {
   network.shapes = infer_shapes(network.model, {model.dims, model.inputs});
   network.places = places_of(network.model, network.shapes);
   return network;
+}
+
+std::string missing_flags(const Network& network) {
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) || std::strchr("_-./:=?", c) != nullptr;
+  };
+  std::string text;
+  for (const std::string& flag : network.shapes.missing_sizes) {
+    const std::size_t space = flag.find(' ');
+    const std::string value = flag.substr(space + 1);
+    text += (text.empty() ? "" : " ") + flag.substr(0, space + 1) +
+            (std::ranges::all_of(value, is_plain) ? value : shell_quoted(value));
+  }
+  return printable(text);
+}
+
+std::string missing_sizes_text(const Network& network) {
+  const std::string flags = missing_flags(network);
+  return flags.empty() ? "" : "sizes of inputs are not known: say them with " + flags;
+}
+
+void check_tunable(const Model& model, const Network& network) {
+  if (!network.places.workloads.empty()) return;
+  const std::string sizes = missing_sizes_text(network);
+  throw_user("{} has no convolution and no product that could be tuned{}", model.file,
+             sizes.empty() ? "" : "; " + sizes);
 }
 
 std::vector<std::string> precision_names() {
@@ -61,8 +90,7 @@ void add_narrow(const PlacedWorkload& placed, const NarrowWorkloads& narrow, std
 
 std::vector<SharedTask> tasks_of(const Network& network, const Model& model, const Limits& limits,
                                  bool is_narrow, Reporter& reporter) {
-  if (network.places.workloads.empty())
-    throw_user("{} has no convolution and no product that could be tuned", model.file);
+  check_tunable(model, network);
   NarrowWorkloads narrow;
   if (is_narrow) narrow = narrow_places(network, network.places, limits);
   std::vector<SharedTask> tasks;
@@ -96,6 +124,7 @@ ModelResult tune_network(const Model& model, Device& device, Log& log, const Tun
                          Reporter& reporter) {
   if (!device.note().empty()) reporter.note(device.note());
   Network network = read_network(model, reporter);
+  if (const std::string sizes = missing_sizes_text(network); !sizes.empty()) reporter.note(sizes);
   OpenDevice& open = device.state().open;
   network.places = served_places(network, open.device.limits);
   std::vector<SharedTask> tasks =

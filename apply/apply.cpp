@@ -1,6 +1,7 @@
 #include "apply/apply.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include "deploy/applied_folder.h"
 #include "deploy/bundle_answers.h"
 #include "deploy/onnxruntime_plugin.h"
+#include "measure/system/affinity.h"
 #include "measure/system/temp_dir.h"
 #include "templates/catalog.h"
 
@@ -29,6 +31,22 @@ struct Coverage {
   std::map<const NetworkPlace*, BundleAnswer> answers;  ///< of each of them
   double flops = 0;                                     ///< of all that are known
 };
+
+/// ApplyRequest::check.
+int threads_for(const BundleAnswers& bundle, const ApplyRequest& request, const Tell& tell) {
+  const std::vector<std::uint32_t> there = bundle.thread_counts();
+  if (request.check.threads == 0 && there.size() == 1) {
+    tell(fmt::format("for {} thread{}, as the bundle's kernels are", there[0], there[0] == 1 ? "" : "s"));
+    return static_cast<int>(there[0]);
+  }
+  const int wanted =
+      request.check.threads > 0 ? request.check.threads : static_cast<int>(allowed_cpus().size());
+  if (std::ranges::find(there, static_cast<std::uint32_t>(wanted)) != there.end()) return wanted;
+  if (there.empty()) throw_user("{} has no kernel for a CPU, and others do not serve here", request.bundle);
+  throw_user(
+      "{} has no kernel for {} thread{}, but for {}: say that with --threads, or tune and export for {}",
+      request.bundle, wanted, wanted == 1 ? "" : "s", fmt::join(there, ", "), wanted);
+}
 
 Coverage coverage_of(const NetworkPlaces& places, const BundleAnswers& bundle, const ApplyRequest& request,
                      Applied& applied) {
@@ -123,12 +141,14 @@ PlaceChoice chosen(const Network& network, const std::vector<Replacement>& repla
 
 }  // namespace
 
-Applied apply(const Network& network, const ApplyRequest& request, const Tell& tell) {
+Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tell) {
   const OnnxModel& model = network.model;
   const GraphShapes& shapes = network.shapes;
   Applied applied;
-  std::vector<FolderFile> files = bundle_files(request.bundle);
-  const BundleAnswers answers(request.bundle);
+  std::vector<FolderFile> files = bundle_files(asked.bundle);
+  const BundleAnswers answers(asked.bundle);
+  ApplyRequest request = asked;
+  applied.threads = request.check.threads = threads_for(answers, asked, tell);
   // A pool that was not tuned with its convolution stays the engine's.
   const NetworkPlaces places = places_of(model, shapes, [&](const Workload& workload) {
     std::string reason;

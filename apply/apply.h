@@ -23,6 +23,8 @@ struct ApplyRequest {
   bool narrow = false;
   /// Of the plug-in.
   HostCompilerOptions compiler;
+  /// Its threads are those that kernels have to be for; 0: the one number that the bundle's are for, or all
+  /// that the process may use where they are for several.
   EngineCheck check;
   /// The engine, whether outputs agree and what pays; else all that has a kernel is replaced.
   bool ask = true;
@@ -32,6 +34,7 @@ struct ApplyRequest {
 
 /// What came of it.
 struct Applied {
+  int threads = 1;               ///< that its kernels are for
   std::size_t places = 0;        ///< convolutions and products
   std::size_t with_kernels = 0;  ///< of these the ones that could be replaced
   std::size_t replaced = 0;
@@ -52,8 +55,8 @@ struct Applied {
   std::vector<FolderFile> files;  ///< of the folder to write; empty where what was made is not proved right
 };
 
-/// Throws Error(kUser) for what is no bundle, and for a network that cannot be rewritten, Error(kEnvironment)
-/// where the plug-in cannot be compiled.
+/// Throws Error(kUser) for what is no bundle or has no kernel for so many threads, and for a network that
+/// cannot be rewritten, Error(kEnvironment) where the plug-in cannot be compiled.
 Applied apply(const Network& network, const ApplyRequest& request, const Tell& tell);
 
 }  // namespace lehr

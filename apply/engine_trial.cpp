@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <map>
 
+#include "apply/rewrite.h"
+#include "base/error.h"
 #include "deploy/applied_folder.h"
 #include "network/index_ranges.h"
 
@@ -98,6 +100,19 @@ onnxruntime::TrialReport try_networks(const Network& network,
   request.seconds = seconds;
   request.profiled = profiled;
   return onnxruntime::try_models_apart(request, check.tools, seconds + kOverheadS, check.stop);
+}
+
+std::optional<int> threads_of_folder(const std::string& folder) {
+  try {
+    const OnnxModel applied = read_onnx(fmt::format("{}/{}", folder, kAppliedModel));
+    for (const OnnxNode& node : applied.nodes)
+      if (node.domain == kFusedDomain)
+        if (const std::int64_t threads = node.whole("threads", 0); threads > 0)
+          return static_cast<int>(threads);
+  } catch (const Error&) {
+    // The engine is asked for the same file, and what it says counts.
+  }
+  return std::nullopt;
 }
 
 EngineVerdict try_folder(const Network& network, const std::string& folder, const EngineCheck& check,

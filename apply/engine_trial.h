@@ -65,6 +65,9 @@ onnxruntime::TrialReport try_networks(const Network& network,
                                       const EngineCheck& check, double seconds, bool all_kinds,
                                       std::size_t profiled = 0);
 
+/// For how many threads the kernels are that `lehr apply` has written to a folder; nullopt where there are
+/// none, or its network cannot be read.
+std::optional<int> threads_of_folder(const std::string& folder);
 /// What `lehr apply` has written to a folder, beside the original.
 EngineVerdict try_folder(const Network& network, const std::string& folder, const EngineCheck& check,
                          double seconds);

@@ -93,6 +93,7 @@ nlohmann::json to_json(const Applied& applied) {
   for (const OperatorShare& each : applied.not_covered)
     not_covered.push_back({{"operator", each.name}, {"share", each.share}});
   return {
+      {"threads", applied.threads},
       {"places", applied.places},
       {"with_kernels", applied.with_kernels},
       {"replaced", applied.replaced},

@@ -19,7 +19,8 @@ ApplyCommand::ApplyCommand(CLI::App& root, const Environment& environment) : env
   value_flag(*command, "Problem", "--precision", precision_, kPrecisionHelp);
   engine_.add_to(
       *command,
-      "the kernels tuned for so many (all that are allowed); right with any number of the engine's");
+      "the kernels tuned for so many (those that the bundle's are for; all that are allowed where they are "
+      "for several); right with any number of the engine's");
   value_flag(*command, kMeasuringGroup, "--time", time_,
              "in which ONNX Runtime tries which places pay, at most: 30s, 2m (60s)");
   switch_flag(*command, "Problem", "--no-winograd", no_winograd_,

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "api/sessions.h"
 #include "apply/served.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -54,6 +55,8 @@ void print_table(const Network& network, const std::vector<ServedWorkload>& serv
     fmt::print("not covered: {} x {}, the first {}\n", group.first, printable(reason),
                printable(group.second));
   for (const std::string& unknown : network.shapes.unknown) fmt::print("not known: {}\n", printable(unknown));
+  if (const std::string flags = api::missing_flags(network); !flags.empty())
+    fmt::print("say the sizes: {}\n", flags);
 }
 
 json document_of(const std::string& file, const Network& network, const std::vector<ServedWorkload>& served) {
@@ -76,9 +79,16 @@ json document_of(const std::string& file, const Network& network, const std::vec
   for (const Gap& gap : network.places.gaps)
     gaps.push_back(
         {{"node", called(model.nodes[gap.node], gap.node)}, {"reason", gap.reason}, {"flops", gap.flops}});
-  return {{"model", file},           {"producer", model.producer},        {"ir_version", model.ir_version},
-          {"opset", model.opset()},  {"nodes", model.nodes.size()},       {"tasks", std::move(tasks)},
-          {"gaps", std::move(gaps)}, {"unknown", network.shapes.unknown}, {"warnings", model.warnings}};
+  return {{"model", file},
+          {"producer", model.producer},
+          {"ir_version", model.ir_version},
+          {"opset", model.opset()},
+          {"nodes", model.nodes.size()},
+          {"tasks", std::move(tasks)},
+          {"gaps", std::move(gaps)},
+          {"unknown", network.shapes.unknown},
+          {"missing_sizes", network.shapes.missing_sizes},
+          {"warnings", model.warnings}};
 }
 
 }  // namespace

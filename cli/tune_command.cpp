@@ -158,8 +158,7 @@ int TuneCommand::tune_workloads() {
 Workload TuneCommand::first_workload() const {
   api::Reporter silent({});  // api::tune() tells what there is to tell
   const Network network = api::read_network(model_.model(), silent);
-  if (network.places.workloads.empty())
-    throw_user("{} has no convolution and no product that could be tuned", model_.file());
+  api::check_tunable(model_.model(), network);
   return network.places.workloads[0].workload;
 }
 

@@ -14,6 +14,7 @@
 #include "cli/standard_streams.h"
 #include "deploy/applied_folder.h"
 #include "measure/core/format.h"
+#include "measure/system/affinity.h"
 
 namespace lehr {
 
@@ -22,7 +23,7 @@ VerifyCommand::VerifyCommand(CLI::App& root, const Environment& environment) : e
       root.add_subcommand("verify", "Compare a network that `lehr apply` has written with the original");
   problem_.add_to(*command, "FILE");
   value_flag(*command, "Problem", "--out", folder_, "the folder that `lehr apply --out` has written");
-  engine_.add_to(*command, "of the engine (all that are allowed)");
+  engine_.add_to(*command, "of the engine (those that its kernels are for, else all that are allowed)");
   value_flag(*command, kMeasuringGroup, "--time", time_, "time both in turns for so long: 10s (not at all)");
   switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
   command->footer(
@@ -39,6 +40,8 @@ int VerifyCommand::run() {
   EngineCheck check = api::engine_check(problem_.model(), options);
   const double seconds = time_.empty() ? 0 : parse_duration("--time", time_);
   if (!is_applied_folder(folder_)) throw_user("{} is no folder that `lehr apply` has written", folder_);
+  if (check.threads == 0)
+    check.threads = threads_of_folder(folder_).value_or(static_cast<int>(allowed_cpus().size()));
   const Network network = problem_.read();
   api::feed(network.model, options, check);
   const EngineVerdict verdict = try_folder(network, folder_, check, seconds);
@@ -48,6 +51,7 @@ int VerifyCommand::run() {
     print_json({{"model", problem_.file()},
                 {"folder", folder_},
                 {"engine", verdict.engine},
+                {"threads", check.threads},
                 {"right", right},
                 {"failure", verdict.failure},
                 {"worst_difference", verdict.worst},

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/error.h"
 #include "deploy/deployment.h"
 #include "runtime/bundle.h"
@@ -73,6 +75,13 @@ std::vector<BundleAnswer> BundleAnswers::all() const {
     answers.push_back(answer_of(kernel));
   }
   return answers;
+}
+
+std::vector<std::uint32_t> BundleAnswers::thread_counts() const {
+  std::set<std::uint32_t> counts;
+  for (const BundleAnswer& each : all())
+    if (each.threads > 0) counts.insert(each.threads);  // a GPU's have 0
+  return {counts.begin(), counts.end()};
 }
 
 BundleAnswer BundleAnswers::answer(const std::string& workload, const Limits& limits) const {

@@ -35,6 +35,8 @@ class BundleAnswers {
 
   /// Every kernel that runs here.
   std::vector<BundleAnswer> all() const;
+  /// How many threads its processor kernels were tuned with: each number once, the smallest first.
+  std::vector<std::uint32_t> thread_counts() const;
   /// For a workload's text, of that target and number of threads. Throws Error(kNotFound) where there is
   /// none.
   BundleAnswer answer(const std::string& workload, const Limits& limits) const;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "network/shape_rules.h"
 
 namespace lehr {
@@ -39,6 +40,32 @@ std::optional<Shape> input_shape(const OnnxValueInfo& input, const ShapeBindings
       throw_user("--input {}={}: its dimension {} is {}", input.name, fmt::join(sizes, "x"), i + 1,
                  *(*shape)[i]);
   return Shape(sizes.begin(), sizes.end());
+}
+
+/// Whether a dimension of an input is the number of things that are computed at once: it is called so or,
+/// where none is, the first of several.
+bool is_batch(const std::vector<OnnxDim>& dims, std::size_t i) {
+  const auto called_so = [](const OnnxDim& dim) {
+    return lower_case(dim.name).find("batch") != std::string::npos;
+  };
+  return called_so(dims[i]) || (i == 0 && dims.size() > 1 && std::ranges::none_of(dims, called_so));
+}
+
+/// Flags that say what is not known of an input: --dim for each of the dimensions, or --input where one has
+/// no name.
+std::vector<std::string> missing_sizes(const OnnxValueInfo& input, const std::optional<Shape>& shape) {
+  const std::string whole = fmt::format("--input {}=", input.name);
+  if (!shape) return {whole + "1x..."};
+  std::vector<std::string> sizes, flags;
+  bool all_named = true;
+  for (std::size_t i = 0; i < shape->size(); ++i) {
+    const OnnxDim& dim = (*input.dims)[i];
+    sizes.push_back((*shape)[i] ? std::to_string(*(*shape)[i]) : is_batch(*input.dims, i) ? "1" : "?");
+    if ((*shape)[i]) continue;
+    all_named = all_named && !dim.name.empty();
+    flags.push_back(fmt::format("--dim {}={}", dim.name, sizes.back()));
+  }
+  return all_named ? flags : std::vector<std::string>{whole + fmt::format("{}", fmt::join(sizes, "x"))};
 }
 
 void check_bindings(const OnnxModel& model, const ShapeBindings& bindings) {
@@ -129,8 +156,11 @@ class Inference {
                       : name.empty()    ? "?"
                                         : std::string(name));
     }
-    result_.unknown.push_back(fmt::format("input '{}' ({}): say it with --input {}=1x...", input.name,
-                                          fmt::join(words, "x"), input.name));
+    result_.unknown.push_back(fmt::format("input '{}' ({})", input.name, fmt::join(words, "x")));
+    const auto what = [](const std::string& flag) { return flag.substr(0, flag.rfind('=')); };
+    for (const std::string& flag : missing_sizes(input, facts.shape))
+      if (std::ranges::find(result_.missing_sizes, what(flag), what) == result_.missing_sizes.end())
+        result_.missing_sizes.push_back(flag);
   }
 
   void visit(const OnnxNode& node, std::size_t index) {

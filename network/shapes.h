@@ -37,6 +37,11 @@ struct GraphShapes {
   std::unordered_map<std::string_view, ValueFacts> values;  ///< by name
   /// A clause for each input that is not known whole, and for each node where what was known comes to an end.
   std::vector<std::string> unknown;
+  /// Flags that would say all sizes of inputs that are not known, each once: "--dim batch=1", "--dim
+  /// length=?",
+  /// "--input x=1x3x?x?" (unquoted). A number of things computed at once is 1, what the user has to fill in
+  /// "?".
+  std::vector<std::string> missing_sizes;
 
   /// Of no name nothing is known.
   const ValueFacts& of(std::string_view name) const;

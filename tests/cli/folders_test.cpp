@@ -94,8 +94,10 @@ TEST(Folders, AreAppliedAgainAndSurviveAKill) {
            "--no-baseline --quiet --json --db log.db"));
   for (int times = 0; times < 2; ++times) parsed(lehr("export --db log.db --target cpu --out k --json"));
   environment = {quick_compiler(scratch.path())};
-  const std::string apply = "apply net.onnx --threads 1 --bundle k --no-engine --json --out app";
-  EXPECT_EQ(parsed(lehr(apply))["replaced"], 1);
+  const std::string apply = "apply net.onnx --bundle k --no-engine --json --out app";
+  const nlohmann::json applied = parsed(lehr(apply));
+  EXPECT_EQ(applied["replaced"], 1);
+  EXPECT_EQ(applied["threads"], 1) << "those of the bundle";
   parsed(lehr(apply));
 
   const auto draft = [&]() -> fs::path {
@@ -127,6 +129,32 @@ TEST(Folders, AreAppliedAgainAndSurviveAKill) {
   fs::copy_file(scratch.path() / "net.onnx", scratch.path() / "app2/net.onnx");
   expect_refused(lehr("apply app2/net.onnx --threads 1 --bundle k --no-engine --out app2"), "'net.onnx'");
   EXPECT_EQ(read(scratch.path() / "app2/net.onnx"), original);
+}
+
+TEST(Folders, AreNotAppliedForThreadsThatABundleHasNoKernelFor) {
+  const Scratch scratch;
+  const auto lehr = [&](const std::string& line) { return run_lehr(words(line), scratch.path()); };
+  write(scratch.path() / "net.onnx", onnx_bytes(R"(
+    input x f32 16x24
+    constant w f32 24x8
+    y = MatMul(x, w)
+    output y
+  )"));
+  const auto export_for = [&](const std::string& threads) {
+    parsed(
+        lehr("tune gemm --m 16 --n 8 --k 24 --b f32:row:constant --device cpu --trials 1 --no-baseline "
+             "--quiet --json --db log.db --threads " +
+             threads));
+    parsed(lehr("export --db log.db --target cpu --out k --json"));
+  };
+  export_for("1");
+  const std::string apply = "apply net.onnx --bundle k --no-engine --out app --threads 1000";
+  expect_refused(
+      lehr(apply),
+      "k has no kernel for 1000 threads, but for 1: say that with --threads, or tune and export for 1000");
+  export_for("2");
+  expect_refused(lehr(apply), "but for 1, 2: ");
+  EXPECT_FALSE(fs::exists(scratch.path() / "app"));
 }
 
 }  // namespace

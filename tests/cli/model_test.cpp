@@ -13,6 +13,7 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kSmallNetwork = R"(
   input x f32 Nx3x16x16
@@ -43,7 +44,33 @@ TEST(Model, ListsWorkloadsAndWhatIsLeft) {
   EXPECT_EQ(document["tasks"][0]["places"][0]["nodes"].size(), 2u);
   EXPECT_EQ(document["gaps"].size(), 1u);
   const Ran open = lehr("model net.onnx");
-  EXPECT_THAT(open.out, HasSubstr("not known: input 'x' (Nx3x16x16): say it with --input x=1x..."));
+  EXPECT_THAT(open.out, HasSubstr("not known: input 'x' (Nx3x16x16)\nsay the sizes: --dim N=1\n"));
+}
+
+// What is printed for sizes that are not known, and where there is nothing to fill in, is enough.
+TEST(Model, SaysWhichSizesAreMissing) {
+  const Scratch scratch;
+  std::ofstream(scratch.path() / "two.onnx", std::ios::binary) << onnx_bytes(R"(
+    input x f32 Nx64
+    input z f32 ?x8
+    constant w f32 64x8
+    p = MatMul(x, w)
+    q = Add(p, z)
+    output q
+  )");
+  const auto lehr = [&](const std::string& line) { return run_lehr(words(line), scratch.path()); };
+  EXPECT_THAT(lehr("model two.onnx").out, HasSubstr("say the sizes: --dim N=1 --input z=1x8\n"));
+  const json document = json::parse(lehr("model two.onnx --json").out);
+  EXPECT_EQ(document["missing_sizes"], (json{"--dim N=1", "--input z=1x8"}));
+  for (const char* line : {"tune --model two.onnx", "optimize two.onnx"}) {
+    const Ran ran = lehr(line);
+    EXPECT_EQ(ran.code, 1) << line;
+    EXPECT_THAT(ran.err, HasSubstr("two.onnx has no convolution and no product that could be tuned; sizes of "
+                                   "inputs are not known: say them with --dim N=1 --input z=1x8\n"))
+        << line;
+  }
+  const Ran bound = lehr("model two.onnx --dim N=1 --input z=1x8 --device cpu");
+  EXPECT_THAT(bound.out, AllOf(HasSubstr("gemm m=1 n=8 k=64"), Not(HasSubstr("say the sizes"))));
 }
 
 TEST(Model, RefusesInASentence) {

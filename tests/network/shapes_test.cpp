@@ -214,9 +214,26 @@ TEST(Shapes, SayWhereTheyEnd) {
     e = Frobnicate(x)
   )");
   EXPECT_THAT(infer_shapes(model, {}).unknown,
-              ElementsAre("input 'n' (Nx?): say it with --input n=1x...", HasSubstr("NonZero number 1"),
-                          HasSubstr("If number 3"), HasSubstr("Thing number 4: it is of the domain other"),
+              ElementsAre("input 'n' (Nx?)", HasSubstr("NonZero number 1"), HasSubstr("If number 3"),
+                          HasSubstr("Thing number 4: it is of the domain other"),
                           HasSubstr("Frobnicate number 5: its operator is not known")));
+}
+
+TEST(Shapes, SayWhatIsMissingOfTheInputs) {
+  const auto missing = [](const std::string& graph, const ShapeBindings& bindings = {}) {
+    return infer_shapes(onnx_model(graph), bindings).missing_sizes;
+  };
+  // What things are computed at once is 1, all else is the user's to fill in; a name is said once.
+  EXPECT_THAT(missing("input a s64 batchxlength\n input b s64 batchxlength"),
+              ElementsAre("--dim batch=1", "--dim length=?"));
+  EXPECT_THAT(missing("input a s64 Nx8\n input b s64 8xN"), ElementsAre("--dim N=1"));
+  EXPECT_THAT(missing("input a s64 lengthxMy_Batchx8"), ElementsAre("--dim length=?", "--dim My_Batch=1"));
+  EXPECT_THAT(missing("input a f32 Nx3xheightxwidth", {{{"N", 4}, {"width", 224}}, {}}),
+              ElementsAre("--dim height=?"));
+  EXPECT_THAT(missing("input a f32 length"), ElementsAre("--dim length=?"));
+  // Without a name for each there is only the whole shape, in which the other sizes are known.
+  EXPECT_THAT(missing("input a f32 ?x3x?x?\n input b f32 N"), ElementsAre("--input a=1x3x?x?", "--dim N=?"));
+  EXPECT_THAT(missing("input a f32 ?x3x?x?", {{}, {{"a", {1, 3, 8, 8}}}}), IsEmpty());
 }
 
 TEST(Shapes, StatedOnesHelpWhereNodesDoNot) {
