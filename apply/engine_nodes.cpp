@@ -83,7 +83,7 @@ const std::vector<TypedOperator>& typed_operators() {
       {"QLinearMatMul", 21, {{"TS", 1}, {"T1", 0}, {"T2", 3}, {"T3", kOutput}}},
       {"QLinearMatMul", 1, {{"T1", 0}, {"T2", 3}, {"T3", kOutput}}},
       {"QLinearAdd", 1, {{"T", 0}}},
-      {"QGemm", 1, {{"T", 1}, {"TA", 0}, {"TB", 3}, {"TC", 6}, {"TYZ", kOutput}, {"TY", kOutput}}}};
+      {"QGemm", 1, {{"T", 1}, {"TA", 0}, {"TB", 3}, {"TC", 6}, {"TY", kOutput}}}};
   return kOperators;
 }
 
