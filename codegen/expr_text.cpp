@@ -223,6 +223,8 @@ std::string ExprText::text(const Expr& expr, int parent) {
                            name_of(n.op), text(n.value));
       },
       [&](const Load& n) {
+        if (const Param* const param = kernel_.param_of(n.buffer); param != nullptr && param->is_number)
+          return number_name(kernel_, *param);
         if (!n.active) return element(n.buffer, n.index, n.lanes);
         return fmt::format("lehr_load{}_n({}, {})", masked_suffix(kernel_.buffer(n.buffer).type, n.lanes),
                            address(n.buffer, n.index), text(*n.active));

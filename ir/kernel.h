@@ -88,6 +88,9 @@ struct Param {
   Direction direction = Direction::kIn;
   /// CUDA: the argument is this map of the buffer, not its address.
   std::optional<TensorMap> map = std::nullopt;
+  /// One element that a CPU's kernel reads once, when it begins: a compiler that sees bytes being written
+  /// would read it again and again.
+  bool is_number = false;
   friend bool operator==(const Param&, const Param&) = default;
 };
 

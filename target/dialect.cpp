@@ -31,4 +31,8 @@ std::string scalar_name(DType type) {
   return "";
 }
 
+std::string number_name(const ir::Kernel& kernel, const ir::Param& param) {
+  return kernel.buffer(param.buffer).name + "_0";
+}
+
 }  // namespace lehr

@@ -62,5 +62,7 @@ extern const Dialect kCpuDialect, kCudaDialect;
 
 /// What C calls a scalar: "float", "unsigned short" for f16, which is kept as bits.
 std::string scalar_name(DType type);
+/// What the element of a parameter that is a number (ir::Param::is_number) is called in a text.
+std::string number_name(const ir::Kernel& kernel, const ir::Param& param);
 
 }  // namespace lehr

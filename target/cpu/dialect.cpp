@@ -222,6 +222,9 @@ std::string entry_text(const ir::Kernel& kernel, const ir::Launch&, const EntryT
     const bool written = direction == entry.filled || direction == ir::Direction::kWorkspace;
     text += fmt::format("  {0}{1}* __restrict {2} = ({0}{1}*)params[{3}];\n", written ? "" : "const ",
                         scalar_name(buffer.type), buffer.name, i);
+    if (kernel.params[i].is_number)
+      text += fmt::format("  const {} {} = *{};\n", scalar_name(buffer.type),
+                          number_name(kernel, kernel.params[i]), buffer.name);
   }
   return text + "  (void)scratch, (void)task;\n" + entry.body + "}\n";
 }

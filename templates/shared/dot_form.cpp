@@ -183,6 +183,7 @@ Correction correction_of(KernelBuilder& builder, const Workload& workload, const
   if (zero_of(workload) == ZeroPoint::kNone) return correction;
   const std::vector<TensorSpec> tensors = operator_of(workload).tensors(workload);
   correction.zero = builder.param(tensors.back().name, tensors.back().type, 1, Direction::kIn);
+  builder.kernel.params.back().is_number = true;
   return correction;
 }
 

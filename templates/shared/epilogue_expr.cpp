@@ -141,6 +141,7 @@ FusedEpilogue::FusedEpilogue(KernelBuilder& builder, const Workload& workload)
     operands_.push_back({builder.param(tensor.name, tensor.type, tensor.elements, Direction::kIn),
                          operands[i].per, tensor.type,
                          row_of(epilogue_.steps[operands[i].step].op).of_integers ? DType::kF32 : computed});
+    builder.kernel.params.back().is_number = operands[i].per == OperandPer::kTensor;
   }
 }
 
