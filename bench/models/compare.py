@@ -1,14 +1,16 @@
-"""Networks that `lehr apply` has written beside the originals in ONNX Runtime, and beside OpenVINO in f32 where it is
-installed, in one process and in short turns, so that what else the machine does hits all alike.
+"""Networks that `lehr apply` has written beside the originals in ONNX Runtime and, where it is installed, in OpenVINO. All types of a
+network are timed in one process and in short turns, so that what else the machine does hits all alike.
 
-    python3 compare.py --threads N [--seconds S] [--out FILE.json] NAME=ORIGINAL.onnx=FOLDER ...
-    python3 compare.py --threads N --own NAME=ORIGINAL.onnx=FOLDER ...
+    python3 compare.py --threads N [--seconds S] [--out FILE.json] NAME=TYPE=ORIGINAL.onnx=FOLDER ...
+    python3 compare.py --threads N --own NAME=TYPE=ORIGINAL.onnx=FOLDER ...
 
---own times nothing: it says how large the outputs are, and how far the engine's own are apart with and without its
-optimizations, as shares of the largest.
+A row's ORIGINAL is what both engines run: the network in f32 for the types f32 and bf16, the quantized one for int8. OpenVINO computes in
+f32 for the type f32, else in what it takes by default. Differences are from ONNX Runtime's outputs of the same file. --own times nothing:
+it says how large the outputs are, and how far the engine's own are apart with and without its optimizations, as shares of the largest.
 """
 
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -16,6 +18,11 @@ import time
 
 import numpy as np
 import onnxruntime
+
+try:
+    import openvino
+except ImportError:
+    openvino = None
 
 TURN_S = 0.02
 
@@ -33,18 +40,16 @@ def onnx_session(path, threads, plugin=None, optimized=True):
     return onnxruntime.InferenceSession(path, options)
 
 
-def openvino_call(path, feeds, threads):
-    try:
-        import openvino
-    except ImportError:
-        return None
+def openvino_request(path, feeds, threads, precision):
+    """And what it computes in; `precision` "" is its own choice."""
     core = openvino.Core()
     model = core.read_model(path)
     model.reshape({name: list(value.shape) for name, value in feeds.items()})
-    compiled = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads,
-                                                 "NUM_STREAMS": 1})
-    request = compiled.create_infer_request()
-    return lambda: request.infer(feeds)
+    settings = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1}
+    if precision:
+        settings["INFERENCE_PRECISION_HINT"] = precision
+    compiled = core.compile_model(model, "CPU", settings)
+    return compiled.create_infer_request(), compiled.get_property("INFERENCE_PRECISION_HINT").to_string()
 
 
 def turns(calls, seconds):
@@ -77,62 +82,92 @@ def worst_difference(wanted, got):
     return max(float(np.abs(w - g).max() / np.abs(w).max()) for w, g in zip(wanted, got))
 
 
-def own_difference(name, original, threads):
-    session = onnx_session(original, threads)
+def own_difference(row, threads):
+    session = onnx_session(row["original"], threads)
     feeds = random_feeds(session)
-    wanted, plain = session.run(None, feeds), onnx_session(original, threads, optimized=False).run(None, feeds)
+    wanted, plain = session.run(None, feeds), onnx_session(row["original"], threads, optimized=False).run(None, feeds)
     largest = max(float(np.abs(each).max()) for each in wanted)
-    print(f"{name}: outputs up to {largest:.1e}, with and without optimizations {worst_difference(wanted, plain):.1e} apart", flush=True)
+    print(f"{row['model']} {row['type']}: outputs up to {largest:.1e}, with and without optimizations "
+          f"{worst_difference(wanted, plain):.1e} apart", flush=True)
 
 
-def compared(name, original, folder, threads, seconds):
-    before = onnx_session(original, threads)
-    plugin = os.path.abspath(os.path.join(folder, "liblehr_onnxruntime.so"))
-    after = onnx_session(os.path.join(folder, "model.onnx"), threads, plugin if os.path.exists(plugin) else None)
+def calls_of(row, threads):
+    """Of one type of a network, who computes it; what is known of it without timing goes into the row."""
+    before = onnx_session(row["original"], threads)
+    plugin = os.path.abspath(os.path.join(row["folder"], "liblehr_onnxruntime.so"))
+    after = onnx_session(os.path.join(row["folder"], "model.onnx"), threads, plugin if os.path.exists(plugin) else None)
     feeds = random_feeds(before)
-    worst = worst_difference(before.run(None, feeds), after.run(None, feeds))
+    wanted = before.run(None, feeds)
+    row["worst_difference"] = worst_difference(wanted, after.run(None, feeds))
     calls = {"original": lambda: before.run(None, feeds), "lehr": lambda: after.run(None, feeds)}
-    other = openvino_call(original, feeds, threads)
-    if other:
-        calls["openvino"] = other
-    times = turns(calls, seconds)
-    result = {"model": name, "threads": threads, "worst_difference": worst,
-              "ms": {who: statistics.median(values) for who, values in times.items()}}
-    result["speedup"] = {who: statistics.median(a / b for a, b in zip(times[who], times["lehr"]))
-                         for who in times if who != "lehr"}
-    return result
+    if openvino:
+        request, row["openvino_precision"] = openvino_request(row["original"], feeds, threads, "f32" if row["type"] == "f32" else "")
+        got = request.infer(feeds)
+        row["openvino_difference"] = worst_difference(wanted, [got[i] for i in range(len(wanted))])
+        calls["openvino"] = lambda: request.infer(feeds)
+    return calls
+
+
+def compare(rows, seconds, threads):
+    """The rows of one network, each with `ms` and what Lehr's speed is over the others'."""
+    calls = {(at, who): call for at, row in enumerate(rows) for who, call in calls_of(row, threads).items()}
+    times = turns(calls, seconds * len(rows))
+    for at, row in enumerate(rows):
+        own = {who: times[of, who] for of, who in times if of == at}
+        row["ms"] = {who: statistics.median(values) for who, values in own.items()}
+        row["speedup"] = {who: statistics.median(a / b for a, b in zip(values, own["lehr"])) for who, values in own.items() if who != "lehr"}
+
+
+def line(row, threads):
+    def cell(values, form):
+        return format(values, form) if values is not None else "-"
+
+    ms, ratio = row["ms"], row["speedup"]
+    return (f"| {row['model']} | {row['type']} | {threads} | {ms['original']:.2f} | {cell(ms.get('openvino'), '.2f')} | {ms['lehr']:.2f} | "
+            f"{ratio['original']:.2f}x | {cell(ratio.get('openvino'), '.2f')}{'x' if openvino else ''} | "
+            f"{row['worst_difference']:.1e} | {cell(row.get('openvino_difference'), '.1e')} |")
+
+
+def summary(rows):
+    """A line for each type and engine."""
+    engines = {"original": f"ONNX Runtime {onnxruntime.__version__}"}
+    if openvino:
+        engines["openvino"] = f"OpenVINO {openvino.get_version()}"
+    for kind in dict.fromkeys(row["type"] for row in rows):
+        for who, called in engines.items():
+            ratios = [row["speedup"][who] for row in rows if row["type"] == kind]
+            in_what = {row["openvino_precision"] for row in rows if row["type"] == kind} if who == "openvino" else ()
+            yield (f"{kind}: geometric mean against {called}{' in ' + ', '.join(sorted(in_what)) if in_what else ''} "
+                   f"{float(np.exp(np.mean(np.log(ratios)))):.2f}x, lowest {min(ratios):.2f}x")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, required=True)
-    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--seconds", type=float, default=10, help="of each row (10)")
     parser.add_argument("--out")
     parser.add_argument("--own", action="store_true")
-    parser.add_argument("models", nargs="+")
+    parser.add_argument("rows", nargs="+")
     options = parser.parse_args()
+    rows = [dict(zip(("model", "type", "original", "folder"), each.split("="), strict=True)) for each in options.rows]
     if options.own:
-        for each in options.models:
-            name, original, _ = each.split("=")
-            own_difference(name, original, options.threads)
+        for row in rows:
+            own_difference(row, options.threads)
         return
-    results = []
-    print("| model | threads | ONNX Runtime ms | OpenVINO f32 ms | Lehr ms | against ONNX Runtime | against OpenVINO | difference |")
-    print("|---|---|---|---|---|---|---|---|")
-    for each in options.models:
-        result = compared(*each.split("="), options.threads, options.seconds)
-        results.append(result)
-        ms, ratio = result["ms"], result["speedup"]
-        cell = lambda value, form: format(value, form) if value else "-"
-        print(f"| {result['model']} | {options.threads} | {ms['original']:.2f} | {cell(ms.get('openvino'), '.2f')} | {ms['lehr']:.2f} | "
-              f"{ratio['original']:.2f}x | {cell(ratio.get('openvino'), '.2f')}{'x' if 'openvino' in ratio else ''} | "
-              f"{result['worst_difference']:.1e} |", flush=True)
-    mean = float(np.exp(np.mean([np.log(each["speedup"]["original"]) for each in results])))
-    print(f"\nGeometric mean against ONNX Runtime {onnxruntime.__version__}: {mean:.2f}x, "
-          f"lowest {min(each['speedup']['original'] for each in results):.2f}x")
+    print("| model | type | threads | ONNX Runtime ms | OpenVINO ms | Lehr ms | against ONNX Runtime | against OpenVINO | difference | OpenVINO's |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for _, group in itertools.groupby(rows, lambda row: row["model"]):
+        group = list(group)
+        compare(group, options.seconds, options.threads)
+        for row in group:
+            row["threads"] = options.threads
+            print(line(row, options.threads), flush=True)
+    print()
+    for text in summary(rows):
+        print(f"- {text}")
     if options.out:
         with open(options.out, "w") as file:
-            json.dump(results, file, indent=1)
+            json.dump(rows, file, indent=1)
 
 
 main()
