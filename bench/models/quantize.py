@@ -1,5 +1,5 @@
 """Writes a network in 8-bit integers: what onnxruntime.quantization makes of it (static, weights per channel and symmetric),
-calibrated with seeded random inputs. Sizes that the file has only names for become 1. Needs sympy for networks that compute shapes.
+calibrated with seeded random inputs. Sizes that the file has only names for become 1.
 
     python3 quantize.py [--form qdq|operator] [--activations u8|s8] [--range auto|full|reduced] IN.onnx OUT.onnx
 
@@ -16,7 +16,6 @@ import numpy as np
 import onnx
 import onnxruntime
 from onnxruntime import quantization
-from onnxruntime.quantization.shape_inference import quant_pre_process
 
 FORMS = {"qdq": quantization.QuantFormat.QDQ, "operator": quantization.QuantFormat.QOperator}
 TYPES = {"u8": quantization.QuantType.QUInt8, "s8": quantization.QuantType.QInt8}
@@ -43,6 +42,16 @@ def with_fixed_sizes(model):
     return model
 
 
+def prepare(source, target):
+    """What quantization.quant_pre_process does, which needs one more package for sizes that have names only."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.optimized_model_filepath = target
+    options.log_severity_level = 3
+    onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    onnx.save(onnx.shape_inference.infer_shapes(onnx.load(target)), target)
+
+
 def has_vnni():
     with open("/proc/cpuinfo") as file:
         return re.search(r"\bavx(512)?_vnni\b", file.read()) is not None
@@ -52,7 +61,7 @@ def quantize(source, target, form="qdq", activations="u8", reduced=False, sample
     with tempfile.TemporaryDirectory() as folder:
         fixed, prepared = os.path.join(folder, "fixed.onnx"), os.path.join(folder, "prepared.onnx")
         onnx.save(with_fixed_sizes(onnx.load(source)), fixed)
-        quant_pre_process(fixed, prepared, auto_merge=True)
+        prepare(fixed, prepared)
         quantization.quantize_static(prepared, target, RandomInputs(prepared, samples, seed), quant_format=FORMS[form], per_channel=True,
                                      reduce_range=reduced, activation_type=TYPES[activations], weight_type=TYPES["s8"])
 
