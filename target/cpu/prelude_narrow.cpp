@@ -117,8 +117,14 @@ std::string guarded(std::string_view macro, const std::string& text) {
 /// Bytes to s32 or f32.
 std::string widened_bytes(const CastName& c, const std::string& words, const std::string& to) {
   const bool full = c.lanes == 16;
-  const std::string wide = full ? "  const bytes wide = (bytes)x;\n"
-                                : "  bytes wide = {};\n  __builtin_memcpy(&wide, &x, sizeof x);\n";
+  // Through a number: by way of memory a register of 16 bytes would wait for the store of fewer.
+  const std::string number = c.lanes == 8 ? "long long" : "int";
+  const std::string wide =
+      full ? "  const bytes wide = (bytes)x;\n"
+           : fmt::format("  typedef {0} numbers __attribute__((vector_size(16)));\n  {0} number;\n"
+                         "  __builtin_memcpy(&number, &x, sizeof x);\n"
+                         "  const bytes wide = (bytes)numbers{{number}};\n",
+                         number);
   return guarded(
       full           ? "__AVX512F__"
       : c.lanes == 8 ? "__AVX2__"
