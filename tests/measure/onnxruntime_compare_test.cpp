@@ -48,6 +48,29 @@ std::string wrong(const std::vector<Data>& outputs, const Data& got, double tole
   return agreement.wrong;
 }
 
+TEST(CompareOutputs, TellsEachOutputsErrorAndInHowManyRowsTheSameClassComesFirst) {
+  const auto rows = [](const std::vector<float>& elements) {
+    Data data = data_of(Type::kFloat, elements);
+    data.shape = {static_cast<std::int64_t>(elements.size() / 2), 2};
+    return data;
+  };
+  const std::vector<Original> originals = originals_of({rows({1, 2, 4, 3, 5, 5}), rows({1, 0, 0, 1, 2, 2})});
+  Agreement agreement;
+  const Comparison comparison(originals, 0.4);
+  for (int run = 0; run < 2; ++run) comparison.add(0, {rows({1, 2, 3, 4, 5, 5.5F})}, agreement);
+  comparison.add_classes(0, {rows({1, 2, 3, 4, 5, 5.5F})}, agreement);
+  comparison.add_classes(1, {rows({1, 0, 0, 1, 2, 2})}, agreement);
+  EXPECT_EQ(agreement.wrong, "");
+  ASSERT_EQ(agreement.outputs.size(), 1u);
+  EXPECT_EQ(agreement.outputs[0].name, "y");
+  EXPECT_DOUBLE_EQ(agreement.outputs[0].worst, 0.2);
+  EXPECT_EQ(agreement.outputs[0].rows, 6);
+  EXPECT_EQ(agreement.outputs[0].same_class, 5) << "of two that are largest in the original either is right";
+  Agreement other;
+  comparison.add_classes(0, {floats({1, 2, 3})}, other);
+  EXPECT_TRUE(other.outputs.empty());
+}
+
 TEST(CompareOutputs, HoldsFiniteValuesToTheRangeOfFiniteOnes) {
   EXPECT_EQ(wrong({floats({1, 2, 4})}, floats({1, 2, 4.0003F})), "");
   EXPECT_EQ(wrong({floats({1, 2, 4})}, floats({1, 2.001F, 4})),

@@ -173,6 +173,32 @@ void Comparison::set_limits(std::size_t output, double tolerance) {
   }
 }
 
+OutputAgreement& Comparison::output_in(Agreement& agreement, std::size_t output) const {
+  while (agreement.outputs.size() < outputs_)
+    agreement.outputs.push_back({originals_[0].outputs[agreement.outputs.size()].name});
+  return agreement.outputs[output];
+}
+
+void Comparison::add_classes(std::size_t kind, const std::vector<Data>& got, Agreement& agreement) const {
+  for (std::size_t i = 0; i < std::min(outputs_, got.size()); ++i) {
+    const Data& wanted = originals_[kind].outputs[i];
+    if (!limits_[kind][i].compared || !is_real(wanted) || wanted.shape.size() != 2 || wanted.shape[1] < 2 ||
+        got[i].shape != wanted.shape || got[i].type != wanted.type)
+      continue;
+    OutputAgreement& output = output_in(agreement, i);
+    const auto classes = static_cast<std::size_t>(wanted.shape[1]);
+    for (std::size_t first = 0; first + classes <= count_of(wanted); first += classes) {
+      std::size_t own = first, other = first;
+      for (std::size_t at = first; at < first + classes; ++at) {
+        if (real_at(wanted, at) > real_at(wanted, own)) own = at;
+        if (real_at(got[i], at) > real_at(got[i], other)) other = at;
+      }
+      ++output.rows;
+      output.same_class += real_at(wanted, other) == real_at(wanted, own);
+    }
+  }
+}
+
 void Comparison::add(std::size_t kind, const std::vector<Data>& got, Agreement& agreement) const {
   const Original& original = originals_[kind];
   for (std::size_t i = 0; i < outputs_; ++i) {
@@ -196,6 +222,8 @@ void Comparison::add(std::size_t kind, const std::vector<Data>& got, Agreement& 
         wrong(fmt::format("differs in {:.2g} of its elements", share));
       if (share > agreement.worst && std::isfinite(share))
         agreement.worst = share, agreement.where = wanted.name;
+      double& worst = output_in(agreement, i).worst;
+      if (std::isfinite(share)) worst = std::max(worst, share);
     }
   }
 }

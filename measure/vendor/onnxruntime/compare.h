@@ -1,10 +1,12 @@
 // Whether a model computes what the original does, output by output, for each kind of inputs.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/describe.h"
 #include "measure/vendor/onnxruntime/loaded_network.h"
 
 namespace lehr::onnxruntime {
@@ -30,11 +32,27 @@ struct Original {
 };
 void add_own(Original& original, const std::vector<Data>& again);
 
+/// What a comparison came to, of one output.
+struct OutputAgreement {
+  std::string name;
+  double worst = 0;  ///< largest difference, as a share of its range; finite
+  /// Of an output of numbers for classes (two dimensions, of which the second is at least 2): its rows, and
+  /// those whose largest number is that of a class that is the original's largest, too.
+  std::int64_t rows = 0, same_class = 0;
+};
+void describe(auto& field, Is<OutputAgreement> auto& output) {
+  field("name", output.name);
+  field("worst", output.worst);
+  field("rows", output.rows);
+  field("same_class", output.same_class);
+}
+
 /// What a comparison came to.
 struct Agreement {
   double worst = 0;   ///< largest difference, as a share of an output's range; finite
   std::string where;  ///< in which output
   std::string wrong;  ///< what is wrong, a sentence without a full stop; "": nothing
+  std::vector<OutputAgreement> outputs = {};
 };
 
 /// Holds models to the original.
@@ -50,6 +68,8 @@ class Comparison {
   /// more elements differ than four times as many as in the original itself. Where the original has more
   /// infinities or NaN than for other inputs, where they stand is not held against a model.
   void add(std::size_t kind, const std::vector<Data>& got, Agreement& agreement) const;
+  /// Adds which classes come first in them.
+  void add_classes(std::size_t kind, const std::vector<Data>& got, Agreement& agreement) const;
 
   /// Of each output that says nothing, whatever the model, a clause with its name.
   std::vector<std::string> uncompared() const;
@@ -69,6 +89,7 @@ class Comparison {
   };
   void set_limits(std::size_t output, double tolerance);
   std::string why_uncompared(std::size_t output) const;
+  OutputAgreement& output_in(Agreement& agreement, std::size_t output) const;
 
   std::span<const Original> originals_;
   std::size_t outputs_;

@@ -144,12 +144,14 @@ void compare(LoadedNetwork& network, const std::vector<Original>& originals, con
   Agreement agreement;
   for (std::size_t kind = 0; kind < originals.size(); ++kind) {
     comparison.add(kind, results_of(network, originals[kind].inputs), agreement);
+    comparison.add_classes(kind, network.results(), agreement);
     network.run();
     comparison.add(kind, network.results(), agreement);
   }
   trial.failure = agreement.wrong;
   trial.worst = agreement.worst;
   trial.worst_output = agreement.where;
+  trial.outputs = std::move(agreement.outputs);
 }
 
 void try_all(const TrialRequest& request, const std::string& scratch, TrialReport& report) {

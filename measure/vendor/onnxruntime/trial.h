@@ -8,6 +8,7 @@
 
 #include "base/describe.h"
 #include "measure/core/backend.h"
+#include "measure/vendor/onnxruntime/compare.h"
 #include "measure/vendor/onnxruntime/inputs.h"
 #include "measure/vendor/onnxruntime/profile.h"
 
@@ -66,7 +67,8 @@ void describe(auto& field, Is<TrialRequest> auto& request) {
 struct ModelTrial {
   std::string failure;  ///< why it did not run, or computes something else; "": neither
   double worst = 0;  ///< largest difference from the first model's outputs, as a share of an output's range
-  std::string worst_output;             ///< in which output
+  std::string worst_output;  ///< in which output
+  std::vector<OutputAgreement> outputs;
   std::vector<double> turn_us;          ///< of each turn, the time of an inference
   std::vector<OperatorTime> operators;  ///< operator_times() of one that tells; empty: it could not
 };
@@ -74,6 +76,7 @@ void describe(auto& field, Is<ModelTrial> auto& trial) {
   field("failure", trial.failure);
   field("worst", trial.worst);
   field("worst_output", trial.worst_output);
+  field("outputs", trial.outputs);
   field("turn_us", trial.turn_us);
   field("operators", trial.operators);
 }
