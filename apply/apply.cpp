@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
+#include "apply/narrow_values.h"
+#include "apply/rounded.h"
+#include "apply/served.h"
 #include "base/error.h"
 #include "deploy/applied_folder.h"
 #include "deploy/bundle_answers.h"
@@ -27,9 +31,9 @@ bool saves_products(const BundleAnswer& answer) {
 
 /// Which convolutions and products have kernels.
 struct Coverage {
-  std::vector<Replacement> replacements;
-  std::map<const NetworkPlace*, BundleAnswer> answers;  ///< of each of them
-  double flops = 0;                                     ///< of all that are known
+  std::vector<PlaceKernels> places;
+  std::map<std::string, BundleAnswer> answers;  ///< of their workloads
+  double flops = 0;                             ///< of all that are known
 };
 
 /// ApplyRequest::check.
@@ -48,24 +52,40 @@ int threads_for(const BundleAnswers& bundle, const ApplyRequest& request, const 
       request.bundle, wanted, wanted == 1 ? "" : "s", fmt::join(there, ", "), wanted);
 }
 
-Coverage coverage_of(const NetworkPlaces& places, const BundleAnswers& bundle, const ApplyRequest& request,
-                     Applied& applied) {
+/// The kernel that a bundle has for exactly this; nullopt with the reason.
+std::optional<Replacement> kernel_for(const NetworkPlace& place, const Workload& workload,
+                                      const BundleAnswers& bundle, const ApplyRequest& request,
+                                      Coverage& coverage, std::string& reason) {
+  const std::string text = to_text(workload);
+  const auto answer = bundle.exact(text, static_cast<std::uint32_t>(request.check.threads), reason);
+  if (!answer) return std::nullopt;
+  const bool saves = saves_products(*answer);
+  if (saves && !request.saving_products) {
+    reason = "its kernel is one of Winograd's";
+    return std::nullopt;
+  }
+  coverage.answers.emplace(text, *answer);
+  return Replacement{&place, workload, request.check.threads, saves, answer->time_us};
+}
+
+Coverage coverage_of(const NetworkPlaces& places, const NarrowWorkloads& narrow, const BundleAnswers& bundle,
+                     const ApplyRequest& request, Applied& applied) {
   Coverage coverage;
   for (const PlacedWorkload& placed : places.workloads) {
     applied.places += placed.places.size();
     coverage.flops += flops_of(placed);
-    std::string reason;
-    const auto answer =
-        bundle.exact(to_text(placed.workload), static_cast<std::uint32_t>(request.check.threads), reason);
-    const bool saves = answer && saves_products(*answer);
-    if (saves && !request.saving_products) reason = "its kernel is one of Winograd's";
-    if (!reason.empty()) {
-      applied.reasons[reason] += placed.places.size();
-      continue;
-    }
     for (const NetworkPlace& place : placed.places) {
-      coverage.replacements.push_back({&place, placed.workload, request.check.threads, saves});
-      coverage.answers[&place] = *answer;
+      PlaceKernels kernels;
+      std::string reason, narrow_reason;
+      if (auto kernel = kernel_for(place, placed.workload, bundle, request, coverage, reason))
+        kernels.push_back(std::move(*kernel));
+      if (const auto found = narrow.find(&place); found != narrow.end())
+        if (auto kernel = kernel_for(place, found->second, bundle, request, coverage, narrow_reason))
+          kernels.push_back(std::move(*kernel));
+      if (kernels.empty())
+        ++applied.reasons[reason];
+      else
+        coverage.places.push_back(std::move(kernels));
     }
   }
   for (const Gap& gap : places.gaps) {
@@ -76,14 +96,30 @@ Coverage coverage_of(const NetworkPlaces& places, const BundleAnswers& bundle, c
   return coverage;
 }
 
-/// Those that cannot be written stay the engine's.
-void leave_out(const std::vector<KeptPlace>& kept, Coverage& coverage, Applied& applied) {
-  std::set<const NetworkPlace*> gone;
-  for (const KeptPlace& each : kept) {
-    gone.insert(each.place);
-    ++applied.reasons[each.reason];
+/// Those that cannot be written stay the engine's, or have the other kernel alone.
+void leave_out(const Network& network, Coverage& coverage, Applied& applied) {
+  std::vector<PlaceKernels> left(coverage.places.size());
+  std::vector<std::string> reasons(coverage.places.size());
+  for (const std::size_t kernel : {0, 1}) {  // a place has two at most
+    std::vector<Replacement> all;
+    for (const PlaceKernels& each : coverage.places)
+      if (kernel < each.size()) all.push_back(each[kernel]);
+    std::map<const NetworkPlace*, std::string> kept;
+    for (const KeptPlace& each : rewrite(network.model, network.shapes, all).kept)
+      kept[each.place] = each.reason;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (kernel >= coverage.places[i].size()) continue;
+      const Replacement& each = coverage.places[i][kernel];
+      if (const auto found = kept.find(each.place); found != kept.end())
+        reasons[i] = found->second;
+      else
+        left[i].push_back(each);
+    }
   }
-  std::erase_if(coverage.replacements, [&](const Replacement& each) { return gone.contains(each.place); });
+  for (std::size_t i = 0; i < left.size(); ++i)
+    if (left[i].empty()) ++applied.reasons[reasons[i]];
+  std::erase_if(left, [](const PlaceKernels& each) { return each.empty(); });
+  coverage.places = std::move(left);
 }
 
 /// What the places come to that are written as kernels.
@@ -91,7 +127,7 @@ void sum_up(const std::vector<Replacement>& replacements, const Coverage& covera
             const std::map<const NetworkPlace*, std::string>& weights, Applied& applied) {
   std::set<std::string> prepacked;
   for (const Replacement& each : replacements) {
-    const BundleAnswer& answer = coverage.answers.at(each.place);
+    const BundleAnswer& answer = coverage.answers.at(to_text(each.workload));
     ++applied.replaced;
     if (coverage.flops > 0) applied.share_of_flops += flops_of(each.workload) / coverage.flops;
     applied.expected_us += answer.time_us;
@@ -124,53 +160,121 @@ void add_external(const ExternalFiles& external, std::vector<FolderFile>& files)
   }
 }
 
-/// By an engine that is given all `files`.
-PlaceChoice chosen(const Network& network, const std::vector<Replacement>& replacements,
-                   const std::vector<FolderFile>& files, const ApplyRequest& request, const Tell& tell) {
+/// Whether it is a kernel of bf16.
+bool is_narrow(const Replacement& kernel) {
+  return inputs_of(kernel.workload)[0].type == DType::kBF16;
+}
+
+/// How far outputs may be off that have places in bf16: so many times what rounding these's inputs does.
+constexpr double kTimesRounding = 2;
+/// Where it does more, little could be said of a network with kernels.
+constexpr double kMostRounding = 0.2;
+
+/// Sets the tolerance, or takes what is in bf16 out of the places.
+void measure_rounding(const Network& network, std::vector<PlaceKernels>& places, const std::string& folder,
+                      EngineCheck& check, const Tell& tell) {
+  std::vector<Replacement> narrow;
+  for (const PlaceKernels& each : places)
+    if (is_narrow(each.back())) narrow.push_back(each.back());
+  if (check.tolerance || narrow.empty()) return;
+  tell("asking ONNX Runtime what rounding to bf16 does to the outputs");
+  const std::string path = folder + "/rounded.onnx";
+  std::ofstream(path, std::ios::binary) << rounded_network(network.model, network.shapes, narrow);
+  EngineCheck any = check;
+  any.tolerance = kMostRounding;
+  const EngineVerdict verdict = verdict_of(try_networks(network, {{path, ""}}, any, 0, true));
+  std::filesystem::remove(path);
+  if (verdict.proof == Proof::kRight) {
+    check.tolerance = std::max(kUsualTolerance, kTimesRounding * verdict.worst);
+  } else if (verdict.proof == Proof::kWrong) {
+    tell(fmt::format("places stay in f32: with inputs rounded to bf16 the {}", verdict.failure));
+    for (PlaceKernels& each : places)
+      if (is_narrow(each.back())) each.pop_back();
+    std::erase_if(places, [](const PlaceKernels& each) { return each.empty(); });
+  }
+}
+
+/// By an engine that is given all `files`. `check` gets the tolerance.
+PlaceChoice chosen(const Network& network, std::vector<PlaceKernels> places,
+                   const std::vector<FolderFile>& files, const ApplyRequest& request, EngineCheck& check,
+                   const Tell& tell) {
   // Files in memory are quick to write; large networks would take it from the engine.
   constexpr std::size_t kMostInMemory = std::size_t{64} << 20;
   std::size_t bytes = network.model.bytes->size();
   for (const FolderFile& file : files)
     bytes += file.source.empty() ? file.bytes.size() : std::filesystem::file_size(file.source);
-  const std::string& scratch = request.check.tools.scratch;
+  const std::string& scratch = check.tools.scratch;
   const TempDir directory(bytes > kMostInMemory && scratch.empty() ? "/tmp" : scratch);
   const std::string folder = directory.path() + "/draft";
   fill_folder(folder, files);
-  return choose_places(network, replacements, folder, request.check, request.seconds, tell);
+  measure_rounding(network, places, folder, check, tell);
+  if (places.empty()) {
+    PlaceChoice none;
+    none.verdict.failure = "no place has a kernel of f32";
+    return none;
+  }
+  return choose_places(network, std::move(places), folder, check, request.seconds, tell);
+}
+
+/// Of all processors: which families serve what is the same on each.
+Limits processor_limits() {
+  Limits limits;
+  limits.target =
+      *std::ranges::find_if(kTargets, [](Target target) { return target.has(Feature::kHostFunction); });
+  return limits;
+}
+
+/// A pool that was not tuned with its convolution stays the engine's.
+NetworkPlaces places_in(const Network& network, const BundleAnswers& answers, const ApplyRequest& request) {
+  return places_of(network.model, network.shapes, [&](const Workload& workload) {
+    std::vector<Workload> types = {workload};
+    if (request.narrow)
+      for (const DType output : {DType::kBF16, DType::kF32})
+        types.push_back(narrow_workload(workload, output));
+    return std::ranges::any_of(types, [&](const Workload& each) {
+      std::string reason;
+      const auto threads = static_cast<std::uint32_t>(request.check.threads);
+      return answers.exact(to_text(each), threads, reason).has_value();
+    });
+  });
 }
 
 }  // namespace
 
 Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tell) {
   const OnnxModel& model = network.model;
-  const GraphShapes& shapes = network.shapes;
   Applied applied;
   std::vector<FolderFile> files = bundle_files(asked.bundle);
   const BundleAnswers answers(asked.bundle);
   ApplyRequest request = asked;
   applied.threads = request.check.threads = threads_for(answers, asked, tell);
-  // A pool that was not tuned with its convolution stays the engine's.
-  const NetworkPlaces places = places_of(model, shapes, [&](const Workload& workload) {
-    std::string reason;
-    const auto threads = static_cast<std::uint32_t>(request.check.threads);
-    return answers.exact(to_text(workload), threads, reason).has_value();
-  });
-  Coverage coverage = coverage_of(places, answers, request, applied);
+  const NetworkPlaces places = places_in(network, answers, request);
+  NarrowWorkloads narrow;
+  if (request.narrow) narrow = narrow_places(network, places, processor_limits());
+  Coverage coverage = coverage_of(places, narrow, answers, request, applied);
   applied.not_counted = uncounted_nodes(network, places);
-  if (!coverage.replacements.empty())
+  if (!coverage.places.empty())
     files.push_back(onnxruntime_plugin(request.check.tools.program, request.compiler));
-  leave_out(rewrite(model, shapes, coverage.replacements).kept, coverage, applied);
-  applied.with_kernels = coverage.replacements.size();
+  leave_out(network, coverage, applied);
+  applied.with_kernels = coverage.places.size();
   // The engine tries networks that read what another choice has folded.
   std::vector<FolderFile> tried = files;
   add_external(external_files(model), tried);
-  PlaceChoice choice = {coverage.replacements};
-  if (request.ask && !coverage.replacements.empty())
-    choice = chosen(network, coverage.replacements, tried, request, tell);
+  EngineCheck check = request.check;
+  PlaceChoice choice;
+  if (request.ask && !coverage.places.empty())
+    choice = chosen(network, coverage.places, tried, request, check, tell);
+  else
+    choice.replacements = expected_fastest(network, coverage.places);
   applied.verdict = choice.verdict;
   applied.without_saving_us = choice.without_saving_us;
   if (choice.verdict.proof == Proof::kWrong || choice.verdict.proof == Proof::kOpen) return applied;
-  RewrittenModel rewritten = rewrite(model, shapes, choice.replacements);
+  RewrittenModel rewritten = rewrite(model, network.shapes, choice.replacements);
+  applied.narrow = static_cast<std::size_t>(std::ranges::count_if(choice.replacements, &is_narrow));
+  if (applied.narrow > 0 && check.tolerance) {
+    applied.tolerance = *check.tolerance;
+    rewritten.bytes += stated_tolerance_bytes(*check.tolerance);
+  }
   sum_up(choice.replacements, coverage, rewritten.weights, applied);
   add_time_shares(choice, applied);
   if (choice.replacements.empty())

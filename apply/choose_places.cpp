@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "apply/narrow_values.h"
 #include "deploy/applied_folder.h"
 
 namespace lehr {
@@ -18,7 +19,60 @@ constexpr double kLeastGain = 1.01;
 constexpr std::uint64_t kMostBytes = std::uint64_t{3} << 30;
 constexpr std::size_t kMostVariants = 8;
 
-using Chosen = std::vector<bool>;
+/// Of each place the number of its kernel, counted from 1; 0: it is the engine's.
+using Chosen = std::vector<std::size_t>;
+
+std::vector<Replacement> those_of(const std::vector<PlaceKernels>& places, const Chosen& choice) {
+  std::vector<Replacement> chosen;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (choice[i] > 0) chosen.push_back(places[i][choice[i] - 1]);
+  return chosen;
+}
+
+Chosen first_kernels(const std::vector<PlaceKernels>& places) {
+  return Chosen(places.size(), 1);
+}
+Chosen last_kernels(const std::vector<PlaceKernels>& places) {
+  Chosen choice;
+  for (const PlaceKernels& each : places) choice.push_back(each.size());
+  return choice;
+}
+
+/// What kernels and casts are expected to take.
+double expected_us(const Network& network, const std::vector<PlaceKernels>& places, const Chosen& choice) {
+  const std::vector<Replacement> chosen = those_of(places, choice);
+  double us = cast_us(narrow_values(network.model, network.shapes, chosen), network.shapes);
+  for (const Replacement& each : chosen) us += each.time_us;
+  return us;
+}
+
+/// One place after the other is given another kernel, where that is better, until none is.
+void descend(const Network& network, const std::vector<PlaceKernels>& places, Chosen& choice, double& us) {
+  constexpr int kMostSweeps = 4;
+  bool changed = true;
+  for (int sweep = 0; changed && sweep < kMostSweeps; ++sweep) {
+    changed = false;
+    for (std::size_t i = 0; i < places.size(); ++i)
+      for (std::size_t kernel = 1; kernel <= places[i].size(); ++kernel) {
+        Chosen other = choice;
+        other[i] = kernel;
+        if (other == choice) continue;
+        const double other_us = expected_us(network, places, other);
+        if (other_us >= us) continue;
+        choice = other, us = other_us, changed = true;
+      }
+  }
+}
+
+/// From all of the first kernels and from all of the last ones: casts make single places stay as they are.
+Chosen expected_choice(const Network& network, const std::vector<PlaceKernels>& places) {
+  Chosen best = first_kernels(places), last = last_kernels(places);
+  if (best == last) return best;
+  double best_us = expected_us(network, places, best), last_us = expected_us(network, places, last);
+  descend(network, places, best, best_us);
+  descend(network, places, last, last_us);
+  return last_us < best_us ? last : best;
+}
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -27,7 +81,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 /// One choice after the other, each as a network of its own in the folder.
 class Search {
  public:
-  Search(const Network& network, const std::vector<Replacement>& all, const std::string& folder,
+  Search(const Network& network, const std::vector<PlaceKernels>& all, const std::string& folder,
          const EngineCheck& check)
       : network_(network), all_(all), folder_(folder), check_(check) {
     const std::uint64_t each = 3 * std::max<std::uint64_t>(1, network.model.bytes->size());
@@ -49,35 +103,44 @@ class Search {
     return report;
   }
 
-  std::vector<Replacement> those(const Chosen& choice) const {
-    std::vector<Replacement> chosen;
-    for (std::size_t i = 0; i < all_.size(); ++i)
-      if (choice[i]) chosen.push_back(all_[i]);
-    return chosen;
-  }
+  std::vector<Replacement> those(const Chosen& choice) const { return those_of(all_, choice); }
 
-  /// `best` without each of so many runs of its places, as many as fit beside each other in memory.
-  std::vector<std::vector<Chosen>> without_runs(const Chosen& best, std::size_t runs) const {
+  /// `best` with other kernels in each of so many runs of its places, and without it.
+  std::vector<Chosen> with_other_runs(const Chosen& best, std::size_t runs) const {
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < best.size(); ++i)
-      if (best[i]) places.push_back(i);
+      if (best[i] > 0) places.push_back(i);
+    std::vector<Chosen> others;
+    const std::size_t count = std::min(runs, places.size());
+    for (std::size_t run = 0; run < count; ++run) {
+      Chosen without = best, other = best;
+      for (std::size_t at = run * places.size() / count; at < (run + 1) * places.size() / count; ++at) {
+        const std::size_t place = places[at];
+        without[place] = 0;
+        other[place] = best[place] % all_[place].size() + 1;
+      }
+      others.push_back(std::move(without));
+      if (other != best) others.push_back(std::move(other));
+    }
+    return others;
+  }
+
+  /// As many as fit beside each other in memory.
+  std::vector<std::vector<Chosen>> in_batches(std::vector<Chosen> choices) const {
     std::vector<std::vector<Chosen>> batches;
-    for (std::size_t run = 0; run < std::min(runs, places.size()); ++run) {
-      Chosen without = best;
-      const std::size_t count = std::min(runs, places.size());
-      for (std::size_t at = run * places.size() / count; at < (run + 1) * places.size() / count; ++at)
-        without[places[at]] = false;
+    for (Chosen& each : choices) {
       if (batches.empty() || batches.back().size() == variants_) batches.emplace_back();
-      batches.back().push_back(std::move(without));
+      batches.back().push_back(std::move(each));
     }
     return batches;
   }
 
-  /// `best` without any of the runs whose removal gains; `best` itself where there is none.
+  /// `best` with all changes of runs that gain; `best` itself where there is none.
   Chosen improved(const Chosen& best, std::size_t runs, double seconds) const {
-    Chosen all_out = best, single = best;
+    Chosen all = best, single = best;
     double single_gain = kLeastGain;
-    const std::vector<std::vector<Chosen>> batches = without_runs(best, runs);
+    std::vector<double> gains(best.size(), 0);  // of what changes a place
+    const std::vector<std::vector<Chosen>> batches = in_batches(with_other_runs(best, runs));
     for (const std::vector<Chosen>& batch : batches) {
       std::vector<Chosen> choices = {best};
       choices.insert(choices.end(), batch.begin(), batch.end());
@@ -88,23 +151,33 @@ class Search {
         const double gain = onnxruntime::speedup(report.models[i + 1], report.models[1]);
         if (gain < kLeastGain) continue;
         for (std::size_t place = 0; place < best.size(); ++place)
-          if (best[place] && !choices[i][place]) all_out[place] = false;
+          if (best[place] != choices[i][place] && gain > gains[place])
+            all[place] = choices[i][place], gains[place] = gain;
         if (gain > single_gain) single = choices[i], single_gain = gain;
       }
     }
     if (single == best) return best;
     // What gains by itself need not gain together.
-    const onnxruntime::TrialReport last = compare({best, single, all_out}, seconds / 4, false);
+    const onnxruntime::TrialReport last = compare({best, single, all}, seconds / 4, false);
     if (last.models.size() != 4) return best;
     const double one = onnxruntime::speedup(last.models[2], last.models[1]),
                  several = onnxruntime::speedup(last.models[3], last.models[1]);
     if (std::max(one, several) < kLeastGain) return best;
-    return several >= one ? all_out : single;
+    return several >= one ? all : single;
+  }
+
+  /// Whether the outputs of both agree with the original's, and the faster one; `choice` where they are one.
+  onnxruntime::TrialReport faster_of(const Chosen& other, double seconds, Chosen& choice) const {
+    if (other == choice) return compare({choice}, 0, true);
+    onnxruntime::TrialReport report = compare({choice, other}, seconds, true);
+    if (report.models.size() == 3 && onnxruntime::speedup(report.models[2], report.models[1]) >= kLeastGain)
+      choice = other;
+    return report;
   }
 
  private:
   const Network& network_;
-  const std::vector<Replacement>& all_;
+  const std::vector<PlaceKernels>& all_;
   const std::string& folder_;
   const EngineCheck& check_;
   std::size_t variants_;
@@ -112,26 +185,30 @@ class Search {
 
 }  // namespace
 
-PlaceChoice choose_places(const Network& network, std::vector<Replacement> replacements,
-                          const std::string& folder, const EngineCheck& check, double seconds,
-                          const Tell& tell) {
+std::vector<Replacement> expected_fastest(const Network& network, const std::vector<PlaceKernels>& places) {
+  return those_of(places, expected_choice(network, places));
+}
+
+PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> places, const std::string& folder,
+                          const EngineCheck& check, double seconds, const Tell& tell) {
   const auto begin = std::chrono::steady_clock::now();
-  std::ranges::stable_sort(replacements, {}, [](const Replacement& each) { return each.place->nodes[0]; });
-  const Search search(network, replacements, folder, check);
-  Chosen best(replacements.size(), true);
+  std::ranges::stable_sort(places, {}, [](const PlaceKernels& each) { return each[0].place->nodes[0]; });
+  const Search search(network, places, folder, check);
   tell("asking ONNX Runtime whether the outputs agree");
-  PlaceChoice choice = {replacements, verdict_of(search.compare({best}, 0, true))};
+  Chosen best = expected_choice(network, places);
+  const onnxruntime::TrialReport first = search.faster_of(first_kernels(places), 0.1 * seconds, best);
+  PlaceChoice choice = {search.those(best), verdict_of(first)};
   if (choice.verdict.proof != Proof::kRight) return choice;
   for (std::size_t runs = 4; runs <= 16 && seconds_since(begin) < 0.7 * seconds; runs *= 2) {
-    const auto kept = static_cast<std::size_t>(std::ranges::count(best, true));
+    const auto kept = best.size() - static_cast<std::size_t>(std::ranges::count(best, 0));
     if (kept < 2) break;
     tell(fmt::format("{} places by kernels: which of {} runs of them pay, {:.0f} s of at most {:.0f} s", kept,
                      std::min(runs, kept), seconds_since(begin), seconds));
     best = search.improved(best, runs, 0.2 * seconds);
   }
   Chosen without_saving = best;
-  for (std::size_t i = 0; i < replacements.size(); ++i)
-    if (replacements[i].saves_products) without_saving[i] = false;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (best[i] > 0 && places[i][best[i] - 1].saves_products) without_saving[i] = 0;
   std::vector<Chosen> finalists = {best};
   if (without_saving != best) finalists.push_back(without_saving);
   // The original and the best one, of which one is written.

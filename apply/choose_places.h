@@ -20,12 +20,16 @@ struct PlaceChoice {
 /// Gets a line for each step that takes long.
 using Tell = std::function<void(const std::string&)>;
 
-/// Of the replacements, in the order of the graph, those with which the whole network is fastest: runs of
-/// neighbouring places are taken out where that makes it faster by 1 % or more, in at most `seconds` of
-/// timing, since an engine puts reorders of its own around what it does not compute. `folder` has the plug-in
-/// and the kernels, and gets networks written beside them.
-PlaceChoice choose_places(const Network& network, std::vector<Replacement> replacements,
-                          const std::string& folder, const EngineCheck& check, double seconds,
-                          const Tell& tell);
+/// Of each place the kernel with which all of them, and the casts between them, are expected to take the
+/// shortest.
+std::vector<Replacement> expected_fastest(const Network& network, const std::vector<PlaceKernels>& places);
+
+/// Of the places, in the order of the graph, those with which the whole network is fastest, each with the
+/// kernel that is best there: the first of each kernel or expected_fastest(), whichever is faster; then runs
+/// of neighbouring places are taken out, or are given their other kernel, where that makes it faster by 1 %
+/// or more, in at most `seconds` of timing, since an engine puts reorders of its own around what it does not
+/// compute. `folder` has the plug-in and the kernels, and gets networks written beside them.
+PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> places, const std::string& folder,
+                          const EngineCheck& check, double seconds, const Tell& tell);
 
 }  // namespace lehr

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "apply/narrow_values.h"
 #include "base/error.h"
 
 namespace lehr {
@@ -97,9 +98,24 @@ class Translation {
       : model_(model), shapes_(shapes), of_wholes_(!place.made.empty()), inputs_(inputs.size()) {
     for (const std::size_t node : place.before)
       if (!model.nodes[node].outputs.empty()) before_[model.nodes[node].outputs[0]] = &model.nodes[node];
-    for (std::size_t i = inputs.size(); i-- > 0;)
-      if (!inputs[i].value.empty()) numbers_[inputs[i].value] = static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      read_.push_back(inputs[i].narrowed ? cast(static_cast<std::int64_t>(i), "bf16", "f32")
+                                         : static_cast<std::int64_t>(i));
+    // Of several of one value the first, and one that is not rounded before others.
+    for (const bool narrowed : {true, false})
+      for (std::size_t i = inputs.size(); i-- > 0;)
+        if (!inputs[i].value.empty() && inputs[i].narrowed == narrowed) numbers_[inputs[i].value] = read_[i];
   }
+
+  /// Appends a cast; the number of its output.
+  std::int64_t cast(std::int64_t number, const std::string& from, const std::string& to) {
+    const OnnxType type = to == "f32" ? OnnxType::kF32 : OnnxType::kBf16;
+    return add("", "Cast", to, {{"T1", from}, {"T2", to}}, {number},
+               {{"to", {{"i", static_cast<std::int64_t>(type)}}}});
+  }
+
+  /// The number of an input as the nodes read it.
+  std::int64_t read(std::size_t input) const { return read_[input]; }
 
   /// Appends an operator of f32; the number of its output.
   std::int64_t add(std::string_view op, std::vector<json> inputs, json attributes) {
@@ -119,7 +135,7 @@ class Translation {
                       {"inputs", std::move(inputs)},
                       {"attributes", std::move(attributes)}});
     if (makes != "f32") nodes_.back()["makes"] = makes;
-    return static_cast<std::int64_t>(inputs_ + nodes_.size() - 1);
+    return newest();
   }
 
   void name(std::string_view value, std::int64_t number) { numbers_[value] = number; }
@@ -194,6 +210,8 @@ class Translation {
     return type == OnnxType::kUnknown ? "f32" : lehr::name_of(type);
   }
 
+  /// The number of the last operator's output.
+  std::int64_t newest() const { return static_cast<std::int64_t>(inputs_ + nodes_.size()) - 1; }
   json take() { return std::move(nodes_); }
 
  private:
@@ -201,6 +219,7 @@ class Translation {
   const GraphShapes& shapes_;
   const bool of_wholes_;  ///< the place computes with whole numbers
   const std::size_t inputs_;
+  std::vector<std::int64_t> read_;
   std::unordered_map<std::string_view, std::int64_t> numbers_;  ///< of values
   std::unordered_map<std::string_view, const OnnxNode*> before_;
   json nodes_ = json::array();
@@ -212,25 +231,25 @@ bool has_bias(const Workload& workload) {
 }
 
 /// Which input the scale of the step scale_shift is.
-std::int64_t scale_input(const Workload& workload) {
-  std::int64_t at = 2;
+std::size_t scale_input(const Workload& workload) {
+  std::size_t at = 2;
   for (const EpilogueStep& step : workload.epilogue.steps) {
     if (step.op == EpilogueOp::kScaleShift) return at;
     if (step.op == EpilogueOp::kBias || step.op == EpilogueOp::kResidual) ++at;
   }
-  return -1;
+  return at;
 }
 
 /// The convolution or product with what was folded into its filter and bias.
 void translate_folded(const OnnxNode& main, const Workload& workload, Translation& to) {
-  std::vector<json> inputs = {0, 1};
+  std::vector<json> inputs = {to.read(0), to.read(1)};
   const bool takes_bias = main.op == "Conv" || main.op == "Gemm";
-  if (has_bias(workload) && takes_bias) inputs.push_back(2);
+  if (has_bias(workload) && takes_bias) inputs.push_back(to.read(2));
   json attributes = Translation::attributes_of(main);
   // It scales the C that the node may have had; with the bias nothing is left to do.
   attributes.erase("beta");
   std::int64_t made = to.add(main.op, inputs, std::move(attributes));
-  if (has_bias(workload) && !takes_bias) made = to.add("Add", {made, 2}, json::object());
+  if (has_bias(workload) && !takes_bias) made = to.add("Add", {made, to.read(2)}, json::object());
   to.name(main.outputs[0], made);
 }
 
@@ -281,18 +300,18 @@ json engine_nodes(const OnnxModel& model, const GraphShapes& shapes, const Workl
     if ((folded && is_linear) || (scaling != place.scaling.end() && scaling != place.scaling.begin())) {
       to.name(node.outputs[0], last);
     } else if (scaling != place.scaling.end()) {
-      const std::int64_t scale = scale_input(workload);
-      const std::int64_t scaled = to.add("Mul", {last, scale}, json::object());
-      to.name(node.outputs[0], to.add("Add", {scaled, scale + 1}, json::object()));
+      const std::size_t scale = scale_input(workload);
+      const std::int64_t scaled = to.add("Mul", {last, to.read(scale)}, json::object());
+      to.name(node.outputs[0], to.add("Add", {scaled, to.read(scale + 1)}, json::object()));
     } else {
       to.translate(node);
     }
     last = to.input(node, node.outputs[0]).get<std::int64_t>();
   }
-  json nodes = to.take();
-  if (last != static_cast<std::int64_t>(inputs.size() + nodes.size()) - 1)
-    throw_user("its last node is not the one that makes its output");
-  return nodes;
+  if (last != to.newest()) throw_user("its last node is not the one that makes its output");
+  if (output_type(workload) == DType::kBF16 && shapes.of(place.output).type == OnnxType::kF32)
+    to.cast(last, "f32", "bf16");
+  return to.take();
 }
 
 }  // namespace lehr

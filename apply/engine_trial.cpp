@@ -5,15 +5,23 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 
 #include "apply/rewrite.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "deploy/applied_folder.h"
 #include "network/index_ranges.h"
+#include "network/protobuf.h"
 
 namespace lehr {
 namespace {
+
+/// ModelProto's metadata_props, and the key of the tolerance there.
+constexpr std::uint32_t kMetadataField = 14;
+constexpr std::string_view kToleranceKey = "lehr.tolerance";
 
 /// Loading, comparing, and turns that take longer than asked for.
 constexpr double kOverheadS = 300;
@@ -75,6 +83,7 @@ EngineVerdict verdict_of(const onnxruntime::TrialReport& report) {
   if (report.models.size() < 2) return verdict;  // the engine died
   const onnxruntime::ModelTrial &original = report.models[0], &rewritten = report.models[1];
   verdict.worst = rewritten.worst, verdict.worst_output = rewritten.worst_output;
+  verdict.outputs = rewritten.outputs;
   verdict.original_us = onnxruntime::median_us(original);
   verdict.rewritten_us = onnxruntime::median_us(rewritten);
   verdict.speedup = onnxruntime::speedup(rewritten, original);
@@ -115,14 +124,37 @@ std::optional<int> threads_of_folder(const std::string& folder) {
   return std::nullopt;
 }
 
+std::string stated_tolerance_bytes(double tolerance) {
+  return bytes_field(kMetadataField,
+                     bytes_field(1, kToleranceKey) + bytes_field(2, fmt::format("{}", tolerance)));
+}
+
+std::optional<double> stated_tolerance(const std::string& folder) {
+  std::optional<double> stated;
+  std::ifstream file(fmt::format("{}/{}", folder, kAppliedModel), std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  try {
+    for (Wire wire(bytes); wire.next();) {
+      if (wire.field() != kMetadataField) continue;
+      std::string_view key, value;
+      for (Wire entry(wire.bytes()); entry.next();) (entry.field() == 1 ? key : value) = entry.bytes();
+      if (key == kToleranceKey) stated = parse_number(value);
+    }
+  } catch (const Error&) {  // the engine says what is wrong with it
+  }
+  return stated;
+}
+
 EngineVerdict try_folder(const Network& network, const std::string& folder, const EngineCheck& check,
                          double seconds) {
   const std::filesystem::path plugin = std::filesystem::path(folder) / kPluginName;
+  EngineCheck held = check;
+  if (!held.tolerance) held.tolerance = stated_tolerance(folder);
   return verdict_of(
       try_networks(network,
                    {{fmt::format("{}/{}", folder, kAppliedModel),
                      std::filesystem::exists(plugin) ? std::filesystem::absolute(plugin).string() : ""}},
-                   check, seconds, true));
+                   held, seconds, true));
 }
 
 }  // namespace lehr

@@ -50,6 +50,7 @@ struct EngineVerdict {
   std::vector<std::string> uncompared, notes;  ///< TrialReport
   double worst = 0, own = 0;  ///< largest difference, as a share of an output's range; TrialReport
   std::string worst_output;   ///< ModelTrial
+  std::vector<onnxruntime::OutputAgreement> outputs = {};
   double original_us = 0, rewritten_us = 0, speedup = 0;  ///< 0: not timed
   /// Where the time goes; empty where it was not asked or the engine does not tell.
   std::vector<onnxruntime::OperatorTime> original_operators, rewritten_operators;
@@ -68,7 +69,13 @@ onnxruntime::TrialReport try_networks(const Network& network,
 /// For how many threads the kernels are that `lehr apply` has written to a folder; nullopt where there are
 /// none, or its network cannot be read.
 std::optional<int> threads_of_folder(const std::string& folder);
-/// What `lehr apply` has written to a folder, beside the original.
+/// A field of a model that states the tolerance to which its outputs were held, and what the model of a
+/// folder states; nullopt: nothing.
+std::string stated_tolerance_bytes(double tolerance);
+std::optional<double> stated_tolerance(const std::string& folder);
+
+/// What `lehr apply` has written to a folder, beside the original, with the tolerance that its model states
+/// where the check has none.
 EngineVerdict try_folder(const Network& network, const std::string& folder, const EngineCheck& check,
                          double seconds);
 

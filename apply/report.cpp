@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/describe_json.h"
 #include "base/text.h"
 #include "measure/core/format.h"
 
@@ -30,6 +31,9 @@ std::string engine_text(const Applied& applied) {
   const EngineVerdict& verdict = applied.verdict;
   if (verdict.proof != Proof::kRight) return fmt::format("not verified: {}\n", printable(verdict.failure));
   std::string text = fmt::format("ONNX Runtime {}: {}\n", verdict.engine, agreement_text(verdict));
+  if (applied.narrow > 0) text += outputs_text(verdict);
+  if (applied.tolerance > 0)
+    text += fmt::format("what is in bf16 was held to {:.2g} of their ranges\n", applied.tolerance);
   if (verdict.speedup > 0) text += speedup_text(verdict) + "\n";
   if (applied.without_saving_us > 0)
     text += fmt::format("without Winograd's kernels, which do fewer products and round more: {}\n",
@@ -46,6 +50,23 @@ std::string agreement_text(const EngineVerdict& verdict) {
   for (const std::string& each : verdict.uncompared) text += "\nnot compared: output " + printable(each);
   for (const std::string& each : verdict.notes) text += "\n" + printable(each);
   return text;
+}
+
+std::string outputs_text(const EngineVerdict& verdict) {
+  std::string text;
+  for (const onnxruntime::OutputAgreement& each : verdict.outputs) {
+    text += fmt::format("output '{}': within {:.2g} of its range", printable(each.name), each.worst);
+    if (each.rows > 0)
+      text += fmt::format(", the same class first in {} of {} rows", each.same_class, each.rows);
+    text += "\n";
+  }
+  return text;
+}
+
+nlohmann::json outputs_json(const EngineVerdict& verdict) {
+  nlohmann::json outputs = nlohmann::json::array();
+  for (const onnxruntime::OutputAgreement& each : verdict.outputs) outputs.push_back(each);
+  return outputs;
 }
 
 std::string speedup_text(const EngineVerdict& verdict) {
@@ -68,7 +89,8 @@ std::string coverage_text(const Applied& applied) {
 
 std::string report_text(const Applied& applied) {
   std::string text = fmt::format(
-      "{} of {} convolutions and products by kernels{}: {} expected\n", applied.replaced, applied.places,
+      "{} of {} convolutions and products by kernels{}{}: {} expected\n", applied.replaced, applied.places,
+      applied.narrow > 0 ? fmt::format(", {} of them in bf16", applied.narrow) : "",
       applied.covered_share
           ? ""
           : fmt::format(", {:.1f} % of the operations that are counted", 100 * applied.share_of_flops),
@@ -97,6 +119,7 @@ nlohmann::json to_json(const Applied& applied) {
       {"places", applied.places},
       {"with_kernels", applied.with_kernels},
       {"replaced", applied.replaced},
+      {"in_bf16", applied.narrow},
       {"share_of_flops", applied.share_of_flops},
       {"not_counted", applied.not_counted},
       {"covered_share", applied.covered_share ? nlohmann::json(*applied.covered_share) : nlohmann::json()},
@@ -111,6 +134,8 @@ nlohmann::json to_json(const Applied& applied) {
       {"without_winograd_us", applied.without_saving_us},
       {"worst_difference", verdict.worst},
       {"own_difference", verdict.own},
+      {"tolerance", applied.tolerance > 0 ? nlohmann::json(applied.tolerance) : nlohmann::json()},
+      {"outputs", outputs_json(verdict)},
       {"not_compared", verdict.uncompared},
       {"notes", verdict.notes},
       {"not_verified", verdict.failure}};

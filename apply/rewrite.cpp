@@ -14,6 +14,8 @@
 
 #include "apply/engine_nodes.h"
 #include "apply/fold.h"
+#include "apply/graph_bytes.h"
+#include "apply/narrow_values.h"
 #include "base/error.h"
 #include "network/constants.h"
 #include "network/protobuf.h"
@@ -23,29 +25,6 @@ namespace {
 
 using nlohmann::json;
 using Sizes = std::vector<std::int64_t>;
-
-// AttributeProto's types.
-constexpr std::int64_t kIntAttribute = 2, kTextAttribute = 3;
-
-std::string text_attribute(std::string_view name, std::string_view text) {
-  return bytes_field(5, bytes_field(1, name) + bytes_field(4, text) + number_field(20, kTextAttribute));
-}
-
-std::string int_attribute(std::string_view name, std::int64_t value) {
-  return bytes_field(5, bytes_field(1, name) + number_field(3, value) + number_field(20, kIntAttribute));
-}
-
-/// A TensorProto but for its name.
-std::string unnamed_tensor(const PlaceConstant& constant) {
-  std::string bytes;
-  for (const std::int64_t dim : constant.shape) bytes += number_field(1, dim);
-  bytes += number_field(2, static_cast<std::int64_t>(onnx_type_of(constant.type)));
-  return bytes + bytes_field(9, constant.bytes);
-}
-
-PlaceConstant f32_constant(const Sizes& shape, const std::vector<float>& values) {
-  return {DType::kF32, shape, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)}};
-}
 
 /// A place as one node.
 struct FusedNode {
@@ -102,7 +81,7 @@ class Rewriter {
     const NetworkPlace& place = *replacement.place;
     try {
       FusedNode fused = fused_node(replacement);
-      result_.weights[&place] = fused.inputs[1].value;
+      result_.weights[&place] = fused.inputs[1].name;
       fused_[*std::ranges::max_element(place.nodes)] = std::move(fused);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kUser) throw;
@@ -110,13 +89,16 @@ class Rewriter {
       return;
     }
     for (const std::size_t node : place.nodes) gone_.insert(node);
+    replaced_.push_back(replacement);
     before_.insert(place.before.begin(), place.before.end());
     ++result_.replaced;
   }
 
   RewrittenModel finish() {
+    narrow_ = narrow_values(model_, shapes_, replaced_);
     drop_before();
     find_read();
+    add_casts();
     std::string bytes;
     for (Wire wire(*model_.bytes); wire.next();) {
       if (wire.field() == 7)
@@ -140,7 +122,33 @@ class Rewriter {
     const OnnxType known = shapes_.of(name).type;
     if (known != onnx_type_of(type) && known != OnnxType::kUnknown)
       throw_user("'{}' is of {}, and its workload of {}", name, name_of(known), name_of(type));
-    return {name, shape(name), shapes_.of(name).fixed, type};
+    return {name, name, shape(name), shapes_.of(name).fixed, type};
+  }
+
+  /// One that is rounded: a constant here, anything else where it is made.
+  FusedInput narrowed_input(std::string_view output, const TensorSpec& tensor, std::string_view value) {
+    FusedInput input = {.name = {},
+                        .value = value,
+                        .shape = shape(value),
+                        .constant = shapes_.of(value).fixed,
+                        .type = DType::kBF16,
+                        .narrowed = true};
+    if (!is_rounded_once(constants_, value)) {
+      input.name = narrow_name(value);
+      return input;
+    }
+    const std::vector<double> elements = constants_.elements(value);
+    input.name =
+        made_input(output, tensor.name, bf16_constant(input.shape, {elements.begin(), elements.end()})).name;
+    return input;
+  }
+
+  /// What a value of f32 is called in bf16.
+  std::string_view narrow_name(std::string_view value) {
+    const auto [name, is_new] = narrow_names_.try_emplace(value, fmt::format("{}.bf16", value));
+    while (is_new && names_.contains(name->second)) name->second += "_";
+    if (is_new) names_.insert(name->second);
+    return name->second;
   }
 
   /// A constant that is made for the node under construction, or for another one before.
@@ -152,22 +160,31 @@ class Rewriter {
       names_.insert(made->second);
       made_in_order_.push_back(&*made);
     }
-    return {made->second, constant.shape, true, constant.type};
+    return {made->second, {}, constant.shape, true, constant.type};
+  }
+
+  /// The same of values of f32, in the type in which the workload has it.
+  FusedInput made_input(std::string_view output, std::string_view what, const Sizes& shape,
+                        const std::vector<float>& values, const TensorSpec& tensor) {
+    const bool narrowed = tensor.type == DType::kBF16;
+    FusedInput input =
+        made_input(output, what, narrowed ? bf16_constant(shape, values) : f32_constant(shape, values));
+    input.narrowed = narrowed;
+    return input;
   }
 
   void add_inputs(FusedNode& fused, const Replacement& replacement, const std::optional<Folded>& folded) {
     const NetworkPlace& place = *replacement.place;
     const OnnxNode& main = model_.nodes[place.nodes[0]];
-    std::vector<TensorSpec> tensors = tensors_of(replacement.workload);
-    std::erase_if(tensors, [](const TensorSpec& tensor) { return tensor.is_output(); });
+    const std::vector<TensorSpec> tensors = inputs_of(replacement.workload);
     for (std::size_t i = 0; i < place.inputs.size(); ++i) {
       const std::string_view value = place.inputs[i];
       if (folded && i == 1 && !folded->filter.empty()) {
         fused.inputs.push_back(
-            made_input(place.output, "filter", f32_constant(shape(main.input(1)), folded->filter)));
+            made_input(place.output, "filter", shape(main.input(1)), folded->filter, tensors[i]));
       } else if (folded && i == 2 && !folded->bias.empty()) {
         const Sizes channels = {static_cast<std::int64_t>(folded->bias.size())};
-        fused.inputs.push_back(made_input(place.output, "bias", f32_constant(channels, folded->bias)));
+        fused.inputs.push_back(made_input(place.output, "bias", channels, folded->bias, tensors[i]));
       } else if (const auto made = place.made.find(i); made != place.made.end()) {
         fused.inputs.push_back(made_input(place.output, tensors.at(i).name, made->second));
       } else if (value.empty() && !place.scaling.empty()) {
@@ -175,9 +192,11 @@ class Rewriter {
         Sizes channels = {static_cast<std::int64_t>(both.scale.size())};
         // The dimensions of an image come behind its channels.
         if (main.op == "Conv") channels.resize(shape(place.output).size() - 1, 1);
-        fused.inputs.push_back(made_input(place.output, "scale", f32_constant(channels, both.scale)));
-        fused.inputs.push_back(made_input(place.output, "shift", f32_constant(channels, both.shift)));
+        fused.inputs.push_back(made_input(place.output, "scale", channels, both.scale, tensors[i]));
+        fused.inputs.push_back(made_input(place.output, "shift", channels, both.shift, tensors[i]));
         ++i;
+      } else if (is_narrowed(tensors.at(i), shapes_, value)) {
+        fused.inputs.push_back(narrowed_input(place.output, tensors[i], value));
       } else {
         fused.inputs.push_back(known_input(value, tensors.at(i).type));
       }
@@ -217,14 +236,15 @@ class Rewriter {
   FusedNode fused_node(const Replacement& replacement) {
     const NetworkPlace& place = *replacement.place;
     FusedNode fused;
-    const std::vector<TensorSpec> tensors = tensors_of(replacement.workload);
-    fused.output = std::ranges::find_if(tensors, &TensorSpec::is_output)->type;
+    fused.output = output_type(replacement.workload);
     const std::optional<Folded> folded = fold(constants_, replacement.workload, place);
     add_inputs(fused, replacement, folded);
     std::string node;
-    for (const FusedInput& input : fused.inputs) node += bytes_field(1, input.value);
-    node += bytes_field(2, place.output) + bytes_field(3, place.output) +
-            bytes_field(4, fused_operator(fused.output)) + bytes_field(7, kFusedDomain);
+    for (const FusedInput& input : fused.inputs) node += bytes_field(1, input.name);
+    const bool narrowed = fused.output == DType::kBF16 && shapes_.of(place.output).type == OnnxType::kF32;
+    node += bytes_field(2, narrowed ? narrow_name(place.output) : place.output) +
+            bytes_field(3, place.output) + bytes_field(4, fused_operator(fused.output)) +
+            bytes_field(7, kFusedDomain);
     node += int_attribute("version", is_f32(fused) ? 1 : 2) +
             text_attribute("workload", to_text(replacement.workload)) +
             int_attribute("threads", replacement.threads) +
@@ -242,7 +262,7 @@ class Rewriter {
           for (const std::string_view value : *values) ++left[value];
     for (const OnnxValueInfo& output : model_.outputs) ++left[output.name];
     for (const auto& [at, fused] : fused_)
-      for (const FusedInput& input : fused.inputs) ++left[input.value];
+      for (const FusedInput& input : fused.inputs) ++left[input.name], ++left[input.value];
     for (const std::size_t at : std::views::reverse(before_)) {
       if (gone_.contains(at) || std::ranges::any_of(model_.nodes[at].outputs, [&](std::string_view output) {
             return left[output] > 0;
@@ -257,13 +277,57 @@ class Rewriter {
   void find_read() {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
       const OnnxNode& node = model_.nodes[i];
-      (gone_.contains(i) ? gone_read_ : read_).insert(node.inputs.begin(), node.inputs.end());
-      if (gone_.contains(i)) gone_made_.insert(node.outputs.begin(), node.outputs.end());
+      const bool narrow = narrow_.nodes.contains(i);
+      for (std::size_t k = 0; k < node.inputs.size(); ++k)
+        (gone_.contains(i) || (narrow && is_narrow_input(node, k)) ? gone_read_ : read_)
+            .insert(node.inputs[k]);
+      if (gone_.contains(i) || narrow) gone_made_.insert(node.outputs.begin(), node.outputs.end());
       read_.insert(node.captured.begin(), node.captured.end());
     }
     for (const auto& [at, fused] : fused_)
-      for (const FusedInput& input : fused.inputs) read_.insert(input.value);
+      for (const FusedInput& input : fused.inputs) read_.insert(input.name);
     for (const OnnxValueInfo& output : model_.outputs) read_.insert(output.name);
+    for (const auto& [name, value] : narrow_.values)
+      if (value.is_cast() && !value.made_narrow) read_.insert(name);
+  }
+
+  /// Behind what makes a value, or before all nodes.
+  void add_casts() {
+    std::unordered_map<std::string_view, std::size_t> made_at;
+    for (std::size_t i = 0; i < model_.nodes.size(); ++i)
+      for (const std::string_view output : model_.nodes[i].outputs) made_at[output] = i;
+    for (const Replacement& each : replaced_)
+      made_at[each.place->output] = *std::ranges::max_element(each.place->nodes);
+    std::map<std::string_view, NarrowValue> in_order(narrow_.values.begin(), narrow_.values.end());
+    for (const auto& [name, value] : in_order) {
+      if (!value.is_cast()) continue;
+      const std::string_view plain = name, narrow = narrow_name(name);
+      const auto made = made_at.find(name);
+      std::string& casts = made == made_at.end() ? casts_first_ : casts_after_[made->second];
+      casts += value.made_narrow ? cast_record(narrow, plain, OnnxType::kF32)
+                                 : cast_record(plain, narrow, OnnxType::kBf16);
+    }
+  }
+
+  /// A node between places that reads and writes bf16.
+  std::string narrow_node_bytes(const OnnxNode& node) {
+    const bool own = narrow_node(node, shapes_) == NarrowNode::kPlugin;
+    Wire record(node.record);
+    record.next();
+    std::string bytes;
+    std::size_t input = 0;
+    for (Wire wire(record.bytes()); wire.next();) {
+      if (wire.field() == 1) {
+        const bool narrow = is_narrow_input(node, input++);
+        bytes += bytes_field(1, narrow ? narrow_name(wire.bytes()) : wire.bytes());
+      } else if (wire.field() == 2) {
+        bytes += bytes_field(2, narrow_name(wire.bytes()));
+      } else if (wire.field() != 7) {
+        bytes += wire.record();
+      }
+    }
+    if (own) bytes += bytes_field(7, kFusedDomain);
+    return bytes_field(1, bytes);
   }
 
   std::string graph(std::string_view message) {
@@ -272,7 +336,9 @@ class Rewriter {
     for (Wire wire(message); wire.next();) {
       switch (wire.field()) {
         case 1:
-          bytes += node_bytes(node++, wire.record());
+          if (node == 0) bytes += casts_first_;
+          bytes += node_bytes(node, wire.record()) + casts_after_[node];
+          ++node;
           break;
         case 5:
         case 15:
@@ -297,7 +363,7 @@ class Rewriter {
     if (const auto found = fused_.find(at); found != fused_.end()) return found->second.node;
     if (gone_.contains(at)) return {};
     for (const OnnxTensor& tensor : model_.nodes[at].external) add_external(model_, tensor, result_.external);
-    return std::string(record);
+    return narrow_.nodes.contains(at) ? narrow_node_bytes(model_.nodes[at]) : std::string(record);
   }
 
   std::string constant_bytes(const OnnxTensor& constant, std::string_view record) {
@@ -325,12 +391,17 @@ class Rewriter {
   std::unordered_set<std::string_view> names_;
   std::map<std::string, std::string> made_;  ///< names of constants that are made, by what they are
   std::vector<const std::pair<const std::string, std::string>*> made_in_order_;
-  std::unordered_map<std::size_t, FusedNode> fused_;            ///< by the node in whose place they come
-  std::set<std::size_t> gone_;                                  ///< nodes that fused ones compute
-  std::set<std::size_t> before_;                                ///< NetworkPlace::before
-  std::unordered_set<std::string_view> fixed_, overridable_;    ///< constants of the file
-  std::unordered_set<std::string_view> read_;                   ///< by what stays
-  std::unordered_set<std::string_view> gone_read_, gone_made_;  ///< by nodes that are gone
+  std::vector<Replacement> replaced_;
+  NarrowValues narrow_;
+  std::unordered_map<std::string_view, std::string> narrow_names_;  ///< narrow_name()
+  std::string casts_first_;                                         ///< nodes
+  std::unordered_map<std::size_t, std::string> casts_after_;        ///< by the node that they come behind
+  std::unordered_map<std::size_t, FusedNode> fused_;                ///< by the node in whose place they come
+  std::set<std::size_t> gone_;                                      ///< nodes that fused ones compute
+  std::set<std::size_t> before_;                                    ///< NetworkPlace::before
+  std::unordered_set<std::string_view> fixed_, overridable_;        ///< constants of the file
+  std::unordered_set<std::string_view> read_;                       ///< by what stays
+  std::unordered_set<std::string_view> gone_read_, gone_made_;      ///< by nodes that are gone
 };
 
 }  // namespace

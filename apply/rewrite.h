@@ -27,7 +27,10 @@ struct Replacement {
   Workload workload;
   int threads = 0;
   bool saves_products = false;  ///< its kernel does fewer products than the operator's sum has (Winograd's)
+  double time_us = 0;           ///< of its kernel, expected
 };
+/// The kernels that can compute a place, at least one; one of bf16 behind one of f32.
+using PlaceKernels = std::vector<Replacement>;
 
 /// A place that stays as it is.
 struct KeptPlace {

@@ -57,6 +57,7 @@ int VerifyCommand::run() {
                 {"worst_difference", verdict.worst},
                 {"worst_output", verdict.worst_output},
                 {"own_difference", verdict.own},
+                {"outputs", outputs_json(verdict)},
                 {"not_compared", verdict.uncompared},
                 {"notes", verdict.notes},
                 {"original_us", verdict.original_us},
@@ -65,6 +66,7 @@ int VerifyCommand::run() {
   } else if (right) {
     fmt::print("ONNX Runtime {}, {} thread{}: {}\n", verdict.engine, check.threads,
                check.threads == 1 ? "" : "s", agreement_text(verdict));
+    if (stated_tolerance(folder_)) fmt::print("{}", outputs_text(verdict));
     if (seconds > 0) fmt::print("{}\n", speedup_text(verdict));
   }
   if (right) return 0;

@@ -109,15 +109,12 @@ class Narrowing {
 }  // namespace
 
 NarrowNode narrow_node(const OnnxNode& node, const GraphShapes& shapes) {
-  // What onnxruntime 1.32 has for bf16 on a processor.
+  // What onnxruntime has for bf16 on a processor, from 1.18 to 1.32.
   constexpr std::array kMoves = {"Reshape", "Transpose", "Identity", "Concat", "Flatten",
-                                 "Squeeze", "Unsqueeze", "Slice",    "Split",  "Dropout"};
+                                 "Squeeze", "Unsqueeze", "Slice",    "Split"};
   if (!node.domain.empty() || node.outputs.empty() || !is_f32(shapes, node.input(0)))
     return NarrowNode::kNone;
-  if (std::ranges::find(kMoves, node.op) != kMoves.end()) {
-    const bool drops = node.op == "Dropout" && (node.outputs.size() > 1 || !node.input(2).empty());
-    return drops ? NarrowNode::kNone : NarrowNode::kEngine;
-  }
+  if (std::ranges::find(kMoves, node.op) != kMoves.end()) return NarrowNode::kEngine;
   if (node.outputs.size() != 1) return NarrowNode::kNone;
   const bool pools = node.op == "MaxPool" || node.op == "AveragePool" || node.op == "GlobalAveragePool";
   if ((pools && is_image(shapes, node.input(0))) || node.op == "Relu" ||

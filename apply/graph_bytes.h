@@ -1,0 +1,30 @@
+// Nodes, attributes and tensors as fields of an ONNX graph, as bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "network/onnx.h"
+#include "network/places.h"
+
+namespace lehr {
+
+// Attributes, as fields of a node.
+std::string text_attribute(std::string_view name, std::string_view text);
+std::string int_attribute(std::string_view name, std::int64_t value);
+
+/// A node of ONNX's own domain with one output, as a field of a graph.
+std::string node_record(std::string_view op, const std::vector<std::string_view>& inputs,
+                        std::string_view output, std::string_view attributes = {});
+/// A Cast to a type.
+std::string cast_record(std::string_view from, std::string_view to, OnnxType type);
+
+/// A TensorProto but for its name.
+std::string unnamed_tensor(const PlaceConstant& constant);
+/// Of values of f32, as they are or rounded.
+PlaceConstant f32_constant(const std::vector<std::int64_t>& shape, const std::vector<float>& values);
+PlaceConstant bf16_constant(const std::vector<std::int64_t>& shape, const std::vector<float>& values);
+
+}  // namespace lehr
