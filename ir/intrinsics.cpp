@@ -120,6 +120,7 @@ constexpr std::array kRules = {
     IntrinsicRule{"groups_u8_u8", kGroups, 5, 5, false, false},
     IntrinsicRule{"groups_s8_u8", kGroups, 5, 5, false, false},
     IntrinsicRule{"groups_s8_s8", kGroups, 5, 5, false, false},
+    IntrinsicRule{"groups_s7_s7", kGroups, 5, 5, false, false},
     IntrinsicRule{"groups_u8_s16", kGroups, 5, 5, false, false},
     IntrinsicRule{"groups_s8_s16", kGroups, 5, 5, false, false},
     IntrinsicRule{"hold_4", kHold, 0, 0, false, false},
