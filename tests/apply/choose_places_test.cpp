@@ -1,0 +1,60 @@
+// Which kernels places are given before an engine is asked: their times, and what casts between them take.
+#include "apply/choose_places.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "apply/narrow_values.h"
+#include "network/narrow.h"
+#include "tests/network/graph_text.h"
+
+namespace lehr::testing {
+namespace {
+
+/// Convolutions one behind the other, of images of so many pixels' height and width; the last one's output is
+/// the graph's.
+Network chain(int convolutions, int size) {
+  std::string text = fmt::format("input v0 f32 1x16x{}x{}\n constant w f32 16x16x3x3\n", size, size);
+  for (int i = 0; i < convolutions; ++i)
+    text += fmt::format("c{0} = Conv(v{0}, w) pads=1,1,1,1\n v{1} = Relu(c{0})\n", i, i + 1);
+  Network network;
+  network.model = onnx_model(text + fmt::format("output v{}", convolutions));
+  network.shapes = infer_shapes(network.model, {});
+  network.places = places_of(network.model, network.shapes);
+  return network;
+}
+
+/// "fbb": of each place in order the type that it is expected to be fastest in, where in f32 each takes 1000
+/// us and in bf16 as many as are given; 0: it has no kernel of bf16.
+std::string expected(const Network& network, const std::vector<double>& narrow_us) {
+  const NarrowWorkloads narrow =
+      narrow_workloads(network.model, network.shapes, network.places, [](const Workload&) { return true; });
+  std::vector<PlaceKernels> places(narrow_us.size());
+  for (const PlacedWorkload& placed : network.places.workloads)
+    for (const NetworkPlace& place : placed.places) {
+      const std::size_t i = place.nodes[0] / 2;
+      places[i].push_back({&place, placed.workload, 1, false, 1000});
+      if (narrow_us[i] > 0) places[i].push_back({&place, narrow.at(&place), 1, false, narrow_us[i]});
+    }
+  std::string types;
+  for (const Replacement& each : expected_fastest(network, places))
+    types += inputs_of(each.workload)[0].type == DType::kBF16 ? 'b' : 'f';
+  return types;
+}
+
+TEST(ExpectedFastest, CountsCasts) {
+  // 256 x 256 x 16 numbers: a cast takes about 393 us.
+  const Network large = chain(4, 256);
+  EXPECT_EQ(expected(large, {1000, 900, 900, 900}), "ffff")
+      << "100 us each do not pay for the cast before them";
+  EXPECT_EQ(expected(large, {1010, 850, 850, 850}), "fbbb") << "450 us do: the last one makes f32 by itself";
+  EXPECT_EQ(expected(large, {1100, 500, 1100, 1100}), "ffff");
+  EXPECT_EQ(expected(large, {900, 1050, 800, 800}), "bbbb") << "50 us are less than two casts";
+  EXPECT_EQ(expected(large, {500, 0, 500, 900}), "ffbb");
+  const Network small = chain(4, 16);
+  EXPECT_EQ(expected(small, {1010, 990, 1010, 990}), "fbfb") << "casts take 1.5 us";
+  EXPECT_EQ(expected(small, {0, 0, 0, 0}), "ffff");
+}
+
+}  // namespace
+}  // namespace lehr::testing
