@@ -121,10 +121,11 @@ std::string widened_bytes(const CastName& c, const std::string& words, const std
   const std::string number = c.lanes == 8 ? "long long" : "int";
   const std::string wide =
       full ? "  const bytes wide = (bytes)x;\n"
-           : fmt::format("  typedef {0} numbers __attribute__((vector_size(16)));\n  {0} number;\n"
-                         "  __builtin_memcpy(&number, &x, sizeof x);\n"
-                         "  const bytes wide = (bytes)numbers{{number}};\n",
-                         number);
+           : fmt::format(
+                 "  typedef {0} numbers __attribute__((vector_size(16)));\n  {0} number;\n"
+                 "  __builtin_memcpy(&number, &x, sizeof x);\n"
+                 "  const bytes wide = (bytes)numbers{{number}};\n",
+                 number);
   return guarded(
       full           ? "__AVX512F__"
       : c.lanes == 8 ? "__AVX2__"

