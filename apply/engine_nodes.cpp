@@ -59,7 +59,7 @@ json constant_json(const GraphShapes& shapes, std::string_view name, bool of_who
 }
 
 /// Which input of an operator each of its type constraints is of, in the versions of its domain from `since`
-/// on; "y" for the output.
+/// on; kOutput for the output.
 struct Constraint {
   const char* name;
   int input;

@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <set>
-#include <span>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
 #include "network/problems.h"
+#include "network/quantized_steps.h"
 
 namespace lehr {
 namespace {
@@ -20,7 +19,7 @@ namespace {
 /// Scales and zero points of channels, at most.
 constexpr std::int64_t kMostChannels = 65536;
 /// What an epilogue does at most: no step of the vocabulary comes much oftener than once.
-constexpr std::size_t kMostEvents = 16;
+constexpr std::size_t kMostSteps = 16;
 /// A bias whose scale is that of the sums may have it rounded once more.
 constexpr double kSameScale = 1e-5;
 
@@ -34,63 +33,14 @@ template <typename... Args>
   throw Refused{fmt::format(text, std::forward<Args>(args)...)};
 }
 
-/// How whole numbers stand for reals: (whole - zero) scale.
-struct Coding {
-  OnnxType type = OnnxType::kU8;
-  std::vector<float> scales;  ///< one, or one for each channel
-  std::vector<std::int64_t> zeros;
-  std::int64_t axis = 1;  ///< of the channels
-
-  float scale() const { return scales[0]; }
-  std::int64_t zero() const { return zeros[0]; }
-  bool is_one() const { return scales.size() == 1 && zeros.size() == 1; }
-  bool is_symmetric() const {
-    return std::ranges::all_of(zeros, [](std::int64_t zero) { return zero == 0; });
-  }
-  friend bool operator==(const Coding&, const Coding&) = default;
-};
-
 struct Coded {
   std::string_view value;  ///< of whole numbers
   Coding coding;
   std::optional<std::size_t> node;  ///< the DequantizeLinear
 };
 
-/// What is done to the sums, in order.
-struct Event {
-  enum class Kind { kStep, kBias, kResidual, kCode } kind = Kind::kStep;
-  EpilogueStep step = {};       ///< kStep: a function or a pool
-  std::string_view value = {};  ///< of the graph: the bias or the residual
-  Coding coding = {};           ///< kCode; of a bias or a residual where `is_coded`
-  bool is_coded = false;
-};
-
-DType dtype(const Coding& coding) {
-  return *dtype_of(coding.type);
-}
-
 bool is_8_bit(OnnxType type) {
   return type == OnnxType::kU8 || type == OnnxType::kS8;
-}
-
-template <typename Element>
-PlaceConstant constant(DType type, const std::vector<Element>& elements) {
-  return {type,
-          {static_cast<std::int64_t>(elements.size())},
-          {reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(Element)}};
-}
-
-PlaceConstant zero_constant(const Coding& coding) {
-  return {dtype(coding), {1}, std::string(1, static_cast<char>(coding.zero()))};
-}
-
-PlaceConstant one_number(float value) {
-  return constant(DType::kF32, std::vector<float>{value});
-}
-
-/// Pools and functions that commute with a positive factor.
-bool is_free_of_scale(EpilogueOp op) {
-  return op == EpilogueOp::kRelu || op == EpilogueOp::kLeakyRelu || op == EpilogueOp::kMaxPool;
 }
 
 /// Reads scales and zero points.
@@ -110,7 +60,10 @@ class Codings {
     if (!zero.empty()) {
       const OnnxTensor* const zeros = graph_.shapes.of(zero).constant;
       const auto wholes = zeros ? wholes_of(*zeros, kMostChannels) : std::nullopt;
-      if (!wholes || wholes->empty()) refuse("the zero point '{}' is no constant in the file", zero);
+      if (!wholes || wholes->empty() || graph_.shapes.of(zero).type != type)
+        refuse("the zero point '{}' is no constant of {} in the file", zero, name_of(type));
+      if (wholes->size() != 1 && wholes->size() != numbers->size())
+        refuse("there are {} zero points in '{}', and {} scales", wholes->size(), zero, numbers->size());
       coding.zeros = *wholes;
     }
     return coding;
@@ -154,7 +107,7 @@ class QuantizedPlace {
   FoundPlace find() {
     begin();
     std::optional<FoundPlace> best = finished(now_);
-    while (now_.events.size() <= kMostEvents && advance())
+    while (now_.steps.size() <= kMostSteps && advance())
       if (auto found = finished(now_)) best = std::move(found);
     if (!best) refuse("{}", why_not_);
     return std::move(*best);
@@ -168,7 +121,7 @@ class QuantizedPlace {
   struct State {
     std::vector<std::size_t> nodes;
     std::set<std::size_t> before;
-    std::vector<Event> events;
+    std::vector<QuantizedStep> steps;
     std::string_view value;
     std::optional<Coding> coded;  ///< `value` is of whole numbers
     bool is_new = true;           ///< something was done since the whole numbers became reals again
@@ -257,12 +210,12 @@ class QuantizedPlace {
     const ZeroPoint zero = x_.coding.zero() == 0 ? ZeroPoint::kNone : ZeroPoint::kInput;
     if (workload_.op() == Operator::kConv2d) {
       Conv2d& conv = workload_.conv2d();
-      conv.input = dtype(x_.coding), conv.filter = second, conv.accum = DType::kS32, conv.zero = zero;
+      conv.input = dtype_of(x_.coding), conv.filter = second, conv.accum = DType::kS32, conv.zero = zero;
       return;
     }
     Gemm& gemm = workload_.gemm();
     if (gemm.alpha != 1) refuse("its product is scaled");
-    gemm.a.type = dtype(x_.coding), gemm.b.type = second, gemm.accum = DType::kS32, gemm.zero = zero;
+    gemm.a.type = dtype_of(x_.coding), gemm.b.type = second, gemm.accum = DType::kS32, gemm.zero = zero;
     gemm.b.constant = graph_.shapes.of(w_.value).constant != nullptr;
   }
 
@@ -299,29 +252,39 @@ class QuantizedPlace {
   /// A constant for each channel, in f32; false where it is none.
   bool add_bias(std::string_view value, const std::optional<Coded>& coded) {
     const OnnxTensor* const tensor = graph_.shapes.of(coded ? coded->value : value).constant;
-    if (tensor == nullptr || element_count(*tensor) > kMostChannels) return false;
-    if (!(coded ? wholes_of(*tensor, kMostChannels).has_value()
-                : floats_of(*tensor, kMostChannels).has_value()))
+    if (tensor == nullptr || element_count(*tensor) != channels_of() || channels_of() > kMostChannels)
       return false;
-    if (coded &&
-        (!coded->coding.is_one() && coded->coding.scales.size() != static_cast<std::size_t>(channels_of())))
+    QuantizedStep step{.kind = QuantizedStep::Kind::kBias};
+    if (coded) {
+      const auto wholes = wholes_of(*tensor, kMostChannels);
+      const Coding& coding = coded->coding;
+      if (!wholes || (!coding.is_one() && coding.scales.size() != wholes->size())) return false;
+      for (std::size_t i = 0; i < wholes->size(); ++i)
+        step.bias.push_back(
+            static_cast<float>((*wholes)[i] - coding.zeros[coding.zeros.size() == 1 ? 0 : i]) *
+            coding.scales[coding.is_one() ? 0 : i]);
+    } else if (auto reals = floats_of(*tensor, kMostChannels)) {
+      step.bias = std::move(*reals);
+    } else {
       return false;
-    Event event{Event::Kind::kBias, {}, coded ? coded->value : value, {}, coded.has_value()};
-    if (coded) event.coding = coded->coding;
-    now_.events.push_back(std::move(event));
+    }
+    now_.steps.push_back(std::move(step));
     return true;
   }
 
   void code(const Coding& coding) {
     if (!is_8_bit(coding.type)) refuse("its output is quantized to {}", name_of(coding.type));
     if (!coding.is_one()) refuse("its output has a scale for each channel");
-    std::vector<Event>& events = now_.events;
+    using Kind = QuantizedStep::Kind;
+    std::vector<QuantizedStep>& steps = now_.steps;
     // The greatest of whole numbers is the whole number of the greatest.
-    if (events.size() >= 2 && events.back().step.op == EpilogueOp::kMaxPool &&
-        events.back().kind == Event::Kind::kStep && events[events.size() - 2].kind == Event::Kind::kCode &&
-        events[events.size() - 2].coding == coding)
-      events.erase(events.end() - 2);
-    events.push_back({Event::Kind::kCode, {}, {}, coding, true});
+    if (const std::size_t count = steps.size(); count >= 2) {
+      const QuantizedStep &before = steps[count - 2], &last = steps[count - 1];
+      if (last.kind == Kind::kStep && last.step.op == EpilogueOp::kMaxPool && before.kind == Kind::kCode &&
+          before.coding == coding)
+        steps.erase(steps.end() - 2);
+    }
+    steps.push_back({.kind = Kind::kCode, .coding = coding});
     now_.coded = coding;
   }
 
@@ -392,7 +355,10 @@ class QuantizedPlace {
     const auto own = shape(now_.value), added = shape(other.value);
     if (!own || !added || *own != *added || !other.coding.is_one() || !is_8_bit(other.coding.type))
       return false;
-    now_.events.push_back({Event::Kind::kResidual, {}, other.value, other.coding, true});
+    now_.steps.push_back({.kind = QuantizedStep::Kind::kResidual,
+                          .residual = other.value,
+                          .is_coded = true,
+                          .coding = other.coding});
     return true;
   }
 
@@ -411,7 +377,7 @@ class QuantizedPlace {
       if (!add_residual(*coded)) return false;
     } else {
       if (*own != *added || graph_.shapes.of(other).type != OnnxType::kF32) return false;
-      now_.events.push_back({Event::Kind::kResidual, {}, other, {}, false});
+      now_.steps.push_back({.kind = QuantizedStep::Kind::kResidual, .residual = other});
     }
     if (coded) now_.before.insert(*coded->node);
     go_on({at}, node.outputs[0]);
@@ -422,7 +388,7 @@ class QuantizedPlace {
     if (workload_.op() != Operator::kConv2d) return false;
     const auto step = pool_step(node, shape(now_.value), shape(node.outputs[0]));
     if (!step) return false;
-    now_.events.push_back({Event::Kind::kStep, *step, {}, {}, false});
+    now_.steps.push_back({.step = *step});
     go_on({at}, node.outputs[0]);
     return true;
   }
@@ -432,7 +398,7 @@ class QuantizedPlace {
     if (!found ||
         std::ranges::any_of(found->nodes, [&](std::size_t node) { return bool(graph_.taken[node]); }))
       return false;
-    now_.events.push_back({Event::Kind::kStep, found->step, {}, {}, false});
+    now_.steps.push_back({.step = found->step});
     go_on(found->nodes, found->output);
     return true;
   }
@@ -447,9 +413,9 @@ class QuantizedPlace {
       found.place.before.assign(state.before.begin(), state.before.end());
       found.place.output = state.value;
       found.place.inputs = {x_.value, w_.value};
-      if (x_.coding.zero() != 0) add(found, zero_constant(x_.coding));
-      add_steps(state, found);
-      const DType output = state.coded ? dtype(*state.coded) : DType::kF32;
+      if (x_.coding.zero() != 0) add_zero(x_.coding, found);
+      add_steps({x_.coding, w_.coding, channels_of(), bias_}, state.steps, found);
+      const DType output = state.coded ? dtype_of(*state.coded) : DType::kF32;
       if (workload_.op() == Operator::kConv2d)
         found.workload.conv2d().output = output;
       else
@@ -463,110 +429,6 @@ class QuantizedPlace {
       why_not_ = error.what();
       return std::nullopt;
     }
-  }
-
-  static void add(FoundPlace& found, PlaceConstant constant) {
-    found.place.made.emplace(found.place.inputs.size(), std::move(constant));
-    found.place.inputs.push_back({});
-  }
-  static void add(FoundPlace& found, EpilogueStep step) { found.workload.epilogue.steps.push_back(step); }
-
-  /// A value in f32 stands for so much of the reals: that of the next whole numbers, where nothing in between
-  /// has a scale of its own.
-  static float unit_of(std::span<const Event> events) {
-    for (const Event& event : events) {
-      if (event.kind == Event::Kind::kCode) return event.coding.scale();
-      if (event.kind == Event::Kind::kStep && !is_free_of_scale(event.step.op)) return 1;
-      if (event.kind == Event::Kind::kResidual && !event.is_coded) return 1;
-    }
-    return 1;
-  }
-
-  void add_steps(const State& state, FoundPlace& found) const {
-    std::span<const Event> left = state.events;
-    float unit = unit_of(left);
-    if (!bias_.empty()) {
-      add(found, EpilogueStep{.op = EpilogueOp::kBias});
-      found.place.inputs.push_back(bias_);
-    }
-    add(found, EpilogueStep{.op = EpilogueOp::kDequant});
-    add(found, constant(DType::kF32, sum_scales(unit)));
-    for (; !left.empty(); left = left.subspan(1)) {
-      const Event& event = left.front();
-      switch (event.kind) {
-        case Event::Kind::kStep:
-          add(found, event.step);
-          break;
-        case Event::Kind::kBias:
-          add(found, EpilogueStep{.op = EpilogueOp::kBias});
-          add(found, constant(DType::kF32, bias_elements(event, unit)));
-          break;
-        case Event::Kind::kResidual:
-          add_residual(found, event, unit);
-          break;
-        case Event::Kind::kCode:
-          unit = add_code(found, event.coding, unit, left.subspan(1));
-      }
-    }
-  }
-
-  /// In the order of an engine that multiplies by them: x_scale w_scale / y_scale, each rounded.
-  std::vector<float> sum_scales(float unit) const {
-    std::vector<float> scales;
-    for (std::int64_t i = 0; i < channels_of(); ++i) {
-      const auto& all = w_.coding.scales;
-      scales.push_back(x_.coding.scale() * all[all.size() == 1 ? 0 : static_cast<std::size_t>(i)] / unit);
-    }
-    return scales;
-  }
-
-  std::vector<float> bias_elements(const Event& event, float unit) const {
-    const OnnxTensor& tensor = *graph_.shapes.of(event.value).constant;
-    if (!event.is_coded) {
-      std::vector<float> elements = *floats_of(tensor, kMostChannels);
-      for (float& element : elements) element /= unit;
-      return elements;
-    }
-    std::vector<float> elements;
-    const auto wholes = *wholes_of(tensor, kMostChannels);
-    const Coding& coding = event.coding;
-    for (std::size_t i = 0; i < wholes.size(); ++i) {
-      const std::int64_t zero = coding.zeros[coding.zeros.size() == 1 ? 0 : i];
-      elements.push_back(static_cast<float>(wholes[i] - zero) *
-                         coding.scales[coding.scales.size() == 1 ? 0 : i] / unit);
-    }
-    return elements;
-  }
-
-  static void add_residual(FoundPlace& found, const Event& event, float unit) {
-    if (!event.is_coded) {
-      add(found, EpilogueStep{.op = EpilogueOp::kResidual});
-      found.place.inputs.push_back(event.value);
-      return;
-    }
-    add(found, EpilogueStep{.op = EpilogueOp::kQuantizedResidual, .type = dtype(event.coding)});
-    found.place.inputs.push_back(event.value);
-    add(found, one_number(event.coding.scale() / unit));
-    add(found, zero_constant(event.coding));
-  }
-
-  /// The unit of what comes behind it.
-  static float add_code(FoundPlace& found, const Coding& coding, float unit, std::span<const Event> behind) {
-    const float scale = unit == coding.scale() ? 1 : unit / coding.scale();
-    if (behind.empty()) {
-      add(found, EpilogueStep{.op = EpilogueOp::kQuant});
-      add(found, one_number(scale));
-      add(found, zero_constant(coding));
-      return unit;
-    }
-    const float next = unit_of(behind);
-    const bool has_sign = coding.type == OnnxType::kS8;
-    add(found, EpilogueStep{.op = EpilogueOp::kFakeQuant,
-                            .numbers = {has_sign ? -128.0F : 0.0F, has_sign ? 127.0F : 255.0F}});
-    add(found, one_number(scale));
-    add(found, one_number(static_cast<float>(coding.zero())));
-    add(found, one_number(coding.scale() / next));
-    return next;
   }
 
   const OpenGraph& graph_;

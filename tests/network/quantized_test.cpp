@@ -269,6 +269,10 @@ TEST(Quantized, WhatIsNotServedSaysWhy) {
             "its filter has other scales than one for each channel");
   EXPECT_EQ(conv("dw = Identity(f)\n"),
             "only one of its operands is quantized: the engine computes it in f32");
+  EXPECT_EQ(conv("constant wz3 s8 3 = 0 0 0\n dw = DequantizeLinear(w, ws8, wz3) axis=0\n"),
+            "there are 3 zero points in 'wz3', and 8 scales");
+  EXPECT_EQ(conv("dw = DequantizeLinear(w, ws, cz)\n"),
+            "the zero point 'cz' is no constant of s8 in the file");
   EXPECT_EQ(Place("y = ConvInteger(x, w)").text(),
             "its operands are quantized at run time, which has no workload");
   EXPECT_EQ(Place("s = Abs(xs)\n dx = DequantizeLinear(x, s, xz)\n y = Conv(dx, f)").text(),

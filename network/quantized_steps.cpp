@@ -1,0 +1,121 @@
+#include "network/quantized_steps.h"
+
+#include <string>
+#include <utility>
+
+namespace lehr {
+namespace {
+
+using Kind = QuantizedStep::Kind;
+
+/// Pools and functions that commute with a positive factor.
+bool is_free_of_scale(EpilogueOp op) {
+  return op == EpilogueOp::kRelu || op == EpilogueOp::kLeakyRelu || op == EpilogueOp::kMaxPool;
+}
+
+void add_made(PlaceConstant constant, FoundPlace& found) {
+  found.place.made.emplace(found.place.inputs.size(), std::move(constant));
+  found.place.inputs.push_back({});
+}
+void add_reals(const std::vector<float>& elements, FoundPlace& found) {
+  add_made({DType::kF32,
+            {static_cast<std::int64_t>(elements.size())},
+            {reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(float)}},
+           found);
+}
+void add_step(EpilogueStep step, FoundPlace& found) {
+  found.workload.epilogue.steps.push_back(step);
+}
+
+/// What one is in a value of f32 before these steps.
+float unit_of(std::span<const QuantizedStep> steps) {
+  for (const QuantizedStep& each : steps) {
+    if (each.kind == Kind::kCode) return each.coding.scale();
+    if (each.kind == Kind::kStep && !is_free_of_scale(each.step.op)) return 1;
+    if (each.kind == Kind::kResidual && !each.is_coded) return 1;
+  }
+  return 1;
+}
+
+void add_dequant(const QuantizedSums& sums, float unit, FoundPlace& found) {
+  std::vector<float> scales;
+  for (std::int64_t i = 0; i < sums.channels; ++i) {
+    const std::size_t at = sums.second.is_one() ? 0 : static_cast<std::size_t>(i);
+    scales.push_back(sums.first.scale() * sums.second.scales[at] / unit);
+  }
+  add_step({.op = EpilogueOp::kDequant}, found);
+  add_reals(scales, found);
+}
+
+void add_bias(std::vector<float> bias, float unit, FoundPlace& found) {
+  for (float& element : bias) element /= unit;
+  add_step({.op = EpilogueOp::kBias}, found);
+  add_reals(bias, found);
+}
+
+void add_residual(const QuantizedStep& step, float unit, FoundPlace& found) {
+  if (step.is_coded)
+    add_step({.op = EpilogueOp::kQuantizedResidual, .type = dtype_of(step.coding)}, found);
+  else
+    add_step({.op = EpilogueOp::kResidual}, found);
+  found.place.inputs.push_back(step.residual);
+  if (!step.is_coded) return;
+  add_reals({step.coding.scale() / unit}, found);
+  add_zero(step.coding, found);
+}
+
+/// The unit of what comes behind it.
+float add_code(const Coding& coding, float unit, std::span<const QuantizedStep> behind, FoundPlace& found) {
+  const float scale = unit == coding.scale() ? 1 : unit / coding.scale();
+  if (behind.empty()) {
+    add_step({.op = EpilogueOp::kQuant}, found);
+    add_reals({scale}, found);
+    add_zero(coding, found);
+    return unit;
+  }
+  const float next = unit_of(behind);
+  const bool has_sign = coding.type == OnnxType::kS8;
+  add_step({.op = EpilogueOp::kFakeQuant, .numbers = {has_sign ? -128.0F : 0.0F, has_sign ? 127.0F : 255.0F}},
+           found);
+  add_reals({scale}, found);
+  add_reals({static_cast<float>(coding.zero())}, found);
+  add_reals({coding.scale() / next}, found);
+  return next;
+}
+
+}  // namespace
+
+DType dtype_of(const Coding& coding) {
+  return *dtype_of(coding.type);
+}
+
+void add_zero(const Coding& coding, FoundPlace& found) {
+  add_made({dtype_of(coding), {1}, std::string(1, static_cast<char>(coding.zero()))}, found);
+}
+
+void add_steps(const QuantizedSums& sums, std::span<const QuantizedStep> steps, FoundPlace& found) {
+  float unit = unit_of(steps);
+  if (!sums.bias.empty()) {
+    add_step({.op = EpilogueOp::kBias}, found);
+    found.place.inputs.push_back(sums.bias);
+  }
+  add_dequant(sums, unit, found);
+  for (; !steps.empty(); steps = steps.subspan(1)) {
+    const QuantizedStep& each = steps.front();
+    switch (each.kind) {
+      case Kind::kStep:
+        add_step(each.step, found);
+        break;
+      case Kind::kBias:
+        add_bias(each.bias, unit, found);
+        break;
+      case Kind::kResidual:
+        add_residual(each, unit, found);
+        break;
+      case Kind::kCode:
+        unit = add_code(each.coding, unit, steps.subspan(1), found);
+    }
+  }
+}
+
+}  // namespace lehr
