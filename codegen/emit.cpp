@@ -237,6 +237,7 @@ Source emit(const Kernel& kernel) {
   source.entry = kernel.name;
   source.launch = launch_of(kernel);
   source.scratch_bytes = emitter.scratch_bytes();
+  source.most_rows = kernel.rows ? kernel.rows->most : 0;
   const std::string prepack = emitter.body(kernel.prepack);
   CHECK(source.scratch_bytes == emitter.scratch_bytes(), "{} prepacks with scratch memory", kernel.name);
   CHECK(source.launch.shared_bytes == emitter.shared_bytes());

@@ -48,6 +48,9 @@ struct Source {
   std::vector<SourceParam> params;  ///< in argument order
   ir::Launch launch;
   std::int64_t scratch_bytes = 0;
+  /// CPU: behind all of `params` comes one more, a pointer to how many rows there are, an int64 from 1 to this
+  /// number; `entry_prepack` gets none. 0: their number is fixed.
+  std::int64_t most_rows = 0;
   std::vector<SourceStep> then = {};  ///< CPU: what follows (sequence.h); a kernel alone has none
 };
 

@@ -58,13 +58,14 @@ void describe(auto& field, Is<SourceStep> auto& step) {
 }
 
 void describe(auto& field, Is<Source> auto& source) {
-  auto& [target, text, entry, params, launch, scratch_bytes, then] = source;
+  auto& [target, text, entry, params, launch, scratch_bytes, most_rows, then] = source;
   field("target", target);
   field("text", text);
   field("entry", entry);
   field("params", params);
   field("launch", launch);
   field("scratch_bytes", scratch_bytes);
+  field("most_rows", most_rows);
   field("then", then);
 }
 

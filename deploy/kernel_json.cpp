@@ -33,7 +33,7 @@ json to_json(const ir::TensorMap& map) {
 
 json to_json(const Source& source) {
   // Names every member, so that a new one does not compile before it is thought of here.
-  const auto& [target, text, entry, all_params, launch, scratch_bytes, then] = source;
+  const auto& [target, text, entry, all_params, launch, scratch_bytes, most_rows, then] = source;
   const auto& [grid, block, shared_bytes, parts, prepack_parts, cluster, programmatic] = launch;
   CHECK(then.empty(), "a kernel that others follow is no winner");
   json params = json::array();
@@ -45,7 +45,7 @@ json to_json(const Source& source) {
                       {"direction", std::string(ir::name_of(direction))}});
     if (map) params.back()["tensor_map"] = to_json(*map);
   }
-  return {{"target", std::string(name_of(target))},
+  json document = {{"target", std::string(name_of(target))},
           {"entry", entry},
           {"params", params},
           {"grid", grid},
@@ -60,6 +60,8 @@ json to_json(const Source& source) {
           {"prepacked_bytes", prepacked_bytes(source)},
           {"text", text},
           {"text_hash", to_hex(stable_hash(text))}};
+  if (most_rows > 0) document["most_rows"] = most_rows;
+  return document;
 }
 
 json to_json(const Winner& winner) {

@@ -52,6 +52,8 @@ class Walker {
   }
 
   Analysis run() {
+    const Let rows = kernel_.rows ? Let{kernel_.rows->var, ir::integer(kernel_.rows->usual)} : Let{};
+    if (kernel_.rows) visit(rows);
     block(kernel_.body);
     // Children follow their parents, so one backward pass sums the nest up.
     for (std::size_t i = out_.loops.size(); i-- > 0;) {

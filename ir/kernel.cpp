@@ -136,6 +136,7 @@ std::vector<std::string> var_names(const Kernel& kernel) {
     if (var < names.size() && names[var].empty())
       names[var] = numbered(kernel.vars[var], ++uses[kernel.vars[var]]);
   };
+  if (kernel.rows) give_name(static_cast<std::size_t>(kernel.rows->var));
   for_each_bound(kernel.body, give_name);
   for_each_bound(kernel.prepack, give_name);
   for (std::size_t var = 0; var < names.size(); ++var) give_name(var);

@@ -94,6 +94,15 @@ struct Param {
   friend bool operator==(const Param&, const Param&) = default;
 };
 
+/// How many rows of its tensors there are: an argument of each call of a CPU's kernel, which extents may
+/// depend on.
+struct Rows {
+  VarId var{};             ///< bound before the body begins
+  std::int64_t most = 0;   ///< what buffers have room for; at least one is there
+  std::int64_t usual = 0;  ///< what analysis takes it to be
+  friend bool operator==(const Rows&, const Rows&) = default;
+};
+
 struct Kernel {
   std::string name;  ///< entry point's name: a C identifier
   Target target;
@@ -117,6 +126,8 @@ struct Kernel {
   /// thread executes griddepcontrol_wait before it touches a parameter, workspaces included: behind it all
   /// earlier launches have ended, and what they wrote is seen.
   bool programmatic = false;
+  /// Not of prepack, which knows no rows.
+  std::optional<Rows> rows = std::nullopt;
   friend bool operator==(const Kernel&, const Kernel&) = default;
 
   const Buffer& buffer(BufferId id) const { return buffers[static_cast<std::size_t>(id)]; }

@@ -64,6 +64,7 @@ class Printer {
     if (kernel_.min_blocks_per_core != 0) add(" min_blocks_per_core={}", kernel_.min_blocks_per_core);
     if (kernel_.cluster != 1) add(" cluster={}", kernel_.cluster);
     if (kernel_.programmatic) out_ += " programmatic";
+    if (kernel_.rows) add(" {}<={}", names_[static_cast<std::size_t>(kernel_.rows->var)], kernel_.rows->most);
     out_ += '\n';
     if (!kernel_.prepack.empty()) {
       out_ += "prepack\n";

@@ -48,7 +48,8 @@ class Block {
 
 /// for (var = 0; var < extent; ++var) body. For a loop over tiles the body multiplies. `extent` may depend on
 /// outer variables for kSerial; it is a constant for every other kind. `bound` is the largest value that
-/// `extent` takes (analysis and features use it; equal to the extent when that is constant).
+/// `extent` takes, or of an extent that follows from Kernel::rows the one of its usual rows (analysis and
+/// features use it; equal to the extent when that is constant).
 struct For {
   VarId var{};
   Expr extent = Int{0};

@@ -24,6 +24,8 @@ namespace {
 std::function<Source(const Config&)> unfused_of(const Task& task) {
   const Limits limits = task.device.limits;
   if (task.workload.epilogue.empty() || !limits.target.has(Feature::kHostFunction)) return {};
+  // The pass is over a fixed number of rows.
+  if (fixed_rows(task.workload) != task.workload) return {};
   // The pass is one over f32: an output of another type could not hold the sums between the two.
   for (const TensorSpec& tensor : tensors_of(task.workload))
     if (tensor.type != DType::kF32) return {};

@@ -21,9 +21,8 @@ std::optional<Slices> slices_of(const Workload& workload) {
   if (key.empty()) return std::nullopt;
   const auto field = std::ranges::find(table.fields, key, &Field::key);
   CHECK(field != table.fields.end(), "{} has no field {}", table.name, key);
-  std::string count;
-  field->append(workload, count);
-  Slices slices{key, std::stoll(count), {}};
+  Slices slices{key, 1, {}};
+  const std::vector<TensorSpec> all = tensors_of(workload);
   // What a tensor gains by a second slice is what it has of the first one, or it gains nothing.
   const std::vector<TensorSpec> one = tensors_with(workload, *field, "1"),
                                 two = tensors_with(workload, *field, "2");
@@ -32,6 +31,7 @@ std::optional<Slices> slices_of(const Workload& workload) {
     CHECK(gained == 0 || gained == one[i].elements, "{} of {} does not grow by slices of {}", one[i].name,
           table.name, key);
     slices.elements.push_back(gained);
+    if (gained > 0) slices.count = all[i].elements / gained;
   }
   return slices;
 }

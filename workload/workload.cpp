@@ -134,6 +134,23 @@ double flops_of(const Workload& workload) {
   return operator_of(workload).flops(workload);
 }
 
+std::int64_t rows_of(const Workload& workload) {
+  const Gemm* gemm = std::get_if<Gemm>(&workload.problem);
+  return gemm ? rows_of(*gemm) : 0;
+}
+
+Workload with_rows(const Workload& workload, std::int64_t rows) {
+  Workload fixed = workload;
+  Gemm& gemm = fixed.gemm();
+  gemm.m = rows, gemm.any_rows = false, gemm.rows = 0, gemm.least = 0;
+  return fixed;
+}
+
+Workload fixed_rows(const Workload& workload) {
+  const Gemm* gemm = std::get_if<Gemm>(&workload.problem);
+  return gemm && (gemm->any_rows || gemm->least > 0) ? with_rows(workload, rows_of(*gemm)) : workload;
+}
+
 std::int64_t output_columns(const Workload& workload) {
   return output_columns(workload.gemm(), workload.epilogue);
 }

@@ -54,6 +54,12 @@ ZeroPoint zero_of(const Workload& workload);
 /// Multiplications and additions, without those of a scale and of the epilogue: 2 m n k batch, or 2 n k out_h
 /// out_w products() with padding counted (as everybody counts them).
 double flops_of(const Workload& workload);
+/// Rows of a GEMM's call (Gemm::rows); 0 of other operators.
+std::int64_t rows_of(const Workload& workload);
+/// The same product of exactly so many rows: what is checked, timed, and asked of a library.
+Workload with_rows(const Workload& workload, std::int64_t rows);
+/// With those of its call; a workload whose rows are fixed is as it was.
+Workload fixed_rows(const Workload& workload);
 /// Columns of a GEMM's C: n, or half of it behind a gate.
 std::int64_t output_columns(const Workload& workload);
 ImageSize output_size(const Workload& workload);

@@ -1,5 +1,6 @@
 #include "measure/core/problem.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -21,7 +22,7 @@ std::vector<ProblemTensor> problem_tensors(const Workload& workload, std::vector
 
 Problem asked_problem(const Workload& workload, std::uint64_t seed) {
   Problem problem;
-  problem.workload = workload;
+  problem.workload = fixed_rows(workload);
   problem.seed = seed;
   problem.tensors = problem_tensors(workload, std::vector<std::vector<float>>(tensors_of(workload).size()));
   return problem;
@@ -33,6 +34,32 @@ Problem other_problem(const Workload& workload, std::uint64_t seed) {
   Problem problem = asked_problem(workload, seed ^ kOther);
   problem.full_flops = kFewFlops;
   return problem;
+}
+
+Problem first_rows(const Problem& problem, std::int64_t rows) {
+  Problem first = asked_problem(with_rows(problem.workload, rows), problem.seed);
+  first.tolerance = problem.tolerance;
+  const std::vector<TensorSpec> specs = tensors_of(first.workload);
+  const std::int64_t elements = std::ranges::find_if(specs, &TensorSpec::is_output)->elements;
+  for (std::size_t i = 0; i < problem.expected.size(); ++i) {
+    const std::int64_t at = problem.indices.empty() ? static_cast<std::int64_t>(i) : problem.indices[i];
+    if (at >= elements) continue;
+    first.expected.push_back(problem.expected[i]);
+    if (!problem.indices.empty()) first.indices.push_back(at);
+  }
+  return first;
+}
+
+std::int64_t fewer_rows(const Problem& problem) {
+  const std::int64_t rows = rows_of(problem.workload);
+  if (rows < 2) return 0;
+  const std::int64_t odd = (rows - (rows + 4) / 5 - 1) | 1;
+  const auto output = std::ranges::find_if(problem.tensors, &ProblemTensor::output);
+  std::int64_t expected = 0;
+  for (const std::int64_t index : problem.indices)
+    if (const std::int64_t row = index / (output->elements / rows); row < odd)
+      expected = std::max(expected, row + 1);
+  return expected > 0 ? expected : odd;
 }
 
 void make(Problem& problem, int threads) {

@@ -23,7 +23,7 @@ struct ProblemTensor {
 /// Made, or only asked for: then its inputs have no values yet, and nothing is expected. Whoever runs
 /// candidates makes it, or has its device do that.
 struct Problem {
-  Workload workload;                   ///< what is computed: what a vendor library is asked for
+  Workload workload;                   ///< what is computed, of fixed rows: what a library is asked for
   std::uint64_t seed = 0;              ///< of the inputs
   double full_flops = 8e9;             ///< of more operations only some rows of the output are expected
   std::vector<ProblemTensor> tensors;  ///< tensors_of(workload), with make_inputs(workload, seed)
@@ -43,6 +43,12 @@ Problem other_problem(const Workload& workload, std::uint64_t seed);
 /// With inputs and expected output; the same for the same workload, seed and `full_flops`
 /// (workload/reference.h). Nothing happens to one that is made.
 void make(Problem& problem, int threads);
+
+/// What is expected of a GEMM's first rows, of which there are more; both matrices lie by rows.
+Problem first_rows(const Problem& problem, std::int64_t rows);
+/// How many of them show whether a kernel that is told the number of rows computes fewer rightly: an odd
+/// number, so that tiles have a rest, or one whose last row is expected. 0 where there is but one row.
+std::int64_t fewer_rows(const Problem& problem);
 
 /// A kernel that computes what is expected on the device that candidates run on, element by element in f64.
 struct PlainSource {

@@ -50,8 +50,9 @@ class HostBuffers {
   /// "", or which tensor was written outside of it, or which input is not what it was.
   std::string damage() const;
   /// After it: right values, all written, nothing else touched. A candidate that wrote where it must not
-  /// leaves a process that cannot be trusted: Fault::worker_lost.
-  std::variant<Checked, Fault> verdict() const;
+  /// leaves a process that cannot be trusted: Fault::worker_lost. `rows`: that were computed, of a GEMM's;
+  /// fewer than it has leave the rest as it was.
+  std::variant<Checked, Fault> verdict(std::int64_t rows) const;
   RunOutput output() const;
 
  private:

@@ -33,7 +33,9 @@ struct HostRunner::Loaded {
   long prepack_parts = 0;
   std::vector<GuardedBytes> scratch;  ///< one per thread
   std::vector<GuardedBytes> behind;   ///< one per parameter behind the tensors
-  std::vector<void*> params;          ///< the problem's tensors, then these
+  std::int64_t most_rows = 0;         ///< Source::most_rows
+  std::int64_t rows = 0;              ///< where that is not 0: of the next calls
+  std::vector<void*> params;          ///< the problem's tensors, then these, then rows
 
   Loaded() = default;
   ~Loaded() {
@@ -104,6 +106,12 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
         fmt::format("no memory for {} bytes: scratch on each of {} threads and parameters behind the tensors",
                     asked, threads_->count()));
   }
+  loaded->most_rows = candidate.most_rows;
+  loaded->rows = rows_of(buffers_->problem().workload);
+  if (loaded->most_rows < 0 || (loaded->most_rows > 0 && loaded->rows > loaded->most_rows))
+    return fault(FailureKind::kLaunch,
+                 fmt::format("takes {} rows at most, not {}", loaded->most_rows, loaded->rows));
+  if (loaded->most_rows > 0) loaded->params.push_back(&loaded->rows);
   // The inputs stay as they are until the next prepare() or replace_inputs().
   if (loaded->prepack != nullptr) run_parts(*threads_, loaded->prepack, *loaded, loaded->prepack_parts);
   slots_[slot] = std::move(loaded);
@@ -135,7 +143,7 @@ std::optional<Fault> HostRunner::damage_by_another() const {
   return Fault{{FailureKind::kCrash, "another kernel " + damage, {}}, true, true};
 }
 
-std::variant<Checked, Fault> HostRunner::verdict(const Loaded& loaded) const {
+std::variant<Checked, Fault> HostRunner::verdict(const Loaded& loaded, std::int64_t rows) const {
   for (const GuardedBytes& scratch : loaded.scratch) {
     const std::string damage = scratch.damage();
     if (damage.empty()) continue;
@@ -147,19 +155,36 @@ std::variant<Checked, Fault> HostRunner::verdict(const Loaded& loaded) const {
     return Fault{{FailureKind::kWrongResult, "wrote outside a parameter behind the tensors, " + damage, {}},
                  true};
   }
-  return buffers_->verdict();
+  return buffers_->verdict(rows);
 }
 
-std::variant<Checked, Fault> HostRunner::check(int slot) {
-  Loaded& loaded = *slots_.at(slot);
+std::variant<Checked, Fault> HostRunner::check_call(Loaded& loaded, std::int64_t rows) {
   for (GuardedBytes& scratch : loaded.scratch) scratch.poison();
   buffers_->poison_output();
   call(loaded);
-  return verdict(loaded);
+  return verdict(loaded, rows);
+}
+
+// One that is told the number of rows also computes fewer: the tiles that all rows fill have no rest.
+std::variant<Checked, Fault> HostRunner::check(int slot) {
+  Loaded& loaded = *slots_.at(slot);
+  const std::int64_t rows = loaded.rows;
+  const std::int64_t tried = loaded.most_rows > 0 ? fewer_rows(buffers_->problem()) : 0;
+  if (tried > 0) {
+    loaded.rows = tried;
+    std::variant<Checked, Fault> fewer = check_call(loaded, loaded.rows);
+    loaded.rows = rows;
+    if (Fault* fault = std::get_if<Fault>(&fewer)) {
+      fault->failure.text = fmt::format("of {} rows instead of {}: {}", tried, rows, fault->failure.text);
+      return fewer;
+    }
+  }
+  return check_call(loaded, rows);
 }
 
 std::variant<Checked, Fault> HostRunner::check_left(int slot) {
-  return verdict(*slots_.at(slot));
+  const Loaded& loaded = *slots_.at(slot);
+  return verdict(loaded, loaded.rows);
 }
 
 void HostRunner::replace_inputs(int slot, const Problem& problem) {

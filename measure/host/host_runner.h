@@ -37,7 +37,9 @@ class HostRunner : public Runner {
   static void run_parts(PinnedThreads& threads, Entry entry, const Loaded& loaded, long parts);
   void call(const Loaded& loaded);
   /// On what the last call left: the output, and whether nothing else was written.
-  std::variant<Checked, Fault> verdict(const Loaded& loaded) const;
+  std::variant<Checked, Fault> verdict(const Loaded& loaded, std::int64_t rows) const;
+  /// Calls it once, scratch and output poisoned before.
+  std::variant<Checked, Fault> check_call(Loaded& loaded, std::int64_t rows);
 
   std::vector<int> cpus_;  ///< read once: they bind this thread to one of them
   std::unique_ptr<PinnedThreads> threads_;

@@ -58,6 +58,7 @@ Candidate candidate_of(const Source& source, const Binary& binary) {
                       source.scratch_bytes,
                       workspace_bytes(source),
                       prepacked_bytes(source)};
+  candidate.most_rows = source.most_rows;
   candidate.then = source.then;
   for (std::size_t i = 0; i < source.params.size(); ++i)
     if (source.params[i].map)

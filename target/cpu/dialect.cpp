@@ -226,6 +226,9 @@ std::string entry_text(const ir::Kernel& kernel, const ir::Launch&, const EntryT
       text += fmt::format("  const {} {} = *{};\n", scalar_name(buffer.type),
                           number_name(kernel, kernel.params[i]), buffer.name);
   }
+  if (kernel.rows && uses.vars[static_cast<std::size_t>(kernel.rows->var)])
+    text += fmt::format("  const long {} = *(const long*)params[{}];\n", kernel.name_of(kernel.rows->var),
+                        kernel.params.size());
   return text + "  (void)scratch, (void)task;\n" + entry.body + "}\n";
 }
 

@@ -142,6 +142,11 @@ ir::Expr first_tile(ir::Expr part, std::int64_t tiles, std::int64_t parts) {
   return part * tiles / parts;
 }
 
+ir::Expr first_tile(ir::Expr part, const ir::Expr& tiles, std::int64_t parts) {
+  if (const auto count = as_constant(tiles)) return first_tile(std::move(part), *count, parts);
+  return part * tiles / parts;
+}
+
 ir::Expr tiles_in_block(const ir::Expr& first, const ir::Expr& end, std::int64_t owned, bool even,
                         const ir::Expr& block_index, std::int64_t block) {
   if (even && owned % block == 0) return ir::integer(block);

@@ -84,6 +84,7 @@ bool is_power_up_to(std::int64_t value, std::int64_t extent);
 
 /// First tile of part `part` when `tiles` are split evenly over `parts`; the next part's first is its end.
 ir::Expr first_tile(ir::Expr part, std::int64_t tiles, std::int64_t parts);
+ir::Expr first_tile(ir::Expr part, const ir::Expr& tiles, std::int64_t parts);
 
 /// Tiles in block `block_index` of at most `block` tiles, when the part owns [first, end) and `owned` at
 /// most. A constant when the tiles are shared out evenly and the blocks divide them.

@@ -19,6 +19,7 @@ ProductView product_view(const Workload& workload) {
   p.a_type = p.swapped ? g.b.type : g.a.type;
   p.b_type = p.swapped ? g.a.type : g.b.type;
   p.c_type = g.c.type;
+  if (g.any_rows) p.usual_rows = rows_of(g);
   return p;
 }
 
@@ -26,7 +27,9 @@ ProductView few_rows_view(const Workload& workload) {
   const Gemm& g = workload.gemm();
   const bool gated = is_gated(workload.epilogue);
   ProductView p = {g.m, g.n, g.k, g.batch, g.a.layout, g.b.layout, false, gated, g.c.layout};
-  if (g.n < g.m)
+  if (g.any_rows)
+    p.usual_rows = rows_of(g);
+  else if (g.n < g.m)
     p = {g.n, g.m, g.k, g.batch, flipped(g.b.layout), flipped(g.a.layout), true, gated, flipped(g.c.layout)};
   if (p.m == 1) p.a = p.c = Layout::kRow;
   if (p.n == 1) p.b = Layout::kColumn;

@@ -46,6 +46,11 @@ Stmt RegisterTile::over_rows(Block body) const {
   return loop(i_, rows_, LoopKind::kUnrolled, body);
 }
 
+Stmt RegisterTile::over_stored_rows(Block body) const {
+  if (last_row_) body = block(If{le(var(i_), *last_row_), std::move(body), {}});
+  return over_rows(std::move(body));
+}
+
 Block RegisterTile::per_vector(const Make& make) const {
   const auto looped = [&](std::int64_t count, std::optional<Expr> active) {
     return loop(j_, count, LoopKind::kUnrolled, block(make(var(j_) * lanes_, active)));
@@ -83,7 +88,7 @@ Stmt RegisterTile::store_c(BufferId c, const At& at) const {
 
 Stmt RegisterTile::store_c(BufferId c, const At& at, const Finish& finish) const {
   const int width = static_cast<int>(lanes_);
-  return over_rows(per_vector([&](Expr column, std::optional<Expr> active) {
+  return over_stored_rows(per_vector([&](Expr column, std::optional<Expr> active) {
     Expr value = finish(load(acc_, acc_at(column), width), column, active);
     return Stmt(Store{c, at(column), value, width, active});
   }));
@@ -136,7 +141,7 @@ Stmt RegisterTile::store_pairs(KernelBuilder& builder, BufferId c, const At& at,
     if (columns_left_) active = min(active, *left(behind));
     append(row, step(behind, rest, last, std::move(active)));
   }
-  return over_rows(row);
+  return over_stored_rows(row);
 }
 
 Block RegisterTile::load_b(BufferId b, const At& at, bool masked) const {
@@ -174,13 +179,13 @@ Block RegisterTile::step(KernelBuilder& builder, BufferId b, const At& at, bool 
   const auto of_vector = [&](const Expr& column, const std::optional<Expr>& active) {
     return block(Store{b_reg_, column, vector_at(b, at(column), active), width, std::nullopt}, hold(column),
                  over_rows(block(Store{acc_, acc_at(column),
-                                       fma(load(factors, row() * lanes_, width), load(b_reg_, column, width),
+                                       fma(load(factors, var(i_) * lanes_, width), load(b_reg_, column, width),
                                            load(acc_, acc_at(column), width)),
                                        width, std::nullopt})));
   };
   Block result = beside;
   append(result, block(Alloc{factors}, Alloc{b_reg_}));
-  result.push_back(over_rows(block(Store{factors, row() * lanes_, splat(a, width), width, std::nullopt})));
+  result.push_back(over_rows(block(Store{factors, var(i_) * lanes_, splat(a, width), width, std::nullopt})));
   const bool ragged = masked && last_active_ != lanes_ && !columns_left_;
   const Expr column = var(j_) * lanes_;
   std::optional<Expr> exist;

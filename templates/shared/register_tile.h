@@ -42,7 +42,12 @@ class RegisterTile {
   /// columns exist.
   void mask_everywhere(ir::Expr columns_left) { columns_left_ = std::move(columns_left); }
 
-  ir::Expr row() const { return ir::var(i_); }
+  /// The tile may reach over the last row: from now on row() is at most `last`, which is at least 0, and rows
+  /// behind that one are computed but not stored.
+  void end_rows_at(ir::Expr last) { last_row_ = std::move(last); }
+
+  /// Of memory.
+  ir::Expr row() const { return last_row_ ? min(ir::var(i_), *last_row_) : ir::var(i_); }
   std::int64_t vectors() const { return vectors_; }
   /// Of the cache, in a row of B.
   std::int64_t lines() const;
@@ -73,13 +78,15 @@ class RegisterTile {
   /// `make` for each vector of a row, with the number of its lanes that exist where that is not all of them.
   ir::Block per_vector(const Make& make) const;
   ir::Stmt over_rows(ir::Block body) const;
-  ir::Expr acc_at(ir::Expr column) const { return row() * (vectors_ * lanes_) + std::move(column); }
+  /// Those that are stored.
+  ir::Stmt over_stored_rows(ir::Block body) const;
+  ir::Expr acc_at(ir::Expr column) const { return ir::var(i_) * (vectors_ * lanes_) + std::move(column); }
   ir::Expr vector_at(ir::BufferId buffer, ir::Expr index, std::optional<ir::Expr> active) const;
 
   const DotForm& form_;
   std::int64_t rows_, lanes_, vectors_;
   std::int64_t last_active_;  // lanes of the last vector that exist
-  std::optional<ir::Expr> columns_left_;
+  std::optional<ir::Expr> columns_left_, last_row_;
   ir::BufferId acc_{}, b_reg_{};
   ir::VarId i_{}, j_{};
 };

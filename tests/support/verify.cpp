@@ -38,7 +38,7 @@ class Verifier {
       : kernel_(kernel), scope_(kernel), written_(kernel.buffers.size()) {}
 
   std::optional<std::string> run() {
-    if (declarations() && prepack() && block(kernel_.body)) at_end();
+    if (declarations() && prepack() && rows() && block(kernel_.body)) at_end();
     return std::move(error_);
   }
 
@@ -56,6 +56,15 @@ class Verifier {
   bool allows(bool Allowed::* what) const { return ir::allows(kernel_.target, what); }
   // Turns a complaint of the expression checker into one of ours.
   bool passes(const std::optional<std::string>& complaint) { return !complaint || fail("{}", *complaint); }
+
+  bool rows() {
+    if (!kernel_.rows) return true;
+    const Rows& rows = *kernel_.rows;
+    if (has(Feature::kBlocks)) return fail("its launch tells no number of rows");
+    if (rows.usual < 1 || rows.usual > rows.most)
+      return fail("{} rows are usual, of {} at most", rows.usual, rows.most);
+    return bind(rows.var, {});
+  }
 
   bool declarations() {
     if (auto complaint = why_bad_declarations(kernel_)) return fail("{}", *complaint);

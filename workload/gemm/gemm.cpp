@@ -30,6 +30,21 @@ void validate_constant(std::string_view name, const Operand& operand) {
              name, to_text(operand));
 }
 
+/// Where how many there are is not fixed: rows follow each other, and nothing follows them.
+void validate_rows(const Gemm& g) {
+  if (g.rows != 0 && !g.any_rows)
+    throw_user("rows={} needs a size that says the most rows, as m=..{}", g.rows, g.m);
+  if (g.rows < 0 || (g.rows > 0 && g.rows >= g.m))
+    throw_user("rows={} is out of range: it is from 1 to {}, and left out for all rows of m=..{}", g.rows,
+               g.m - 1, g.m);
+  if (g.least < 0 || g.least > g.m)
+    throw_user("m={}..{} is no range: the second number is at least the first, which is at least 1", g.least,
+               g.m);
+  if (!g.any_rows && g.least == 0) return;
+  if (g.batch != 1 || g.a.layout != Layout::kRow || g.c.layout != Layout::kRow)
+    throw_user("any number of rows needs batch=1, and A and C stored by rows");
+}
+
 void validate_scale(const Gemm& g) {
   const float size = std::abs(g.alpha);
   if (!(size >= kLeastScale && size <= kMostScale))
@@ -48,6 +63,7 @@ void validate(const Gemm& g) {
   check_size("n", g.n);
   check_size("k", g.k);
   check_size("batch", g.batch);
+  validate_rows(g);
   check_elements("A", g.batch, g.m, g.k);
   check_elements("B", g.batch, g.k, g.n);
   check_elements("C", g.batch, g.m, g.n);
@@ -60,18 +76,20 @@ void validate(const Gemm& g) {
 }
 
 std::vector<TensorSpec> tensors_of(const Gemm& g) {
-  std::vector<TensorSpec> tensors = {{"a", g.a.type, g.batch * g.m * g.k, TensorRole::kInput},
+  const std::int64_t rows = rows_of(g);
+  std::vector<TensorSpec> tensors = {{"a", g.a.type, g.batch * rows * g.k, TensorRole::kInput},
                                      {"b", g.b.type, g.batch * g.k * g.n, TensorRole::kInput, g.b.constant},
-                                     {"c", g.c.type, g.batch * g.m * g.n, TensorRole::kOutput}};
+                                     {"c", g.c.type, g.batch * rows * g.n, TensorRole::kOutput}};
   if (g.zero == ZeroPoint::kInput) tensors.push_back({"a_zero", g.a.type, 1, TensorRole::kInput});
   return tensors;
 }
 
 std::vector<Dimension> shape_of(const Gemm& g, const Epilogue& epilogue) {
   const std::int64_t columns = output_columns(g, epilogue);
+  const std::int64_t rows = rows_of(g);
   const bool by_rows = g.c.layout == Layout::kRow;
-  std::vector<Dimension> shape = {{g.m, by_rows ? columns : 1}, {columns, by_rows ? 1 : g.m}};
-  if (g.batch > 1) shape.insert(shape.begin(), {g.batch, g.m * columns});
+  std::vector<Dimension> shape = {{rows, by_rows ? columns : 1}, {columns, by_rows ? 1 : rows}};
+  if (g.batch > 1) shape.insert(shape.begin(), {g.batch, rows * columns});
   return shape;
 }
 
@@ -88,8 +106,12 @@ std::string_view sliced_size(const Gemm& g) {
 }
 
 double flops_of(const Gemm& g) {
-  return 2.0 * static_cast<double>(g.batch) * static_cast<double>(g.m) * static_cast<double>(g.n) *
+  return 2.0 * static_cast<double>(g.batch) * static_cast<double>(rows_of(g)) * static_cast<double>(g.n) *
          static_cast<double>(g.k);
+}
+
+std::int64_t rows_of(const Gemm& g) {
+  return g.rows > 0 ? g.rows : g.m;
 }
 
 std::int64_t output_columns(const Gemm& g, const Epilogue& epilogue) {

@@ -18,6 +18,13 @@ namespace lehr {
 /// sum is scaled once, in the type of the sums, before the epilogue. Only B may be constant.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  /// "m=..64": m is the most rows of A and C. How many there are, at least 1, is an argument of each call.
+  bool any_rows = false;
+  /// Of any_rows: those of the call that is meant, fewer than m, as "rows=24" says; 0: m of them.
+  std::int64_t rows = 0;
+  /// "m=16..64": a range of rows from this number up to m, which a set of kernels covers. It has no kernel of
+  /// its own. 0: no range.
+  std::int64_t least = 0;
   Operand a, b, c;
   DType accum = DType::kF32;
   Math math = Math::kStrict;
@@ -31,6 +38,8 @@ inline constexpr float kLeastScale = 1e-30F, kMostScale = 1e30F;
 
 /// As the functions of the same name, of a workload (workload.h) or an operator's table (operator.h). What an
 /// epilogue does to the output is in those that are given it.
+///
+/// Tensors, flops and reference are those of a call, of rows_of() rows.
 void validate(const Gemm& gemm);
 std::vector<TensorSpec> tensors_of(const Gemm& gemm);
 std::vector<Dimension> shape_of(const Gemm& gemm, const Epilogue& epilogue);
@@ -38,6 +47,8 @@ std::int64_t channels_of(const Gemm& gemm);
 ProductSums product_sums(const Gemm& gemm);
 std::string_view sliced_size(const Gemm& gemm);
 double flops_of(const Gemm& gemm);
+/// Rows of A and C in the call that is meant: `rows`, or m.
+std::int64_t rows_of(const Gemm& gemm);
 /// Columns of C: n, or half of it behind a gate.
 std::int64_t output_columns(const Gemm& gemm, const Epilogue& epilogue);
 

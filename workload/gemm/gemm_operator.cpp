@@ -10,8 +10,48 @@ namespace {
 
 constexpr std::string_view kGemmLayouts[] = {"nn", "nt", "tn", "tt"};
 
+void append_rows(const Workload& workload, std::string& text) {
+  const Gemm& g = workload.gemm();
+  if (g.least > 0) append_value(text, g.least);
+  if (g.any_rows || g.least > 0) text += "..";
+  append_value(text, g.m);
+}
+
+/// "64", "..64", "16..64".
+void read_rows(const Field& field, std::string_view name, std::string_view value, Workload& workload) {
+  Gemm& g = workload.gemm();
+  const std::size_t dots = value.find("..");
+  g.any_rows = dots == 0;
+  g.least = 0;
+  if (dots == std::string_view::npos) return read_value(field, name, value, g.m);
+  if (dots > 0) read_value(field, name, value.substr(0, dots), g.least);
+  if (dots > 0 && g.least < 1) throw_user("{}={}: a range begins with one row or more", name, value);
+  read_value(field, name, value.substr(dots + 2), g.m);
+}
+
+/// Of the rows of a call: kernels that are told how many there are compute what others do.
+double rows_distance(const Workload& a, const Workload& b) {
+  return value_distance(rows_of(a.gemm()), rows_of(b.gemm()));
+}
+
+constexpr Field rows_field() {
+  return {.key = "m",
+          .help = "rows of C: 64 | 64,128 | 1024:4096:1024 (start:end:step); ..64: any number of rows up to 64, "
+                  "by one kernel; 1..64: the same by a set of kernels",
+          .append = &append_rows,
+          .read = &read_rows,
+          .distance = &rows_distance};
+}
+
+/// Of which rows_distance() says all.
+constexpr Field called_rows_field() {
+  Field rows = field<&Gemm::rows>("rows", "of m=..64: the rows of the calls that are timed (0: all)");
+  rows.distance = [](const Workload&, const Workload&) { return 0.0; };
+  return rows;
+}
+
 constexpr Field kGemmFields[] = {
-    field<&Gemm::m>("m", "rows of C: 64 | 64,128 | 1024:4096:1024 (start:end:step)").sizes().needed(),
+    rows_field().sizes().needed(),
     field<&Gemm::n>(
         "n", "columns of C; 4096+1024+1024: of layers that share A, run as one with their B side by side")
         .sizes()
@@ -53,6 +93,7 @@ constexpr Field kGemmFields[] = {
                        "multiplied: an input of one element behind C (none)")
         .usually("none")
         .added_later(),
+    called_rows_field().usually("0").added_later(),
 };
 
 /// 't' stores the operand column-major; a layout of its own must agree.

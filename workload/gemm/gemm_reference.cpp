@@ -54,19 +54,20 @@ void product_row(const MatrixView& a, const MatrixView& b, std::int64_t n, std::
 }  // namespace
 
 OutputLines reference_lines(const Gemm& g, const Epilogue&) {
-  return {.matrices = g.batch, .rows = g.m};
+  return {.matrices = g.batch, .rows = rows_of(g)};
 }
 
 void reference_line(const Gemm& g, const Epilogue& epilogue, std::span<const std::vector<float>> inputs,
                     std::int64_t matrix, std::int64_t row, OutputLine& line) {
-  MatrixView a = view(inputs[0].data() + matrix * g.m * g.k, g.a.layout, g.m, g.k);
+  const std::int64_t rows = rows_of(g);
+  MatrixView a = view(inputs[0].data() + matrix * rows * g.k, g.a.layout, rows, g.k);
   const MatrixView b = view(inputs[1].data() + matrix * g.k * g.n, g.b.layout, g.k, g.n);
   if (g.zero == ZeroPoint::kInput) a.zero = inputs[kZeroInput][0];
   std::vector<double> sums(static_cast<std::size_t>(g.n));
   product_row(a, b, g.n, g.k, row, sums);
   const std::int64_t columns = output_columns(g, epilogue);
   const bool row_major = g.c.layout == Layout::kRow;
-  line.first = matrix * g.m * columns + (row_major ? row * columns : row), line.step = row_major ? 1 : g.m;
+  line.first = matrix * rows * columns + (row_major ? row * columns : row), line.step = row_major ? 1 : rows;
   const std::span<const std::vector<float>> operands = epilogue_inputs(epilogue, inputs);
   const bool gated = is_gated(epilogue);
   line.values.clear();
@@ -83,13 +84,13 @@ void reference_line(const Gemm& g, const Epilogue& epilogue, std::span<const std
 // The definition once more: nothing is shared with what computes whole rows but the epilogue.
 float reference_element(const Gemm& g, const Epilogue& epilogue, std::span<const MadeInput> inputs,
                         std::int64_t index) {
-  const std::int64_t columns = output_columns(g, epilogue);
-  const std::int64_t batch = index / (g.m * columns), within = index % (g.m * columns);
+  const std::int64_t rows = rows_of(g), columns = output_columns(g, epilogue);
+  const std::int64_t batch = index / (rows * columns), within = index % (rows * columns);
   const bool by_rows = g.c.layout == Layout::kRow;
-  const std::int64_t row = by_rows ? within / columns : within % g.m;
-  const std::int64_t column = by_rows ? within % columns : within / g.m;
+  const std::int64_t row = by_rows ? within / columns : within % rows;
+  const std::int64_t column = by_rows ? within % columns : within / rows;
   const bool a_by_rows = g.a.layout == Layout::kRow, b_by_rows = g.b.layout == Layout::kRow;
-  InputLine a = {inputs[0], batch * g.m * g.k + row * (a_by_rows ? g.k : 1), a_by_rows ? 1 : g.m};
+  InputLine a = {inputs[0], batch * rows * g.k + row * (a_by_rows ? g.k : 1), a_by_rows ? 1 : rows};
   if (g.zero == ZeroPoint::kInput) a.zero = inputs[kZeroInput][0];
   const auto value = [&](std::int64_t of_product) {
     const InputLine b = {inputs[1], batch * g.k * g.n + of_product * (b_by_rows ? 1 : g.k),

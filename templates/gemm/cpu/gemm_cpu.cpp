@@ -168,7 +168,7 @@ Stmt pack_a(Lowering& l, const Expr& tiles) {
   const VarId i = n.builder.var("pa_i");
   Block copy;
   copy.push_back(Let{n.row, n.row_of(var(tile))});
-  Expr rows = n.p.m % n.s.mr == 0 ? integer(n.s.mr) : min(integer(n.s.mr), integer(n.p.m) - var(n.row));
+  const Expr rows = n.rows_of_tile();
   if (n.p.a == Layout::kRow) {
     const int lanes = static_cast<int>(n.s.lanes);
     const Expr at = var(k) * n.s.lanes;
@@ -196,7 +196,7 @@ Stmt pack_a(Lowering& l, const Expr& tiles) {
     groups.lines = l.group_left(var(k));
     copy.push_back(loop_to(k, n.k_extent(), n.kc(), block(cpu::copy_first_groups(*n.form, groups))));
   }
-  return loop_to(tile, tiles, n.mc(), copy);
+  return loop_to(tile, tiles, n.usual_mc(), copy);
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {
@@ -294,7 +294,7 @@ Kernel lower_gemm_cpu(const Workload& workload, const GemmCpuSchedule& schedule,
 
 Template gemm_cpu_template() {
   return family<"gemm_cpu", gemm_cpu_knobs, gemm_cpu_wanted, lower_gemm_cpu>(
-      {.version = 3, .target = Target::kCpu, .why_not = why_not, .reads = {"math", "alpha", "zero"}});
+      {.version = 3, .target = Target::kCpu, .why_not = why_not, .reads = {"math", "alpha", "zero", "rows"}});
 }
 
 }  // namespace lehr

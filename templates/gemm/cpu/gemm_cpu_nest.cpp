@@ -17,18 +17,39 @@ namespace {
 struct Tiles {
   Expr first, now;
 };
-Tiles tiles_of(const GemmNest& n, bool shared, std::int64_t tiles, std::int64_t owned, VarId block,
-               std::int64_t of_block) {
-  const Expr first = shared ? first_tile(var(n.part), tiles, n.s.threads) : integer(0);
-  const Expr end = shared ? first_tile(var(n.part) + 1, tiles, n.s.threads) : integer(tiles);
-  const bool even = !shared || tiles % n.s.threads == 0;
-  return {first + var(block) * of_block, tiles_in_block(first, end, owned, even, var(block), of_block)};
+/// Those of the part, [first, end).
+struct PartTiles {
+  Expr first, end;
+  bool even;  ///< each part has as many
+};
+PartTiles part_tiles(const GemmNest& n, bool shared, const Expr& tiles) {
+  const auto count = as_constant(tiles);
+  if (!shared) return {integer(0), tiles, count.has_value()};
+  return {first_tile(var(n.part), tiles, n.s.threads), first_tile(var(n.part) + 1, tiles, n.s.threads),
+          count && *count % n.s.threads == 0};
+}
+PartTiles part_rows(const GemmNest& n) {
+  const Expr tiles = n.any_rows() ? (n.row_count() + (n.s.mr - 1)) / n.s.mr : integer(n.row_tiles());
+  return part_tiles(n, n.s.split == 0, tiles);
+}
+Tiles tiles_of(const PartTiles& part, std::int64_t owned, VarId block, std::int64_t of_block) {
+  return {part.first + var(block) * of_block,
+          tiles_in_block(part.first, part.end, owned, part.even, var(block), of_block)};
 }
 Tiles rows_of(const GemmNest& n) {
-  return tiles_of(n, n.s.split == 0, n.row_tiles(), n.part_row_tiles(), n.ic, n.mc());
+  return tiles_of(part_rows(n), n.part_row_tiles(), n.ic, n.mc());
 }
 Tiles columns_of(const GemmNest& n) {
-  return tiles_of(n, n.s.split == 1, n.column_tiles(), n.part_column_tiles(), n.jc, n.nc());
+  return tiles_of(part_tiles(n, n.s.split == 1, integer(n.column_tiles())), n.part_column_tiles(), n.jc,
+                  n.nc());
+}
+/// A loop over the blocks of rows of a part.
+Stmt over_row_blocks(const GemmNest& n, Block body) {
+  const std::int64_t blocks = ceil_div(n.part_row_tiles(), n.mc());
+  if (!n.any_rows() || blocks == 1) return loop(n.ic, blocks, LoopKind::kSerial, std::move(body));
+  const PartTiles part = part_rows(n);
+  return loop_to(n.ic, (part.end - part.first + (n.mc() - 1)) / n.mc(),
+                 ceil_div(n.usual_part_row_tiles(), n.mc()), std::move(body));
 }
 
 Stmt prefetch(const GemmNest& n, const RegisterTile& tile, const Expr& k) {
@@ -47,10 +68,12 @@ Stmt prefetch(const GemmNest& n, const RegisterTile& tile, const Expr& k) {
 
 // rows x vectors accumulators over the current block of k. `columns` <= vectors * lanes: the rest of the last
 // vector is masked off. `any_edge`: the tile may reach over the right edge anywhere, so every vector has a
-// mask.
-Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool any_edge) {
+// mask. `last_rows`: it may reach over the last row.
+Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool any_edge, bool last_rows) {
   RegisterTile tile(n.builder, rows, columns, n.s.lanes, *n.form);
   if (any_edge) tile.mask_everywhere(integer(n.p.n) - var(n.column));
+  const VarId last = last_rows ? n.builder.var("last_row") : VarId{};
+  if (last_rows) tile.end_rows_at(var(last));
   const VarId k = n.builder.var("k");
   const VarId u = n.builder.var("u");
   const Expr k_now = n.s.ku == 1 ? var(k) : var(k) * n.s.ku + var(u);
@@ -59,6 +82,7 @@ Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool an
   };
 
   Block result = block(tile.allocate());
+  if (last_rows) result.push_front(Let{last, n.row_count() - 1 - var(n.row)});
   if (n.k_blocks() == 1) {
     result.push_back(tile.clear());
   } else {
@@ -102,23 +126,30 @@ Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool an
 // So many tiles of rows make it unimportant how fast the last, incomplete one is.
 constexpr std::int64_t kManyRowTiles = 4;
 
+// The tiles of columns, of `rows` rows.
+Block over_columns(GemmNest& n, std::int64_t rows, bool is_rare, bool last_rows) {
+  const std::int64_t full_columns = n.p.n / n.nr(), tail_columns = n.p.n % n.nr();
+  const bool shares =
+      n.masks_are_free && n.form->is_plain() && is_rare && full_columns > 0 && tail_columns > 0;
+  if (n.s.masked != 0 || shares) return micro_kernel(n, rows, n.nr(), true, last_rows);
+  Block inner, edge;
+  if (full_columns > 0) inner = micro_kernel(n, rows, n.nr(), false, last_rows);
+  if (tail_columns > 0) edge = micro_kernel(n, rows, tail_columns, false, last_rows);
+  return by_tile(var(n.column) / n.nr(), full_columns, tail_columns, inner, edge);
+}
+
 // The tile (it, jt): picks the micro-kernel for inner and edge tiles.
 Block tile_body(GemmNest& n) {
   const std::int64_t full_rows = n.p.m / n.s.mr, tail_rows = n.p.m % n.s.mr;
-  const std::int64_t full_columns = n.p.n / n.nr(), tail_columns = n.p.n % n.nr();
-  const auto over_columns = [&](std::int64_t rows) {
-    const bool is_rare = rows == tail_rows && full_rows >= kManyRowTiles;
-    const bool shares =
-        n.masks_are_free && n.form->is_plain() && is_rare && full_columns > 0 && tail_columns > 0;
-    if (n.s.masked != 0 || shares) return micro_kernel(n, rows, n.nr(), true);
-    Block inner, edge;
-    if (full_columns > 0) inner = micro_kernel(n, rows, n.nr(), false);
-    if (tail_columns > 0) edge = micro_kernel(n, rows, tail_columns, false);
-    return by_tile(var(n.column) / n.nr(), full_columns, tail_columns, inner, edge);
-  };
+  const bool tail_is_rare = full_rows >= kManyRowTiles;
   Block inner, edge;
-  if (full_rows > 0) inner = over_columns(n.s.mr);
-  if (tail_rows > 0) edge = over_columns(tail_rows);
+  if (full_rows > 0) inner = over_columns(n, n.s.mr, false, false);
+  if (n.any_rows()) {
+    if (n.s.mr == 1) return inner;
+    edge = over_columns(n, n.s.mr, tail_is_rare, true);
+    return block(If{le(var(n.row) + n.s.mr, n.row_count()), inner, edge});
+  }
+  if (tail_rows > 0) edge = over_columns(n, tail_rows, tail_is_rare, false);
   return by_tile(var(n.row) / n.s.mr, full_rows, tail_rows, inner, edge);
 }
 
@@ -148,6 +179,9 @@ void init(GemmNest& nest, const char* name) {
                           {nest.k0, "k0"},
                           {nest.column, "column"},
                           {nest.row, "row"}});
+  if (!nest.any_rows()) return;
+  nest.rows = nest.builder.var("rows");
+  nest.builder.kernel.rows = Rows{nest.rows, nest.p.m, nest.p.usual_rows};
 }
 
 Kernel kernel_of(GemmNest& n) {
@@ -159,16 +193,16 @@ Kernel kernel_of(GemmNest& n) {
   if (n.s.order == 0) {  // a tile of columns stays in L1 while the rows pass
     inner.push_front(let_row);
     tiles = block(
-        loop_to(n.jt, column_tiles, n.nc(), block(let_column, loop_to(n.it, row_tiles, n.mc(), inner))));
+        loop_to(n.jt, column_tiles, n.nc(), block(let_column, loop_to(n.it, row_tiles, n.usual_mc(), inner))));
   } else {  // a tile of rows stays while the columns pass
     inner.push_front(let_column);
     tiles =
-        block(loop_to(n.it, row_tiles, n.mc(), block(let_row, loop_to(n.jt, column_tiles, n.nc(), inner))));
+        block(loop_to(n.it, row_tiles, n.usual_mc(), block(let_row, loop_to(n.jt, column_tiles, n.nc(), inner))));
   }
   if (n.pack_a) tiles.push_front(n.pack_a(row_tiles));
   Block k_body = block(Let{n.k0, var(n.pc) * n.kc()});
   if (n.pack_b) k_body.push_back(n.pack_b(column_tiles));
-  k_body.push_back(loop(n.ic, ceil_div(n.part_row_tiles(), n.mc()), LoopKind::kSerial, tiles));
+  k_body.push_back(over_row_blocks(n, tiles));
   Block of_columns = n.before_columns ? n.before_columns() : Block();
   of_columns.push_back(loop(n.pc, n.k_blocks(), LoopKind::kSerial, k_body));
   Block body = block(loop(n.jc, ceil_div(n.part_column_tiles(), n.nc()), LoopKind::kSerial, of_columns));

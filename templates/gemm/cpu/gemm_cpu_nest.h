@@ -35,6 +35,8 @@ struct GemmNest {
   ir::BufferId c{};
   /// Loops, outermost first.
   ir::VarId part{}, batch{}, jc{}, pc{}, ic{}, jt{}, it{};
+  /// How many there are, where p.usual_rows says that the call tells.
+  ir::VarId rows{};
   /// The first ones of the current block of k and of the current tile.
   ir::VarId k0{}, column{}, row{};
 
@@ -80,6 +82,20 @@ struct GemmNest {
   std::int64_t nc() const { return std::min(s.nc, part_column_tiles()); }
   std::int64_t kc() const { return std::min(s.kc, p.k); }
 
+  // The same of the call that is meant, which is what analysis sees.
+  std::int64_t usual_part_row_tiles() const {
+    return ceil_div(ceil_div(p.rows(), s.mr), s.split == 0 ? s.threads : 1);
+  }
+  std::int64_t usual_mc() const { return std::min(mc(), usual_part_row_tiles()); }
+
+  bool any_rows() const { return p.usual_rows > 0; }
+  /// Rows of A and C that there are.
+  ir::Expr row_count() const { return any_rows() ? ir::var(rows) : ir::integer(p.m); }
+  /// Of them, from `row` on, those that the tile has.
+  ir::Expr rows_of_tile() const {
+    const bool whole = !any_rows() && p.m % s.mr == 0;
+    return whole || s.mr == 1 ? ir::integer(s.mr) : min(ir::integer(s.mr), row_count() - ir::var(row));
+  }
   /// Number of the matrix of the batch.
   ir::Expr matrix() const { return p.batch == 1 ? ir::integer(0) : ir::var(batch); }
   /// Length of the current block of k; the last one may be short.

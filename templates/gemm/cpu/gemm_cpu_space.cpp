@@ -192,13 +192,14 @@ GemmCpuSchedule gemm_cpu_wanted(const Workload& workload, const Limits& limits) 
   constexpr std::int64_t kFewRows = 48, kTallTileRows = 24, kOneTileRows = 4;
   const ProductView p = product_view(workload);
   const std::int64_t registers = std::max(limits.vector_registers, 16);
-  const bool packs = p.m >= kFewRows || (p.b == Layout::kColumn && !p.constant_b);
-  const bool is_wide = registers >= 32 && (packs || p.m < kTallTileRows);
+  const std::int64_t rows = p.rows();
+  const bool packs = rows >= kFewRows || (p.b == Layout::kColumn && !p.constant_b);
+  const bool is_wide = registers >= 32 && (packs || rows < kTallTileRows);
   S s = {.threads = cpu::default_threads(workload, limits),
-         .split = p.n >= p.m ? 1 : 0,
+         .split = p.n >= rows ? 1 : 0,
          .lanes = cpu::lane_counts(limits).back()};
   s.nv = std::min<std::int64_t>(is_wide ? 4 : 2, ceil_div(p.n, s.lanes));
-  s.mr = std::min<std::int64_t>(p.m, std::min<std::int64_t>(12, (registers - s.nv - 1) / s.nv));
+  s.mr = std::min<std::int64_t>(rows, std::min<std::int64_t>(12, (registers - s.nv - 1) / s.nv));
   while (s.mr > 1 && !cpu::fits_registers(s.mr, s.nv, limits, *cpu::dot_form(workload, limits))) --s.mr;
   if (packs)
     s.kc = 256, s.mc = 8, s.nc = 8, s.pack_b = 1, s.order = 1, s.prefetch = 8;
@@ -208,7 +209,7 @@ GemmCpuSchedule gemm_cpu_wanted(const Workload& workload, const Limits& limits) 
   s.pack_b = S::kPrepacked;
   if (packs)
     s.kc = 1024, s.mc = 16, s.order = 0, s.prefetch = 4;
-  else if (p.m <= kOneTileRows)
+  else if (rows <= kOneTileRows)
     s.kc = p.k, s.pack_a = 0, s.ku = 4, s.prefetch = S::kNoPrefetch;
   return s;
 }

@@ -91,9 +91,9 @@ Schedule wanted(const Workload& workload, const Limits& limits) {
   const std::int64_t steps = ceil_div(p.k, s.lanes);
   const auto cost_of = [&](std::int64_t mr, std::int64_t nr) {
     const std::int64_t step = std::max<std::int64_t>({mr * nr, mr + nr, 8}) + 1;
-    return ceil_div(p.m, mr) * ceil_div(p.n, nr) * (steps * step + mr * nr * kSumOfLanes);
+    return ceil_div(p.rows(), mr) * ceil_div(p.n, nr) * (steps * step + mr * nr * kSumOfLanes);
   };
-  for (const std::int64_t mr : counts_up_to(p.m))
+  for (const std::int64_t mr : counts_up_to(p.rows()))
     for (const std::int64_t nr : counts_up_to(p.n))
       if (fits_registers(mr, nr, limits) && cost_of(mr, nr) < cost_of(s.mr, s.nr)) s.mr = mr, s.nr = nr;
   return s;
@@ -109,6 +109,9 @@ struct Lowering {
   BufferId sums{};    ///< of a tile, by whole vectors of a row, for the epilogue
   bool by_element{};  ///< the epilogue reads elements that are not neighbours
   VarId part{}, batch{}, jc{}, jt{}, it{}, row{}, column{};
+  VarId rows{};  ///< how many there are, where p.usual_rows says that the call tells
+
+  bool any_rows() const { return p.usual_rows > 0; }
 
   std::int64_t tiles() const { return ceil_div(p.n, s.nr); }
   std::int64_t part_tiles() const { return ceil_div(tiles(), s.threads); }
@@ -125,8 +128,8 @@ struct Lowering {
 };
 
 // The epilogue of a tile's sums, a vector of a row at a time: one by one, functions such as GELU's would take
-// longer than the products.
-Block finish(Lowering& l, std::int64_t rows, std::int64_t columns) {
+// longer than the products. `last`: the last row of the tile that there is, where that may not be the last one.
+Block finish(Lowering& l, std::int64_t rows, std::int64_t columns, const std::optional<Expr>& last) {
   const int width = static_cast<int>(l.s.lanes);
   const std::int64_t pitch = l.row_vectors(columns) * l.s.lanes;
   const VarId i = l.builder.var("row_of_tile"), j = l.builder.var("column_of_tile");
@@ -144,13 +147,14 @@ Block finish(Lowering& l, std::int64_t rows, std::int64_t columns) {
     vectors.push_back(loop(j, columns, LoopKind::kSerial,
                            block(Store{l.operands.c, l.c_element(row, var(l.column) + var(j)),
                                        load(l.sums, var(i) * pitch + var(j)), 1, std::nullopt})));
-  return block(loop(i, rows, LoopKind::kSerial, vectors));
+  return block(last ? loop_to(i, *last + 1, rows, vectors) : loop(i, rows, LoopKind::kSerial, vectors));
 }
 
 /// A tile of C in registers, a vector of sums over k for each of its elements.
 class DotTile {
  public:
-  DotTile(Lowering& l, std::int64_t rows, std::int64_t columns)
+  /// `last_rows`: it may reach over the last row. What is behind that one is computed from it, and not stored.
+  DotTile(Lowering& l, std::int64_t rows, std::int64_t columns, bool last_rows)
       : l_(l),
         rows_(rows),
         columns_(columns),
@@ -158,11 +162,14 @@ class DotTile {
         width_(static_cast<int>(lanes_)),
         acc_(l.builder.buffer("acc", DType::kF32, Scope::kRegister, rows * columns * lanes_, width_)),
         i_(l.builder.var("i")),
-        j_(l.builder.var("j")) {}
+        j_(l.builder.var("j")) {
+    if (last_rows) last_var_ = l.builder.var("last_row");
+  }
 
   /// All of k, and the tile to C.
   Block kernel() {
     Block result = block(Alloc{acc_}, over_tile(block(store_acc(zero(DType::kF32, width_)))));
+    if (last_var_) result.push_front(Let{*last_var_, var(l_.rows) - 1 - var(l_.row)});
     append(result, products());
     append(result, write());
     return result;
@@ -174,7 +181,8 @@ class DotTile {
   BufferId a() const { return l_.copies_a() ? l_.a_rows : l_.operands.a; }
   Expr a_at(const Expr& at) const {
     if (l_.copies_a()) return (var(l_.row) + var(i_)) * l_.a_pitch() + at;
-    return l_.batch_offset(l_.p.m * l_.p.k) + (var(l_.row) + var(i_)) * l_.p.k + at;
+    const Expr row = last_var_ ? min(var(i_), var(*last_var_)) : var(i_);
+    return l_.batch_offset(l_.p.m * l_.p.k) + (var(l_.row) + row) * l_.p.k + at;
   }
   Expr b_at(const Expr& at) const {
     return l_.batch_offset(l_.p.k * l_.p.n) + (var(l_.column) + var(j_)) * l_.p.k + at;
@@ -182,6 +190,11 @@ class DotTile {
   Stmt over_tile(Block body) const {
     return loop(i_, rows_, LoopKind::kUnrolled,
                 block(loop(j_, columns_, LoopKind::kUnrolled, std::move(body))));
+  }
+  /// What is stored of each element of the tile.
+  Block stored(Block body) const {
+    if (last_var_) body = block(If{le(var(i_), var(*last_var_)), std::move(body), {}});
+    return block(over_tile(std::move(body)));
   }
   Block products();
   Block step(const Expr& at, const std::optional<Expr>& active);
@@ -192,6 +205,7 @@ class DotTile {
   int width_;
   BufferId acc_;
   VarId i_, j_;
+  std::optional<VarId> last_var_;
 };
 
 Block DotTile::products() {
@@ -245,7 +259,7 @@ Block DotTile::write() {
   const Expr row = var(l_.row) + var(i_), column = var(l_.column) + var(j_);
   const Expr element = l_.c_element(row, column), sum = reduce_add(load(acc_, acc_at(), width_));
   if (l_.epilogue.empty())
-    return block(over_tile(block(Store{l_.operands.c, element, sum, 1, std::nullopt})));
+    return stored(block(Store{l_.operands.c, element, sum, 1, std::nullopt}));
   if (l_.by_element) {
     const BufferId held = l_.builder.buffer("sum", DType::kF32, Scope::kRegister, 1);
     Expr value =
@@ -255,7 +269,9 @@ Block DotTile::write() {
   }
   const std::int64_t pitch = l_.row_vectors(columns_) * lanes_;
   Block result = block(over_tile(block(Store{l_.sums, var(i_) * pitch + var(j_), sum, 1, std::nullopt})));
-  append(result, finish(l_, rows_, columns_));
+  std::optional<Expr> last;
+  if (last_var_) last = var(*last_var_);
+  append(result, finish(l_, rows_, columns_, last));
   return result;
 }
 
@@ -291,26 +307,33 @@ Block tiles_of_block(Lowering& l) {
 
   const std::int64_t full_rows = l.p.m / l.s.mr, tail_rows = l.p.m % l.s.mr;
   const std::int64_t full_columns = l.p.n / l.s.nr, tail_columns = l.p.n % l.s.nr;
-  const auto over_columns = [&](std::int64_t rows) {
+  const auto over_columns = [&](std::int64_t rows, bool last_rows) {
     Block inner, edge;
-    if (full_columns > 0) inner = DotTile(l, rows, l.s.nr).kernel();
-    if (tail_columns > 0) edge = DotTile(l, rows, tail_columns).kernel();
+    if (full_columns > 0) inner = DotTile(l, rows, l.s.nr, last_rows).kernel();
+    if (tail_columns > 0) edge = DotTile(l, rows, tail_columns, last_rows).kernel();
     return cpu::by_tile(tile_index, full_columns, tail_columns, inner, edge);
   };
   Block inner, edge;
-  if (full_rows > 0) inner = over_columns(l.s.mr);
-  if (tail_rows > 0) edge = over_columns(tail_rows);
-  Block tile = cpu::by_tile(var(l.it), full_rows, tail_rows, inner, edge);
+  if (full_rows > 0) inner = over_columns(l.s.mr, false);
+  Block tile = inner;
+  if (l.any_rows() && l.s.mr > 1) {
+    tile = block(If{le(var(l.row) + l.s.mr, var(l.rows)), inner, over_columns(l.s.mr, true)});
+  } else if (!l.any_rows()) {
+    if (tail_rows > 0) edge = over_columns(tail_rows, false);
+    tile = cpu::by_tile(var(l.it), full_rows, tail_rows, inner, edge);
+  }
 
   const Stmt let_column = Let{l.column, tile_index * l.s.nr};
   const Stmt let_row = Let{l.row, var(l.it) * l.s.mr};
-  const std::int64_t row_tiles = ceil_div(l.p.m, l.s.mr);
+  const auto over_rows = [&](Block body) {
+    const std::int64_t row_tiles = ceil_div(l.p.rows(), l.s.mr);
+    if (!l.any_rows()) return loop(l.it, row_tiles, LoopKind::kSerial, std::move(body));
+    return loop_to(l.it, (var(l.rows) + (l.s.mr - 1)) / l.s.mr, row_tiles, std::move(body));
+  };
   tile.push_front(l.s.order == 0 ? let_row : let_column);
   if (l.s.order == 0)
-    return block(
-        loop_to(l.jt, tiles_now, l.nc(), block(let_column, loop(l.it, row_tiles, LoopKind::kSerial, tile))));
-  return block(
-      loop(l.it, row_tiles, LoopKind::kSerial, block(let_row, loop_to(l.jt, tiles_now, l.nc(), tile))));
+    return block(loop_to(l.jt, tiles_now, l.nc(), block(let_column, over_rows(tile))));
+  return block(over_rows(block(let_row, loop_to(l.jt, tiles_now, l.nc(), tile))));
 }
 
 Kernel lower_gemm_dot_cpu(const Workload& workload, const Schedule& schedule, const Limits&) {
@@ -330,6 +353,10 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Schedule& schedule, co
   l.it = builder.var("it");
   l.row = builder.var("row");
   l.column = builder.var("column");
+  if (l.any_rows()) {
+    l.rows = builder.var("rows");
+    builder.kernel.rows = Rows{l.rows, l.p.m, l.p.usual_rows};
+  }
 
   const bool keeps_sums = !l.epilogue.empty() && !l.by_element;
   if (keeps_sums)
@@ -348,7 +375,7 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Schedule& schedule, co
 
 Template gemm_dot_cpu_template() {
   return family<"gemm_dot_cpu", knobs, wanted, lower_gemm_dot_cpu>(
-      {.version = 3, .target = Target::kCpu, .why_not = why_not, .reads = {"math", "alpha"}});
+      {.version = 3, .target = Target::kCpu, .why_not = why_not, .reads = {"math", "alpha", "rows"}});
 }
 
 }  // namespace lehr
