@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/rng.h"
 #include "codegen/emit.h"
 #include "codegen/sequence.h"
@@ -133,8 +134,10 @@ std::vector<Guarded> tensors_for(const Candidate& candidate, const Problem& prob
   return tensors;
 }
 
-void run_and_compare(const Candidate& candidate, Entry prepack, const std::vector<Step>& steps) {
-  const Problem problem = problem_for(candidate.workload, 9);
+/// `workload`: of the rows that are there.
+void run_and_compare(const Candidate& candidate, const Workload& workload, Entry prepack,
+                     const std::vector<Step>& steps) {
+  const Problem problem = problem_for(workload, 9);
   std::vector<Guarded> tensors = tensors_for(candidate, problem);
   std::vector<char> scratch(static_cast<std::size_t>(candidate.source.scratch_bytes) + 128, '\xff');  // NaNs
   void* aligned = scratch.data();
@@ -142,6 +145,8 @@ void run_and_compare(const Candidate& candidate, Entry prepack, const std::vecto
   ASSERT_NE(std::align(64, static_cast<std::size_t>(candidate.source.scratch_bytes), aligned, room), nullptr);
   std::vector<void*> params;
   for (Guarded& tensor : tensors) params.push_back(tensor.data());
+  std::int64_t rows = rows_of(workload);
+  if (candidate.source.most_rows > 0) params.push_back(&rows);
   ASSERT_TRUE(touches_nothing_else([&] {
     for (long part = candidate.source.launch.prepack_parts - 1; part >= 0; --part)
       prepack(params.data(), nullptr, part);
@@ -197,6 +202,20 @@ std::vector<Candidate> candidates_of(const std::vector<std::string>& texts, int 
   return candidates;
 }
 
+/// Where the call tells how many rows there are: with each number up to 70, and some above.
+std::vector<Workload> calls_of(const Candidate& candidate) {
+  const std::int64_t most = candidate.source.most_rows;
+  if (most == 0) return {candidate.workload};
+  Rng rng(stable_hash(to_text(candidate.config)));
+  std::vector<Workload> calls;
+  for (std::int64_t rows = 1; rows <= std::min<std::int64_t>(most, 70); ++rows)
+    calls.push_back(with_rows(candidate.workload, rows));
+  for (int i = 0; i < 8 && most > 70; ++i)
+    calls.push_back(
+        with_rows(candidate.workload, 71 + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(most - 70)))));
+  return calls;
+}
+
 void load_and_compare(void* library, const Candidate& candidate) {
   void* prepack = ::dlsym(library, prepack_entry(candidate.source.entry).c_str());
   ASSERT_EQ(prepack != nullptr, candidate.source.launch.prepack_parts > 0);
@@ -208,7 +227,10 @@ void load_and_compare(void* library, const Candidate& candidate) {
     ASSERT_NE(entry, nullptr) << step.entry;
     steps.push_back({reinterpret_cast<Entry>(entry), step.parts});
   }
-  run_and_compare(candidate, reinterpret_cast<Entry>(prepack), steps);
+  for (const Workload& workload : calls_of(candidate)) {
+    SCOPED_TRACE(rows_of(workload));
+    run_and_compare(candidate, workload, reinterpret_cast<Entry>(prepack), steps);
+  }
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ std::string answer(const std::string& text) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUser) << text;
     std::string sentence = std::string("! ") + error.what();
-    std::vector<std::string> newer = {", alpha", ", zero", ", or f32:row:constant", ", s7"};
+    std::vector<std::string> newer = {", alpha", ", zero", ", or f32:row:constant", ", s7", ", rows"};
     const std::string_view last_before = "avgpool";
     const auto before = std::ranges::find(kEpilogueRows, last_before, &EpilogueRow::name);
     for (const EpilogueRow* row = before + 1; row != std::end(kEpilogueRows); ++row)

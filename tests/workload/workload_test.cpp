@@ -49,6 +49,43 @@ TEST(WorkloadText, IsTheDocumentedOne) {
             "gemm m=1 n=2 k=3 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none");
 }
 
+TEST(WorkloadText, SaysThatThereMayBeAnyNumberOfRows) {
+  const Workload any = parse_workload("gemm m=..64 n=2 k=3");
+  EXPECT_EQ(to_text(any), "gemm m=..64 n=2 k=3 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none");
+  EXPECT_TRUE(any.gemm().any_rows);
+  EXPECT_EQ(rows_of(any), 64);
+  const Workload few = parse_workload("gemm rows=24 n=2 k=3 m=..64");
+  EXPECT_EQ(to_text(few), to_text(any) + " rows=24");
+  EXPECT_EQ(parse_workload(to_text(few)), few);
+  EXPECT_EQ(tensors_of(few)[0].elements, 24 * 3);
+  EXPECT_EQ(tensors_of(few)[2].elements, 24 * 2);
+  EXPECT_EQ(flops_of(few), 2.0 * 24 * 2 * 3);
+  EXPECT_EQ(to_text(fixed_rows(few)), to_text(parse_workload("gemm m=24 n=2 k=3")));
+  EXPECT_EQ(distance(few, fixed_rows(few)), 0);
+  EXPECT_EQ(distance(few, parse_workload("gemm m=48 n=2 k=3")), 1);
+  const Workload range = parse_workload("gemm m=16..64 n=2 k=3");
+  EXPECT_EQ(to_text(range).substr(0, 14), "gemm m=16..64 ");
+  EXPECT_EQ(parse_workload(to_text(range)), range);
+  EXPECT_EQ(fixed_rows(parse_workload("gemm m=64 n=2 k=3")), parse_workload("gemm m=64 n=2 k=3"));
+}
+
+TEST(WorkloadText, RefusesRowsThatMakeNoSense) {
+  const auto message = [](const std::string& text) {
+    return message_of([&] { parse_workload("gemm n=2 k=3 " + text); });
+  };
+  EXPECT_EQ(message("m=64 rows=3"), "rows=3 needs a size that says the most rows, as m=..64");
+  EXPECT_EQ(message("m=..64 rows=64"),
+            "rows=64 is out of range: it is from 1 to 63, and left out for all rows of m=..64");
+  EXPECT_EQ(message("m=65..64"),
+            "m=65..64 is no range: the second number is at least the first, which is at least 1");
+  EXPECT_EQ(message("m=0..64"), "m=0..64: a range begins with one row or more");
+  EXPECT_EQ(message("m=..64 batch=2"), "any number of rows needs batch=1, and A and C stored by rows");
+  EXPECT_EQ(message("m=1..64 c=f32:column"), "any number of rows needs batch=1, and A and C stored by rows");
+  EXPECT_THAT(message("m=..x"), HasSubstr("is not a whole number"));
+  EXPECT_THAT(message("m=.."), HasSubstr("is not a whole number"));
+  EXPECT_THAT(message("m=..0"), HasSubstr("out of range"));
+}
+
 TEST(WorkloadText, RoundTripsConvolutions) {
   EXPECT_EQ(
       to_text(parse_workload("conv2d h=56 w=55 c=64 k=128 r=3 s=1 stride=2 pad=1x0 layout=nhwc")),

@@ -18,6 +18,11 @@ namespace lehr {
 /// sum is scaled once, in the type of the sums, before the epilogue. Only B may be constant.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  Operand a, b, c;
+  DType accum = DType::kF32;
+  Math math = Math::kStrict;
+  float alpha = 1;                    ///< kLeastScale to kMostScale in size; 1 where the sums are integers
+  ZeroPoint zero = ZeroPoint::kNone;  ///< of A
   /// "m=..64": m is the most rows of A and C. How many there are, at least 1, is an argument of each call.
   bool any_rows = false;
   /// Of any_rows: those of the call that is meant, fewer than m, as "rows=24" says; 0: m of them.
@@ -25,11 +30,6 @@ struct Gemm {
   /// "m=16..64": a range of rows from this number up to m, which a set of kernels covers. It has no kernel of
   /// its own. 0: no range.
   std::int64_t least = 0;
-  Operand a, b, c;
-  DType accum = DType::kF32;
-  Math math = Math::kStrict;
-  float alpha = 1;                    ///< kLeastScale to kMostScale in size; 1 where the sums are integers
-  ZeroPoint zero = ZeroPoint::kNone;  ///< of A
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 

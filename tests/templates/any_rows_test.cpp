@@ -1,0 +1,92 @@
+// Kernels that are told how many rows there are: right for every number, with memory that ends behind the last
+// row, and nothing but the rows of the call in their text.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "codegen/emit.h"
+#include "codegen/source_hash.h"
+#include "cpu_problems.h"
+#include "cpu_runs.h"
+#include "ir/analyze.h"
+#include "templates/catalog.h"
+#include "tests/support/sample_config.h"
+#include "tests/support/verify.h"
+
+namespace lehr {
+namespace {
+
+using lehr::testing::cpu_limits;
+using lehr::testing::expect_right;
+using lehr::testing::fused;
+using lehr::testing::sample_config;
+
+TEST(AnyRows, ProductsOfF32AreRightForEveryNumber) {
+  expect_right({"gemm m=..70 n=37 k=29", "gemm m=..64 n=48 k=16 b=f32:row:constant",
+                "gemm m=..9 n=5 k=33 b=f32:column:constant", "gemm m=..300 n=19 k=40"},
+               3, 1);
+  expect_right({"gemm m=..70 n=24 k=17 b=f32:column", "gemm m=..3 n=9 k=100 b=f32:column",
+                "gemm m=..1 n=40 k=8", "gemm m=..200 n=3 k=21 b=f32:column"},
+               3, 2);
+}
+
+TEST(AnyRows, EpiloguesReadTheRowsThatThereAre) {
+  expect_right({"gemm m=..70 n=21 k=19 epilogue=bias+residual+relu",
+                "gemm m=..70 n=22 k=19 b=f32:row:constant epilogue=bias+swiglu",
+                "gemm m=..90 n=16 k=40 b=f32:column epilogue=scale_shift+residual+gelu alpha=0.5"},
+               3, 3);
+}
+
+TEST(AnyRows, NarrowTypesAreRightForEveryNumber) {
+  expect_right({"gemm m=..70 n=37 k=30 a=bf16 b=bf16:row:constant c=f32",
+                "gemm m=..70 n=24 k=31 a=bf16 b=bf16 c=bf16 epilogue=bias+residual+relu",
+                "gemm m=..100 n=21 k=34 a=u8 b=s8:row:constant c=s32 accum=s32",
+                "gemm m=..70 n=19 k=35 a=s8 b=s7:column:constant c=u8 accum=s32 zero=input "
+                "epilogue=bias+dequant+residual(u8)+relu+quant"},
+               3, 4);
+}
+
+// Sizes that nobody chose.
+TEST(AnyRows, OrdinaryProductsAreRight) {
+  const std::uint64_t seed = 20261128;
+  Rng rng(seed);
+  const auto size = [&](std::uint64_t most) { return 1 + rng.below(most); };
+  std::vector<std::string> texts;
+  for (int i = 0; i < 6; ++i)
+    texts.push_back(fmt::format("gemm m=..{} n={} k={} b=f32:{}", size(150), size(90), size(120),
+                                std::vector<const char*>{"row", "column", "row:constant"}[rng.below(3)]));
+  expect_right(texts, 1, seed);
+}
+
+TEST(AnyRows, TheTextKnowsTheMostRowsAlone) {
+  const Limits limits = cpu_limits(32, 2);
+  const Workload most = parse_workload("gemm m=..512 n=300 k=200 b=f32:column");
+  const Workload few = parse_workload("gemm m=..512 n=300 k=200 b=f32:column rows=24");
+  Rng rng(5);
+  for (const FamilySpace& family : kernel_space(most, limits).space.families())
+    for (int i = 0; i < 20; ++i) {
+      const Config config = *sample_config(family, rng);
+      const ir::Kernel of_most = lower(most, config, limits), of_few = lower(few, config, limits);
+      SCOPED_TRACE(to_text(config));
+      EXPECT_EQ(ir::why_malformed(of_most), std::nullopt);
+      EXPECT_EQ(ir::why_malformed(of_few), std::nullopt);
+      EXPECT_EQ(hash_of(emit(of_most)), hash_of(emit(of_few)));
+      EXPECT_LT(ir::analyze(of_few).flops, 0.2 * ir::analyze(of_most).flops) << "analysis sees the call's rows";
+    }
+}
+
+TEST(AnyRows, OtherFamiliesRefuse) {
+  const Limits limits = cpu_limits(32, 2);
+  const auto reason = [&](const char* family, const char* text) {
+    return why_unserved(template_named(family), parse_workload(text), limits).value_or("");
+  };
+  EXPECT_EQ(reason("gemv_cpu", "gemm m=..8 n=4 k=4"), "its kernels are for a fixed number of rows");
+  EXPECT_EQ(reason("gemm_cpu", "gemm m=..8 n=4 k=4 rows=3"), "");
+  EXPECT_EQ(reason("gemm_cpu", "gemm m=1..8 n=4 k=4"), "a range of rows is covered by a set of kernels, not by one");
+}
+
+}  // namespace
+}  // namespace lehr
