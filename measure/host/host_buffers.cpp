@@ -105,22 +105,26 @@ std::string HostBuffers::damage() const {
   return "";
 }
 
-std::variant<Checked, Fault> HostBuffers::verdict(std::int64_t rows) const {
-  const std::string damaged = damage();
-  if (!damaged.empty()) return outside(damaged);
-  const GuardedBytes& output = tensors_[output_];
-  const std::int64_t all = rows_of(problem_.workload);
-  if (rows < all) {
-    const std::size_t written = output.size() / static_cast<std::size_t>(all) * static_cast<std::size_t>(rows);
-    if (!std::all_of(output.data() + written, output.data() + output.size(), &is_poisoned))
-      return outside(fmt::format("wrote output behind the last of {} rows", rows));
-    const Comparison part = compare_output(first_rows(problem_, rows), output.data());
-    if (!part.fault.empty()) return Fault{{FailureKind::kWrongResult, part.fault, {}}, false};
-    return Checked{part.max_error};
-  }
-  const Comparison comparison = compare_output(problem_, output.data());
+std::variant<Checked, Fault> HostBuffers::verdict_on(const Problem& problem) const {
+  const Comparison comparison = compare_output(problem, tensors_[output_].data());
   if (!comparison.fault.empty()) return Fault{{FailureKind::kWrongResult, comparison.fault, {}}, false};
   return Checked{comparison.max_error};
+}
+
+std::variant<Checked, Fault> HostBuffers::verdict() const {
+  const std::string damaged = damage();
+  return damaged.empty() ? verdict_on(problem_) : outside(damaged);
+}
+
+std::variant<Checked, Fault> HostBuffers::verdict_of_rows(std::int64_t rows) const {
+  const std::int64_t all = rows_of(problem_.workload);
+  if (rows == all) return verdict();
+  if (const std::string damaged = damage(); !damaged.empty()) return outside(damaged);
+  const GuardedBytes& output = tensors_[output_];
+  const std::size_t written = output.size() / static_cast<std::size_t>(all) * static_cast<std::size_t>(rows);
+  if (!std::all_of(output.data() + written, output.data() + output.size(), &is_poisoned))
+    return outside(fmt::format("wrote output behind the last of {} rows", rows));
+  return verdict_on(first_rows(problem_, rows));
 }
 
 RunOutput HostBuffers::output() const {

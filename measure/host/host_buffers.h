@@ -50,9 +50,10 @@ class HostBuffers {
   /// "", or which tensor was written outside of it, or which input is not what it was.
   std::string damage() const;
   /// After it: right values, all written, nothing else touched. A candidate that wrote where it must not
-  /// leaves a process that cannot be trusted: Fault::worker_lost. `rows`: that were computed, of a GEMM's;
-  /// fewer than it has leave the rest as it was.
-  std::variant<Checked, Fault> verdict(std::int64_t rows) const;
+  /// leaves a process that cannot be trusted: Fault::worker_lost.
+  std::variant<Checked, Fault> verdict() const;
+  /// The same of a GEMM's first rows; fewer than it has leave the rest as it was.
+  std::variant<Checked, Fault> verdict_of_rows(std::int64_t rows) const;
   RunOutput output() const;
 
  private:
@@ -63,6 +64,7 @@ class HostBuffers {
   std::vector<std::uint64_t> sums_;  ///< of the inputs
 
   void fill(std::size_t tensor);
+  std::variant<Checked, Fault> verdict_on(const Problem& problem) const;
 };
 
 }  // namespace lehr

@@ -155,7 +155,7 @@ std::variant<Checked, Fault> HostRunner::verdict(const Loaded& loaded, std::int6
     return Fault{{FailureKind::kWrongResult, "wrote outside a parameter behind the tensors, " + damage, {}},
                  true};
   }
-  return buffers_->verdict(rows);
+  return loaded.most_rows > 0 ? buffers_->verdict_of_rows(rows) : buffers_->verdict();
 }
 
 std::variant<Checked, Fault> HostRunner::check_call(Loaded& loaded, std::int64_t rows) {

@@ -66,7 +66,8 @@ TEST(AnyRows, TheTextKnowsTheMostRowsAlone) {
   const Workload most = parse_workload("gemm m=..512 n=300 k=200 b=f32:column");
   const Workload few = parse_workload("gemm m=..512 n=300 k=200 b=f32:column rows=24");
   Rng rng(5);
-  for (const FamilySpace& family : kernel_space(most, limits).space.families())
+  const KernelSpace kernels = kernel_space(most, limits);
+  for (const FamilySpace& family : kernels.space.families())
     for (int i = 0; i < 20; ++i) {
       const Config config = *sample_config(family, rng);
       const ir::Kernel of_most = lower(most, config, limits), of_few = lower(few, config, limits);
