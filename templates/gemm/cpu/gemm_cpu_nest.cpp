@@ -206,6 +206,10 @@ Kernel kernel_of(GemmNest& n) {
   Block of_columns = n.before_columns ? n.before_columns() : Block();
   of_columns.push_back(loop(n.pc, n.k_blocks(), LoopKind::kSerial, k_body));
   Block body = block(loop(n.jc, ceil_div(n.part_column_tiles(), n.nc()), LoopKind::kSerial, of_columns));
+  if (n.any_rows() && n.s.split == 0 && n.s.threads > 1) {  // a part without rows packs nothing
+    const PartTiles part = part_rows(n);
+    body = block(If{lt(part.first, part.end), body, {}});
+  }
   body = over_items(n.p.batch, n.s.split == 2, n.batch, n.part, body);
   Block of_part;
   for (const BufferId buffer : n.scratch) of_part.push_back(Alloc{buffer});
