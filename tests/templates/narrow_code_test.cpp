@@ -156,6 +156,32 @@ TEST_P(NarrowCode, MultipliesByTheInstructionAndKeepsItsSums) {
   std::filesystem::remove_all(dir);
 }
 
+// The tile that may reach over the last row multiplies as the whole ones do.
+TEST(AnyRowsCode, TheLastTileKeepsItsSums) {
+  const Isa target = isa_named("x86-64-v3");
+  const Limits limits = limits_of(target, 1);
+  const Workload workload = parse_workload("gemm m=..512 n=512 k=512 b=f32:row:constant");
+  const KernelSpace kernels = kernel_space(workload, limits);
+  const Config config = kernels.space.config_of(kernels.defaults.front());
+  ASSERT_EQ(config.family, "gemm_cpu");
+  char dir_name[] = "/tmp/lehr_any_rows_code_XXXXXX";
+  const std::filesystem::path dir = ::mkdtemp(dir_name);
+  std::ofstream(dir / "all.cpp") << emit(lower(workload, config, limits)).text;
+  const std::string object = (dir / "all.so").string();
+  const std::string command =
+      fmt::format("g++ -O2 {} -ffp-contract=fast -fno-math-errno -nostdlib -shared -fPIC -w -o {} {}",
+                  fmt::join(flags_of(target), " "), object, (dir / "all.cpp").string());
+  ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  const auto loops = loops_with(disassembled(object).at("gemm_cpu"), "vfmadd");
+  ASSERT_EQ(loops.size(), 2u) << "of a whole tile, and of the last one";
+  for (const std::vector<Instruction>& loop : loops) {
+    EXPECT_EQ(std::ranges::count_if(loop, [](const auto& each) { return is_dot(each, "vfmadd"); }),
+              config.at("mr") * config.at("nv") * config.at("ku"));
+    for (const Instruction& each : loop) EXPECT_FALSE(is_vector_in_stack(each)) << each.text;
+  }
+  std::filesystem::remove_all(dir);
+}
+
 constexpr const char* kFull = "x86-64-v4+avx512vnni+avx512bf16";
 INSTANTIATE_TEST_SUITE_P(
     Kinds, NarrowCode,
