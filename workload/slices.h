@@ -14,7 +14,7 @@ namespace lehr {
 /// computed apart from each other: slices of a kernel for few are what a kernel for many computes.
 struct Slices {
   std::string_view field;  ///< "m", "n"
-  std::int64_t count = 0;  ///< its value
+  std::int64_t count = 0;  ///< its value; of any number of rows those of the call
   std::vector<std::int64_t>
       elements;  ///< of one slice, for each of tensors_of(); 0: the whole tensor belongs to all
 };

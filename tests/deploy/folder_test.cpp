@@ -592,6 +592,9 @@ TEST(Slices, AreRowsOfProductsAndImagesOfBatches) {
   EXPECT_EQ(gemm->field, "m");
   EXPECT_EQ(gemm->count, 8);
   EXPECT_THAT(gemm->elements, ElementsAre(5, 0, 3, 0, 3));
+  EXPECT_EQ(slices_of(parse_workload("gemm m=..8 n=3 k=5"))->count, 8);
+  EXPECT_EQ(slices_of(parse_workload("gemm m=..8 n=3 k=5 rows=3"))->count, 3);
+  EXPECT_EQ(slices_of(parse_workload("gemm m=2..8 n=3 k=5"))->count, 8);
   EXPECT_FALSE(slices_of(parse_workload("gemm m=8 n=3 k=5 a=f32:column")));
   EXPECT_FALSE(slices_of(parse_workload("gemm m=8 n=3 k=5 batch=2")));
   const auto conv =
