@@ -43,6 +43,19 @@ bool takes_sizes(const Field& field) {
   return field.sweep == Sweep::kSizes;
 }
 
+/// The sizes of a list, and what stands for any number of rows ("..64", "1..64") as it is.
+std::vector<std::string> sizes_in(const std::string& flag, std::string_view text) {
+  std::vector<std::string> sizes;
+  for (const std::string_view part : split(text, ',')) {
+    if (part.find("..") != std::string_view::npos) {
+      sizes.emplace_back(part);
+      continue;
+    }
+    for (const std::int64_t size : parse_sizes(flag, part)) sizes.push_back(fmt::to_string(size));
+  }
+  return sizes;
+}
+
 /// Each workload with each of the values of a field.
 std::vector<Workload> with_each(const std::vector<Workload>& workloads, const Field& field,
                                 const std::vector<std::string>& values) {
@@ -112,8 +125,7 @@ std::vector<Workload> OperatorFlags::with_sizes(const Workload& base) const {
   double count = 1;
   for (std::size_t i = 0; i < texts_.size(); ++i) {
     if (!takes_sizes(op_.fields[i]) || left_out(i)) continue;
-    for (const std::int64_t size : parse_sizes(flag_of(op_.fields[i]), texts_[i]))
-      lists[i].push_back(fmt::to_string(size));
+    lists[i] = sizes_in(flag_of(op_.fields[i]), texts_[i]);
     count *= static_cast<double>(lists[i].size());
   }
   if (count > kMostProblems && op_.named_by_sizes)
