@@ -1,7 +1,7 @@
 // What it costs a CPU kernel to be told the number of rows: schedules of a product of m rows, each as a kernel
 // of just m and as one of any number up to m, in turn in one contest.
-//   rows_guard [--seconds S] [M N K]...
-// Without sizes: 512^3 and 64 x 1000 x 512.
+//   rows_guard LEHR [--seconds S] [M N K]...
+// LEHR: the program, which the kernels run in. Without sizes: 512^3 and 64 x 1000 x 512.
 #include <fmt/core.h>
 
 #include <cstdint>
@@ -31,12 +31,15 @@ std::vector<Point> schedules(const KernelSpace& kernels) {
   return points;
 }
 
-void compare(const std::string& sizes, const std::string& most, double seconds) {
+void compare(const std::string& program, const std::string& sizes, const std::string& most, double seconds) {
   const Workload fixed = parse_workload("gemm m=" + sizes), any = parse_workload("gemm m=" + most);
   DeviceChoice cpu;
   cpu.automatic = false;
   cpu.target = Target::kCpu;
-  const OpenDevice device = open_device(cpu, fixed, {});
+  OpenOptions options;
+  options.tools.program = program;
+  options.tools.path = {"/usr/local/bin", "/usr/bin", "/bin"};
+  const OpenDevice device = open_device(cpu, fixed, options);
   const KernelSpace kernels = kernel_space(any, device.device.limits);
   device.measurer->prepare(asked_problem(fixed, 1), other_problem(fixed, 1));
   for (const Point& point : schedules(kernels)) {
@@ -59,6 +62,9 @@ void compare(const std::string& sizes, const std::string& most, double seconds) 
 
 int main(int argc, char** argv) {
   std::vector<std::string> given(argv + 1, argv + argc);
+  if (given.empty()) return fmt::print(stderr, "usage: rows_guard LEHR [--seconds S] [M N K]...\n"), 2;
+  const std::string program = given.front();
+  given.erase(given.begin());
   double seconds = 4;
   if (given.size() > 1 && given[0] == "--seconds") {
     seconds = std::atof(given[1].c_str());
@@ -70,7 +76,7 @@ int main(int argc, char** argv) {
     for (std::size_t i = 0; i + 2 < given.size(); i += 3)
       for (const char* b : {"f32", "f32:row:constant"}) {
         const std::string rest = fmt::format("{} n={} k={} b={}", given[i], given[i + 1], given[i + 2], b);
-        compare(rest, ".." + rest, seconds);
+        compare(program, rest, ".." + rest, seconds);
       }
   } catch (const Error& error) {
     fmt::print(stderr, "rows_guard: {}\n", error.what());
