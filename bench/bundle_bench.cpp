@@ -90,7 +90,7 @@ std::array<double, 2> call_ns(const std::string& folder) {
   std::uint64_t bytes = 0;
   check(lehr_scratch_bytes(kernel, 1, &bytes, &error), error);
   if (entry == nullptr || bytes > sizeof scratch) throw std::runtime_error("the kernel is another one");
-  const lehr_call call = {sizeof call, 3, params, scratch, sizeof scratch, 1, nullptr, nullptr};
+  const lehr_call call = {sizeof call, 3, params, scratch, sizeof scratch, 1, nullptr, nullptr, 0};
   std::array<std::vector<double>, 2> times;
   for (int block = 0; block < kBlocks; ++block) {
     auto start = std::chrono::steady_clock::now();

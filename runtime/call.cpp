@@ -1,4 +1,5 @@
 // Runs the parts of an answer on the caller's memory and threads. Nothing is allocated.
+#include <cstddef>
 #include <cstring>
 
 #include "runtime/bundle.h"
@@ -101,13 +102,15 @@ void run_part(const Part& part, const Answer& answer, const lehr_call& call) {
   }
 }
 
-// What is wrong with a call, or LEHR_OK. `needed`: a bit per parameter that is used.
-lehr_status check(const Answer* answer, const lehr_call* call, std::uint64_t needed, bool prepacking,
-                  lehr_error* error) {
+// What is wrong with a call, or LEHR_OK. `needed`: a bit per parameter that is used. A call of an older
+// program is in `room` then.
+lehr_status check(const Answer* answer, const lehr_call*& call, lehr_call& room, std::uint64_t needed,
+                  bool prepacking, lehr_error* error) {
+  constexpr std::size_t kFirst = offsetof(lehr_call, pool) + sizeof call->pool;
   if (answer == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "the kernel is not one of an open bundle");
   if (call == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "the call is a null pointer");
-  if (call->size < sizeof *call)
-    return fail(error, LEHR_BAD_ARGUMENT, "lehr_call::size is %u: set it to sizeof", call->size);
+  if (const lehr_status status = take_in_place(call, kFirst, "lehr_call", room, error); status != LEHR_OK)
+    return status;
   if (answer->parts[0].kernel->manifest->on_cuda())
     return fail(error, LEHR_BAD_ARGUMENT, "the kernel is for %s: lehr_launch puts it on a stream",
                 answer->parts[0].kernel->manifest->target.data());
@@ -115,6 +118,10 @@ lehr_status check(const Answer* answer, const lehr_call* call, std::uint64_t nee
           check_params(*answer, call->params, call->param_count, needed, prepacking, error);
       status != LEHR_OK)
     return status;
+  if (call->rows != 0)
+    return fail(error, LEHR_BAD_ARGUMENT,
+                "lehr_call::rows is %llu, and the kernel's rows are fixed: set it to 0",
+                static_cast<unsigned long long>(call->rows));
   if (call->workers > 1 && call->parallel_for == nullptr)
     return fail(error, LEHR_BAD_ARGUMENT, "%u workers are asked for without a parallel_for", call->workers);
   return LEHR_OK;
@@ -192,7 +199,9 @@ using namespace lehr::runtime;
 
 lehr_status lehr_run(lehr_kernel kernel, const lehr_call* call, lehr_error* error) {
   const Answer* const answer = answer_of(kernel);
-  if (const lehr_status status = check(answer, call, ~std::uint64_t{0}, false, error); status != LEHR_OK)
+  lehr_call room;
+  if (const lehr_status status = check(answer, call, room, ~std::uint64_t{0}, false, error);
+      status != LEHR_OK)
     return status;
   if (const lehr_status status = check_scratch(*answer, *call, error); status != LEHR_OK) return status;
   run_answer(*answer, *call);
@@ -201,13 +210,15 @@ lehr_status lehr_run(lehr_kernel kernel, const lehr_call* call, lehr_error* erro
 
 lehr_status lehr_prepack(lehr_kernel kernel, const lehr_call* call, lehr_error* error) {
   const Answer* const answer = answer_of(kernel);
+  lehr_call room;
   if (answer == nullptr || answer->parts[0].kernel->prepack.entry == nullptr)
-    return answer == nullptr ? check(answer, call, 0, true, error) : succeed(error);
+    return answer == nullptr ? check(answer, call, room, 0, true, error) : succeed(error);
   const LoadedKernel& first = *answer->parts[0].kernel;
   std::uint64_t needed = first.manifest->prepack_reads;
   for (std::uint32_t i = 0; i < first.manifest->params; ++i)
     if (first.params[i].role == LEHR_PREPACKED) needed |= std::uint64_t{1} << i;
-  if (const lehr_status status = check(answer, call, needed, true, error); status != LEHR_OK) return status;
+  if (const lehr_status status = check(answer, call, room, needed, true, error); status != LEHR_OK)
+    return status;
   prepack_answer(*answer, *call);
   return succeed(error);
 }

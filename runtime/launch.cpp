@@ -1,4 +1,6 @@
 // Puts the parts of an answer on a stream of the caller's. Nothing is allocated, locked or waited for.
+#include <cstddef>
+
 #include "runtime/bundle.h"
 #include "runtime/cuda.h"
 #include "runtime/message.h"
@@ -122,12 +124,16 @@ lehr_status check_maps(const Answer& answer, const lehr_launch_call& call, lehr_
   return LEHR_OK;
 }
 
-// What is wrong with a call, or LEHR_OK. `needed`: the roles whose params are looked at.
-lehr_status check(const Answer* answer, const lehr_launch_call* call, bool workspaces, lehr_error* error) {
+// What is wrong with a call, or LEHR_OK. `workspaces`: they are looked at, too. A call of an older program is
+// in `room` then.
+lehr_status check(const Answer* answer, const lehr_launch_call*& call, lehr_launch_call& room,
+                  bool workspaces, lehr_error* error) {
+  constexpr std::size_t kFirst = offsetof(lehr_launch_call, tensor_map_bytes) + sizeof call->tensor_map_bytes;
   if (answer == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "the kernel is not one of an open bundle");
   if (call == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "the call is a null pointer");
-  if (call->size < sizeof *call)
-    return fail(error, LEHR_BAD_ARGUMENT, "lehr_launch_call::size is %u: set it to sizeof", call->size);
+  if (const lehr_status status = take_in_place(call, kFirst, "lehr_launch_call", room, error);
+      status != LEHR_OK)
+    return status;
   if (!answer->parts[0].kernel->manifest->on_cuda())
     return fail(error, LEHR_BAD_ARGUMENT, "the kernel is for %s: lehr_run runs it",
                 answer->parts[0].kernel->manifest->target.data());
@@ -153,7 +159,8 @@ using lehr::CudaTensorMap;
 
 lehr_status lehr_launch(lehr_kernel kernel, const lehr_launch_call* call, lehr_error* error) {
   const Answer* const answer = answer_of(kernel);
-  if (const lehr_status status = check(answer, call, true, error); status != LEHR_OK) return status;
+  lehr_launch_call room;
+  if (const lehr_status status = check(answer, call, room, true, error); status != LEHR_OK) return status;
   const Cuda& cuda = *answer->parts[0].kernel->cuda;
   const CurrentCuda current(cuda);
   if (current.code != 0) return refused(cuda, current.code, "make its context current", error);
@@ -185,7 +192,8 @@ lehr_status lehr_tensor_map_bytes(lehr_kernel kernel, uint64_t* bytes, lehr_erro
 lehr_status lehr_encode(lehr_kernel kernel, const lehr_launch_call* call, lehr_error* error) {
   const Answer* const answer = answer_of(kernel);
   const bool padded = answer != nullptr && answer->padding != kNoIndex;
-  if (const lehr_status status = check(answer, call, padded, error); status != LEHR_OK) return status;
+  lehr_launch_call room;
+  if (const lehr_status status = check(answer, call, room, padded, error); status != LEHR_OK) return status;
   if (map_bytes(*answer) == 0) return succeed(error);
   if (call->tensor_maps == nullptr)
     return fail(error, LEHR_BAD_ARGUMENT, "lehr_encode needs memory for the tensor maps");

@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /// Grows when a function or a member is added; what is there keeps its meaning.
-#define LEHR_BUNDLE_ABI 3
+#define LEHR_BUNDLE_ABI 4
 
 typedef int32_t lehr_status;
 enum {
@@ -223,6 +223,8 @@ typedef struct lehr_call {
   uint32_t workers;                ///< 0 and 1: the calling thread alone
   lehr_parallel_for parallel_for;  ///< NULL with one worker
   void* pool;                      ///< its first argument
+  /// 0: the kernel's number of rows is fixed.
+  uint64_t rows;
 } lehr_call;
 
 /// Computes all outputs. Outputs and scratch overlap nothing, of which a library that is compiled without

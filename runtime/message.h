@@ -26,4 +26,15 @@ lehr_status take(const Struct* given, std::size_t first, const char* name, Struc
   return LEHR_OK;
 }
 
+/// The same where a kernel is about to run: `given`, which is no null pointer, is read where it lies unless
+/// it is shorter than this version's; then it points to `room`.
+template <typename Struct>
+lehr_status take_in_place(const Struct*& given, std::size_t first, const char* name, Struct& room,
+                          lehr_error* error) {
+  if (given->size >= sizeof room) return LEHR_OK;
+  const lehr_status status = take(given, first, name, room, error);
+  given = &room;
+  return status;
+}
+
 }  // namespace lehr::runtime

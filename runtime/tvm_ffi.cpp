@@ -212,7 +212,8 @@ lehr_status call_with(Arguments& arguments, lehr_status (*run)(lehr_kernel, cons
                           scratch == nullptr ? 0 : bytes_of(*scratch),
                           pool == 0 ? 1 : workers,
                           pool == 0 ? nullptr : &lehr_pool_run,
-                          reinterpret_cast<void*>(pool)};
+                          reinterpret_cast<void*>(pool),
+                          0};
   return run(kernel, &call, error);
 }
 

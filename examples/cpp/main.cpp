@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   std::uint64_t bytes;
   check(lehr_scratch_bytes(kernel, 2, &bytes, &error));
   void* const scratch = std::aligned_alloc(64, (bytes + 64) / 64 * 64);
-  const lehr_call call = {sizeof call, 4, params.data(), scratch, bytes, 2, &lehr_pool_run, pool};
+  const lehr_call call = {sizeof call, 4, params.data(), scratch, bytes, 2, &lehr_pool_run, pool, 0};
   check(lehr_run(kernel, &call, &error));
 
   for (std::size_t i = 0; i < c.size(); ++i)

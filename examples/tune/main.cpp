@@ -27,7 +27,7 @@ int main() try {
   std::uint64_t bytes = 0;
   lehr_scratch_bytes(kernel, 1, &bytes, &error);
   void* const scratch = std::aligned_alloc(64, (bytes + 64) / 64 * 64);
-  const lehr_call call = {sizeof call, 3, tensors.data(), scratch, bytes, 1, nullptr, nullptr};
+  const lehr_call call = {sizeof call, 3, tensors.data(), scratch, bytes, 1, nullptr, nullptr, 0};
   if (lehr_run(kernel, &call, &error) != LEHR_OK) return std::fprintf(stderr, "%s\n", error.text), 1;
   std::printf("C[0] is %g\n", c[0]);
   return c[0] == kSize ? 0 : 1;

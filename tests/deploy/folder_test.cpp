@@ -131,8 +131,8 @@ lehr_kernel_info expect_right(lehr_bundle bundle, const std::string& text, std::
   std::vector<Aligned> scratch(bytes / 64 + 1);
   lehr_pool* pool = nullptr;
   EXPECT_EQ(lehr_pool_create(workers, &pool, &error), LEHR_OK);
-  const lehr_call call = {sizeof call, info.params, params.data(),  scratch.data(),
-                          bytes,       workers,     &lehr_pool_run, pool};
+  const lehr_call call = {
+      sizeof call, info.params, params.data(), scratch.data(), bytes, workers, &lehr_pool_run, pool, 0};
   EXPECT_EQ(lehr_prepack(kernel, &call, &error), LEHR_OK) << error.text;
   EXPECT_EQ(lehr_run(kernel, &call, &error), LEHR_OK) << error.text;
   lehr_pool_destroy(pool);
@@ -285,8 +285,8 @@ void open_and_run(const std::string& path) {
     EXPECT_EQ(lehr_scratch_bytes(kernel, 1, &scratch, nullptr), LEHR_OK);
     if (params.size() != info.params || scratch > 1u << 28) continue;
     memory.back().resize(scratch / 64 + 1);
-    const lehr_call call = {sizeof call, info.params, params.data(), memory.back().data(),
-                            scratch,     1,           nullptr,       nullptr};
+    const lehr_call call = {
+        sizeof call, info.params, params.data(), memory.back().data(), scratch, 1, nullptr, nullptr, 0};
     if (lehr_prepack(kernel, &call, nullptr) == LEHR_OK) lehr_run(kernel, &call, nullptr);
   }
   lehr_close(bundle, nullptr);

@@ -297,7 +297,7 @@ TEST_F(CudaRuntime, WrongArgumentsGetACodeAndASentence) {
             "the CUDA driver does not launch the kernel: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES");
   lehr_error error = {sizeof error, ""};
   EXPECT_EQ(lehr_launch(kernel, nullptr, &error), LEHR_BAD_ARGUMENT);
-  const lehr_call host = {sizeof host, 3, product.params.data(), nullptr, 0, 1, nullptr, nullptr};
+  const lehr_call host = {sizeof host, 3, product.params.data(), nullptr, 0, 1, nullptr, nullptr, 0};
   EXPECT_EQ(lehr_run(kernel, &host, &error), LEHR_BAD_ARGUMENT);
   EXPECT_THAT(std::string(error.text), HasSubstr("the kernel is for cuda: lehr_launch puts it on a stream"));
   EXPECT_EQ(lehr_prepack(kernel, &host, &error), LEHR_OK) << "it prepacks nothing";

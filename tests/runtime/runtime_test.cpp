@@ -81,7 +81,7 @@ struct Call {
     const auto bytes = done<std::uint64_t>(
         [&](auto* result, auto* error) { return lehr_scratch_bytes(kernel, workers, result, error); });
     scratch.resize(static_cast<std::size_t>(bytes / sizeof(Line) + 1));
-    call = {sizeof call, 4, params.data(), scratch.data(), bytes, workers, nullptr, nullptr};
+    call = {sizeof call, 4, params.data(), scratch.data(), bytes, workers, nullptr, nullptr, 0};
   }
 };
 
@@ -485,6 +485,8 @@ TEST(Runtime, WrongArgumentsGetACodeAndASentence) {
   EXPECT_EQ(refused([](Call& call) { call.call.workers = 2; }),
             "2 workers are asked for without a parallel_for");
   EXPECT_EQ(refused([](Call& call) { call.call.size = 8; }), "lehr_call::size is 8: set it to sizeof");
+  EXPECT_EQ(refused([](Call& call) { call.call.rows = 4; }),
+            "lehr_call::rows is 4, and the kernel's rows are fixed: set it to 0");
   EXPECT_EQ(refusal(LEHR_BAD_ARGUMENT, [&](auto* error) { return lehr_run(kernel, nullptr, error); }),
             "the call is a null pointer");
   EXPECT_EQ(lehr_close(bundle, nullptr), LEHR_OK);
@@ -505,7 +507,7 @@ TEST(Runtime, WhatIsWrittenOverlapsNothing) {
   const auto call_with = [&](std::size_t which, std::size_t line, const char* said) {
     void* places[] = {&memory[0], &memory[16], &memory[32], &memory[48], &memory[80]};
     places[which] = &memory[line];
-    const lehr_call call = {sizeof call, 4, places, places[4], 64, 1, nullptr, nullptr};
+    const lehr_call call = {sizeof call, 4, places, places[4], 64, 1, nullptr, nullptr, 0};
     lehr_error error = {sizeof error, ""};
     EXPECT_EQ(lehr_run(kernel, &call, &error), *said == '\0' ? LEHR_OK : LEHR_BAD_ARGUMENT) << said;
     EXPECT_STREQ(error.text, said);
@@ -524,7 +526,7 @@ TEST(Runtime, WhatIsWrittenOverlapsNothing) {
   call_with(4, 32, "the scratch overlaps c");
   call_with(4, 48, "the scratch overlaps w_packed");
   void* same[] = {nullptr, &memory[0], nullptr, &memory[0]};
-  const lehr_call call = {sizeof call, 4, same, nullptr, 0, 1, nullptr, nullptr};
+  const lehr_call call = {sizeof call, 4, same, nullptr, 0, 1, nullptr, nullptr, 0};
   EXPECT_EQ(refusal(LEHR_BAD_ARGUMENT, [&](auto* error) { return lehr_prepack(kernel, &call, error); }),
             "w_packed, which is written, overlaps w");
   lehr_close(bundle, nullptr);
@@ -583,6 +585,29 @@ TEST(Runtime, FillsAShorterStructAsFarAsItGoes) {
   EXPECT_STREQ(small.text, "the bun");
   EXPECT_EQ(small.text[8], 'x');
   lehr_close(bundle, nullptr);
+}
+
+extern "C" int run_program_of_version_2(const char* folder, const char* workload, std::uint32_t short_by,
+                                        const float* a, std::uint64_t a_bytes, float* c, char* text);
+
+TEST(Runtime, AProgramOfInterfaceVersion2RunsAsItDid) {
+  BundleFolder folder;
+  add_scale(folder, 4, 4);
+  folder.seal();
+  for (const int rows : {4, 12}) {
+    const std::string workload = "scale width=4 m=" + std::to_string(rows);
+    std::vector<float> a(static_cast<std::size_t>(4 * rows)), c(a.size() + 8, -7);
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i);
+    char text[508];
+    EXPECT_TRUE(run_program_of_version_2(folder.path().c_str(), workload.c_str(), 0, a.data(),
+                                         a.size() * sizeof(float), c.data(), text))
+        << text;
+    EXPECT_STREQ(text, "");
+    EXPECT_EQ(c, expected(rows));
+    EXPECT_FALSE(run_program_of_version_2(folder.path().c_str(), workload.c_str(), 8, a.data(),
+                                          a.size() * sizeof(float), c.data(), text));
+    EXPECT_STREQ(text, "lehr_call::size is 48: set it to sizeof");
+  }
 }
 
 TEST(Runtime, ManyBundlesOpenAndCloseInAnyOrder) {
@@ -899,8 +924,8 @@ TEST(Runtime, LinkedKernelsOfTheProgramRun) {
   std::vector<void*> params;
   for (std::uint32_t i = 0; i < info_of(kernel).params; ++i) params.push_back(memory[i].data());
   memory[0][0].values[3] = 5;
-  const lehr_call call = {sizeof call, info_of(kernel).params, params.data(), nullptr, 0, 1, nullptr,
-                          nullptr};
+  const lehr_call call = {
+      sizeof call, info_of(kernel).params, params.data(), nullptr, 0, 1, nullptr, nullptr, 0};
   lehr_error error = {sizeof error, ""};
   EXPECT_EQ(lehr_run(kernel, &call, &error), LEHR_OK) << error.text;
   EXPECT_EQ(memory[2][0].values[3], 6);

@@ -20,7 +20,7 @@ int main() {
   std::uint64_t bytes;
   check(lehr_scratch_bytes(kernel, 1, &bytes, &error));
   void* const scratch = std::aligned_alloc(64, (bytes + 64) / 64 * 64);
-  const lehr_call call = {sizeof call, 4, params.data(), scratch, bytes, 1, nullptr, nullptr};
+  const lehr_call call = {sizeof call, 4, params.data(), scratch, bytes, 1, nullptr, nullptr, 0};
   check(lehr_run(kernel, &call, &error));
   std::free(scratch);
   for (const float value : c)
