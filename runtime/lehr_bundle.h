@@ -129,7 +129,9 @@ LEHR_API lehr_status lehr_at(lehr_bundle bundle, uint32_t index, lehr_kernel* ke
 enum {
   LEHR_EXACT = 0,          ///< tuned for this workload and this number of threads
   LEHR_OTHER_THREADS = 1,  ///< tuned for this workload with another number of threads; right, perhaps slower
-  LEHR_SPLIT = 2,          ///< rows (or images) in parts of tuned sizes, one after the other; exact
+  /// Rows (or images) in parts of tuned sizes, one after the other, each computed exactly. The last part may
+  /// compute rows a second time that another one has computed.
+  LEHR_SPLIT = 2,
   LEHR_PADDED = 3,  ///< the next larger size that the bundle declares as a bucket, part of its work wasted
   LEHR_OTHER_DEVICE = 4,  ///< tuned for this workload on another GPU than this one; right, not timed here
 };
@@ -158,18 +160,19 @@ LEHR_API lehr_status lehr_find(lehr_bundle bundle, const char* workload, const l
 
 typedef struct lehr_kernel_info {
   uint32_t size;
-  uint32_t answer;        ///< LEHR_EXACT, ...
-  const char* workload;   ///< canonical text; as all texts here, valid until the bundle is closed
-  const char* name;       ///< of the kernel's function; of the first part's where there are several
-  const char* target;     ///< "cpu", "cuda"
-  const char* arch;       ///< "avx512", "sm_90a", ...
-  uint32_t threads;       ///< that it was tuned with; 0: a GPU's
-  uint32_t params;        ///< how many lehr_call::params or lehr_launch_call::params has
-  double time_us;         ///< expected on the tuned device: measured, or the sum over the parts
-  double wasted;          ///< LEHR_PADDED: the share of its work that goes into padding, else 0
-  double max_error;       ///< largest distance from a result in double precision when it was measured
-  uint32_t parts;         ///< calls of kernels that it is made of
-  uint32_t cold;          ///< 1: tuned and timed with cold caches
+  uint32_t answer;       ///< LEHR_EXACT, ...
+  const char* workload;  ///< canonical text; as all texts here, valid until the bundle is closed
+  const char* name;      ///< of the kernel's function; of the first part's where there are several
+  const char* target;    ///< "cpu", "cuda"
+  const char* arch;      ///< "avx512", "sm_90a", ...
+  uint32_t threads;      ///< that it was tuned with; 0: a GPU's
+  uint32_t params;       ///< how many lehr_call::params or lehr_launch_call::params has
+  /// Expected on the tuned device: measured, or the sum over the parts and what lies between two calls.
+  double time_us;
+  double wasted;     ///< the share of its work that goes into padding or into rows computed twice, else 0
+  double max_error;  ///< largest distance from a result in double precision when it was measured
+  uint32_t parts;    ///< calls of kernels that it is made of
+  uint32_t cold;     ///< 1: tuned and timed with cold caches
   uint32_t other_device;  ///< 1: tuned on a GPU of another architecture or number of multiprocessors
   uint32_t from_ptx;      ///< 1: the driver has compiled it for this GPU, newer than the one it was tuned on
 } lehr_kernel_info;
@@ -227,8 +230,9 @@ typedef struct lehr_call {
   uint64_t rows;
 } lehr_call;
 
-/// Computes all outputs. Outputs and scratch overlap nothing, of which a library that is compiled without
-/// NDEBUG assures itself (LEHR_BAD_ARGUMENT), in all calls that write.
+/// Computes all outputs, whatever lay in them before. Outputs and scratch overlap nothing: no output is an
+/// input, a residual neither, since a part may compute rows again that were written by another. Of that a
+/// library that is compiled without NDEBUG assures itself (LEHR_BAD_ARGUMENT), in all calls that write.
 LEHR_API lehr_status lehr_run(lehr_kernel kernel, const lehr_call* call, lehr_error* error);
 /// Fills the prepacked parameters from the tensors that stay as they are (a filter, a constant B): once
 /// before the first lehr_run, and again when these have changed. Other tensors may be NULL; no scratch is
@@ -256,7 +260,7 @@ typedef struct lehr_launch_call {
 /// Puts a kernel for CUDA on the call's stream and returns at once. Nothing is allocated, waited for or
 /// locked, so that a stream in capture takes it into its graph; what `params` point to is read when the
 /// kernel runs, `params` and `tensor_maps` only before this returns. The bundle's context need not be
-/// current. Outputs overlap nothing.
+/// current. Outputs overlap nothing, inputs neither.
 LEHR_API lehr_status lehr_launch(lehr_kernel kernel, const lehr_launch_call* call, lehr_error* error);
 /// Host memory for the tensor maps of a launch. 0 where it needs none.
 LEHR_API lehr_status lehr_tensor_map_bytes(lehr_kernel kernel, uint64_t* bytes, lehr_error* error);

@@ -214,10 +214,15 @@ TEST(BundleFolder, PutsRowsAndImagesTogether) {
   const Folder folder(kernels, with_buckets);
   const Opened bundle(folder.path);
   EXPECT_EQ(expect_right(bundle.handle, "gemm m=34 n=48 k=33 epilogue=bias+residual+relu", 2).parts, 4u);
-  const lehr_kernel_info padded =
+  // Sixteen rows, and sixteen from the fourteenth on; fewer than sixteen are padded.
+  const lehr_kernel_info split =
       expect_right(bundle.handle, "gemm m=30 n=48 k=33 epilogue=bias+residual+relu", 2);
+  EXPECT_EQ(split.answer, static_cast<std::uint32_t>(LEHR_SPLIT));
+  EXPECT_DOUBLE_EQ(split.wasted, 1.0 / 16);
+  const lehr_kernel_info padded =
+      expect_right(bundle.handle, "gemm m=14 n=48 k=33 epilogue=bias+residual+relu", 2);
   EXPECT_EQ(padded.answer, static_cast<std::uint32_t>(LEHR_PADDED));
-  EXPECT_DOUBLE_EQ(padded.wasted, 1.0 / 16);
+  EXPECT_DOUBLE_EQ(padded.wasted, 1.0 / 8);
   EXPECT_EQ(
       expect_right(bundle.handle, "conv2d n=3 h=14 w=13 c=8 k=12 r=3 s=3 pad=1 epilogue=bias+relu", 2).parts,
       3u);

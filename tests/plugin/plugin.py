@@ -222,8 +222,8 @@ def feeds_of(case, changed):
 def check(case, threads):
     plain, fused = case.session(case.plain, threads), case.session(case.fused, threads)
     changes = [({}, True), ({0: 3}, True), ({0: 2, len(case.shapes["x"]) - 1: case.shapes["x"][-1] + 5}, False)]
-    if case.name in ("gemm", "matmul"):  # rows are put together where a size goes into them
-        changes = [({}, True), ({0: 2 * case.shapes["x"][0]}, True), ({0: 3}, case.name == "gemm" and None)]
+    if case.name in ("gemm", "matmul"):  # rows are put together where they are no fewer than a size
+        changes = [({}, True), ({0: 2 * case.shapes["x"][0]}, True), ({0: 3}, case.name == "matmul" or None)]
     for changed, by_kernel in changes:
         feeds = feeds_of(case, changed)
         (wanted,) = plain.run(None, feeds)

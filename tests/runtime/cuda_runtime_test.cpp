@@ -181,7 +181,10 @@ TEST_F(CudaRuntime, PutsRowsTogetherAndPads) {
   open(folder);
   const lehr_kernel split = find("gemm m=24 n=8 k=4");
   EXPECT_EQ(info_of(split).answer, static_cast<std::uint32_t>(LEHR_SPLIT));
-  EXPECT_EQ(info_of(split).parts, 3u);
+  EXPECT_EQ(info_of(split).parts, 2u) << "16 rows at 0 and 16 at 8";
+  EXPECT_DOUBLE_EQ(info_of(split).wasted, 8.0 / 32);
+  EXPECT_DOUBLE_EQ(info_of(split).time_us, 2 + 2 + 2.5) << "with what a launch takes";
+  EXPECT_EQ(info_of(split).params, 3u);
   Product product(24);
   const lehr_launch_call call = product.call(stream_);
   ASSERT_EQ(lehr_launch(split, &call, nullptr), LEHR_OK);
