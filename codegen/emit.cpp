@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/overloaded.h"
 #include "codegen/expr_text.h"
 #include "ir/intrinsics.h"
@@ -225,6 +226,17 @@ std::vector<std::int64_t> workspace_bytes(const Source& source) {
 std::vector<std::int64_t> prepacked_bytes(const Source& source) {
   return bytes_of(source, Direction::kPrepacked);
 }
+// Told by the text from there to the next function: a prelude that only one of two needs is no difference.
+std::string prepack_layout(const Source& source) {
+  if (source.launch.prepack_parts == 0) return "";
+  const std::size_t begin = source.text.find(prepack_entry(source.entry) + "(");
+  const std::size_t end = source.text.find("\nextern \"C\"", begin);
+  CHECK(begin != std::string::npos, "{} has no function named {}", source.entry, prepack_entry(source.entry));
+  std::string layout = source.text.substr(begin, end == std::string::npos ? end : end - begin);
+  for (const std::int64_t bytes : prepacked_bytes(source)) layout += fmt::format(" {}", bytes);
+  return to_hex(stable_hash(layout));
+}
+
 std::string prepack_entry(std::string_view entry) {
   return fmt::format("{}_prepack", entry);
 }

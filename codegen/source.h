@@ -48,8 +48,8 @@ struct Source {
   std::vector<SourceParam> params;  ///< in argument order
   ir::Launch launch;
   std::int64_t scratch_bytes = 0;
-  /// CPU: behind all of `params` comes one more, a pointer to how many rows there are, an int64 from 1 to this
-  /// number; `entry_prepack` gets none. 0: their number is fixed.
+  /// CPU: behind all of `params` comes one more, a pointer to how many rows there are, an int64 from 1 to
+  /// this number; `entry_prepack` gets none. 0: their number is fixed.
   std::int64_t most_rows = 0;
   std::vector<SourceStep> then = {};  ///< CPU: what follows (sequence.h); a kernel alone has none
 };
@@ -60,5 +60,8 @@ std::vector<std::int64_t> workspace_bytes(const Source& source);
 std::vector<std::int64_t> prepacked_bytes(const Source& source);
 /// The name of the function that fills them.
 std::string prepack_entry(std::string_view entry);
+/// What that function makes, in a hash of its text: sources with the same one share it. "" where there is
+/// none.
+std::string prepack_layout(const Source& source);
 
 }  // namespace lehr

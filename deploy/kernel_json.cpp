@@ -46,20 +46,20 @@ json to_json(const Source& source) {
     if (map) params.back()["tensor_map"] = to_json(*map);
   }
   json document = {{"target", std::string(name_of(target))},
-          {"entry", entry},
-          {"params", params},
-          {"grid", grid},
-          {"block", block},
-          {"cluster", cluster},
-          {"programmatic", programmatic},
-          {"shared_bytes", shared_bytes},
-          {"tasks", parts},
-          {"scratch_bytes", scratch_bytes},
-          {"workspace_bytes", workspace_bytes(source)},
-          {"prepack_tasks", prepack_parts},
-          {"prepacked_bytes", prepacked_bytes(source)},
-          {"text", text},
-          {"text_hash", to_hex(stable_hash(text))}};
+                   {"entry", entry},
+                   {"params", params},
+                   {"grid", grid},
+                   {"block", block},
+                   {"cluster", cluster},
+                   {"programmatic", programmatic},
+                   {"shared_bytes", shared_bytes},
+                   {"tasks", parts},
+                   {"scratch_bytes", scratch_bytes},
+                   {"workspace_bytes", workspace_bytes(source)},
+                   {"prepack_tasks", prepack_parts},
+                   {"prepacked_bytes", prepacked_bytes(source)},
+                   {"text", text},
+                   {"text_hash", to_hex(stable_hash(text))}};
   if (most_rows > 0) document["most_rows"] = most_rows;
   return document;
 }

@@ -32,17 +32,6 @@ json steps_of(const Source& source, const std::string& name) {
   return steps;
 }
 
-// Kernels whose function of that name is the same share what it makes. Told by the text from there to the
-// next function: a prelude that only one of them needs is no difference.
-std::string prepack_layout(const Source& source) {
-  const std::size_t begin = source.text.find(prepack_entry(source.entry) + "(");
-  const std::size_t end = source.text.find("\nextern \"C\"", begin);
-  CHECK(begin != std::string::npos, "{} has no function named {}", source.entry, prepack_entry(source.entry));
-  std::string layout = source.text.substr(begin, end == std::string::npos ? end : end - begin);
-  for (const std::int64_t bytes : prepacked_bytes(source)) layout += fmt::format(" {}", bytes);
-  return to_hex(stable_hash(layout));
-}
-
 // Which parameters a kernel's prepack reads, by their number.
 std::vector<int> prepack_reads(const ir::Kernel& kernel) {
   const ir::Uses uses = ir::uses_of(kernel, kernel.prepack);

@@ -76,6 +76,9 @@ class Measurer {
   /// searches without limit. Where candidates have a device to themselves these libraries are started, and
   /// search, while the next sources are compiled and nothing runs; else in the contest.
   virtual void prepare_baselines(std::map<std::string, LibrarySearch>) {}
+  /// Compiles sources that are to be measured in several problems, and keeps them, whatever prepare() says,
+  /// until the next call; empty: none. What cannot be compiled is no failure before it is measured.
+  virtual void hold(std::span<const Source>) {}
   /// One outcome per source, same order; `done(i, outcome)` is called as soon as each is known. Throws only
   /// when the device or the environment is lost, or what `done` throws: a caller leaves a batch that way, and
   /// the next call works. The first timing after prepare() becomes the reference kernel. Behind

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <future>
 #include <utility>
 
@@ -163,7 +164,8 @@ void LocalMeasurer::prepare_worker() {
 }
 
 void LocalMeasurer::begin_compiling(std::span<const Source> sources) {
-  ahead_.begin({sources.begin(), sources.end()});
+  ahead_sources_.assign(sources.begin(), sources.end());
+  ahead_.begin(not_held(sources));
 }
 
 std::vector<Compiled> LocalMeasurer::finish_compiling() {
@@ -171,7 +173,7 @@ std::vector<Compiled> LocalMeasurer::finish_compiling() {
   CompileAhead::Batch batch = ahead_.take();
   spent_.compiling_s += batch.seconds;
   spent_.kernels += static_cast<int>(batch.results.size());
-  return std::move(batch.results);
+  return with_held(ahead_sources_, std::move(batch.results));
 }
 
 std::vector<Compiled> LocalMeasurer::compile(std::span<const Source> sources) {
@@ -181,8 +183,42 @@ std::vector<Compiled> LocalMeasurer::compile(std::span<const Source> sources) {
   }
   const Stopwatch waiting(spent_.compile_s);
   const Stopwatch compiling(spent_.compiling_s);
-  spent_.kernels += static_cast<int>(sources.size());
-  return compiler_.compile(sources);
+  const std::vector<Source> missing = not_held(sources);
+  spent_.kernels += static_cast<int>(missing.size());
+  return with_held(sources, missing.empty() ? std::vector<Compiled>() : compiler_.compile(missing));
+}
+
+void LocalMeasurer::hold(std::span<const Source> sources) {
+  held_.clear();
+  if (sources.empty()) return;
+  const std::vector<Compiled> compiled = compile(sources);
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    if (const auto* binary = std::get_if<Binary>(&compiled[i])) held_.keep(sources[i], *binary, 0, true);
+}
+
+std::vector<Source> LocalMeasurer::not_held(std::span<const Source> sources) const {
+  std::vector<Source> others;
+  for (const Source& source : sources)
+    if (held_.find(source) == nullptr) others.push_back(source);
+  return others;
+}
+
+std::vector<Compiled> LocalMeasurer::with_held(std::span<const Source> sources,
+                                               std::vector<Compiled> others) {
+  std::vector<Compiled> all;
+  auto next = others.begin();
+  for (const Source& source : sources) {
+    const Binary* const held = held_.find(source);
+    if (held == nullptr) {
+      all.push_back(std::move(*next++));
+      continue;
+    }
+    Binary copy = *held;  // whoever asks for a binary deletes its file
+    copy.path = fmt::format("{}/held{}", directory_.path(), copies_++);
+    std::filesystem::copy_file(held->path, copy.path);
+    all.push_back(std::move(copy));
+  }
+  return all;
 }
 
 /// Files of what was compiled here are the caller's to delete, those that were kept are not.

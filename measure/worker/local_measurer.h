@@ -69,6 +69,7 @@ class LocalMeasurer : public Measurer {
   void prepare(const Problem& problem, const std::optional<Problem>& other = {},
                const std::optional<PlainSource>& plain = {}) override;
   void prepare_baselines(std::map<std::string, LibrarySearch> searches) override;
+  void hold(std::span<const Source> sources) override;
   std::vector<Outcome> measure(std::span<const Source> sources,
                                const std::function<void(std::size_t, const Outcome&)>& done,
                                TimeLeft left = {}) override;
@@ -84,6 +85,9 @@ class LocalMeasurer : public Measurer {
   std::vector<Compiled> finish_compiling();
   std::vector<Compiled> compile(std::span<const Source> sources);
   std::vector<Compiled> compile_unless_kept(std::span<const Source> sources);
+  std::vector<Source> not_held(std::span<const Source> sources) const;
+  /// What became of `sources`: copies of those that are held, of the rest what became of not_held().
+  std::vector<Compiled> with_held(std::span<const Source> sources, std::vector<Compiled> others);
   void drop_reference();
   Outcome run(const Source& source, const Binary& binary, Deadline wanted, Deadline end);
   Outcome failed(const Binary& binary, Failure failure);
@@ -122,7 +126,8 @@ class LocalMeasurer : public Measurer {
 
   LocalOptions options_;
   Compiler& compiler_;
-  CompileAhead ahead_;  ///< not used without LocalOptions::overlap
+  CompileAhead ahead_;                 ///< not used without LocalOptions::overlap
+  std::vector<Source> ahead_sources_;  ///< it compiles those that are not held
   TempDir directory_;
   Worker worker_;
   PrepareRequest prepared_;               ///< its path is empty before prepare()
@@ -133,6 +138,8 @@ class LocalMeasurer : public Measurer {
   Workload workload_;                     ///< of the same problem
   int problems_ = 0;
   KeptBinaries kept_;
+  KeptBinaries held_ = KeptBinaries(0);            ///< by hold(), all of them pinned
+  int copies_ = 0;                                 ///< of held ones
   std::map<std::string, LibrarySearch> searches_;  ///< of baselines, by name
   bool start_early_ = false;                       ///< they are to be started beside the next compilation
   std::map<std::string, Baselined> started_;       ///< those that were, until a contest

@@ -19,7 +19,8 @@ struct ProductView {
   Layout c = Layout::kRow;
   bool constant_b = false;  ///< the workload's B, which is the lowering's, stays the same from call to call
   DType a_type = DType::kF32, b_type = DType::kF32, c_type = DType::kF32;
-  /// Of Gemm::any_rows: the rows of the call that is meant, of m at most; never with `swapped`. 0: there are m.
+  /// Of Gemm::any_rows: the rows of the call that is meant, of m at most; never with `swapped`. 0: there are
+  /// m.
   std::int64_t usual_rows = 0;
   /// Of the call that is meant.
   std::int64_t rows() const { return usual_rows > 0 ? usual_rows : m; }

@@ -179,8 +179,8 @@ Block RegisterTile::step(KernelBuilder& builder, BufferId b, const At& at, bool 
   const auto of_vector = [&](const Expr& column, const std::optional<Expr>& active) {
     return block(Store{b_reg_, column, vector_at(b, at(column), active), width, std::nullopt}, hold(column),
                  over_rows(block(Store{acc_, acc_at(column),
-                                       fma(load(factors, var(i_) * lanes_, width), load(b_reg_, column, width),
-                                           load(acc_, acc_at(column), width)),
+                                       fma(load(factors, var(i_) * lanes_, width),
+                                           load(b_reg_, column, width), load(acc_, acc_at(column), width)),
                                        width, std::nullopt})));
   };
   Block result = beside;

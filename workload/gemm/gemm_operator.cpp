@@ -36,8 +36,9 @@ double rows_distance(const Workload& a, const Workload& b) {
 
 constexpr Field rows_field() {
   return {.key = "m",
-          .help = "rows of C: 64 | 64,128 | 1024:4096:1024 (start:end:step); ..64: any number of rows up to 64, "
-                  "by one kernel; 1..64: the same by a set of kernels",
+          .help =
+              "rows of C: 64 | 64,128 | 1024:4096:1024 (start:end:step); ..64: any number of rows up to 64, "
+              "by one kernel; 1..64: the same by a set of kernels",
           .append = &append_rows,
           .read = &read_rows,
           .distance = &rows_distance};

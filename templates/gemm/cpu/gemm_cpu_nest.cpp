@@ -192,12 +192,12 @@ Kernel kernel_of(GemmNest& n) {
   Block inner = tile_body(n);
   if (n.s.order == 0) {  // a tile of columns stays in L1 while the rows pass
     inner.push_front(let_row);
-    tiles = block(
-        loop_to(n.jt, column_tiles, n.nc(), block(let_column, loop_to(n.it, row_tiles, n.usual_mc(), inner))));
+    tiles = block(loop_to(n.jt, column_tiles, n.nc(),
+                          block(let_column, loop_to(n.it, row_tiles, n.usual_mc(), inner))));
   } else {  // a tile of rows stays while the columns pass
     inner.push_front(let_column);
-    tiles =
-        block(loop_to(n.it, row_tiles, n.usual_mc(), block(let_row, loop_to(n.jt, column_tiles, n.nc(), inner))));
+    tiles = block(
+        loop_to(n.it, row_tiles, n.usual_mc(), block(let_row, loop_to(n.jt, column_tiles, n.nc(), inner))));
   }
   if (n.pack_a) tiles.push_front(n.pack_a(row_tiles));
   Block k_body = block(Let{n.k0, var(n.pc) * n.kc()});

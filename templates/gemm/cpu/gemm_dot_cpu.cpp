@@ -128,7 +128,8 @@ struct Lowering {
 };
 
 // The epilogue of a tile's sums, a vector of a row at a time: one by one, functions such as GELU's would take
-// longer than the products. `last`: the last row of the tile that there is, where that may not be the last one.
+// longer than the products. `last`: the last row of the tile that there is, where that may not be the last
+// one.
 Block finish(Lowering& l, std::int64_t rows, std::int64_t columns, const std::optional<Expr>& last) {
   const int width = static_cast<int>(l.s.lanes);
   const std::int64_t pitch = l.row_vectors(columns) * l.s.lanes;
@@ -153,7 +154,8 @@ Block finish(Lowering& l, std::int64_t rows, std::int64_t columns, const std::op
 /// A tile of C in registers, a vector of sums over k for each of its elements.
 class DotTile {
  public:
-  /// `last_rows`: it may reach over the last row. What is behind that one is computed from it, and not stored.
+  /// `last_rows`: it may reach over the last row. What is behind that one is computed from it, and not
+  /// stored.
   DotTile(Lowering& l, std::int64_t rows, std::int64_t columns, bool last_rows)
       : l_(l),
         rows_(rows),
@@ -258,8 +260,7 @@ Block DotTile::step(const Expr& at, const std::optional<Expr>& active) {
 Block DotTile::write() {
   const Expr row = var(l_.row) + var(i_), column = var(l_.column) + var(j_);
   const Expr element = l_.c_element(row, column), sum = reduce_add(load(acc_, acc_at(), width_));
-  if (l_.epilogue.empty())
-    return stored(block(Store{l_.operands.c, element, sum, 1, std::nullopt}));
+  if (l_.epilogue.empty()) return stored(block(Store{l_.operands.c, element, sum, 1, std::nullopt}));
   if (l_.by_element) {
     const BufferId held = l_.builder.buffer("sum", DType::kF32, Scope::kRegister, 1);
     Expr value =
@@ -331,8 +332,7 @@ Block tiles_of_block(Lowering& l) {
     return loop_to(l.it, (var(l.rows) + (l.s.mr - 1)) / l.s.mr, row_tiles, std::move(body));
   };
   tile.push_front(l.s.order == 0 ? let_row : let_column);
-  if (l.s.order == 0)
-    return block(loop_to(l.jt, tiles_now, l.nc(), block(let_column, over_rows(tile))));
+  if (l.s.order == 0) return block(loop_to(l.jt, tiles_now, l.nc(), block(let_column, over_rows(tile))));
   return block(over_rows(block(let_row, loop_to(l.jt, tiles_now, l.nc(), tile))));
 }
 
