@@ -41,14 +41,6 @@ ChosenRows judged(const RowTimes& times, const std::vector<double>& best_us,
   return chosen;
 }
 
-bool better(const ChosenRows& a, const ChosenRows& b) {
-  // What is left of rounding is no gain, or exchanges would not end.
-  constexpr double kRounding = 1e-12;
-  if (a.unserved != b.unserved) return a.unserved < b.unserved;
-  if (std::abs(a.worst - b.worst) > kRounding) return a.worst < b.worst;
-  return a.mean < b.mean - kRounding;
-}
-
 /// The best that `kernels` become with any of all in the place `place`, which may be the one behind the last.
 ChosenRows best_in_place(const RowTimes& times, const std::vector<double>& best_us,
                          std::vector<std::size_t> kernels, std::size_t place) {
@@ -59,7 +51,7 @@ ChosenRows best_in_place(const RowTimes& times, const std::vector<double>& best_
     if (std::ranges::find(others, kernel) != others.end()) continue;
     kernels[place] = kernel;
     ChosenRows with = judged(times, best_us, kernels);
-    if (!best || better(with, *best)) best = std::move(with);
+    if (!best || loses_less(with, *best)) best = std::move(with);
   }
   return best.value_or(judged(times, best_us, others));
 }
@@ -69,7 +61,7 @@ ChosenRows exchanged(const RowTimes& times, const std::vector<double>& best_us, 
     changed = false;
     for (std::size_t place = 0; place < chosen.kernels.size(); ++place) {
       ChosenRows with = best_in_place(times, best_us, chosen.kernels, place);
-      if (!better(with, chosen)) continue;
+      if (!loses_less(with, chosen)) continue;
       chosen = std::move(with);
       changed = true;
     }
@@ -86,7 +78,7 @@ ChosenRows without_idle(const RowTimes& times, const std::vector<double>& best_u
       std::vector<std::size_t> kernels = chosen.kernels;
       kernels.erase(kernels.begin() + static_cast<std::ptrdiff_t>(place));
       ChosenRows without = judged(times, best_us, std::move(kernels));
-      if (!best || better(without, *best)) best = std::move(without);
+      if (!best || loses_less(without, *best)) best = std::move(without);
     }
     const bool idle =
         best->unserved <= chosen.unserved && best->worst <= chosen.worst && best->mean < most_mean;
@@ -98,22 +90,70 @@ ChosenRows without_idle(const RowTimes& times, const std::vector<double>& best_u
 
 }  // namespace
 
+bool loses_less(const ChosenRows& a, const ChosenRows& b) {
+  // What is left of rounding is no gain, or exchanges would not end.
+  constexpr double kRounding = 1e-12;
+  if (a.unserved != b.unserved) return a.unserved < b.unserved;
+  if (std::abs(a.worst - b.worst) > kRounding) return a.worst < b.worst;
+  return a.mean < b.mean - kRounding;
+}
+
 double RowTimes::best_us(std::size_t size) const {
   double best = kNeverUs;
   for (const std::vector<double>& each : us) best = std::min(best, each[size]);
   return best;
 }
 
-ChosenRows choose_rows(const RowTimes& times, std::size_t most) {
+namespace {
+
+/// Out of `times`, of which `best_us` are the least or below.
+ChosenRows chosen_of(const RowTimes& times, const std::vector<double>& best_us, std::size_t most) {
   CHECK(!times.us.empty() && most > 0, "{} of {} kernels are to be chosen", most, times.us.size());
-  std::vector<double> best_us;
-  for (std::size_t size = 0; size < times.sizes.size(); ++size) best_us.push_back(times.best_us(size));
   ChosenRows chosen = best_in_place(times, best_us, {}, 0);
   while (chosen.kernels.size() < std::min(most, times.us.size()))
     chosen = exchanged(times, best_us, best_in_place(times, best_us, chosen.kernels, chosen.kernels.size()));
   chosen = without_idle(times, best_us, std::move(chosen));
   std::ranges::sort(chosen.kernels);
   return chosen;
+}
+
+std::vector<double> least_of(const RowTimes& times) {
+  std::vector<double> best_us;
+  for (std::size_t size = 0; size < times.sizes.size(); ++size) best_us.push_back(times.best_us(size));
+  return best_us;
+}
+
+}  // namespace
+
+RowTimes times_in(const RowTimes& times, const std::vector<std::string>& layouts, const std::string& layout) {
+  RowTimes within = times;
+  if (layout.empty()) {
+    for (std::size_t kernel = 0; kernel < layouts.size(); ++kernel)
+      if (!layouts[kernel].empty()) std::ranges::fill(within.us[kernel], kNeverUs);
+    return within;
+  }
+  for (std::size_t size = 0; size < times.sizes.size(); ++size) {
+    double least = kNeverUs;
+    for (std::size_t kernel = 0; kernel < layouts.size(); ++kernel)
+      if (layouts[kernel] == layout) least = std::min(least, times.us[kernel][size]);
+    for (std::size_t kernel = 0; kernel < layouts.size(); ++kernel) {
+      double& us = within.us[kernel][size];
+      const bool pays = layouts[kernel].empty() && us * (1 + kSecondLayout) <= least;
+      if (layouts[kernel] != layout && !pays) us = kNeverUs;
+    }
+  }
+  return within;
+}
+
+ChosenRows choose_rows(const RowTimes& times, const std::vector<std::string>& layouts, std::size_t most) {
+  CHECK(layouts.size() == times.us.size(), "{} layouts of {} kernels", layouts.size(), times.us.size());
+  const std::vector<double> best_us = least_of(times);
+  std::optional<ChosenRows> best;
+  for (const std::string& layout : std::set<std::string>(layouts.begin(), layouts.end())) {
+    ChosenRows chosen = chosen_of(times_in(times, layouts, layout), best_us, most);
+    if (!best || loses_less(chosen, *best)) best = std::move(chosen);
+  }
+  return *std::move(best);
 }
 
 std::vector<RowStretch> stretches_of(const RowTimes& times, const std::vector<std::size_t>& chosen) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/rng.h"
@@ -30,11 +31,19 @@ struct ChosenRows {
   std::size_t unserved = 0;          ///< sizes that none of them serves, and another one does
   double worst = 0, mean = 0;        ///< losses, of the sizes that are served
 };
-/// At most `most` kernels with the fewest sizes unserved, of these the least worst loss, then the least mean
-/// loss: one after the other, then each exchanged for any other while that is better. A kernel stays only if
-/// without it the worst loss were greater, or the mean loss by kLeastEarned. `most` >= 1; CHECKs that there
-/// is a kernel.
-ChosenRows choose_rows(const RowTimes& times, std::size_t most);
+/// Whether `a` serves more sizes than `b` or, where it serves as many, has less loss: the worst one, then the
+/// mean.
+bool loses_less(const ChosenRows& a, const ChosenRows& b);
+
+/// At most `most` kernels that lose least: one after the other, then each exchanged for any other while that
+/// is better. A kernel stays only if without it the worst loss were greater, or the mean loss by
+/// kLeastEarned. Each reads an input in a layout of its own, by name; "": as it lies. All that are chosen
+/// read it in one layout, or as it lies; the latter, for which it is kept twice, only at sizes where that is
+/// faster by kSecondLayout or more than any of that layout. `most` >= 1; CHECKs that there is a kernel.
+ChosenRows choose_rows(const RowTimes& times, const std::vector<std::string>& layouts, std::size_t most);
+inline constexpr double kSecondLayout = 0.05;
+/// `times` without those that it leaves out where it chooses kernels of `layout`.
+RowTimes times_in(const RowTimes& times, const std::vector<std::string>& layouts, const std::string& layout);
 /// A tenth of what one trial can tell.
 inline constexpr double kLeastEarned = 0.001;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <tuple>
 
 #include "base/describe_json.h"
@@ -63,6 +64,11 @@ std::tuple<std::size_t, double, double> least_loss(const RowTimes& times, std::s
   return least;
 }
 
+/// Where layouts do not matter.
+ChosenRows choose_any(const RowTimes& times, std::size_t most) {
+  return choose_rows(times, std::vector<std::string>(times.us.size()), most);
+}
+
 TEST(RowChoice, IsAsGoodAsTheBestOfAllOrNearlySo) {
   const std::vector<std::int64_t> sizes = measured_sizes(1, 100);
   int best_of_all = 0;
@@ -72,7 +78,7 @@ TEST(RowChoice, IsAsGoodAsTheBestOfAllOrNearlySo) {
     Rng rng(static_cast<std::uint64_t>(seed));
     const RowTimes times = tiled(rng, 2 + rng.below(9), sizes, seed % 3 == 0 ? 0.3 : 0);
     const std::size_t most = 1 + rng.below(4);
-    const ChosenRows chosen = choose_rows(times, most);
+    const ChosenRows chosen = choose_any(times, most);
     ASSERT_LE(chosen.kernels.size(), most);
     ASSERT_TRUE(std::ranges::is_sorted(chosen.kernels));
     const auto [unserved, worst, mean] = loss_of(times, chosen.kernels);
@@ -94,7 +100,7 @@ TEST(RowChoice, HasNoKernelThatEarnsNothing) {
     SCOPED_TRACE(seed);
     Rng rng(static_cast<std::uint64_t>(seed));
     const RowTimes times = tiled(rng, 8, measured_sizes(1, 64), 0);
-    const ChosenRows chosen = choose_rows(times, 6);
+    const ChosenRows chosen = choose_any(times, 6);
     for (const std::size_t kernel : chosen.kernels) {
       std::vector<std::size_t> others = chosen.kernels;
       std::erase(others, kernel);
@@ -104,23 +110,66 @@ TEST(RowChoice, HasNoKernelThatEarnsNothing) {
     }
   }
   RowTimes twins = {.sizes = {1, 2, 3}, .us = {{1, 2, 3}, {1, 2, 3}, {1, 2, 3.001}}};
-  EXPECT_EQ(choose_rows(twins, 6).kernels.size(), 1u);
+  EXPECT_EQ(choose_any(twins, 6).kernels.size(), 1u);
 }
 
 // Two kernels: each alone loses a third of the speed somewhere. One after the other the first taken is the
 // one in between, which both of them make idle.
 TEST(RowChoice, ExchangesWhatWasTakenFirst) {
   const RowTimes times = {.sizes = {1, 8, 64}, .us = {{13, 13, 13}, {10, 10, 16}, {16, 10, 10}}};
-  EXPECT_THAT(choose_rows(times, 1).kernels, ElementsAre(0));
-  EXPECT_THAT(choose_rows(times, 2).kernels, ElementsAre(1, 2));
+  EXPECT_THAT(choose_any(times, 1).kernels, ElementsAre(0));
+  EXPECT_THAT(choose_any(times, 2).kernels, ElementsAre(1, 2));
 }
 
 TEST(RowChoice, ServesFirstAndIsFastThen) {
   const RowTimes times = {.sizes = {1, 2, 3}, .us = {{1, 1, kNeverUs}, {9, 9, 9}, {kNeverUs, kNeverUs, 1}}};
-  const ChosenRows one = choose_rows(times, 1);
+  const ChosenRows one = choose_any(times, 1);
   EXPECT_THAT(one.kernels, ElementsAre(1));
   EXPECT_EQ(one.unserved, 0u);
-  EXPECT_THAT(choose_rows(times, 2).kernels, ElementsAre(0, 2));
+  EXPECT_THAT(choose_any(times, 2).kernels, ElementsAre(0, 2));
+}
+
+// Kernels of two layouts and two that read what lies there: the best four would be one of each.
+TEST(RowChoice, IsOfOneLayoutAndOfWhatNeedsNoneWhereThatPays) {
+  const RowTimes times = {
+      .sizes = {1, 8, 64},
+      .us = {{20, 10, 20}, {20, 20, 10}, {20, 10.2, 30}, {20, 21, 10.1}, {10, 40, 40}, {19.5, 9.8, 40}}};
+  const std::vector<std::string> layouts = {"a", "b", "b", "b", "", ""};
+  const ChosenRows chosen = choose_rows(times, layouts, 6);
+  EXPECT_THAT(chosen.kernels, ElementsAre(1, 2, 4)) << "9.8 is not enough for keeping it twice";
+  EXPECT_NEAR(chosen.worst, 10.2 / 9.8 - 1, 1e-12) << "of the best of all";
+  EXPECT_EQ(chosen.unserved, 0u);
+  const RowTimes within = times_in(times, layouts, "b");
+  EXPECT_EQ(within.us[0][1], kNeverUs);
+  EXPECT_EQ(within.us[4][0], 10);
+  EXPECT_EQ(within.us[4][1], kNeverUs);
+  EXPECT_EQ(within.us[5][1], kNeverUs);
+}
+
+TEST(RowChoice, LosesNoMoreInOneLayoutThanAnyOtherSetInOne) {
+  for (int seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(static_cast<std::uint64_t>(seed));
+    const RowTimes times = tiled(rng, 7, measured_sizes(1, 100), 0);
+    std::vector<std::string> layouts;
+    for (std::size_t kernel = 0; kernel < times.us.size(); ++kernel)
+      layouts.emplace_back(rng.below(2) == 0 ? "a" : "b");
+    const ChosenRows chosen = choose_rows(times, layouts, 3);
+    for (const std::size_t kernel : chosen.kernels) EXPECT_EQ(layouts[kernel], layouts[chosen.kernels[0]]);
+    const auto [unserved, worst, mean] = loss_of(times, chosen.kernels);
+    EXPECT_EQ(unserved, 0u);
+    EXPECT_NEAR(chosen.worst, worst, 1e-12);
+    double least = 1e9;
+    for (std::size_t set = 1; set < std::size_t{1} << times.us.size(); ++set) {
+      std::vector<std::size_t> kernels;
+      std::set<std::string> used;
+      for (std::size_t kernel = 0; kernel < times.us.size(); ++kernel)
+        if ((set >> kernel & 1) != 0) kernels.push_back(kernel), used.insert(layouts[kernel]);
+      if (kernels.size() <= 3 && used.size() == 1)
+        least = std::min(least, std::get<1>(loss_of(times, kernels)));
+    }
+    EXPECT_LE(worst, 1.25 * least + 0.02);
+  }
 }
 
 // A kernel of tiles of 16 is the best at 16, and the worst at 17.
@@ -147,7 +196,7 @@ TEST(RowStretches, LoseNoMoreAnywhereThanAtTheNextMeasuredSize) {
       for (const std::int64_t rows : times.sizes)
         times.us.back().push_back(us[static_cast<std::size_t>(rows - 1)]);
     }
-    const std::vector<std::size_t> chosen = choose_rows(times, 3).kernels;
+    const std::vector<std::size_t> chosen = choose_any(times, 3).kernels;
     const std::vector<RowStretch> stretches = stretches_of(times, chosen);
     for (const std::int64_t rows : all) {
       const std::size_t kernel = std::ranges::lower_bound(stretches, rows, {}, &RowStretch::to)->kernel;
