@@ -1,5 +1,5 @@
-// What it costs a CPU kernel to be told the number of rows: schedules of a product of m rows, each as a kernel
-// of just m and as one of any number up to m, in turn in one contest.
+// What it costs a CPU kernel to be told the number of rows: schedules of a product of m rows, each as a
+// kernel of just m and as one of any number up to m, in turn in one contest.
 //   rows_guard LEHR [--seconds S] [M N K]...
 // LEHR: the program, which the kernels run in. Without sizes: 512^3 and 64 x 1000 x 512.
 #include <fmt/core.h>

@@ -25,7 +25,8 @@ std::optional<Slices> slices_of(const Workload& workload) {
   const std::vector<TensorSpec> all = tensors_of(workload);
   // What a tensor gains by a second slice is what it has of the first one, or it gains nothing.
   const Workload fixed = fixed_rows(workload);
-  const std::vector<TensorSpec> one = tensors_with(fixed, *field, "1"), two = tensors_with(fixed, *field, "2");
+  const std::vector<TensorSpec> one = tensors_with(fixed, *field, "1"),
+                                two = tensors_with(fixed, *field, "2");
   for (std::size_t i = 0; i < one.size(); ++i) {
     const std::int64_t gained = two[i].elements - one[i].elements;
     CHECK(gained == 0 || gained == one[i].elements, "{} of {} does not grow by slices of {}", one[i].name,

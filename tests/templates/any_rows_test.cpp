@@ -1,5 +1,5 @@
-// Kernels that are told how many rows there are: right for every number, with memory that ends behind the last
-// row, and nothing but the rows of the call in their text.
+// Kernels that are told how many rows there are: right for every number, with memory that ends behind the
+// last row, and nothing but the rows of the call in their text.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -75,7 +75,8 @@ TEST(AnyRows, TheTextKnowsTheMostRowsAlone) {
       EXPECT_EQ(ir::why_malformed(of_most), std::nullopt);
       EXPECT_EQ(ir::why_malformed(of_few), std::nullopt);
       EXPECT_EQ(hash_of(emit(of_most)), hash_of(emit(of_few)));
-      EXPECT_LT(ir::analyze(of_few).flops, 0.2 * ir::analyze(of_most).flops) << "analysis sees the call's rows";
+      EXPECT_LT(ir::analyze(of_few).flops, 0.2 * ir::analyze(of_most).flops)
+          << "analysis sees the call's rows";
     }
 }
 
@@ -86,7 +87,8 @@ TEST(AnyRows, OtherFamiliesRefuse) {
   };
   EXPECT_EQ(reason("gemv_cpu", "gemm m=..8 n=4 k=4"), "its kernels are for a fixed number of rows");
   EXPECT_EQ(reason("gemm_cpu", "gemm m=..8 n=4 k=4 rows=3"), "");
-  EXPECT_EQ(reason("gemm_cpu", "gemm m=1..8 n=4 k=4"), "a range of rows is covered by a set of kernels, not by one");
+  EXPECT_EQ(reason("gemm_cpu", "gemm m=1..8 n=4 k=4"),
+            "a range of rows is covered by a set of kernels, not by one");
 }
 
 }  // namespace

@@ -211,8 +211,8 @@ std::vector<Workload> calls_of(const Candidate& candidate) {
   for (std::int64_t rows = 1; rows <= std::min<std::int64_t>(most, 70); ++rows)
     calls.push_back(with_rows(candidate.workload, rows));
   for (int i = 0; i < 8 && most > 70; ++i)
-    calls.push_back(
-        with_rows(candidate.workload, 71 + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(most - 70)))));
+    calls.push_back(with_rows(candidate.workload, 71 + static_cast<std::int64_t>(rng.below(
+                                                           static_cast<std::uint64_t>(most - 70)))));
   return calls;
 }
 

@@ -51,7 +51,8 @@ TEST(WorkloadText, IsTheDocumentedOne) {
 
 TEST(WorkloadText, SaysThatThereMayBeAnyNumberOfRows) {
   const Workload any = parse_workload("gemm m=..64 n=2 k=3");
-  EXPECT_EQ(to_text(any), "gemm m=..64 n=2 k=3 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none");
+  EXPECT_EQ(to_text(any),
+            "gemm m=..64 n=2 k=3 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none");
   EXPECT_TRUE(any.gemm().any_rows);
   EXPECT_EQ(rows_of(any), 64);
   const Workload few = parse_workload("gemm rows=24 n=2 k=3 m=..64");
