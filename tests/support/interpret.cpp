@@ -48,6 +48,7 @@ class Interpreter {
   explicit Interpreter(const Kernel& kernel) : kernel_(kernel), values_(kernel.vars.size()) {}
 
   Counts run() {
+    if (kernel_.rows) values_[static_cast<std::size_t>(kernel_.rows->var)] = kernel_.rows->usual;
     block(kernel_.body);
     for (std::size_t i = 0; i < counts_.accesses.size(); ++i)
       for (const std::set<std::int64_t>& seen : seen_[i])

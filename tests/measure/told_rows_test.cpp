@@ -1,0 +1,68 @@
+// Kernels that are told the number of rows are checked with fewer than they are timed with.
+#include <gtest/gtest.h>
+
+#include "measuring.h"
+
+namespace lehr::testing {
+namespace {
+
+/// `body` sees `told`, how many rows there are.
+Source told(const std::string& body, std::int64_t most = kSize) {
+  Source result = source("const long told = *(const long*)params[3]; " + body);
+  result.most_rows = most;
+  return result;
+}
+
+TEST_F(Measuring, AKernelIsToldTheNumberOfRows) {
+  LocalMeasurer measurer = make();
+  measurer.prepare(square_problem());
+  const std::vector<Source> right = {told("rows(a, b, c, 0, told);")};
+  const Outcome outcome = measurer.measure(right, {}).front();
+  EXPECT_TRUE(std::holds_alternative<Timing>(outcome)) << std::get<Failure>(outcome).text;
+}
+
+TEST_F(Measuring, AKernelThatComputesMoreRowsThanItIsToldIsFoundOut) {
+  LocalMeasurer measurer = make();
+  measurer.prepare(square_problem());
+  expect_failure_then_recovery(measurer, told("rows(a, b, c, 0, N);"), FailureKind::kWrongResult,
+                               "of 37 rows instead of 48: wrote output behind the last of 37 rows");
+}
+
+TEST_F(Measuring, AKernelWhoseLastRowIsWrongWhereTilesHaveARestIsFoundOut) {
+  LocalMeasurer measurer = make();
+  measurer.prepare(square_problem());
+  expect_failure_then_recovery(
+      measurer, told("rows(a, b, c, 0, told); if (told % 2 != 0) c[told * N - 1] += 1;"),
+      FailureKind::kWrongResult, "of 37 rows instead of 48: ");
+}
+
+TEST_F(Measuring, AKernelOfFewerRowsThanThereAreDoesNotRun) {
+  LocalMeasurer measurer = make();
+  measurer.prepare(square_problem());
+  expect_failure_then_recovery(measurer, told("rows(a, b, c, 0, told);", kSize - 1), FailureKind::kLaunch,
+                               "takes 47 rows at most, not 48");
+}
+
+TEST(FirstRows, AreThoseOfAProblemOfFewer) {
+  const Problem all = gemm_problem(gemm_of(9, 4, 3));
+  const Problem first = first_rows(all, 5);
+  EXPECT_EQ(first.workload, with_rows(all.workload, 5));
+  EXPECT_EQ(first.expected, std::vector<float>(all.expected.begin(), all.expected.begin() + 5 * 4));
+  EXPECT_EQ(fewer_rows(all), 7);
+  EXPECT_EQ(fewer_rows(gemm_problem(gemm_of(1, 4, 3))), 0);
+  EXPECT_EQ(fewer_rows(gemm_problem(gemm_of(2, 4, 3))), 1);
+}
+
+TEST(FirstRows, EndWithOneWhoseResultIsExpected) {
+  Problem some = asked_problem({gemm_of(300, 64, 64), {}}, 1);
+  some.full_flops = 1e5;
+  make(some, 1);
+  ASSERT_FALSE(some.indices.empty());
+  const std::int64_t rows = fewer_rows(some);
+  EXPECT_LT(rows, 300);
+  EXPECT_NE(std::ranges::find(some.indices, (rows - 1) * 64), some.indices.end()) << rows;
+  EXPECT_FALSE(first_rows(some, rows).expected.empty());
+}
+
+}  // namespace
+}  // namespace lehr::testing
