@@ -38,19 +38,18 @@ BundleAnswer answer_of(lehr_kernel kernel) {
   lehr_kernel_info info = {};
   info.size = sizeof info;
   expect(lehr_info(kernel, &info, &error), error);
-  return {
-      .workload = info.workload,
-      .name = info.name,
-      .target = info.target,
-      .arch = info.arch,
-      .kind = info.answer < std::size(kKinds) ? kKinds[info.answer] : "unknown",
-      .threads = info.threads,
-      .parts = info.parts,
-      .time_us = info.time_us,
-      .wasted = info.wasted,
-      .cold = info.cold != 0,
-      .prepack_layout = std::string(runtime::answer_of(kernel)->parts[0].kernel->manifest->prepack_layout),
-      .prepacked_bytes = prepacked_bytes(kernel, info.params)};
+  return {.workload = info.workload,
+          .name = info.name,
+          .target = info.target,
+          .arch = info.arch,
+          .kind = info.answer < std::size(kKinds) ? kKinds[info.answer] : "unknown",
+          .threads = info.threads,
+          .parts = info.parts,
+          .time_us = info.time_us,
+          .wasted = info.wasted,
+          .cold = info.cold != 0,
+          .prepack_layout = std::string(runtime::answer_of(kernel)->prepacks().manifest->prepack_layout),
+          .prepacked_bytes = prepacked_bytes(kernel, info.params)};
 }
 
 }  // namespace

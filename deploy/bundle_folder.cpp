@@ -207,7 +207,7 @@ std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const
     if (!kernel.source_alone) documents.push_back(to_json(kernel, buckets));
   const std::string digits(64, '0');
   json document = {{"format", std::string(runtime::kManifestFormat)},
-                   {"version", runtime::kManifestVersion},
+                   {"version", 1},
                    {"tool_version", std::string(tool_version)},
                    {"files", std::move(hashes)},
                    {"kernels", std::move(documents)}};

@@ -253,8 +253,7 @@ bool Variants::find_kernel(const VariantQuestion& question, bool planned, Varian
 
 bool Variants::prepack(const VariantQuestion& question, std::uint64_t bytes, Variant& variant,
                        lehr_error& error) {
-  const std::string_view layout =
-      runtime::answer_of(variant.kernel)->parts[0].kernel->manifest->prepack_layout;
+  const std::string_view layout = runtime::answer_of(variant.kernel)->prepacks().manifest->prepack_layout;
   for (const NodePrepacked* one = packed_; one != nullptr; one = one->next)
     if (!layout.empty() && one->layout == layout && one->packed->bytes == bytes)
       return variant.prepacked = one->packed, true;

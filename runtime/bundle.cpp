@@ -37,14 +37,18 @@ bool runs_here(const ManifestKernel& kernel, CpuFeatures features) {
 
 lehr_status nothing_runs(const Bundle& bundle, const char* where, lehr_error* error) {
   if (bundle.manifest.kernels.size() == 0) return fail(error, LEHR_BAD_BUNDLE, "%s has no kernels", where);
-  const ManifestKernel& one = bundle.manifest.kernels[0];
-  if (one.on_cuda())
+  const ManifestKernel* one = bundle.manifest.kernels.begin();
+  while (one != bundle.manifest.kernels.end() && runs_here(*one, bundle.features)) ++one;
+  if (one == bundle.manifest.kernels.end())
+    return fail(error, LEHR_BAD_BUNDLE,
+                "%s has kernels that are told their number of rows, and no set of them", where);
+  if (one->on_cuda())
     return fail(error, LEHR_WRONG_DEVICE, "no kernel of %s runs here: they need %s", where,
-                bundle.cuda->why_not_of(one));
-  const std::string_view missing = what_is_missing(one, bundle.features);
+                bundle.cuda->why_not_of(*one));
+  const std::string_view missing = what_is_missing(*one, bundle.features);
   return fail(error, LEHR_WRONG_DEVICE,
               "no kernel of %s runs here: that for '%s' needs %.*s, which is not there", where,
-              one.workload.data(), static_cast<int>(missing.size()), missing.data());
+              one->workload.data(), static_cast<int>(missing.size()), missing.data());
 }
 
 // Pointers into it must stay: the array gets its size before they are taken.
@@ -75,25 +79,44 @@ lehr_status load_kernel(Bundle& bundle, const ManifestKernel& manifest, EntryNam
                                     : fail(error, LEHR_NO_MEMORY, "there is no memory for the kernels");
 }
 
-// The kernels as they are are the first answers.
+// The kernels and the sets as they are are the first answers.
 bool add_exact_answers(Bundle& bundle) {
   lehr_status status = LEHR_OK;
-  for (const LoadedKernel& kernel : bundle.kernels) {
-    Owner<Answer> answer = Owner<Answer>::make();
-    const std::uint32_t tensors = kernel.manifest->tensors();
-    if (!answer || !answer->parts.add({&kernel, 0, 1, kernel.manifest->slices, tensors})) return false;
-    for (std::uint32_t i = 0; i < kernel.manifest->params; ++i)
-      if (!answer->params.add(kernel.params[i])) return false;
-    if (kernel.other_device) answer->kind = LEHR_OTHER_DEVICE;
-    answer->workload = kernel.manifest->workload.data();
-    answer->time_us = kernel.manifest->time_us;
-    answer->scratch_bytes = (kernel.manifest->scratch_bytes + 63) / 64 * 64;
-    if (bundle.add(std::move(answer), status) == Bundle::kNone) return false;
+  for (std::size_t i = 0; i < bundle.listed(); ++i) {
+    const std::size_t fixed = bundle.fixed_kernels;
+    Owner<Answer> answer =
+        i < fixed ? answer_of_kernel(bundle.kernels[i]) : answer_of_set(bundle, bundle.sets[i - fixed], 0);
+    if (!answer || bundle.add(std::move(answer), status) == Bundle::kNone) return false;
   }
   return true;
 }
 
+// Those that are told their number of rows, or the others.
+lehr_status load_cpu_kernels(Bundle& bundle, bool told_rows, EntryNamed entry_named, void* context,
+                             lehr_error* error) {
+  for (const ManifestKernel& kernel : bundle.manifest.kernels) {
+    if (!runs_here(kernel, bundle.features) || (kernel.rows > 0) != told_rows) continue;
+    if (const lehr_status status = load_kernel(bundle, kernel, entry_named, context, error);
+        status != LEHR_OK)
+      return status;
+  }
+  return LEHR_OK;
+}
+
 }  // namespace
+
+Owner<Answer> answer_of_kernel(const LoadedKernel& kernel) {
+  Owner<Answer> answer = Owner<Answer>::make();
+  const std::uint32_t tensors = kernel.manifest->tensors();
+  if (!answer || !answer->parts.add({&kernel, 0, 1, kernel.manifest->slices, tensors})) return {};
+  for (std::uint32_t i = 0; i < kernel.manifest->params; ++i)
+    if (!answer->params.add(kernel.params[i])) return {};
+  if (kernel.other_device) answer->kind = LEHR_OTHER_DEVICE;
+  answer->workload = kernel.manifest->workload.data();
+  answer->time_us = kernel.manifest->time_us;
+  answer->scratch_bytes = (kernel.manifest->scratch_bytes + 63) / 64 * 64;
+  return answer;
+}
 
 std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures features) {
   if (kernel.machine != cpu_machine()) return kernel.machine;
@@ -139,7 +162,7 @@ std::size_t Bundle::place_of(const Asked& asked, const Array<std::uint32_t>& amo
 
 // Half of the places stay free.
 bool Bundle::make_room() {
-  if (2 * (answer_count - kernels.size() + 1) <= places.size()) return true;
+  if (2 * (answer_count - listed() + 1) <= places.size()) return true;
   Array<std::uint32_t> grown;
   if (!grown.resize(places.size() == 0 ? 64 : 2 * places.size())) return false;
   for (const std::uint32_t index : places)
@@ -157,9 +180,9 @@ std::size_t Bundle::known(const Asked& asked) {
 std::size_t Bundle::add(Owner<Answer> answer, lehr_status& status) {
   const Locked lock(adding);
   const std::size_t index = answer_count;
-  const bool put_together = index >= kernels.size();
+  const bool put_together = index >= listed();
   status = LEHR_TOO_MANY_SHAPES;
-  if (index == kernels.size() + LEHR_MOST_SHAPES) return kNone;
+  if (index == listed() + LEHR_MOST_SHAPES) return kNone;
   status = LEHR_NO_MEMORY;
   if (put_together && !make_room()) return kNone;
   const std::size_t place = put_together ? place_of(question_of(*answer), places) : 0;
@@ -254,16 +277,18 @@ lehr_status load_kernels(Bundle& bundle, const char* where, EntryNamed entry_nam
                          lehr_error* error, ImageOf image_of) {
   if (!reserve_steps(bundle))
     return fail(error, LEHR_NO_MEMORY, "there is no memory for the kernels of %s", where);
-  for (const ManifestKernel& kernel : bundle.manifest.kernels) {
-    if (!runs_here(kernel, bundle.features)) continue;
-    if (const lehr_status status = load_kernel(bundle, kernel, entry_named, context, error);
-        status != LEHR_OK)
-      return status;
-  }
+  if (const lehr_status status = load_cpu_kernels(bundle, false, entry_named, context, error);
+      status != LEHR_OK)
+    return status;
   if (const lehr_status status = load_cuda_kernels(bundle, image_of, context, error); status != LEHR_OK)
     return status;
-  if (bundle.kernels.size() == 0) return nothing_runs(bundle, where, error);
-  if (!add_exact_answers(bundle))
+  bundle.fixed_kernels = bundle.kernels.size();
+  if (const lehr_status status = load_cpu_kernels(bundle, true, entry_named, context, error);
+      status != LEHR_OK)
+    return status;
+  const bool has_sets = load_sets(bundle);
+  if (has_sets && bundle.listed() == 0) return nothing_runs(bundle, where, error);
+  if (!has_sets || !add_exact_answers(bundle))
     return fail(error, LEHR_NO_MEMORY, "there is no memory for the kernels of %s", where);
   return LEHR_OK;
 }

@@ -36,6 +36,20 @@ struct LoadedKernel {
   bool from_ptx = false;
 };
 
+/// A kernel that serves the numbers of rows from behind the one before it to this one.
+struct LoadedMember {
+  const LoadedKernel* kernel = nullptr;
+  std::uint64_t to = 0;
+};
+
+/// Kernels for a range of rows, all of which run here. Its calls have the parameters of `prepacks`; a member
+/// that reads its inputs as they lie takes the tensors alone, which are the first ones.
+struct LoadedSet {
+  const ManifestSet* manifest = nullptr;
+  const LoadedMember* members = nullptr;   ///< the last one serves the most rows
+  const LoadedKernel* prepacks = nullptr;  ///< the first member that does, else the first member
+};
+
 /// `repeats` calls of one kernel, for neighbouring slices (rows, images) from `first` on.
 struct Part {
   const LoadedKernel* kernel = nullptr;
@@ -51,7 +65,10 @@ struct Part {
 struct Answer {
   std::uint32_t kind = LEHR_EXACT;
   const char* workload = "";
+  /// Of a set the one for `rows`, or for the most where each call says how many it has.
   Array<Part> parts;
+  const LoadedSet* set = nullptr;
+  std::uint64_t rows = 0;       ///< that its kernel is told; 0: each call's, or the kernel is not told
   Array<ManifestParam> params;  ///< with the bytes of the whole workload
   double time_us = 0;
   double wasted = 0;
@@ -64,6 +81,17 @@ struct Answer {
   std::uint32_t padding = kNoIndex;  ///< CUDA: index of the param that copies of padded slices lie in
 
   static bool is_padded(const Part& part) { return part.used < part.kernel->manifest->slices; }
+  /// Whether each call says how many rows it has.
+  bool is_open() const { return set != nullptr && rows == 0; }
+  /// The kernel whose function fills what is prepacked, for all of them.
+  const LoadedKernel& prepacks() const { return set != nullptr ? *set->prepacks : *parts[0].kernel; }
+  std::uint32_t threads() const {
+    return set != nullptr ? set->manifest->threads : parts[0].kernel->manifest->threads;
+  }
+  /// Of a parameter in a call of so many rows; 0 of them: of the most.
+  std::uint64_t bytes_of(const ManifestParam& param, std::uint64_t call_rows) const {
+    return is_open() && call_rows > 0 && param.slice_bytes > 0 ? call_rows * param.slice_bytes : param.bytes;
+  }
 };
 
 /// What a program asks for.
@@ -89,14 +117,18 @@ struct Bundle {
   Manifest manifest;
   Array<void*> libraries;  ///< of dlopen()
   Array<Step> steps;
-  Array<LoadedKernel> kernels;
+  Array<LoadedKernel> kernels;    ///< those that are told their number of rows behind the others
+  std::size_t fixed_kernels = 0;  ///< others
+  Array<LoadedMember> members;
+  Array<LoadedSet> sets;
   CpuFeatures features = 0;  ///< that kernels may use
   Owner<Cuda> cuda;          ///< where the manifest has kernels for it
   int cuda_device = 0;       ///< lehr_open_options::cuda_device
 
-  /// The first kernels.size() are the kernels as they are; those that were put together follow. nullptr where
-  /// there is none. Never waits.
+  /// The first ones are the kernels of fixed size as they are, then the sets, whose calls say how many rows
+  /// they have; those that were put together follow. nullptr where there is none. Never waits.
   const Answer* answer(std::size_t index) const;
+  std::size_t listed() const { return fixed_kernels + sets.size(); }  ///< before those
   /// The index of what was put together for this question; kNone where nothing was.
   std::size_t known(const Asked& asked);
   /// Owns it from then on. Its index, or that of another thread's answer to the same question; kNone with
@@ -104,8 +136,9 @@ struct Bundle {
   std::size_t add(Owner<Answer> answer, lehr_status& status);
 
  private:
-  static constexpr std::size_t kBlock = 1024,
-                               kBlocks = (LEHR_MOST_SHAPES + Manifest::kMostKernels + kBlock - 1) / kBlock;
+  static constexpr std::size_t kBlock = 1024, kBlocks = (LEHR_MOST_SHAPES + Manifest::kMostKernels +
+                                                         Manifest::kMostSets + kBlock - 1) /
+                                                        kBlock;
 
   std::size_t place_of(const Asked& asked, const Array<std::uint32_t>& among) const;
   bool make_room();
@@ -145,14 +178,31 @@ lehr_status load_cuda_kernels(Bundle& bundle, ImageOf image_of, void* context, l
 /// lack.
 std::string_view what_is_missing(const ManifestKernel& kernel, CpuFeatures features);
 
-/// What is wrong with a call's params, of which those with their bit in `needed` are looked at; or LEHR_OK.
-/// Without NDEBUG also check_overlaps().
-lehr_status check_params(const Answer& answer, void* const* params, std::uint32_t count, std::uint64_t needed,
-                         bool prepacking, lehr_error* error);
-/// LEHR_BAD_ARGUMENT where one that lehr_run or lehr_launch (or, `prepacking`, lehr_prepack) writes overlaps
-/// another one.
-lehr_status check_overlaps(const Answer& answer, void* const* params, std::uint64_t needed, bool prepacking,
-                           lehr_error* error);
+/// Puts the kernels of the manifest's sets together, where all of a set run here. False where there is no
+/// memory.
+bool load_sets(Bundle& bundle);
+/// The member for so many rows, which are in the set's range.
+const LoadedKernel& member_for(const LoadedSet& set, std::uint64_t rows);
+/// What it takes, from the measured times beside it.
+double time_of(const Bundle& bundle, const LoadedSet& set, std::uint64_t rows);
+/// A set's answer for so many rows; 0: for any, of which each call says how many. None where there is no
+/// memory.
+Owner<Answer> answer_of_set(const Bundle& bundle, const LoadedSet& set, std::uint64_t rows);
+/// A kernel's own, as it is.
+Owner<Answer> answer_of_kernel(const LoadedKernel& kernel);
+
+/// A call's params, and what is to be known of it to check them.
+struct CheckedCall {
+  void* const* params = nullptr;
+  std::uint32_t count = 0;
+  std::uint64_t needed = 0;  ///< a bit for each that is looked at
+  bool prepacking = false;   ///< lehr_prepack, not lehr_run or lehr_launch
+  std::uint64_t rows = 0;    ///< that it has, where the answer is open
+};
+/// What is wrong with them, or LEHR_OK. Without NDEBUG also check_overlaps().
+lehr_status check_params(const Answer& answer, const CheckedCall& call, lehr_error* error);
+/// LEHR_BAD_ARGUMENT where one that the call writes overlaps another one.
+lehr_status check_overlaps(const Answer& answer, const CheckedCall& call, lehr_error* error);
 
 /// lehr_run and lehr_prepack of a call that is right.
 void run_answer(const Answer& answer, const lehr_call& call);

@@ -102,6 +102,32 @@ void run_part(const Part& part, const Answer& answer, const lehr_call& call) {
   }
 }
 
+// A kernel of a set, or of any number of rows: it takes the first of the caller's parameters, and is told the
+// rows by one more.
+void run_told(const Answer& answer, const lehr_call& call) {
+  const LoadedKernel& kernel =
+      answer.is_open() ? member_for(*answer.set, call.rows) : *answer.parts[0].kernel;
+  const auto rows = static_cast<std::int64_t>(answer.is_open() ? call.rows : answer.rows);
+  void* params[Manifest::kMostParams + 1];
+  std::memcpy(params, call.params, kernel.manifest->params * sizeof *params);
+  params[kernel.manifest->params] = const_cast<std::int64_t*>(&rows);
+  run_kernel(kernel, params, answer, call);
+}
+
+// What is wrong with the number of rows that a call states; or LEHR_OK.
+lehr_status check_rows(const Answer& answer, std::uint64_t rows, lehr_error* error) {
+  if (!answer.is_open())
+    return rows == 0 ? LEHR_OK
+                     : fail(error, LEHR_BAD_ARGUMENT,
+                            "lehr_call::rows is %llu, and the kernel's rows are fixed: set it to 0",
+                            static_cast<unsigned long long>(rows));
+  const ManifestSet& set = *answer.set->manifest;
+  if (rows >= set.least && rows <= set.most) return LEHR_OK;
+  return fail(error, LEHR_BAD_ARGUMENT, "lehr_call::rows is %llu: the kernel takes %llu to %llu",
+              static_cast<unsigned long long>(rows), static_cast<unsigned long long>(set.least),
+              static_cast<unsigned long long>(set.most));
+}
+
 // What is wrong with a call, or LEHR_OK. `needed`: a bit per parameter that is used. A call of an older
 // program is in `room` then.
 lehr_status check(const Answer* answer, const lehr_call*& call, lehr_call& room, std::uint64_t needed,
@@ -114,14 +140,11 @@ lehr_status check(const Answer* answer, const lehr_call*& call, lehr_call& room,
   if (answer->parts[0].kernel->manifest->on_cuda())
     return fail(error, LEHR_BAD_ARGUMENT, "the kernel is for %s: lehr_launch puts it on a stream",
                 answer->parts[0].kernel->manifest->target.data());
-  if (const lehr_status status =
-          check_params(*answer, call->params, call->param_count, needed, prepacking, error);
+  if (const lehr_status status = prepacking ? LEHR_OK : check_rows(*answer, call->rows, error);
       status != LEHR_OK)
     return status;
-  if (call->rows != 0)
-    return fail(error, LEHR_BAD_ARGUMENT,
-                "lehr_call::rows is %llu, and the kernel's rows are fixed: set it to 0",
-                static_cast<unsigned long long>(call->rows));
+  const CheckedCall checked{call->params, call->param_count, needed, prepacking, prepacking ? 0 : call->rows};
+  if (const lehr_status status = check_params(*answer, checked, error); status != LEHR_OK) return status;
   if (call->workers > 1 && call->parallel_for == nullptr)
     return fail(error, LEHR_BAD_ARGUMENT, "%u workers are asked for without a parallel_for", call->workers);
   return LEHR_OK;
@@ -138,7 +161,7 @@ lehr_status check_scratch(const Answer& answer, const lehr_call& call, lehr_erro
   if (!aligned(call.scratch, 64))
     return fail(error, LEHR_BAD_ARGUMENT, "the scratch is not aligned to 64 bytes");
   for (std::uint32_t i = 0; kChecksOverlaps && i < answer.params.size(); ++i)
-    if (overlap(call.scratch, needed, call.params[i], answer.params[i].bytes))
+    if (overlap(call.scratch, needed, call.params[i], answer.bytes_of(answer.params[i], call.rows)))
       return fail(error, LEHR_BAD_ARGUMENT, "the scratch overlaps %s", answer.params[i].name.data());
   return LEHR_OK;
 }
@@ -150,46 +173,47 @@ bool is_written(const ManifestParam& param, bool prepacking) {
 
 }  // namespace
 
-lehr_status check_overlaps(const Answer& answer, void* const* params, std::uint64_t needed, bool prepacking,
-                           lehr_error* error) {
+lehr_status check_overlaps(const Answer& answer, const CheckedCall& call, lehr_error* error) {
   for (std::uint32_t i = 0; i < answer.params.size(); ++i) {
     const ManifestParam& written = answer.params[i];
-    if ((needed >> i & 1) == 0 || !is_written(written, prepacking)) continue;
+    if ((call.needed >> i & 1) == 0 || !is_written(written, call.prepacking)) continue;
     for (std::uint32_t j = 0; j < answer.params.size(); ++j)
-      if (j != i && (needed >> j & 1) != 0 &&
-          overlap(params[i], written.bytes, params[j], answer.params[j].bytes))
+      if (j != i && (call.needed >> j & 1) != 0 &&
+          overlap(call.params[i], answer.bytes_of(written, call.rows), call.params[j],
+                  answer.bytes_of(answer.params[j], call.rows)))
         return fail(error, LEHR_BAD_ARGUMENT, "%s, which is written, overlaps %s", written.name.data(),
                     answer.params[j].name.data());
   }
   return LEHR_OK;
 }
 
-lehr_status check_params(const Answer& answer, void* const* params, std::uint32_t count, std::uint64_t needed,
-                         bool prepacking, lehr_error* error) {
-  if (params == nullptr || count != answer.params.size())
+lehr_status check_params(const Answer& answer, const CheckedCall& call, lehr_error* error) {
+  if (call.params == nullptr || call.count != answer.params.size())
     return fail(error, LEHR_BAD_ARGUMENT, "the kernel takes %zu parameters, not %u", answer.params.size(),
-                params == nullptr ? 0 : count);
-  for (std::uint32_t i = 0; i < count; ++i) {
+                call.params == nullptr ? 0 : call.count);
+  for (std::uint32_t i = 0; i < call.count; ++i) {
     const ManifestParam& param = answer.params[i];
-    if ((needed >> i & 1) == 0) continue;
-    if (params[i] == nullptr)
+    if ((call.needed >> i & 1) == 0) continue;
+    if (call.params[i] == nullptr)
       return fail(error, LEHR_BAD_ARGUMENT, "parameter %u, %s, is a null pointer", i, param.name.data());
-    if (!aligned(params[i], param.alignment))
+    if (!aligned(call.params[i], param.alignment))
       return fail(error, LEHR_BAD_ARGUMENT, "parameter %u, %s, is not aligned to %u bytes", i,
                   param.name.data(), param.alignment);
   }
-  return kChecksOverlaps ? check_overlaps(answer, params, needed, prepacking, error) : LEHR_OK;
+  return kChecksOverlaps ? check_overlaps(answer, call, error) : LEHR_OK;
 }
 
 void run_answer(const Answer& answer, const lehr_call& call) {
+  if (answer.set != nullptr || answer.rows > 0) return run_told(answer, call);
   for (const Part& part : answer.parts) run_part(part, answer, call);
 }
 
-// All parts share one layout (shapes.cpp), so the first one's function fills it for all.
+// All parts, and all members of a set, share one layout (shapes.cpp, set_manifest.cpp), so one function fills
+// it for all.
 void prepack_answer(const Answer& answer, const lehr_call& call) {
   lehr_call without_scratch = call;
   without_scratch.scratch = nullptr;
-  const Step& prepack = answer.parts[0].kernel->prepack;
+  const Step& prepack = answer.prepacks().prepack;
   if (prepack.entry != nullptr) run_step(prepack, call.params, answer, without_scratch);
 }
 
@@ -211,12 +235,12 @@ lehr_status lehr_run(lehr_kernel kernel, const lehr_call* call, lehr_error* erro
 lehr_status lehr_prepack(lehr_kernel kernel, const lehr_call* call, lehr_error* error) {
   const Answer* const answer = answer_of(kernel);
   lehr_call room;
-  if (answer == nullptr || answer->parts[0].kernel->prepack.entry == nullptr)
+  if (answer == nullptr || answer->prepacks().prepack.entry == nullptr)
     return answer == nullptr ? check(answer, call, room, 0, true, error) : succeed(error);
-  const LoadedKernel& first = *answer->parts[0].kernel;
-  std::uint64_t needed = first.manifest->prepack_reads;
-  for (std::uint32_t i = 0; i < first.manifest->params; ++i)
-    if (first.params[i].role == LEHR_PREPACKED) needed |= std::uint64_t{1} << i;
+  const LoadedKernel& kernel_of_layout = answer->prepacks();
+  std::uint64_t needed = kernel_of_layout.manifest->prepack_reads;
+  for (std::uint32_t i = 0; i < kernel_of_layout.manifest->params; ++i)
+    if (kernel_of_layout.params[i].role == LEHR_PREPACKED) needed |= std::uint64_t{1} << i;
   if (const lehr_status status = check(answer, call, room, needed, true, error); status != LEHR_OK)
     return status;
   prepack_answer(*answer, *call);

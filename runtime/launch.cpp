@@ -140,9 +140,8 @@ lehr_status check(const Answer* answer, const lehr_launch_call*& call, lehr_laun
   std::uint64_t needed = 0;
   for (std::uint32_t i = 0; i < answer->params.size(); ++i)
     if (workspaces || answer->params[i].role != LEHR_WORKSPACE) needed |= std::uint64_t{1} << i;
-  if (const lehr_status status = check_params(*answer, call->params, call->param_count, needed, false, error);
-      status != LEHR_OK)
-    return status;
+  const CheckedCall checked{call->params, call->param_count, needed, false, 0};
+  if (const lehr_status status = check_params(*answer, checked, error); status != LEHR_OK) return status;
   return call->tensor_maps == nullptr ? LEHR_OK : check_maps(*answer, *call, error);
 }
 

@@ -127,7 +127,7 @@ LEHR_API lehr_status lehr_count(lehr_bundle bundle, uint32_t* count, lehr_error*
 LEHR_API lehr_status lehr_at(lehr_bundle bundle, uint32_t index, lehr_kernel* kernel, lehr_error* error);
 
 enum {
-  LEHR_EXACT = 0,          ///< tuned for this workload and this number of threads
+  LEHR_EXACT = 0,          ///< tuned for this workload, or a range that has it, and this number of threads
   LEHR_OTHER_THREADS = 1,  ///< tuned for this workload with another number of threads; right, perhaps slower
   /// Rows (or images) in parts of tuned sizes, one after the other, each computed exactly. The last part may
   /// compute rows a second time that another one has computed.
@@ -152,9 +152,13 @@ typedef struct lehr_find_options {
 /// those for others, the one for `options->threads`, then the fastest. `options` may be NULL. LEHR_NO_KERNEL
 /// where there is none: never a kernel that was tuned for something near. LEHR_NO_MEMORY.
 ///
-/// What is none of the bundle's kernels as it was tuned (LEHR_SPLIT, LEHR_PADDED, LEHR_OTHER_THREADS) is put
-/// together once for each text and number of threads, and kept until the bundle is closed: LEHR_MOST_SHAPES
-/// of them, then LEHR_TOO_MANY_SHAPES.
+/// Kernels that were tuned for a range answer for each number of rows in it as any kernel does, and for the
+/// range as the bundle names it ("gemm m=1..2048 n=1000 k=512") as one whose calls say how many they have
+/// (lehr_call::rows). All of these take the same parameters, with what is prepacked laid out once.
+///
+/// What is none of the bundle's kernels as it was tuned (LEHR_SPLIT, LEHR_PADDED, LEHR_OTHER_THREADS, one
+/// number of a range) is put together once for each text and number of threads, and kept until the bundle is
+/// closed: LEHR_MOST_SHAPES of them, then LEHR_TOO_MANY_SHAPES.
 LEHR_API lehr_status lehr_find(lehr_bundle bundle, const char* workload, const lehr_find_options* options,
                                lehr_kernel* kernel, lehr_error* error);
 
@@ -175,6 +179,9 @@ typedef struct lehr_kernel_info {
   uint32_t cold;     ///< 1: tuned and timed with cold caches
   uint32_t other_device;  ///< 1: tuned on a GPU of another architecture or number of multiprocessors
   uint32_t from_ptx;      ///< 1: the driver has compiled it for this GPU, newer than the one it was tuned on
+  /// Of a kernel whose calls say how many rows they have: how many that may be. 0 of others.
+  uint64_t least_rows;
+  uint64_t most_rows;
 } lehr_kernel_info;
 LEHR_API lehr_status lehr_info(lehr_kernel kernel, lehr_kernel_info* info, lehr_error* error);
 
@@ -204,6 +211,9 @@ typedef struct lehr_param_info {
   uint32_t dimensions;
   uint64_t shape[LEHR_MOST_DIMENSIONS];
   uint64_t strides[LEHR_MOST_DIMENSIONS];  ///< in elements
+  /// Of a kernel whose calls say how many rows they have, in a tensor that has them: bytes of each. `bytes`
+  /// and `shape` are those of the most rows. 0 of others.
+  uint64_t row_bytes;
 } lehr_param_info;
 /// `index` counts from 0, in the order of lehr_call::params and lehr_launch_call::params.
 LEHR_API lehr_status lehr_param(lehr_kernel kernel, uint32_t index, lehr_param_info* info, lehr_error* error);
@@ -226,7 +236,7 @@ typedef struct lehr_call {
   uint32_t workers;                ///< 0 and 1: the calling thread alone
   lehr_parallel_for parallel_for;  ///< NULL with one worker
   void* pool;                      ///< its first argument
-  /// 0: the kernel's number of rows is fixed.
+  /// How many it has, where lehr_kernel_info::most_rows is not 0; else 0. lehr_prepack does not ask for them.
   uint64_t rows;
 } lehr_call;
 

@@ -44,6 +44,8 @@ bool is_identifier(std::string_view text) {
 
 // One worker's: that of any number of workers is less than 2^63.
 constexpr std::uint64_t kMostScratch = std::uint64_t{1} << 31;
+// What value_of() reads, too.
+constexpr std::uint64_t kMostRows = 999999999999;
 
 /// Reads one document into a manifest; the first thing that is wrong ends it.
 class Reader {
@@ -60,7 +62,13 @@ class Reader {
       return is("is no manifest of a bundle's folder");
     if (!json_.whole(json_.member(0, "version"), version) || version == 0) return is("has no version");
     if (version > kManifestVersion) return is("is of a newer version than this library reads");
-    return files() && kernels();
+    if (!files() || !kernels()) return false;
+    wrong = read_sets(json_, manifest_, no_memory);
+    if (wrong != nullptr || no_memory) return false;
+    bool has_rows = manifest_.sets.size() > 0;
+    for (const ManifestKernel& kernel : manifest_.kernels) has_rows = has_rows || kernel.rows > 0;
+    return !has_rows || version >= kManifestVersionOfRows ||
+           is("has kernels for any number of rows, which its version does not have");
   }
 
  private:
@@ -121,7 +129,7 @@ class Reader {
     if (!on_cuda && kernel.machine.empty()) return is("has a kernel for no processor");
     kernel.threads = static_cast<std::uint32_t>(threads);
     if (!file_of(at, kernel) || !features_of(at, kernel) || !params_of(at, kernel) || !roles_fit(kernel) ||
-        !slices_of(at, kernel) || !slices_fit(kernel))
+        !slices_of(at, kernel) || !rows_of(at, kernel) || !slices_fit(kernel))
       return false;
     if (!on_cuda) {
       if (!steps_of(at, kernel) || !prepack_of(at, kernel) || !prepack_fits(kernel)) return false;
@@ -154,7 +162,10 @@ class Reader {
   // What a slice has times their number is what the tensor has, and the workload says that number.
   bool slices_fit(const ManifestKernel& kernel) {
     if (kernel.slice_field.empty()) return true;
-    if (value_of(kernel.workload, kernel.slice_field) != kernel.slices)
+    std::uint64_t least = 1, most = 0;
+    if (kernel.rows == 0) most = value_of(kernel.workload, kernel.slice_field);
+    if (kernel.rows > 0) range_of(kernel.workload, kernel.slice_field, least, most);
+    if (most != kernel.slices || least != 1)
       return is("has a kernel with another number of slices than its workload");
     for (std::uint32_t i = 0; i < kernel.params; ++i) {
       const ManifestParam& param = params(kernel)[i];
@@ -303,6 +314,17 @@ class Reader {
     return true;
   }
 
+  // Of a kernel that is told its number of rows: the most, which its slices are, too.
+  bool rows_of(std::uint32_t at, ManifestKernel& kernel) {
+    const std::uint32_t rows = json_.member(at, "rows");
+    if (rows == Json::kNone) return true;
+    if (!json_.whole(rows, kernel.rows) || kernel.rows == 0 || kernel.rows > kMostRows)
+      return is("has a kernel for an impossible number of rows");
+    if (kernel.threads == 0) return is("has a kernel for a GPU that is told its number of rows");
+    return (kernel.slices == kernel.rows && !kernel.bucket) ||
+           is("has a kernel for any number of rows whose slices are not the most of them");
+  }
+
   // The elements of its one output; 0 where there is not one alone, or where a tensor is of no type that is
   // tested.
   std::uint64_t tested_elements(const ManifestKernel& kernel) const {
@@ -336,11 +358,17 @@ class Reader {
     const std::uint32_t test = json_.member(at, "self_test");
     if (test == Json::kNone) return true;
     const std::uint32_t samples = json_.member(test, "output");
-    const std::uint64_t elements = tested_elements(kernel);
+    std::uint64_t elements = tested_elements(kernel);
     kernel.first_sample = static_cast<std::uint32_t>(manifest_.samples.size());
     if (!json_.number(json_.member(test, "tolerance"), kernel.tolerance) || samples == Json::kNone)
       return is("has a self-test without a tolerance or an output");
     if (!test_inputs_of(json_.member(test, "inputs"), kernel)) return false;
+    if (kernel.rows > 0) {
+      if (!json_.whole(json_.member(test, "rows"), kernel.test_rows) || kernel.test_rows == 0 ||
+          kernel.test_rows > kernel.rows)
+        return is("has a self-test of an impossible number of rows");
+      elements = elements / kernel.rows * kernel.test_rows;
+    }
     for (std::uint32_t i = json_.first(samples); i != Json::kNone; i = json_.after(samples, i)) {
       ManifestSample sample;
       const std::uint32_t index = json_.first(i);
@@ -404,7 +432,9 @@ std::uint64_t call_hash(const ManifestKernel& kernel, const ManifestParam* param
   for (const ManifestStep* step = steps; step != steps + kernel.steps; ++step)
     hash.add(step->entry).add(step->tasks);
   hash.add(kernel.scratch_bytes).add(kernel.prepack.entry).add(kernel.prepack.tasks);
-  return hash.add(kernel.prepack_reads).value();
+  hash.add(kernel.prepack_reads);
+  if (kernel.rows > 0) hash.add(kernel.rows);  // else as in version 1
+  return hash.value();
 }
 
 lehr_status read_manifest(const char* where, char* text, std::size_t size, Manifest& manifest,

@@ -14,7 +14,10 @@ namespace lehr::runtime {
 
 /// The document's `format`, and the newest `version` that this reads.
 inline constexpr std::string_view kManifestFormat = "lehr-bundle-folder";
-inline constexpr std::uint64_t kManifestVersion = 1;
+inline constexpr std::uint64_t kManifestVersion = 2;
+/// The first one that has kernels that are told their number of rows, and sets of them. What has none is of
+/// version 1, and read by libraries that know no other.
+inline constexpr std::uint64_t kManifestVersionOfRows = 2;
 
 inline constexpr std::uint32_t kNoIndex = static_cast<std::uint32_t>(-1);
 
@@ -101,6 +104,7 @@ struct ManifestKernel {
   bool cold = false;
   double time_us = 0;
   double max_error = 0;
+  std::uint64_t rows = 0;           ///< the most that it may be told of; 0: their number is fixed
   std::uint64_t scratch_bytes = 0;  ///< of one worker
   std::uint32_t first_param = 0, params = 0;
   std::uint32_t first_step = 0, steps = 0;
@@ -119,11 +123,34 @@ struct ManifestKernel {
   std::uint64_t call_hash = 0;                  ///< call_hash() of it; CPU
   std::uint32_t first_sample = 0, samples = 0;  ///< of its self-test; none where there is none
   double tolerance = 0;                         ///< of each of them
+  std::uint64_t test_rows = 0;                  ///< that the self-test tells it of
+};
+
+/// A kernel that serves the numbers of rows from behind the member before it to this one.
+struct ManifestMember {
+  std::uint32_t kernel = 0;  ///< of Manifest::kernels
+  std::uint64_t to = 0;
+};
+
+/// What a set takes for so many rows.
+struct ManifestTime {
+  std::uint64_t rows = 0;
+  double us = 0;
+};
+
+/// Kernels for a range of rows (or of another field), one workload but for their number.
+struct ManifestSet {
+  std::string_view workload, defaults, shorter;  ///< as a kernel's; the field is a range there
+  std::string_view field;
+  std::uint64_t least = 1, most = 1;
+  std::uint32_t threads = 1;
+  std::uint32_t first_member = 0, members = 0;
+  std::uint32_t first_time = 0, times = 0;
 };
 
 struct Manifest {
   static constexpr std::uint32_t kMostParams = 64;  ///< of a kernel
-  static constexpr std::size_t kMostKernels = 4096, kMostFiles = 8192;
+  static constexpr std::size_t kMostKernels = 4096, kMostFiles = 8192, kMostSets = 4096;
 
   Array<ManifestFile> files;
   Array<ManifestKernel> kernels;
@@ -133,17 +160,25 @@ struct Manifest {
   Array<ManifestLaunch> launches;
   Array<CudaTensorMapArguments> maps;
   Array<ManifestSample> samples;
+  Array<ManifestSet> sets;
+  Array<ManifestMember> members;
+  Array<ManifestTime> times;
 };
 
 /// What the functions of a kernel for the CPU rely on, as a number: its parameters' names, types, roles,
-/// bytes and alignment, its steps, its scratch, its prepack and what that reads. Its library has the same
-/// number in NAME_call, so that a manifest that says something else is found before a function is called.
+/// bytes and alignment, its steps, its scratch, its prepack and what that reads, and the most rows that it is
+/// told of, if it is. Its library has the same number in NAME_call, so that a manifest that says something
+/// else is found before a function is called.
 std::uint64_t call_hash(const ManifestKernel& kernel, const ManifestParam* params, const ManifestStep* steps);
 
 /// Of a kernel of the document, whose parameters have been read: what only those for CUDA have. nullptr, or
 /// what is wrong with it. `no_memory` is set where there is none.
 const char* read_cuda_kernel(const Json& json, std::uint32_t at, Manifest& manifest, ManifestKernel& kernel,
                              bool& no_memory);
+
+/// The sets of a document whose kernels have been read; none where it has no member of that name. nullptr, or
+/// what is wrong with one. `no_memory` is set where there is none.
+const char* read_sets(const Json& json, Manifest& manifest, bool& no_memory);
 
 /// Reads `text`, which it changes and which the result points into. LEHR_BAD_BUNDLE with a sentence that
 /// begins with `where` for what is no manifest of a version that it knows, what is incomplete, or what was

@@ -33,7 +33,7 @@ lehr_status lehr_count(lehr_bundle handle, uint32_t* count, lehr_error* error) {
   const Bundle* const bundle = bundle_of(handle);
   if (bundle == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "the bundle is not open");
   if (count == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "lehr_count needs a place for the number");
-  *count = static_cast<std::uint32_t>(bundle->kernels.size());
+  *count = static_cast<std::uint32_t>(bundle->listed());
   return succeed(error);
 }
 
@@ -42,9 +42,8 @@ lehr_status lehr_at(lehr_bundle handle, uint32_t index, lehr_kernel* kernel, leh
   if (bundle == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "the bundle is not open");
   if (kernel == nullptr) return fail(error, LEHR_BAD_ARGUMENT, "lehr_at needs a place for the handle");
   *kernel = 0;
-  if (index >= bundle->kernels.size())
-    return fail(error, LEHR_BAD_ARGUMENT, "the bundle has no kernel %u: it has %zu", index,
-                bundle->kernels.size());
+  if (index >= bundle->listed())
+    return fail(error, LEHR_BAD_ARGUMENT, "the bundle has no kernel %u: it has %zu", index, bundle->listed());
   *kernel = kernel_handle(handle, index);
   return succeed(error);
 }
@@ -60,7 +59,7 @@ lehr_status lehr_info(lehr_kernel kernel, lehr_kernel_info* info, lehr_error* er
   filled.name = first.name.data();
   filled.target = first.target.data();
   filled.arch = first.arch.data();
-  filled.threads = first.threads;
+  filled.threads = answer->threads();
   filled.params = static_cast<std::uint32_t>(answer->params.size());
   filled.time_us = answer->time_us;
   filled.wasted = answer->wasted;
@@ -71,6 +70,15 @@ lehr_status lehr_info(lehr_kernel kernel, lehr_kernel_info* info, lehr_error* er
     filled.parts += static_cast<std::uint32_t>(part.repeats);
     if (filled.max_error < part.kernel->manifest->max_error)
       filled.max_error = part.kernel->manifest->max_error;
+  }
+  if (answer->is_open()) {
+    const ManifestSet& set = *answer->set->manifest;
+    filled.least_rows = set.least;
+    filled.most_rows = set.most;
+    for (std::uint32_t i = 0; i < set.members; ++i)
+      if (const ManifestKernel& member = *answer->set->members[i].kernel->manifest;
+          filled.max_error < member.max_error)
+        filled.max_error = member.max_error;
   }
   return give(filled, info, error);
 }
@@ -89,8 +97,9 @@ lehr_status lehr_param(lehr_kernel kernel, uint32_t index, lehr_param_info* info
   filled.dtype = param.dtype.data();
   filled.bytes = param.bytes;
   filled.alignment = param.alignment;
-  const ManifestKernel& first = *answer->parts[0].kernel->manifest;
-  const bool is_read = index < first.params && (first.prepack_reads >> index & 1) != 0;
+  const ManifestKernel& prepacks = *answer->prepacks().manifest;
+  const bool is_read = index < prepacks.params && (prepacks.prepack_reads >> index & 1) != 0;
+  if (answer->is_open()) filled.row_bytes = param.slice_bytes;
   filled.constant = param.constant || is_read;
   filled.dimensions = param.dimensions;
   for (std::uint32_t i = 0; i < param.dimensions; ++i) {

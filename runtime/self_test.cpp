@@ -65,12 +65,24 @@ double load(const TestedType& type, const std::byte* from) {
   return type.bytes == 1 && type.least < 0 ? static_cast<std::int8_t>(whole) : whole;
 }
 
+// What a test has of a parameter; of a kernel that is told its number of rows not all of them, and what is
+// behind is neither to be read nor written.
+std::uint64_t tested_bytes(const Answer& answer, const ManifestParam& param) {
+  return answer.rows > 0 && param.slice_bytes > 0 ? answer.rows * param.slice_bytes : param.bytes;
+}
+
+// Of an output behind its last row: what is computed of a NaN is one, too.
+constexpr std::byte kBehind{0x5a};
+
 void fill(const Answer& answer, const Memory& memory) {
   for (std::uint32_t i = 0; i < answer.params.size(); ++i) {
     const ManifestParam& param = answer.params[i];
+    const std::uint64_t tested = tested_bytes(answer, param);
+    if (param.role == LEHR_OUT)
+      std::memset(memory.bytes(i) + tested, static_cast<int>(kBehind), param.bytes - tested);
     if (param.role != LEHR_IN) continue;
     const TestedType& type = *tested_type(param.dtype);
-    for (std::uint64_t j = 0; j < param.bytes / type.bytes; ++j)
+    for (std::uint64_t j = 0; j < tested / type.bytes; ++j)
       store(type, self_test_value(type, i, j, param.test_mean, param.test_deviation),
             memory.bytes(i) + j * type.bytes);
   }
@@ -82,7 +94,13 @@ lehr_status compare(const Answer& answer, const ManifestKernel& manifest, const 
     if (answer.params[i].role != LEHR_OUT) continue;
     const TestedType& type = *tested_type(answer.params[i].dtype);
     const auto got = [&](std::uint64_t at) { return load(type, memory.bytes(i) + at * type.bytes); };
-    for (std::uint64_t j = 0; j < answer.params[i].bytes / type.bytes; ++j)
+    const std::uint64_t tested = tested_bytes(answer, answer.params[i]);
+    for (std::uint64_t j = tested; j < answer.params[i].bytes; ++j)
+      if (memory.bytes(i)[j] != kBehind)
+        return fail(error, LEHR_WRONG_RESULT, "the kernel for '%s' writes %s behind the last of %llu rows",
+                    answer.workload, answer.params[i].name.data(),
+                    static_cast<unsigned long long>(answer.rows));
+    for (std::uint64_t j = 0; j < tested / type.bytes; ++j)
       if (std::isnan(got(j)))
         return fail(error, LEHR_WRONG_RESULT, "the kernel for '%s' does not write %s[%llu], or writes a NaN",
                     answer.workload, answer.params[i].name.data(), static_cast<unsigned long long>(j));
@@ -98,12 +116,14 @@ lehr_status compare(const Answer& answer, const ManifestKernel& manifest, const 
 }  // namespace
 
 lehr_status self_test(const Bundle& bundle, const LoadedKernel& kernel, lehr_error* error) {
-  const Answer& answer = *bundle.answer(static_cast<std::size_t>(&kernel - bundle.kernels.data()));
   if (kernel.manifest->samples == 0) return LEHR_OK;
+  const Owner<Answer> own = answer_of_kernel(kernel);
   Memory memory;
-  if (!memory.take(answer))
+  if (!own || !memory.take(*own))
     return fail(error, LEHR_NO_MEMORY, "there is no memory for a test of the kernel for '%s'",
-                answer.workload);
+                kernel.manifest->workload.data());
+  own->rows = kernel.manifest->test_rows;
+  const Answer& answer = *own;
   fill(answer, memory);
   lehr_call call = {};
   call.size = sizeof call;
@@ -126,5 +146,9 @@ lehr_status lehr_self_test(lehr_kernel kernel, lehr_error* error) {
   const Bundle& bundle = *bundle_of_kernel(kernel);
   for (const Part& part : answer->parts)
     if (const lehr_status status = self_test(bundle, *part.kernel, error); status != LEHR_OK) return status;
+  for (std::uint32_t i = 0; answer->is_open() && i < answer->set->manifest->members; ++i)
+    if (const lehr_status status = self_test(bundle, *answer->set->members[i].kernel, error);
+        status != LEHR_OK)
+      return status;
   return succeed(error);
 }

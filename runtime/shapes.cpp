@@ -12,9 +12,10 @@
 namespace lehr::runtime {
 namespace {
 
-// What the query says must be so, and what it does not say must go without saying. `free`: a field whose
-// value may differ, "" for none.
-bool matches(std::string_view query, const ManifestKernel& kernel, std::string_view free) {
+// What the query says must be so, and what it does not say must go without saying. `kernel`: a ManifestKernel
+// or a ManifestSet. `free`: a field whose value may differ, "" for none.
+template <typename Named>
+bool matches(std::string_view query, const Named& kernel, std::string_view free) {
   const auto is_free = [&](std::string_view word) { return !free.empty() && field_of(word) == free; };
   Words asked(query);
   for (std::string_view word; asked.next(word);)
@@ -25,20 +26,42 @@ bool matches(std::string_view query, const ManifestKernel& kernel, std::string_v
   return true;
 }
 
-/// Whether a kernel that fits may be taken for `threads` threads, and before another one.
-bool better(const ManifestKernel& a, const ManifestKernel& b, std::uint32_t threads) {
+/// What a bundle has for exactly what is asked.
+struct Whole {
+  std::size_t answer = Bundle::kNone;  ///< a kernel's or a set's as it is
+  const LoadedSet* set = nullptr;  ///< whose range has `rows`, which are asked for; it stands in for `answer`
+  std::uint64_t rows = 0;
+  std::uint32_t threads = 0;
+  double us = 0;
+
+  bool found() const { return answer != Bundle::kNone || set != nullptr; }
+};
+
+/// Whether what fits may be taken for `threads` threads, and before another one.
+bool better(const Whole& a, const Whole& b, std::uint32_t threads) {
   const bool a_fits = a.threads == threads, b_fits = b.threads == threads;
-  return a_fits != b_fits ? a_fits : a.time_us < b.time_us;
+  return !b.found() || (a_fits != b_fits ? a_fits : a.us < b.us);
 }
 
-// The index of the best kernel of exactly that workload; kernels.size() where there is none.
-std::size_t exact(const Bundle& bundle, const Asked& asked) {
-  std::size_t best = bundle.kernels.size();
-  for (std::size_t i = 0; i < bundle.kernels.size(); ++i) {
+// The best one; none found where there is none.
+Whole exact(const Bundle& bundle, const Asked& asked) {
+  Whole best;
+  const auto consider = [&](const Whole& one) {
+    if (better(one, best, asked.threads)) best = one;
+  };
+  for (std::size_t i = 0; i < bundle.fixed_kernels; ++i) {
     const ManifestKernel& manifest = *bundle.kernels[i].manifest;
-    if (!asked.is_for(manifest) || !matches(asked.workload, manifest, {})) continue;
-    if (best == bundle.kernels.size() || better(manifest, *bundle.kernels[best].manifest, asked.threads))
-      best = i;
+    if (asked.is_for(manifest) && matches(asked.workload, manifest, {}))
+      consider({i, nullptr, 0, manifest.threads, manifest.time_us});
+  }
+  for (std::size_t i = 0; i < bundle.sets.size() && asked.target == LEHR_CPU; ++i) {
+    const ManifestSet& set = *bundle.sets[i].manifest;
+    const std::uint64_t rows = value_of(asked.workload, set.field);
+    if (matches(asked.workload, set, {}))
+      consider(
+          {bundle.fixed_kernels + i, nullptr, 0, set.threads, time_of(bundle, bundle.sets[i], set.most)});
+    else if (rows >= set.least && rows <= set.most && matches(asked.workload, set, set.field))
+      consider({Bundle::kNone, &bundle.sets[i], rows, set.threads, time_of(bundle, bundle.sets[i], rows)});
   }
   return best;
 }
@@ -46,8 +69,8 @@ std::size_t exact(const Bundle& bundle, const Asked& asked) {
 // Parts work on the same whole tensors and on slices of the others, and share what is prepacked. A slice
 // begins where both may begin to read.
 bool goes_with(const LoadedKernel& a, const LoadedKernel& b) {
-  if (a.manifest->slice_field != b.manifest->slice_field || a.manifest->tensors() != b.manifest->tensors() ||
-      a.manifest->threads != b.manifest->threads ||
+  if (a.manifest->rows > 0 || b.manifest->rows > 0 || a.manifest->slice_field != b.manifest->slice_field ||
+      a.manifest->tensors() != b.manifest->tensors() || a.manifest->threads != b.manifest->threads ||
       a.manifest->prepack_layout != b.manifest->prepack_layout ||
       a.manifest->on_cuda() != b.manifest->on_cuda())
     return false;
@@ -194,7 +217,7 @@ Owner<Answer> put_together(const Bundle& bundle, const Asked& asked) {
   bool best_fits = false;
   for (const LoadedKernel& like : bundle.kernels) {
     const std::string_view field = like.manifest->slice_field;
-    const std::uint64_t slices = field.empty() ? 0 : value_of(query, field);
+    const std::uint64_t slices = field.empty() || like.manifest->rows > 0 ? 0 : value_of(query, field);
     if (slices == 0 || !asked.is_for(*like.manifest) || !matches(query, *like.manifest, field)) continue;
     const auto seen = [&](const LoadedKernel& one) {
       return matches(query, *one.manifest, field) && goes_with(one, like);
@@ -211,17 +234,17 @@ Owner<Answer> put_together(const Bundle& bundle, const Asked& asked) {
   return best;
 }
 
-// The kernel as it is, for another number of threads than it was tuned with; none where there is no memory.
-Owner<Answer> on_other_threads(const Answer& exact, std::string_view query) {
-  Owner<Answer> answer = Owner<Answer>::make();
-  if (!answer || !answer->parts.add(exact.parts[0]) || !answer->text.resize(query.size() + 1)) return {};
-  for (const ManifestParam& param : exact.params)
-    if (!answer->params.add(param)) return {};
-  std::memcpy(answer->text.data(), query.data(), query.size());
-  answer->kind = LEHR_OTHER_THREADS;
+// A kernel or a set as it is, for another number of threads than it was tuned with; or a set for so many
+// rows. None where there is no memory.
+Owner<Answer> answer_of_whole(const Bundle& bundle, const Whole& whole, const Asked& asked) {
+  Owner<Answer> answer = whole.set != nullptr ? answer_of_set(bundle, *whole.set, whole.rows)
+                         : whole.answer < bundle.fixed_kernels
+                             ? answer_of_kernel(bundle.kernels[whole.answer])
+                             : answer_of_set(bundle, bundle.sets[whole.answer - bundle.fixed_kernels], 0);
+  if (!answer || !answer->text.resize(asked.workload.size() + 1)) return {};
+  std::memcpy(answer->text.data(), asked.workload.data(), asked.workload.size());
   answer->workload = answer->text.data();
-  answer->time_us = exact.time_us;
-  answer->scratch_bytes = exact.scratch_bytes;
+  if (asked.threads != 0 && asked.threads != whole.threads) answer->kind = LEHR_OTHER_THREADS;
   return answer;
 }
 
@@ -235,21 +258,40 @@ std::string_view said_twice(std::string_view query) {
   return {};
 }
 
+// The first kernel that does not run here of a set that would answer; nullptr where there is none.
+const ManifestKernel* missing_member(const Bundle& bundle, std::string_view query) {
+  for (const ManifestSet& set : bundle.manifest.sets) {
+    const std::uint64_t rows = value_of(query, set.field);
+    if (!matches(query, set, {}) &&
+        !(rows >= set.least && rows <= set.most && matches(query, set, set.field)))
+      continue;
+    for (std::uint32_t i = 0; i < set.members; ++i) {
+      const std::uint32_t kernel = bundle.manifest.members[set.first_member + i].kernel;
+      if (!what_is_missing(bundle.manifest.kernels[kernel], bundle.features).empty())
+        return &bundle.manifest.kernels[kernel];
+    }
+  }
+  return nullptr;
+}
+
 // `target`: what was asked for, or LEHR_ANY_TARGET.
 lehr_status none(const Bundle& bundle, const char* query, std::uint32_t target, lehr_error* error) {
   const ManifestKernel* elsewhere = nullptr;
+  const ManifestKernel* missing = target != LEHR_CUDA ? missing_member(bundle, query) : nullptr;
   for (const ManifestKernel& kernel : bundle.manifest.kernels) {
-    if (!matches(query, kernel, {})) continue;
-    if (target != LEHR_ANY_TARGET && kernel.on_cuda() != (target == LEHR_CUDA)) {
+    if (missing != nullptr || kernel.rows > 0 || !matches(query, kernel, {})) continue;
+    if (target != LEHR_ANY_TARGET && kernel.on_cuda() != (target == LEHR_CUDA))
       elsewhere = &kernel;
-      continue;
-    }
-    if (kernel.on_cuda())
-      return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' needs %s", query,
-                  bundle.cuda->why_not_of(kernel));
-    const std::string_view missing = what_is_missing(kernel, bundle.features);
+    else
+      missing = &kernel;
+  }
+  if (missing != nullptr && missing->on_cuda())
+    return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' needs %s", query,
+                bundle.cuda->why_not_of(*missing));
+  if (missing != nullptr) {
+    const std::string_view what = what_is_missing(*missing, bundle.features);
     return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' needs %.*s, which is not there", query,
-                static_cast<int>(missing.size()), missing.data());
+                static_cast<int>(what.size()), what.data());
   }
   if (elsewhere != nullptr)
     return fail(error, LEHR_NO_KERNEL, "the bundle's kernel for '%s' is for %s alone", query,
@@ -259,17 +301,16 @@ lehr_status none(const Bundle& bundle, const char* query, std::uint32_t target, 
 
 // The number of the answer; LEHR_NO_KERNEL where the target has none.
 lehr_status find_for(Bundle& bundle, const Asked& asked, std::size_t& index) {
-  const std::size_t whole = exact(bundle, asked);
-  const bool found = whole < bundle.kernels.size();
+  const Whole whole = exact(bundle, asked);
+  const bool found = whole.found();
   // A GPU's kernel runs with any number of threads.
-  if (found && (asked.threads == 0 || asked.target == LEHR_CUDA ||
-                bundle.kernels[whole].manifest->threads == asked.threads))
-    return index = whole, LEHR_OK;
+  if (whole.answer != Bundle::kNone &&
+      (asked.threads == 0 || asked.target == LEHR_CUDA || whole.threads == asked.threads))
+    return index = whole.answer, LEHR_OK;
   if (!found && asked.only_exact) return LEHR_NO_KERNEL;
   index = bundle.known(asked);
   if (index != Bundle::kNone) return LEHR_OK;
-  Owner<Answer> answer =
-      found ? on_other_threads(*bundle.answer(whole), asked.workload) : put_together(bundle, asked);
+  Owner<Answer> answer = found ? answer_of_whole(bundle, whole, asked) : put_together(bundle, asked);
   if (!answer) return found ? LEHR_NO_MEMORY : LEHR_NO_KERNEL;
   answer->asked_threads = asked.threads;
   answer->asked_target = asked.target;

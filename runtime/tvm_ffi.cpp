@@ -144,8 +144,9 @@ void* address_of(const DlTensor* tensor) {
 
 constexpr std::int32_t kCpu = 1, kCuda = 2, kPinned = 3, kManaged = 13;  // DLDeviceType
 
-lehr_status check_tensor(const DlTensor& tensor, const ManifestParam& param, bool on_cuda,
-                         lehr_error* error) {
+// `bytes`: that it is to have.
+lehr_status check_tensor(const DlTensor& tensor, const ManifestParam& param, std::uint64_t bytes,
+                         bool on_cuda, lehr_error* error) {
   const char* const name = param.name.data();
   const std::int32_t place = tensor.device_type;
   if (on_cuda ? place != kCuda && place != kManaged : place != kCpu && place != kPinned)
@@ -154,10 +155,9 @@ lehr_status check_tensor(const DlTensor& tensor, const ManifestParam& param, boo
   if (!is_dense(tensor)) return fail(error, LEHR_BAD_ARGUMENT, "%s is not dense", name);
   if ((param.role == LEHR_IN || param.role == LEHR_OUT) && !has_type(tensor, param.dtype))
     return fail(error, LEHR_BAD_ARGUMENT, "%s is to be of type %s", name, param.dtype.data());
-  if (bytes_of(tensor) != param.bytes)
+  if (bytes_of(tensor) != bytes)
     return fail(error, LEHR_BAD_ARGUMENT, "%s has %llu bytes, not %llu", name,
-                static_cast<unsigned long long>(bytes_of(tensor)),
-                static_cast<unsigned long long>(param.bytes));
+                static_cast<unsigned long long>(bytes_of(tensor)), static_cast<unsigned long long>(bytes));
   return LEHR_OK;
 }
 
@@ -182,7 +182,7 @@ lehr_status call_with(Arguments& arguments, lehr_status (*run)(lehr_kernel, cons
   if (arguments.status != LEHR_OK) return arguments.status;
   const Answer* const answer = answer_of(kernel);
   void* params[Manifest::kMostParams];
-  std::uint64_t given = 0;
+  std::uint64_t given = 0, rows = 0;  // the first tensor that has rows says how many
   const bool on_cuda = answer != nullptr && answer->parts[0].kernel->manifest->on_cuda();
   std::int32_t device = 0;
   const std::uint32_t count = arguments.left();
@@ -196,14 +196,16 @@ lehr_status call_with(Arguments& arguments, lehr_status (*run)(lehr_kernel, cons
     if (tensor == nullptr) continue;
     given |= std::uint64_t{1} << i;
     device = tensor->device_id;
-    if (const lehr_status status = check_tensor(*tensor, answer->params[i], on_cuda, error);
+    const ManifestParam& param = answer->params[i];
+    if (answer->is_open() && rows == 0 && param.slice_bytes > 0) rows = bytes_of(*tensor) / param.slice_bytes;
+    if (const lehr_status status =
+            check_tensor(*tensor, param, answer->bytes_of(param, rows), on_cuda, error);
         status != LEHR_OK)
       return status;
   }
+  const CheckedCall checked{params, count, given, run == &lehr_prepack, rows};
   if (answer != nullptr)
-    if (const lehr_status status = check_overlaps(*answer, params, given, run == &lehr_prepack, error);
-        status != LEHR_OK)
-      return status;
+    if (const lehr_status status = check_overlaps(*answer, checked, error); status != LEHR_OK) return status;
   if (on_cuda && run == &lehr_run) return launch_with(kernel, params, count, device, error);
   const lehr_call call = {sizeof call,
                           count,
@@ -213,7 +215,7 @@ lehr_status call_with(Arguments& arguments, lehr_status (*run)(lehr_kernel, cons
                           pool == 0 ? 1 : workers,
                           pool == 0 ? nullptr : &lehr_pool_run,
                           reinterpret_cast<void*>(pool),
-                          0};
+                          rows};
   return run(kernel, &call, error);
 }
 

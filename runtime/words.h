@@ -1,6 +1,7 @@
 // Words of a text, separated by spaces.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -44,20 +45,46 @@ inline bool has_field(std::string_view text, std::string_view wanted) {
   return false;
 }
 
+/// The whole number from 1 to 10^12 - 1 that these digits are; else 0.
+inline std::uint64_t whole_number(std::string_view digits) {
+  std::uint64_t value = 0;
+  if (digits.empty() || digits.size() > 12) return 0;
+  for (const char digit : digits) {
+    if (digit < '0' || digit > '9') return 0;
+    value = value * 10 + static_cast<std::uint64_t>(digit - '0');
+  }
+  return value;
+}
+
+/// What a text is without its first characters, of which it has so many.
+inline std::string_view behind(std::string_view text, std::size_t characters) {
+  return {text.data() + characters, text.size() - characters};
+}
+
+/// What a text says behind a field's '='; "" where it does not have the field.
+inline std::string_view said_of(std::string_view text, std::string_view field) {
+  Words words(text);
+  for (std::string_view word; words.next(word);)
+    if (field_of(word) == field && word.size() > field.size()) return behind(word, field.size() + 1);
+  return {};
+}
+
 /// The value that a text has for a field, where it is a whole number from 1 to 10^12 - 1; else 0.
 inline std::uint64_t value_of(std::string_view text, std::string_view field) {
-  Words words(text);
-  for (std::string_view word; words.next(word);) {
-    if (field_of(word) != field || word.size() < field.size() + 2 || word.size() > field.size() + 13)
-      continue;
-    std::uint64_t value = 0;
-    for (std::size_t i = field.size() + 1; i < word.size(); ++i) {
-      if (word[i] < '0' || word[i] > '9') return 0;
-      value = value * 10 + static_cast<std::uint64_t>(word[i] - '0');
-    }
-    return value;
+  return whole_number(said_of(text, field));
+}
+
+/// The range that a text has for a field: "16..2048", or "..64", which begins at 1. False where it has none.
+inline bool range_of(std::string_view text, std::string_view field, std::uint64_t& least,
+                     std::uint64_t& most) {
+  const std::string_view said = said_of(text, field);
+  for (std::size_t i = 0; i + 1 < said.size(); ++i) {
+    if (said[i] != '.' || said[i + 1] != '.') continue;
+    least = i == 0 ? 1 : whole_number({said.data(), i});
+    most = whole_number(behind(said, i + 2));
+    return least > 0 && most >= least;
   }
-  return 0;
+  return false;
 }
 
 }  // namespace lehr::runtime

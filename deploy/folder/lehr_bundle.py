@@ -7,6 +7,11 @@
     layer = kernel.prepack(b)      # where b stays as it is
     c = layer(a)
 
+a range of rows, as the bundle names it, on arrays of any number in it, of which B is laid out once:
+
+    layer = bundle.find("gemm m=1..2048 n=512 k=512 b=f32:row:constant").prepack(b)
+    c = layer(a)                   # of as many rows as a has
+
 and those for CUDA on whatever speaks DLPack or has __cuda_array_interface__ there (PyTorch, CuPy, JAX, Numba):
 
     kernel = bundle.find("gemm m=512 n=512 k=512", target="cuda")
@@ -21,6 +26,7 @@ overlaps no other tensor and can be written. Kernels and layers may be called by
 process. Needs NumPy, and liblehr_bundle.so of the bundle.
 """
 
+import copy
 import ctypes
 import functools
 import importlib
@@ -87,6 +93,8 @@ class _KernelInfo(ctypes.Structure):
         ("cold", ctypes.c_uint32),
         ("other_device", ctypes.c_uint32),
         ("from_ptx", ctypes.c_uint32),
+        ("least_rows", ctypes.c_uint64),
+        ("most_rows", ctypes.c_uint64),
     ]
 
 
@@ -102,6 +110,7 @@ class _ParamInfo(ctypes.Structure):
         ("dimensions", ctypes.c_uint32),
         ("shape", ctypes.c_uint64 * _MOST_DIMENSIONS),
         ("strides", ctypes.c_uint64 * _MOST_DIMENSIONS),
+        ("row_bytes", ctypes.c_uint64),
     ]
 
 
@@ -115,6 +124,7 @@ class _Call(ctypes.Structure):
         ("workers", ctypes.c_uint32),
         ("parallel_for", ctypes.c_void_p),
         ("pool", ctypes.c_void_p),
+        ("rows", ctypes.c_uint64),
     ]
 
 
@@ -297,6 +307,7 @@ class _Param:
         self.dtype = info.dtype.decode()
         self.bytes = info.bytes
         self.constant = bool(info.constant)
+        self.row_bytes = info.row_bytes  # where calls have any number of rows, and this parameter has them
 
         self._shape = info.dimensions and (info.shape[: info.dimensions], info.strides[: info.dimensions])
 
@@ -310,6 +321,19 @@ class _Param:
         """In bytes, as NumPy has them."""
         itemsize = _dtype(self.dtype).itemsize
         return tuple(itemsize * stride for stride in self._shape[1]) if self._shape else (itemsize,)
+
+    def of(self, rows):
+        """The same in a call of so many rows, where that is the call's to say."""
+        if not self.row_bytes:
+            return self
+        param = copy.copy(self)
+        param.bytes = rows * self.row_bytes
+        if self._shape:
+            param._shape = ([rows, *self._shape[0][1:]], self._shape[1])
+        return param
+
+    def rows_of(self, tensor):
+        return self._as_numpy(tensor).nbytes // self.row_bytes
 
     def array(self):
         """New memory for it, on a cache line."""
@@ -406,6 +430,7 @@ class _AnyKernel(_NoCopy):
         self.time_us, self.wasted, self.max_error = info.time_us, info.wasted, info.max_error
         self.threads, self.parts, self.cold = info.threads, info.parts, bool(info.cold)
         self.other_device, self.from_ptx = bool(info.other_device), bool(info.from_ptx)
+        self.least_rows, self.most_rows = info.least_rows, info.most_rows  # that a call may have; 0: all have the workload's
 
     def __repr__(self):
         where = f"{self.threads} threads" if self.threads else self.arch
@@ -445,6 +470,16 @@ class Kernel(_AnyKernel):
         constants = [given.pop(param.name) for param in self.inputs if param.constant]
         return self.prepack(*constants)(*given.values(), out=out)
 
+    def _rows_of(self, inputs, tensors):
+        """As many as the first of them has that has rows; 0 where that is the workload's to say."""
+        if not self.most_rows:
+            return 0
+        param, tensor = next((param, tensor) for param, tensor in zip(inputs, tensors) if param.row_bytes)
+        rows = param.rows_of(tensor)
+        if not self.least_rows <= rows <= self.most_rows:
+            raise ValueError(f"{param.name} has {rows} rows, the kernel takes {self.least_rows} to {self.most_rows}")
+        return rows
+
     def prepack(self, *constants):
         """The kernel with those inputs that stay as they are (a filter, a constant B), which are prepacked: a Layer."""
         return Layer(self, constants)
@@ -480,9 +515,10 @@ class Layer(_NoCopy):
         inputs = self.inputs
         if len(tensors) != len(inputs):
             raise TypeError(f"{len(inputs)} tensors are to be given ({', '.join(p.name for p in inputs)}), not {len(tensors)}")
+        rows = self.kernel._rows_of(inputs, tensors)
         held = dict(self._tensors)
-        held.update((param.name, param.check(tensor)) for param, tensor in zip(inputs, tensors))
-        result = next(param for param in self.kernel.params if param.role == _OUT)
+        held.update((param.name, param.of(rows).check(tensor)) for param, tensor in zip(inputs, tensors))
+        result = next(param for param in self.kernel.params if param.role == _OUT).of(rows)
         lies = result.array() if out is None else result.check_out(out, held.items())
         held[result.name] = lies
         try:
@@ -490,6 +526,7 @@ class Layer(_NoCopy):
         except IndexError:
             running = _Running(self.kernel, {})
         running.point_to(held)
+        running.call.rows = rows
         try:
             self.kernel._bundle._library.run(self.kernel._handle, ctypes.byref(running.call))
         finally:

@@ -41,6 +41,13 @@ void keep_within(const Manifest& manifest) {
     keep(kernel.first_param + kernel.params <= manifest.params.size() && kernel.params > 0);
     keep(kernel.first_step + kernel.steps <= manifest.steps.size());
     keep(kernel.first_sample + kernel.samples <= manifest.samples.size());
+    keep(kernel.test_rows <= kernel.rows);
+  }
+  for (const ManifestSet& set : manifest.sets) {
+    keep(set.members > 0 && set.first_member + set.members <= manifest.members.size());
+    keep(set.times > 0 && set.first_time + set.times <= manifest.times.size());
+    for (std::uint32_t i = 0; i < set.members; ++i)
+      keep(manifest.members[set.first_member + i].kernel < manifest.kernels.size());
   }
 }
 

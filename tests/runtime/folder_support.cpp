@@ -140,6 +140,67 @@ void add_scale(BundleFolder& folder, int rows, double time_us, int threads, bool
   folder.manifest["kernels"].push_back(scale_kernel(rows, time_us, threads, bucket));
 }
 
+namespace {
+
+// Its rows come behind its parameters.
+std::string told_scale_text(const std::string& name, bool plain) {
+  constexpr const char* kText = R"cpp(
+    extern "C" void NAME_prepack(void* const* params, void*, long task) {
+      ((float*)params[3])[task] = 2 * ((const float*)params[1])[task];
+    }
+    extern "C" void NAME(void* const* params, void* scratch, long task) {
+      if (task >= *(const long*)params[PARAMS]) return;
+      volatile float* const row = (float*)scratch;
+      for (int i = 0; i < 4; ++i) row[i] = ((const float*)params[0])[task * 4 + i];
+      for (int i = 0; i < 4; ++i) ((float*)params[2])[task * 4 + i] = row[i] * WEIGHT[i];
+    }
+  )cpp";
+  std::string text = kText;
+  const auto replace = [&](const std::string& what, const std::string& with) {
+    for (std::size_t at; (at = text.find(what)) != std::string::npos;) text.replace(at, what.size(), with);
+  };
+  replace("NAME", name);
+  replace("PARAMS", plain ? "3" : "4");
+  replace("WEIGHT", plain ? "2 * ((const float*)params[1])" : "((const float*)params[3])");
+  return text;
+}
+
+}  // namespace
+
+void add_told_scale(BundleFolder& folder, int most, double time_us, bool plain) {
+  const std::string name = fmt::format("told_scale_{}{}", most, plain ? "_plain" : "");
+  folder.add_library(name, told_scale_text(name, plain));
+  json kernel = scale_kernel(most, time_us);
+  kernel["rows"] = most;
+  kernel["name"] = name;
+  kernel["workload"] = fmt::format("scale m=..{} width=4 kind=double", most);
+  kernel["file"] = "kernels/" + name + ".so";
+  kernel["steps"] = {{{"entry", name}, {"tasks", most}}};
+  kernel["prepack"]["entry"] = name + "_prepack";
+  if (plain) {
+    kernel["params"].erase(3);
+    kernel.erase("prepack");
+  }
+  folder.manifest["kernels"].push_back(kernel);
+}
+
+void add_scale_set(BundleFolder& folder, int least, std::initializer_list<std::pair<int, int>> members,
+                   std::initializer_list<std::pair<int, double>> times, int threads) {
+  json set = {{"defaults", "kind=double"},
+              {"shorter", "kind=2"},
+              {"field", "m"},
+              {"least", least},
+              {"threads", threads}};
+  for (const auto& [kernel, to] : members) {
+    set["members"].push_back({{"kernel", kernel}, {"to", to}});
+    set["most"] = to;
+  }
+  for (const auto& [rows, us] : times) set["times"].push_back({rows, us});
+  set["workload"] = fmt::format("scale m={}..{} width=4 kind=double", least, set["most"].get<int>());
+  folder.manifest["sets"].push_back(set);
+  folder.manifest["version"] = 2;
+}
+
 void expect_no_corruption_loads(BundleFolder& folder, int times) {
   std::vector<std::string> names = {"manifest.json"}, sound;
   for (const auto& [name, hash] : folder.manifest["files"].items()) names.push_back(name);

@@ -1,8 +1,10 @@
 // Bundles made by hand: kernels of three lines, compiled when a test asks for them.
 #pragma once
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 namespace lehr::testing {
 
@@ -37,6 +39,14 @@ nlohmann::json scale_kernel(int rows, double time_us, int threads = 1, bool buck
 std::string scale_text(int rows);
 /// A bundle of kernels for these numbers of rows, which take as many microseconds as `time_us` says.
 void add_scale(BundleFolder& folder, int rows, double time_us, int threads = 1, bool bucket = false);
+
+/// The same of a kernel for 1 to `most` rows, which is told how many there are, and which writes nothing
+/// behind them. `plain`: it reads W as it lies, and prepacks nothing.
+void add_told_scale(BundleFolder& folder, int most, double time_us, bool plain = false);
+/// A set of such kernels, and of fixed ones: `members` are numbers of kernels and the most rows that each
+/// serves. The bundle is of version 2 then.
+void add_scale_set(BundleFolder& folder, int least, std::initializer_list<std::pair<int, int>> members,
+                   std::initializer_list<std::pair<int, double>> times, int threads = 1);
 
 /// Changes a file of a sealed folder at random, so many times: none of what becomes of it opens. The folder
 /// is as before then.

@@ -707,7 +707,7 @@ TEST(Runtime, AManifestThatMakesNoSenseIsRefused) {
       return lehr_open(folder.path().c_str(), nullptr, &bundle, error);
     });
   };
-  EXPECT_THAT(refused([](json& m) { m["version"] = 2; }),
+  EXPECT_THAT(refused([](json& m) { m["version"] = 3; }),
               HasSubstr("is of a newer version than this library reads"));
   EXPECT_THAT(refused([](json& m) { m["format"] = "zip"; }),
               HasSubstr("is no manifest of a bundle's folder"));
