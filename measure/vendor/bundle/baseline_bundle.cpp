@@ -61,7 +61,7 @@ void BundleRunner::take_memory(std::uint32_t threads) {
   void* const scratch = memory_.emplace_back(memory_of(bytes)).get();
   call_ = {
       sizeof call_, found_.info.params, params_.data(), scratch, bytes, threads, found_.functions.pool_run,
-      pool};
+      pool, 0};
 }
 
 void BundleRunner::prepare(const Problem& problem, const RunSettings& settings) {
