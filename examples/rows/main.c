@@ -1,4 +1,5 @@
-/* A linear layer for batches of any size, from a bundle: rows FOLDER MOST N K. Its weights are laid out once. */
+/* A linear layer for batches of any size, from a bundle: rows FOLDER MOST N K. Its weights are laid out once.
+ */
 #include <lehr_bundle.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ int main(int argc, char** argv) {
   if (argc != 5) return fprintf(stderr, "usage: rows FOLDER MOST N K\n"), 2;
   const size_t n = strtoul(argv[3], NULL, 10), k = strtoul(argv[4], NULL, 10);
   char workload[200];
-  snprintf(workload, sizeof workload, "gemm m=1..%s n=%zu k=%zu b=f32:row:constant epilogue=bias", argv[2], n, k);
+  snprintf(workload, sizeof workload, "gemm m=1..%s n=%zu k=%zu b=f32:row:constant epilogue=bias", argv[2], n,
+           k);
   lehr_bundle bundle;
   check(lehr_open(argv[1], NULL, &bundle, &error));
   lehr_kernel kernel;
@@ -29,7 +31,8 @@ int main(int argc, char** argv) {
   lehr_kernel_info info = {.size = sizeof info};
   check(lehr_info(kernel, &info, &error));
 
-  /* Memory for the most rows, in the order of the workload: A, B, C, bias, and behind them what is prepacked. */
+  /* Memory for the most rows, in the order of the workload: A, B, C, bias, and behind them what is prepacked.
+   */
   void* params[8];
   for (uint32_t i = 0; i < info.params; ++i) {
     lehr_param_info param = {.size = sizeof param};

@@ -31,9 +31,9 @@ TEST_F(Measuring, AKernelThatComputesMoreRowsThanItIsToldIsFoundOut) {
 TEST_F(Measuring, AKernelWhoseLastRowIsWrongWhereTilesHaveARestIsFoundOut) {
   LocalMeasurer measurer = make();
   measurer.prepare(square_problem());
-  expect_failure_then_recovery(
-      measurer, told("rows(a, b, c, 0, told); if (told % 2 != 0) c[told * N - 1] += 1;"),
-      FailureKind::kWrongResult, "of 37 rows instead of 48: ");
+  expect_failure_then_recovery(measurer,
+                               told("rows(a, b, c, 0, told); if (told % 2 != 0) c[told * N - 1] += 1;"),
+                               FailureKind::kWrongResult, "of 37 rows instead of 48: ");
 }
 
 TEST_F(Measuring, AKernelOfFewerRowsThanThereAreDoesNotRun) {

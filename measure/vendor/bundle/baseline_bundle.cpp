@@ -59,9 +59,8 @@ void BundleRunner::take_memory(std::uint32_t threads) {
   lehr_pool* pool = nullptr;
   if (threads > 1) found_.expect(found_.functions.pool_create(threads, &pool, &found_.error));
   void* const scratch = memory_.emplace_back(memory_of(bytes)).get();
-  call_ = {
-      sizeof call_, found_.info.params, params_.data(), scratch, bytes, threads, found_.functions.pool_run,
-      pool, 0};
+  call_ = {sizeof call_, found_.info.params,        params_.data(), scratch, bytes,
+           threads,      found_.functions.pool_run, pool,           0};
 }
 
 void BundleRunner::prepare(const Problem& problem, const RunSettings& settings) {
