@@ -59,16 +59,19 @@ struct Part {
   std::uint64_t used = 0;
   /// Index of its workspaces in Answer::params; CUDA.
   std::uint32_t first_workspace = 0;
+  std::uint64_t rows = 0;  ///< of each call, which its kernel is told; 0: those that it always has
+
+  std::uint64_t size() const { return rows > 0 ? rows : kernel->manifest->slices; }
+  bool is_padded() const { return used < size(); }
 };
 
 /// What the handle of a kernel stands for. Does not change once it has been handed out.
 struct Answer {
   std::uint32_t kind = LEHR_EXACT;
   const char* workload = "";
-  /// Of a set the one for `rows`, or for the most where each call says how many it has.
+  /// Where each call says how many rows it has, the one for the most.
   Array<Part> parts;
   const LoadedSet* set = nullptr;
-  std::uint64_t rows = 0;       ///< that its kernel is told; 0: each call's, or the kernel is not told
   Array<ManifestParam> params;  ///< with the bytes of the whole workload
   double time_us = 0;
   double wasted = 0;
@@ -80,9 +83,8 @@ struct Answer {
   std::uint32_t asked_target = LEHR_ANY_TARGET;
   std::uint32_t padding = kNoIndex;  ///< CUDA: index of the param that copies of padded slices lie in
 
-  static bool is_padded(const Part& part) { return part.used < part.kernel->manifest->slices; }
   /// Whether each call says how many rows it has.
-  bool is_open() const { return set != nullptr && rows == 0; }
+  bool is_open() const { return set != nullptr && parts[0].rows == 0; }
   /// The kernel whose function fills what is prepacked, for all of them.
   const LoadedKernel& prepacks() const { return set != nullptr ? *set->prepacks : *parts[0].kernel; }
   std::uint32_t threads() const {
@@ -185,8 +187,12 @@ bool load_sets(Bundle& bundle);
 const LoadedKernel& member_for(const LoadedSet& set, std::uint64_t rows);
 /// What it takes, from the measured times beside it.
 double time_of(const Bundle& bundle, const LoadedSet& set, std::uint64_t rows);
-/// A set's answer for so many rows; 0: for any, of which each call says how many. None where there is no
-/// memory.
+/// What a call of a split takes a processor beside its kernel's time, in microseconds: 13 ns of lehr_run's,
+/// and the kernel's code comes from another cache than in a loop.
+inline constexpr double kCpuCallUs = 0.1;
+/// A set's answer for so many rows, in several calls where they are more than its most; 0: for any number, of
+/// which each call says how many. None where there is no memory, and where no calls in the set's range make
+/// them up.
 Owner<Answer> answer_of_set(const Bundle& bundle, const LoadedSet& set, std::uint64_t rows);
 /// A kernel's own, as it is.
 Owner<Answer> answer_of_kernel(const LoadedKernel& kernel);

@@ -92,26 +92,23 @@ void run_padded(const Part& part, const Answer& answer, const lehr_call& call) {
       std::memcpy(whole[i], padded[i], part.used * kernel.params[i].slice_bytes);
 }
 
-void run_part(const Part& part, const Answer& answer, const lehr_call& call) {
-  if (Answer::is_padded(part)) return run_padded(part, answer, call);
-  if (part.first == 0 && part.repeats == 1) return run_kernel(*part.kernel, call.params, answer, call);
-  void* params[Manifest::kMostParams];
-  for (std::uint64_t i = 0; i < part.repeats; ++i) {
-    slice(*part.kernel, part.first + i * part.kernel->manifest->slices, call, params);
-    run_kernel(*part.kernel, params, answer, call);
-  }
+// Some rows of a call by a kernel that is told how many they are, by one more parameter.
+void run_told(const LoadedKernel& kernel, std::uint64_t first, std::uint64_t rows, const Answer& answer,
+              const lehr_call& call) {
+  auto told = static_cast<std::int64_t>(rows);
+  void* params[Manifest::kMostParams + 1];
+  slice(kernel, first, call, params);
+  params[kernel.manifest->params] = &told;
+  run_kernel(kernel, params, answer, call);
 }
 
-// A kernel of a set, or of any number of rows: it takes the first of the caller's parameters, and is told the
-// rows by one more.
-void run_told(const Answer& answer, const lehr_call& call) {
-  const LoadedKernel& kernel =
-      answer.is_open() ? member_for(*answer.set, call.rows) : *answer.parts[0].kernel;
-  const auto rows = static_cast<std::int64_t>(answer.is_open() ? call.rows : answer.rows);
-  void* params[Manifest::kMostParams + 1];
-  std::memcpy(params, call.params, kernel.manifest->params * sizeof *params);
-  params[kernel.manifest->params] = const_cast<std::int64_t*>(&rows);
-  run_kernel(kernel, params, answer, call);
+void run_part(const Part& part, const Answer& answer, const lehr_call& call) {
+  const LoadedKernel& kernel = *part.kernel;
+  if (part.is_padded()) return run_padded(part, answer, call);
+  if (part.first == 0 && part.repeats == 1 && part.rows == 0)
+    return run_kernel(kernel, call.params, answer, call);
+  for (std::uint64_t i = 0; i < part.repeats; ++i)
+    run_told(kernel, part.first + i * part.size(), part.size(), answer, call);
 }
 
 // What is wrong with the number of rows that a call states; or LEHR_OK.
@@ -204,7 +201,7 @@ lehr_status check_params(const Answer& answer, const CheckedCall& call, lehr_err
 }
 
 void run_answer(const Answer& answer, const lehr_call& call) {
-  if (answer.set != nullptr || answer.rows > 0) return run_told(answer, call);
+  if (answer.is_open()) return run_told(member_for(*answer.set, call.rows), 0, call.rows, answer, call);
   for (const Part& part : answer.parts) run_part(part, answer, call);
 }
 

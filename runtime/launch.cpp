@@ -92,7 +92,7 @@ CudaCode each_launch(const Answer& answer, void* const* params, Each each) {
         one.params[i] = whole[i] = static_cast<char*>(params[i]) + first * kernel.params[i].slice_bytes;
       for (std::uint32_t i = 0; i < manifest.workspaces; ++i)
         one.params[manifest.tensors() + i] = params[part.first_workspace + i];
-      if (answer.is_padded(part)) {
+      if (part.is_padded()) {
         one.programmatic = false;  // it would overlap the copies
         auto* copy = static_cast<char*>(params[answer.padding]);
         for (std::uint32_t i = 0; i < manifest.tensors(); ++i) {
@@ -170,7 +170,7 @@ lehr_status lehr_launch(lehr_kernel kernel, const lehr_launch_call* call, lehr_e
           one.maps = maps;
           maps += part.kernel->manifest->maps;
         }
-        if (!answer->is_padded(part)) return launch(one, call->stream);
+        if (!part.is_padded()) return launch(one, call->stream);
         CudaCode done = copy_padded(part, whole, one.params, LEHR_IN, call->stream);
         if (done == 0) done = launch(one, call->stream);
         return done == 0 ? copy_padded(part, whole, one.params, LEHR_OUT, call->stream) : done;

@@ -129,8 +129,8 @@ LEHR_API lehr_status lehr_at(lehr_bundle bundle, uint32_t index, lehr_kernel* ke
 enum {
   LEHR_EXACT = 0,          ///< tuned for this workload, or a range that has it, and this number of threads
   LEHR_OTHER_THREADS = 1,  ///< tuned for this workload with another number of threads; right, perhaps slower
-  /// Rows (or images) in parts of tuned sizes, one after the other, each computed exactly. The last part may
-  /// compute rows a second time that another one has computed.
+  /// Rows (or images) in parts of tuned sizes or ranges, one after the other, each computed exactly. The last
+  /// part may compute rows a second time that another one has computed.
   LEHR_SPLIT = 2,
   LEHR_PADDED = 3,  ///< the next larger size that the bundle declares as a bucket, part of its work wasted
   LEHR_OTHER_DEVICE = 4,  ///< tuned for this workload on another GPU than this one; right, not timed here

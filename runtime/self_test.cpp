@@ -68,7 +68,8 @@ double load(const TestedType& type, const std::byte* from) {
 // What a test has of a parameter; of a kernel that is told its number of rows not all of them, and what is
 // behind is neither to be read nor written.
 std::uint64_t tested_bytes(const Answer& answer, const ManifestParam& param) {
-  return answer.rows > 0 && param.slice_bytes > 0 ? answer.rows * param.slice_bytes : param.bytes;
+  const std::uint64_t rows = answer.parts[0].rows;
+  return rows > 0 && param.slice_bytes > 0 ? rows * param.slice_bytes : param.bytes;
 }
 
 // Of an output behind its last row: what is computed of a NaN is one, too.
@@ -99,7 +100,7 @@ lehr_status compare(const Answer& answer, const ManifestKernel& manifest, const 
       if (memory.bytes(i)[j] != kBehind)
         return fail(error, LEHR_WRONG_RESULT, "the kernel for '%s' writes %s behind the last of %llu rows",
                     answer.workload, answer.params[i].name.data(),
-                    static_cast<unsigned long long>(answer.rows));
+                    static_cast<unsigned long long>(answer.parts[0].rows));
     for (std::uint64_t j = 0; j < tested / type.bytes; ++j)
       if (std::isnan(got(j)))
         return fail(error, LEHR_WRONG_RESULT, "the kernel for '%s' does not write %s[%llu], or writes a NaN",
@@ -122,7 +123,7 @@ lehr_status self_test(const Bundle& bundle, const LoadedKernel& kernel, lehr_err
   if (!own || !memory.take(*own))
     return fail(error, LEHR_NO_MEMORY, "there is no memory for a test of the kernel for '%s'",
                 kernel.manifest->workload.data());
-  own->rows = kernel.manifest->test_rows;
+  if (kernel.manifest->test_rows > 0) own->parts[0].used = own->parts[0].rows = kernel.manifest->test_rows;
   const Answer& answer = *own;
   fill(answer, memory);
   lehr_call call = {};

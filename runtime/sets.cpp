@@ -61,27 +61,57 @@ double time_of(const Bundle& bundle, const LoadedSet& set, std::uint64_t rows) {
   return before.us + share * (next->us - before.us);
 }
 
-Owner<Answer> answer_of_set(const Bundle& bundle, const LoadedSet& set, std::uint64_t rows) {
-  const std::uint64_t most = rows > 0 ? rows : set.manifest->most;
-  const LoadedKernel& kernel = member_for(set, most);
-  Owner<Answer> answer = Owner<Answer>::make();
-  if (!answer || !answer->parts.add({&kernel, 0, 1, kernel.manifest->slices, 0})) return {};
-  answer->set = &set;
-  answer->rows = rows;
-  answer->workload = set.manifest->workload.data();
-  answer->time_us = time_of(bundle, set, most);
+namespace {
+
+// Calls of so many rows each behind those that there are. False where there is no memory.
+bool add_calls(const Bundle& bundle, const LoadedSet& set, std::uint64_t count, std::uint64_t rows,
+               Answer& answer) {
+  if (count == 0) return true;
+  const Part* const before = answer.parts.size() == 0 ? nullptr : &answer.parts[0];
+  const LoadedKernel& kernel = member_for(set, rows);
+  answer.time_us += static_cast<double>(count) * (time_of(bundle, set, rows) + kCpuCallUs);
+  answer.scratch_bytes = std::max(answer.scratch_bytes, (kernel.manifest->scratch_bytes + 63) / 64 * 64);
+  return answer.parts.add(
+      {&kernel, before == nullptr ? 0 : before->repeats * before->rows, count, rows, 0, rows});
+}
+
+// Each takes what all members take, and as many rows as are asked for. False where the calls' rows do not
+// begin where they may, or where there is no memory.
+bool add_params(const LoadedSet& set, std::uint64_t rows, Answer& answer) {
   for (std::uint32_t i = 0; i < set.prepacks->manifest->params; ++i) {
     ManifestParam param = set.prepacks->params[i];
-    if (param.slice_bytes > 0) param.bytes = param.slice_bytes * most;
     for (std::uint32_t j = 0; j < set.manifest->members; ++j)
       if (const LoadedKernel& member = *set.members[j].kernel; i < member.manifest->params)
         param.alignment = std::max(param.alignment, member.params[i].alignment);
-    if (!answer->params.add(param)) return {};
+    if (param.slice_bytes > 0 && __builtin_mul_overflow(param.slice_bytes, rows, &param.bytes)) return false;
+    if (rows > set.manifest->most && param.slice_bytes % param.alignment != 0) return false;
+    if (!answer.params.add(param)) return false;
   }
-  for (std::uint32_t j = 0; j < set.manifest->members; ++j)
-    if (rows == 0 || set.members[j].kernel == &kernel)
-      answer->scratch_bytes =
-          std::max(answer->scratch_bytes, (set.members[j].kernel->manifest->scratch_bytes + 63) / 64 * 64);
+  return true;
+}
+
+}  // namespace
+
+Owner<Answer> answer_of_set(const Bundle& bundle, const LoadedSet& set, std::uint64_t rows) {
+  const ManifestSet& manifest = *set.manifest;
+  const std::uint64_t all = rows > 0 ? rows : manifest.most;
+  // As few calls as there can be, of equally many rows but for one.
+  const std::uint64_t calls = (all + manifest.most - 1) / manifest.most, each = all / calls,
+                      more = all % calls;
+  Owner<Answer> answer = Owner<Answer>::make();
+  if (!answer || each < manifest.least || !add_calls(bundle, set, more, each + 1, *answer) ||
+      !add_calls(bundle, set, calls - more, each, *answer) || !add_params(set, all, *answer))
+    return {};
+  answer->set = &set;
+  answer->workload = manifest.workload.data();
+  answer->time_us -= kCpuCallUs;
+  if (calls > 1) answer->kind = LEHR_SPLIT;
+  if (rows > 0) return answer;
+  answer->parts[0].rows = 0;
+  answer->parts[0].used = answer->parts[0].size();
+  for (std::uint32_t i = 0; i < manifest.members; ++i)
+    answer->scratch_bytes =
+        std::max(answer->scratch_bytes, (set.members[i].kernel->manifest->scratch_bytes + 63) / 64 * 64);
   return answer;
 }
 

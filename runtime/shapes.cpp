@@ -84,6 +84,14 @@ bool goes_with(const LoadedKernel& a, const LoadedKernel& b) {
   return true;
 }
 
+// The answer is to this question. False where there is no memory.
+bool say(std::string_view query, Answer& answer) {
+  if (!answer.text.resize(query.size() + 1)) return false;
+  std::memcpy(answer.text.data(), query.data(), query.size());
+  answer.workload = answer.text.data();
+  return true;
+}
+
 /// Kernels of one workload but for the number of slices, which go together.
 class Group {
  public:
@@ -121,10 +129,8 @@ class Group {
   }
 
  private:
-  // What a call takes beside the time of its kernel, in microseconds. A call behind another takes the
-  // processor 13 ns, and the kernel's code comes from another cache than in a loop. The driver takes
-  // about 2.5 to put a kernel on a stream; it was timed in a graph.
-  static constexpr double kCpuCallUs = 0.1, kCudaCallUs = 2.5;
+  // The driver takes about so many microseconds to put a kernel on a stream, which was timed in a graph.
+  static constexpr double kCudaCallUs = 2.5;
 
   bool has(const LoadedKernel& kernel) const {
     return matches(query_, *kernel.manifest, like_.manifest->slice_field) && goes_with(kernel, like_);
@@ -199,10 +205,7 @@ class Group {
       const std::uint64_t bytes = (part.kernel->manifest->scratch_bytes + 63) / 64 * 64;
       if (bytes > answer.scratch_bytes) answer.scratch_bytes = bytes;
     }
-    if (!answer.text.resize(query_.size() + 1)) return false;
-    std::memcpy(answer.text.data(), query_.data(), query_.size());
-    answer.workload = answer.text.data();
-    return true;
+    return say(query_, answer);
   }
 
   const Bundle& bundle_;
@@ -210,11 +213,21 @@ class Group {
   const LoadedKernel& like_;
 };
 
-// The fastest answer that any group has; none where there is no group.
+/// The one of several answers that is for so many threads, and then the fastest.
+struct Fastest {
+  std::uint32_t threads;
+  Owner<Answer> answer;
+
+  void consider(Owner<Answer> other) {
+    const bool fits = other->threads() == threads, fitted = answer && answer->threads() == threads;
+    if (!answer || (fits != fitted ? fits : other->time_us < answer->time_us)) answer = std::move(other);
+  }
+};
+
+// The fastest answer that any group has, or any set for more rows than its most; none where there is neither.
 Owner<Answer> put_together(const Bundle& bundle, const Asked& asked) {
   const std::string_view query = asked.workload;
-  Owner<Answer> best;
-  bool best_fits = false;
+  Fastest best{asked.threads, {}};
   for (const LoadedKernel& like : bundle.kernels) {
     const std::string_view field = like.manifest->slice_field;
     const std::uint64_t slices = field.empty() || like.manifest->rows > 0 ? 0 : value_of(query, field);
@@ -224,14 +237,17 @@ Owner<Answer> put_together(const Bundle& bundle, const Asked& asked) {
     };
     if (std::find_if(bundle.kernels.begin(), &like, seen) != &like) continue;  // its group has answered
     Owner<Answer> answer = Owner<Answer>::make();
-    if (!answer || !Group(bundle, query, like).answer(slices, *answer)) continue;
-    const bool fits = like.manifest->threads == asked.threads;
-    if (!best || (fits != best_fits ? fits : answer->time_us < best->time_us)) {
-      best = std::move(answer);
-      best_fits = fits;
-    }
+    if (answer && Group(bundle, query, like).answer(slices, *answer)) best.consider(std::move(answer));
   }
-  return best;
+  for (const LoadedSet& set : bundle.sets) {
+    const std::uint64_t rows = value_of(query, set.manifest->field);
+    if (asked.target != LEHR_CPU || rows <= set.manifest->most ||
+        !matches(query, *set.manifest, set.manifest->field))
+      continue;
+    Owner<Answer> answer = answer_of_set(bundle, set, rows);
+    if (answer && say(query, *answer)) best.consider(std::move(answer));
+  }
+  return std::move(best.answer);
 }
 
 // A kernel or a set as it is, for another number of threads than it was tuned with; or a set for so many
@@ -241,9 +257,7 @@ Owner<Answer> answer_of_whole(const Bundle& bundle, const Whole& whole, const As
                          : whole.answer < bundle.fixed_kernels
                              ? answer_of_kernel(bundle.kernels[whole.answer])
                              : answer_of_set(bundle, bundle.sets[whole.answer - bundle.fixed_kernels], 0);
-  if (!answer || !answer->text.resize(asked.workload.size() + 1)) return {};
-  std::memcpy(answer->text.data(), asked.workload.data(), asked.workload.size());
-  answer->workload = answer->text.data();
+  if (!answer || !say(asked.workload, *answer)) return {};
   if (asked.threads != 0 && asked.threads != whole.threads) answer->kind = LEHR_OTHER_THREADS;
   return answer;
 }

@@ -232,7 +232,7 @@ TEST_F(Rows, OutsideOfTheRangeOrOfAnotherOneHaveNoKernel) {
   folder_.manifest["sets"][0].update({{"least", 2}, {"workload", "scale m=2..64 width=4 kind=double"}});
   folder_.manifest["kernels"][0]["workload"] = "scale m=1 width=5 kind=double";
   open();
-  for (const char* rows : {"1", "65", "1..64", "..64", "2..63", "3..64", "0", "2..", ".."})
+  for (const char* rows : {"1", "1..64", "..64", "2..63", "3..64", "0", "2..", ".."})
     EXPECT_THAT(why_none("scale width=4 m=" + std::string(rows)), HasSubstr("the bundle has no kernel for"));
   EXPECT_THAT(why_none("scale width=4 m=..8"), HasSubstr("no kernel for")) << "a member is none by itself";
   EXPECT_THAT(why_none("scale width=5 m=2..64"), HasSubstr("no kernel for"));
@@ -255,10 +255,41 @@ TEST_F(Rows, AFixedKernelAnswersBesideASetWhereItIsFaster) {
   open();
   EXPECT_STREQ(info_of(find("scale m=4 width=4")).name, "scale_4");
   EXPECT_STREQ(info_of(find("scale m=16 width=4")).name, "told_scale_20");
-  // Kernels that are told their rows are no parts: what is larger than the set is put together from others.
-  const lehr_kernel_info split = info_of(find("scale m=68 width=4"));
-  EXPECT_STREQ(split.name, "scale_4");
-  EXPECT_EQ(split.parts, 17u);
+  EXPECT_STREQ(info_of(find("scale m=68 width=4")).name, "scale_4") << "17 of them";
+}
+
+// In as few calls as there can be, of about equally many.
+TEST_F(Rows, MoreThanTheMostAreSplit) {
+  open();
+  for (const int rows : {65, 66, 128, 129, 150, 640, 641}) {
+    const lehr_kernel kernel = find("scale width=4 m=" + std::to_string(rows));
+    const lehr_kernel_info info = info_of(kernel);
+    const int calls = (rows + 63) / 64, each = rows / calls, more = rows % calls;
+    EXPECT_EQ(info.answer, static_cast<std::uint32_t>(LEHR_SPLIT));
+    EXPECT_EQ(info.parts, static_cast<std::uint32_t>(calls));
+    EXPECT_EQ(info.wasted, 0);
+    EXPECT_NEAR(info.time_us, calls * (10 + (each - 8) * 0.5) + more * 0.5 + (calls - 1) * 0.1, 1e-9);
+    EXPECT_EQ(param_of(kernel, 0).bytes, 16u * static_cast<unsigned>(rows));
+    Call call(rows);
+    EXPECT_EQ(lehr_prepack(kernel, &call.call, nullptr), LEHR_OK);
+    EXPECT_EQ(run(kernel, call), "");
+    EXPECT_TRUE(call.right(static_cast<std::size_t>(rows))) << rows;
+    EXPECT_EQ(kernel, find("scale width=4 m=" + std::to_string(rows)));
+  }
+  const lehr_find_options exact = {sizeof exact, 0, 1, LEHR_ANY_TARGET};
+  lehr_kernel kernel = 0;
+  EXPECT_EQ(lehr_find(bundle_, "scale width=4 m=65", &exact, &kernel, nullptr), LEHR_NO_KERNEL);
+  EXPECT_EQ(info_of(find("scale width=4 m=65", 3)).answer, static_cast<std::uint32_t>(LEHR_SPLIT));
+}
+
+// No number of calls of 40 to 64 rows makes 65 of them up.
+TEST_F(Rows, MoreThanTheMostThatNoCallsMakeUpHaveNoKernel) {
+  folder_.manifest["kernels"].erase(0);
+  folder_.manifest["sets"] = json::array();
+  add_scale_set(folder_, 40, {{0, 64}}, {{64, 40.0}});
+  open();
+  EXPECT_THAT(why_none("scale width=4 m=65"), HasSubstr("no kernel for"));
+  EXPECT_EQ(info_of(find("scale width=4 m=80")).parts, 2u);
 }
 
 TEST_F(Rows, OneMostIsASetOfItsOwn) {
