@@ -154,7 +154,7 @@ typedef struct lehr_find_options {
 ///
 /// Kernels that were tuned for a range answer for each number of rows in it as any kernel does, and for the
 /// range as the bundle names it ("gemm m=1..2048 n=1000 k=512") as one whose calls say how many they have
-/// (lehr_call::rows). All of these take the same parameters, with what is prepacked laid out once.
+/// (lehr_call::rows): these all take the same parameters, with what is prepacked laid out once.
 ///
 /// What is none of the bundle's kernels as it was tuned (LEHR_SPLIT, LEHR_PADDED, LEHR_OTHER_THREADS, one
 /// number of a range) is put together once for each text and number of threads, and kept until the bundle is

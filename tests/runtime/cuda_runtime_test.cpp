@@ -220,9 +220,9 @@ TEST_F(CudaRuntime, WorkspacesAreTheCallers) {
                        {"bytes", 512},
                        {"alignment", 256},
                        {"slice_bytes", 0}}};
+  kernel["params"][1].update({{"bytes", 64}, {"slice_bytes", 16}});
   kernel["launch"]["grid"] = {1, 1, 1};
   kernel["launch"]["block"] = {16, 1, 1};
-  kernel.erase("slices");
   add_product(folder, kernel);
   folder.seal();
   open(folder);
@@ -233,6 +233,17 @@ TEST_F(CudaRuntime, WorkspacesAreTheCallers) {
   const lehr_launch_call call = product.call(stream_);
   ASSERT_EQ(lehr_launch(found, &call, nullptr), LEHR_OK);
   EXPECT_EQ(product.c.values[15], 6);
+  // Four rows, and four from the second on, by the same kernel: they take turns with one workspace.
+  const lehr_kernel split = find("gemm m=6 n=8 k=4");
+  EXPECT_EQ(info_of(split).parts, 2u);
+  ASSERT_EQ(info_of(split).params, 3u);
+  Product taller(6);
+  taller.params = {&taller.a, &taller.c, &counters};
+  const lehr_launch_call rows = taller.call(stream_);
+  ASSERT_EQ(lehr_launch(split, &rows, nullptr), LEHR_OK);
+  EXPECT_EQ(taller.c.values[15], 6);
+  EXPECT_EQ(taller.c.values[23], 10);
+  EXPECT_EQ(taller.c.values[24], -1);
   product.params[2] = reinterpret_cast<char*>(&counters) + 16;
   EXPECT_THAT(refusal(LEHR_BAD_ARGUMENT, found, call),
               HasSubstr("parameter 2, counters, is not aligned to 256 bytes"));
