@@ -2,17 +2,12 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <utility>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -24,6 +19,7 @@
 #include "measure/core/element.h"
 #include "templates/catalog.h"
 #include "templates/shared/epilogue_pass.h"
+#include "tests/support/guarded.h"
 #include "tests/support/problem_for.h"
 #include "tests/support/sample_config.h"
 
@@ -51,62 +47,6 @@ std::filesystem::path compile_all(const std::vector<Candidate>& candidates,
                   object.string(), (dir / "all.cpp").string());
   CHECK(std::system(command.c_str()) == 0, "{}", command);
   return object;
-}
-
-constexpr unsigned char kPoison = 0xc6;
-
-/// Bytes that end where the next page can't be touched, behind others that must stay as they are. A vector
-/// that reads beyond the last element of a tensor would work anywhere else, until a user's tensor ends there.
-class Guarded {
- public:
-  explicit Guarded(std::size_t bytes) : bytes_(bytes) {
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    pages_ = (bytes + page - 1) / page * page + page;
-    void* const memory =
-        ::mmap(nullptr, pages_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(memory != MAP_FAILED);
-    begin_ = static_cast<unsigned char*>(memory);
-    mapped_ = pages_ + page;
-    CHECK(::mprotect(begin_ + pages_, page, PROT_NONE) == 0);
-    std::fill(begin_, data(), kPoison);
-  }
-  ~Guarded() {
-    if (begin_ != nullptr) ::munmap(begin_, mapped_);
-  }
-  Guarded(Guarded&& other) noexcept
-      : begin_(std::exchange(other.begin_, nullptr)),
-        bytes_(other.bytes_),
-        pages_(other.pages_),
-        mapped_(other.mapped_) {}
-  Guarded(const Guarded&) = delete;
-  Guarded& operator=(const Guarded&) = delete;
-
-  unsigned char* data() { return begin_ + pages_ - bytes_; }
-  std::size_t size() const { return bytes_; }
-  bool intact() {
-    return std::all_of(begin_, data(), [](unsigned char value) { return value == kPoison; });
-  }
-
- private:
-  unsigned char* begin_ = nullptr;
-  std::size_t bytes_ = 0, pages_ = 0, mapped_ = 0;
-};
-
-sigjmp_buf before_fault;
-void leave(int) {
-  siglongjmp(before_fault, 1);
-}
-
-/// Whether `run` came back without touching what it must not.
-bool touches_nothing_else(const std::function<void()>& run) {
-  struct sigaction to = {}, before = {};
-  to.sa_handler = leave;
-  to.sa_flags = SA_NODEFER;
-  ::sigaction(SIGSEGV, &to, &before);
-  const bool came_back = sigsetjmp(before_fault, 1) == 0;
-  if (came_back) run();
-  ::sigaction(SIGSEGV, &before, nullptr);
-  return came_back;
 }
 
 using Entry = void (*)(void* const*, void*, long);
