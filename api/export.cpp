@@ -68,16 +68,18 @@ void remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>&
 }
 
 /// Leaves what a folder made here can hold.
-void keep_those_of_here(std::vector<RebuiltKernel>& kernels, FolderCompilers& compilers,
-                        const FolderOptions& options, std::vector<std::string>& skipped) {
-  std::erase_if(kernels, [&](const RebuiltKernel& kernel) {
+void keep_those_of_here(RebuiltWinners& winners, FolderCompilers& compilers, const FolderOptions& options,
+                        std::vector<std::string>& skipped) {
+  std::vector<bool> left_out;
+  for (const RebuiltKernel& kernel : winners.kernels) {
     const std::optional<std::string> reason = compilers.why_not(kernel);
-    if (!reason) return false;
-    const bool held = can_hold(kernel, compilers, options);
-    skipped.push_back(fmt::format("'{}' is {}: {}", kernel.winner.record.workload,
-                                  held ? "there as a source alone" : "left out", *reason));
-    return !held;
-  });
+    const bool held = !reason || can_hold(kernel, compilers, options);
+    left_out.push_back(!held);
+    if (reason)
+      skipped.push_back(fmt::format("'{}' is {}: {}", kernel.winner.record.workload,
+                                    held ? "there as a source alone" : "left out", *reason));
+  }
+  leave_out(winners, std::move(left_out));
 }
 
 std::vector<std::string> gpu_libraries(const ToolPaths& tools) {
@@ -108,12 +110,13 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
   for (const Skipped& each : rebuilt.skipped) result.skipped.push_back(each.reason);
   const auto supervisor = supervise(options.tools);
   FolderCompilers compilers({host_compiler_options(options.tools), gpu_libraries(options.tools)});
-  keep_those_of_here(rebuilt.kernels, compilers, folder, result.skipped);
+  keep_those_of_here(rebuilt, compilers, folder, result.skipped);
   for (const std::string& reason : result.skipped) reporter.note(reason);
   if (rebuilt.kernels.empty())
     throw_not_found("none of the {} winners of {} can be exported here", found.size(), options.log);
   check_buckets(rebuilt.kernels, folder.buckets);
-  write_folder(options.out, export_folder(rebuilt.kernels, compilers, folder), &bundle_own_files);
+  write_folder(options.out, export_folder(rebuilt.kernels, rebuilt.sets, compilers, folder),
+               &bundle_own_files);
   result.kernels = static_cast<int>(rebuilt.kernels.size());
   return result;
 }

@@ -114,7 +114,7 @@ int main(int argc, char** argv) try {
   std::vector<RebuiltKernel> rebuilt;
   for (int rows = 1; rows <= kernels; ++rows) rebuilt.push_back(product_of(rows, device));
   lehr::FolderCompilers compilers({});
-  const std::vector<FolderFile> files = export_folder(rebuilt, compilers, {});
+  const std::vector<FolderFile> files = export_folder(rebuilt, {}, compilers, {});
   const TempDir directory;
   const std::string folder = directory.path() + "/bundle";
   write_folder(folder, files, &bundle_own_files);

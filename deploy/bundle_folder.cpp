@@ -68,6 +68,9 @@ json params_of(const RebuiltKernel& kernel) {
   return params;
 }
 
+// Any library reads it.
+constexpr std::uint64_t kVersionWithoutRows = 1;
+
 bool is_bucket(const Slices& slices, std::span<const Buckets> buckets) {
   return std::ranges::any_of(buckets, [&](const Buckets& one) {
     return one.field == slices.field && std::ranges::find(one.values, slices.count) != one.values.end();
@@ -91,12 +94,34 @@ json to_json(const FolderKernel& kernel, std::span<const Buckets> buckets) {
                    {"cold", device.cold},
                    {"scratch_bytes", rebuilt.source.scratch_bytes},
                    {"params", params_of(rebuilt)}});
+  if (rebuilt.source.most_rows > 0)
+    document.update({{"rows", rebuilt.source.most_rows}, {"workload", to_text(rebuilt.workload)}});
   target.describe(kernel, document);
   if (const std::optional<Slices> slices = slices_of(rebuilt.workload))
     document["slices"] = {{"field", std::string(slices->field)},
                           {"size", slices->count},
-                          {"bucket", is_bucket(*slices, buckets)}};
+                          {"bucket", rebuilt.source.most_rows == 0 && is_bucket(*slices, buckets)}};
   return document;
+}
+
+json to_json(const RebuiltSet& set, std::span<const FolderKernel> kernels) {
+  const Gemm& gemm = set.workload.gemm();
+  json members = json::array(), times = json::array();
+  for (const auto& [kernel, to] : set.members) {
+    // A source alone has no place in the manifest.
+    const auto place = std::ranges::count(kernels.first(kernel), false, &FolderKernel::source_alone);
+    members.push_back({{"kernel", place}, {"to", to}});
+  }
+  for (const auto& [rows, us] : set.times) times.push_back({rows, us});
+  return {{"workload", to_text(set.workload)},
+          {"defaults", optional_words(set.workload)},
+          {"shorter", shorter_words(set.workload)},
+          {"field", "m"},
+          {"least", std::max<std::int64_t>(gemm.least, 1)},
+          {"most", gemm.m},
+          {"threads", kernels[set.members[0].kernel].rebuilt.winner.device->limits.cores},
+          {"members", members},
+          {"times", times}};
 }
 
 std::vector<std::string> words_of(const Workload& workload) {
@@ -198,19 +223,20 @@ std::string shorter_words(const Workload& workload) {
   return fmt::format("{}", fmt::join(shorter, " "));
 }
 
-std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const FolderFile> files,
-                          const FolderFile* library, std::span<const Buckets> buckets,
-                          std::string_view tool_version) {
+std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const RebuiltSet> sets,
+                          std::span<const FolderFile> files, const FolderFile* library,
+                          std::span<const Buckets> buckets, std::string_view tool_version) {
   json hashes = json::object(), documents = json::array();
   for (const FolderFile& file : files) hashes[file.path] = sha256_of(file.bytes);
   for (const FolderKernel& kernel : kernels)
     if (!kernel.source_alone) documents.push_back(to_json(kernel, buckets));
   const std::string digits(64, '0');
   json document = {{"format", std::string(runtime::kManifestFormat)},
-                   {"version", 1},
+                   {"version", sets.empty() ? kVersionWithoutRows : runtime::kManifestVersionOfRows},
                    {"tool_version", std::string(tool_version)},
                    {"files", std::move(hashes)},
                    {"kernels", std::move(documents)}};
+  for (const RebuiltSet& set : sets) document["sets"].push_back(to_json(set, kernels));
   if (library != nullptr) document["library"] = {{library->path, sha256_of(library->bytes)}};
   std::string text = document.dump(1, ' ', false, json::error_handler_t::replace);
   // The last member, as the runtime looks for it.

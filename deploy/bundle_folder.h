@@ -60,10 +60,11 @@ struct Buckets {
 
 /// manifest.json for these kernels, with the hashes of `files`, in one of which each kernel is and which
 /// lehr_open() compares, and of the library, which is loaded before it can compare anything (nullptr: the
-/// folder has none). The same kernels give the same bytes.
-std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const FolderFile> files,
-                          const FolderFile* library, std::span<const Buckets> buckets,
-                          std::string_view tool_version);
+/// folder has none). The same kernels give the same bytes. `sets` name
+/// them by position; each that is told the number of rows is in one.
+std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const RebuiltSet> sets,
+                          std::span<const FolderFile> files, const FolderFile* library,
+                          std::span<const Buckets> buckets, std::string_view tool_version);
 
 /// The kernels' files, each once: sources, which refuse to be compiled without their features, with a
 /// document beside each that somebody else may compile and launch (Deployment::source_alone); and shared

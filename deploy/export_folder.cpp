@@ -38,12 +38,13 @@ void add_sources(std::vector<FolderFile>& files, std::span<const FolderKernel> k
 }
 
 // A folder of sources alone.
-std::vector<FolderFile> embedded(std::span<const FolderKernel> kernels, const FolderOptions& options) {
+std::vector<FolderFile> embedded(std::span<const FolderKernel> kernels, std::span<const RebuiltSet> sets,
+                                 const FolderOptions& options) {
   // Kernels that are functions are in their sources, the others in the table.
   std::vector<FolderFile> holding = sources_of(kernels);
   add(holding, libraries_of(kernels));
   const std::string manifest =
-      manifest_text(kernels, holding, nullptr, options.buckets, options.tool_version);
+      manifest_text(kernels, sets, holding, nullptr, options.buckets, options.tool_version);
   std::vector<FolderFile> files;
   add_sources(files, kernels, manifest);
   for (const char* path : {"include/lehr_bundle.h", "sources/lehr_bundle.cpp"})
@@ -62,7 +63,7 @@ void check_buckets(std::span<const RebuiltKernel> kernels, std::span<const Bucke
     for (const std::int64_t size : one.values) {
       const bool has = std::ranges::any_of(kernels, [&](const RebuiltKernel& kernel) {
         const std::optional<Slices> slices = slices_of(kernel.workload);
-        return slices && slices->field == one.field && slices->count == size;
+        return kernel.source.most_rows == 0 && slices && slices->field == one.field && slices->count == size;
       });
       if (!has)
         throw_user("--buckets {}={}: none of the exported kernels has that size: tune it, or leave it out",
@@ -94,10 +95,11 @@ std::vector<FolderKernel*> those_for(Target target, std::span<FolderKernel> kern
 
 }  // namespace
 
-std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels, FolderCompilers& compilers,
+std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels,
+                                      std::span<const RebuiltSet> sets, FolderCompilers& compilers,
                                       const FolderOptions& options) {
   std::vector<FolderKernel> all = prepared(kernels, compilers, options.embed);
-  if (options.embed) return embedded(all, options);
+  if (options.embed) return embedded(all, sets, options);
   const HostCompilerOptions& host = compilers.options().host;
   Texts objects;
   for (const Target target : kTargets) {
@@ -107,7 +109,8 @@ std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels, Fo
   }
   std::vector<FolderFile> files = libraries_of(all);
   const FolderFile library = {"liblehr_bundle.so", runtime_library(host)};
-  const std::string manifest = manifest_text(all, files, &library, options.buckets, options.tool_version);
+  const std::string manifest =
+      manifest_text(all, sets, files, &library, options.buckets, options.tool_version);
   files.push_back(library);
   files.push_back({"liblehr_bundle.a", linked_archive(std::move(objects), linked_text(all, manifest), host)});
   add_sources(files, all, manifest);

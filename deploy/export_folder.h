@@ -22,10 +22,12 @@ struct FolderOptions {
 /// source is enough.
 bool can_hold(const RebuiltKernel& kernel, FolderCompilers& compilers, const FolderOptions& options);
 
-/// Everything of a bundle's folder, manifest.json among it: compiles the kernels, all of which it can_hold(),
-/// and the library for any processor of this architecture. The same kernels and compilers give the same
-/// bytes. Throws Error(kEnvironment) where a compiler fails.
-std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels, FolderCompilers& compilers,
+/// Everything of a bundle's folder, manifest.json among it: compiles the kernels, all of which it can_hold()
+/// and each of which that is told the number of rows is in a set, and the library for any processor of this
+/// architecture. The same kernels and compilers give the same bytes. Throws Error(kEnvironment) where a
+/// compiler fails.
+std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels,
+                                      std::span<const RebuiltSet> sets, FolderCompilers& compilers,
                                       const FolderOptions& options);
 
 /// Throws Error(kUser) for a size of `buckets` that none of these kernels has.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -31,11 +32,17 @@ std::variant<ir::Kernel, Refusal> lowered(const Workload& workload, const Config
   }
 }
 
+/// Without the rows of the call that was timed.
+Workload of_any_call(Workload workload) {
+  if (Gemm* gemm = std::get_if<Gemm>(&workload.problem)) gemm->rows = 0;
+  return workload;
+}
+
 /// A winner's kernel, made with the facts of its device and held against the hash of what was measured.
 /// Throws Error for a workload that this version does not know.
 std::variant<RebuiltKernel, Refusal> kernel_of(const Winner& winner) {
   const Record& record = winner.record;
-  const Workload workload = parse_workload(record.workload);
+  const Workload workload = of_any_call(parse_workload(record.workload));
   if (!winner.device)
     return Refusal{
         record.device_hash == 0
@@ -57,6 +64,11 @@ std::variant<RebuiltKernel, Refusal> kernel_of(const Winner& winner) {
 
 }  // namespace
 
+RebuiltSet set_of_one(const RebuiltKernel& kernel, std::size_t position) {
+  const std::int64_t timed = rows_of(parse_workload(kernel.winner.record.workload));
+  return {kernel.workload, {{position, kernel.source.most_rows}}, {{timed, kernel.winner.verdict.best.us}}};
+}
+
 RebuiltWinners rebuild(std::span<const Winner> winners) {
   RebuiltWinners result;
   for (std::size_t i = 0; i < winners.size(); ++i) {
@@ -64,6 +76,7 @@ RebuiltWinners rebuild(std::span<const Winner> winners) {
     try {
       std::variant<RebuiltKernel, Refusal> made = kernel_of(winners[i]);
       if (auto* kernel = std::get_if<RebuiltKernel>(&made)) {
+        if (kernel->source.most_rows > 0) result.sets.push_back(set_of_one(*kernel, result.kernels.size()));
         result.kernels.push_back(std::move(*kernel));
         continue;
       }
@@ -78,6 +91,25 @@ RebuiltWinners rebuild(std::span<const Winner> winners) {
                               refusal.remeasuring_helps});
   }
   return result;
+}
+
+void leave_out(RebuiltWinners& winners, std::vector<bool> left_out) {
+  std::vector<bool> in_set(winners.kernels.size(), false);
+  std::erase_if(winners.sets, [&](const RebuiltSet& set) {
+    return std::ranges::any_of(set.members, [&](const auto& member) { return left_out[member.kernel]; });
+  });
+  for (const RebuiltSet& set : winners.sets)
+    for (const RebuiltSet::Member& member : set.members) in_set[member.kernel] = true;
+  std::vector<std::size_t> places;
+  std::vector<RebuiltKernel> kernels;
+  for (std::size_t i = 0; i < winners.kernels.size(); ++i) {
+    places.push_back(kernels.size());
+    if (left_out[i] || (winners.kernels[i].source.most_rows > 0 && !in_set[i])) continue;
+    kernels.push_back(std::move(winners.kernels[i]));
+  }
+  winners.kernels = std::move(kernels);
+  for (RebuiltSet& set : winners.sets)
+    for (RebuiltSet::Member& member : set.members) member.kernel = places[member.kernel];
 }
 
 }  // namespace lehr

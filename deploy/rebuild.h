@@ -23,15 +23,40 @@ struct Skipped {
 /// A winner with the kernel that was measured.
 struct RebuiltKernel {
   Winner winner;
-  Workload workload;
+  Workload workload;  ///< of the kernel: where it is told the number of rows, without those of the trial
   ir::Kernel kernel;
   Source source;
 };
 
+/// Kernels that answer together for any number of rows of one product, all for the same device.
+struct RebuiltSet {
+  /// It serves the rows from behind the member before it up to these.
+  struct Member {
+    std::size_t kernel = 0;  ///< position among all kernels
+    std::int64_t to = 0;
+  };
+  /// What the member takes that serves so many.
+  struct Time {
+    std::int64_t rows = 0;
+    double us = 0;
+  };
+  Workload workload;            ///< of a range, or of the one kernel that is told the number of rows
+  std::vector<Member> members;  ///< by `to`, ascending; the last one's is the most rows
+  std::vector<Time> times;      ///< by rows, ascending; one at least
+};
+
 struct RebuiltWinners {
   std::vector<RebuiltKernel> kernels;
+  std::vector<RebuiltSet> sets;  ///< each kernel that is told the number of rows is in one
   std::vector<Skipped> skipped;
 };
+
+/// Of one kernel that is told the number of rows, alone; `position`: its own among all kernels.
+RebuiltSet set_of_one(const RebuiltKernel& kernel, std::size_t position);
+
+/// Leaves out each kernel whose place in `left_out` is true, the sets that it is in, and the kernels that are
+/// told the number of rows and were in these alone.
+void leave_out(RebuiltWinners& winners, std::vector<bool> left_out);
 
 /// Each kernel is made again with the stored facts of its device, which need not be here. One whose hash is
 /// not that of what was measured, or that tells none, is skipped: another kernel never goes under its time.

@@ -12,7 +12,8 @@ namespace lehr {
 
 /// Elements of the output, in double precision, of runtime::self_test_value().
 struct SelfTest {
-  double tolerance = 0;  ///< of each, its rounding to the output's type included
+  std::int64_t rows = 0;  ///< that the kernel is told of; 0: their number is fixed
+  double tolerance = 0;   ///< of each, its rounding to the output's type included
   /// The mean and the deviation of each input; empty where they are 0 and 1.
   std::vector<std::pair<double, double>> inputs;
   std::vector<std::pair<std::int64_t, float>> output;

@@ -64,6 +64,7 @@ std::uint64_t call_hash_of(const RebuiltKernel& kernel, const std::string& name)
   manifest.params = static_cast<std::uint32_t>(params.size());
   manifest.steps = static_cast<std::uint32_t>(steps.size());
   manifest.scratch_bytes = static_cast<std::uint64_t>(source.scratch_bytes);
+  manifest.rows = static_cast<std::uint64_t>(source.most_rows);
   const std::string prepack = prepack_entry(name);
   if (source.launch.prepack_parts > 0) {
     manifest.prepack = {prepack, static_cast<std::uint64_t>(source.launch.prepack_parts)};
@@ -82,6 +83,7 @@ void describe_cpu(const FolderKernel& kernel, json& document) {
                            {"reads", prepack_reads(kernel.rebuilt.kernel)}};
   if (const std::optional<SelfTest> test = self_test_of(kernel.rebuilt.workload)) {
     document["self_test"] = {{"tolerance", test->tolerance}, {"output", test->output}};
+    if (test->rows > 0) document["self_test"]["rows"] = test->rows;
     if (!test->inputs.empty()) document["self_test"]["inputs"] = test->inputs;
   }
 }

@@ -88,7 +88,7 @@ class CudaFolder : public ::testing::Test {
     options.tool_version = "test";
     options.embed = embed;
     std::map<std::string, std::string> found;
-    for (FolderFile& file : export_folder(kernels, compilers, options))
+    for (FolderFile& file : export_folder(kernels, {}, compilers, options))
       found[file.path] = std::move(file.bytes);
     return found;
   }
@@ -112,7 +112,7 @@ TEST(CudaFolderOfSources, SaysHowToLaunchWhatCannotBeCompiledHere) {
   options.embed = true;
   ASSERT_TRUE(can_hold(kernels[0], compilers, options));
   std::map<std::string, std::string> files;
-  for (FolderFile& file : export_folder(kernels, compilers, options))
+  for (FolderFile& file : export_folder(kernels, {}, compilers, options))
     files[file.path] = std::move(file.bytes);
   const std::string name = deployed_name(measured, "NVRTC 99.9");
   EXPECT_THAT(files.at("sources/" + name + ".cu"), HasSubstr(measured.text));

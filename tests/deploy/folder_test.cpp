@@ -25,6 +25,7 @@
 #include "runtime/lehr_bundle.h"
 #include "runtime/sha256.h"
 #include "templates/catalog.h"
+#include "tests/deploy/exported.h"
 #include "tests/support/isa_limits.h"
 #include "tune/stored_kernel.h"
 #include "workload/operator.h"
@@ -35,66 +36,14 @@ namespace lehr {
 namespace {
 
 namespace fs = std::filesystem;
+using lehr::testing::Aligned;
+using lehr::testing::exported;
+using lehr::testing::files_of;
+using lehr::testing::Folder;
+using lehr::testing::Opened;
+using lehr::testing::options;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-/// A kernel of the first family that takes the workload, as if it had been measured.
-RebuiltKernel exported(const char* text, double time_us, const char* family = nullptr, const Isa& isa = {}) {
-  const Workload workload = parse_workload(text);
-  Device device;
-  device.name = "this";
-  device.limits = isa.level == nullptr ? cpu_device(2, false).limits : limits_of(isa, 2);
-  device.compiler = fmt::format("a compiler -O2 {}", fmt::join(flags_of(isa), " "));
-  const Limits& limits = device.limits;
-  Winner winner;
-  for (const Config& config : families_for(catalog(), workload, limits).defaults)
-    if (family == nullptr || config.family == family) winner.record.config = config;
-  EXPECT_FALSE(winner.record.config.family.empty()) << text;
-  winner.record.workload = to_text(workload);
-  winner.record.target = "cpu";
-  winner.record.arch = limits.arch;
-  Timing timing;
-  timing.time_us = time_us;
-  winner.record.outcome = timing;
-  winner.verdict.best.us = time_us;
-  winner.device = stored_device(device);
-  ir::Kernel kernel = lower(workload, winner.record.config, limits);
-  Source source = emit(kernel);
-  return {winner, workload, std::move(kernel), std::move(source)};
-}
-
-FolderOptions options() {
-  FolderOptions result;
-  result.tool_version = "test";
-  return result;
-}
-
-std::vector<FolderFile> files_of(std::span<const RebuiltKernel> kernels, const FolderOptions& given) {
-  FolderCompilers compilers({});
-  return export_folder(kernels, compilers, given);
-}
-
-struct Folder {
-  TempDir directory;
-  std::string path = directory.path() + "/bundle";
-  explicit Folder(std::span<const RebuiltKernel> kernels, const FolderOptions& given = options()) {
-    write_folder(path, files_of(kernels, given), &bundle_own_files);
-  }
-};
-
-struct Opened {
-  lehr_bundle handle = 0;
-  explicit Opened(const std::string& path) {
-    lehr_error error = {sizeof error, ""};
-    const lehr_open_options tested = {sizeof tested, nullptr, 1, 0};
-    EXPECT_EQ(lehr_open(path.c_str(), &tested, &handle, &error), LEHR_OK) << error.text;
-  }
-  ~Opened() { lehr_close(handle, nullptr); }
-};
-
-struct alignas(64) Aligned {
-  std::array<unsigned char, 64> bytes{};
-};
 
 /// Runs the bundle's kernel for a workload and compares all of its output with the reference.
 lehr_kernel_info expect_right(lehr_bundle bundle, const std::string& text, std::uint32_t workers) {
