@@ -5,6 +5,10 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
+
+#include "base/error.h"
+#include "tune/task.h"
 
 namespace lehr {
 namespace {
@@ -21,43 +25,118 @@ std::optional<Record> record_named(const Database& database, const RecordFilter&
   return of_task ? record : std::nullopt;
 }
 
+/// Of a log; nullopt: of a newer version.
+std::optional<Workload> read_workload(const std::string& text) {
+  try {
+    return parse_workload(text);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// The kernels that a call of some rows is made of: "m=..64 rows=24" is one of "m=..64".
+Workload without_rows(Workload workload) {
+  if (workload.op() == Operator::kGemm) workload.gemm().rows = 0;
+  return workload;
+}
+
+std::int64_t trials_of(const TaskStats& task) {
+  std::int64_t trials = task.timed;
+  for (const auto& [kind, count] : task.failed) trials += count;
+  return trials;
+}
+
+/// Those of a range's kernels.
+std::int64_t trials_of_range(const Workload& range, const std::string& device, const DatabaseStats& stats) {
+  const Workload kernels = kernels_of(range);
+  std::int64_t trials = 0;
+  for (const TaskStats& task : stats.tasks) {
+    if (task.device != device) continue;
+    const std::optional<Workload> workload = read_workload(task.workload);
+    if (workload && without_rows(*workload) == kernels) trials += trials_of(task);
+  }
+  return trials;
+}
+
+/// Of a range: its newest verdict with its set. nullopt: there is none.
+std::optional<Winner> range_winner(const Database& database, const RecordFilter& task,
+                                   const std::vector<StoredVerdict>& verdicts) {
+  if (verdicts.empty()) return std::nullopt;
+  std::optional<RowSet> set = row_set_of(verdicts[0]);
+  std::optional<Record> record = record_named(database, task, verdicts[0].record_id);
+  if (!set || !record) return std::nullopt;
+  Winner winner;
+  winner.record = *std::move(record);
+  winner.contested = true;
+  winner.verdict = verdicts[0];
+  winner.rows = std::move(set);
+  return winner;
+}
+
+/// Of one kernel.
+std::optional<Winner> kernel_winner(const Database& database, const RecordFilter& exact,
+                                    const std::vector<StoredVerdict>& verdicts) {
+  std::optional<Record> fastest = database.best(exact);
+  if (!fastest) return std::nullopt;
+  Winner winner;
+  const Timing& timing = std::get<Timing>(fastest->outcome);
+  winner.verdict.best = {timing.time_us, interval_of(timing)};
+  if (!verdicts.empty()) {
+    const StoredVerdict& verdict = verdicts[0];
+    std::optional<Record> won = record_named(database, exact, verdict.record_id);
+    const bool outdone = fastest->created_unix_ms > verdict.created_unix_ms &&
+                         timing.time_us < verdict.best.us * (1 - kClearlyFaster);
+    if (won && !outdone) {
+      winner.record = *std::move(won);
+      winner.contested = true;
+      winner.verdict = verdict;
+      return winner;
+    }
+  }
+  winner.record = *std::move(fastest);
+  return winner;
+}
+
+/// Whether it is but the best trial of one of the kernels that the set of another winner was chosen from.
+bool is_of_a_set(const Winner& winner, const std::vector<Winner>& all) {
+  const std::optional<Workload> workload = read_workload(winner.record.workload);
+  if (winner.contested || !workload || workload->op() != Operator::kGemm) return false;
+  return std::ranges::any_of(all, [&](const Winner& other) {
+    return other.rows && other.record.device == winner.record.device &&
+           kernels_of(parse_workload(other.record.workload)) == *workload;
+  });
+}
+
 }  // namespace
 
 std::vector<Winner> winners(const Database& database, const RecordFilter& filter) {
   std::vector<Winner> result;
   const std::map<std::uint64_t, StoredDevice> devices = database.devices();
   const std::map<std::string, std::string> origins = database.origins();
-  for (const TaskStats& task : database.stats().tasks) {
+  const DatabaseStats stats = database.stats();
+  for (const TaskStats& task : stats.tasks) {
     if (!filter.workload.empty() && task.workload != filter.workload) continue;
     if (task.device.find(filter.device) == std::string::npos) continue;
+    const std::optional<Workload> workload = read_workload(task.workload);
+    if (filter.workload.empty() && workload && without_rows(*workload) != *workload) continue;
     const RecordFilter exact = {task.workload, task.device, filter.target, filter.family};
-    const std::optional<Record> fastest = database.best(exact);
-    if (!fastest) continue;
-    Winner winner;
-    winner.record = *fastest;
-    const Timing& timing = std::get<Timing>(fastest->outcome);
-    winner.verdict.best = {timing.time_us, interval_of(timing)};
-    winner.trials = task.timed;
-    for (const auto& [kind, count] : task.failed) winner.trials += count;
     const std::vector<StoredVerdict> verdicts =
         database.verdicts({task.workload, task.device, filter.target, ""});
-    if (!verdicts.empty()) {
-      const StoredVerdict& verdict = verdicts[0];
-      const std::optional<Record> won = record_named(database, exact, verdict.record_id);
-      const bool outdone = fastest->created_unix_ms > verdict.created_unix_ms &&
-                           timing.time_us < verdict.best.us * (1 - kClearlyFaster);
-      if (won && !outdone) {
-        winner.record = *won;
-        winner.contested = true;
-        winner.verdict = verdict;
-      }
-    }
-    if (const auto origin = origins.find(winner.record.session); origin != origins.end())
-      winner.merged_from = origin->second;
-    if (const auto device = devices.find(winner.record.device_hash); device != devices.end())
-      winner.device = device->second;
-    result.push_back(std::move(winner));
+    const bool range = workload && is_range(*workload);
+    std::optional<Winner> winner =
+        range ? range_winner(database, exact, verdicts) : kernel_winner(database, exact, verdicts);
+    if (!winner) continue;
+    winner->trials = range ? trials_of_range(*workload, task.device, stats) : trials_of(task);
+    if (const auto origin = origins.find(winner->record.session); origin != origins.end())
+      winner->merged_from = origin->second;
+    if (const auto device = devices.find(winner->record.device_hash); device != devices.end())
+      winner->device = device->second;
+    result.push_back(*std::move(winner));
   }
+  std::vector<Winner> alone;
+  for (const Winner& winner : result)
+    if (!is_of_a_set(winner, result)) alone.push_back(winner);
+  result = std::move(alone);
   std::ranges::sort(result, [](const Winner& a, const Winner& b) {
     return std::tie(a.record.workload, a.record.device) < std::tie(b.record.workload, b.record.device);
   });

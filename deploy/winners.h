@@ -7,6 +7,7 @@
 
 #include "database/database.h"
 #include "measure/core/stats.h"
+#include "tune/row_set.h"
 
 namespace lehr {
 
@@ -21,14 +22,21 @@ struct Winner {
   bool contested = false;
   /// The log that its row was merged from; "": measured here.
   std::string merged_from;
-  /// All trials of the task, failures included.
+  /// All trials of the task, failures included; of a range, those of its kernels.
   std::int64_t trials = 0;
+  /// Of a range of rows: the kernels that cover it. `record` is then that for the most rows, of the config of
+  /// the last member and under the range's text, and the verdict's time is of so many.
+  std::optional<RowSet> rows = std::nullopt;
 };
 
 /// One per (workload, device) that matches, by workload, then device. `filter.device` matches any part of the
 /// identity. The newest verdict decides, unless a later trial was faster than its winner by more than 5 % (an
 /// interrupted session has no verdict, and single trials of one kernel in different runs differed by
-/// up to 7 % on a virtual machine, whose clock drifts).
+/// up to 7 % on a virtual machine, whose clock drifts). Of a range of rows the newest verdict with a set that
+/// was run here decides, and without one there is no winner. Trials of kernels with any number of rows in
+/// calls of fewer than the most ("rows=24") are evidence for ranges, and no winners, but where
+/// `filter.workload` names them; nor is a kernel for the most ("m=..2048") beside a set for that range,
+/// unless it has won finals of its own.
 std::vector<Winner> winners(const Database& database, const RecordFilter& filter);
 
 }  // namespace lehr

@@ -45,7 +45,11 @@ class TurnTaking {
  public:
   TurnTaking(const std::vector<SharedTask>& tasks, const OpenDevice& device, Logs logs,
              const SharedOptions& options)
-      : time_s_(options.time_s), device_(device), logs_(logs), session_(options.session) {
+      : time_s_(options.time_s),
+        by_share_(options.by_share),
+        device_(device),
+        logs_(logs),
+        session_(options.session) {
     if (!session_.now_s) session_.now_s = steady_now_s;
     started_s_ = session_.now_s() - std::exchange(session_.before_s, 0);
     sink_ = harmless(std::exchange(session_.on_event, [this](Event event) { pass_on(std::move(event)); }));
@@ -53,7 +57,8 @@ class TurnTaking {
     session_.shared_s = time_s_ / static_cast<double>(std::max<std::size_t>(1, tasks.size()));
     session_.stop.time_s = 0;
     session_.stop.failing_trials = kFailingTrials;
-    for (const SharedTask& each : tasks) add(each, {each.workload, device.device, options.saving_products});
+    for (const SharedTask& each : tasks)
+      add(each, {each.workload, device.device, options.saving_products, options.layout});
   }
   TurnTaking(const TurnTaking&) = delete;
 
@@ -90,6 +95,7 @@ class TurnTaking {
   double left_s() const { return time_s_ - elapsed_s(); }
   /// Kept for the finals: as of so many tasks that have their part of the time for themselves.
   double finals_s() const {
+    if (session_.finalists == 0) return 0;
     const auto begun = static_cast<double>(
         std::ranges::count_if(tasks_, [](const Shared& each) { return each.session != nullptr; }));
     return begun > 0 ? begun * finals_share_s(time_s_ / begun, 0) : 0;
@@ -131,7 +137,11 @@ class TurnTaking {
   }
 
   Shared* most_promising() {
-    const std::vector<TaskState> states = states_now();
+    std::vector<TaskState> states = states_now();
+    if (by_share_)
+      for (std::size_t i = 0; i < states.size(); ++i)
+        if (const double default_us = tasks_[i].default_us(); default_us > 0)
+          states[i].occurrences /= default_us;
     const auto next = next_task(states, session_.stop.plateau_trials == 0 ? 0 : kLeastGain);
     return next ? &tasks_[*next] : nullptr;
   }
@@ -203,6 +213,7 @@ class TurnTaking {
   }
 
   const double time_s_;
+  const bool by_share_;
   const OpenDevice& device_;
   const Logs logs_;
   SessionOptions session_;  // of each, but for its name

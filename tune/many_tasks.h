@@ -57,9 +57,13 @@ struct SharedResult {
 std::vector<double> places_won(const std::vector<SharedResult>& results);
 
 struct SharedOptions {
-  double time_s = 0;            ///< of all tasks, finals included; above 0
-  bool saving_products = true;  ///< Task::saving_products
-  SessionOptions session;       ///< of each; its `session_id` gets the task's number behind it
+  double time_s = 0;                                  ///< of all tasks, finals included; above 0
+  bool saving_products = true;                        ///< Task::saving_products
+  std::optional<SharedLayout> layout = std::nullopt;  ///< Task::layout
+  /// What counts of a task is its time as a share of its default's: the largest one is worth no more than the
+  /// smallest. Else the time itself.
+  bool by_share = false;
+  SessionOptions session;  ///< of each; its `session_id` gets the task's number behind it
 };
 
 /// Tunes them in turns. What is known is answered by its verdict, and gets turns only where these promise

@@ -18,7 +18,8 @@ namespace lehr {
 namespace {
 
 /// nullopt if `workload` can be tuned on `device`, else a sentence.
-std::optional<std::string> why_not(const Device& device, const Workload& workload, const ToolPaths& tools) {
+std::optional<std::string> why_not(const Device& device, const Workload& asked, const ToolPaths& tools) {
+  const Workload workload = kernels_of(asked);
   const Backend& backend = backend_of(device.limits.target);
   if (backend.why_no_compiler != nullptr)
     if (const auto missing = backend.why_no_compiler(tools)) return missing;

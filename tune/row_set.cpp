@@ -11,13 +11,11 @@
 namespace lehr {
 namespace {
 
-template <typename Size>
-Losses losses(const std::vector<Size>& sizes, double (*loss)(const Size&)) {
+Losses losses_of(const std::vector<double>& losses) {
   Losses all;
-  for (const Size& each : sizes) {
-    const double lost = std::max(0.0, loss(each));
-    all.mean += lost / static_cast<double>(sizes.size());
-    all.worst = std::max(all.worst, lost);
+  for (const double loss : losses) {
+    all.mean += std::max(0.0, loss) / static_cast<double>(losses.size());
+    all.worst = std::max(all.worst, loss);
   }
   return all;
 }
@@ -64,11 +62,16 @@ const RowMember& member_for(const RowSet& set, std::int64_t rows) {
 }
 
 Losses losses_of(const std::vector<RowTime>& times) {
-  return losses<RowTime>(times, [](const RowTime& time) { return time.us / time.best_us - 1; });
+  std::vector<double> losses;
+  for (const RowTime& each : times)
+    if (each.best_us > 0) losses.push_back(each.us / each.best_us - 1);
+  return losses_of(losses);
 }
 
 Losses losses_of(const std::vector<HeldOutRows>& held_out) {
-  return losses<HeldOutRows>(held_out, [](const HeldOutRows& each) { return each.loss; });
+  std::vector<double> losses;
+  for (const HeldOutRows& each : held_out) losses.push_back(each.loss);
+  return losses_of(losses);
 }
 
 }  // namespace lehr

@@ -32,7 +32,7 @@ void describe(auto& field, Is<RowMember> auto& member) {
 struct RowTime {
   std::int64_t rows = 0;
   double us = 0;       ///< of the member that serves it
-  double best_us = 0;  ///< of the fastest kernel that was timed beside it
+  double best_us = 0;  ///< of the fastest of all kernels; 0: only the set was timed
   friend bool operator==(const RowTime&, const RowTime&) = default;
 };
 void describe(auto& field, Is<RowTime> auto& time) {
@@ -90,7 +90,8 @@ std::optional<RowSet> row_set_of(const StoredVerdict& verdict);
 /// The member that serves so many rows. CHECKs that they are in the range.
 const RowMember& member_for(const RowSet& set, std::int64_t rows);
 
-/// The mean and the largest of losses; below 0 counts as 0. 0 where there are none.
+/// The mean and the largest of losses; below 0 counts as 0, what is not known does not count. 0 where there
+/// are none.
 struct Losses {
   double mean = 0, worst = 0;
 };

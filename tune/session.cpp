@@ -31,7 +31,8 @@ SessionOptions completed(SessionOptions options) {
   return options;
 }
 
-/// What all rows of a session have in common; its device is stored.
+}  // namespace
+
 Record common_row(const Task& task, const SessionOptions& options, Database& log) {
   Record row;
   row.workload = to_text(task.workload);
@@ -44,8 +45,6 @@ Record common_row(const Task& task, const SessionOptions& options, Database& log
   row.device_hash = log.append(stored_device(task.device));
   return row;
 }
-
-}  // namespace
 
 double steady_now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -183,7 +182,7 @@ void Session::recall_rows() {
 
 /// The same command after a kill or an interrupt goes on: it does not get its trials a second time.
 void Session::recall_spent(const std::vector<Record>& rows) {
-  if (options_.stop.trials == 0) return;
+  if (options_.stop.trials == 0 || !options_.resumes) return;
   const std::vector<StoredVerdict> last = logs_.own.verdicts(
       {.workload = summary_.workload, .device = summary_.identity, .target = "", .family = ""});
   spent_ = spent_by_cut_off_runs(rows, summary_.identity, options_.seed, last.empty() ? "" : last[0].session,

@@ -34,9 +34,10 @@ struct SessionOptions {
   /// Asked to take part in the finals. kUnfused: a kernel without the epilogue, and the epilogue behind it;
   /// it has nothing to say where there is no such pair (Candidates::unfused).
   std::vector<std::string> baselines;
-  bool reuse = true;     ///< earlier rows of this workload answer
-  bool transfer = true;  ///< rows of other tasks hint
-  std::size_t finalists = 16;
+  bool reuse = true;           ///< earlier rows of this workload answer
+  bool transfer = true;        ///< rows of other tasks hint
+  bool resumes = true;         ///< what runs that were cut off have measured counts as trials of the budget
+  std::size_t finalists = 16;  ///< 0: no finals, and no verdict
   /// Of the space: measured with the first default, whatever the budget and the log.
   std::vector<Point> wanted;
   bool check_determinism = false;  ///< the winner runs twice on the same input, and its bits are compared
@@ -51,6 +52,9 @@ struct SessionOptions {
   /// Monotonic seconds; empty: the steady clock.
   std::function<double()> now_s;
 };
+
+/// What all rows of a session have in common; its device is stored in `log`.
+Record common_row(const Task& task, const SessionOptions& options, Database& log);
 
 /// The logs that a session works with.
 struct Logs {

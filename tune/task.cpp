@@ -67,12 +67,30 @@ Failure not_lowered(const Candidates& candidates, const Point& point, const std:
 
 }  // namespace
 
+bool is_range(const Workload& workload) {
+  return workload.op() == Operator::kGemm && workload.gemm().least > 0;
+}
+
+Workload call_of(const Workload& range, std::int64_t rows) {
+  Workload call = range;
+  Gemm& gemm = call.gemm();
+  gemm.any_rows = true, gemm.least = 0;
+  gemm.rows = rows == gemm.m ? 0 : rows;
+  return call;
+}
+
+Workload kernels_of(const Workload& workload) {
+  return is_range(workload) ? call_of(workload, workload.gemm().m) : workload;
+}
+
 Candidates candidates_for(const Task& task) {
   const Workload& workload = task.workload;
   const Limits& limits = task.device.limits;
+  Families families = families_for(allowed_families(task), workload, limits);
+  if (task.layout) keep_layout(families, *task.layout);
   // Shared: copies of a function that holds the space would copy all of it.
-  const auto kernels = std::make_shared<const KernelSpace>(
-      kernel_space(families_for(allowed_families(task), workload, limits), workload, limits));
+  const auto kernels =
+      std::make_shared<const KernelSpace>(kernel_space(std::move(families), workload, limits));
   return {.space = kernels->space,
           .defaults = by_estimate(*kernels),
           .lower = [kernels](const Point& point) { return kernels->lower(point); },
@@ -80,8 +98,9 @@ Candidates candidates_for(const Task& task) {
           .unfused = unfused_of(task)};
 }
 
-std::optional<std::string> why_not_served(const Workload& workload, const Limits& limits,
+std::optional<std::string> why_not_served(const Workload& asked, const Limits& limits,
                                           const std::function<void(const std::string&)>& leave_out) {
+  const Workload workload = kernels_of(asked);
   const Families families = families_for(catalog(), workload, limits);
   const std::optional<std::string> none = why_none_serves(families, workload, limits);
   if (none) {

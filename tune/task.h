@@ -1,6 +1,7 @@
 // What one session tunes: a workload on a device, and the candidates that the templates offer for it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "measure/core/problem.h"
 #include "space/space.h"
 #include "templates/catalog.h"
+#include "tune/shared_layout.h"
 #include "workload/workload.h"
 
 namespace lehr {
@@ -21,12 +23,21 @@ namespace lehr {
 /// Among the names of baselines: Candidates::unfused.
 inline constexpr std::string_view kUnfused = "unfused";
 
+/// Whether it is a range of rows, "gemm m=1..2048 ...", which has no kernels of its own.
+bool is_range(const Workload& workload);
+/// A call of so many rows of a range's kernels: "gemm m=..2048 rows=24 ...".
+Workload call_of(const Workload& range, std::int64_t rows);
+/// Of a range what its kernels are for, any number of rows up to its most; of any other workload itself.
+Workload kernels_of(const Workload& workload);
+
 struct Task {
   Workload workload;
   Device device;
   /// false: without families that do fewer products than the sum that defines the operator (Winograd's),
   /// whose rounding errors are larger.
   bool saving_products = true;
+  /// Only kernels that lay inputs out beforehand in this way.
+  std::optional<SharedLayout> layout = std::nullopt;
 };
 
 /// The candidates of a task. `lower` is called from several threads at once and must be pure.
@@ -46,8 +57,8 @@ struct Candidates {
 /// none.
 Candidates candidates_for(const Task& task);
 
-/// nullopt where a family serves the workload on the device, else a sentence. `leave_out` gets it, or one for
-/// each family that fails to describe itself.
+/// nullopt where a family serves the workload on the device, or a range's kernels, else a sentence.
+/// `leave_out` gets it, or one for each family that fails to describe itself.
 std::optional<std::string> why_not_served(const Workload& workload, const Limits& limits,
                                           const std::function<void(const std::string&)>& leave_out);
 

@@ -1,0 +1,482 @@
+// Searches, the choice, and what was held out.
+#include "tune/range.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "codegen/emit.h"
+#include "measure/core/ratio.h"
+#include "measure/worker/backends.h"
+#include "tune/finals.h"
+#include "tune/many_tasks.h"
+#include "tune/range_kernels.h"
+
+namespace lehr {
+namespace {
+
+/// Of each size's kernels those that are timed at other sizes too.
+constexpr std::size_t kBestEach = 3;
+/// Of each size's kernels those whose layouts are looked at.
+constexpr std::size_t kBestForLayout = 12;
+/// Of the searches, where B is constant: those that may lay it out in any way.
+constexpr double kAnyLayoutShare = 0.4;
+/// Of the choice's time: for compiling what is compared once; the rest is for timing it, of which the times
+/// halfway between sizes have the last part.
+constexpr double kCompileShare = 0.35, kBetweenShare = 0.25;
+/// Of a held-out size's time: for its own search; the rest is for the contest.
+constexpr double kOwnShare = 0.65;
+/// Less is no search: fewer sizes are held out then.
+constexpr double kLeastHeldOutS = 2;
+/// What the choice may take beyond its share, of the whole time, for times without which there is no set.
+constexpr double kOverrun = 0.15;
+
+class RangeRun {
+ public:
+  RangeRun(const Workload& range, const OpenDevice& device, Logs logs, const RangeOptions& options)
+      : range_(range),
+        device_(device),
+        logs_(logs),
+        options_(options),
+        session_(options.session),
+        least_(range.gemm().least),
+        most_(range.gemm().m),
+        sizes_(measured_sizes(least_, most_)) {
+    if (!session_.now_s) session_.now_s = steady_now_s;
+    started_s_ = session_.now_s() - std::exchange(session_.before_s, 0);
+    time_s_ = session_.stop.time_s;
+    trials_ = session_.stop.trials;
+    sink_ = harmless(std::exchange(session_.on_event, [this](const Event& event) { pass_on(event); }));
+    session_.finalists = 0;
+    session_.resumes = false;
+    session_.baselines.clear();
+    session_.check_determinism = false;
+    describe_run();
+  }
+  RangeRun(const RangeRun&) = delete;
+
+  RangeSummary run() {
+    search();
+    summary_.search_s = elapsed_s();
+    if (!device_.stopped()) choose();
+    summary_.choice_s = elapsed_s() - summary_.search_s;
+    if (summary_.set && !device_.stopped()) hold_out();
+    device_.measurer->hold({});
+    summary_.held_out_s = elapsed_s() - summary_.search_s - summary_.choice_s;
+    summary_.total_s = elapsed_s();
+    if (summary_.set) store();
+    logs_.own.expect_in_place();
+    return std::move(summary_);
+  }
+
+ private:
+  double elapsed_s() const { return session_.now_s() - started_s_; }
+  /// Until a share of the whole time is spent.
+  double left_s(double share = 1) const { return time_s_ > 0 ? share * time_s_ - elapsed_s() : kNoLimitS; }
+  void step(const std::string& text) const {
+    if (options_.on_step) options_.on_step(text);
+  }
+
+  void describe_run() {
+    summary_.workload = to_text(range_);
+    summary_.device = device_.device.name;
+    summary_.identity = identity_of(device_.device);
+    summary_.target = name_of(device_.device.limits.target);
+    summary_.caches = cache_policy(device_.device);
+    summary_.session = session_.session_id;
+    summary_.strategy = session_.strategy;
+    summary_.seed = session_.seed;
+    summary_.flops = flops_of(range_);
+  }
+
+  void pass_on(Event event) {
+    event.elapsed_s = elapsed_s();
+    event.eta_s = time_s_ > 0 ? std::optional(std::max(0.0, left_s())) : std::nullopt;
+    event.measured += summary_.measured;
+    event.trial_limit = 0;
+    sink_(event);
+  }
+
+  /// Of trials that no session counts.
+  void count(const Trial& trial) {
+    ++summary_.measured;
+    const auto* failure = std::get_if<Failure>(&trial.outcome);
+    if (failure == nullptr) {
+      ++summary_.timed;
+    } else {
+      ++summary_.failed[failure->kind];
+      if (summary_.first_failure.empty())
+        summary_.first_failure = fmt::format("{}: {}", name_of(failure->kind), first_line(failure->text));
+    }
+    Event event;
+    event.kind = EventKind::kTrial;
+    event.note = to_text(trial.config);
+    event.failed = summary_.failed;
+    event.trials_per_s = summary_.measured / std::max(1e-9, elapsed_s());
+    event.best.us = trial.time_us().value_or(0);
+    pass_on(event);
+  }
+  void count(const Summary& summary) {
+    summary_.measured += summary.measured;
+    summary_.timed += summary.timed;
+    for (const auto& [kind, number] : summary.failed) summary_.failed[kind] += number;
+    if (summary_.first_failure.empty()) summary_.first_failure = summary.first_failure;
+  }
+
+  Task task_of(const Workload& workload) const {
+    return {workload, device_.device, options_.saving_products};
+  }
+
+  /// One for each size and, where the range begins with one row, kernels for that one alone: those of
+  /// products of a vector are of fixed size.
+  std::vector<RangeTask> searches() const {
+    std::vector<RangeTask> tasks;
+    if (const Workload one = with_rows(range_, 1);
+        least_ == 1 && !why_not_served(one, device_.device.limits, [](const std::string&) {}))
+      tasks.push_back({1, task_of(one)});
+    for (const std::int64_t rows : sizes_) tasks.push_back({rows, task_of(call_of(range_, rows))});
+    return tasks;
+  }
+
+  /// Part of the trials, or no limit.
+  int trials_for(double share, std::size_t searches) const {
+    if (trials_ == 0) return 0;
+    return std::max(1, static_cast<int>(share * trials_ / static_cast<double>(searches)));
+  }
+
+  /// What stays from call to call may be laid out in one way for all kernels of the set: once it is known
+  /// which that is, only such kernels are worth a search.
+  void search() {
+    tasks_ = searches();
+    step(fmt::format("searching at {} sizes from {} to {} rows", sizes_.size(), least_, most_));
+    const bool one_layout = range_.gemm().b.constant;
+    search_all(tasks_, std::nullopt, one_layout ? kAnyLayoutShare : 1, "");
+    if (!one_layout || device_.stopped()) return;
+    const std::optional<Config> like =
+        common_layout(range_kernels(tasks_, logs_.own, rows_of_session(), kBestForLayout), sizes_);
+    if (!like) return search_all(tasks_, std::nullopt, 1, "l");
+    step("searching again, for kernels that lay B out as " + to_text(*like));
+    const Workload kernels = kernels_of(range_);
+    const Limits& limits = device_.device.limits;
+    layout_ = prepack_layout(emit(lower(kernels, *like, limits)));
+    std::vector<RangeTask> of_any = tasks_;
+    std::erase_if(of_any, [](const RangeTask& task) { return !task.task.workload.gemm().any_rows; });
+    search_all(of_any, shared_layout(*like, kernels, limits), 1, "l");
+  }
+
+  /// Until `share` of the searches' time is spent, with as many of their trials as are left up to there.
+  void search_all(const std::vector<RangeTask>& searches, std::optional<SharedLayout> layout, double share,
+                  const std::string& mark) {
+    SharedOptions shared;
+    shared.time_s = time_s_ > 0 ? std::max(0.1, left_s(kSearchShare * share)) : kNoLimitS;
+    shared.saving_products = options_.saving_products;
+    shared.by_share = true;
+    shared.layout = std::move(layout);
+    shared.session = session_;
+    shared.session.session_id += mark;
+    const double of_trials = kSearchTrials * (mark.empty() ? share : 1 - kAnyLayoutShare);
+    shared.session.stop.trials = trials_for(of_trials, searches.size());
+    std::vector<SharedTask> tasks;
+    for (const RangeTask& each : searches) tasks.push_back({.workload = each.task.workload});
+    for (const SharedResult& each : tune_tasks(tasks, device_, logs_, shared))
+      if (each.summary) count(*each.summary);
+  }
+
+  /// "": rows of all runs answer.
+  std::string rows_of_session() const { return session_.reuse ? "" : session_.session_id; }
+
+  // --- the choice
+
+  void choose() {
+    kernels_ = range_kernels(tasks_, logs_.own, rows_of_session(), kBestEach, layout_);
+    if (kernels_.empty()) {
+      summary_.missing = summary_.first_failure.empty() ? "no kernel was timed at any size"
+                                                        : "no kernel ran: " + summary_.first_failure;
+      return;
+    }
+    hold_affordable();
+    summary_.compared = kernels_.size();
+    step(fmt::format("timing the best {} kernels at {} sizes", kernels_.size(), sizes_.size()));
+    timer_.emplace(range_, device_, logs_.own, session_, kernels_,
+                   [this](const Trial& trial) { count(trial); });
+    time_all(left_s(kSearchShare + (1 - kBetweenShare) * kChoiceShare));
+    complete();
+    if (!summary_.missing.empty()) return;
+    time_between();
+    make_set();
+  }
+
+  /// As many as there is time to compile: the best of each size in any case.
+  void hold_affordable() {
+    const Spent spent = device_.measurer->spent();
+    const auto best_ones =
+        static_cast<std::size_t>(std::ranges::count_if(kernels_, [](const RangeKernel& kernel) {
+          return std::ranges::any_of(kernel.found, [](const FoundAt& found) { return found.rank == 0; });
+        }));
+    if (time_s_ > 0 && spent.kernels > 0) {
+      const double each_s = std::max(1e-6, spent.compiling_s / spent.kernels);
+      const double affordable = kCompileShare * std::max(0.0, left_s(kSearchShare + kChoiceShare)) / each_s;
+      if (affordable < static_cast<double>(kernels_.size()))
+        kernels_.resize(std::max(best_ones, static_cast<std::size_t>(affordable)));
+    }
+    std::vector<Source> sources;
+    for (const RangeKernel& kernel : kernels_) sources.push_back(kernel.source);
+    device_.measurer->hold(sources);
+  }
+
+  /// So many of those that are worth it are timed at a size however late it is: so many sizes a kernel of the
+  /// set serves, on both sides.
+  std::size_t least_timed() const {
+    return 2 * ((sizes_.size() + options_.kernels - 1) / options_.kernels) + 1;
+  }
+
+  /// Behind that there is no time for anything.
+  TimeLeft hard_limit(double wanted_s) const {
+    return {wanted_s, left_s(kSearchShare + kChoiceShare + kOverrun)};
+  }
+
+  void time_all(double seconds) {
+    const double until_s = elapsed_s() + seconds;
+    for (std::size_t i = 0; i < sizes_.size() && !device_.stopped() && hard_limit(0).most_s > 0; ++i) {
+      const double size_until_s =
+          elapsed_s() + (until_s - elapsed_s()) / static_cast<double>(sizes_.size() - i);
+      const std::size_t least = least_timed();
+      const int before = summary_.measured;
+      const auto enough = [&] {
+        const bool has_least = summary_.measured - before >= static_cast<int>(least);
+        return device_.stopped() || hard_limit(0).most_s <= 0 || (has_least && elapsed_s() > size_until_s);
+      };
+      timer_->time_at(sizes_[i], worth_timing(kernels_, sizes_[i]), enough,
+                      hard_limit(size_until_s - elapsed_s()));
+    }
+  }
+
+  std::vector<std::string> layouts() const {
+    std::vector<std::string> layouts;
+    for (const RangeKernel& kernel : kernels_) layouts.push_back(kernel.layout);
+    return layouts;
+  }
+
+  /// Chooses; where what is chosen was not timed at some size, it is now.
+  void complete() {
+    for (int again = 0; again < 4; ++again) {
+      const RowTimes times = timer_->times(sizes_);
+      chosen_ = choose_rows(times, layouts(), options_.kernels);
+      std::vector<std::int64_t> open;
+      const RowTimes within = times_in(times, layouts(), chosen_layout());
+      for (std::size_t size = 0; size < sizes_.size(); ++size)
+        if (std::ranges::none_of(chosen_.kernels,
+                                 [&](std::size_t k) { return within.us[k][size] < kNeverUs; }))
+          open.push_back(sizes_[size]);
+      if (open.empty()) return;
+      bool more = false;
+      for (const std::int64_t rows : open) more = time_untried(rows) || more;
+      if (!more || device_.stopped()) {
+        summary_.missing = fmt::format(
+            "of {} sizes {} {} no time (first: {} rows); the log has what was measured, "
+            "and the same command goes on from there",
+            sizes_.size(), open.size(), open.size() == 1 ? "has" : "have", open[0]);
+        return;
+      }
+    }
+    summary_.missing = "no few kernels serve all sizes";
+  }
+
+  bool time_untried(std::int64_t rows) {
+    std::vector<std::size_t> order;
+    for (const std::size_t kernel : worth_timing(kernels_, rows))
+      if (std::ranges::count(chosen_.kernels, kernel) > 0 && !timer_->tried(kernel, rows))
+        order.push_back(kernel);
+    if (order.empty() || hard_limit(0).most_s <= 0) return false;
+    timer_->time_at(
+        rows, order, [&] { return device_.stopped() || hard_limit(0).most_s <= 0; }, hard_limit(kNoLimitS));
+    return std::ranges::any_of(order, [&](std::size_t kernel) { return timer_->tried(kernel, rows); });
+  }
+
+  std::string chosen_layout() const {
+    for (const std::size_t kernel : chosen_.kernels)
+      if (!kernels_[kernel].layout.empty()) return kernels_[kernel].layout;
+    return "";
+  }
+
+  /// What was chosen serves more sizes than were measured: where it changes between two of them first.
+  void time_between() {
+    if (chosen_.kernels.size() < 2) return;
+    step(fmt::format("timing the set's {} kernels halfway between", chosen_.kernels.size()));
+    const RowTimes within = times_in(timer_->times(sizes_), layouts(), chosen_layout());
+    const std::vector<RowStretch> stretches = stretches_of(within, chosen_.kernels);
+    std::vector<std::int64_t> between = sizes_between(sizes_);
+    std::ranges::stable_partition(between, [&](std::int64_t rows) {
+      const auto next = std::ranges::upper_bound(sizes_, rows);
+      return std::ranges::any_of(stretches,
+                                 [&](const RowStretch& stretch) { return stretch.to == *(next - 1); });
+    });
+    for (const std::int64_t rows : between) {
+      std::vector<std::size_t> order;
+      for (const std::size_t kernel : worth_timing(kernels_, rows))
+        if (std::ranges::count(chosen_.kernels, kernel) > 0) order.push_back(kernel);
+      if (device_.stopped() || left_s(kSearchShare + kChoiceShare) <= 0) return;
+      timer_->time_at(rows, order, [&] { return device_.stopped(); }, hard_limit(kNoLimitS));
+      between_.push_back(rows);
+    }
+  }
+
+  void make_set() {
+    std::vector<std::int64_t> sizes = sizes_;
+    for (const std::int64_t rows : between_)
+      if (std::ranges::any_of(chosen_.kernels, [&](std::size_t k) { return timer_->us(k, rows) < kNeverUs; }))
+        sizes.push_back(rows);
+    std::ranges::sort(sizes);
+    const RowTimes times = timer_->times(sizes);
+    const RowTimes within = times_in(times, layouts(), chosen_layout());
+    RowSet set;
+    set.workload = summary_.workload;
+    set.least = least_, set.most = most_;
+    std::int64_t first = 0;
+    for (const RowStretch& stretch : stretches_of(within, chosen_.kernels)) {
+      const RangeKernel& kernel = kernels_[stretch.kernel];
+      const auto last = std::ranges::find(sizes, stretch.to) - sizes.begin();
+      set.members.push_back({to_text(kernel.workload), to_text(kernel.config), kernel.source_hash,
+                             timer_->record(stretch.kernel, stretch.to), stretch.to});
+      members_.push_back(stretch.kernel);
+      for (; first <= last; ++first) {
+        const auto size = static_cast<std::size_t>(first);
+        const bool all_were_timed = std::ranges::count(sizes_, sizes[size]) > 0;
+        set.times.push_back(
+            {sizes[size], within.us[stretch.kernel][size], all_were_timed ? times.best_us(size) : 0});
+      }
+    }
+    summary_.set = std::move(set);
+  }
+
+  // --- what was held out
+
+  void hold_out() {
+    RowSet& set = *summary_.set;
+    set.held_out_seed = session_.seed;
+    std::vector<std::int64_t> measured = sizes_;
+    measured.insert(measured.end(), between_.begin(), between_.end());
+    Rng rng = Rng(session_.seed).fork("held-out rows");
+    std::vector<std::int64_t> sizes = held_out_sizes(least_, most_, measured, options_.held_out, rng);
+    if (sizes.empty()) return;
+    step(fmt::format(
+        "timing the set at {} sizes that were not measured (seed {}), beside a short search at each",
+        sizes.size(), session_.seed));
+    rng.shuffle(sizes);  // for which of them there is time is not decided by how long they take
+    double last_s = 0;
+    for (std::size_t i = 0; i < sizes.size() && !device_.stopped(); ++i) {
+      const double slot_s = std::max(kLeastHeldOutS, left_s() / static_cast<double>(sizes.size() - i));
+      if (left_s() < std::max(kLeastHeldOutS / 2, last_s)) break;
+      const double begun_s = elapsed_s();
+      time_held_out(sizes[i], std::min(slot_s, left_s()));
+      last_s = elapsed_s() - begun_s;
+    }
+    std::ranges::sort(set.held_out, {}, &HeldOutRows::rows);
+  }
+
+  /// The set's kernel and the best that were found nearby, so that a short search has something to begin
+  /// with.
+  std::vector<std::size_t> wanted_at(std::int64_t rows, std::size_t member) const {
+    constexpr std::size_t kNearby = 4;
+    std::vector<std::size_t> wanted = {member};
+    for (const std::size_t kernel : worth_timing(kernels_, rows)) {
+      if (wanted.size() > kNearby) break;
+      if (kernel != member) wanted.push_back(kernel);
+    }
+    return wanted;
+  }
+
+  void time_held_out(std::int64_t rows, double slot_s) {
+    const double until_s = elapsed_s() + slot_s;
+    const auto place = &member_for(*summary_.set, rows) - summary_.set->members.data();
+    const RangeKernel& member = kernels_[members_[static_cast<std::size_t>(place)]];
+    const Task task = task_of(call_of(range_, rows));
+    Candidates candidates = candidates_for(task);
+    SessionOptions options = session_;
+    options.session_id = fmt::format("{}-h{}", session_.session_id, rows);
+    options.stop.time_s = time_s_ > 0 ? kOwnShare * slot_s : 0;
+    options.stop.trials = trials_for(1 - kSearchTrials, options_.held_out);
+    for (const std::size_t kernel : wanted_at(rows, members_[static_cast<std::size_t>(place)]))
+      options.wanted.push_back(candidates.space.point_of(kernels_[kernel].config));
+    Session session(task, candidates, device_, logs_, std::move(options));
+    count(session.run());
+    if (device_.stopped()) return;
+    for (const std::size_t at : pick_finalists(session.trials(), std::nullopt, 2)) {
+      const KnownTrial& own = session.trials().all()[at];
+      if (own.source_hash == member.source_hash) continue;
+      const Source source = std::get<Source>(try_emit(candidates, own.point));
+      const double seconds = time_s_ > 0 ? until_s - elapsed_s() : kLeastHeldOutS;
+      return compare(rows, source, member.source, std::max(0.2, seconds));
+    }
+  }
+
+  void compare(std::int64_t rows, const Source& own, const Source& member, double seconds) {
+    const double most_s = std::max(seconds, left_s(1.05));
+    const std::vector<Source> sources = {own};
+    const std::vector<Challenger> others = {{"set", "", member}};
+    const std::vector<ContestEntry> entries = device_.measurer->contest(sources, others, {}, seconds, most_s);
+    for (const ContestEntry& entry : entries)
+      if (!entry.missing.empty() || !entry.finished || entry.round_us.empty()) return;
+    const Ratio ratio = speedup_over(entries[0], entries[1]);
+    if (ratio.value <= 0) return;
+    const bool known = ratio.interval.known();
+    summary_.set->held_out.push_back({rows, entries[1].time_us, entries[0].time_us, ratio.value - 1,
+                                      (known ? ratio.interval.low : ratio.value) - 1,
+                                      (known ? ratio.interval.high : ratio.value) - 1});
+  }
+
+  /// The range has a row of its own, which its verdict names.
+  void store() {
+    const RowSet& set = *summary_.set;
+    std::optional<Record> record = logs_.own.find(set.members.back().record);
+    CHECK(record.has_value(), "the log has lost {}", set.members.back().record);
+    record->id.clear();
+    record->created_unix_ms = 0;
+    record->workload = summary_.workload;
+    record->session = session_.session_id;
+    record->picked_by = kPickedForSet;
+    summary_.record = logs_.own.append(*record);
+    StoredVerdict verdict;
+    const Timing& timing = std::get<Timing>(summary_.record->outcome);
+    verdict.best = {timing.time_us, interval_of(timing)};
+    verdict.workload = summary_.workload;
+    verdict.device = summary_.identity;
+    verdict.session = session_.session_id;
+    verdict.record_id = summary_.record->id;
+    verdict.json = to_json(summary_).dump();
+    logs_.own.append(verdict);
+  }
+
+  const Workload& range_;
+  const OpenDevice& device_;
+  const Logs logs_;
+  const RangeOptions& options_;
+  SessionOptions session_;  // of each search, but for its limits and its name
+  const std::int64_t least_, most_;
+  const std::vector<std::int64_t> sizes_;
+  double started_s_ = 0, time_s_ = 0;  // time_s_ 0: no limit
+  int trials_ = 0;
+  EventSink sink_;
+  std::vector<RangeTask> tasks_;
+  std::optional<std::string> layout_;  // of the set; nullopt: any
+  std::vector<RangeKernel> kernels_;
+  std::optional<RangeTimer> timer_;
+  ChosenRows chosen_;
+  std::vector<std::int64_t> between_;
+  std::vector<std::size_t> members_;  // kernels, in the order of the set's members
+  RangeSummary summary_;
+};
+
+}  // namespace
+
+RangeSummary tune_range(const Workload& range, const OpenDevice& device, Logs logs,
+                        const RangeOptions& options) {
+  CHECK(is_range(range), "{} is no range of rows", to_text(range));
+  return RangeRun(range, device, logs, options).run();
+}
+
+}  // namespace lehr

@@ -1,0 +1,60 @@
+// One tuning for a range of rows: kernels that are told how many there are, searched for at several sizes,
+// and the few of them that cover the range.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "database/record.h"
+#include "tune/row_choice.h"
+#include "tune/row_set.h"
+#include "tune/session.h"
+
+namespace lehr {
+
+struct RangeOptions {
+  std::size_t kernels = 6;      ///< at most, of the set
+  std::size_t held_out = 20;    ///< sizes
+  bool saving_products = true;  ///< Task::saving_products
+  /// Of each search. Its limits of time and trials are those of all of it together, timings for the choice
+  /// not counted as trials; there are no finals, and no baselines. `session_id` gets a size behind it.
+  SessionOptions session;
+  std::function<void(const std::string&)> on_step;  ///< told what comes next, a sentence; may be empty
+};
+
+struct RangeSummary {
+  std::string workload;  ///< canonical text of the range
+  std::string device, identity, target, caches, session, strategy;
+  std::uint64_t seed = 0;
+  std::optional<RowSet> set;     ///< nullopt: `missing` says why
+  std::optional<Record> record;  ///< the member for the most rows, as it is stored for the range
+  std::string missing;           ///< a sentence without a full stop
+  double flops = 0;              ///< of a call with the most rows
+  std::size_t compared = 0;      ///< kernels that the set was chosen from
+  int measured = 0;              ///< trials, failures included
+  int timed = 0;
+  std::map<FailureKind, int> failed;
+  std::string first_failure;
+  /// Wall seconds, device and all: searches at the sizes, the choice, held-out sizes.
+  double total_s = 0, search_s = 0, choice_s = 0, held_out_s = 0;
+};
+
+/// Searches at each of measured_sizes() (workload "m=..2048 rows=24", and "m=1" where the range begins
+/// there), in turns (many_tasks.h); times the best three of each at all of them, those that were found nearby
+/// first; chooses, and times what is chosen halfway between them too; then times the set at held-out sizes,
+/// beside the best of a short search there. Of a limit of time the searches have kSearchShare, what follows
+/// until the held-out sizes kChoiceShare, these the rest; of one of trials the searches have kSearchTrials.
+/// Every time is a row of the log, and the set a verdict of the range's text. Without a time at each size
+/// there is no set. Throws as Session; CHECKs that it is a range.
+RangeSummary tune_range(const Workload& range, const OpenDevice& device, Logs logs,
+                        const RangeOptions& options);
+inline constexpr double kSearchShare = 0.55, kChoiceShare = 0.25, kSearchTrials = 0.75;
+
+/// The document of `tune --json`. Unknown numbers are null.
+nlohmann::json to_json(const RangeSummary& summary);
+
+}  // namespace lehr
