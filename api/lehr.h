@@ -148,7 +148,7 @@ struct Time {
 /// What came of tuning one workload.
 struct Result {
   std::string workload;  ///< canonical text
-  std::string config;    ///< of the fastest kernel; "": nothing ran
+  std::string config;    ///< of the fastest kernel, of a range that for the most rows; "": nothing ran
   Time best, default_time;
   double speedup = 0;    ///< over the default; 0: not known
   std::string baseline;  ///< the fastest library; "": none was timed
@@ -187,6 +187,9 @@ struct TuneOptions {
   /// Of a network: "f32", or "bf16" for each of its places of f32 in bf16, too, where a family serves it so.
   std::string precision = "f32";
   bool deterministic_check = false;  ///< the winner runs twice, and its bits are compared
+  /// Of a range of rows ("gemm m=1..2048 ..."): so many kernels cover it, at most. Its time is of all of it:
+  /// 10 s for each size that is searched at where nothing is said.
+  int kernels = 6;
   OnProgress on_progress = {};
   /// Gets each workload's result as soon as it is there.
   std::function<void(const Result&)> on_result = {};

@@ -12,6 +12,7 @@
 #include "base/args.h"
 #include "measure/system/affinity.h"
 #include "search/make_strategy.h"
+#include "tune/range.h"
 #include "tune/session_id.h"
 #include "tune/task.h"
 
@@ -112,6 +113,46 @@ std::vector<Workload> tunable(const std::vector<std::string>& texts, const Devic
   return workloads;
 }
 
+Result result_of(const RangeSummary& summary, const Device& device, const std::string& log) {
+  Result result;
+  result.workload = summary.workload;
+  if (summary.record) {
+    const Timing& timing = std::get<Timing>(summary.record->outcome);
+    result.config = to_text(summary.record->config);
+    result.best = face_of({timing.time_us, interval_of(timing)});
+  }
+  result.trials = summary.measured;
+  if (!summary.set)
+    std::tie(result.code, result.failure) =
+        std::pair(Code::kNothingFound, fmt::format("'{}': {}", summary.workload, summary.missing));
+  if (is_stopped(device)) std::tie(result.code, result.failure) = kStopped;
+  result.text = report_text(summary, device.state().open.device, log);
+  nlohmann::json document = to_json(summary);
+  document["database"] = log;
+  result.json = dumped(document);
+  return result;
+}
+
+/// Searched at each of these sizes for so long where nobody says how long.
+constexpr double kSecondsASize = 10;
+
+RangeSummary tune_one_range(const Workload& range, Device& device, Logs logs, const TuneOptions& options,
+                            SessionOptions session, Reporter& reporter) {
+  if (options.deterministic_check || (!options.baselines.empty() && options.baselines != "none"))
+    throw_user("'{}' is served by several kernels: none is compared with libraries or with its own bits",
+               to_text(range));
+  if (options.kernels < 1) throw_user("kernels cannot be below 1");
+  const Gemm& gemm = range.gemm();
+  if (options.time_s == 0 && options.trials == 0)
+    session.stop.time_s = kSecondsASize * static_cast<double>(measured_sizes(gemm.least, gemm.m).size());
+  RangeOptions wanted;
+  wanted.kernels = static_cast<std::size_t>(options.kernels);
+  wanted.saving_products = options.winograd;
+  wanted.session = std::move(session);
+  wanted.on_step = [&](const std::string& text) { reporter.step(text); };
+  return tune_range(range, device.state().open, logs, wanted);
+}
+
 Results tune_all(const std::vector<std::string>& texts, Device& device, Log& log,
                  const TuneOptions& options) {
   if (options.precision != precision_names().front())
@@ -131,12 +172,17 @@ Results tune_all(const std::vector<std::string>& texts, Device& device, Log& log
   for (const Workload& workload : workloads) {
     if (is_stopped(device)) break;
     session.session_id = new_session_id();
-    const Task task = {workload, open.device, options.winograd};
-    summaries.push_back(
-        Session(task, candidates_for(task), open, {database, other ? &*other : nullptr}, session).run());
+    const Logs logs = {database, other ? &*other : nullptr};
+    if (is_range(workload)) {
+      const RangeSummary summary = tune_one_range(workload, device, logs, options, session, reporter);
+      results.each.push_back(result_of(summary, device, log.path()));
+    } else {
+      const Task task = {workload, open.device, options.winograd};
+      summaries.push_back(Session(task, candidates_for(task), open, logs, session).run());
+      results.each.push_back(result_of(summaries.back(), device, log.path()));
+    }
     session.before_s = 0;
-    documents.push_back(document_of(summaries.back(), log.path()));
-    results.each.push_back(result_of(summaries.back(), device, log.path()));
+    documents.push_back(nlohmann::json::parse(results.each.back().json));
     if (options.on_result) options.on_result(results.each.back());
   }
   for (const Result& each : results.each) {

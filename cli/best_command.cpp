@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "api/tune_report.h"
 #include "base/describe_json.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -44,7 +45,8 @@ json json_of(const Winner& winner) {
                    {"trials", winner.trials},
                    {"picked_by", record.picked_by},
                    {"created_unix_ms", record.created_unix_ms},
-                   {"session", record.session}});
+                   {"session", record.session},
+                   {"set", winner.rows}});
   return document;
 }
 
@@ -105,6 +107,8 @@ int BestCommand::run() {
                     format_date(record.created_unix_ms), to_text(record.config)});
   }
   flush();
+  for (const Winner& winner : found)
+    if (winner.rows) fmt::print("{}\n{}\n", printable(winner.record.workload), set_text(*winner.rows));
   for (const Winner& winner : found)
     if (!winner.verdict.deterministic.value_or(true))
       fmt::print("not deterministic, other bits in a second run on the same input: {}\n",

@@ -5,8 +5,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "api/tune_report.h"
 #include "base/args.h"
+#include "base/describe_json.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/device_flags.h"
 #include "cli/help.h"
 #include "cli/show_model.h"
@@ -123,6 +126,7 @@ int ShowCommand::run() {
   const Workload problem = kernel_.workload();
   if (as_ == "model") return run_model(to_text(problem));
   if (as_ == "picks") return run_picks(problem);
+  if (is_range(problem)) return run_set(to_text(problem));
   const Choice choice = choose({problem, kernel_.device(problem, environment_)});
   const ir::Kernel& kernel = choice.kernel;
   const Source source = emit(kernel);
@@ -151,6 +155,27 @@ int ShowCommand::run() {
   else
     fmt::print("{}", text);
   return code;
+}
+
+/// Whatever the form: each kernel of it has its own, under its own workload.
+int ShowCommand::run_set(const std::string& range) const {
+  if (kernel_.has_config() || !sample_.empty())
+    throw_user("'{}' has no config of its own: ask for its kernels, as m=..{}", range,
+               parse_workload(range).gemm().m);
+  const LoggedDevices devices = kernel_.logged_devices();
+  nlohmann::json document = nlohmann::json::array();
+  for (const Winner& winner : winners(Database::open_read_only(database_), {.workload = range})) {
+    if (!devices.include(winner.record)) continue;
+    document.push_back({{"workload", range}, {"device", winner.record.device}, {"set", winner.rows}});
+    if (!json_)
+      fmt::print("workload: {}\ndevice: {}\n\n{}", range, printable(winner.record.device),
+                 set_text(*winner.rows));
+  }
+  if (document.empty())
+    throw_not_found("{} holds no set of kernels for '{}'; lehr tune gemm --m A..B makes one", database_,
+                    range);
+  if (json_) print_json(document);
+  return 0;
 }
 
 int ShowCommand::run_picks(const Workload& workload) const {

@@ -38,6 +38,7 @@ class ShowCommand {
   std::optional<Choice> choose_from_log(const Workload& workload, const Limits& limits) const;
   static nlohmann::json as_measured(const Choice& choice, const Source& source);
   int run_model(const std::string& workload) const;
+  int run_set(const std::string& range) const;
   int run_picks(const Workload& workload) const;
 
   const Environment& environment_;

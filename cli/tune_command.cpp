@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "api/device_names.h"
 #include "api/sessions.h"
@@ -14,11 +15,13 @@
 #include "cli/signals.h"
 #include "cli/standard_streams.h"
 #include "search/make_strategy.h"
+#include "tune/task.h"
 
 namespace lehr {
 namespace {
 
 constexpr std::int64_t kMostTrials = 10'000'000;
+constexpr std::int64_t kMostKernels = 64;
 
 }  // namespace
 
@@ -41,9 +44,10 @@ void TuneCommand::add_flags(CLI::App& app) {
   add("--trials", trials_,
       "new candidates to measure per workload, those of a run that was cut off included (no limit)");
   add("--time", time_,
-      "wall time per workload, of a model for all of it, finals included: 500ms, 60s, 2m (60s where no "
-      "--trials is given, 10s per workload of a model); of each run: what a run that was cut off has spent "
-      "does not count");
+      "wall time per workload, of a model or a range of rows for all of it, finals included: 500ms, 60s, 2m "
+      "(60s where no --trials is given, 10s per workload of a model and per size that a range is searched "
+      "at); "
+      "of each run: what a run that was cut off has spent does not count");
   add("--patience", patience_,
       "stop after so many trials without a gain, when the model expects none; 0: never (256)");
   add("--strategy,--preset", strategy_,
@@ -52,6 +56,7 @@ void TuneCommand::add_flags(CLI::App& app) {
   add("--transfer", transfer_,
       "auto | off | FILE: hints from other tasks of the log, or of another log (auto)");
   switch_flag(app, group, "--fresh", fresh_, "do not reuse earlier rows of the log");
+  add("--kernels", kernels_, "of a range of rows, --m 1..2048: so many kernels cover it, at most (6)");
 
   switch_flag(app, group, "--no-winograd", no_winograd_,
               "without the families that do fewer products than a convolution's sum has, and round more");
@@ -79,6 +84,7 @@ void TuneCommand::add_flags(CLI::App& app) {
   switch_flag(app, group, "--quiet", quiet_, "no progress on stderr: --progress none");
   app.footer(examples(
       {{"problem", "lehr tune gemm --m 1,16,64 --n 4096 --k 1024:4096:1024 --epilogue bias+relu"},
+       {"", "lehr tune gemm --m 1..2048 --n 1024 --k 1024 --b f32:row:constant --time 10m"},
        {"", "lehr tune conv2d --h 56 --w 56 --c 64 --k 64 --r 3 --pad 1"},
        {"", "lehr tune --problems FILE"},
        {"", "lehr tune --model resnet18.onnx --dim batch=1 --time 5m"},
@@ -119,6 +125,8 @@ api::TuneOptions TuneCommand::tune_options(ProgressPrinter& progress) const {
   options.winograd = !no_winograd_;
   if (!precision_.empty()) options.precision = precision_;
   options.deterministic_check = deterministic_check_;
+  if (!kernels_.empty())
+    options.kernels = static_cast<int>(parse_number("--kernels", kernels_, 1, kMostKernels));
   options.on_progress = [&](const api::Progress& each) { progress.show(each); };
   options.on_result = [&](const api::Result& result) {
     progress.finish();
@@ -140,8 +148,24 @@ std::vector<std::string> TuneCommand::workloads_on(const api::Device& device,
   return texts;
 }
 
+/// A range is served by several kernels, and timed beside no library.
+void TuneCommand::check_ranges(const std::vector<Workload>& workloads) const {
+  const auto range = std::ranges::find_if(workloads, [](const Workload& each) { return is_range(each); });
+  if (range == workloads.end()) {
+    if (!kernels_.empty()) throw_user("--kernels {} is for a range of rows, as --m 1..2048", kernels_);
+    return;
+  }
+  if (deterministic_check_)
+    throw_user("--deterministic-check is of one kernel; '{}' is served by several", to_text(*range));
+  if (!baseline_.empty())
+    throw_user(
+        "--baseline {} is for one size: '{}' is compared with no library, each of its sizes is, as --m {}",
+        baseline_, to_text(*range), range->gemm().m);
+}
+
 int TuneCommand::tune_workloads() {
   const std::vector<Workload> workloads = problem_.workloads();
+  check_ranges(workloads);
   ProgressPrinter progress(progress_style(progress_, quiet_));
   const api::TuneOptions options = tune_options(progress);
   api::Device device(device_options(to_text(workloads[0])));

@@ -30,6 +30,7 @@ class TuneCommand {
   /// Their texts. Throws Error(kUser) where the flags name one that cannot be tuned on the device.
   std::vector<std::string> workloads_on(const api::Device& device,
                                         const std::vector<Workload>& workloads) const;
+  void check_ranges(const std::vector<Workload>& workloads) const;
   /// Of the network: on which device depends on it.
   Workload first_workload() const;
   int tune_workloads();
@@ -39,9 +40,9 @@ class TuneCommand {
   ProblemFlags problem_;
   ModelFlags model_;
   MeasureFlags measure_;
-  std::string precision_, jobs_, trials_, time_, patience_, strategy_ = "anneal", seed_ = "0", database_,
-                                                            baseline_, transfer_ = "auto", overlap_ = "auto",
-                                                            progress_;
+  std::string precision_, kernels_, jobs_, trials_, time_, patience_,
+      strategy_ = "anneal", seed_ = "0", database_, baseline_, transfer_ = "auto", overlap_ = "auto",
+      progress_;
   bool no_baseline_ = false, json_ = false, quiet_ = false, fresh_ = false, cold_ = false, warm_ = false,
        no_winograd_ = false, deterministic_check_ = false;
 };
