@@ -14,6 +14,7 @@
 #include "measure/worker/backends.h"
 #include "templates/catalog.h"
 #include "tune/remeasure.h"
+#include "tune/task.h"
 
 namespace lehr::api {
 namespace {
@@ -27,12 +28,25 @@ RecordFilter filter_of(const ExportOptions& options) {
   return filter;
 }
 
+/// Without what was tuned for a range alone: trials of its kernels at the most rows look like winners of
+/// their own.
+void leave_to_ranges(std::vector<Winner>& found) {
+  const std::vector<Winner> all = found;
+  std::erase_if(found, [&](const Winner& winner) {
+    return !winner.contested && std::ranges::any_of(all, [&](const Winner& range) {
+      return range.rows && range.record.device == winner.record.device &&
+             to_text(kernels_of(parse_workload(range.rows->workload))) == winner.record.workload;
+    });
+  });
+}
+
 /// Throws Error(kNotFound) where there is none.
 std::vector<Winner> chosen_winners(const ExportOptions& options, const std::set<std::string>& workloads) {
   const Isa isa = options.isa.empty() ? Isa() : parse_isa(options.isa);
   std::vector<Winner> found = winners(Database::open_read_only(options.log), filter_of(options));
   if (!workloads.empty())
     std::erase_if(found, [&](const Winner& winner) { return !workloads.contains(winner.record.workload); });
+  leave_to_ranges(found);
   if (found.empty()) throw_not_found("{} holds no timed trial that matches; nothing is written", options.log);
   if (options.isa.empty()) return found;
   const std::string operation = found[0].record.workload.substr(0, found[0].record.workload.find(' '));
@@ -79,6 +93,11 @@ void keep_those_of_here(RebuiltWinners& winners, FolderCompilers& compilers, con
       skipped.push_back(fmt::format("'{}' is {}: {}", kernel.winner.record.workload,
                                     held ? "there as a source alone" : "left out", *reason));
   }
+  for (const RebuiltSet& set : winners.sets)
+    if (set.members.size() > 1 && std::ranges::any_of(set.members, [&](const RebuiltSet::Member& member) {
+          return left_out[member.kernel];
+        }))
+      skipped.push_back(fmt::format("'{}' is left out with it", to_text(set.workload)));
   leave_out(winners, std::move(left_out));
 }
 
@@ -100,11 +119,11 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
   check_replaceable(options.out, &bundle_own_files);
   Reporter reporter(options.on_progress);
   std::vector<Winner> found = chosen_winners(options, workloads);
-  RebuiltWinners rebuilt = rebuild(found);
+  RebuiltWinners rebuilt = rebuild(found, Database::open_read_only(options.log));
   if (options.remeasure) {
     remeasure_all(found, rebuilt.skipped, options, reporter);
     found = chosen_winners(options, workloads);
-    rebuilt = rebuild(found);
+    rebuilt = rebuild(found, Database::open_read_only(options.log));
   }
   Exported result;
   for (const Skipped& each : rebuilt.skipped) result.skipped.push_back(each.reason);
@@ -114,10 +133,17 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
   for (const std::string& reason : result.skipped) reporter.note(reason);
   if (rebuilt.kernels.empty())
     throw_not_found("none of the {} winners of {} can be exported here", found.size(), options.log);
+  for (const RebuiltSet& set : rebuilt.sets)
+    if (set.twice_bytes > 0)
+      reporter.note(fmt::format(
+          "'{}' takes {} bytes more: some of its kernels read what is constant as it lies, others "
+          "have it laid out",
+          to_text(set.workload), set.twice_bytes));
   check_buckets(rebuilt.kernels, folder.buckets);
   write_folder(options.out, export_folder(rebuilt.kernels, rebuilt.sets, compilers, folder),
                &bundle_own_files);
   result.kernels = static_cast<int>(rebuilt.kernels.size());
+  result.sets = static_cast<int>(rebuilt.sets.size());
   return result;
 }
 

@@ -238,6 +238,7 @@ struct ExportOptions {
 
 struct Exported {
   int kernels = 0;
+  int sets = 0;                      ///< of them, each for any number of rows of a product
   std::vector<std::string> skipped;  ///< a sentence for each winner that is not there
 };
 

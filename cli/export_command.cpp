@@ -76,7 +76,10 @@ int ExportCommand::run() {
   options.on_progress = [](const api::Progress& progress) { tell("note: {}", progress.text); };
   const api::Exported exported = api::export_kernels(options);
   if (json_)
-    print_json({{"folder", out_}, {"kernels", exported.kernels}, {"skipped", exported.skipped}});
+    print_json({{"folder", out_},
+                {"kernels", exported.kernels},
+                {"sets", exported.sets},
+                {"skipped", exported.skipped}});
   else
     fmt::print("{} kernel{} written to {}\n", exported.kernels, exported.kernels == 1 ? "" : "s", out_);
   return 0;

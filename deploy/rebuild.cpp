@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 #include <variant>
 
 #include "base/error.h"
 #include "codegen/emit.h"
+#include "codegen/source_hash.h"
 #include "templates/catalog.h"
 #include "tune/stored_kernel.h"
 
@@ -62,6 +64,94 @@ std::variant<RebuiltKernel, Refusal> kernel_of(const Winner& winner) {
   return Refusal{*std::move(another)};
 }
 
+/// The kernel of one member of a range's set.
+std::variant<RebuiltKernel, Refusal> member_of(const Winner& range, const RowMember& member,
+                                               const Database& log,
+                                               const std::map<std::uint64_t, StoredDevice>& devices) {
+  const std::optional<Record> record = log.find(member.record);
+  const Timing* const timing = record ? std::get_if<Timing>(&record->outcome) : nullptr;
+  if (timing == nullptr || record->device != range.record.device ||
+      record->source_hash != member.source_hash || record->source_hash == 0)
+    return Refusal{"its trial is not in the log", false};
+  Winner winner;
+  winner.record = *record;
+  winner.verdict.best = {timing->time_us, interval_of(*timing)};
+  winner.merged_from = range.merged_from;
+  if (const auto device = devices.find(record->device_hash); device != devices.end())
+    winner.device = device->second;
+  return kernel_of(winner);
+}
+
+/// Whether a kernel computes so many rows of a range's product, and `least` of them.
+bool serves(const RebuiltKernel& kernel, const Workload& range, std::int64_t least, std::int64_t most) {
+  if (std::get_if<Gemm>(&kernel.workload.problem) == nullptr ||
+      with_rows(kernel.workload, 1) != with_rows(range, 1))
+    return false;
+  const std::int64_t rows = kernel.source.most_rows;
+  return rows > 0 ? most <= rows : least == most && rows_of(kernel.workload) == most;
+}
+
+/// The same kernel of the same trials' device.
+bool is_same(const RebuiltKernel& a, const RebuiltKernel& b) {
+  return a.winner.record.device_hash == b.winner.record.device_hash && a.workload == b.workload &&
+         hash_of(a.source) == hash_of(b.source);
+}
+
+/// Where some of them have constant inputs laid out and some read these as they lie: the bytes of these.
+std::int64_t twice_bytes(std::span<const RebuiltKernel> kernels) {
+  const auto lays_out = [](const RebuiltKernel& kernel) { return kernel.source.launch.prepack_parts > 0; };
+  const auto count = std::ranges::count_if(kernels, lays_out);
+  std::int64_t bytes = 0;
+  if (count == 0 || count == std::ssize(kernels)) return 0;
+  for (const TensorSpec& tensor : tensors_of(kernels[0].workload))
+    if (tensor.constant) bytes += tensor.elements * size_of(tensor.type);
+  return bytes;
+}
+
+/// Puts the set of a range's winner and those of its kernels that are not there yet behind the others.
+std::optional<Refusal> add_set(const Winner& range, const Database& log,
+                               const std::map<std::uint64_t, StoredDevice>& devices, RebuiltWinners& result) {
+  RebuiltSet set;
+  set.workload = parse_workload(range.rows->workload);
+  std::vector<RebuiltKernel> kernels;
+  std::string layout;
+  std::int64_t least = range.rows->least;
+  for (const RowMember& member : range.rows->members) {
+    std::variant<RebuiltKernel, Refusal> made = member_of(range, member, log, devices);
+    if (const auto* refusal = std::get_if<Refusal>(&made))
+      return Refusal{
+          fmt::format("its kernel for up to {} rows: {}; tune it again", member.to, refusal->reason), false};
+    const RebuiltKernel& kernel = kernels.emplace_back(std::get<RebuiltKernel>(std::move(made)));
+    const std::string own = prepack_layout(kernel.source);
+    if (!serves(kernel, set.workload, std::exchange(least, member.to + 1), member.to))
+      return Refusal{fmt::format("its kernel for up to {} rows is for others; tune it again", member.to),
+                     false};
+    if (!own.empty() && !layout.empty() && own != layout)
+      return Refusal{"its kernels have constant inputs laid out in two ways; tune it again", false};
+    if (!own.empty()) layout = own;
+  }
+  for (const RowTime& time : range.rows->times) set.times.push_back({time.rows, time.us});
+  set.twice_bytes = twice_bytes(kernels);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const auto found = std::ranges::find_if(
+        result.kernels, [&](const RebuiltKernel& other) { return is_same(other, kernels[i]); });
+    set.members.push_back(
+        {static_cast<std::size_t>(found - result.kernels.begin()), range.rows->members[i].to});
+    if (found == result.kernels.end()) result.kernels.push_back(std::move(kernels[i]));
+  }
+  result.sets.push_back(std::move(set));
+  return std::nullopt;
+}
+
+std::optional<Refusal> add_kernel(const Winner& winner, RebuiltWinners& result) {
+  std::variant<RebuiltKernel, Refusal> made = kernel_of(winner);
+  if (auto* refusal = std::get_if<Refusal>(&made)) return std::move(*refusal);
+  RebuiltKernel& kernel = std::get<RebuiltKernel>(made);
+  if (kernel.source.most_rows > 0) result.sets.push_back(set_of_one(kernel, result.kernels.size()));
+  result.kernels.push_back(std::move(kernel));
+  return std::nullopt;
+}
+
 }  // namespace
 
 RebuiltSet set_of_one(const RebuiltKernel& kernel, std::size_t position) {
@@ -69,18 +159,14 @@ RebuiltSet set_of_one(const RebuiltKernel& kernel, std::size_t position) {
   return {kernel.workload, {{position, kernel.source.most_rows}}, {{timed, kernel.winner.verdict.best.us}}};
 }
 
-RebuiltWinners rebuild(std::span<const Winner> winners) {
+RebuiltWinners rebuild(std::span<const Winner> winners, const Database& log) {
   RebuiltWinners result;
-  for (std::size_t i = 0; i < winners.size(); ++i) {
+  const auto attempt = [&](std::size_t i, const auto& make) {
     Refusal refusal{"", false};
     try {
-      std::variant<RebuiltKernel, Refusal> made = kernel_of(winners[i]);
-      if (auto* kernel = std::get_if<RebuiltKernel>(&made)) {
-        if (kernel->source.most_rows > 0) result.sets.push_back(set_of_one(*kernel, result.kernels.size()));
-        result.kernels.push_back(std::move(*kernel));
-        continue;
-      }
-      refusal = std::get<Refusal>(std::move(made));
+      const std::optional<Refusal> refused = make(winners[i]);
+      if (!refused) return;
+      refusal = *refused;
     } catch (const Error& error) {
       refusal.reason = error.what();
     }
@@ -89,7 +175,14 @@ RebuiltWinners rebuild(std::span<const Winner> winners) {
     result.skipped.push_back({i,
                               fmt::format("'{}' is left out: {}", winners[i].record.workload, refusal.reason),
                               refusal.remeasuring_helps});
-  }
+  };
+  const std::map<std::uint64_t, StoredDevice> devices = log.devices();
+  for (std::size_t i = 0; i < winners.size(); ++i)
+    if (!winners[i].rows) attempt(i, [&](const Winner& winner) { return add_kernel(winner, result); });
+  // Behind them, so that what is a winner of its own is not there twice.
+  for (std::size_t i = 0; i < winners.size(); ++i)
+    if (winners[i].rows)
+      attempt(i, [&](const Winner& winner) { return add_set(winner, log, devices, result); });
   return result;
 }
 

@@ -43,6 +43,9 @@ struct RebuiltSet {
   Workload workload;            ///< of a range, or of the one kernel that is told the number of rows
   std::vector<Member> members;  ///< by `to`, ascending; the last one's is the most rows
   std::vector<Time> times;      ///< by rows, ascending; one at least
+  /// Of constant inputs that some members read as they lie, where others have them laid out: these are in
+  /// memory twice, each for all of the set.
+  std::int64_t twice_bytes = 0;
 };
 
 struct RebuiltWinners {
@@ -60,6 +63,7 @@ void leave_out(RebuiltWinners& winners, std::vector<bool> left_out);
 
 /// Each kernel is made again with the stored facts of its device, which need not be here. One whose hash is
 /// not that of what was measured, or that tells none, is skipped: another kernel never goes under its time.
-RebuiltWinners rebuild(std::span<const Winner> winners);
+/// Of a range of rows all kernels of its set, which `log` has the trials of, or none.
+RebuiltWinners rebuild(std::span<const Winner> winners, const Database& log);
 
 }  // namespace lehr

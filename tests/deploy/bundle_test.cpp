@@ -56,7 +56,7 @@ Record trial_on(const Device& device, const Workload& workload, const Config& co
 }
 
 RebuiltWinners exported(const Database& log) {
-  return rebuild(winners(log, {}));
+  return rebuild(winners(log, {}), log);
 }
 
 TEST(Export, MakesTheKernelThatTheCardMeasured) {
