@@ -15,6 +15,7 @@
 #include "measure/core/format.h"
 #include "measure/core/ratio.h"
 #include "measure/worker/baselines.h"
+#include "tune/row_choice.h"
 #include "tune/summary.h"
 #include "tune/time_in_turn.h"
 
@@ -149,39 +150,63 @@ std::vector<std::string> BenchCommand::baselines(Target target) const {
   return names;
 }
 
-int BenchCommand::run() {
-  if (!bundle_.empty() && !problem_.chosen()) return list_bundle();
-  const Workload workload = problem_.workload();
-  const DeviceChoice choice = device_choice();
-  const double seconds = parse_duration("--time", time_);
-  const OpenDevice setup = open_device(choice, workload, {environment_});
-  if (!setup.note.empty()) tell("note: {}", setup.note);
-  const std::vector<std::string> named = baselines(setup.device.limits.target);
+bool BenchCommand::contest(const Workload& workload, const OpenDevice& setup, json& document) const {
   std::optional<BundleAnswer> answer;
-  if (!bundle_.empty()) answer = BundleAnswers(bundle_).answer(to_text(workload), setup.device.limits);
+  if (!bundle_.empty())
+    answer = BundleAnswers(bundle_).answer(to_text(fixed_rows(workload)), setup.device.limits);
   const Task task = {workload, setup.device};
   const Candidates candidates = candidates_for(task);
   const std::vector<Point> chosen = points(candidates);
   const std::vector<ContestEntry> sides =
-      time_in_turn(task, candidates, chosen, named, seconds, *setup.measurer);
-  if (json_) {
-    json document = {{"workload", to_text(workload)},
-                     {"device", setup.device.name},
-                     {"identity", identity_of(setup.device)},
-                     {"entries", to_json(sides)}};
-    if (answer) document["bundle"] = json_of(*answer);
-    print_json(document);
-  } else {
+      time_in_turn(task, candidates, chosen, baselines(setup.device.limits.target),
+                   parse_duration("--time", time_), *setup.measurer);
+  document = {{"workload", to_text(workload)},
+              {"device", setup.device.name},
+              {"identity", identity_of(setup.device)},
+              {"entries", to_json(sides)}};
+  if (answer) document["bundle"] = json_of(*answer);
+  if (!json_)
     fmt::print("workload  {}\ndevice    {}\n{}\n{}", to_text(workload), setup.device.name,
                answer ? fmt::format("bundle    {}\n", sentence_of(*answer)) : "",
                table_of(sides, flops_of(workload)));
-  }
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (sides[i].missing.empty()) continue;
     tell("lehr: {}: {}", sides[i].name, first_line(sides[i].missing));
-    return kCheckFailedCode;
+    return false;
   }
-  return 0;
+  return true;
+}
+
+std::vector<Workload> BenchCommand::calls() const {
+  const Workload workload = problem_.workload();
+  if (!is_range(workload)) return {workload};
+  if (bundle_.empty())
+    throw_user("of a range of rows a bundle's set is timed: name its folder with --bundle, or one size");
+  std::vector<Workload> calls;
+  for (const std::int64_t rows : measured_sizes(workload.gemm().least, workload.gemm().m))
+    calls.push_back(with_rows(workload, rows));
+  return calls;
+}
+
+int BenchCommand::run() {
+  if (!bundle_.empty() && !problem_.chosen()) return list_bundle();
+  const std::vector<Workload> workloads = calls();
+  const DeviceChoice choice = device_choice();
+  parse_duration("--time", time_);
+  const OpenDevice setup = open_device(choice, workloads.back(), {environment_});
+  if (!setup.note.empty()) tell("note: {}", setup.note);
+  baselines(setup.device.limits.target);
+  json documents = json::array();
+  bool right = true;
+  for (const Workload& workload : workloads) {
+    if (!json_ && !documents.empty()) fmt::print("\n");
+    right = contest(workload, setup, documents.emplace_back()) && right;
+  }
+  if (json_ && is_range(problem_.workload()))
+    print_json({{"workload", to_text(problem_.workload())}, {"sizes", std::move(documents)}});
+  else if (json_)
+    print_json(documents[0]);
+  return right ? 0 : kCheckFailedCode;
 }
 
 }  // namespace lehr

@@ -1,12 +1,14 @@
 // `lehr bench gemm|conv2d`: named schedules of one workload, timed in turn with the vendor libraries.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/device_flags.h"
 #include "cli/environment.h"
 #include "cli/problem_flags.h"
+#include "tune/open_device.h"
 #include "tune/task.h"
 
 namespace CLI {
@@ -28,6 +30,11 @@ class BenchCommand {
   int list_bundle() const;
   /// The device: with a bundle the processor where nothing is said, as lehr_find has it. Throws Error(kUser).
   DeviceChoice device_choice() const;
+  /// The one workload, or of a range of rows each size at which its kernels are timed: powers of two, one and
+  /// a half times these, and both ends. Throws Error(kUser).
+  std::vector<Workload> calls() const;
+  /// One contest, printed or as a document. False where one of the configs' kernels was not right.
+  bool contest(const Workload& workload, const OpenDevice& setup, nlohmann::json& document) const;
   /// The libraries that take part. Throws Error(kUser).
   std::vector<std::string> baselines(Target target) const;
 
