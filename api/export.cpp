@@ -14,7 +14,6 @@
 #include "measure/worker/backends.h"
 #include "templates/catalog.h"
 #include "tune/remeasure.h"
-#include "tune/task.h"
 
 namespace lehr::api {
 namespace {
@@ -28,25 +27,12 @@ RecordFilter filter_of(const ExportOptions& options) {
   return filter;
 }
 
-/// Without what was tuned for a range alone: trials of its kernels at the most rows look like winners of
-/// their own.
-void leave_to_ranges(std::vector<Winner>& found) {
-  const std::vector<Winner> all = found;
-  std::erase_if(found, [&](const Winner& winner) {
-    return !winner.contested && std::ranges::any_of(all, [&](const Winner& range) {
-      return range.rows && range.record.device == winner.record.device &&
-             to_text(kernels_of(parse_workload(range.rows->workload))) == winner.record.workload;
-    });
-  });
-}
-
 /// Throws Error(kNotFound) where there is none.
 std::vector<Winner> chosen_winners(const ExportOptions& options, const std::set<std::string>& workloads) {
   const Isa isa = options.isa.empty() ? Isa() : parse_isa(options.isa);
   std::vector<Winner> found = winners(Database::open_read_only(options.log), filter_of(options));
   if (!workloads.empty())
     std::erase_if(found, [&](const Winner& winner) { return !workloads.contains(winner.record.workload); });
-  leave_to_ranges(found);
   if (found.empty()) throw_not_found("{} holds no timed trial that matches; nothing is written", options.log);
   if (options.isa.empty()) return found;
   const std::string operation = found[0].record.workload.substr(0, found[0].record.workload.find(' '));

@@ -30,10 +30,6 @@ Trials known_trials(const Task& task, const Candidates& candidates, const Databa
   return trials;
 }
 
-}  // namespace
-
-namespace {
-
 /// Collects kernels of several tasks, each once.
 class Collection {
  public:
