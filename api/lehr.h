@@ -177,7 +177,7 @@ struct TuneOptions {
   /// for each workload of a network.
   double time_s = 0;
   int patience = 256;               ///< stop after so many trials without a gain; 0: never
-  std::string strategy = "anneal";  ///< "anneal", "random", "genetic", "grid", "autotvm"
+  std::string strategy = "anneal";  ///< "anneal", "random", "genetic", "autotvm"
   std::uint64_t seed = 0;           ///< same seed and same log: same picks
   bool fresh = false;               ///< earlier rows of the log do not answer
   std::string transfer = "auto";    ///< hints of other tasks: "auto", "off", or the path of another log

@@ -26,7 +26,7 @@ SessionOptions session_options(const TuneOptions& options, const Device::State& 
   session.stop.time_s = options.time_s == 0 && options.trials == 0 ? 60 : options.time_s;
   session.stop.cut_searches = options.time_s > 0;
   session.stop.plateau_trials = options.patience;
-  session.strategy = parse_choice("--strategy", options.strategy, strategy_names());
+  session.strategy = parse_strategy(options.strategy);
   session.seed = options.seed;
   session.threads = static_cast<int>(allowed_cpus().size());
   session.reuse = !options.fresh;

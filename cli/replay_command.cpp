@@ -46,7 +46,7 @@ ReplayCommand::ReplayCommand(CLI::App& root, const Environment&) {
     value_flag(*command, kSearchGroup, name, value, help);
   };
   add("--strategy,--preset", strategy_,
-      "anneal | random | genetic | grid | autotvm (anneal, the one of tune); autotvm: AutoTVM's settings");
+      "anneal | random | genetic | autotvm (anneal, the one of tune); autotvm: AutoTVM's settings");
   add("--trials", trials_, "length of each search (256)");
   add("--seeds", seeds_, "searches per table (10)");
   add("--seed", seed_, "the first seed (0)");
@@ -65,7 +65,7 @@ ReplayCommand::ReplayCommand(CLI::App& root, const Environment&) {
 
 ReplayPlan ReplayCommand::plan() const {
   ReplayPlan plan;
-  plan.options.strategy = parse_choice("--strategy", strategy_, strategy_names());
+  plan.options.strategy = parse_strategy(strategy_);
   plan.options.tuner = tuner_options(plan.options.strategy);
   plan.options.trials = static_cast<std::size_t>(parse_number("--trials", trials_, 1, 1'000'000));
   plan.options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX / 2));

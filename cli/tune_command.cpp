@@ -51,7 +51,7 @@ void TuneCommand::add_flags(CLI::App& app) {
   add("--patience", patience_,
       "stop after so many trials without a gain, when the model expects none; 0: never (256)");
   add("--strategy,--preset", strategy_,
-      "anneal | random | genetic | grid | autotvm (anneal); autotvm: AutoTVM's settings");
+      "anneal | random | genetic | autotvm (anneal); autotvm: AutoTVM's settings");
   add("--seed", seed_, "same seed and same log: same picks (0)");
   add("--transfer", transfer_,
       "auto | off | FILE: hints from other tasks of the log, or of another log (auto)");
@@ -115,7 +115,7 @@ api::TuneOptions TuneCommand::tune_options(ProgressPrinter& progress) const {
   if (!time_.empty()) options.time_s = parse_duration("--time", time_);
   if (!patience_.empty())
     options.patience = static_cast<int>(parse_number("--patience", patience_, 0, kMostTrials));
-  options.strategy = parse_choice("--strategy", strategy_, strategy_names());
+  options.strategy = parse_strategy(strategy_);
   options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
   options.fresh = fresh_;
   options.transfer = transfer_;

@@ -19,8 +19,10 @@ struct StrategyOptions {
   AutotvmOptions autotvm;
 };
 
-/// anneal, random, genetic, grid, autotvm.
+/// anneal, random, genetic, autotvm.
 std::vector<std::string> strategy_names();
+/// What --strategy says. Throws Error(kUser) where none has this name.
+std::string parse_strategy(std::string_view text);
 /// Borrows `space`. Throws Error(kUser) for an unknown name, listing the known ones.
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const Space& space,
                                         const StrategyOptions& options = {});

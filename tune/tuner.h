@@ -53,7 +53,7 @@ struct Tuner {
   std::optional<TileDiversity> diversity;
 };
 
-/// By the names of strategy_names(): "anneal" is the default; "random", "genetic" and "grid" are model-free
+/// By the names of strategy_names(): "anneal" is the default; "random" and "genetic" are model-free
 /// comparisons; "autotvm" reproduces AutoTVM's settings: its plan and annealing, its model, a fit from
 /// scratch after every 64 trials, failures as rows of target 0, knobs as features, no validity model. Without
 /// features and prior. Borrows `space`. Throws Error(kUser) for an unknown name.

@@ -83,6 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"tune gemm --m 8 --n 8 --k 8 --threads 100000", 1, "--threads 100000 is not valid"},
         Bad{"tune gemm --m 8 --n 8 --k 8 --strategy aneal", 1,
             "--strategy aneal is not known (did you mean anneal?)"},
+        Bad{"tune gemm --m 8 --n 8 --k 8 --strategy grid", 1, "--strategy grid is gone: random, too,"},
         Bad{"tune gemm --m 8 --n 8 --k 8 --a f3", 1, "did you mean f32?"},
         Bad{"tune gemm --m 8 --n 8 --k 8 --a f32:rwo", 1, "--a f32:rwo"},
         Bad{"tune gemm --m 8 --n 8 --k 8 --layout xy", 1, "--layout xy is not known"},

@@ -114,9 +114,7 @@ TEST_P(EachStrategy, RepeatsItselfWithTheSameSeed) {
     return all;
   };
   EXPECT_EQ(run(7), run(7));
-  if (GetParam() != "grid") {
-    EXPECT_NE(run(7), run(8));
-  }
+  EXPECT_NE(run(7), run(8));
 }
 
 TEST_P(EachStrategy, GoesOnAfterNothingButFailures) {
@@ -189,7 +187,7 @@ TEST(MakeStrategy, RefusesAnUnknownNameAndListsTheKnown) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUser);
     EXPECT_THAT(error.what(), ::testing::HasSubstr("\"anneel\""));
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("anneal, random, genetic, grid"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("anneal, random, genetic, autotvm"));
   }
 }
 
@@ -205,20 +203,6 @@ TEST(GeneticStrategy, BeatsRandomOnMeasuredResultsAlone) {
     wins += with > without ? 1 : 0;
   }
   EXPECT_GE(wins, 9);
-}
-
-TEST(GridStrategy, ComesBackToWhatWasProposedButNeverMeasured) {
-  const Space space = testing::two_family_space();
-  const auto strategy = make_strategy("grid", space);
-  Rng rng(1);
-  Seen seen;
-  const auto dropped = strategy->propose(5, seen, {}, rng);
-  EXPECT_EQ(to_text(space.config_of(dropped.at(0))), "few(variant=0)");
-  const auto rest = strategy->propose(1'000, seen, {}, rng);
-  EXPECT_EQ(rest.size(), testing::brute_force(space).size());
-  seen.insert(rest.begin(), rest.end());
-  seen.erase(dropped[2]);
-  EXPECT_EQ(strategy->propose(10, seen, {}, rng), std::vector<Point>{dropped[2]});
 }
 
 }  // namespace

@@ -77,7 +77,6 @@ TEST(FirstPicks, SixtyFourOfASeedAreThoseOfEarlierVersions) {
   const std::map<std::string, std::uint64_t> expected = {{"anneal", 0x430ff54289def6f5u},
                                                          {"autotvm", 0xc0db5ae8e33043e7u},
                                                          {"genetic", 0x703a96d5b285410au},
-                                                         {"grid", 0xfd79461be49e0e93u},
                                                          {"random", 0x818021f65bad308au}};
   for (const auto& [strategy, hash] : expected) {
     ToySession toy;
