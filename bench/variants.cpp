@@ -28,12 +28,6 @@ const std::vector<Variant> kVariants = {
     {"regression", "anneal", [](TunerOptions& o) { o.model.objective = Objective::kRegression; }},
     {"depth_3", "anneal", [](TunerOptions& o) { o.model.max_depth = 3; }},
     {"depth_8", "anneal", [](TunerOptions& o) { o.model.max_depth = 8; }},
-    {"ensemble_3", "anneal", [](TunerOptions& o) { o.members = 3; }},
-    {"ensemble_3_optimism", "anneal",
-     [](TunerOptions& o) {
-       o.members = 3;
-       o.optimism = 0.5;
-     }},
     {"late_fits", "anneal",
      [](TunerOptions& o) {
        o.learner.first_fit = o.learner.least_new = 12;

@@ -96,17 +96,14 @@ void XgboostModel::fit(const Dataset& data) {
   const auto score = [&](const std::vector<double>& predicted) {
     return ranks ? pair_score(predicted, targets, sizes) : minus_rmse(predicted, targets);
   };
-  Boosted boosted = boost_until_held_out_stalls(training_matrix(split->train, options_), split->held_out.rows,
+  const Boosted boosted = boost_until_held_out_stalls(training_matrix(split->train, options_), split->held_out.rows,
                                                 score, parameters_of(options_, split->train.size()),
                                                 options_.boosting, options_.threads);
   report_.held_out_rows = split->held_out.size();
   report_.held_out_score = boosted.score;
   report_.rounds = boosted.rounds;
-  if (options_.refit_on_all_rows) {
-    boosted.booster =
-        boost(training_matrix(data, options_), parameters_of(options_, data.size()), report_.rounds);
-  }
-  trained_.emplace(std::move(boosted.booster));
+  trained_.emplace(
+      boost(training_matrix(data, options_), parameters_of(options_, data.size()), report_.rounds));
 }
 
 std::vector<double> XgboostModel::predict(const FeatureMatrix& rows) const {

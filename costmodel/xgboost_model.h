@@ -24,8 +24,6 @@ struct XgboostOptions {
   int pairs_per_row = 4;
   BoostingPlan boosting;
   double held_out_share = 0.2;
-  /// Train once more on all rows, for as many rounds as the held-out rows found best.
-  bool refit_on_all_rows = true;
   /// OpenMP threads of XGBoost; its workers spin for a while after a call, so time nothing right then.
   int threads = 1;
   std::uint64_t seed = 0;
@@ -47,7 +45,8 @@ class XgboostModel : public CostModel {
  public:
   explicit XgboostModel(XgboostOptions options = {}) : options_(options) {}
 
-  /// Below 20 rows nothing is held out and few rounds are boosted; 0 rows forget everything.
+  /// On all rows, for as many rounds as held-out rows found best. Below 20 rows nothing is held out and few
+  /// rounds are boosted; 0 rows forget everything.
   void fit(const Dataset& data) override;
   /// All equal before anything was learnt.
   std::vector<double> predict(const FeatureMatrix& rows) const override;

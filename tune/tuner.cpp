@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "costmodel/autotvm_model.h"
-#include "costmodel/ensemble_model.h"
 #include "costmodel/machine.h"
 #include "costmodel/roofline_model.h"
 #include "tune/knob_features.h"
@@ -41,10 +40,7 @@ Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed, 
   XgboostOptions model = options.model;
   ValidityOptions validity = options.validity;
   model.seed = validity.seed = seed;
-  if (options.members > 1)
-    tuner.model = std::make_unique<EnsembleModel>(model, options.members, options.optimism);
-  else
-    tuner.model = std::make_unique<XgboostModel>(model);
+  tuner.model = std::make_unique<XgboostModel>(model);
   tuner.validity = std::make_unique<ValidityModel>(validity);
   return tuner;
 }

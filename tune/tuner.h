@@ -29,8 +29,6 @@ struct BatchSchedule {
 struct TunerOptions {
   StrategyOptions strategy;
   XgboostOptions model;
-  std::size_t members = 1;  ///< more than 1: an EnsembleModel of so many
-  double optimism = 0;      ///< of the ensemble
   ValidityOptions validity;
   LearnerOptions learner;
   BatchSchedule batches;
