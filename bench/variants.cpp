@@ -25,7 +25,6 @@ const std::vector<Variant> kVariants = {
        o.learner.least_new = 8;
        o.batches = {.first = 8, .step = 2, .largest = 32};
      }},
-    {"regression", "anneal", [](TunerOptions& o) { o.model.objective = Objective::kRegression; }},
     {"depth_3", "anneal", [](TunerOptions& o) { o.model.max_depth = 3; }},
     {"depth_8", "anneal", [](TunerOptions& o) { o.model.max_depth = 8; }},
     {"late_fits", "anneal",

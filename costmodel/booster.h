@@ -49,8 +49,8 @@ class Booster {
 
   /// Adds round `round` (from 0).
   void update(int round, const TrainingMatrix& data);
-  /// One value per row, of all rounds: the margin for ranking, the target for regression, a probability for
-  /// logistic.
+  /// One value per row, of all rounds: the margin for ranking, the target for squared errors, a probability
+  /// for logistic.
   std::vector<double> predict(const FeatureMatrix& rows) const;
   std::size_t columns() const;
   /// Per column, the loss that all splits on it took off in training (importance type "total_gain"); 0 where

@@ -2,7 +2,6 @@
 #include "costmodel/xgboost_model.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include "base/error.h"
@@ -43,33 +42,22 @@ double pair_score(const std::vector<double>& predicted, const std::vector<double
   return total.pairs > 0 ? total.right / total.pairs : 0.5;
 }
 
-double minus_rmse(const std::vector<double>& predicted, const std::vector<double>& targets) {
-  double sum = 0;
-  for (std::size_t i = 0; i < targets.size(); ++i)
-    sum += (predicted[i] - targets[i]) * (predicted[i] - targets[i]);
-  return -std::sqrt(sum / static_cast<double>(std::max<std::size_t>(1, targets.size())));
-}
-
 BoosterParameters parameters_of(const XgboostOptions& options, std::size_t rows) {
-  BoosterParameters parameters = {
-      {"objective", options.objective == Objective::kRankPairwise ? "rank:pairwise" : "reg:squarederror"},
-      {"tree_method", rows <= kMostRowsForExact ? "exact" : "hist"},
-      {"max_depth", std::to_string(options.max_depth)},
-      {"eta", fmt::format("{}", options.eta)},
-      {"min_child_weight", fmt::format("{}", options.min_child_weight)},
-      {"nthread", std::to_string(options.threads)},
-      {"seed", std::to_string(options.seed % 0x7fffffff)},
-      {"disable_default_eval_metric", "1"},
-      {"verbosity", "0"}};
-  if (options.objective == Objective::kRankPairwise)
-    std::ranges::move(pairs_per_row(options.pairs_per_row), std::back_inserter(parameters));
+  BoosterParameters parameters = {{"objective", "rank:pairwise"},
+                                  {"tree_method", rows <= kMostRowsForExact ? "exact" : "hist"},
+                                  {"max_depth", std::to_string(options.max_depth)},
+                                  {"eta", fmt::format("{}", options.eta)},
+                                  {"min_child_weight", fmt::format("{}", options.min_child_weight)},
+                                  {"nthread", std::to_string(options.threads)},
+                                  {"seed", std::to_string(options.seed % 0x7fffffff)},
+                                  {"disable_default_eval_metric", "1"},
+                                  {"verbosity", "0"}};
+  std::ranges::move(pairs_per_row(options.pairs_per_row), std::back_inserter(parameters));
   return parameters;
 }
 
 TrainingMatrix training_matrix(const Dataset& data, const XgboostOptions& options) {
-  const bool ranks = options.objective == Objective::kRankPairwise;
-  return TrainingMatrix(data.rows, data.targets,
-                        ranks ? group_sizes(data.groups) : std::vector<std::uint32_t>{}, options.threads);
+  return TrainingMatrix(data.rows, data.targets, group_sizes(data.groups), options.threads);
 }
 
 }  // namespace
@@ -81,7 +69,6 @@ void XgboostModel::fit(const Dataset& data) {
   report_ = {};
   report_.rows = data.size();
   if (data.size() == 0) return;
-  const bool ranks = options_.objective == Objective::kRankPairwise;
 
   std::optional<Split> split;
   if (data.size() >= kFewestRowsToHoldOut) split = split_by_row(data, options_.held_out_share, options_.seed);
@@ -94,11 +81,11 @@ void XgboostModel::fit(const Dataset& data) {
   const std::vector<double> targets(split->held_out.targets.begin(), split->held_out.targets.end());
   const std::vector<std::uint32_t> sizes = group_sizes(split->held_out.groups);
   const auto score = [&](const std::vector<double>& predicted) {
-    return ranks ? pair_score(predicted, targets, sizes) : minus_rmse(predicted, targets);
+    return pair_score(predicted, targets, sizes);
   };
-  const Boosted boosted = boost_until_held_out_stalls(training_matrix(split->train, options_), split->held_out.rows,
-                                                score, parameters_of(options_, split->train.size()),
-                                                options_.boosting, options_.threads);
+  const Boosted boosted = boost_until_held_out_stalls(
+      training_matrix(split->train, options_), split->held_out.rows, score,
+      parameters_of(options_, split->train.size()), options_.boosting, options_.threads);
   report_.held_out_rows = split->held_out.size();
   report_.held_out_score = boosted.score;
   report_.rounds = boosted.rounds;

@@ -9,17 +9,11 @@
 
 namespace lehr {
 
-enum class Objective {
-  kRankPairwise,  ///< orders pairs within a group (rank:pairwise)
-  kRegression,    ///< squared error on the normalised target (reg:squarederror)
-};
-
 struct XgboostOptions {
-  Objective objective = Objective::kRankPairwise;
   int max_depth = 6;
   double eta = 0.3;
   double min_child_weight = 1;
-  /// Ranking: pairs that each row is drawn into per round. XGBoost's default of 1 learns much less from few
+  /// Pairs that each row is drawn into per round. XGBoost's default of 1 learns much less from few
   /// rows (planted ranking, 300 rows: Spearman 0.66 with 1, 0.85 with 4).
   int pairs_per_row = 4;
   BoostingPlan boosting;
@@ -34,13 +28,13 @@ struct FitReport {
   std::size_t rows = 0;
   std::size_t held_out_rows = 0;  ///< 0: too few rows, nothing was held out
   int rounds = 0;
-  /// On the held-out rows, by the forest that did not see them: share of pairs in the right order (ranking),
-  /// or minus the root mean squared error (regression). Nothing where no rows were held out.
+  /// On the held-out rows, by the forest that did not see them: share of pairs in the right order. Nothing
+  /// where no rows were held out.
   std::optional<double> held_out_score;
 };
 
-/// Deterministic for the same data, options (seed and threads included) and XGBoost version. Several
-/// threads may predict at one time.
+/// Orders pairs within a group. Deterministic for the same data, options (seed and threads included) and
+/// XGBoost version. Several threads may predict at one time.
 class XgboostModel : public CostModel {
  public:
   explicit XgboostModel(XgboostOptions options = {}) : options_(options) {}

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "costmodel/autotvm_model.h"
 #include "costmodel/metrics.h"
 #include "tests/costmodel/planted.h"
 
@@ -20,25 +21,16 @@ Dataset dataset_of(const Planted& rows) {
   return data;
 }
 
-XgboostOptions options_of(Objective objective) {
-  XgboostOptions options;
-  options.objective = objective;
-  return options;
-}
-
 TEST(XgboostRanking, LearnsAPlantedRankingForRowsItNeverSaw) {
   const Planted held_out = planted(300, 99);
-  for (const Objective objective : {Objective::kRankPairwise, Objective::kRegression}) {
-    for (const std::size_t n : {300u, 700u}) {  // exact and histogram splits
-      XgboostOptions options = options_of(objective);
-      options.max_depth = 4;  // six columns matter, the others are noise
-      XgboostModel model(options);
-      model.fit(dataset_of(planted(n, 1)));
-      EXPECT_GT(spearman(model.predict(held_out.rows), speeds(held_out.times_us)), 0.8)
-          << "objective " << static_cast<int>(objective) << ", " << n << " rows";
-      EXPECT_GT(model.report().held_out_rows, 0u);
-      EXPECT_GT(model.report().rounds, 10);
-    }
+  for (const std::size_t n : {300u, 700u}) {  // exact and histogram splits
+    XgboostOptions options;
+    options.max_depth = 4;  // six columns matter, the others are noise
+    XgboostModel model(options);
+    model.fit(dataset_of(planted(n, 1)));
+    EXPECT_GT(spearman(model.predict(held_out.rows), speeds(held_out.times_us)), 0.8) << n << " rows";
+    EXPECT_GT(model.report().held_out_rows, 0u);
+    EXPECT_GT(model.report().rounds, 10);
   }
 }
 
@@ -81,8 +73,7 @@ TEST(XgboostRanking, ComparesRowsOnlyWithinTheirGroup) {
     }
     append_group(data, marked, rows.times_us);
   }
-  const auto shift = [&](Objective objective) {
-    XgboostModel model(options_of(objective));
+  const auto shift = [&](CostModel&& model) {
     model.fit(data);
     const Planted fresh = planted(50, 55);
     FeatureMatrix a(fresh.rows.columns()), b(fresh.rows.columns());
@@ -101,21 +92,17 @@ TEST(XgboostRanking, ComparesRowsOnlyWithinTheirGroup) {
     }
     return moved / spread;
   };
-  EXPECT_GT(shift(Objective::kRegression), 0.5);  // the trap is real: regression falls into it
-  EXPECT_LT(shift(Objective::kRankPairwise), 0.1);
+  EXPECT_GT(shift(AutotvmModel()), 0.5);  // the trap is real: squared errors fall into it
+  EXPECT_LT(shift(XgboostModel()), 0.1);
 }
 
 TEST(XgboostStopping, EndsEarlyOnPureNoise) {
   // On the training rows the score would rise until the noise is learnt by heart; on held-out rows it never
   // does.
-  for (const Objective objective : {Objective::kRankPairwise, Objective::kRegression}) {
-    XgboostModel model(options_of(objective));
-    model.fit(dataset_of(noise(300, 5)));
-    EXPECT_LT(model.report().rounds, 100) << static_cast<int>(objective);
-    if (objective == Objective::kRankPairwise) {
-      EXPECT_NEAR(*model.report().held_out_score, 0.5, 0.12);
-    }
-  }
+  XgboostModel model;
+  model.fit(dataset_of(noise(300, 5)));
+  EXPECT_LT(model.report().rounds, 100);
+  EXPECT_NEAR(*model.report().held_out_score, 0.5, 0.12);
 }
 
 // How many rounds that takes is XGBoost's affair: 3.x needs fewer for the signal than it gives to noise.
@@ -161,16 +148,13 @@ TEST(XgboostFit, OfOneRowOrOfEqualTargetsDoesNotFail) {
 TEST(XgboostFit, IsDeterministicForItsSeedAndThreads) {
   const Planted fresh = planted(100, 96);
   struct Case {
-    Objective objective;
     std::size_t rows;  // exact and histogram splits
     int threads;
     int rounds;
   };
   // Few rounds with two threads: XGBoost's workers spin, which is slow where other processes want the cores.
-  for (const Case& c : {Case{Objective::kRankPairwise, 200, 1, 40},
-                        Case{Objective::kRankPairwise, 700, 1, 40}, Case{Objective::kRegression, 200, 1, 40},
-                        Case{Objective::kRegression, 700, 1, 40}, Case{Objective::kRankPairwise, 60, 2, 5}}) {
-    XgboostOptions options = options_of(c.objective);
+  for (const Case& c : {Case{200, 1, 40}, Case{700, 1, 40}, Case{60, 2, 5}}) {
+    XgboostOptions options;
     options.threads = c.threads;
     options.boosting.most_rounds = c.rounds;
     XgboostModel a(options), b(options);
