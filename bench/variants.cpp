@@ -33,15 +33,15 @@ const std::vector<Variant> kVariants = {
        o.batches = {.first = 8, .step = 4, .largest = 32};
      }},
     {"batches_of_8", "anneal", [](TunerOptions& o) { o.batches = {.first = 8, .step = 0, .largest = 8}; }},
-    {"no_local", "anneal", [](TunerOptions& o) { o.strategy.anneal.local_share = 0; }},
-    {"local_half", "anneal", [](TunerOptions& o) { o.strategy.anneal.local_share = 0.5; }},
+    {"no_local", "anneal", [](TunerOptions& o) { o.anneal.local_share = 0; }},
+    {"local_half", "anneal", [](TunerOptions& o) { o.anneal.local_share = 0.5; }},
     {"patience_8", "anneal", [](TunerOptions& o) { o.learner.transfer_patience = 8; }},
     {"patience_unending", "anneal",
      [](TunerOptions& o) { o.learner.transfer_patience = o.learner.transfer_rows; }},
     {"hints_kept", "anneal",
      [](TunerOptions& o) { o.learner.transfer_judged = o.learner.transfer_rows + 1; }},
-    {"no_diversity", "anneal", [](TunerOptions& o) { o.strategy.anneal.alpha = 0; }},
-    {"epsilon_5", "anneal", [](TunerOptions& o) { o.strategy.anneal.epsilon = {0.05, 0.05, 1}; }},
+    {"no_diversity", "anneal", [](TunerOptions& o) { o.anneal.alpha = 0; }},
+    {"epsilon_5", "anneal", [](TunerOptions& o) { o.anneal.epsilon = {0.05, 0.05, 1}; }},
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ std::vector<Point> enumerate(const Space& space, std::size_t limit) {
 }  // namespace
 
 AnnealStrategy::AnnealStrategy(const Space& space, const AnnealOptions& options)
-    : space_(&space), options_(options), chains_(options.chains) {}
+    : space_(&space), options_(options) {}
 
 std::vector<Point> AnnealStrategy::propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) {
   last_scored_ = 0;
@@ -63,7 +63,7 @@ void AnnealStrategy::explore(const Seen& seen, ScoredCandidates& scored, Rng& rn
     counted_ = true;
   }
   if (all_.empty()) {
-    chains_.run(*space_, history_.best(options_.chains.chains), scored, rng);
+    chains_.run(*space_, history_.best(Chains::kMost), scored, rng);
     return;
   }
   std::vector<Point> unseen;

@@ -17,7 +17,6 @@ namespace lehr {
 /// Defaults that name AutoTVM are its values (TVM 0.18, python/tvm/autotvm/tuner); the others are ours,
 /// chosen on the synthetic spaces of tests/search.
 struct AnnealOptions {
-  ChainOptions chains;
   /// Upper limit of configs scored in one propose call.
   std::size_t max_scored = 20'000;
   /// A space with at most so many valid configs is scored whole, not annealed.

@@ -11,6 +11,10 @@
 namespace lehr {
 namespace {
 
+constexpr std::size_t kRandom = 3;     // of a plan: int(0.05 * plan_size)
+constexpr std::size_t kChains = 128;   // parallel_size
+constexpr std::size_t kSteps = 500;    // n_iter
+constexpr std::size_t kPatience = 50;  // early_stop: steps without a change of the best
 // A walk draws until the point is valid, without a limit; in spaces where that takes too long, one of our
 // moves.
 constexpr int kMaxDraws = 1000;
@@ -37,18 +41,18 @@ Point AutotvmStrategy::walk(const Point& from, Rng& rng) const {
 void AutotvmStrategy::make_plan(const Seen& seen, const Score& score, Rng& rng) {
   plan_.clear();
   if (!score) return;
-  while (states_.size() < options_.chains) {
+  while (states_.size() < kChains) {
     const auto point = space_->try_sample(rng);
     if (!point) return;
     states_.push_back(*point);
   }
-  ScoredCandidates scored(score, seen, options_.plan, options_.chains * (options_.steps + 1));
+  ScoredCandidates scored(score, seen, kPlan, kChains * (kSteps + 1));
   std::vector<double> scores = scored.score(states_);
-  const double cooling = 1.0 / static_cast<double>(options_.steps + 1);
+  const double cooling = 1.0 / static_cast<double>(kSteps + 1);
   double temperature = 1;
   std::size_t changed_at = 0, changes = scored.changes();
   std::vector<Point> moved(states_.size());
-  for (std::size_t step = 0; step < options_.steps && step < changed_at + options_.patience; ++step) {
+  for (std::size_t step = 0; step < kSteps && step < changed_at + kPatience; ++step) {
     std::ranges::transform(states_, moved.begin(), [&](const Point& each) { return walk(each, rng); });
     const std::vector<double> next = scored.score(moved);
     for (std::size_t i = 0; i < states_.size(); ++i) {
@@ -67,13 +71,12 @@ void AutotvmStrategy::make_plan(const Seen& seen, const Score& score, Rng& rng) 
 }
 
 std::vector<Point> AutotvmStrategy::propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) {
-  const auto random = static_cast<std::size_t>(options_.epsilon * static_cast<double>(options_.plan));
   Batch batch(n, seen);
   while (!batch.full()) {
-    if (handed_ % options_.plan == 0) make_plan(seen, score, rng);
+    if (handed_ % kPlan == 0) make_plan(seen, score, rng);
     ++handed_;
     bool added = false;
-    for (; !added && plan_.size() > random; plan_.pop_back()) added = batch.add(plan_.back());
+    for (; !added && plan_.size() > kRandom; plan_.pop_back()) added = batch.add(plan_.back());
     if (!added && add_random(*space_, 1, batch, rng) == 0) break;
   }
   return batch.picks();

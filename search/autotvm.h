@@ -9,23 +9,16 @@
 
 namespace lehr {
 
-struct AutotvmOptions {
-  std::size_t plan = 64;      ///< plan_size
-  double epsilon = 0.05;      ///< int(epsilon * plan) = 3 of a plan are random
-  std::size_t chains = 128;   ///< parallel_size
-  std::size_t steps = 500;    ///< n_iter
-  std::size_t patience = 50;  ///< early_stop: steps without a change of the best
-};
-
-/// Keeps a plan of `plan` configs and hands it out in as many calls as it takes. Without a score the plan is
+/// Keeps a plan of kPlan configs and hands it out in as many calls as it takes. Without a score the plan is
 /// random. With one, chains that persist from plan to plan walk from config to config, one random knob to a
 /// random value at a time, under a temperature that falls linearly from 1 (in units of the score, which is 0
 /// to 1); the plan is the best that they met and nobody measured, in the order of the score, without negative
 /// ones; its last 3 and whatever is missing are random. Borrows `space`.
 class AutotvmStrategy : public Strategy {
  public:
-  explicit AutotvmStrategy(const Space& space, const AutotvmOptions& options = {})
-      : space_(&space), options_(options) {}
+  static constexpr std::size_t kPlan = 64;  ///< plan_size
+
+  explicit AutotvmStrategy(const Space& space) : space_(&space) {}
 
   std::vector<Point> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) override;
   void observe(std::span<const Observed>) override {}
@@ -35,7 +28,6 @@ class AutotvmStrategy : public Strategy {
   Point walk(const Point& from, Rng& rng) const;
 
   const Space* space_;
-  AutotvmOptions options_;
   std::vector<Point> plan_;  // what is left of it, best last
   std::size_t handed_ = 0;   // of all plans
   std::vector<Point> states_;

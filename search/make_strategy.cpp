@@ -6,6 +6,8 @@
 
 #include "base/args.h"
 #include "base/error.h"
+#include "search/autotvm.h"
+#include "search/genetic.h"
 #include "search/random.h"
 
 namespace lehr {
@@ -21,11 +23,11 @@ std::string parse_strategy(std::string_view text) {
 }
 
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const Space& space,
-                                        const StrategyOptions& options) {
-  if (name == "anneal") return std::make_unique<AnnealStrategy>(space, options.anneal);
+                                        const AnnealOptions& options) {
+  if (name == "anneal") return std::make_unique<AnnealStrategy>(space, options);
   if (name == "random") return std::make_unique<RandomStrategy>(space);
-  if (name == "genetic") return std::make_unique<GeneticStrategy>(space, options.genetic);
-  if (name == "autotvm") return std::make_unique<AutotvmStrategy>(space, options.autotvm);
+  if (name == "genetic") return std::make_unique<GeneticStrategy>(space);
+  if (name == "autotvm") return std::make_unique<AutotvmStrategy>(space);
   throw_user("unknown strategy \"{}\": known are {}", name, fmt::join(strategy_names(), ", "));
 }
 

@@ -7,24 +7,17 @@
 #include <vector>
 
 #include "search/anneal.h"
-#include "search/autotvm.h"
-#include "search/genetic.h"
 #include "search/strategy.h"
 
 namespace lehr {
-
-struct StrategyOptions {
-  AnnealOptions anneal;
-  GeneticOptions genetic;
-  AutotvmOptions autotvm;
-};
 
 /// anneal, random, genetic, autotvm.
 std::vector<std::string> strategy_names();
 /// What --strategy says. Throws Error(kUser) where none has this name.
 std::string parse_strategy(std::string_view text);
-/// Borrows `space`. Throws Error(kUser) for an unknown name, listing the known ones.
+/// `options` are those of anneal, the others have none. Borrows `space`. Throws Error(kUser) for an unknown
+/// name, listing the known ones.
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const Space& space,
-                                        const StrategyOptions& options = {});
+                                        const AnnealOptions& options = {});
 
 }  // namespace lehr

@@ -7,6 +7,7 @@
 #include "costmodel/autotvm_model.h"
 #include "costmodel/machine.h"
 #include "costmodel/roofline_model.h"
+#include "search/autotvm.h"
 #include "tune/knob_features.h"
 
 namespace lehr {
@@ -15,9 +16,9 @@ TunerOptions tuner_options(std::string_view name) {
   TunerOptions options;
   // Measuring a batch of 32 takes some seconds, lowering and features some 40 us per candidate on two cores:
   // so many scored configs keep the tuner's own share of the time below 15 %.
-  options.strategy.anneal.max_scored = 8'000;
+  options.anneal.max_scored = 8'000;
   if (name == "autotvm") {
-    const std::size_t plan = options.strategy.autotvm.plan;
+    constexpr std::size_t plan = AutotvmStrategy::kPlan;
     options.learner = {
         .first_fit = plan, .least_new = plan, .new_share = 0, .process = false, .failures_are_slow = true};
     options.batches = {.first = plan, .step = 0, .largest = plan};
@@ -27,7 +28,7 @@ TunerOptions tuner_options(std::string_view name) {
 
 Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed, const TunerOptions& options) {
   Tuner tuner;
-  tuner.strategy = make_strategy(name, space, options.strategy);
+  tuner.strategy = make_strategy(name, space, options.anneal);
   tuner.learner = options.learner;
   tuner.batches = options.batches;
   tuner.uses_score = name == "anneal" || name == "autotvm";

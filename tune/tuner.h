@@ -27,7 +27,7 @@ struct BatchSchedule {
 
 /// The knobs of a tuner, with the values that `tune` uses; bench/replay_ablation shows what each gives.
 struct TunerOptions {
-  StrategyOptions strategy;
+  AnnealOptions anneal;
   XgboostOptions model;
   ValidityOptions validity;
   LearnerOptions learner;

@@ -19,7 +19,7 @@ TEST(Chains, FindTheOptimumRegionOfALargeSpace) {
     const Score score = testing::score_of(landscape);
     Rng rng(seed);
     ScoredCandidates scored(score, seen, 16, 8'000);
-    Chains chains({});
+    Chains chains;
     chains.run(space, {}, scored, rng);
     const double optimum = testing::reference_optimum(space, landscape);
     EXPECT_GT(scored.best().front().score, 0.97 * optimum) << "seed " << seed;
@@ -35,11 +35,9 @@ TEST(Chains, StopEarlyWhenTheBestSetNoLongerChanges) {
   const Seen seen;
   const Score score = [](std::span<const Point> points) { return std::vector<double>(points.size(), 2.5); };
   Rng rng(1);
-  ChainOptions options;
-  options.patience = 10;
   ScoredCandidates scored(score, seen, 64, 100'000);
-  Chains(options).run(space, {}, scored, rng);
-  EXPECT_LE(scored.scored(), options.chains * (1 + 10));
+  Chains().run(space, {}, scored, rng);
+  EXPECT_LE(scored.scored(), Chains::kMost * (1 + 50));
 }
 
 TEST(Chains, UseFewerChainsForASmallBudget) {
@@ -49,7 +47,7 @@ TEST(Chains, UseFewerChainsForASmallBudget) {
   const auto chains_for = [&](std::size_t budget) {
     Rng rng(1);
     ScoredCandidates scored(score, seen, 8, budget);
-    Chains chains({});
+    Chains chains;
     chains.run(space, {}, scored, rng);
     EXPECT_LE(scored.scored(), budget);
     return chains.states().size();
@@ -66,12 +64,9 @@ TEST(Chains, PersistAndReplaceTheWorstByTheSeeds) {
   const Landscape landscape{space, 3};
   const Score score = testing::score_of(landscape);
   Rng rng(3);
-  ChainOptions options;
-  options.steps = 0;  // only start and restart
-  options.chains = 16;
-  Chains chains(options);
+  Chains chains;
   const Point seed = space.sample(rng);
-  ScoredCandidates first(score, seen, 8, 1'000);
+  ScoredCandidates first(score, seen, 8, 16);  // only a start: the budget is spent by it
   chains.run(space, std::vector<Point>{seed}, first, rng);
   ASSERT_EQ(chains.states().size(), 16U);
   EXPECT_EQ(chains.states()[0], seed);
@@ -81,7 +76,7 @@ TEST(Chains, PersistAndReplaceTheWorstByTheSeeds) {
   for (const Point& point : before) scores.push_back(landscape(point));
   const auto order = top_k(scores, scores.size());
   const Point other = space.sample(rng);
-  ScoredCandidates second(score, seen, 8, 1'000);
+  ScoredCandidates second(score, seen, 8, 20);  // only a restart of four
   chains.run(space, std::vector<Point>{other}, second, rng);
   for (std::size_t rank = 0; rank < 12; ++rank) EXPECT_EQ(chains.states()[order[rank]], before[order[rank]]);
   for (std::size_t rank = 12; rank < 16; ++rank) EXPECT_NE(chains.states()[order[rank]], before[order[rank]]);
@@ -94,7 +89,7 @@ TEST(Chains, DoNothingInAnEmptySpace) {
   const Score score = testing::score_of(Landscape{space});
   Rng rng(1);
   ScoredCandidates scored(score, seen, 8, 100);
-  Chains chains({});
+  Chains chains;
   chains.run(space, {}, scored, rng);
   EXPECT_EQ(scored.scored(), 0U);
 }

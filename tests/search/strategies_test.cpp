@@ -19,18 +19,16 @@ using lehr::testing::kInfinity;
 using testing::Landscape;
 
 // Small budgets keep the property tests quick; annealing is forced where `enumerate` is 0.
-StrategyOptions quick(std::size_t enumerate = 0) {
-  StrategyOptions options;
-  options.anneal.max_scored = 600;
-  options.anneal.enumerate_up_to = enumerate;
-  options.anneal.chains.patience = 8;
-  options.genetic.population = 20;
+AnnealOptions quick(std::size_t enumerate = 0) {
+  AnnealOptions options;
+  options.max_scored = 600;
+  options.enumerate_up_to = enumerate;
   return options;
 }
 
 class EachStrategy : public ::testing::TestWithParam<std::string> {
  protected:
-  std::unique_ptr<Strategy> make(const Space& space, const StrategyOptions& options = quick()) const {
+  std::unique_ptr<Strategy> make(const Space& space, const AnnealOptions& options = quick()) const {
     return make_strategy(GetParam(), space, options);
   }
 };

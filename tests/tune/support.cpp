@@ -44,8 +44,8 @@ Summary ToySession::run() {
   measurer = &fake(device, outcome_of, clock);
   device.stop = &interrupted;
   if (arrange) arrange(*measurer);
-  StrategyOptions small;
-  small.anneal.max_scored = 400;
+  AnnealOptions small;
+  small.max_scored = 400;
   Tuner tuner;
   tuner.strategy = make_strategy(options.strategy, candidates.space, small);
   if (with_model) tuner.model = std::make_unique<NearestModel>();
