@@ -1,20 +1,22 @@
-// Fits by a grid, predicts by solving: see gaussian_process.h.
+// Fits by climbing the likelihood, predicts by solving: see gaussian_process.h.
 #include "costmodel/gaussian_process.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
+#include <cstdlib>
+#include <numbers>
 #include <numeric>
 
 #include "base/error.h"
-#include "costmodel/metrics.h"
 
 namespace lehr {
 namespace {
 
-constexpr std::array<double, 5> kLengths = {0.35, 0.7, 1.4, 2.8, 5.6};
-constexpr std::array<double, 3> kNoises = {0.003, 0.03, 0.2};  // variance, of the whole variance
+double env(const char* name, double value) {
+  const char* text = std::getenv(name);
+  return text ? std::atof(text) : value;
+}
 
 float distance_squared(const float* a, const float* b, std::size_t n) {
   std::array<float, 8> sums{};
@@ -25,9 +27,16 @@ float distance_squared(const float* a, const float* b, std::size_t n) {
   return std::accumulate(sums.begin(), sums.end(), 0.0f);
 }
 
-double matern(double squared, double length) {
-  const double r = std::sqrt(5 * squared) / length;
+// Of a squared distance in units of the lengths.
+double matern(double squared) {
+  const double r = std::sqrt(5 * squared);
   return (1 + r + r * r / 3) * std::exp(-r);
+}
+
+// Minus its derivative by the squared distance, times 2.
+double matern_slope(double squared) {
+  const double r = std::sqrt(5 * squared);
+  return 5.0 / 3 * (1 + r) * std::exp(-r);
 }
 
 double dot(const double* a, const double* b, std::size_t n) {
@@ -37,13 +46,6 @@ double dot(const double* a, const double* b, std::size_t n) {
     for (std::size_t j = 0; j < 4; ++j) sums[j] += a[i + j] * b[i + j];
   for (; i < n; ++i) sums[0] += a[i] * b[i];
   return sums[0] + sums[1] + sums[2] + sums[3];
-}
-
-// How much of `prior` the targets hold, both solved by the factor: its mean given them, if a priori its
-// deviation is the process's own (Rasmussen and Williams, Eq. 2.42 with b = 0 and B = variance).
-double prior_share(std::span<const double> prior, std::span<const double> targets) {
-  const std::size_t n = prior.size();
-  return std::max(0.0, dot(prior.data(), targets.data(), n) / (dot(prior.data(), prior.data(), n) + 1));
 }
 
 // In place, the lower half; false if the matrix is not positive definite.
@@ -75,160 +77,215 @@ void solve_upper(const std::vector<double>& factor, std::span<double> x) {
   }
 }
 
-// Positions of the rows to learn from, in the order of the times.
-std::vector<std::size_t> chosen(std::span<const double> times_us) {
-  std::vector<std::size_t> order(times_us.size());
+// The transposed inverse of a lower factor: row i holds column i of the inverse.
+std::vector<double> inverse_of(const std::vector<double>& factor, std::size_t n) {
+  std::vector<double> inverse(n * n, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    double* const column = &inverse[i * n];
+    column[i] = 1 / factor[i * n + i];
+    for (std::size_t k = i + 1; k < n; ++k)
+      column[k] = -dot(&factor[k * n + i], column + i, k - i) / factor[k * n + k];
+  }
+  return inverse;
+}
+
+// Positions of the rows to learn from: the best half, and others spread over the rest.
+std::vector<std::size_t> chosen(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return times_us[i]; });
-  constexpr std::size_t kMost = GaussianProcess::kMostRows, kFastest = kMost / 2;
+  constexpr std::size_t kMost = GaussianProcess::kMostRows, kBest = kMost / 2;
   if (order.size() <= kMost) return order;
-  const std::size_t others = order.size() - kFastest;
-  for (std::size_t i = kFastest; i < kMost; ++i)
-    order[i] = order[kFastest + (i - kFastest) * others / (kMost - kFastest)];
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return -values[i]; });
+  const std::size_t others = order.size() - kBest;
+  for (std::size_t i = kBest; i < kMost; ++i)
+    order[i] = order[kBest + (i - kBest) * others / (kMost - kBest)];
   order.resize(kMost);
   return order;
 }
 
-// Logistic quantiles of the ranks, deviation 1; equal times get their mean rank.
-std::vector<double> targets_of(const std::vector<std::size_t>& order, std::span<const double> times_us) {
-  const std::size_t n = order.size();
-  std::vector<double> chosen_us;
-  for (const std::size_t i : order) chosen_us.push_back(times_us[i]);
-  std::vector<double> targets = mean_ranks(chosen_us);  // 0: the slowest
-  for (double& target : targets) {
-    const double share = (target + 0.5) / static_cast<double>(n);
-    target = std::log(share / (1 - share));
-  }
-  double sum = 0, squares = 0;
-  for (const double t : targets) sum += t;
-  for (double& t : targets) t -= sum / static_cast<double>(n);
-  for (const double t : targets) squares += t * t;
-  const double deviation = std::sqrt(squares / static_cast<double>(n));
-  for (double& t : targets) t = deviation > 0 ? t / deviation : 0;
-  return targets;
+struct Normal {
+  double mean, deviation;
+  double log_density(double x) const { return -0.5 * (x - mean) * (x - mean) / (deviation * deviation); }
+  double slope(double x) const { return -(x - mean) / (deviation * deviation); }
+};
+
+Normal length_prior(std::size_t columns) {
+  return {env("GP_MU", 0.0) + 0.5 * std::log(static_cast<double>(columns)), env("GP_SIGMA", 1.0)};
+}
+Normal noise_prior() {
+  return {env("GP_NOISE", -5.0), 1.0};
 }
 
 }  // namespace
 
-void GaussianProcess::take_columns(const FeatureMatrix& rows, std::span<const std::size_t> order) {
-  const auto n = static_cast<double>(std::max<std::size_t>(1, order.size()));
-  for (std::size_t c = 0; c < rows.columns(); ++c) {
-    double sum = 0, squares = 0;
-    for (const std::size_t i : order) sum += rows.row(i)[c];
-    const double mean = sum / n;
-    for (const std::size_t i : order) squares += (rows.row(i)[c] - mean) * (rows.row(i)[c] - mean);
-    const double deviation = std::sqrt(squares / n);
-    if (deviation <= 1e-6 * std::abs(mean) || deviation == 0) continue;
-    columns_.push_back(c);
-    inverse_.push_back(static_cast<float>(1 / deviation));
-  }
-  for (float& each : inverse_) each /= std::sqrt(static_cast<float>(columns_.size()));
-  points_.resize(order.size() * columns_.size());
-  for (std::size_t i = 0; i < order.size(); ++i) scale(rows.row(order[i]), &points_[i * columns_.size()]);
+GaussianProcess::GaussianProcess(std::size_t columns)
+    : logs_(columns + 1, length_prior(std::max<std::size_t>(1, columns)).mean) {
+  logs_.back() = noise_prior().mean;
 }
 
-void GaussianProcess::fit(const FeatureMatrix& rows, std::span<const double> times_us,
-                          std::span<const double> prior) {
-  CHECK(rows.rows() == times_us.size() && (prior.empty() || prior.size() == times_us.size()),
-        "rows={} times={} prior={}", rows.rows(), times_us.size(), prior.size());
-  *this = {};
-  has_prior_ = !prior.empty();
-  const std::vector<std::size_t> order = chosen(times_us);
-  const std::size_t n = order.size();
-  take_columns(rows, order);
-  if (columns_.empty()) return;
-
-  const std::vector<double> targets = targets_of(order, times_us);
-  std::vector<double> squared(n * n);
+GaussianProcess::Fit GaussianProcess::fit_with(const std::vector<double>& logs, bool gradient) const {
+  const std::size_t n = values_.size(), d = columns();
+  std::vector<float> scaled(rows_.size());
   for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      squared[i * n + j] =
-          distance_squared(&points_[i * columns_.size()], &points_[j * columns_.size()], columns_.size());
-  double best = -std::numeric_limits<double>::infinity();
-  for (const double length : kLengths) {
-    std::vector<double> covariance(n * n);
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t j = 0; j < i; ++j) covariance[i * n + j] = matern(squared[i * n + j], length);
-    for (const double noise : kNoises) {
-      std::vector<double> factor = covariance;
-      for (std::size_t i = 0; i < n; ++i) factor[i * n + i] = 1 + noise;
-      if (!factorize(factor, n)) continue;
-      std::vector<double> solved = targets;
-      solve_lower(factor, solved);
-      double share = 0;
-      if (has_prior_) {
-        std::vector<double> expected;
-        for (const std::size_t i : order) expected.push_back(prior[i]);
-        solve_lower(factor, expected);
-        share = prior_share(expected, solved);
-        for (std::size_t i = 0; i < n; ++i) solved[i] -= share * expected[i];
+    for (std::size_t c = 0; c < d; ++c)
+      scaled[i * d + c] = rows_[i * d + c] * static_cast<float>(std::exp(-logs[c]));
+  Fit fit;
+  std::vector<double> squared(n * n);
+  fit.factor.resize(n * n);
+  const double noise = std::exp(logs[d]);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      squared[i * n + j] = distance_squared(&scaled[i * d], &scaled[j * d], d);
+      fit.factor[i * n + j] = matern(squared[i * n + j]);
+    }
+    fit.factor[i * n + i] = 1 + noise;
+  }
+  fit.likelihood = -1e300;
+  if (!factorize(fit.factor, n)) return fit;
+  fit.weights = values_;
+  solve_lower(fit.factor, fit.weights);
+  const double nu = env("GP_NU", 2.0);
+  fit.variance = (nu + dot(fit.weights.data(), fit.weights.data(), n)) / (static_cast<double>(n) + nu);
+  solve_upper(fit.factor, fit.weights);
+  double log_determinant = 0;
+  for (std::size_t i = 0; i < n; ++i) log_determinant += 2 * std::log(fit.factor[i * n + i]);
+  const Normal lengths = length_prior(d), noises = noise_prior();
+  fit.likelihood = -0.5 * ((static_cast<double>(n) + nu) * std::log(fit.variance) + log_determinant) +
+                   noises.log_density(logs[d]);
+  for (std::size_t c = 0; c < d; ++c) fit.likelihood += lengths.log_density(logs[c]);
+  if (!gradient) return fit;
+
+  const std::vector<double> inverse = inverse_of(fit.factor, n);
+  std::vector<double> slopes(n * n);  // symmetric, diagonal 0
+  std::vector<double> sums(n, 0);
+  double trace = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double w = fit.weights[i] * fit.weights[j] / fit.variance -
+                       dot(&inverse[i * n + i], &inverse[j * n + i], n - i);
+      if (i == j) {
+        trace += w;
+        continue;
       }
-      const double variance = dot(solved.data(), solved.data(), n) / static_cast<double>(n);
-      double log_determinant = 0;
-      for (std::size_t i = 0; i < n; ++i) log_determinant += 2 * std::log(factor[i * n + i]);
-      const double likelihood =
-          -0.5 * (static_cast<double>(n) * std::log(std::max(1e-12, variance)) + log_determinant);
-      if (likelihood <= best) continue;
-      best = likelihood;
-      length_ = length;
-      noise_ = noise;
-      variance_ = variance;
-      prior_share_ = share;
-      solve_upper(factor, solved);
-      weights_ = std::move(solved);
-      factor_ = std::move(factor);
+      const double slope = w * matern_slope(squared[i * n + j]);
+      slopes[i * n + j] = slopes[j * n + i] = slope;
+      sums[i] += slope;
+      sums[j] += slope;
+    }
+  }
+  fit.gradient.resize(d + 1);
+  std::vector<double> column(n);
+  for (std::size_t c = 0; c < d; ++c) {
+    for (std::size_t i = 0; i < n; ++i) column[i] = scaled[i * d + c];
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      sum += column[i] * (column[i] * sums[i] - dot(&slopes[i * n], column.data(), n));
+    fit.gradient[c] = sum + lengths.slope(logs[c]);
+  }
+  fit.gradient[d] = 0.5 * noise * trace + noises.slope(logs[d]);
+  return fit;
+}
+
+// Steps by the gradient's signs alone (Riedmiller and Braun, "A direct adaptive method for faster
+// backpropagation learning: the RPROP algorithm", 1993; for processes Blum and Riedmiller, 2013).
+void GaussianProcess::climb() {
+  const int kSteps = static_cast<int>(env("GP_STEPS", 20));
+  std::vector<double> logs = logs_, steps(logs.size(), 0.2), before(logs.size(), 0);
+  double best = -1e301;
+  for (int step = 0; step < kSteps; ++step) {
+    const Fit fit = fit_with(logs, true);
+    if (fit.gradient.empty()) return;
+    if (fit.likelihood > best) {
+      best = fit.likelihood;
+      logs_ = logs;
+    }
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+      const double turned = fit.gradient[i] * before[i];
+      steps[i] = std::clamp(steps[i] * (turned > 0 ? 1.5 : turned < 0 ? 0.5 : 1), 1e-3, 1.0);
+      before[i] = turned < 0 ? 0 : fit.gradient[i];
+      if (before[i] != 0) logs[i] += before[i] > 0 ? steps[i] : -steps[i];
+      logs[i] = std::clamp(logs[i], i + 1 == logs.size() ? -12.0 : -3.0, i + 1 == logs.size() ? 0.0 : 5.0);
     }
   }
 }
 
-void GaussianProcess::scale(std::span<const float> row, float* out) const {
-  for (std::size_t i = 0; i < columns_.size(); ++i) out[i] = row[columns_[i]] * inverse_[i];
-}
-
-void GaussianProcess::covariances(const float* scaled, std::span<double> out) const {
-  for (std::size_t i = 0; i < out.size(); ++i)
-    out[i] = matern(distance_squared(scaled, &points_[i * columns_.size()], columns_.size()), length_);
-}
-
-Beliefs::Beliefs(const GaussianProcess& process, const FeatureMatrix& rows, std::span<const double> prior)
-    : process_(&process), known_(process.rows()) {
-  CHECK(process.learnt() && prior.size() == (process.has_prior() ? rows.rows() : 0), "rows={} prior={}",
-        rows.rows(), prior.size());
-  const std::size_t columns = process.columns_.size();
-  points_.resize(rows.rows() * columns);
-  solved_.resize(rows.rows() * known_);
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
-    process.scale(rows.row(i), &points_[i * columns]);
-    const std::span<double> mine(&solved_[i * known_], known_);
-    process.covariances(&points_[i * columns], mine);
-    const double expected = prior.empty() ? 0 : process.prior_share_ * prior[i];
-    means_.push_back(expected + dot(mine.data(), process.weights_.data(), known_));
-    solve_lower(process.factor_, mine);
-    variances_.push_back(1 - dot(mine.data(), mine.data(), known_));
+void GaussianProcess::fit(const FeatureMatrix& rows, std::span<const double> values, bool choose) {
+  CHECK(rows.rows() == values.size() && rows.columns() == columns(), "rows={} values={} columns={}",
+        rows.rows(), values.size(), rows.columns());
+  rows_.clear();
+  values_.clear();
+  for (const std::size_t i : chosen(values)) {
+    rows_.insert(rows_.end(), rows.row(i).begin(), rows.row(i).end());
+    values_.push_back(values[i]);
   }
+  if (choose && !values_.empty()) climb();
+  Fit fit = fit_with(logs_, false);
+  while (fit.weights.empty() && !values_.empty()) {
+    logs_.back() += 1;
+    fit = fit_with(logs_, false);
+  }
+  factor_ = std::move(fit.factor);
+  weights_ = std::move(fit.weights);
+  variance_ = fit.variance;
+  points_.resize(rows_.size());
+  for (std::size_t i = 0; i < values_.size(); ++i)
+    scale({&rows_[i * columns()], columns()}, &points_[i * columns()]);
+}
+
+void GaussianProcess::scale(std::span<const float> row, float* out) const {
+  for (std::size_t c = 0; c < columns(); ++c) out[c] = row[c] * static_cast<float>(std::exp(-logs_[c]));
+}
+
+std::size_t Beliefs::add(std::span<const float> row) {
+  const std::size_t columns = process_->columns(), known = process_->rows(), number = size();
+  points_.resize(points_.size() + columns);
+  float* const scaled = &points_[number * columns];
+  process_->scale(row, scaled);
+  solved_.resize(solved_.size() + known);
+  const std::span<double> mine(solved_.data() + number * known, known);
+  for (std::size_t i = 0; i < known; ++i)
+    mine[i] = matern(distance_squared(scaled, &process_->points_[i * columns], columns));
+  means_.push_back(dot(mine.data(), process_->weights_.data(), known));
+  solve_lower(process_->factor_, mine);
+  variances_.push_back(1 - dot(mine.data(), mine.data(), known));
+  for (std::size_t a = 0; a < assumed_.size(); ++a) {
+    double rest = covariance(number, assumed_[a].row);
+    for (std::size_t b = 0; b < a; ++b)
+      rest -= assumed_[b].shift[number] * assumed_[b].shift[assumed_[a].row];
+    assumed_[a].shift.push_back(rest / assumed_[a].deviation);
+    variances_[number] -= assumed_[a].shift[number] * assumed_[a].shift[number];
+  }
+  for (std::size_t a = 0; a < told_; ++a) means_[number] += assumed_[a].shift[number] * assumed_[a].told;
+  return number;
 }
 
 double Beliefs::deviation(std::size_t row) const {
   return std::sqrt(process_->variance_ * std::max(0.0, variances_[row]));
 }
 
-std::span<const double> Beliefs::solved(std::size_t row) const {
-  return {&solved_[row * known_], known_};
+double Beliefs::covariance(std::size_t a, std::size_t b) const {
+  const std::size_t columns = process_->columns(), known = process_->rows();
+  return matern(distance_squared(&points_[a * columns], &points_[b * columns], columns)) -
+         dot(solved_.data() + a * known, solved_.data() + b * known, known);
 }
 
 void Beliefs::assume_measured(std::size_t row) {
-  const std::size_t columns = process_->columns_.size(), count = means_.size();
-  const double total = std::max(1e-9, variances_[row] + process_->noise_);
-  std::vector<double> shift(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    double covariance =
-        matern(distance_squared(&points_[i * columns], &points_[row * columns], columns), process_->length_) -
-        dot(solved(i).data(), solved(row).data(), known_);
-    for (const std::vector<double>& earlier : shifts_) covariance -= earlier[i] * earlier[row];
-    shift[i] = covariance / std::sqrt(total);
+  Assumed one{row, std::sqrt(std::max(1e-9, variances_[row] + std::exp(process_->logs_.back()))), 0, {}};
+  one.shift.resize(size());
+  for (std::size_t i = 0; i < size(); ++i) {
+    double rest = covariance(i, row);
+    for (const Assumed& earlier : assumed_) rest -= earlier.shift[i] * earlier.shift[row];
+    one.shift[i] = rest / one.deviation;
   }
-  for (std::size_t i = 0; i < count; ++i) variances_[i] -= shift[i] * shift[i];
-  shifts_.push_back(std::move(shift));
+  for (std::size_t i = 0; i < size(); ++i) variances_[i] -= one.shift[i] * one.shift[i];
+  assumed_.push_back(std::move(one));
+}
+
+void Beliefs::tell(double value) {
+  CHECK(told_ < assumed_.size(), "{} assumed", told_);
+  Assumed& one = assumed_[told_++];
+  one.told = (value - means_[one.row]) / one.deviation;
+  for (std::size_t i = 0; i < size(); ++i) means_[i] += one.shift[i] * one.told;
 }
 
 }  // namespace lehr

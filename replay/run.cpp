@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <set>
 
@@ -126,34 +127,30 @@ RecordedTask::RecordedTask(const Table& table, bool raw_knobs) : table_(&table),
 
 std::vector<double> replay(const RecordedTask& task, const ReplayOptions& options) {
   Tuner tuner = make_tuner(options.strategy, task.space(), options.seed, options.tuner);
-  if (!tuner.uses_score) tuner.model = nullptr;
   tuner.row_of = task.row_of();
   tuner.columns = task.columns();
   Searcher searcher(std::move(tuner), options.seed, 1);
   std::vector<double> best;
   double best_us = std::numeric_limits<double>::infinity();
-  const auto measure = [&](const std::vector<Point>& points) {
-    std::vector<Measurement> results;
-    for (const Point& point : points) {
-      if (best.size() == options.trials) break;
-      results.push_back({point, task.time_us(point)});
-      best_us = std::min(best_us, results.back().time_us.value_or(best_us));
-      best.push_back(best_us);
+  if (options.transfer)  // there is no prior here
+    searcher.start_from(*options.transfer, false,
+                        options.transfer->first_picks(task.space(), Transfer::kWarmStarts));
+  std::deque<Point> pending;
+  for (bool exhausted = false; best.size() < options.trials;) {
+    while (!exhausted && pending.size() < std::min(options.slots, options.trials - best.size())) {
+      searcher.refit_if_due();
+      const std::optional<Proposal> pick = searcher.next();
+      if (pick)
+        pending.push_back(pick->point);
+      else
+        exhausted = true;
     }
-    searcher.observe(results, best_us);
-  };
-  if (options.transfer) {
-    searcher.start_from(*options.transfer, false);  // there is no prior here
-    measure(options.transfer->first_picks(task.space(), Transfer::kWarmStarts));
-  }
-  while (best.size() < options.trials) {
-    searcher.refit_if_due();
-    std::vector<Point> points;
-    for (const Proposal& each :
-         searcher.propose(std::min(searcher.next_batch(), options.trials - best.size())))
-      points.push_back(each.point);
-    if (points.empty()) break;
-    measure(points);
+    if (pending.empty()) break;
+    const Measurement result{pending.front(), task.time_us(pending.front())};
+    pending.pop_front();
+    best_us = std::min(best_us, result.time_us.value_or(best_us));
+    best.push_back(best_us);
+    searcher.observe({&result, 1}, best_us);
   }
   return best;
 }

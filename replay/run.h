@@ -22,6 +22,8 @@ struct ReplayOptions {
   TunerOptions tuner;                  ///< as tuner_options(strategy) gives it
   const Transfer* transfer = nullptr;  ///< what other tables tell; nullptr: a cold start
   std::size_t trials = 256;
+  /// So many are proposed before the first of them is answered: pick i knows the results up to i - slots.
+  std::size_t slots = 1;
   std::uint64_t seed = 0;
 };
 

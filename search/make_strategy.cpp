@@ -6,6 +6,7 @@
 
 #include "base/args.h"
 #include "base/error.h"
+#include "search/anneal.h"
 #include "search/autotvm.h"
 #include "search/genetic.h"
 #include "search/random.h"
@@ -22,9 +23,8 @@ std::string parse_strategy(std::string_view text) {
   return parse_choice("--strategy", text, strategy_names());
 }
 
-std::unique_ptr<Strategy> make_strategy(std::string_view name, const Space& space,
-                                        const AnnealOptions& options) {
-  if (name == "anneal") return std::make_unique<AnnealStrategy>(space, options);
+std::unique_ptr<Strategy> make_strategy(std::string_view name, const Space& space) {
+  if (name == "anneal") return std::make_unique<AnnealStrategy>(space);
   if (name == "random") return std::make_unique<RandomStrategy>(space);
   if (name == "genetic") return std::make_unique<GeneticStrategy>(space);
   if (name == "autotvm") return std::make_unique<AutotvmStrategy>(space);

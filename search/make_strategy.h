@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "search/anneal.h"
 #include "search/strategy.h"
 
 namespace lehr {
@@ -15,9 +14,7 @@ namespace lehr {
 std::vector<std::string> strategy_names();
 /// What --strategy says. Throws Error(kUser) where none has this name.
 std::string parse_strategy(std::string_view text);
-/// `options` are those of anneal, the others have none. Borrows `space`. Throws Error(kUser) for an unknown
-/// name, listing the known ones.
-std::unique_ptr<Strategy> make_strategy(std::string_view name, const Space& space,
-                                        const AnnealOptions& options = {});
+/// Borrows `space`. Throws Error(kUser) for an unknown name, listing the known ones.
+std::unique_ptr<Strategy> make_strategy(std::string_view name, const Space& space);
 
 }  // namespace lehr

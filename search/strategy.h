@@ -19,9 +19,6 @@ struct ScoredPoint {
   Point point;
   double score = 0;  ///< higher is better; any scale, may be negative or -infinity
 };
-/// Picks n of the candidates, all if there are fewer: their positions, the most wanted first.
-using Choose =
-    std::function<std::vector<std::size_t>(std::span<const ScoredPoint> candidates, std::size_t n)>;
 /// What must not be proposed again.
 using Seen = std::unordered_set<Point, PointHash>;
 
@@ -41,9 +38,6 @@ class Strategy {
   /// empty when the space is exhausted. `score` may be empty (no model yet): then the proposal does not
   /// depend on a model.
   virtual std::vector<Point> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) = 0;
-  /// From now on `choose`, unless it is empty, picks among the best that the score has found: so many at
-  /// least, if there are. A strategy may do without it.
-  virtual void choose_by(Choose, std::size_t /*among*/ = 0) {}
   /// Results of measured configs, in the order of measurement.
   virtual void observe(std::span<const Observed> results) = 0;
 };

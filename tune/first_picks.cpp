@@ -31,8 +31,9 @@ std::vector<FirstPick> first_picks(const Candidates& candidates, const Limits& l
   measure(std::span(candidates.defaults).subspan(1), 0);
   for (int batch = 1; picks.size() < searcher.tuner().learner.first_fit; ++batch) {
     std::vector<Point> points;
-    for (const Proposal& each : searcher.propose(searcher.next_batch())) points.push_back(each.point);
-    if (points.empty()) break;  // the space is exhausted
+    const std::optional<Proposal> pick = searcher.next();
+    if (!pick) break;  // the space is exhausted
+    points.push_back(pick->point);
     measure(points, batch);
   }
   return picks;

@@ -1,4 +1,4 @@
-// Models and strategy in turn: see searcher.h.
+// Two proposers in turn: see searcher.h.
 #include "tune/searcher.h"
 
 #include <algorithm>
@@ -6,10 +6,15 @@
 #include <utility>
 
 namespace lehr {
+double turn_env(const char* name, double value);
 namespace {
 
-// As many as a cold start measures before its model is fitted, or nearly so.
-constexpr std::size_t kBlindAfterHints = 8;
+// So many of the best by score are candidates for the trees' and the process's picks.
+constexpr std::size_t kShortList = 256;
+// The trees' pick is the highest of its score, what the process expects of it, and so many times what the
+// process does not know of it (upper confidence bound; Srinivas et al., "Gaussian Process Optimization in the
+// Bandit Setting", 2010).
+constexpr double kCuriosity = 3;
 
 }  // namespace
 
@@ -17,8 +22,9 @@ Searcher::Searcher(Tuner tuner, std::uint64_t seed, int threads)
     : tuner_(std::move(tuner)),
       scorer_(tuner_.columns, tuner_.row_of, threads),
       learner_(tuner_.columns, tuner_.model.get(), tuner_.validity.get(), tuner_.learner),
-      rng_(Rng(seed).fork("search")),
-      batch_(tuner_.batches.first) {}
+      rng_(Rng(seed).fork("search")) {
+  if (tuner_.anneal) process_.emplace(*tuner_.space);
+}
 
 void Searcher::observe(std::span<const Measurement> results, double best_us) {
   std::vector<Observed> observed;
@@ -33,17 +39,35 @@ void Searcher::observe(std::span<const Measurement> results, double best_us) {
     }
     observed.push_back({result.point, fitness});
     seen_.insert(result.point);
+    if (process_) process_->observe(result.point, result.time_us);
+    if (const auto turn = pending_.extract(result.point))
+      turns_.result(turn.mapped(), result.time_us);
+    else if (result.time_us)
+      turns_.other_result(*result.time_us);
     if (tuner_.diversity) tuner_.diversity->note(result.point);
   }
   if (!observed.empty()) tuner_.strategy->observe(observed);
 }
 
-void Searcher::start_from(const Transfer& transfer, bool with_prior) {
+void Searcher::start_from(const Transfer& transfer, bool with_prior, std::vector<Point> first) {
   learner_.start_from(transfer);
   hints_with_prior_ = with_prior;
+  first_.assign(first.rbegin(), first.rend());
 }
 
-Predict Searcher::predictor() const {
+bool Searcher::refit_if_due() {
+  if (!learner_.due()) return false;
+  learner_.fit();
+  by_trees_.reset();
+  if (process_) renew_process(true);
+  return true;
+}
+
+void Searcher::renew_process(bool choose) {
+  process_->renew(choose, listed(by_trees_, tree_scores(), kShortList), seen_, rng_);
+}
+
+Predict Searcher::tree_scores() const {
   // A factor of e in the prior's estimate counts as much as a standard deviation of the hints.
   if (hints_with_prior_ && tuner_.prior && !learner_.fitted())
     return [this](const FeatureMatrix& rows) {
@@ -52,67 +76,102 @@ Predict Searcher::predictor() const {
       for (std::size_t i = 0; i < scores.size(); ++i) scores[i] += expected[i];
       return scores;
     };
-  if (learner_.ready()) return [this](const FeatureMatrix& rows) { return learner_.predict(rows); };
-  if (tuner_.prior) return [this](const FeatureMatrix& rows) { return tuner_.prior->predict(rows); };
-  return {};
+  return [this](const FeatureMatrix& rows) { return learner_.predict(rows); };
 }
 
-Choose Searcher::chooser() {
-  return [this](std::span<const ScoredPoint> candidates, std::size_t n) {
-    std::vector<Point> points;
-    std::vector<double> scores;
-    for (const ScoredPoint& each : candidates) {
-      points.push_back(each.point);
-      scores.push_back(each.score);
-    }
-    return learner_.choose(scorer_.features(points), scores, n);
+std::optional<Proposal> Searcher::next() {
+  std::optional<Proposal> pick;
+  if (!tuner_.anneal) {
+    pick = by_strategy(learner_.ready() ? tree_scores() : Predict());
+  } else {
+    const Turn turn = turns_.next();
+    pick = turn == Turn::kProcess ? by_process() : by_trees();
+    if (!pick) pick = by_strategy({});  // what is left of the space
+    if (pick) pending_[pick->point] = turn;
+  }
+  if (!pick) return pick;
+  seen_.insert(pick->point);
+  if (process_) process_->assume(pick->point);
+  return pick;
+}
+
+std::optional<Proposal> Searcher::by_trees() {
+  for (; !first_.empty(); first_.pop_back())
+    if (!seen_.contains(first_.back())) return Proposal{.point = first_.back(), .picked_by = "transfer"};
+  if (!learner_.ready()) return blindly();
+  const std::vector<ScoredPoint>& list = listed(by_trees_, tree_scores(), kShortList);
+  if (!learner_.fitted()) return best_of(list);
+  if (!process_->current()) renew_process(false);
+  static const double mean = turn_env("TREE_MEAN", 1), curious = turn_env("TREE_DEV", kCuriosity);
+  const ScoredPoint* best = nullptr;
+  double most = 0;
+  for (const ScoredPoint& each : list) {
+    if (seen_.contains(each.point)) continue;
+    const auto [expected, deviation] = process_->belief(each.point);
+    const double wanted = each.score + mean * expected + curious * deviation;
+    if (best && wanted <= most) continue;
+    best = &each;
+    most = wanted;
+  }
+  if (!best) return std::nullopt;
+  return Proposal{.point = best->point, .predicted = best->score};
+}
+
+std::optional<Proposal> Searcher::by_process() {
+  if (!learner_.fitted()) return blindly();
+  if (!process_->current()) renew_process(false);
+  const Score log_chance = [this](std::span<const Point> points) {
+    return learner_.log_chances(scorer_.features(points));
   };
+  const std::optional<Point> point = process_->most_promising(seen_, log_chance);
+  if (!point) return std::nullopt;
+  return Proposal{.point = *point, .predicted = scorer_.score({&*point, 1}, tree_scores())[0]};
 }
 
-std::vector<Proposal> Searcher::propose(std::size_t count) {
-  best_proposed_.reset();
-  if (made_up_ || !learner_.transfer_dropped()) return propose_by(predictor(), count, seen_);
-  made_up_ = true;
-  const std::size_t blind = std::min(count, kBlindAfterHints);
-  std::vector<Proposal> proposals = propose_by(predictor(), count - blind, seen_);
-  Seen taken = seen_;
-  for (const Proposal& each : proposals) taken.insert(each.point);
-  for (const Proposal& each : propose_by({}, blind, taken)) proposals.push_back(each);
-  return proposals;
-}
-
-void Searcher::tell_how_to_choose(bool scores) {
-  if (scores && learner_.chooses()) return tuner_.strategy->choose_by(chooser());
-  if (!scores || learner_.ready() || !tuner_.diversity) return tuner_.strategy->choose_by({});
+/// As a search begins that knows nothing of this task: by the prior, or far from what was measured.
+std::optional<Proposal> Searcher::blindly() {
+  if (!tuner_.prior) return by_strategy({});
   // Among all that were scored: the best of them may be of one kind.
-  tuner_.strategy->choose_by([this](std::span<const ScoredPoint> candidates,
-                                    std::size_t n) { return tuner_.diversity->choose(candidates, n); },
-                             std::numeric_limits<std::size_t>::max());
+  const std::size_t count = tuner_.diversity ? std::numeric_limits<std::size_t>::max() : kShortList;
+  const Predict scores = [this](const FeatureMatrix& rows) { return tuner_.prior->predict(rows); };
+  return best_of(listed(by_prior_, scores, count));
 }
 
-std::vector<Proposal> Searcher::propose_by(const Predict& predict, std::size_t count, const Seen& seen) {
+std::optional<Proposal> Searcher::best_of(const std::vector<ScoredPoint>& list) {
+  std::vector<ScoredPoint> left;
+  std::ranges::copy_if(list, std::back_inserter(left),
+                       [&](const ScoredPoint& each) { return !seen_.contains(each.point); });
+  if (left.empty()) return std::nullopt;
+  const bool diverse = tuner_.diversity && !learner_.ready();
+  const std::vector<std::size_t> picks =
+      diverse ? tuner_.diversity->choose(left, 1) : std::vector<std::size_t>{0};
+  if (picks.empty()) return std::nullopt;
+  return Proposal{.point = left[picks[0]].point, .predicted = left[picks[0]].score};
+}
+
+const std::vector<ScoredPoint>& Searcher::listed(List& list, const Predict& predict, std::size_t count) {
+  if (!list)
+    list = tuner_.anneal->short_list(
+        count, seen_, [&](std::span<const Point> points) { return scorer_.score(points, predict); }, rng_);
+  return *list;
+}
+
+std::optional<Proposal> Searcher::by_strategy(const Predict& predict) {
   Score score;
   if (predict) score = [&](std::span<const Point> points) { return scorer_.score(points, predict); };
-  tell_how_to_choose(static_cast<bool>(predict));
-  const std::vector<Point> points = tuner_.strategy->propose(count, seen, score, rng_);
-  std::vector<Proposal> proposals;
-  for (const Point& point : points) proposals.push_back({.point = point});
-  if (!predict || proposals.empty()) return proposals;
-  const std::vector<double> scores = score(points);
-  for (std::size_t i = 0; i < proposals.size(); ++i) proposals[i].predicted = scores[i];
-  if (learner_.fitted()) best_proposed_ = std::ranges::max(scores);
-  return proposals;
-}
-
-std::size_t Searcher::next_batch() {
-  const std::size_t now = batch_;
-  batch_ = std::min(tuner_.batches.largest, batch_ + tuner_.batches.step);
-  return now;
+  const std::vector<Point> points = tuner_.strategy->propose(1, seen_, score, rng_);
+  if (points.empty()) return std::nullopt;
+  Proposal pick{.point = points[0]};
+  if (score) pick.predicted = score(points)[0];
+  return pick;
 }
 
 bool Searcher::expects_gain_over(const Point& best) {
-  if (!best_proposed_) return true;
-  return *best_proposed_ > scorer_.score({&best, 1}, predictor())[0];
+  if (!tuner_.anneal || !learner_.fitted()) return true;
+  const std::vector<ScoredPoint>& list = listed(by_trees_, tree_scores(), kShortList);
+  const auto next =
+      std::ranges::find_if(list, [&](const ScoredPoint& each) { return !seen_.contains(each.point); });
+  return next != list.end() && next->score > scorer_.score({&best, 1}, tree_scores())[0];
 }
 
 }  // namespace lehr

@@ -6,11 +6,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "tune/knob_process.h"
 #include "tune/learner.h"
 #include "tune/scorer.h"
 #include "tune/tuner.h"
+#include "tune/turns.h"
 
 namespace lehr {
 
@@ -23,12 +26,16 @@ struct Measurement {
 /// A config that is to be measured.
 struct Proposal {
   Point point;
-  /// Who wants it, as it is stored: "default", "anneal", "random", "transfer", "resume", ... A Searcher
-  /// leaves it to its caller, which knows the strategy's name.
+  /// Who wants it, as it is stored: "default", "anneal", "random", "transfer", "resume", ... A Searcher says
+  /// "transfer" of other tasks' configs, and leaves the rest to its caller, which knows the strategy's name.
   std::string picked_by = {};
-  std::optional<double> predicted = {};  ///< the score that it was picked by; nullopt: picked without a model
+  std::optional<double> predicted = {};  ///< the score when it was picked; nullopt: picked without a model
 };
 
+/// One config at a time: what was proposed and not observed is pending, and counts as measured for all that
+/// is proposed meanwhile. Two proposers take turns (tune/turns.h): the trees, which know the kernels and what
+/// other tasks say, and the process on the knobs, which knows how little it knows and asks nobody. Each saves
+/// the other from where it would stay.
 class Searcher {
  public:
   /// `tuner` has a strategy and features, at least; so many `threads` make and score these.
@@ -37,19 +44,16 @@ class Searcher {
 
   /// In the order of measurement; none of them is proposed again. `best_us` is the fastest of all so far.
   void observe(std::span<const Measurement> results, double best_us);
-  /// Scores start from what other tasks say; borrows it. `with_prior`: until the first fit what the prior
-  /// says is added to it. For tasks none of whose configs this space holds: through features alone they lead
-  /// worse than the prior does (bench/results/transfer_quality).
-  void start_from(const Transfer& transfer, bool with_prior);
+  /// The trees start from what other tasks say (borrowed), with the configs `first`. `with_prior`: until the
+  /// first fit what the prior says is added to it. For tasks none of whose configs this space holds: through
+  /// features alone they lead worse than the prior does (bench/results/transfer_quality).
+  void start_from(const Transfer& transfer, bool with_prior, std::vector<Point> first);
   /// Fits the models if enough is new. Returns whether it did.
-  bool refit_if_due() { return learner_.refit_if_due(); }
-  /// At most `count`, the most wanted first; empty when the space is exhausted. The first batch after other
-  /// tasks were dropped ends with (or is) configs far from one another, as a cold start begins: what was
-  /// measured until then is where those tasks led.
-  std::vector<Proposal> propose(std::size_t count);
-  /// The size of the next batch; each call is one batch.
-  std::size_t next_batch();
-  /// Whether a fitted model scores one of the last proposals above `best`; true while nothing is learnt.
+  bool refit_if_due();
+  /// nullopt when the space is exhausted.
+  std::optional<Proposal> next();
+  /// Whether the fitted model scores some config that is not measured above `best`; true while nothing is
+  /// learnt.
   bool expects_gain_over(const Point& best);
 
   const Tuner& tuner() const { return tuner_; }
@@ -57,20 +61,30 @@ class Searcher {
   Scorer& scorer() { return scorer_; }
 
  private:
-  Predict predictor() const;
-  Choose chooser();
-  std::vector<Proposal> propose_by(const Predict& predict, std::size_t count, const Seen& seen);
-  void tell_how_to_choose(bool scores);
+  using List = std::optional<std::vector<ScoredPoint>>;  // best first; nullopt: out of date
+
+  std::optional<Proposal> by_trees();
+  std::optional<Proposal> by_process();
+  std::optional<Proposal> blindly();
+  std::optional<Proposal> by_strategy(const Predict& predict);
+  /// The most wanted of the list that nobody has measured.
+  std::optional<Proposal> best_of(const std::vector<ScoredPoint>& list);
+  const std::vector<ScoredPoint>& listed(List& list, const Predict& predict, std::size_t count);
+  std::optional<Proposal> with_score(const Point& point);
+  Predict tree_scores() const;
+  void renew_process(bool choose);
 
   Tuner tuner_;
   Scorer scorer_;
   Learner learner_;
+  std::optional<KnobProcess> process_;
+  Turns turns_;
   Rng rng_;
-  Seen seen_;
-  std::size_t batch_;
+  Seen seen_;  // measured or proposed
+  std::unordered_map<Point, Turn, PointHash> pending_;
+  List by_trees_, by_prior_;
+  std::vector<Point> first_;  // of other tasks, the next one last
   bool hints_with_prior_ = false;
-  bool made_up_ = false;  // for the beginning that other tasks, dropped since, took the place of
-  std::optional<double> best_proposed_;  // of the last proposals, if a fitted model scored them
 };
 
 }  // namespace lehr

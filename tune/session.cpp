@@ -16,6 +16,7 @@
 namespace lehr {
 namespace {
 
+constexpr std::size_t kSlots = 4;
 constexpr int kKnownWell = 64;  // own timings from which on other tasks are not asked
 constexpr int kBounds = 3;
 constexpr double kProbingShare = 0.005;  // of the session's time, that probes of the roofs may take
@@ -211,8 +212,9 @@ void Session::recall_tasks() {
         trusted.left_out.size() == 1 ? "gives" : "give", trusted.left_out[0]));
   if (trusted.tasks.empty()) return;
   transfer_.emplace(std::move(trusted.tasks), model);
-  warm_starts_ = transfer_->first_picks(candidates_.space, Transfer::kWarmStarts);
-  searcher_.start_from(*transfer_, warm_starts_.empty());
+  std::vector<Point> first = transfer_->first_picks(candidates_.space, Transfer::kWarmStarts);
+  const bool with_prior = first.empty();
+  searcher_.start_from(*transfer_, with_prior, std::move(first));
   for (const PastTask& past : transfer_->tasks()) summary_.evidence += static_cast<int>(past.times_us.size());
   tell_resumed(describe(*transfer_));
 }
@@ -270,8 +272,6 @@ void Session::warm_up() {
   std::vector<Proposal> picks;
   for (const Point& point : candidates_.defaults)
     if (!trials_.find(point)) picks.push_back({point, "default"});
-  for (const Point& point : warm_starts_)
-    if (!trials_.find(point)) picks.push_back({point, "transfer"});
   measure(picks);
   choose_default();
   probe_roof();
@@ -287,13 +287,7 @@ bool Session::round() {
     warm_up();
     return true;
   }
-  const bool hinted = !searcher_.learner().transfer_dropped();
-  if (searcher_.refit_if_due()) report(EventKind::kFitted, "");
-  if (hinted && searcher_.learner().transfer_dropped())
-    tell_resumed(fmt::format(
-        "the hints were dropped after {} timings: they rank them the wrong way, the own model better",
-        trials_.timed() + trials_.reused_timed()));
-  const std::vector<Proposal> picks = propose(batch_size(searcher_.next_batch()));
+  const std::vector<Proposal> picks = propose(batch_size(kSlots));
   if (picks.empty()) {
     stop_ = StopReason::kExhausted;
     return false;
@@ -339,8 +333,14 @@ TimeLeft Session::time_left() const {
 }
 
 std::vector<Proposal> Session::propose(std::size_t count) {
-  std::vector<Proposal> picks = searcher_.propose(count);
-  for (Proposal& each : picks) each.picked_by = options_.strategy;
+  std::vector<Proposal> picks;
+  while (picks.size() < count) {
+    if (searcher_.refit_if_due()) report(EventKind::kFitted, "");
+    std::optional<Proposal> pick = searcher_.next();
+    if (!pick) break;
+    if (pick->picked_by.empty()) pick->picked_by = options_.strategy;
+    picks.push_back(*std::move(pick));
+  }
   if (const KnownTrial* best = trials_.best()) model_expects_gain_ = searcher_.expects_gain_over(best->point);
   return picks;
 }

@@ -164,7 +164,6 @@ class Session {
   bool model_expects_gain_ = true;
   std::optional<StopReason> stop_;
   std::optional<Point> default_;  // the first default that ran in this session
-  std::vector<Point> warm_starts_;
   double setup_s_ = 0, inputs_s_ = 0, hints_s_ = 0;
   bool prepared_ = false;
   double first_default_s_ = 0;  // compiled, checked, timed

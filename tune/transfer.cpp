@@ -7,14 +7,9 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "search/batch.h"
 
 namespace lehr {
 namespace {
-
-// How much a config counts that is unlike the ones picked before it, against its mean performance.
-constexpr double kDiversity = 0.1;
-constexpr std::size_t kCandidatesPerPick = 4;
 
 double best_of(const PastTask& task) {
   return *std::ranges::min_element(task.times_us);
@@ -132,13 +127,10 @@ std::vector<Point> Transfer::first_picks(const Space& space, std::size_t count) 
     for (std::size_t t = 0; t < tasks_.size(); ++t)
       covered[t] = std::max(covered[t], choices[best].by_task[t]);
   }
-  std::vector<ScoredPoint> others;
-  for (std::size_t i = 0; i < choices.size() && others.size() < kCandidatesPerPick * count; ++i) {
+  for (std::size_t i = 0; i < choices.size() && picks.size() < count; ++i) {
     if (taken[i]) continue;
-    if (const auto point = space.find(choices[i].config)) others.push_back({*point, choices[i].mean});
+    if (const auto point = space.find(choices[i].config)) picks.push_back(*point);
   }
-  for (const std::size_t i : diverse_pick(space, others, count - picks.size(), kDiversity))
-    picks.push_back(others[i].point);
   return picks;
 }
 

@@ -37,8 +37,8 @@ class Transfer {
   std::vector<double> predict(const FeatureMatrix& rows) const;
   /// At most `count` distinct points of `space` that came within kLeastSpeed of a task's best: chosen one
   /// after the other so that for every task one of them is near its best (nearer tasks count more), then by
-  /// their mean over the tasks, and away from the ones chosen before. Fewer or none where the space holds few
-  /// of the other tasks' good configs: the model picks better ones than what was slow elsewhere.
+  /// their mean over the tasks. Fewer or none where the space holds few of the other tasks' good configs: the
+  /// model picks better ones than what was slow elsewhere.
   std::vector<Point> first_picks(const Space& space, std::size_t count) const;
   const std::vector<PastTask>& tasks() const { return tasks_; }
 

@@ -11,27 +11,33 @@
 #include "tune/knob_features.h"
 
 namespace lehr {
+namespace {
+
+// Lowering and features take some 40 us per candidate on two cores, once per fit.
+constexpr std::size_t kMaxScored = 8'000;
+
+}  // namespace
 
 TunerOptions tuner_options(std::string_view name) {
   TunerOptions options;
-  // Measuring a batch of 32 takes some seconds, lowering and features some 40 us per candidate on two cores:
-  // so many scored configs keep the tuner's own share of the time below 15 %.
-  options.anneal.max_scored = 8'000;
-  if (name == "autotvm") {
-    constexpr std::size_t plan = AutotvmStrategy::kPlan;
-    options.learner = {
-        .first_fit = plan, .least_new = plan, .new_share = 0, .process = false, .failures_are_slow = true};
-    options.batches = {.first = plan, .step = 0, .largest = plan};
-  }
+  constexpr std::size_t plan = AutotvmStrategy::kPlan;
+  if (name == "autotvm")
+    options.learner = {.first_fit = plan, .least_new = plan, .new_share = 0, .failures_are_slow = true};
   return options;
 }
 
 Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed, const TunerOptions& options) {
   Tuner tuner;
-  tuner.strategy = make_strategy(name, space, options.anneal);
+  if (name == "anneal") {
+    auto anneal = std::make_unique<AnnealStrategy>(space, kMaxScored);
+    tuner.anneal = anneal.get();
+    tuner.strategy = std::move(anneal);
+    tuner.space = &space;
+  } else {
+    tuner.strategy = make_strategy(name, space);
+  }
+  if (name != "anneal" && name != "autotvm") return tuner;
   tuner.learner = options.learner;
-  tuner.batches = options.batches;
-  tuner.uses_score = name == "anneal" || name == "autotvm";
   // One thread each: on a few hundred rows XGBoost's threads spend their time waiting for each other (200
   // rows, 2 cores beside other work: 9 s of CPU time on two threads, 0.2 s on one; measured 2026-11-21).
   if (name == "autotvm") {

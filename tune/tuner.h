@@ -10,6 +10,7 @@
 #include "costmodel/model.h"
 #include "costmodel/validity_model.h"
 #include "costmodel/xgboost_model.h"
+#include "search/anneal.h"
 #include "search/make_strategy.h"
 #include "tune/learner.h"
 #include "tune/scorer.h"
@@ -17,36 +18,26 @@
 
 namespace lehr {
 
-/// Sizes of the batches that are measured between two looks at the model: small first, because the model is
-/// young; then enough to keep the compiler's processes busy.
-struct BatchSchedule {
-  std::size_t first = 4;
-  std::size_t step = 2;
-  std::size_t largest = 32;
-};
-
 /// The knobs of a tuner, with the values that `tune` uses; bench/replay_ablation shows what each gives.
 struct TunerOptions {
-  AnnealOptions anneal;
   XgboostOptions model;
   ValidityOptions validity;
   LearnerOptions learner;
-  BatchSchedule batches;
 };
 /// "autotvm" for AutoTVM's, any other name for ours.
 TunerOptions tuner_options(std::string_view name);
 
 struct Tuner {
   std::unique_ptr<Strategy> strategy;
+  AnnealStrategy* anneal = nullptr;  ///< `strategy`, where trees and a process take turns; nullptr: where not
+  const Space* space = nullptr;
   std::unique_ptr<CostModel> model;         ///< fitted as trials arrive; nullptr: nothing is learnt
   std::unique_ptr<ValidityModel> validity;  ///< learns from failures; nullptr: nothing does
   std::unique_ptr<const CostModel> prior;   ///< scores before the first fit; nullptr: nothing does
   LearnerOptions learner;
-  BatchSchedule batches;
   RowOf row_of;             ///< features
   std::size_t columns = 0;  ///< of `row_of`
   bool of_kernels = true;   ///< the features are feature_table() of lowered kernels
-  bool uses_score = true;   ///< false: the strategy works without scores
   /// What the prior alone picks is of several kinds.
   std::optional<TileDiversity> diversity;
 };
