@@ -77,7 +77,7 @@ double time_us(std::span<const float> row) {
 }
 
 // A forest of the size that a session of some hundred trials fits.
-XgboostModel fitted_model(const Candidates& candidates, const Limits& limits, int threads) {
+XgboostModel fitted_model(const Candidates& candidates, const Limits& limits) {
   const std::vector<Point> points = samples(candidates, 256);
   FeatureMatrix rows(feature_table().size());
   std::vector<double> times_us;
@@ -86,9 +86,7 @@ XgboostModel fitted_model(const Candidates& candidates, const Limits& limits, in
     rows.append(row);
     times_us.push_back(time_us(row));
   }
-  XgboostOptions options;
-  options.threads = threads;
-  XgboostModel model(options);
+  XgboostModel model;
   Dataset data;
   append_group(data, rows, times_us);
   model.fit(data);
@@ -155,7 +153,7 @@ BENCHMARK(AnalyzeAndFeaturize)->DenseRange(0, 2);
 void PredictBatch(benchmark::State& state) {
   const Limits limits = limits_of(case_of(state));
   const Candidates candidates = candidates_for(task_for(case_of(state)));
-  const XgboostModel model = fitted_model(candidates, limits, 1);
+  const XgboostModel model = fitted_model(candidates, limits);
   FeatureMatrix rows(feature_table().size());
   for (const Point& point : samples(candidates, 128)) rows.append(featurize(candidates.lower(point), limits));
   for (auto _ : state) benchmark::DoNotOptimize(model.predict(rows));
@@ -180,7 +178,7 @@ void ScoreNewCandidates(benchmark::State& state) {
   constexpr std::size_t kBatch = 128;
   const Limits limits = limits_of(case_of(state));
   const Candidates candidates = candidates_for(task_for(case_of(state)));
-  const XgboostModel model = fitted_model(candidates, limits, 1);  // as in a session
+  const XgboostModel model = fitted_model(candidates, limits);
   const std::vector<Point> points = samples(candidates, 16384);
   const lehr::Predict predict = [&](const FeatureMatrix& rows) { return model.predict(rows); };
   std::size_t at = points.size();

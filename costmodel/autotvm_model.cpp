@@ -24,11 +24,8 @@ void AutotvmModel::fit(const Dataset& data) {
                                         {"subsample", "1"},
                                         {"eta", "0.3"},
                                         {"lambda", "1"},
-                                        {"alpha", "0"},
-                                        {"nthread", std::to_string(threads_)},
-                                        {"disable_default_eval_metric", "1"},
-                                        {"verbosity", "0"}};
-  const TrainingMatrix matrix(data.rows, data.targets, {}, threads_);
+                                        {"alpha", "0"}};
+  const TrainingMatrix matrix(data.rows, data.targets);
   const std::vector<double> truth(data.targets.begin(), data.targets.end());
   Booster booster(matrix, parameters);
   double best = -1;

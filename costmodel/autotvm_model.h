@@ -14,13 +14,10 @@ namespace lehr {
 /// rounds; it is looked at in every second round. All rounds are kept.
 class AutotvmModel : public CostModel {
  public:
-  explicit AutotvmModel(int threads = 1) : threads_(threads) {}
-
   void fit(const Dataset& data) override;
   std::vector<double> predict(const FeatureMatrix& rows) const override;
 
  private:
-  int threads_;
   std::optional<Forest> forest_;
 };
 

@@ -19,7 +19,7 @@ class TrainingMatrix {
  public:
   /// `group_sizes` in row order for ranking; empty where the objective knows no groups.
   TrainingMatrix(const FeatureMatrix& rows, std::span<const float> targets,
-                 std::span<const std::uint32_t> group_sizes, int threads);
+                 std::span<const std::uint32_t> group_sizes = {});
   ~TrainingMatrix();
   TrainingMatrix(const TrainingMatrix&) = delete;
   TrainingMatrix& operator=(const TrainingMatrix&) = delete;
@@ -38,7 +38,7 @@ BoosterParameters pairs_per_row(int pairs);
 /// A boosted forest. Movable, not copyable.
 class Booster {
  public:
-  /// An empty forest for `data`.
+  /// An empty forest for `data`, which is silent, measures nothing of its own and works on one thread.
   Booster(const TrainingMatrix& data, const BoosterParameters& parameters);
   ~Booster();
   Booster(Booster&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
@@ -56,34 +56,23 @@ class Booster {
   /// Per column, the loss that all splits on it took off in training (importance type "total_gain"); 0 where
   /// no tree splits on it.
   std::vector<double> total_gain() const;
-  /// A forest of the first `rounds` rounds.
-  Booster first_rounds(int rounds, int threads) const;
   /// UBJSON, XGBoost's own portable format.
   std::string to_bytes() const;
 
  private:
-  explicit Booster(void* handle) : handle_(handle) {}
   void* handle_ = nullptr;
 };
 
-/// How long to boost.
-struct BoostingPlan {
-  int most_rounds = 300;
-  int check_every = 5;  ///< rounds between two looks at the held-out rows
-  int patience = 25;    ///< rounds without a better held-out score after which boosting ends
-};
 struct Boosted {
-  Booster booster;   ///< of the best round's length
-  int rounds = 0;    ///< its rounds
-  double score = 0;  ///< the held-out score there
+  int rounds = 0;    ///< of the best held-out score
+  double score = 0;  ///< that score
 };
-/// Boosts until `score` of the predictions for `held_out` (higher is better) stops rising. Of equal scores
-/// the later round is kept: with few held-out rows the score is coarse, and a forest of a handful of trees
-/// ranks little.
+/// Boosts until `score` of the predictions for `held_out` (higher is better), looked at in every fifth round,
+/// has not risen for 25 rounds, or for `most_rounds`. Of equal scores the later round is kept: with few
+/// held-out rows the score is coarse, and a forest of a handful of trees ranks little.
 Boosted boost_until_held_out_stalls(const TrainingMatrix& data, const FeatureMatrix& held_out,
                                     const std::function<double(const std::vector<double>&)>& score,
-                                    const BoosterParameters& parameters, const BoostingPlan& plan,
-                                    int threads);
+                                    const BoosterParameters& parameters, int most_rounds);
 /// Boosts a fixed number of rounds.
 Booster boost(const TrainingMatrix& data, const BoosterParameters& parameters, int rounds);
 

@@ -11,6 +11,7 @@ namespace lehr {
 namespace {
 
 constexpr double kHeldOutShare = 0.2;
+constexpr int kMostRounds = 100;
 
 struct Part {
   FeatureMatrix rows;
@@ -46,18 +47,6 @@ double minus_log_loss(const std::vector<double>& chance, const std::vector<float
   return sum / static_cast<double>(labels.size());
 }
 
-BoosterParameters parameters_of(const ValidityOptions& options) {
-  return {{"objective", "binary:logistic"},
-          {"tree_method", "hist"},
-          {"max_depth", std::to_string(options.max_depth)},
-          {"eta", fmt::format("{}", options.eta)},
-          {"min_child_weight", "0.5"},
-          {"nthread", std::to_string(options.threads)},
-          {"seed", std::to_string(options.seed % 0x7fffffff)},
-          {"disable_default_eval_metric", "1"},
-          {"verbosity", "0"}};
-}
-
 }  // namespace
 
 void ValidityModel::fit(const FeatureMatrix& rows, const std::vector<bool>& valid) {
@@ -66,16 +55,20 @@ void ValidityModel::fit(const FeatureMatrix& rows, const std::vector<bool>& vali
   const auto good = static_cast<std::size_t>(std::ranges::count(valid, true));
   if (good < kFewestOfEach || valid.size() - good < kFewestOfEach) return;
   Part train{FeatureMatrix(rows.columns()), {}}, held_out{FeatureMatrix(rows.columns()), {}};
-  split_by_class(rows, valid, options_.seed, train, held_out);
-  const BoosterParameters parameters = parameters_of(options_);
+  split_by_class(rows, valid, seed_, train, held_out);
+  const BoosterParameters parameters = {{"objective", "binary:logistic"},
+                                        {"tree_method", "hist"},
+                                        {"max_depth", "4"},
+                                        {"eta", "0.3"},
+                                        {"min_child_weight", "0.5"},
+                                        {"seed", std::to_string(seed_ % 0x7fffffff)}};
   const auto score = [&](const std::vector<double>& chance) {
     return minus_log_loss(chance, held_out.labels);
   };
-  const Boosted boosted =
-      boost_until_held_out_stalls(TrainingMatrix(train.rows, train.labels, {}, options_.threads),
-                                  held_out.rows, score, parameters, options_.boosting, options_.threads);
+  const Boosted boosted = boost_until_held_out_stalls(TrainingMatrix(train.rows, train.labels), held_out.rows,
+                                                      score, parameters, kMostRounds);
   const std::vector<float> labels(valid.begin(), valid.end());
-  trained_.emplace(boost(TrainingMatrix(rows, labels, {}, options_.threads), parameters, boosted.rounds));
+  trained_.emplace(boost(TrainingMatrix(rows, labels), parameters, boosted.rounds));
 }
 
 std::vector<double> ValidityModel::predict(const FeatureMatrix& rows) const {

@@ -10,20 +10,12 @@
 
 namespace lehr {
 
-struct ValidityOptions {
-  int max_depth = 4;
-  double eta = 0.3;
-  BoostingPlan boosting{100, 5, 25};
-  int threads = 1;
-  std::uint64_t seed = 0;
-};
-
 class ValidityModel {
  public:
   /// Fewest failures, and fewest successes, from which anything is learnt; before that every chance is 1.
   static constexpr std::size_t kFewestOfEach = 8;
 
-  explicit ValidityModel(ValidityOptions options = {}) : options_(options) {}
+  explicit ValidityModel(std::uint64_t seed = 0) : seed_(seed) {}
 
   /// Replaces whatever was learnt before; `valid[i]` belongs to row i. Rows of any tasks, in any order.
   void fit(const FeatureMatrix& rows, const std::vector<bool>& valid);
@@ -32,7 +24,7 @@ class ValidityModel {
   bool learnt() const { return trained_.has_value(); }
 
  private:
-  ValidityOptions options_;
+  std::uint64_t seed_;
   std::optional<Trained> trained_;
 };
 

@@ -17,6 +17,11 @@ constexpr int kUncheckedRounds = 30;
 /// Up to here exact splits are as fast as histograms, above they are not (measured with XGBoost 1.7.4 on two
 /// Zen 5 cores, 64 to 4096 rows of 128 to 512 columns).
 constexpr std::size_t kMostRowsForExact = 512;
+constexpr double kHeldOutShare = 0.2;
+constexpr int kMostRounds = 300;
+/// Pairs that each row is drawn into per round. XGBoost's default of 1 learns much less from few rows
+/// (planted ranking, 300 rows: Spearman 0.66 with 1, 0.85 with 4).
+constexpr int kPairsPerRow = 4;
 
 std::vector<std::uint32_t> group_sizes(const std::vector<int>& groups) {
   std::vector<std::uint32_t> sizes;
@@ -42,22 +47,19 @@ double pair_score(const std::vector<double>& predicted, const std::vector<double
   return total.pairs > 0 ? total.right / total.pairs : 0.5;
 }
 
-BoosterParameters parameters_of(const XgboostOptions& options, std::size_t rows) {
+BoosterParameters parameters_of(std::uint64_t seed, std::size_t rows) {
   BoosterParameters parameters = {{"objective", "rank:pairwise"},
                                   {"tree_method", rows <= kMostRowsForExact ? "exact" : "hist"},
-                                  {"max_depth", std::to_string(options.max_depth)},
-                                  {"eta", fmt::format("{}", options.eta)},
-                                  {"min_child_weight", fmt::format("{}", options.min_child_weight)},
-                                  {"nthread", std::to_string(options.threads)},
-                                  {"seed", std::to_string(options.seed % 0x7fffffff)},
-                                  {"disable_default_eval_metric", "1"},
-                                  {"verbosity", "0"}};
-  std::ranges::move(pairs_per_row(options.pairs_per_row), std::back_inserter(parameters));
+                                  {"max_depth", "6"},
+                                  {"eta", "0.3"},
+                                  {"min_child_weight", "1"},
+                                  {"seed", std::to_string(seed % 0x7fffffff)}};
+  std::ranges::move(pairs_per_row(kPairsPerRow), std::back_inserter(parameters));
   return parameters;
 }
 
-TrainingMatrix training_matrix(const Dataset& data, const XgboostOptions& options) {
-  return TrainingMatrix(data.rows, data.targets, group_sizes(data.groups), options.threads);
+TrainingMatrix training_matrix(const Dataset& data) {
+  return TrainingMatrix(data.rows, data.targets, group_sizes(data.groups));
 }
 
 }  // namespace
@@ -66,31 +68,26 @@ void XgboostModel::fit(const Dataset& data) {
   CHECK(data.rows.rows() == data.size() && data.groups.size() == data.size(), "rows={} targets={} groups={}",
         data.rows.rows(), data.size(), data.groups.size());
   trained_.reset();
-  report_ = {};
-  report_.rows = data.size();
+  rounds_ = 0;
+  held_out_score_.reset();
   if (data.size() == 0) return;
-
-  std::optional<Split> split;
-  if (data.size() >= kFewestRowsToHoldOut) split = split_by_row(data, options_.held_out_share, options_.seed);
-  if (!split || split->held_out.size() == 0) {
-    report_.rounds = std::min(kUncheckedRounds, options_.boosting.most_rounds);
-    trained_.emplace(
-        boost(training_matrix(data, options_), parameters_of(options_, data.size()), report_.rounds));
-    return;
+  rounds_ = kUncheckedRounds;
+  if (data.size() >= kFewestRowsToHoldOut) {
+    const Split split = split_by_row(data, kHeldOutShare, options_.seed);
+    if (split.held_out.size() > 0) {
+      const std::vector<double> targets(split.held_out.targets.begin(), split.held_out.targets.end());
+      const std::vector<std::uint32_t> sizes = group_sizes(split.held_out.groups);
+      const auto score = [&](const std::vector<double>& predicted) {
+        return pair_score(predicted, targets, sizes);
+      };
+      const Boosted boosted =
+          boost_until_held_out_stalls(training_matrix(split.train), split.held_out.rows, score,
+                                      parameters_of(options_.seed, split.train.size()), kMostRounds);
+      rounds_ = boosted.rounds;
+      held_out_score_ = boosted.score;
+    }
   }
-  const std::vector<double> targets(split->held_out.targets.begin(), split->held_out.targets.end());
-  const std::vector<std::uint32_t> sizes = group_sizes(split->held_out.groups);
-  const auto score = [&](const std::vector<double>& predicted) {
-    return pair_score(predicted, targets, sizes);
-  };
-  const Boosted boosted = boost_until_held_out_stalls(
-      training_matrix(split->train, options_), split->held_out.rows, score,
-      parameters_of(options_, split->train.size()), options_.boosting, options_.threads);
-  report_.held_out_rows = split->held_out.size();
-  report_.held_out_score = boosted.score;
-  report_.rounds = boosted.rounds;
-  trained_.emplace(
-      boost(training_matrix(data, options_), parameters_of(options_, data.size()), report_.rounds));
+  trained_.emplace(boost(training_matrix(data), parameters_of(options_.seed, data.size()), rounds_));
 }
 
 std::vector<double> XgboostModel::predict(const FeatureMatrix& rows) const {

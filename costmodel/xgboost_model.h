@@ -10,31 +10,11 @@
 namespace lehr {
 
 struct XgboostOptions {
-  int max_depth = 6;
-  double eta = 0.3;
-  double min_child_weight = 1;
-  /// Pairs that each row is drawn into per round. XGBoost's default of 1 learns much less from few
-  /// rows (planted ranking, 300 rows: Spearman 0.66 with 1, 0.85 with 4).
-  int pairs_per_row = 4;
-  BoostingPlan boosting;
-  double held_out_share = 0.2;
-  /// OpenMP threads of XGBoost; its workers spin for a while after a call, so time nothing right then.
-  int threads = 1;
   std::uint64_t seed = 0;
 };
 
-/// What the last fit did.
-struct FitReport {
-  std::size_t rows = 0;
-  std::size_t held_out_rows = 0;  ///< 0: too few rows, nothing was held out
-  int rounds = 0;
-  /// On the held-out rows, by the forest that did not see them: share of pairs in the right order. Nothing
-  /// where no rows were held out.
-  std::optional<double> held_out_score;
-};
-
-/// Orders pairs within a group. Deterministic for the same data, options (seed and threads included) and
-/// XGBoost version. Several threads may predict at one time.
+/// Orders pairs within a group. Deterministic for the same data, seed and XGBoost version. Several threads
+/// may predict at one time.
 class XgboostModel : public CostModel {
  public:
   explicit XgboostModel(XgboostOptions options = {}) : options_(options) {}
@@ -45,7 +25,11 @@ class XgboostModel : public CostModel {
   /// All equal before anything was learnt.
   std::vector<double> predict(const FeatureMatrix& rows) const override;
 
-  const FitReport& report() const { return report_; }
+  /// Of the last fit.
+  int rounds() const { return rounds_; }
+  /// Of the last fit, on the rows that it held out, by a forest that did not see them: share of pairs in the
+  /// right order. Nothing where no rows were held out.
+  std::optional<double> held_out_score() const { return held_out_score_; }
   /// Per column, its share of what all splits gained, summing to 1; empty before anything was learnt, zeros
   /// where no tree splits.
   std::vector<double> gain_shares() const;
@@ -53,7 +37,8 @@ class XgboostModel : public CostModel {
  private:
   XgboostOptions options_;
   std::optional<Trained> trained_;
-  FitReport report_;
+  int rounds_ = 0;
+  std::optional<double> held_out_score_;
 };
 
 }  // namespace lehr

@@ -237,7 +237,7 @@ std::optional<Explanation> explain(const std::vector<Record>& records, const Log
     times_us.push_back(config.time_us);
     speeds.push_back(1 / config.time_us);
   }
-  const XgboostOptions options = tuner_options("anneal").model;
+  const XgboostOptions options;
   const CrossValidation folds(rows.rows, times_us, options, kFolds);
   result.folds = kFolds;
   const std::vector<double> held_out = folds.predict(rows.rows);

@@ -38,17 +38,12 @@ Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed, 
   }
   if (name != "anneal" && name != "autotvm") return tuner;
   tuner.learner = options.learner;
-  // One thread each: on a few hundred rows XGBoost's threads spend their time waiting for each other (200
-  // rows, 2 cores beside other work: 9 s of CPU time on two threads, 0.2 s on one; measured 2026-11-21).
   if (name == "autotvm") {
     tuner.model = std::make_unique<AutotvmModel>();
     return tuner;
   }
-  XgboostOptions model = options.model;
-  ValidityOptions validity = options.validity;
-  model.seed = validity.seed = seed;
-  tuner.model = std::make_unique<XgboostModel>(model);
-  tuner.validity = std::make_unique<ValidityModel>(validity);
+  tuner.model = std::make_unique<XgboostModel>(XgboostOptions{.seed = seed});
+  tuner.validity = std::make_unique<ValidityModel>(seed);
   return tuner;
 }
 

@@ -20,8 +20,6 @@ namespace lehr {
 
 /// The knobs of a tuner, with the values that `tune` uses; bench/replay_ablation shows what each gives.
 struct TunerOptions {
-  XgboostOptions model;
-  ValidityOptions validity;
   LearnerOptions learner;
 };
 /// "autotvm" for AutoTVM's, any other name for ours.

@@ -37,7 +37,7 @@ Booster boosted(const FeatureMatrix& rows, const BoosterParameters& parameters, 
     const float target = (std::isnan(x) ? 0.7f : x) * (std::isnan(y) ? 1 : y) + (std::isnan(z) ? 2 : z);
     targets.push_back(binary ? (target > 0.5f ? 1.0f : 0.0f) : target);
   }
-  return boost(TrainingMatrix(rows, targets, groups, 1), parameters, rounds);
+  return boost(TrainingMatrix(rows, targets, groups), parameters, rounds);
 }
 
 void expect_same(const Booster& booster, const FeatureMatrix& rows, double tolerance) {
@@ -55,10 +55,10 @@ TEST(Forest, PredictsWhatXgboostPredictsToTheLastBit) {
     const std::string depth = std::to_string(1 + rng.below(8));
     SCOPED_TRACE("seed " + std::to_string(seed) + ", depth " + depth);
     const auto groups = std::vector<std::uint32_t>{40, static_cast<std::uint32_t>(rows.rows() - 40)};
-    const Booster regression = boosted(
-        rows, {{"objective", "reg:squarederror"}, {"max_depth", depth}, {"verbosity", "0"}}, 25, false);
-    const Booster ranking = boosted(
-        rows, {{"objective", "rank:pairwise"}, {"max_depth", depth}, {"verbosity", "0"}}, 40, false, groups);
+    const Booster regression =
+        boosted(rows, {{"objective", "reg:squarederror"}, {"max_depth", depth}}, 25, false);
+    const Booster ranking =
+        boosted(rows, {{"objective", "rank:pairwise"}, {"max_depth", depth}}, 40, false, groups);
     for (const std::size_t n : {0, 1, 7, 8, 9, 123}) {
       const FeatureMatrix asked = random_rows(rng, n, rows.columns(), missing);
       expect_same(regression, asked, 0);
@@ -70,7 +70,7 @@ TEST(Forest, PredictsWhatXgboostPredictsToTheLastBit) {
 TEST(Forest, TakesInfiniteValues) {
   Rng rng(8);
   const FeatureMatrix rows = random_rows(rng, 200, 5, false);
-  const Booster booster = boosted(rows, {{"objective", "reg:squarederror"}, {"verbosity", "0"}}, 20, false);
+  const Booster booster = boosted(rows, {{"objective", "reg:squarederror"}}, 20, false);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   FeatureMatrix asked(5);
   asked.append(std::vector<float>{kInfinity, kInfinity, kInfinity, kInfinity, kInfinity});
@@ -81,8 +81,7 @@ TEST(Forest, TakesInfiniteValues) {
 TEST(Forest, GivesProbabilitiesOfALogisticObjective) {
   Rng rng(5);
   const FeatureMatrix rows = random_rows(rng, 300, 10, true);
-  const Booster booster =
-      boosted(rows, {{"objective", "binary:logistic"}, {"base_score", "0.2"}, {"verbosity", "0"}}, 20, true);
+  const Booster booster = boosted(rows, {{"objective", "binary:logistic"}, {"base_score", "0.2"}}, 20, true);
   expect_same(booster, rows, 1e-6);
 }
 
