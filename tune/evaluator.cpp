@@ -1,6 +1,8 @@
-// The way of a batch through emitter, measurer and database.
+// The way of picks through emitter, measurer and database.
 #include "tune/evaluator.h"
 
+#include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "base/error.h"
@@ -13,6 +15,13 @@ namespace {
 /// Leaves Measurer::measure through the session's own callback; deliberately no std::exception, which a
 /// measurer might take for a fault of a candidate.
 struct Abandoned {};
+
+/// What is being measured.
+struct Given {
+  Proposal pick;
+  std::uint64_t hash = 0;  ///< of its source
+  std::vector<Proposal> twins;
+};
 
 }  // namespace
 
@@ -27,44 +36,55 @@ Evaluator::Evaluator(const Candidates& candidates, Measurer& measurer, Database&
       why_implausible_(std::move(why_implausible)),
       on_trial_(std::move(on_trial)) {}
 
-std::vector<std::size_t> Evaluator::measure(std::span<const Proposal> picks,
-                                            const std::function<bool()>& abandon, TimeLeft left) {
-  std::vector<std::size_t> positions;
-  std::vector<Source> sources;
-  std::vector<const Proposal*> queued;
-  std::vector<std::uint64_t> hashes;
-  for (const Proposal& pick : picks) {
-    std::variant<Source, Failure> emitted = try_emit(*candidates_, pick.point);
-    if (const auto* failure = std::get_if<Failure>(&emitted)) {
-      positions.push_back(record(pick, 0, *failure));
-      continue;
+void Evaluator::measure(const NextPick& next, const std::function<void(std::size_t)>& known,
+                        const std::function<bool()>& abandon, TimeLeft left) {
+  std::deque<Given> given;
+  const auto next_source = [&]() -> std::optional<Source> {
+    while (true) {
+      if (abandon()) throw Abandoned{};
+      std::optional<Proposal> pick = next();
+      if (!pick) return std::nullopt;
+      std::variant<Source, Failure> emitted = try_emit(*candidates_, pick->point);
+      if (const auto* failure = std::get_if<Failure>(&emitted)) {
+        known(record(*pick, 0, *failure));
+        continue;
+      }
+      Source& source = std::get<Source>(emitted);
+      const std::uint64_t hash = hash_of(source);
+      if (const auto twin = by_source_.find(hash); twin != by_source_.end()) {
+        known(record_twin(*pick, twin->second));
+      } else if (const auto same = std::ranges::find(given, hash, &Given::hash); same != given.end()) {
+        same->twins.push_back(*std::move(pick));
+      } else {
+        given.push_back({*std::move(pick), hash, {}});
+        return std::move(source);
+      }
     }
-    Source& source = std::get<Source>(emitted);
-    const std::uint64_t hash = hash_of(source);
-    if (const auto twin = by_source_.find(hash); twin != by_source_.end()) {
-      KnownTrial trial = trials_->all()[twin->second];
-      trial.point = pick.point;
-      trial.config = candidates_->space.config_of(pick.point);
-      trial.origin = Origin::kTwin;
-      positions.push_back(trials_->add(std::move(trial)));
-      continue;
-    }
-    sources.push_back(std::move(source));
-    queued.push_back(&pick);
-    hashes.push_back(hash);
-  }
-  const auto done = [&](std::size_t i, const Outcome& outcome) {
+  };
+  const auto done = [&](std::size_t, const Outcome& outcome) {
     // What was cut off by the user, or by the end of the time, is as if it had never been begun.
     const auto* failure = std::get_if<Failure>(&outcome);
     if (failure != nullptr && failure->kind == FailureKind::kInterrupted && abandon()) throw Abandoned{};
-    positions.push_back(record(*queued[i], hashes[i], outcome));
+    const Given one = std::move(given.front());
+    given.pop_front();
+    const std::size_t at = record(one.pick, one.hash, outcome);
+    known(at);
+    for (const Proposal& twin : one.twins) known(record_twin(twin, at));
     if (abandon()) throw Abandoned{};
   };
   try {
-    if (!sources.empty() && !abandon()) measurer_->measure(sources, done, left);
+    measurer_->measure(next_source, done, left);
   } catch (const Abandoned&) {
     // What is known is recorded; the rest was never measured.
   }
+}
+
+std::vector<std::size_t> Evaluator::measure(std::span<const Proposal> picks,
+                                            const std::function<bool()>& abandon, TimeLeft left) {
+  std::size_t asked = 0;
+  std::vector<std::size_t> positions;
+  measure([&] { return asked < picks.size() ? std::optional(picks[asked++]) : std::nullopt; },
+          [&](std::size_t at) { positions.push_back(at); }, abandon, left);
   return positions;
 }
 
@@ -76,6 +96,14 @@ bool Evaluator::quarantined(const Point& point) const {
 void Evaluator::record_failure(const Point& point, const Failure& failure) {
   const KnownTrial* trial = trials_->find(point);
   record({point, kPickedForFinals}, trial ? trial->source_hash : 0, failure);
+}
+
+std::size_t Evaluator::record_twin(const Proposal& pick, std::size_t of) {
+  KnownTrial trial = trials_->all()[of];
+  trial.point = pick.point;
+  trial.config = candidates_->space.config_of(pick.point);
+  trial.origin = Origin::kTwin;
+  return trials_->add(std::move(trial));
 }
 
 std::size_t Evaluator::record(const Proposal& pick, std::uint64_t source_hash, Outcome outcome) {

@@ -1,4 +1,4 @@
-// Proposals in, trials out: emits, measures, and appends each outcome to the database as soon as it is known.
+// Picks in, trials out: emits, measures, and appends each outcome to the database as soon as it is known.
 #pragma once
 
 #include <functional>
@@ -29,9 +29,17 @@ class Evaluator {
   Evaluator(const Candidates& candidates, Measurer& measurer, Database& database, Record row, Trials& trials,
             WhyImplausible why_implausible, std::function<void(const Trial&, bool)> on_trial);
 
-  /// Measures `picks`; asks `abandon` after each trial and gives up the rest when it says so. Returns the
-  /// positions of the new trials in trials.all(), in the order of measurement. A pick whose source is equal
-  /// to one that this session has measured takes over that outcome and costs nothing.
+  /// A pick to measure, or nullopt: there is none now.
+  using NextPick = std::function<std::optional<Proposal>()>;
+
+  /// Measures what `next` gives until it gives nothing. It is asked as Measurer::measure() asks for sources,
+  /// and once more for each pick that costs nothing: one that cannot be emitted has failed, and one whose
+  /// source is equal to one that this session measures or has measured takes over its outcome. `known(at)` is
+  /// told the position in trials.all() of each new trial, before the next pick is asked for. Asks `abandon`
+  /// before each pick and after each trial, and gives up the rest when it says so.
+  void measure(const NextPick& next, const std::function<void(std::size_t)>& known,
+               const std::function<bool()>& abandon, TimeLeft left = {});
+  /// The same of picks that are known beforehand: what `known` would have been told.
   std::vector<std::size_t> measure(std::span<const Proposal> picks, const std::function<bool()>& abandon,
                                    TimeLeft left = {});
 
@@ -50,6 +58,7 @@ class Evaluator {
 
  private:
   std::size_t record(const Proposal& pick, std::uint64_t source_hash, Outcome outcome);
+  std::size_t record_twin(const Proposal& pick, std::size_t of);
 
   const Candidates* candidates_;
   Measurer* measurer_;

@@ -124,7 +124,6 @@ OpenDevice open_device(const DeviceChoice& choice, const Workload& workload, con
   options.settings.cold = cold;
   options.settings.bundle = choice.bundle;
   if (backend.on_host) options.settings.threads = setup.device.limits.cores;
-  options.chunk = std::max(8, jobs);
   options.compile_jobs = jobs;
   if (choice.run_timeout_s) options.run_timeout_s = *choice.run_timeout_s;
   options.overlap = choice.overlap.value_or(!backend.on_host || options.settings.threads + jobs < cpus);

@@ -23,8 +23,8 @@ using Compiled = std::variant<Binary, Failure>;
 class Compiler {
  public:
   virtual ~Compiler() = default;
-  /// One result per source, same order; in parallel where that pays. Throws Error(kEnvironment) only when the
-  /// compiler itself is missing or broken.
+  /// One result per source, same order; in parallel where that pays. May be called by several threads at
+  /// once. Throws Error(kEnvironment) only when the compiler itself is missing or broken.
   virtual std::vector<Compiled> compile(std::span<const Source> sources) = 0;
   /// "g++ 12.2.0 -O2 -march=native ..." or "NVRTC 13.0 --gpu-architecture=sm_90a ...": part of the device's
   /// identity.
@@ -41,8 +41,8 @@ struct WorkerCompilerOptions {
   friend bool operator==(const WorkerCompilerOptions&, const WorkerCompilerOptions&) = default;
 };
 
-/// A compiler that is a library and compiles in this process, one source after the other: CompileWorkers
-/// (measure/worker/compile_workers.h) runs several, each in a worker process of its own.
+/// A compiler that is a library and compiles in this process, one source after the other and for one thread:
+/// CompileWorkers (measure/worker/compile_workers.h) runs several, each in a worker process of its own.
 class WorkerCompiler : public Compiler {
  public:
   /// One source, whose binary goes to `path`.

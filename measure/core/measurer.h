@@ -64,6 +64,9 @@ struct Spent {
   }
 };
 
+/// A source to measure, or nullopt: there is none now.
+using NextSource = std::function<std::optional<Source>()>;
+
 class Measurer {
  public:
   virtual ~Measurer() = default;
@@ -79,13 +82,32 @@ class Measurer {
   /// Compiles sources that are to be measured in several problems, and keeps them, whatever prepare() says,
   /// until the next call; empty: none. What cannot be compiled is no failure before it is measured.
   virtual void hold(std::span<const Source>) {}
-  /// One outcome per source, same order; `done(i, outcome)` is called as soon as each is known. Throws only
-  /// when the device or the environment is lost, or what `done` throws: a caller leaves a batch that way, and
-  /// the next call works. The first timing after prepare() becomes the reference kernel. Behind
-  /// `left.most_s` a source is kInterrupted; compiling is not cut short.
-  virtual std::vector<Outcome> measure(std::span<const Source> sources,
-                                       const std::function<void(std::size_t, const Outcome&)>& done,
-                                       TimeLeft left = {}) = 0;
+  /// Measures what `next` gives until it gives nothing, and returns how many that were: behind the first
+  /// nullopt it is not asked again, and what it gave before is finished. `done(i, outcome)` is called in the
+  /// order of the sources, as soon as each outcome is known. How often `next` was called before done(i)
+  /// follows from i and slots(), never from a clock. Throws only when the device or the environment is lost,
+  /// or what `next` and `done` throw: a caller leaves that way, and the next call works. The first timing
+  /// after prepare() becomes the reference kernel. Behind `left.most_s` a source is kInterrupted; compiling
+  /// is not cut short.
+  virtual std::size_t measure(const NextSource& next,
+                              const std::function<void(std::size_t, const Outcome&)>& done,
+                              TimeLeft left = {}) = 0;
+  /// So many sources are asked for before the outcome of the first of them is known: 1 or more.
+  virtual int slots() const = 0;
+  /// The same of sources that are known beforehand: one outcome per source, same order.
+  std::vector<Outcome> measure(std::span<const Source> sources,
+                               const std::function<void(std::size_t, const Outcome&)>& done,
+                               TimeLeft left = {}) {
+    std::size_t given = 0;
+    std::vector<Outcome> outcomes;
+    const auto next = [&] { return given < sources.size() ? std::optional(sources[given++]) : std::nullopt; };
+    const auto keep = [&](std::size_t i, const Outcome& outcome) {
+      outcomes.push_back(outcome);
+      if (done) done(i, outcome);
+    };
+    measure(next, keep, left);
+    return outcomes;
+  }
   /// Re-times `sources` (already measured with success), the challengers and the named baselines interleaved
   /// for about `budget_s` seconds, of which compiling them takes up to half; of many sources the slow ones
   /// drop out on the way, but never the first one, the challengers and the baselines. Entries in the order:

@@ -1,9 +1,9 @@
-// One slot for what is wanted, one for what is done.
+// One queue, some threads.
 #include "measure/worker/compile_ahead.h"
 
 #include <unistd.h>
 
-#include <chrono>
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -11,66 +11,72 @@
 namespace lehr {
 
 CompileAhead::~CompileAhead() {
-  if (begun_) drop();
-  if (!thread_.joinable()) return;
+  drop();
   {
     const std::lock_guard lock(mutex_);
     quit_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  for (std::thread& thread : threads_) thread.join();
 }
 
-void CompileAhead::begin(std::vector<Source> sources) {
-  if (begun_) drop();
-  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+void CompileAhead::begin(Source source) {
   {
     const std::lock_guard lock(mutex_);
-    wanted_ = std::move(sources);
+    queue_.push_back({std::move(source), {}, {}});
   }
-  begun_ = true;
+  // The caller's alone.
+  if (threads_.size() < jobs_) threads_.emplace_back([this] { work(); });
   changed_.notify_all();
 }
 
-CompileAhead::Batch CompileAhead::take() {
-  CHECK(begun_, "nothing is being compiled");
+Compiled CompileAhead::take() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return done_ || broken_; });
-  begun_ = false;
-  if (broken_) std::rethrow_exception(std::exchange(broken_, nullptr));
-  return *std::exchange(done_, std::nullopt);
+  CHECK(!queue_.empty(), "nothing is being compiled");
+  changed_.wait(lock, [this] { return queue_.front().finished(); });
+  const Job job = std::move(queue_.front());
+  queue_.pop_front();
+  --begun_;
+  if (job.broken) std::rethrow_exception(job.broken);
+  return *job.result;
 }
 
-/// A caller that left its batch does not want to hear of its errors either.
+/// A caller that left does not want to hear of errors either.
 void CompileAhead::drop() {
-  try {
-    for (const Compiled& one : take().results)
-      if (const auto* binary = std::get_if<Binary>(&one)) unlink(binary->path.c_str());
-  } catch (const std::exception&) {
-  }
+  std::unique_lock lock(mutex_);
+  queue_.resize(begun_);
+  changed_.wait(lock, [this] { return std::ranges::all_of(queue_, &Job::finished); });
+  for (const Job& job : queue_)
+    if (const auto* binary = job.result ? std::get_if<Binary>(&*job.result) : nullptr)
+      unlink(binary->path.c_str());
+  queue_.clear();
+  begun_ = 0;
+}
+
+double CompileAhead::busy_s() const {
+  const std::lock_guard lock(mutex_);
+  return busy_s_ + (running_ > 0 ? std::chrono::duration<double>(Clock::now() - busy_since_).count() : 0);
 }
 
 void CompileAhead::work() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return wanted_ || quit_; });
-    if (!wanted_) return;
-    const std::vector<Source> sources = *std::exchange(wanted_, std::nullopt);
+    changed_.wait(lock, [this] { return begun_ < queue_.size() || quit_; });
+    if (quit_) return;
+    Job& job = queue_[begun_++];  // stays where it is until it is finished
+    if (running_++ == 0) busy_since_ = Clock::now();
     lock.unlock();
-    Batch batch;
+    std::optional<Compiled> result;
     std::exception_ptr broken;
-    const auto start = std::chrono::steady_clock::now();
     try {
-      batch.results = compiler_.compile(sources);
+      result = compiler_.compile({&job.source, 1})[0];
     } catch (...) {
       broken = std::current_exception();
     }
-    batch.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     lock.lock();
-    if (broken)
-      broken_ = broken;
-    else
-      done_ = std::move(batch);
+    job.result = std::move(result);
+    job.broken = broken;
+    if (--running_ == 0) busy_s_ += std::chrono::duration<double>(Clock::now() - busy_since_).count();
     changed_.notify_all();
   }
 }

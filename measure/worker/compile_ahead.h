@@ -1,7 +1,10 @@
-// A compiler on a thread of its own: the next sources are compiled while the last ones are timed.
+// A compiler on threads of its own: the next sources are compiled while the last ones are timed.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
+#include <cstddef>
+#include <deque>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -12,44 +15,48 @@
 
 namespace lehr {
 
-/// Compiles one batch at a time. The thread lives as long as this object, because compile workers die with
-/// the thread that started them (PR_SET_PDEATHSIG): those of `compiler` end with this object.
+/// A queue of sources, each of which is compiled as soon as one of the threads is free. The threads live as
+/// long as this object, because compile workers die with the thread that started them (PR_SET_PDEATHSIG):
+/// those of `compiler` end with this object.
 class CompileAhead {
  public:
-  struct Batch {
-    std::vector<Compiled> results;  ///< in the order of the sources
-    double seconds = 0;             ///< wall time that they took
-  };
-
-  /// Borrows `compiler`; nobody else may use it as long as there is a batch that was not taken.
-  explicit CompileAhead(Compiler& compiler) : compiler_(compiler) {}
-  /// Waits for the running batch. What nobody took is removed.
+  /// Borrows `compiler`; `jobs`, 1 or more, are compiled at once.
+  CompileAhead(Compiler& compiler, int jobs) : compiler_(compiler), jobs_(static_cast<std::size_t>(jobs)) {}
+  /// Waits for what is being compiled. What nobody took is removed.
   ~CompileAhead();
   CompileAhead(const CompileAhead&) = delete;
   CompileAhead& operator=(const CompileAhead&) = delete;
 
-  /// Starts to compile and returns at once, but for a batch that was begun and never taken: it is waited for
-  /// and removed first.
-  void begin(std::vector<Source> sources);
-  /// Waits for the batch of the last begin(). Throws what Compiler::compile() threw.
-  Batch take();
-  /// Between begin() and take().
-  bool begun() const { return begun_; }
+  /// Returns at once.
+  void begin(Source source);
+  /// What became of the oldest source that was begun and not taken. Throws what Compiler::compile() threw.
+  Compiled take();
+  /// What was begun and not taken is not wanted any more: waits for what is being compiled, and removes it.
+  void drop();
+  /// Wall time in which something was being compiled, in seconds.
+  double busy_s() const;
 
  private:
+  using Clock = std::chrono::steady_clock;
+  struct Job {
+    Source source;
+    std::optional<Compiled> result;
+    std::exception_ptr broken;
+    bool finished() const { return result || broken; }
+  };
   void work();
-  void drop();
 
   Compiler& compiler_;
-  bool begun_ = false;  // the caller's
-
-  std::mutex mutex_;
+  std::size_t jobs_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::optional<std::vector<Source>> wanted_;
-  std::optional<Batch> done_;
-  std::exception_ptr broken_;
+  std::deque<Job> queue_;  // the oldest first
+  std::size_t begun_ = 0;  // of the queue, from its front
+  int running_ = 0;
+  double busy_s_ = 0;
+  Clock::time_point busy_since_;  // while something runs
   bool quit_ = false;
-  std::thread thread_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// One thread, many workers: poll() tells who has answered.
+// Each call has workers of its own while it lasts: poll() tells who has answered.
 #include "measure/worker/compile_workers.h"
 
 #include <poll.h>
@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -27,6 +30,7 @@ constexpr double kGraceS = 1;
 /// One worker and what it is doing.
 struct Seat {
   std::unique_ptr<WorkerProcess> process;
+  bool taken = false;                 ///< by a call of compile(); all else is its alone
   bool ready = false;                 ///< its library is loaded
   std::optional<std::size_t> source;  ///< index of what it compiles, or will once it is ready
   std::string path;
@@ -55,14 +59,37 @@ Failure compile_failure_of(const Death& death, double limit_s) {
 struct CompileWorkers::State {
   CompileWorkersOptions options;
   TempDir directory;
-  std::string identity;
   std::vector<Seat> seats;
-  std::uint64_t compiled = 0;
+  std::atomic<std::uint64_t> compiled = 0;
+  std::mutex mutex;  // of who has taken a seat, and of the identity
+  std::condition_variable left;
+  std::string identity;
 
   explicit State(CompileWorkersOptions given) : options(std::move(given)), directory(options.temp_base) {
     if (options.workers < 0) throw_user("the number of compile workers must be 0 (one per CPU) or more");
     if (options.workers == 0) options.workers = static_cast<int>(allowed_cpus().size());
     seats.resize(static_cast<std::size_t>(options.workers));
+  }
+
+  /// One that nobody has; nullptr: there is none. `waits` for one.
+  Seat* take(bool waits) {
+    std::unique_lock lock(mutex);
+    const auto free = [this] { return std::ranges::find(seats, false, &Seat::taken); };
+    if (waits) left.wait(lock, [&] { return free() != seats.end(); });
+    const auto seat = free();
+    if (seat == seats.end()) return nullptr;
+    seat->taken = true;
+    return &*seat;
+  }
+
+  void leave(Seat& seat) {
+    seat.source.reset();
+    seat.path.clear();
+    {
+      const std::lock_guard lock(mutex);
+      seat.taken = false;
+    }
+    left.notify_one();
   }
 
   void start(Seat& seat) {
@@ -99,14 +126,14 @@ struct CompileWorkers::State {
     }
     const auto* said = std::get_if<Identity>(&reply);
     CHECK(said != nullptr, "the compile worker's first reply is of kind {}", reply.index());
-    identity = said->text;
     seat.ready = true;
+    const std::lock_guard lock(mutex);
+    identity = said->text;
   }
 
   /// The answer to CompileRequest.
   Compiled finish(Seat& seat) {
     std::variant<Reply, Death> answer = seat.process->receive(seat.deadline);
-    seat.source.reset();
     const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - seat.begun).count();
     if (const auto* death = std::get_if<Death>(&answer)) {
       seat.process.reset();
@@ -126,17 +153,14 @@ struct CompileWorkers::State {
     return std::move(*binary);
   }
 
-  /// Those who have answered, died, or passed their deadlines; waits for at least one. None: the user wants
-  /// to end.
-  std::vector<Seat*> wait() {
+  /// Those of `busy` who have answered, died, or passed their deadlines; waits for at least one. None: the
+  /// user wants to end.
+  std::vector<Seat*> wait(const std::vector<Seat*>& busy) {
     std::vector<pollfd> wanted;
-    std::vector<Seat*> busy;
     Deadline first = Deadline::max();
-    for (Seat& seat : seats) {
-      if (!seat.source) continue;
-      wanted.push_back({seat.process->socket(), POLLIN, 0});
-      busy.push_back(&seat);
-      first = std::min(first, seat.deadline);
+    for (const Seat* seat : busy) {
+      wanted.push_back({seat->process->socket(), POLLIN, 0});
+      first = std::min(first, seat->deadline);
     }
     CHECK(!busy.empty(), "nothing is being compiled");
     const Patience patience(first, options.worker.stop);
@@ -154,38 +178,38 @@ struct CompileWorkers::State {
     return due;
   }
 
-  /// Whoever is still at work when compile() is left by an exception must not answer the next one's
-  /// questions.
-  void abandon() {
-    for (Seat& seat : seats) {
-      if (!seat.source) continue;
-      seat.source.reset();
-      seat.process.reset();
-      unlink(seat.path.c_str());
+  /// Whoever is still at work when compile() is left must not answer the next one's questions.
+  void abandon(const std::vector<Seat*>& busy) {
+    for (Seat* seat : busy) {
+      seat->process.reset();
+      unlink(seat->path.c_str());
+      leave(*seat);
     }
   }
 
-  std::vector<Compiled> compile(std::span<const Source> sources) {
+  /// Those that answered in time; `busy`: who is at work when it is left.
+  std::vector<Compiled> compile(std::span<const Source> sources, std::vector<Seat*>& busy) {
     const Failure interrupted = {
         FailureKind::kInterrupted, "the session was ended while it was compiled", {}};
     std::vector<Compiled> results(sources.size(), interrupted);
     std::size_t next = 0;
     for (std::size_t done = 0; done < sources.size();) {
-      for (Seat& seat : seats) {
-        if (seat.source || next == sources.size()) continue;
-        if (seat.process == nullptr || seat.process->ended()) start(seat);
-        seat.source = next++;
-        if (seat.ready) give(seat, sources[*seat.source]);
+      while (next < sources.size()) {
+        Seat* const seat = take(busy.empty());
+        if (seat == nullptr) break;
+        busy.push_back(seat);
+        seat->source = next++;
+        if (seat->process == nullptr || seat->process->ended()) start(*seat);
+        if (seat->ready) give(*seat, sources[*seat->source]);
       }
-      const std::vector<Seat*> due = wait();
-      if (due.empty()) {
-        abandon();
-        return results;
-      }
+      const std::vector<Seat*> due = wait(busy);
+      if (due.empty()) return results;
       for (Seat* seat : due) {
         const std::size_t i = *seat->source;
         if (seat->ready) {
           results[i] = finish(*seat);
+          std::erase(busy, seat);
+          leave(*seat);
           ++done;
         } else {
           finish_start(*seat);
@@ -206,15 +230,19 @@ CompileWorkers::CompileWorkers(CompileWorkersOptions options)
 CompileWorkers::~CompileWorkers() = default;
 
 std::vector<Compiled> CompileWorkers::compile(std::span<const Source> sources) {
+  std::vector<Seat*> busy;
   try {
-    return state_->compile(sources);
+    std::vector<Compiled> results = state_->compile(sources, busy);
+    state_->abandon(busy);
+    return results;
   } catch (...) {
-    state_->abandon();
+    state_->abandon(busy);
     throw;
   }
 }
 
 std::string CompileWorkers::identity() const {
+  const std::lock_guard lock(state_->mutex);
   return state_->identity;
 }
 

@@ -25,8 +25,8 @@ struct CompileWorkersOptions {
 };
 
 /// Workers are started when there is work for them and live as long as this object; each has loaded the
-/// library once. One thread, the caller's, feeds them all, one source at a time each, so that they die with
-/// it (PR_SET_PDEATHSIG) and none is left behind. A worker that is lost is replaced. Crashes are
+/// library once. Callers feed them, one source at a time each: without a supervisor a worker dies with the
+/// thread that started it (PR_SET_PDEATHSIG). A worker that is lost is replaced. Crashes are
 /// Failure{kCompile}, a passed time limit is kCompileTimeout, exhausted memory kOutOfMemory; what the log
 /// speaks against is kRejected.
 class CompileWorkers : public Compiler {

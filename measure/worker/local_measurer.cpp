@@ -1,4 +1,4 @@
-// Chunks: compile in parallel, then one trial after the other; contests.
+// Compile in parallel, then one trial after the other; contests.
 #include "measure/worker/local_measurer.h"
 
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <future>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
@@ -77,23 +78,31 @@ Resources merged(const Resources& compiled, const Resources& loaded) {
   return result;
 }
 
-/// Kernels that are compiled before one of them runs, of a batch of `count`.
-std::size_t chunk_of(const LocalOptions& options, std::size_t count) {
-  const auto most = static_cast<std::size_t>(options.chunk);
-  if (!options.overlap) return most;
-  return std::min(most, std::max((count + 1) / 2, static_cast<std::size_t>(options.compile_jobs)));
+template <typename T>
+T take_front(std::deque<T>& from) {
+  T front = std::move(from.front());
+  from.pop_front();
+  return front;
 }
 
 }  // namespace
 
+struct LocalMeasurer::Given {
+  std::vector<Source> checks;     ///< of the device, to be compiled in front of the first source
+  std::deque<Source> sources;     ///< without an outcome
+  std::deque<Compiled> compiled;  ///< the first of them, where nothing is compiled while one is timed
+  bool more = true;               ///< next() has not said that there is none
+};
+
 LocalMeasurer::LocalMeasurer(Compiler& compiler, LocalOptions options)
     : options_(std::move(options)),
       compiler_(compiler),
-      ahead_(compiler),
+      ahead_(compiler, options_.compile_jobs),
       directory_(options_.temp_base),
       worker_(options_.worker),
       kept_(options_.kept_binaries) {
-  if (options_.chunk < 1) throw_user("the measurer's chunk must be 1 or more, not {}", options_.chunk);
+  if (options_.compile_jobs < 1)
+    throw_user("the measurer's compile jobs must be 1 or more, not {}", options_.compile_jobs);
 }
 
 LocalMeasurer::~LocalMeasurer() = default;
@@ -163,29 +172,52 @@ void LocalMeasurer::prepare_worker() {
   prepare_worker(sources.empty() ? std::vector<Compiled>() : compile(sources));
 }
 
-void LocalMeasurer::begin_compiling(std::span<const Source> sources) {
-  ahead_sources_.assign(sources.begin(), sources.end());
-  ahead_.begin(not_held(sources));
+Spent LocalMeasurer::spent() const {
+  Spent all = spent_;
+  all.compiling_s += ahead_.busy_s();
+  return all;
 }
 
-std::vector<Compiled> LocalMeasurer::finish_compiling() {
+void LocalMeasurer::begin_compiling(const Source& source) {
+  ahead_sources_.push_back(source);
+  if (held_.find(source) == nullptr) ahead_.begin(source);
+}
+
+/// Of the oldest one.
+Compiled LocalMeasurer::finish_compiling() {
   const Stopwatch stopwatch(spent_.compile_s);
-  CompileAhead::Batch batch = ahead_.take();
-  spent_.compiling_s += batch.seconds;
-  spent_.kernels += static_cast<int>(batch.results.size());
-  return with_held(ahead_sources_, std::move(batch.results));
+  if (const Binary* const held = held_.find(take_front(ahead_sources_))) return copy_of(*held);
+  ++spent_.kernels;
+  return ahead_.take();
+}
+
+void LocalMeasurer::drop_compiling() {
+  ahead_sources_.clear();
+  ahead_.drop();
 }
 
 std::vector<Compiled> LocalMeasurer::compile(std::span<const Source> sources) {
+  std::vector<Compiled> results;
   if (options_.overlap) {
-    begin_compiling(sources);
-    return finish_compiling();
+    drop_compiling();
+    for (const Source& source : sources) begin_compiling(source);
+    for (std::size_t i = 0; i < sources.size(); ++i) results.push_back(finish_compiling());
+    return results;
   }
   const Stopwatch waiting(spent_.compile_s);
   const Stopwatch compiling(spent_.compiling_s);
-  const std::vector<Source> missing = not_held(sources);
+  std::vector<Source> missing;
+  for (const Source& source : sources)
+    if (held_.find(source) == nullptr) missing.push_back(source);
   spent_.kernels += static_cast<int>(missing.size());
-  return with_held(sources, missing.empty() ? std::vector<Compiled>() : compiler_.compile(missing));
+  std::vector<Compiled> compiled;
+  if (!missing.empty()) compiled = compiler_.compile(missing);
+  auto next = compiled.begin();
+  for (const Source& source : sources) {
+    const Binary* const held = held_.find(source);
+    results.push_back(held != nullptr ? Compiled(copy_of(*held)) : std::move(*next++));
+  }
+  return results;
 }
 
 void LocalMeasurer::hold(std::span<const Source> sources) {
@@ -196,29 +228,11 @@ void LocalMeasurer::hold(std::span<const Source> sources) {
     if (const auto* binary = std::get_if<Binary>(&compiled[i])) held_.keep(sources[i], *binary, 0, true);
 }
 
-std::vector<Source> LocalMeasurer::not_held(std::span<const Source> sources) const {
-  std::vector<Source> others;
-  for (const Source& source : sources)
-    if (held_.find(source) == nullptr) others.push_back(source);
-  return others;
-}
-
-std::vector<Compiled> LocalMeasurer::with_held(std::span<const Source> sources,
-                                               std::vector<Compiled> others) {
-  std::vector<Compiled> all;
-  auto next = others.begin();
-  for (const Source& source : sources) {
-    const Binary* const held = held_.find(source);
-    if (held == nullptr) {
-      all.push_back(std::move(*next++));
-      continue;
-    }
-    Binary copy = *held;  // whoever asks for a binary deletes its file
-    copy.path = fmt::format("{}/held{}", directory_.path(), copies_++);
-    std::filesystem::copy_file(held->path, copy.path);
-    all.push_back(std::move(copy));
-  }
-  return all;
+Binary LocalMeasurer::copy_of(const Binary& held) {
+  Binary copy = held;
+  copy.path = fmt::format("{}/held{}", directory_.path(), copies_++);
+  std::filesystem::copy_file(held.path, copy.path);
+  return copy;
 }
 
 /// Files of what was compiled here are the caller's to delete, those that were kept are not.
@@ -283,49 +297,60 @@ Outcome LocalMeasurer::run(const Source& source, const Binary& binary, Deadline 
   return outcome;
 }
 
-std::vector<Outcome> LocalMeasurer::measure(std::span<const Source> sources,
-                                            const std::function<void(std::size_t, const Outcome&)>& done,
-                                            TimeLeft left) {
+/// As many as there are slots for; with overlap the compiler begins at once.
+void LocalMeasurer::take_more(Given& given, const NextSource& next) {
+  while (given.more && given.sources.size() < static_cast<std::size_t>(slots())) {
+    std::optional<Source> source = next();
+    given.more = source.has_value();
+    if (!source) return;
+    if (options_.overlap) {
+      for (const Source& check : std::exchange(given.checks, {})) begin_compiling(check);
+      begin_compiling(*source);
+    }
+    given.sources.push_back(*std::move(source));
+  }
+}
+
+std::size_t LocalMeasurer::measure(const NextSource& next,
+                                   const std::function<void(std::size_t, const Outcome&)>& done,
+                                   TimeLeft left) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
   const Deadline wanted = deadline_in(left.wanted_s), end = deadline_in(left.most_s);
-  std::vector<Outcome> outcomes(sources.size());
-  const std::size_t chunk = chunk_of(options_, sources.size());
-  const auto chunk_from = [&](std::size_t begin) {
-    return sources.subspan(begin, std::min(chunk, sources.size() - begin));
-  };
-  // In front of the first kernels; meanwhile the worker opens the device.
-  std::vector<Source> first = check_sources();
-  const std::size_t checks = first.size();
-  first.insert(first.end(), sources.begin(),
-               sources.begin() + static_cast<std::ptrdiff_t>(chunk_from(0).size()));
-  if (options_.overlap && !sources.empty()) begin_compiling(first);
-  if (options_.overlap && checks > 0 && !sources.empty()) {
+  if (options_.overlap) drop_compiling();
+  Given given;
+  given.checks = check_sources();
+  const std::size_t checks = given.checks.size();
+  take_more(given, next);
+  if (given.sources.empty()) return 0;
+  if (options_.overlap && checks > 0) {  // meanwhile the worker opens the device
     const Stopwatch stopwatch(spent_.prepare_s);
     worker_.open(prepared_);
   }
-  if (options_.overlap && !sources.empty()) start_baselines();
-  for (std::size_t begin = 0; begin < sources.size(); begin += chunk) {
-    const std::size_t behind = begin + chunk_from(begin).size();
-    std::vector<Compiled> compiled =
-        options_.overlap ? finish_compiling() : compile(begin == 0 ? first : chunk_from(begin));
-    if (begin == 0 && checks > 0) {
-      const auto kernels = compiled.begin() + static_cast<std::ptrdiff_t>(checks);
-      const Stopwatch stopwatch(spent_.prepare_s);
-      prepare_worker({compiled.begin(), kernels});
-      compiled.erase(compiled.begin(), kernels);
-    }
-    if (options_.overlap && behind < sources.size()) begin_compiling(chunk_from(behind));
-    for (std::size_t i = begin; i < behind; ++i) {
-      const Compiled& one = compiled[i - begin];
-      if (const auto* failure = std::get_if<Failure>(&one)) {
-        outcomes[i] = *failure;
-      } else {
-        outcomes[i] = run(sources[i], std::get<Binary>(one), wanted, end);
-      }
-      if (done) done(i, outcomes[i]);
-    }
+  if (options_.overlap) start_baselines();
+  if (checks > 0) {
+    std::vector<Compiled> compiled;
+    if (!options_.overlap) compiled = compile(given.checks);
+    while (compiled.size() < checks) compiled.push_back(finish_compiling());
+    const Stopwatch stopwatch(spent_.prepare_s);
+    prepare_worker(std::move(compiled));
   }
-  return outcomes;
+  std::size_t count = 0;
+  while (!given.sources.empty()) {
+    if (!options_.overlap && given.compiled.empty()) {
+      std::vector<Compiled> compiled = compile(std::vector(given.sources.begin(), given.sources.end()));
+      given.compiled.assign(std::make_move_iterator(compiled.begin()),
+                            std::make_move_iterator(compiled.end()));
+    }
+    const Compiled compiled = options_.overlap ? finish_compiling() : take_front(given.compiled);
+    const Source source = take_front(given.sources);
+    const auto* failure = std::get_if<Failure>(&compiled);
+    const Outcome outcome =
+        failure ? Outcome(*failure) : run(source, std::get<Binary>(compiled), wanted, end);
+    if (done) done(count, outcome);
+    ++count;
+    if (options_.overlap || given.sources.empty()) take_more(given, next);
+  }
+  return count;
 }
 
 ContestOptions LocalMeasurer::contest_options() const {
@@ -507,6 +532,7 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
   const bool limited = most_s < kNoLimitS;
   const Deadline end = deadline_in(most_s);
+  drop_compiling();
   prepare_worker();
   ContestOptions options = contest_options();
   const double compile_s_before = spent_.compile_s;

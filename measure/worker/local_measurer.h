@@ -1,6 +1,7 @@
 // The Measurer of this machine: compiles here, runs candidates in worker processes.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -35,17 +36,14 @@ struct LocalOptions {
   /// One candidate's loading, check and timing, in the time that kCallsOfATrial calls of the fastest so far
   /// take and this on top; then its process is killed.
   double run_timeout_s = 10;
-  /// So many are compiled (in parallel) before they are run (one by one).
-  int chunk = 8;
-  /// So many the compiler compiles at once.
+  /// So many are compiled at once.
   int compile_jobs = 1;
-  /// The next chunk is compiled while this one is timed. On a GPU that is right: the host only has to queue
-  /// graphs in time, and a core should be left to it. On a CPU the compiler takes what is timed: not only a
-  /// core, but cache, memory bandwidth and clock. Only where threads and compile jobs leave a core free is
-  /// that no more than the noise (beside four compilers on two cores single trials came out twice too fast or
-  /// too slow, 2026-11-21), so it is off unless the caller knows. Of a batch of less than two chunks one half
-  /// is compiled while the other is timed, unless a half is less than what `compile_jobs` compilers do at
-  /// once.
+  /// The next ones are compiled while one is timed; else so many as are compiled at once are timed one by one
+  /// while nothing is. On a GPU that is right: the host only has to queue graphs in time, and a core should
+  /// be left to it. On a CPU the compiler takes what is timed: not only a core, but cache, memory bandwidth
+  /// and clock. Only where threads and compile jobs leave a core free is that no more than the noise (beside
+  /// four compilers on two cores single trials came out twice too fast or too slow, 2026-11-21), so it is off
+  /// unless the caller knows.
   bool overlap = false;
   /// So many of the fastest need no second compilation in a contest.
   std::size_t kept_binaries = 24;
@@ -70,24 +68,29 @@ class LocalMeasurer : public Measurer {
                const std::optional<PlainSource>& plain = {}) override;
   void prepare_baselines(std::map<std::string, LibrarySearch> searches) override;
   void hold(std::span<const Source> sources) override;
-  std::vector<Outcome> measure(std::span<const Source> sources,
-                               const std::function<void(std::size_t, const Outcome&)>& done,
-                               TimeLeft left = {}) override;
+  using Measurer::measure;
+  std::size_t measure(const NextSource& next, const std::function<void(std::size_t, const Outcome&)>& done,
+                      TimeLeft left = {}) override;
+  /// LocalOptions::compile_jobs; with overlap one more, which is timed.
+  int slots() const override { return options_.compile_jobs + (options_.overlap ? 1 : 0); }
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
                                     std::span<const std::string> baselines, double budget_s,
                                     double most_s = kNoLimitS) override;
   std::variant<Repetition, Failure> repeat(const Source& source) override;
-  Spent spent() const override { return spent_; }
+  Spent spent() const override;
   std::string checked_by() const override { return worker_.checked_by(); }
 
  private:
-  void begin_compiling(std::span<const Source> sources);
-  std::vector<Compiled> finish_compiling();
+  /// What next() has given of what measure() has to do.
+  struct Given;
+  void take_more(Given& given, const NextSource& next);
+  void begin_compiling(const Source& source);
+  Compiled finish_compiling();
+  void drop_compiling();
   std::vector<Compiled> compile(std::span<const Source> sources);
   std::vector<Compiled> compile_unless_kept(std::span<const Source> sources);
-  std::vector<Source> not_held(std::span<const Source> sources) const;
-  /// What became of `sources`: copies of those that are held, of the rest what became of not_held().
-  std::vector<Compiled> with_held(std::span<const Source> sources, std::vector<Compiled> others);
+  /// A binary of hold() for somebody who will delete it.
+  Binary copy_of(const Binary& held);
   void drop_reference();
   Outcome run(const Source& source, const Binary& binary, Deadline wanted, Deadline end);
   Outcome failed(const Binary& binary, Failure failure);
@@ -126,8 +129,8 @@ class LocalMeasurer : public Measurer {
 
   LocalOptions options_;
   Compiler& compiler_;
-  CompileAhead ahead_;                 ///< not used without LocalOptions::overlap
-  std::vector<Source> ahead_sources_;  ///< it compiles those that are not held
+  CompileAhead ahead_;                ///< not used without LocalOptions::overlap
+  std::deque<Source> ahead_sources_;  ///< it compiles those that are not held
   TempDir directory_;
   Worker worker_;
   PrepareRequest prepared_;               ///< its path is empty before prepare()

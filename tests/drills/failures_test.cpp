@@ -171,19 +171,18 @@ class DrillCompiler : public Compiler {
 /// before it.
 class ClockedMeasurer : public Measurer {
  public:
-  explicit ClockedMeasurer(Measurer& measurer, int chunk) : measurer_(measurer), chunk_(chunk) {}
+  explicit ClockedMeasurer(Measurer& measurer) : measurer_(measurer) {}
   void prepare(const Problem& problem, const std::optional<Problem>& other,
                const std::optional<PlainSource>& plain) override {
     measurer_.prepare(problem, other, plain);
   }
-  std::vector<Outcome> measure(std::span<const Source> sources,
-                               const std::function<void(std::size_t, const Outcome&)>& done,
-                               TimeLeft left) override {
+  std::size_t measure(const NextSource& next, const std::function<void(std::size_t, const Outcome&)>& done,
+                      TimeLeft left) override {
     Clock::time_point last = Clock::now();
     const auto clocked = [&](std::size_t i, const Outcome& outcome) {
       const double took_s = std::chrono::duration<double>(Clock::now() - last).count();
       const auto* timing = std::get_if<Timing>(&outcome);
-      if (timing != nullptr && static_cast<int>(i) % chunk_ != 0)
+      if (timing != nullptr && static_cast<int>(i) % slots() != 0)
         (lost_ ? after_loss_ms : overhead_ms).push_back(1e3 * (took_s - timing->run_s));
       const auto* failure = std::get_if<Failure>(&outcome);
       if (failure == nullptr || failure->kind != FailureKind::kCompile)
@@ -191,8 +190,9 @@ class ClockedMeasurer : public Measurer {
       done(i, outcome);
       last = Clock::now();
     };
-    return measurer_.measure(sources, clocked, left);
+    return measurer_.measure(next, clocked, left);
   }
+  int slots() const override { return measurer_.slots(); }
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
                                     std::span<const std::string> baselines, double budget_s,
                                     double most_s) override {
@@ -207,7 +207,6 @@ class ClockedMeasurer : public Measurer {
  private:
   using Clock = std::chrono::steady_clock;
   Measurer& measurer_;
-  int chunk_;
   bool lost_ = false;
 };
 
@@ -250,9 +249,10 @@ TEST(Drill, AThousandFailuresInOneSessionCostNothingButTheirTime) {
     LocalOptions options;
     options.worker.program = LEHR_MEASURE_WORKER;
     options.run_timeout_s = kRunLimitS;
+    options.compile_jobs = 8;
     options.sampling = {.sample_us = 200, .min_samples = 3, .min_total_us = 1000, .max_total_us = 5000};
     LocalMeasurer real(compiler, options);
-    auto owned = std::make_unique<ClockedMeasurer>(real, options.chunk);
+    auto owned = std::make_unique<ClockedMeasurer>(real);
     ClockedMeasurer& measurer = *owned;
     OpenDevice device;
     device.measurer = std::move(owned);

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include "base/error.h"
 #include "measure/system/memory_limit.h"
@@ -67,20 +68,47 @@ void expect_failure(const Compiled& compiled, FailureKind kind, const std::strin
 // batches.
 TEST(CompileWorkers, KeepsItsWorkersWhileItCompilesAhead) {
   CompileWorkers workers(options());
-  CompileAhead ahead(workers);
+  CompileAhead ahead(workers, 3);  // one thread more than there are workers
   std::set<int> pids;
   for (int round = 0; round < 3; ++round) {
-    ahead.begin({source("a", "slow"), source("b", "slow"), source("c")});
-    const CompileAhead::Batch batch = ahead.take();
-    ASSERT_EQ(batch.results.size(), 3U);
-    EXPECT_GT(batch.seconds, 0);
-    for (const Compiled& compiled : batch.results) pids.insert(read(compiled).pid);
+    for (const char* entry : {"a", "b", "c"})
+      ahead.begin(source(entry, entry[0] == 'c' ? "nothing" : "slow"));
+    for (const char* entry : {"a", "b", "c"}) {
+      const Compilation compilation = read(ahead.take());
+      EXPECT_EQ(compilation.entry, entry);
+      pids.insert(compilation.pid);
+    }
   }
   EXPECT_EQ(pids.size(), 2U);
-  // A batch that nobody takes is removed.
-  ahead.begin({source("d")});
-  ahead.begin({source("e")});
-  EXPECT_EQ(read(ahead.take().results[0]).entry, "e");
+  EXPECT_GT(ahead.busy_s(), 0);
+  // What nobody takes is removed.
+  ahead.begin(source("d"));
+  ahead.drop();
+  ahead.begin(source("e"));
+  EXPECT_EQ(read(ahead.take()).entry, "e");
+}
+
+TEST(CompileWorkers, SeveralThreadsLoseNothingToOneAnother) {
+  CompileWorkers workers(options());
+  std::vector<std::vector<Compiled>> results(4);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t thread = 0; thread < results.size(); ++thread)
+      threads.emplace_back([&, thread] {
+        const std::string name(1, static_cast<char>('a' + thread));
+        for (int round = 0; round < 5; ++round) {
+          const std::vector<Source> sources = {source(name), source("bad", round == 2 ? "crash" : "refuse")};
+          for (Compiled& one : workers.compile(sources)) results[thread].push_back(std::move(one));
+        }
+      });
+  }
+  for (std::size_t thread = 0; thread < results.size(); ++thread) {
+    ASSERT_EQ(results[thread].size(), 10U);
+    for (std::size_t i = 0; i < 10; i += 2) {
+      EXPECT_EQ(read(results[thread][i]).entry, std::string(1, static_cast<char>('a' + thread)));
+      EXPECT_TRUE(std::holds_alternative<Failure>(results[thread][i + 1]));
+    }
+  }
 }
 
 TEST(CompileWorkers, KeepsTheOrderAndItsWorkers) {

@@ -2,6 +2,7 @@
 #include "fake_measurer.h"
 
 #include <algorithm>
+#include <deque>
 
 namespace lehr::testing {
 namespace {
@@ -20,31 +21,43 @@ void FakeMeasurer::prepare(const Problem&, const std::optional<Problem>&, const 
   clock_->now_s += prepare_s;
 }
 
-std::vector<Outcome> FakeMeasurer::measure(std::span<const Source> sources,
-                                           const std::function<void(std::size_t, const Outcome&)>& done,
-                                           TimeLeft time) {
-  std::vector<Outcome> outcomes;
+std::size_t FakeMeasurer::measure(const NextSource& next,
+                                  const std::function<void(std::size_t, const Outcome&)>& done,
+                                  TimeLeft time) {
   const double begin_s = clock_->now_s;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
+  std::deque<Source> given;
+  bool more = true;
+  const auto take_more = [&] {
+    while (more && static_cast<int>(given.size()) < window) {
+      std::optional<Source> source = next();
+      more = source.has_value();
+      if (source) given.push_back(*std::move(source));
+    }
+  };
+  take_more();
+  std::size_t count = 0;
+  while (!given.empty()) {
+    const Source source = std::move(given.front());
+    given.pop_front();
     if (before_trial) before_trial(static_cast<int>(measured.size()));
     const double gone_s = clock_->now_s - begin_s;
     left.push_back({time.wanted_s - gone_s, time.most_s - gone_s});
-    const double whole_s = seconds_of ? seconds_of(sources[i]) : trial_s_;
+    const double whole_s = seconds_of ? seconds_of(source) : trial_s_;
     const double trial_s = std::min(whole_s, std::max(0.0, left.back().most_s));
     clock_->now_s += trial_s;
     spent_.compile_s += trial_s / 2;
     spent_.compiling_s += trial_s;  // half of it while another trial ran
     spent_.run_s += trial_s / 2;
     ++spent_.kernels;
-    measured.push_back(sources[i].entry);
-    if (trial_s < whole_s)
-      outcomes.push_back(Failure{FailureKind::kInterrupted, "the time was up", {}});
-    else
-      outcomes.push_back(outcome_of_(sources[i]));
-    if (auto* timing = std::get_if<Timing>(&outcomes.back())) timing->run_s = trial_s / 2;
-    done(i, outcomes.back());
+    measured.push_back(source.entry);
+    Outcome outcome =
+        trial_s < whole_s ? Failure{FailureKind::kInterrupted, "the time was up", {}} : outcome_of_(source);
+    if (auto* timing = std::get_if<Timing>(&outcome)) timing->run_s = trial_s / 2;
+    if (done) done(count, outcome);
+    ++count;
+    if (overlap || given.empty()) take_more();
   }
-  return outcomes;
+  return count;
 }
 
 std::vector<ContestEntry> FakeMeasurer::contest(std::span<const Source> sources,

@@ -32,9 +32,10 @@ class FakeMeasurer : public Measurer {
   void prepare_baselines(std::map<std::string, LibrarySearch> wanted) override {
     searches = std::move(wanted);
   }
-  std::vector<Outcome> measure(std::span<const Source> sources,
-                               const std::function<void(std::size_t, const Outcome&)>& done,
-                               TimeLeft left = {}) override;
+  using Measurer::measure;
+  std::size_t measure(const NextSource& next, const std::function<void(std::size_t, const Outcome&)>& done,
+                      TimeLeft left = {}) override;
+  int slots() const override { return window; }
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
                                     std::span<const std::string> baselines, double budget_s,
                                     double most_s = kNoLimitS) override;
@@ -45,6 +46,8 @@ class FakeMeasurer : public Measurer {
   /// Half of a trial is compiling, the other half running.
   Spent spent() const override { return spent_; }
 
+  int window = 1;        ///< slots()
+  bool overlap = false;  ///< one more is asked for after each trial; else `window` more when all are done
   double prepare_s = 0;  ///< on the clock, for each prepare()
   /// Seconds that a source's trial takes; empty: `trial_s`.
   std::function<double(const Source&)> seconds_of;
