@@ -16,7 +16,8 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kSlots = 4;
+/// A round is so many times what the measurer has in hand at once: at its end that runs dry.
+constexpr std::size_t kWindowsOfARound = 4;
 constexpr int kKnownWell = 64;  // own timings from which on other tasks are not asked
 constexpr int kBounds = 3;
 constexpr double kProbingShare = 0.005;  // of the session's time, that probes of the roofs may take
@@ -287,12 +288,24 @@ bool Session::round() {
     warm_up();
     return true;
   }
-  const std::vector<Proposal> picks = propose(batch_size(kSlots));
-  if (picks.empty()) {
+  prepare();
+  const std::size_t known = trials_.all().size();
+  std::size_t room = room_for(kWindowsOfARound * static_cast<std::size_t>(device_.measurer->slots()));
+  bool exhausted = false;
+  const auto next = [&]() -> std::optional<Proposal> {
+    if (room == 0 || exhausted) return std::nullopt;
+    --room;
+    std::optional<Proposal> pick = propose();
+    exhausted = !pick;
+    return pick;
+  };
+  evaluator_.measure(
+      next, [this](std::size_t at) { learn({at}); }, [this] { return out_of_budget(); }, time_left());
+  if (exhausted && !stop_ && trials_.all().size() == known) {
     stop_ = StopReason::kExhausted;
     return false;
   }
-  measure(picks);
+  if (const KnownTrial* best = trials_.best()) model_expects_gain_ = searcher_.expects_gain_over(best->point);
   probe_roof();
   return true;
 }
@@ -311,7 +324,7 @@ void Session::probe_roof() {
 }
 
 /// No more than the budget still holds: proposing and compiling the rest would be wasted.
-std::size_t Session::batch_size(std::size_t wanted) const {
+std::size_t Session::room_for(std::size_t wanted) const {
   double room = static_cast<double>(wanted);
   if (const int trials = options_.stop.trials; trials > 0)
     room = std::min<double>(room, trials - spent_ - trials_.measured());
@@ -332,17 +345,11 @@ TimeLeft Session::time_left() const {
   return left;
 }
 
-std::vector<Proposal> Session::propose(std::size_t count) {
-  std::vector<Proposal> picks;
-  while (picks.size() < count) {
-    if (searcher_.refit_if_due()) report(EventKind::kFitted, "");
-    std::optional<Proposal> pick = searcher_.next();
-    if (!pick) break;
-    if (pick->picked_by.empty()) pick->picked_by = options_.strategy;
-    picks.push_back(*std::move(pick));
-  }
-  if (const KnownTrial* best = trials_.best()) model_expects_gain_ = searcher_.expects_gain_over(best->point);
-  return picks;
+std::optional<Proposal> Session::propose() {
+  if (searcher_.refit_if_due()) report(EventKind::kFitted, "");
+  std::optional<Proposal> pick = searcher_.next();
+  if (pick && pick->picked_by.empty()) pick->picked_by = options_.strategy;
+  return pick;
 }
 
 Progress Session::progress() const {

@@ -83,7 +83,7 @@ class Session {
   /// The log's rows of this task, and the first default: enough for an answer.
   void begin();
   /// The first time what other tasks of the log tell, the other defaults and the warm starts; then proposes,
-  /// measures and learns once. false: a stop rule has fired, or did before.
+  /// measures and learns some times. false: a stop rule has fired, or did before.
   bool round();
   /// The finals and the verdict; `reason` is why there are no more rounds, where no stop rule has fired.
   /// `finals_s`: what the finals may take, of a session that shares its time; else they have the rest of its
@@ -109,8 +109,8 @@ class Session {
   void choose_default();
   /// Of what was reused and what gives hints.
   void tell_resumed(const std::string& text);
-  std::size_t batch_size(std::size_t wanted) const;
-  std::vector<Proposal> propose(std::size_t count);
+  std::size_t room_for(std::size_t wanted) const;
+  std::optional<Proposal> propose();
   void measure(std::span<const Proposal> picks);
   void learn(const std::vector<std::size_t>& positions);
   void probe_roof();
