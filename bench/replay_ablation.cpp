@@ -1,7 +1,6 @@
-// What each part of the tuner gives: variants of its options, replayed on recorded tables, as a Markdown
-// table.
-//   replay_ablation [--transfer] [--trials N] [--only I] [--first-seed N] SEEDS VARIANT,...|all TABLE...
-// --transfer: each table is searched with the others as a start, where they have the same knobs.
+// How soon strategies come near the optimum of recorded tables, as a Markdown table.
+//   replay_ablation [--transfer] [--trials N] [--slots N] [--only I] [--first-seed N] SEEDS STRATEGY,... TABLE...
+// --slots: so many are in hand at a time (1). --transfer: each table is searched with the others as a start, where they have the same knobs.
 // --trials: length of each search (384). --only: table I alone is searched, counted from 0. --first-seed: the
 // seeds are N, N + 1, ... (0).
 #include <fmt/core.h>
@@ -14,7 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "bench/variants.h"
+#include "base/text.h"
 #include "replay/read_table.h"
 #include "replay/report.h"
 
@@ -25,6 +24,7 @@ using namespace lehr;
 struct Plan {
   bool transfer = false;
   std::size_t trials = 384;
+  std::size_t slots = 1;
   std::size_t only = SIZE_MAX;  // of the tables; SIZE_MAX: all
   std::size_t first_seed = 0;
 };
@@ -34,13 +34,13 @@ struct Result {
   double mean_to_95 = 0;  // geometric, over the seeds; the trials where a seed never came
 };
 
-Result run(const Variant& variant, const Table& table, const std::vector<Table>& others, const Plan& wanted,
-           int seeds) {
-  const RecordedTask task(table, variant.strategy == "autotvm");
+Result run(std::string_view strategy, const Table& table, const std::vector<Table>& others,
+           const Plan& wanted, int seeds) {
+  const RecordedTask task(table, strategy == "autotvm");
   const RandomBaseline random(table);
   ReplayPlan plan;
-  plan.options.strategy = variant.strategy;
-  plan.options.tuner = variant.options();
+  plan.options.strategy = strategy;
+  plan.options.slots = wanted.slots;
   plan.options.trials = wanted.trials;
   for (const Table& other : others) plan.transfer.push_back(&other);
   const std::optional<Transfer> transfer = transfer_to(task, plan);
@@ -66,20 +66,20 @@ int run_all(const std::vector<std::string>& words, const Plan& plan) {
   for (std::size_t i = 2; i < words.size(); ++i)
     for (Table& table : read_tables(words[i])) tables.push_back(std::move(table));
   fmt::print(
-      "{} seeds from {} on, {} trials{}. @n: median fraction of the optimum after n trials (10th "
+      "{} seeds from {} on, {} trials, {} in hand{}. @n: median fraction of the optimum after n trials (10th "
       "percentile); to 95 %: "
       "geometric mean "
-      "over the seeds.\n\n| variant | table | @16 | @32 | @64 | @128 | @256 | to 95 % | score |\n"
+      "over the seeds.\n\n| strategy | table | @16 | @32 | @64 | @128 | @256 | to 95 % | score |\n"
       "|---|---|---|---|---|---|---|---|---|\n",
-      seeds, plan.first_seed, plan.trials, plan.transfer ? ", the other tables as a start" : "");
-  for (const Variant& variant : variants_named(words[1])) {
+      seeds, plan.first_seed, plan.trials, plan.slots, plan.transfer ? ", the other tables as a start" : "");
+  for (const std::string_view strategy : split(words[1], ',')) {
     double logs = 0;
     std::size_t searched = 0;
     for (std::size_t i = 0; i < tables.size(); ++i) {
       if (plan.only != SIZE_MAX && i != plan.only) continue;
       const Table& table = tables[i];
-      const Result result = run(variant, table, plan.transfer ? tables : std::vector<Table>(), plan, seeds);
-      std::string line = fmt::format("| {} | {} on {} ", variant.name, table.kernel, table.device);
+      const Result result = run(strategy, table, plan.transfer ? tables : std::vector<Table>(), plan, seeds);
+      std::string line = fmt::format("| {} | {} on {} ", strategy, table.kernel, table.device);
       for (const auto& fraction : result.figures.fraction)
         line += fraction ? fmt::format("| {:.3f} ({:.3f}) ", fraction->median, fraction->p10) : "| - ";
       fmt::print("{}| {:.0f} | {:.3f} |\n", line, result.mean_to_95, result.figures.score);
@@ -87,7 +87,7 @@ int run_all(const std::vector<std::string>& words, const Plan& plan) {
       logs += std::log(result.mean_to_95);
       ++searched;
     }
-    fmt::print("| {} | geometric mean | | | | | | {:.0f} | |\n", variant.name,
+    fmt::print("| {} | geometric mean | | | | | | {:.0f} | |\n", strategy,
                std::exp(logs / static_cast<double>(std::max<std::size_t>(1, searched))));
   }
   return 0;
@@ -104,6 +104,7 @@ int main(int argc, char** argv) {
     if (flag == "--transfer") {
       plan.transfer = true;
     } else if (std::size_t* const number = flag == "--trials"       ? &plan.trials
+                                           : flag == "--slots"      ? &plan.slots
                                            : flag == "--only"       ? &plan.only
                                            : flag == "--first-seed" ? &plan.first_seed
                                                                     : nullptr;
@@ -117,8 +118,8 @@ int main(int argc, char** argv) {
   if (words.size() < 3) {
     fmt::print(
         stderr,
-        "usage: replay_ablation [--transfer] [--trials N] [--only I] [--first-seed N] SEEDS VARIANT,...|all "
-        "TABLE...\n");
+        "usage: replay_ablation [--transfer] [--trials N] [--slots N] [--only I] [--first-seed N] SEEDS "
+        "STRATEGY,... TABLE...\n");
     return 1;
   }
   try {

@@ -1,10 +1,10 @@
 // What hints are worth: searches on recorded tables, cold and with other tables as a start: how soon the
 // second reaches what the first had at its end, and how fast its best config is after as many trials.
-//   transfer_levels [--hints KIND] [--rows PERCENT] [--variants A,B] [--first-seed N] TRIALS SEEDS SOURCES
+//   transfer_levels [--hints KIND] [--rows PERCENT] [--first-seed N] TRIALS SEEDS SOURCES
 //                   TARGETS
 // SOURCES, TARGETS: files of tables. --rows: each seed's tables are draws of PERCENT of the configs, so that
 // the best one is another one each time: with all rows the seeds share it, and the mean over them says little
-// about other tables. --variants: of the warm search (tune); the cold one is always what `tune` does.
+// about other tables.
 // --hints: what the sources say. true: what was measured. dealt: in each source the configs' times are dealt
 // out anew at random. upside_down: each time t is 1 / t, the fastest config the slowest. What it costs to
 // believe in such.
@@ -20,7 +20,6 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "bench/log_ratios.h"
-#include "bench/variants.h"
 #include "replay/read_table.h"
 #include "replay/report.h"
 
@@ -40,7 +39,6 @@ Hints hints_named(const std::string& name) {
 struct Wanted {
   std::size_t trials = 128, seeds = 1, first_seed = 0, percent = 100;
   std::string hints = "true";
-  std::vector<Variant> variants;
 };
 
 /// Trials until a search is at `level_us`; its length where it never is.
@@ -139,9 +137,8 @@ Table told(const Table& source, Hints hints, std::uint64_t seed) {
   return table;
 }
 
-/// One row per variant.
-std::vector<Row> run(const Table& whole, const std::vector<Table>& sources, const Wanted& wanted) {
-  std::vector<Row> rows(wanted.variants.size());
+Row run(const Table& whole, const std::vector<Table>& sources, const Wanted& wanted) {
+  Row row;
   for (std::uint64_t seed = wanted.first_seed; seed < wanted.first_seed + wanted.seeds; ++seed) {
     const Table target = drawn(whole, wanted.percent, seed);
     std::vector<Table> others;
@@ -153,22 +150,17 @@ std::vector<Row> run(const Table& whole, const std::vector<Table>& sources, cons
     for (const Table& other : others) plan.transfer.push_back(&other);
     const std::optional<Transfer> transfer = transfer_to(task, plan);
     ReplayOptions options;
-    options.tuner = tuner_options(options.strategy);
     options.trials = wanted.trials;
     options.seed = seed;
     const std::vector<double> cold = replay(task, options);
     options.transfer = transfer ? &*transfer : nullptr;
+    const std::vector<double> warm = replay(task, options);
     const double good_us = target.optimum_us() / 0.95;
-    for (std::size_t v = 0; v < rows.size(); ++v) {
-      options.strategy = wanted.variants[v].strategy;
-      options.tuner = wanted.variants[v].options();
-      const std::vector<double> warm = replay(task, options);
-      rows[v].to_end.add(trials_to(cold, cold.back()), trials_to(warm, cold.back()));
-      rows[v].to_95.add(trials_to(cold, good_us), trials_to(warm, good_us));
-      rows[v].gains.add(cold, warm);
-    }
+    row.to_end.add(trials_to(cold, cold.back()), trials_to(warm, cold.back()));
+    row.to_95.add(trials_to(cold, good_us), trials_to(warm, good_us));
+    row.gains.add(cold, warm);
   }
-  return rows;
+  return row;
 }
 
 void run_all(const Wanted& wanted, const std::string& from, const std::string& to) {
@@ -177,28 +169,23 @@ void run_all(const Wanted& wanted, const std::string& from, const std::string& t
       "{} seeds from {} on, {} trials, {} % of each table's rows, hints {}. Geometric means of trials to the "
       "level that the cold search had at its end, and to 95 % of the optimum; +- the standard error of the "
       "ratio.\n\n"
-      "| variant | target | to cold's end: cold | warm | ratio | to 95 %: cold | warm | ratio |\n"
-      "|---|---|---|---|---|---|---|---|\n",
+      "| target | to cold's end: cold | warm | ratio | to 95 %: cold | warm | ratio |\n"
+      "|---|---|---|---|---|---|---|\n",
       wanted.seeds, wanted.first_seed, wanted.trials, wanted.percent, wanted.hints);
-  std::vector<Row> all(wanted.variants.size());
+  Row all;
   std::string by_budget;
-  for (const Table& target : targets) {
-    const std::vector<Row> rows = run(target, sources, wanted);
-    for (std::size_t v = 0; v < rows.size(); ++v) {
-      const std::string name =
-          fmt::format("| {} | {} on {} ", wanted.variants[v].name, target.kernel, target.device);
-      fmt::print("{}{}{}|\n", name, cells(rows[v].to_end), cells(rows[v].to_95));
-      by_budget += fmt::format("{}{}|\n", name, cells(rows[v].gains));
-      all[v].add(rows[v]);
-    }
+  const auto tell = [&](const std::string& name, const Row& row) {
+    fmt::print("| {} {}{}|\n", name, cells(row.to_end), cells(row.to_95));
     std::fflush(stdout);
+    by_budget += fmt::format("| {} {}|\n", name, cells(row.gains));
+  };
+  for (const Table& target : targets) {
+    const Row row = run(target, sources, wanted);
+    tell(fmt::format("{} on {}", target.kernel, target.device), row);
+    all.add(row);
   }
-  for (std::size_t v = 0; v < all.size(); ++v) {
-    const std::string name = fmt::format("| {} | all ", wanted.variants[v].name);
-    fmt::print("{}{}{}|\n", name, cells(all[v].to_end), cells(all[v].to_95));
-    by_budget += fmt::format("{}{}|\n", name, cells(all[v].gains));
-  }
-  std::string heads = "| variant | target |", rules = "|---|---|";
+  tell("all", all);
+  std::string heads = "| target |", rules = "|---|";
   for (const std::size_t budget : kBudgets) {
     heads += fmt::format(" @{} |", budget);
     rules += "---|";
@@ -214,7 +201,6 @@ int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   try {
     Wanted wanted;
-    std::string variants = "tune";
     while (words.size() >= 2 && words[0].starts_with("--")) {
       if (words[0] == "--hints")
         wanted.hints = words[1];
@@ -222,20 +208,16 @@ int main(int argc, char** argv) {
         wanted.percent = std::stoul(words[1]);
       else if (words[0] == "--first-seed")
         wanted.first_seed = std::stoul(words[1]);
-      else if (words[0] == "--variants")
-        variants = words[1];
       else
         break;
       words.erase(words.begin(), words.begin() + 2);
     }
     if (words.size() != 4) {
       fmt::print(stderr,
-                 "usage: transfer_levels [--hints KIND] [--rows PERCENT] [--variants A,B] [--first-seed N] "
-                 "TRIALS SEEDS "
-                 "SOURCES TARGETS\n");
+                 "usage: transfer_levels [--hints KIND] [--rows PERCENT] [--first-seed N] TRIALS SEEDS SOURCES "
+                 "TARGETS\n");
       return 1;
     }
-    wanted.variants = variants_named(variants);
     wanted.trials = std::stoul(words[0]);
     wanted.seeds = std::stoul(words[1]);
     run_all(wanted, words[2], words[3]);

@@ -66,7 +66,6 @@ ReplayCommand::ReplayCommand(CLI::App& root, const Environment&) {
 ReplayPlan ReplayCommand::plan() const {
   ReplayPlan plan;
   plan.options.strategy = parse_strategy(strategy_);
-  plan.options.tuner = tuner_options(plan.options.strategy);
   plan.options.trials = static_cast<std::size_t>(parse_number("--trials", trials_, 1, 1'000'000));
   plan.options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX / 2));
   plan.seeds = static_cast<std::size_t>(parse_number("--seeds", seeds_, 1, 10'000));

@@ -126,7 +126,7 @@ RecordedTask::RecordedTask(const Table& table, bool raw_knobs) : table_(&table),
 }
 
 std::vector<double> replay(const RecordedTask& task, const ReplayOptions& options) {
-  Tuner tuner = make_tuner(options.strategy, task.space(), options.seed, options.tuner);
+  Tuner tuner = make_tuner(options.strategy, task.space(), options.seed);
   tuner.row_of = task.row_of();
   tuner.columns = task.columns();
   Searcher searcher(std::move(tuner), options.seed, 1);

@@ -19,7 +19,6 @@ namespace lehr {
 
 struct ReplayOptions {
   std::string strategy = "anneal";
-  TunerOptions tuner;                  ///< as tuner_options(strategy) gives it
   const Transfer* transfer = nullptr;  ///< what other tables tell; nullptr: a cold start
   std::size_t trials = 256;
   /// So many are proposed before the first of them is answered: pick i knows the results up to i - slots.

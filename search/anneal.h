@@ -13,8 +13,8 @@ namespace lehr {
 
 class AnnealStrategy : public Strategy {
  public:
-  /// Configs that a score is asked of in one call, at most.
-  static constexpr std::size_t kMaxScored = 20'000;
+  /// Configs that a score is asked of in one call, at most. Lowering and features take some 40 us of each.
+  static constexpr std::size_t kMaxScored = 8'000;
   /// A space with at most so many valid configs is scored whole, not annealed.
   static constexpr std::size_t kEnumerated = 2'048;
   /// So many best measured configs have their neighbours considered.

@@ -3,10 +3,17 @@
 
 #include <utility>
 
-#include "tune/held_out_rank.h"
+#include "costmodel/metrics.h"
 
 namespace lehr {
 namespace {
+
+/// Spearman's rank correlation of the scores with the measured speeds.
+double rank_of(const std::vector<double>& scores, const std::vector<double>& times_us) {
+  std::vector<double> speeds;
+  for (const double us : times_us) speeds.push_back(1 / us);
+  return spearman(scores, speeds);
+}
 
 PastTask half_of(const PastTask& task, std::size_t half) {
   PastTask part{task.name, task.weight, {}, FeatureMatrix(task.rows.columns()), {}};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/limits.h"
@@ -12,15 +13,14 @@ namespace lehr {
 
 struct FirstPick {
   Config config;
-  int batch = 0;        ///< 0: the defaults
+  /// "default"; "prior": the best by its estimate; "far": from what was measured before.
+  std::string picked_as;
   double prior_us = 0;  ///< the prior's estimate
 };
 
-/// Everything up to the first fit of the model, in the order of measurement, of a session that anneals with
-/// this seed, without rows of earlier ones and without a limit that it reaches before. The defaults and the
-/// first batch are that session's own as long as the defaults run (and, where they are several, their
-/// estimates order them as their times will). Later batches depend on what is measured: here the estimates
-/// stand for the times. Deterministic; `threads` lower and score.
+/// Everything up to the first fit of the models, in the order of measurement, of a session that anneals with
+/// this seed, without rows of earlier ones, without a limit that it reaches before, and whose configs all run.
+/// No time has a say in it. Deterministic; `threads` lower and score.
 std::vector<FirstPick> first_picks(const Candidates& candidates, const Limits& limits, std::uint64_t seed,
                                    int threads);
 

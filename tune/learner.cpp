@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "tune/held_out_rank.h"
 
 namespace lehr {
 namespace {
@@ -13,6 +12,14 @@ namespace {
 // However sure the validity model is of a failure, it costs a candidate at most 4 standard deviations: it can
 // be wrong.
 constexpr double kLeastChance = 0.02;
+
+double deviation_of(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  double mean = 0, square = 0;
+  for (const double value : values) mean += value / count;
+  for (const double value : values) square += (value - mean) * (value - mean) / count;
+  return std::sqrt(square);
+}
 
 }  // namespace
 
@@ -67,7 +74,7 @@ void Learner::fit() {
   if (options_.failures_are_slow) append_failures(data, extended(failures_));
   model_->fit(data);
   if (validity_) validity_->fit(tried_, valid_);
-  const double deviation = standard_deviation(model_->predict(rows));
+  const double deviation = deviation_of(model_->predict(rows));
   scale_ = deviation > 1e-9 ? deviation : 1;
   rows_at_fit_ = learnable();
   ++fits_;

@@ -87,7 +87,7 @@ std::optional<Proposal> Searcher::next() {
     const Turn turn = turns_.next();
     pick = turn == Turn::kProcess ? by_process() : by_trees();
     if (!pick) pick = by_strategy({});  // what is left of the space
-    if (pick) pending_[pick->point] = turn;
+    if (pick && learner_.fitted()) pending_[pick->point] = turn;
   }
   if (!pick) return pick;
   seen_.insert(pick->point);
@@ -118,7 +118,8 @@ std::optional<Proposal> Searcher::by_trees() {
 }
 
 std::optional<Proposal> Searcher::by_process() {
-  if (!learner_.fitted()) return blindly();
+  // What a prior likes best may all be of one kind.
+  if (!learner_.fitted()) return tuner_.diversity ? blindly() : by_strategy({});
   if (!process_->current()) renew_process(false);
   const Score log_chance = [this](std::span<const Point> points) {
     return learner_.log_chances(scorer_.features(points));
@@ -131,7 +132,7 @@ std::optional<Proposal> Searcher::by_process() {
 /// As a search begins that knows nothing of this task: by the prior, or far from what was measured.
 std::optional<Proposal> Searcher::blindly() {
   if (!tuner_.prior) return by_strategy({});
-  // Among all that were scored: the best of them may be of one kind.
+  // To choose kinds from all that were scored.
   const std::size_t count = tuner_.diversity ? std::numeric_limits<std::size_t>::max() : kShortList;
   const Predict scores = [this](const FeatureMatrix& rows) { return tuner_.prior->predict(rows); };
   return best_of(listed(by_prior_, scores, count));

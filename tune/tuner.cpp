@@ -11,45 +11,35 @@
 #include "tune/knob_features.h"
 
 namespace lehr {
-namespace {
 
-// Lowering and features take some 40 us per candidate on two cores, once per fit.
-constexpr std::size_t kMaxScored = 8'000;
-
-}  // namespace
-
-TunerOptions tuner_options(std::string_view name) {
-  TunerOptions options;
-  constexpr std::size_t plan = AutotvmStrategy::kPlan;
-  if (name == "autotvm")
-    options.learner = {.first_fit = plan, .least_new = plan, .new_share = 0, .failures_are_slow = true};
-  return options;
+Tuner annealing_tuner(const Space& space, std::size_t max_scored) {
+  Tuner tuner;
+  auto anneal = std::make_unique<AnnealStrategy>(space, max_scored);
+  tuner.anneal = anneal.get();
+  tuner.strategy = std::move(anneal);
+  tuner.space = &space;
+  return tuner;
 }
 
-Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed, const TunerOptions& options) {
+Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed) {
   Tuner tuner;
   if (name == "anneal") {
-    auto anneal = std::make_unique<AnnealStrategy>(space, kMaxScored);
-    tuner.anneal = anneal.get();
-    tuner.strategy = std::move(anneal);
-    tuner.space = &space;
-  } else {
-    tuner.strategy = make_strategy(name, space);
-  }
-  if (name != "anneal" && name != "autotvm") return tuner;
-  tuner.learner = options.learner;
-  if (name == "autotvm") {
-    tuner.model = std::make_unique<AutotvmModel>();
+    tuner = annealing_tuner(space);
+    tuner.model = std::make_unique<XgboostModel>(XgboostOptions{.seed = seed});
+    tuner.validity = std::make_unique<ValidityModel>(seed);
     return tuner;
   }
-  tuner.model = std::make_unique<XgboostModel>(XgboostOptions{.seed = seed});
-  tuner.validity = std::make_unique<ValidityModel>(seed);
+  tuner.strategy = make_strategy(name, space);
+  if (name != "autotvm") return tuner;
+  constexpr std::size_t plan = AutotvmStrategy::kPlan;
+  tuner.learner = {.first_fit = plan, .least_new = plan, .new_share = 0, .failures_are_slow = true};
+  tuner.model = std::make_unique<AutotvmModel>();
   return tuner;
 }
 
 Tuner make_tuner(std::string_view name, const Candidates& candidates, const Limits& limits,
                  std::uint64_t seed) {
-  Tuner tuner = make_tuner(name, candidates.space, seed, tuner_options(name));
+  Tuner tuner = make_tuner(name, candidates.space, seed);
   if (name == "autotvm") {
     const auto knobs = std::make_shared<const KnobFeatures>(candidates.space, KnobColumns::kRaw);
     tuner.row_of = [knobs, rows = knobs->rows()](const Point& point, std::span<float> row) {

@@ -18,13 +18,6 @@
 
 namespace lehr {
 
-/// The knobs of a tuner, with the values that `tune` uses; bench/replay_ablation shows what each gives.
-struct TunerOptions {
-  LearnerOptions learner;
-};
-/// "autotvm" for AutoTVM's, any other name for ours.
-TunerOptions tuner_options(std::string_view name);
-
 struct Tuner {
   std::unique_ptr<Strategy> strategy;
   AnnealStrategy* anneal = nullptr;  ///< `strategy`, where trees and a process take turns; nullptr: where not
@@ -40,11 +33,14 @@ struct Tuner {
   std::optional<TileDiversity> diversity;
 };
 
-/// By the names of strategy_names(): "anneal" is the default; "random" and "genetic" are model-free
-/// comparisons; "autotvm" reproduces AutoTVM's settings: its plan and annealing, its model, a fit from
-/// scratch after every 64 trials, failures as rows of target 0, knobs as features, no validity model. Without
-/// features and prior. Borrows `space`. Throws Error(kUser) for an unknown name.
-Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed, const TunerOptions& options);
+/// Trees and a process in turns, which look at `max_scored` configs after each fit, at most. Without models,
+/// features and prior. Borrows `space`.
+Tuner annealing_tuner(const Space& space, std::size_t max_scored = AnnealStrategy::kMaxScored);
+/// By the names of strategy_names(): "anneal" is the default, an annealing_tuner() with models; "random" and
+/// "genetic" are model-free comparisons; "autotvm" reproduces AutoTVM's settings: its plan and annealing, its
+/// model, a fit from scratch after every 64 trials, failures as rows of target 0, knobs as features, no
+/// validity model. Without features and prior. Borrows `space`. Throws Error(kUser) for an unknown name.
+Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed);
 /// A session's, with the features and the prior of its task: the models are fitted when Machine::first_picks
 /// have a time, not before. Borrows `candidates`.
 Tuner make_tuner(std::string_view name, const Candidates& candidates, const Limits& limits,

@@ -44,8 +44,8 @@ TEST(Show, ListsWhatATuningWouldBeginWith) {
   const json document = parsed(run_lehr(words(line + " --json"), scratch.path()));
   const json& picks = document["picks"];
   ASSERT_GE(picks.size(), 16u);  // the prior's, on CUDA
-  EXPECT_EQ(picks[0]["batch"], 0);
-  EXPECT_EQ(picks.back()["batch"], 3);
+  EXPECT_EQ(picks[0]["picked_as"], "default");
+  EXPECT_EQ(picks.back()["picked_as"], "prior");
   const std::string last = picks.back()["config"];
   const Ran text = run_lehr(words(line), scratch.path());
   EXPECT_EQ(text.code, 0) << text.err;

@@ -17,7 +17,6 @@ namespace {
 ReplayOptions options_of(const std::string& strategy, std::size_t trials) {
   ReplayOptions options;
   options.strategy = strategy;
-  options.tuner = tuner_options(strategy);
   options.trials = trials;
   return options;
 }

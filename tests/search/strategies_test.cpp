@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "search/anneal.h"
 #include "search/make_strategy.h"
 #include "tests/search/landscape.h"
 #include "tests/search/one_knob.h"
@@ -18,18 +19,12 @@ namespace {
 using lehr::testing::kInfinity;
 using testing::Landscape;
 
-// Small budgets keep the property tests quick; annealing is forced where `enumerate` is 0.
-AnnealOptions quick(std::size_t enumerate = 0) {
-  AnnealOptions options;
-  options.max_scored = 600;
-  options.enumerate_up_to = enumerate;
-  return options;
-}
-
 class EachStrategy : public ::testing::TestWithParam<std::string> {
  protected:
-  std::unique_ptr<Strategy> make(const Space& space, const AnnealOptions& options = quick()) const {
-    return make_strategy(GetParam(), space, options);
+  // Small budgets keep the property tests quick.
+  std::unique_ptr<Strategy> make(const Space& space) const {
+    if (GetParam() == "anneal") return std::make_unique<AnnealStrategy>(space, 600);
+    return make_strategy(GetParam(), space);
   }
 };
 
@@ -52,7 +47,7 @@ TEST_P(EachStrategy, ProposesEachValidConfigOnceAndThenNothing) {
     const Space space = testing::random_space(seed);
     const std::size_t size = testing::brute_force(space).size();
     if (size > 600) continue;
-    const auto strategy = make(space, quick(seed % 2 == 0 ? 0 : 1'000));
+    const auto strategy = make(space);
     const Landscape landscape{space, seed};
     Rng rng(seed);
     Seen seen;

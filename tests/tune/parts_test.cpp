@@ -150,7 +150,9 @@ TEST(Learner, FitsFirstAfterAFewRowsAndThenAtGrowingDistances) {
   std::vector<int> at;
   for (int i = 1; i <= 400; ++i) {
     learner.add(row, 10 + i);
-    if (learner.refit_if_due()) at.push_back(i);
+    if (!learner.due()) continue;
+    learner.fit();
+    at.push_back(i);
   }
   ASSERT_GT(at.size(), 5u);
   EXPECT_EQ(at[0], 8);
@@ -159,45 +161,11 @@ TEST(Learner, FitsFirstAfterAFewRowsAndThenAtGrowingDistances) {
   EXPECT_EQ(model.fits, static_cast<int>(at.size()));
 }
 
-TEST(Learner, ChoosesTheBestOfTheScoreAndThenWhatItKnowsLeast) {
-  NearestModel model;
-  LearnerOptions options;
-  options.first_fit = 4;
-  options.exploration = 10;
-  Learner learner(1, &model, nullptr, options);
-  EXPECT_FALSE(learner.chooses());
-  const auto one = [](float value) { return std::vector<float>{value}; };
-  for (const float value : {0.0F, 1.0F, 2.0F, 3.0F}) learner.add(one(value), 10 + std::abs(value - 1.4F));
-  learner.refit_if_due();
-  ASSERT_TRUE(learner.chooses());
-  FeatureMatrix rows(1);
-  for (const float value : {1.5F, 1.52F, 2.9F, 60.0F, 60.01F}) rows.append(one(value));
-  using Picks = std::vector<std::size_t>;
-  EXPECT_EQ(learner.choose(rows, std::vector<double>{0, 0, 0, -99, -99}, 1), Picks{0});
-  EXPECT_EQ(learner.choose(rows, std::vector<double>{0, 0, 99, 0, 0}, 1), Picks{2});
-  const std::vector<double> equal(5, 0.0);
-  // What is far from all that was measured is known least; one of the twins there stands for both.
-  const Picks two = learner.choose(rows, equal, 2);
-  EXPECT_GE(two[0], 3U);
-  EXPECT_LT(two[1], 3U);
-  EXPECT_EQ(learner.choose(rows, equal, 9).size(), 5U);
-  options.exploration = 0;
-  Learner bold(1, &model, nullptr, options);
-  for (const float value : {0.0F, 1.0F, 2.0F, 3.0F}) bold.add(one(value), 10 + std::abs(value - 1.4F));
-  bold.refit_if_due();
-  EXPECT_LT(bold.choose(rows, equal, 1)[0], 2U);
-  options.process = false;
-  Learner trees(1, &model, nullptr, options);
-  for (const float value : {0.0F, 1.0F, 2.0F, 3.0F}) trees.add(one(value), 10 + value);
-  trees.refit_if_due();
-  EXPECT_FALSE(trees.chooses());
-}
-
 TEST(Learner, WithoutAModelNeverFits) {
   Learner learner(feature_table().size(), nullptr, nullptr);
   const std::vector<float> row(feature_table().size(), 1.0f);
   for (int i = 0; i < 100; ++i) learner.add(row, 10);
-  EXPECT_FALSE(learner.refit_if_due());
+  EXPECT_FALSE(learner.due());
   EXPECT_FALSE(learner.fitted());
 }
 

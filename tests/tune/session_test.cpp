@@ -513,7 +513,7 @@ TEST(Session, WorksWithEveryStrategyWithAndWithoutAModel) {
       toy.with_model = with_model;
       const Summary summary = toy.run();
       EXPECT_EQ(summary.measured, 40) << strategy;
-      EXPECT_EQ(summary.fits > 0, with_model) << strategy;
+      EXPECT_EQ(summary.fits > 0, with_model && strategy != "autotvm") << strategy;  // it fits after 64
       EXPECT_EQ(toy.rows("session-1").back().picked_by, strategy);
     }
   }

@@ -44,10 +44,9 @@ Summary ToySession::run() {
   measurer = &fake(device, outcome_of, clock);
   device.stop = &interrupted;
   if (arrange) arrange(*measurer);
-  AnnealOptions small;
-  small.max_scored = 400;
-  Tuner tuner;
-  tuner.strategy = make_strategy(options.strategy, candidates.space, small);
+  Tuner tuner = options.strategy == "anneal" ? annealing_tuner(candidates.space, 400)
+                                             : make_tuner(options.strategy, candidates.space, 1);
+  tuner.model = nullptr;
   if (with_model) tuner.model = std::make_unique<NearestModel>();
   tuner.row_of = kernel_rows(candidates, task.device.limits);
   tuner.columns = feature_table().size();

@@ -1,15 +1,15 @@
-// What other tasks tell: ranking, first picks, expected loss, and how their word fades.
+// What other tasks tell: ranking, first picks; and searches with and without them.
 #include "tune/transfer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <deque>
 
 #include "base/rng.h"
 #include "costmodel/metrics.h"
 #include "search/anneal.h"
-#include "tune/held_out_rank.h"
 #include "tune/learner.h"
 #include "tune/searcher.h"
 
@@ -94,53 +94,6 @@ TEST(Transfer, SaysWhatItIsLearntFrom) {
             "768 trials of 3 other tasks serve as hints (nearest: best at 7)");
 }
 
-TEST(Learner, IsCuriousOnlyWhenOtherTasksAreNotAskedAnyMore) {
-  const Transfer transfer({task(2)}, {});
-  XgboostModel model;
-  LearnerOptions options;
-  options.exploration = 100;
-  options.transfer_judged = options.transfer_rows + 1;  // never dropped
-  options.transfer_patience = options.transfer_rows;
-  Learner learner(kColumns, &model, nullptr, options);
-  learner.start_from(transfer);
-  FeatureMatrix rows(kColumns);
-  rows.append(row_of(2, 4));
-  rows.append(row_of(15, 15));
-  const std::vector<double> equal(2, 0.0);
-  Rng rng(5);
-  for (std::size_t i = 1; i <= options.transfer_rows; ++i) {
-    const auto x = static_cast<std::int64_t>(rng.below(6)), y = static_cast<std::int64_t>(rng.below(6));
-    learner.add(row_of(x, y), time_of(x, y, 2));
-    learner.refit_if_due();
-    if (!learner.chooses()) continue;
-    EXPECT_EQ(learner.choose(rows, equal, 1)[0], i < options.transfer_rows ? 0U : 1U) << i << " timings";
-  }
-  EXPECT_TRUE(learner.chooses());
-}
-
-TEST(Learner, ChoosesByOtherTasksWhereItHasMeasuredNothing) {
-  const Transfer transfer({task(2)}, {});
-  // Only x varied in what was measured, and y is wrong in the first: without hints the two look the same.
-  FeatureMatrix rows(kColumns);
-  rows.append(row_of(8, 14));
-  rows.append(row_of(8, 4));
-  for (const bool asked : {true, false}) {
-    XgboostModel model;
-    LearnerOptions options;
-    options.hints_as_prior = asked;
-    options.transfer_patience = options.transfer_rows;
-    Learner learner(kColumns, &model, nullptr, options);
-    learner.start_from(transfer);
-    for (std::int64_t i = 0; i < 12; ++i) {
-      learner.add(row_of(i, 4), time_of(i, 4, 2));
-      learner.refit_if_due();
-    }
-    ASSERT_TRUE(learner.chooses() && learner.transfer_weight() > 0);
-    const std::vector<double> equal(2, 0.0);
-    EXPECT_EQ(learner.choose(rows, equal, 1)[0], asked ? 1U : 0U);
-  }
-}
-
 TEST(Learner, ScoresByOtherTasksAtOnceAndByItsOwnRowsInTheEnd) {
   // The other task's best is at x = 2, this one's at x = 13.
   const Transfer transfer({task(2)}, {});
@@ -152,57 +105,16 @@ TEST(Learner, ScoresByOtherTasksAtOnceAndByItsOwnRowsInTheEnd) {
   FeatureMatrix ends(kColumns);
   ends.append(row_of(2, 4));
   ends.append(row_of(13, 4));
-  std::vector<double> scores = learner.predict(ends);
-  EXPECT_GT(scores[0], scores[1]);
-  EXPECT_EQ(learner.transfer_weight(), 1);
+  EXPECT_EQ(learner.predict(ends), transfer.predict(ends));
   Rng rng(3);
-  double before = 1;
-  for (int i = 0; i < 120; ++i) {
+  for (std::size_t i = 1; i <= 120; ++i) {
     const auto x = static_cast<std::int64_t>(rng.below(16)), y = static_cast<std::int64_t>(rng.below(16));
     learner.add(row_of(x, y), time_of(x, y, 13));
-    learner.refit_if_due();
-    EXPECT_LE(learner.transfer_weight(), before);
-    before = learner.transfer_weight();
-    EXPECT_EQ(learner.chooses(), i >= 7);  // from LearnerOptions::first_fit rows on
+    if (learner.due()) learner.fit();
+    EXPECT_EQ(learner.fitted(), i >= LearnerOptions().first_fit);
   }
-  EXPECT_TRUE(learner.chooses());
-  EXPECT_LT(learner.transfer_weight(), 0.1);
-  scores = learner.predict(ends);
+  const std::vector<double> scores = learner.predict(ends);
   EXPECT_LT(scores[0], scores[1]);
-}
-
-TEST(Learner, AsksOtherTasksNoMoreWhenTheyBringNothingNew) {
-  const Transfer transfer({task(2)}, {});
-  XgboostModel model;
-  LearnerOptions options;
-  options.transfer_judged = options.transfer_rows + 1;  // never dropped
-  Learner learner(kColumns, &model, nullptr, options);
-  learner.start_from(transfer);
-  const auto timings_until_silence = [&](std::initializer_list<double> times_us) {
-    for (const double us : times_us) learner.add(row_of(2, 4), us);
-    return learner.transfer_weight() == 0;
-  };
-  // The first eight are for the first fit, however slow; then each gain gives four more.
-  EXPECT_FALSE(timings_until_silence({100, 110, 110, 110, 110, 110, 110, 110}));
-  EXPECT_FALSE(timings_until_silence({110, 110, 98}));
-  EXPECT_FALSE(timings_until_silence({98, 98, 98}));
-  EXPECT_FALSE(timings_until_silence({90}));
-  EXPECT_FALSE(timings_until_silence({89.5, 89.5, 89.5})) << "less than 1 % is no gain";
-  EXPECT_TRUE(timings_until_silence({89.5}));
-  EXPECT_FALSE(learner.transfer_dropped());
-}
-
-/// `count` random timings of the task whose best is at `best_x`; returns the first number of timings after
-/// which the other tasks were dropped, 0 for never.
-int dropped_after(Learner& learner, std::int64_t best_x, int count) {
-  Rng rng(5);
-  for (int i = 1; i <= count; ++i) {
-    const auto x = static_cast<std::int64_t>(rng.below(16)), y = static_cast<std::int64_t>(rng.below(16));
-    learner.add(row_of(x, y), time_of(x, y, best_x));
-    learner.refit_if_due();
-    if (learner.transfer_dropped()) return i;
-  }
-  return 0;
 }
 
 PastTask upside_down(std::int64_t best_x) {
@@ -211,76 +123,61 @@ PastTask upside_down(std::int64_t best_x) {
   return past;
 }
 
-TEST(Learner, DropsOtherTasksThatRankThisOneWorseThanItsOwnModel) {
-  const Transfer misleads({upside_down(8)}, {}), helps({task(8)}, {});
-  XgboostModel model;
-  LearnerOptions options;
-  options.transfer_patience = options.transfer_rows;
-  Learner misled(kColumns, &model, nullptr), helped(kColumns, &model, nullptr, options);
-  misled.start_from(misleads);
-  EXPECT_EQ(dropped_after(misled, 8, 31), 8);
-  EXPECT_EQ(misled.transfer_weight(), 0);
-  FeatureMatrix ends(kColumns);
-  ends.append(row_of(8, 4));
-  ends.append(row_of(0, 15));
-  const std::vector<double> scores = misled.predict(ends);
-  EXPECT_GT(scores[0], scores[1]) << "the own model alone speaks";
-  helped.start_from(helps);
-  EXPECT_EQ(dropped_after(helped, 8, 31), 0);
-  EXPECT_GT(helped.transfer_weight(), 0);
-}
-
-TEST(HeldOutRank, IsHighForARuleLowForChanceAndNeverSeesTheRow) {
-  FeatureMatrix rows(kColumns);
-  std::vector<double> times_us;
-  Rng rng(9);
-  for (int i = 0; i < 64; ++i) {
-    const auto x = static_cast<std::int64_t>(rng.below(16)), y = static_cast<std::int64_t>(rng.below(16));
-    rows.append(row_of(x, y));
-    times_us.push_back(time_of(x, y, 8));
-  }
-  XgboostModel model;
-  EXPECT_GT(held_out_rank(model, rows, times_us), 0.6);
-  rng.shuffle(times_us);
-  EXPECT_LT(std::abs(held_out_rank(model, rows, times_us)), 0.3);
-  EXPECT_EQ(standard_deviation({1, 3}), 1);
-}
-
 /// On features of the knobs, without a prior.
 Tuner plain_tuner(const Space& space) {
-  Tuner tuner;
-  tuner.strategy = std::make_unique<AnnealStrategy>(space);
+  Tuner tuner = annealing_tuner(space);
   tuner.model = std::make_unique<XgboostModel>();
   tuner.row_of = knob_rows;
   tuner.columns = kColumns;
   return tuner;
 }
 
-TEST(Searcher, MakesUpForTheBeginningThatMisleadingTasksTookThePlaceOf) {
-  // Proposals without a prediction are those that no model picked.
-  const auto unpredicted = [](const Transfer& transfer) {
-    const Space all = space();
-    Searcher searcher(plain_tuner(all), 1, 1);
-    searcher.start_from(transfer, false);
-    std::vector<int> counts;
-    for (int round = 0; round < 4; ++round) {
+/// Searches `task` for its best and returns the times in the order of measurement, with so many in hand at a
+/// time.
+std::vector<double> search(Searcher& searcher, std::int64_t best_x, std::size_t trials, std::size_t slots = 1) {
+  std::vector<double> times;
+  std::deque<Point> pending;
+  Seen proposed;
+  double best = 1e9;
+  while (times.size() < trials) {
+    while (pending.size() < slots) {
       searcher.refit_if_due();
-      int count = 0;
-      double best = 1e9;
-      std::vector<Measurement> results;
-      for (const Proposal& each : searcher.propose(10)) {
-        if (!each.predicted) ++count;
-        const double us = time_of(x_of(each.point), y_of(each.point), 8);
-        best = std::min(best, us);
-        results.push_back({each.point, us});
-      }
-      searcher.observe(results, best);
-      counts.push_back(count);
+      pending.push_back(searcher.next()->point);
+      EXPECT_TRUE(proposed.insert(pending.back()).second) << "proposed twice";
     }
-    return counts;
-  };
-  EXPECT_THAT(unpredicted(Transfer({task(8)}, {})), ::testing::Each(0));
-  EXPECT_THAT(unpredicted(Transfer({upside_down(8)}, {})), ::testing::ElementsAre(0, 8, 0, 0));
+    const Point point = pending.front();
+    pending.pop_front();
+    times.push_back(time_of(x_of(point), y_of(point), best_x));
+    best = std::min(best, times.back());
+    const Measurement result{point, times.back()};
+    searcher.observe({&result, 1}, best);
+  }
+  return times;
+}
+
+TEST(Searcher, FindsTheBestOfASmoothTaskInFewTrialsHoweverManyAreInHand) {
+  const Space all = space();
+  for (const std::size_t slots : {1U, 2U, 16U}) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      Searcher searcher(plain_tuner(all), seed, 1), again(plain_tuner(all), seed, 1);
+      const std::vector<double> times = search(searcher, 11, 60, slots);
+      EXPECT_LT(std::ranges::min(times), 100.001) << slots << " slots, seed " << seed;
+      EXPECT_EQ(times, search(again, 11, 60, slots)) << slots << " slots, seed " << seed;
+    }
+  }
+}
+
+TEST(Searcher, LosesLittleToTasksThatMislead) {
+  // Hints that are upside down: half of the first picks are a cold start's all the same.
+  const Space all = space();
+  const Transfer misleads({upside_down(8)}, {}), helps({task(8)}, {});
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Searcher misled(plain_tuner(all), seed, 1), helped(plain_tuner(all), seed, 1);
+    misled.start_from(misleads, false, misleads.first_picks(all, Transfer::kWarmStarts));
+    helped.start_from(helps, false, helps.first_picks(all, Transfer::kWarmStarts));
+    EXPECT_LT(std::ranges::min(search(misled, 8, 60)), 100.001) << seed;
+    EXPECT_LT(std::ranges::min(search(helped, 8, 2)), 100.001) << seed;
+  }
 }
 
 /// Finds all rows equal.
@@ -310,18 +207,18 @@ TEST(Searcher, AddsThePriorToWhatOtherTasksSayUntilItsOwnFitWhereAsked) {
     Tuner tuner = plain_tuner(all);
     tuner.prior = std::make_unique<WantsTwelve>();
     Searcher searcher(std::move(tuner), 1, 1);
-    searcher.start_from(transfer, with_prior);
-    const Point first = searcher.propose(16).at(0).point;
+    searcher.start_from(transfer, with_prior, {});
+    const Point first = searcher.next()->point;
     std::vector<Measurement> results;
     for (std::int64_t i = 0; i < 16; ++i)
       results.push_back({all.point_of(Config{"k", {{"x", i}, {"y", 15 - i}}}), time_of(i, 15 - i, 8)});
     searcher.observe(results, 100);
     EXPECT_TRUE(searcher.refit_if_due());
-    for (const Proposal& each : searcher.propose(4)) {
-      if (!each.predicted) continue;
+    for (int i = 0; i < 4; ++i) {
+      const Proposal pick = *searcher.next();
       FeatureMatrix row(kColumns);
-      row.append(row_of(x_of(each.point), y_of(each.point)));
-      EXPECT_EQ(*each.predicted, searcher.learner().predict(row)[0]) << "no prior any more";
+      row.append(row_of(x_of(pick.point), y_of(pick.point)));
+      EXPECT_EQ(pick.predicted, searcher.learner().predict(row)[0]) << "no prior any more";
     }
     return first;
   };
@@ -343,20 +240,17 @@ TEST(Searcher, FollowsThePriorForTheFirstSixteenPicksOnCuda) {
     tuner.columns = kColumns;
     Searcher searcher(std::move(tuner), 1, 1);
     std::size_t picks = 0;
-    while (!searcher.refit_if_due()) {
-      std::vector<Measurement> results;
-      for (const Proposal& each : searcher.propose(searcher.next_batch())) {
-        EXPECT_EQ(each.predicted, 0);
-        results.push_back({each.point, time_of(x_of(each.point), y_of(each.point), 8)});
-      }
-      picks += results.size();
-      searcher.observe(results, 1);
+    for (; !searcher.refit_if_due(); ++picks) {
+      const Proposal pick = *searcher.next();
+      EXPECT_EQ(pick.predicted, 0);
+      const Measurement result{pick.point, time_of(x_of(pick.point), y_of(pick.point), 8)};
+      searcher.observe({&result, 1}, 1);
     }
     return picks;
   };
-  EXPECT_EQ(picked_by_prior(Target::kCpu), 10U);
-  EXPECT_GE(picked_by_prior(Target::kCuda), 16U);
-  EXPECT_EQ(tuner_options("autotvm").learner.first_fit, 64U);
+  EXPECT_EQ(picked_by_prior(Target::kCpu), 8U);
+  EXPECT_EQ(picked_by_prior(Target::kCuda), 16U);
+  EXPECT_EQ(make_tuner("autotvm", space(), 1).learner.first_fit, 64U);
 }
 
 }  // namespace
