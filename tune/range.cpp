@@ -28,6 +28,7 @@ constexpr double kAnyLayoutShare = 0.4;
 /// Of the choice's time: for compiling what is compared once; the rest is for timing it, of which the times
 /// halfway between sizes have the last part.
 constexpr double kCompileShare = 0.35, kBetweenShare = 0.25;
+constexpr std::size_t kHeldOut = 20;  // sizes
 /// Of a held-out size's time: for its own search; the rest is for the contest.
 constexpr double kOwnShare = 0.65;
 /// Less is no search: fewer sizes are held out then.
@@ -361,7 +362,7 @@ class RangeRun {
     std::vector<std::int64_t> measured = sizes_;
     measured.insert(measured.end(), between_.begin(), between_.end());
     Rng rng = Rng(session_.seed).fork("held-out rows");
-    std::vector<std::int64_t> sizes = held_out_sizes(least_, most_, measured, options_.held_out, rng);
+    std::vector<std::int64_t> sizes = held_out_sizes(least_, most_, measured, kHeldOut, rng);
     if (sizes.empty()) return;
     step(fmt::format(
         "timing the set at {} sizes that were not measured (seed {}), beside a short search at each",
@@ -399,7 +400,7 @@ class RangeRun {
     SessionOptions options = session_;
     options.session_id = fmt::format("{}-h{}", session_.session_id, rows);
     options.stop.time_s = time_s_ > 0 ? kOwnShare * slot_s : 0;
-    options.stop.trials = trials_for(1 - kSearchTrials, options_.held_out);
+    options.stop.trials = trials_for(1 - kSearchTrials, kHeldOut);
     for (const std::size_t kernel : wanted_at(rows, members_[static_cast<std::size_t>(place)]))
       options.wanted.push_back(candidates.space.point_of(kernels_[kernel].config));
     Session session(task, candidates, device_, logs_, std::move(options));

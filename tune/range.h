@@ -18,7 +18,6 @@ namespace lehr {
 
 struct RangeOptions {
   std::size_t kernels = 6;      ///< at most, of the set
-  std::size_t held_out = 20;    ///< sizes
   bool saving_products = true;  ///< Task::saving_products
   /// Of each search. Its limits of time and trials are those of all of it together, timings for the choice
   /// not counted as trials; there are no finals, and no baselines. `session_id` gets a size behind it.

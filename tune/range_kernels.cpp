@@ -24,7 +24,7 @@ Trials known_trials(const Task& task, const Candidates& candidates, const Databa
                                       .family = ""});
   if (!session.empty())
     std::erase_if(rows, [&](const Record& row) { return !row.session.starts_with(session); });
-  Trials trials(0);
+  Trials trials;
   EarlierRuns earlier = earlier_runs(rows, identity_of(task.device), candidates, log.origins());
   for (KnownTrial& trial : earlier.answers) trials.add(std::move(trial));
   return trials;
@@ -164,7 +164,7 @@ void RangeTimer::time_group(const Workload& workload, const std::vector<std::siz
   if (group.empty()) return;
   const Task task = {workload, device_.device};
   const Candidates candidates = candidates_for(task);
-  Trials trials(0);
+  Trials trials;
   Evaluator evaluator(
       candidates, *device_.measurer, log_, common_row(task, session_, log_), trials,
       [](const Point&, double) { return std::string(); },

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "measure/worker/backends.h"
 #include "tune/consistent_tasks.h"
 #include "tune/past_tasks.h"
@@ -43,7 +44,7 @@ Record common_row(const Task& task, const SessionOptions& options, Database& log
   row.arch = task.device.limits.arch;
   row.session = options.session_id;
   row.seed = options.seed;
-  row.tool_version = options.tool_version;
+  row.tool_version = kVersion;
   row.device_hash = log.append(stored_device(task.device));
   return row;
 }
@@ -62,7 +63,6 @@ Session::Session(Task task, Candidates candidates, const OpenDevice& device, Log
       started_s_(options_.now_s()),
       elapsed_before_s_(options_.before_s),
       spent_before_(device.measurer->spent()),
-      trials_(options_.stop.plateau_gain),
       roofline_(task_.workload, task_.device.limits),
       searcher_(tuner.strategy
                     ? std::move(tuner)

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "base/version.h"
 #include "database/database.h"
 #include "tune/evaluator.h"
 #include "tune/events.h"
@@ -44,7 +43,6 @@ struct SessionOptions {
   double before_s = 0;     ///< of the time limit, spent before: opening the device; part of the set-up
   double shared_s = 0;     ///< its part of a time that several sessions share; 0: it shares none
   std::string session_id;  ///< unique: names this run in the database
-  std::string tool_version = kVersion;
   /// Told what goes on; may be empty. It ends with the first call that throws: the session goes on without.
   EventSink on_event;
   /// That several sessions share: `wanted_s` until there are no more rounds. Empty: no limit.

@@ -47,7 +47,7 @@ std::string explain(StopReason reason, const StopRules& rules, const Progress& p
                          rules.time_s, progress.finals_s);
     case StopReason::kPlateau:
       return fmt::format("no gain above {:g} % in the last {} trials, and the model expects none",
-                         100 * rules.plateau_gain, progress.trials_since_gain);
+                         100 * kPlateauGain, progress.trials_since_gain);
     case StopReason::kExhausted:
       return "every config of the space that could be found is measured";
     case StopReason::kFailing:

@@ -20,20 +20,22 @@ enum class StopReason {
 /// "trials", "time", ...: the spelling in JSON.
 std::string_view name_of(StopReason reason);
 
+/// Relative gain that counts as one; below it is noise (tune/finals.h).
+inline constexpr double kPlateauGain = 0.01;
+
 struct StopRules {
-  int trials = 0;              ///< new measurements of this session; 0: no limit
-  double time_s = 0;           ///< wall time of the whole task, finals included; 0: no limit
-  bool cut_searches = false;   ///< the time is of vendor libraries' searches, too: library_search_s()
-  int plateau_trials = 0;      ///< trials without a gain; 0: never stop for it
-  double plateau_gain = 0.01;  ///< relative gain that counts as one (below it is noise, tune/finals.h)
-  int failing_trials = 96;     ///< failures from the start without one timing; 0: never stop for it
+  int trials = 0;             ///< new measurements of this session; 0: no limit
+  double time_s = 0;          ///< wall time of the whole task, finals included; 0: no limit
+  bool cut_searches = false;  ///< the time is of vendor libraries' searches, too: library_search_s()
+  int plateau_trials = 0;     ///< trials without a gain; 0: never stop for it
+  int failing_trials = 96;    ///< failures from the start without one timing; 0: never stop for it
 };
 
 /// How far a session has come.
 struct Progress {
   int trials = 0;                  ///< measured by this session, failures included
   int timed = 0;                   ///< of those and of the reused ones, those with a time
-  int trials_since_gain = 0;       ///< since the best time last fell by more than `plateau_gain`
+  int trials_since_gain = 0;       ///< since the best time last fell by more than kPlateauGain
   bool model_expects_gain = true;  ///< the model scores some candidate above the best measured one
   double elapsed_s = 0;
   double finals_s = 0;  ///< kept for the finals

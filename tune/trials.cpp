@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tune/stop.h"
+
 namespace lehr {
 
 std::size_t Trials::add(KnownTrial trial) {
@@ -33,7 +35,7 @@ std::size_t Trials::add(KnownTrial trial) {
   }
   if (best_) {
     const double best_us = *all_[*best_].time_us();
-    if (gain_from_us_ == 0 || best_us < gain_from_us_ * (1 - gain_)) {
+    if (gain_from_us_ == 0 || best_us < gain_from_us_ * (1 - kPlateauGain)) {
       gain_from_us_ = best_us;
       since_gain_ = 0;
     }

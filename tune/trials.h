@@ -29,9 +29,6 @@ struct KnownTrial : Trial {
 /// Trials in the order of arrival. A config that arrives again replaces its earlier trial.
 class Trials {
  public:
-  /// `gain`: the relative gain that moves `since_gain` back to 0 (StopRules::plateau_gain).
-  explicit Trials(double gain) : gain_(gain) {}
-
   /// Returns its position in all().
   std::size_t add(KnownTrial trial);
 
@@ -44,15 +41,14 @@ class Trials {
   int timed() const { return timed_; }        ///< of those, with a time
   int reused() const { return reused_; }      ///< from earlier runs, failures included
   int reused_timed() const { return reused_timed_; }
-  int since_gain() const { return since_gain_; }                        ///< measurements since the last gain
+  int since_gain() const { return since_gain_; }  ///< measurements since the last gain, kPlateauGain
   const std::map<FailureKind, int>& failed() const { return failed_; }  ///< of this session
 
  private:
-  double gain_;
   std::vector<KnownTrial> all_;
   std::unordered_map<Point, std::size_t, PointHash> position_;
   std::optional<std::size_t> best_;
-  double gain_from_us_ = 0;  // the best time when it last fell by more than gain_
+  double gain_from_us_ = 0;  // the best time when it last fell by more than that
   int measured_ = 0, timed_ = 0, reused_ = 0, reused_timed_ = 0, since_gain_ = 0;
   std::map<FailureKind, int> failed_;
 };

@@ -187,7 +187,7 @@ KnownTrial trial(std::int64_t rows, double us, std::uint64_t hash, Origin origin
 }
 
 TEST(Trials, KnowTheBestAlsoWhenItIsMeasuredAgainAndLoses) {
-  Trials trials(0.01);
+  Trials trials;
   EXPECT_EQ(trials.best(), nullptr);
   trials.add(trial(1, 10, 1, Origin::kEarlier));
   trials.add(trial(2, 5, 2, Origin::kEarlier));
@@ -200,7 +200,7 @@ TEST(Trials, KnowTheBestAlsoWhenItIsMeasuredAgainAndLoses) {
 }
 
 TEST(Trials, ALeadWithinTheNoiseIsNoGain) {
-  Trials trials(0.01);
+  Trials trials;
   trials.add(trial(1, 100, 1));
   trials.add(trial(2, 99.5, 2));
   trials.add(trial(4, 99.1, 3));
@@ -210,7 +210,7 @@ TEST(Trials, ALeadWithinTheNoiseIsNoGain) {
 }
 
 TEST(Finals, TakeDistinctKernelsFastestFirstWithoutTheDefault) {
-  Trials trials(0.01);
+  Trials trials;
   trials.add(trial(1, 10, 100));
   trials.add(trial(2, 9, 100));  // the default's kernel under another name
   trials.add(trial(4, 7, 200));
