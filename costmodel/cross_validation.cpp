@@ -10,15 +10,15 @@
 namespace lehr {
 
 CrossValidation::CrossValidation(const FeatureMatrix& rows, const std::vector<double>& times_us,
-                                 const XgboostOptions& options, std::size_t folds)
+                                 std::size_t folds)
     : used_(rows.columns(), false), rows_(rows.rows()) {
   CHECK(folds >= 2 && rows_ >= folds, "{} rows in {} folds", rows_, folds);
   std::vector<std::size_t> order(rows_);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  Rng rng = Rng(options.seed).fork("folds");
+  Rng rng = Rng(0).fork("folds");
   rng.shuffle(order);
   for (std::size_t f = 0; f < folds; ++f) {
-    Fold fold{XgboostModel(options), {}};
+    Fold fold{XgboostModel(), {}};
     FeatureMatrix seen(rows.columns());
     std::vector<double> seen_us;
     for (std::size_t i = 0; i < rows_; ++i) {

@@ -10,11 +10,11 @@ namespace lehr {
 
 class CrossValidation {
  public:
-  /// Deals the rows of one task to `folds` parts of about equal size, by options.seed, and fits for each part
+  /// Deals the rows of one task to `folds` parts of about equal size, and fits for each part
   /// a model on the rows of the others. `times_us[i]` > 0 belongs to row i. CHECKs that there are at least as
   /// many rows as folds, and two folds.
-  CrossValidation(const FeatureMatrix& rows, const std::vector<double>& times_us,
-                  const XgboostOptions& options, std::size_t folds);
+  /// Deterministic.
+  CrossValidation(const FeatureMatrix& rows, const std::vector<double>& times_us, std::size_t folds);
 
   /// Row i by the model that was not fitted on row i; `rows` has as many rows as the constructor's, the same
   /// ones or changed ones. Higher is better, comparable over all rows: each model's scores are in units of

@@ -10,6 +10,8 @@
 namespace lehr {
 namespace {
 
+constexpr int kRepeats = 3;
+
 /// The rows, with the columns of `set` taken from row order[i] instead of row i.
 FeatureMatrix with_columns_from(const FeatureMatrix& rows, const std::vector<std::size_t>& set,
                                 const std::vector<std::size_t>& order) {
@@ -28,20 +30,19 @@ FeatureMatrix with_columns_from(const FeatureMatrix& rows, const std::vector<std
 
 std::vector<double> permutation_importance(const CrossValidation& models, const FeatureMatrix& rows,
                                            std::span<const double> truth,
-                                           const std::vector<std::vector<std::size_t>>& sets,
-                                           std::uint64_t seed, int repeats) {
+                                           const std::vector<std::vector<std::size_t>>& sets) {
   const double whole = spearman(models.predict(rows), truth);
   std::vector<double> result(sets.size(), 0);
-  for (int repeat = 0; repeat < repeats; ++repeat) {
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
     // One permutation for all sets: their figures differ by the columns, not by the luck of the deal.
     std::vector<std::size_t> order(rows.rows());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    Rng rng = Rng(seed).fork("permutation").fork(std::to_string(repeat));
+    Rng rng = Rng(0).fork("permutation").fork(std::to_string(repeat));
     rng.shuffle(order);
     for (std::size_t s = 0; s < sets.size(); ++s) {
       if (std::ranges::none_of(sets[s], [&](std::size_t column) { return models.uses(column); })) continue;
       const double without = spearman(models.predict(with_columns_from(rows, sets[s], order)), truth);
-      result[s] += (whole - without) / repeats;
+      result[s] += (whole - without) / kRepeats;
     }
   }
   return result;

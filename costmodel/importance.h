@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -12,12 +11,11 @@ namespace lehr {
 
 /// Permutation importance (Breiman, Random Forests, 2001, section 10) of each of `sets` of columns:
 /// Spearman's rank correlation of the held-out predictions with `truth` (higher is better), minus the same
-/// after the columns of the set were dealt to other rows, all by one permutation; mean of `repeats`
+/// after the columns of the set were dealt to other rows, all by one permutation; mean of three
 /// permutations. 0 for columns that no tree splits on. Columns that say the same stand in for each other:
-/// each alone counts little, as a set they count. Deterministic by seed.
+/// each alone counts little, as a set they count. Deterministic.
 std::vector<double> permutation_importance(const CrossValidation& models, const FeatureMatrix& rows,
                                            std::span<const double> truth,
-                                           const std::vector<std::vector<std::size_t>>& sets,
-                                           std::uint64_t seed, int repeats = 3);
+                                           const std::vector<std::vector<std::size_t>>& sets);
 
 }  // namespace lehr

@@ -73,7 +73,7 @@ void XgboostModel::fit(const Dataset& data) {
   if (data.size() == 0) return;
   rounds_ = kUncheckedRounds;
   if (data.size() >= kFewestRowsToHoldOut) {
-    const Split split = split_by_row(data, kHeldOutShare, options_.seed);
+    const Split split = split_by_row(data, kHeldOutShare, seed_);
     if (split.held_out.size() > 0) {
       const std::vector<double> targets(split.held_out.targets.begin(), split.held_out.targets.end());
       const std::vector<std::uint32_t> sizes = group_sizes(split.held_out.groups);
@@ -82,12 +82,12 @@ void XgboostModel::fit(const Dataset& data) {
       };
       const Boosted boosted =
           boost_until_held_out_stalls(training_matrix(split.train), split.held_out.rows, score,
-                                      parameters_of(options_.seed, split.train.size()), kMostRounds);
+                                      parameters_of(seed_, split.train.size()), kMostRounds);
       rounds_ = boosted.rounds;
       held_out_score_ = boosted.score;
     }
   }
-  trained_.emplace(boost(training_matrix(data), parameters_of(options_.seed, data.size()), rounds_));
+  trained_.emplace(boost(training_matrix(data), parameters_of(seed_, data.size()), rounds_));
 }
 
 std::vector<double> XgboostModel::predict(const FeatureMatrix& rows) const {

@@ -9,15 +9,11 @@
 
 namespace lehr {
 
-struct XgboostOptions {
-  std::uint64_t seed = 0;
-};
-
 /// Orders pairs within a group. Deterministic for the same data, seed and XGBoost version. Several threads
 /// may predict at one time.
 class XgboostModel : public CostModel {
  public:
-  explicit XgboostModel(XgboostOptions options = {}) : options_(options) {}
+  explicit XgboostModel(std::uint64_t seed = 0) : seed_(seed) {}
 
   /// On all rows, for as many rounds as held-out rows found best. Below 20 rows nothing is held out and few
   /// rounds are boosted; 0 rows forget everything.
@@ -35,7 +31,7 @@ class XgboostModel : public CostModel {
   std::vector<double> gain_shares() const;
 
  private:
-  XgboostOptions options_;
+  std::uint64_t seed_;
   std::optional<Trained> trained_;
   int rounds_ = 0;
   std::optional<double> held_out_score_;

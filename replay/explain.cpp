@@ -186,8 +186,8 @@ void count(const std::vector<Record>& records, Explanation& result) {
 /// How much each column and each group of columns does for a model of the rows: its share of the model's
 /// gain, and what is lost of the held-out rank where it is shuffled. The largest come first.
 void weigh(Rows& rows, Explanation& result, const CrossValidation& folds, const std::vector<double>& times_us,
-           const std::vector<double>& speeds, const XgboostOptions& options) {
-  XgboostModel whole(options);
+           const std::vector<double>& speeds) {
+  XgboostModel whole;
   Dataset data(rows.rows.columns());
   append_group(data, rows.rows, times_us);
   whole.fit(data);
@@ -204,7 +204,7 @@ void weigh(Rows& rows, Explanation& result, const CrossValidation& folds, const 
       }
     }
   }
-  const std::vector<double> weights = permutation_importance(folds, rows.rows, speeds, sets, options.seed);
+  const std::vector<double> weights = permutation_importance(folds, rows.rows, speeds, sets);
   for (std::size_t c = 0; c < rows.columns.size(); ++c) {
     rows.columns[c].gain = gains[c];
     rows.columns[c].permutation = weights[c];
@@ -237,14 +237,13 @@ std::optional<Explanation> explain(const std::vector<Record>& records, const Log
     times_us.push_back(config.time_us);
     speeds.push_back(1 / config.time_us);
   }
-  const XgboostOptions options;
-  const CrossValidation folds(rows.rows, times_us, options, kFolds);
+  const CrossValidation folds(rows.rows, times_us, kFolds);
   result.folds = kFolds;
   const std::vector<double> held_out = folds.predict(rows.rows);
   for (std::size_t i = 0; i < held_out.size(); ++i) result.configs[i].held_out = held_out[i];
   result.held_out = rank_quality(held_out, speeds);
 
-  weigh(rows, result, folds, times_us, speeds, options);
+  weigh(rows, result, folds, times_us, speeds);
   result.columns = std::move(rows.columns);
   return result;
 }

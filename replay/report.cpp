@@ -31,11 +31,10 @@ std::optional<Transfer> transfer_to(const RecordedTask& task, const ReplayPlan& 
   std::vector<PastTask> tasks;
   for (const Table* source : plan.transfer)
     if (auto past = past_task(*source, task)) tasks.push_back(*std::move(past));
-  XgboostOptions options;
-  options.seed = plan.options.seed;
-  ConsistentTasks trusted = consistent_tasks(std::move(tasks), options);
+  const std::uint64_t seed = plan.options.seed;
+  ConsistentTasks trusted = consistent_tasks(std::move(tasks), seed);
   if (trusted.tasks.empty()) return std::nullopt;
-  return std::optional<Transfer>(std::in_place, std::move(trusted.tasks), options);
+  return std::optional<Transfer>(std::in_place, std::move(trusted.tasks), seed);
 }
 
 std::vector<TableReport> replay_tables(const std::vector<Table>& tables, const ReplayPlan& plan,

@@ -25,7 +25,7 @@ PastTask half_of(const PastTask& task, std::size_t half) {
 }
 
 /// Of each task; 0 where it has too few rows.
-std::vector<double> held_out_ranks(const std::vector<PastTask>& tasks, const XgboostOptions& options) {
+std::vector<double> held_out_ranks(const std::vector<PastTask>& tasks, std::uint64_t seed) {
   std::vector<double> ranks(tasks.size(), 0);
   for (const std::size_t half : {0, 1}) {
     Dataset data(tasks[0].rows.columns());
@@ -33,7 +33,7 @@ std::vector<double> held_out_ranks(const std::vector<PastTask>& tasks, const Xgb
       const PastTask seen = half_of(task, half);
       append_group(data, seen.rows, seen.times_us);
     }
-    XgboostModel model(options);
+    XgboostModel model(seed);
     model.fit(data);
     for (std::size_t t = 0; t < tasks.size(); ++t) {
       const PastTask unseen = half_of(tasks[t], 1 - half);
@@ -45,12 +45,12 @@ std::vector<double> held_out_ranks(const std::vector<PastTask>& tasks, const Xgb
 
 }  // namespace
 
-ConsistentTasks consistent_tasks(std::vector<PastTask> tasks, const XgboostOptions& options) {
+ConsistentTasks consistent_tasks(std::vector<PastTask> tasks, std::uint64_t seed) {
   double all_rows = 0;
   for (const PastTask& task : tasks) all_rows += static_cast<double>(task.times_us.size());
   if (all_rows < kPooledRows) return {std::move(tasks), {}};
   ConsistentTasks result;
-  const std::vector<double> ranks = held_out_ranks(tasks, options);
+  const std::vector<double> ranks = held_out_ranks(tasks, seed);
   double pooled = 0;
   for (std::size_t t = 0; t < tasks.size(); ++t)
     pooled += static_cast<double>(tasks[t].times_us.size()) * ranks[t] / all_rows;

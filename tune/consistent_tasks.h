@@ -20,7 +20,7 @@ struct ConsistentTasks {
 /// its own: as much as kPooledRows rows would. Where all tasks together have fewer than that, nothing can be
 /// said against them, and all are taken. Times that were dealt out at random, or that noise made, fail; times
 /// that hold for another device only do not. Two fits.
-ConsistentTasks consistent_tasks(std::vector<PastTask> tasks, const XgboostOptions& options);
+ConsistentTasks consistent_tasks(std::vector<PastTask> tasks, std::uint64_t seed);
 
 /// Logs of tunings show 0.42 to 0.95, random samples of our spaces 0.58 to 0.90, random times -0.14 to 0.14
 /// with 250 rows (bench/results/own_tables/table.md).

@@ -74,14 +74,13 @@ std::vector<Choice> choices_of(const std::vector<PastTask>& tasks, double weight
 
 }  // namespace
 
-Transfer::Transfer(std::vector<PastTask> tasks, const XgboostOptions& options)
-    : tasks_(std::move(tasks)), options_(options), model_(options) {
+Transfer::Transfer(std::vector<PastTask> tasks, std::uint64_t seed) : tasks_(std::move(tasks)), model_(seed) {
   CHECK(!tasks_.empty());
   for (const PastTask& task : tasks_)
     CHECK(!task.times_us.empty() && task.rows.rows() == task.times_us.size() &&
               task.configs.size() == task.times_us.size(),
           "{}: {} times", task.name, task.times_us.size());
-  const Dataset data = dataset_of(tasks_, options_.seed);
+  const Dataset data = dataset_of(tasks_, seed);
   model_.fit(data);
   const std::vector<double> scores = model_.predict(data.rows);
   const auto n = static_cast<double>(scores.size());

@@ -25,7 +25,7 @@ class Transfer {
   /// Fits one model over all tasks, each normalised by its own best. Of a task at most kMostRows are learnt
   /// from: the fastest quarter of them and a random choice of the others, by seed. CHECKs: at least one task,
   /// none empty.
-  Transfer(std::vector<PastTask> tasks, const XgboostOptions& options);
+  Transfer(std::vector<PastTask> tasks, std::uint64_t seed);
 
   static constexpr std::size_t kMostRows = 1024;
   static constexpr std::size_t kWarmStarts = 8;  ///< first picks of a search, at most
@@ -44,7 +44,6 @@ class Transfer {
 
  private:
   std::vector<PastTask> tasks_;
-  XgboostOptions options_;
   XgboostModel model_;
   double mean_ = 0, deviation_ = 1;
 };

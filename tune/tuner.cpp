@@ -25,7 +25,7 @@ Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed) 
   Tuner tuner;
   if (name == "anneal") {
     tuner = annealing_tuner(space);
-    tuner.model = std::make_unique<XgboostModel>(XgboostOptions{.seed = seed});
+    tuner.model = std::make_unique<XgboostModel>(seed);
     tuner.validity = std::make_unique<ValidityModel>(seed);
     return tuner;
   }

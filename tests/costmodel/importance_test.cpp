@@ -45,12 +45,12 @@ std::vector<std::vector<std::size_t>> each_alone(std::size_t columns) {
 
 TEST(CrossValidation, RanksAPlantedOrderThatEachModelHasNotSeenAndNotChance) {
   const Rows rows = three_of_eight(250, 3);
-  const CrossValidation folds(rows.rows, rows.times_us, {}, 5);
+  const CrossValidation folds(rows.rows, rows.times_us, 5);
   EXPECT_GT(spearman(folds.predict(rows.rows), speeds(rows.times_us)), 0.7);
   Rows random = three_of_eight(250, 3);
   Rng rng(4);
   rng.shuffle(random.times_us);
-  const CrossValidation blind(random.rows, random.times_us, {}, 5);
+  const CrossValidation blind(random.rows, random.times_us, 5);
   // A model that had seen its own rows would rank them well.
   EXPECT_LT(spearman(blind.predict(random.rows), speeds(random.times_us)), 0.2);
 }
@@ -58,26 +58,26 @@ TEST(CrossValidation, RanksAPlantedOrderThatEachModelHasNotSeenAndNotChance) {
 TEST(CrossValidation, AModelsOwnRowDoesNotReachIt) {
   // Row 7's time is absurd; its own prediction must be the same as with a sane one.
   Rows rows = three_of_eight(40, 5);
-  const std::vector<double> before = CrossValidation(rows.rows, rows.times_us, {}, 4).predict(rows.rows);
+  const std::vector<double> before = CrossValidation(rows.rows, rows.times_us, 4).predict(rows.rows);
   rows.times_us[7] *= 1.7;
-  const std::vector<double> after = CrossValidation(rows.rows, rows.times_us, {}, 4).predict(rows.rows);
+  const std::vector<double> after = CrossValidation(rows.rows, rows.times_us, 4).predict(rows.rows);
   EXPECT_EQ(before[7], after[7]);
   EXPECT_NE(before, after) << "the other folds have seen it";
 }
 
 TEST(PermutationImportance, FindsThePlantedColumnsAndNoOthers) {
   const Rows rows = three_of_eight(300, 11);
-  const CrossValidation folds(rows.rows, rows.times_us, {}, 5);
+  const CrossValidation folds(rows.rows, rows.times_us, 5);
   const std::vector<double> weights =
-      permutation_importance(folds, rows.rows, speeds(rows.times_us), each_alone(rows.rows.columns()), 0);
+      permutation_importance(folds, rows.rows, speeds(rows.times_us), each_alone(rows.rows.columns()));
   std::vector<std::size_t> order(weights.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, std::greater<>(), [&](std::size_t c) { return weights[c]; });
   std::ranges::sort(order.begin(), order.begin() + 3);
   EXPECT_THAT(std::vector(order.begin(), order.begin() + 3), ::testing::ElementsAre(0, 1, 2));
   for (std::size_t other = 3; other < 8; ++other) EXPECT_LT(weights[other], 0.05) << other;
-  EXPECT_EQ(weights, permutation_importance(folds, rows.rows, speeds(rows.times_us),
-                                            each_alone(rows.rows.columns()), 0));
+  EXPECT_EQ(weights,
+            permutation_importance(folds, rows.rows, speeds(rows.times_us), each_alone(rows.rows.columns())));
 }
 
 TEST(PermutationImportance, TwinsCountAsASetWhatTheyDoNotCountAlone) {
@@ -93,9 +93,9 @@ TEST(PermutationImportance, TwinsCountAsASetWhatTheyDoNotCountAlone) {
         std::array{first, second, static_cast<float>(rng.below(64)), static_cast<float>(rng.below(64))});
     times_us.push_back(10 + static_cast<double>(truth));
   }
-  const CrossValidation folds(rows, times_us, {}, 5);
+  const CrossValidation folds(rows, times_us, 5);
   const std::vector<double> weights =
-      permutation_importance(folds, rows, speeds(times_us), {{0}, {1}, {0, 1}, {2, 3}}, 0);
+      permutation_importance(folds, rows, speeds(times_us), {{0}, {1}, {0, 1}, {2, 3}});
   EXPECT_GT(weights[2], weights[0] + 0.1);
   EXPECT_GT(weights[2], weights[1] + 0.1);
   EXPECT_GT(weights[2], 0.5);
