@@ -9,6 +9,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <latch>
 #include <set>
 #include <thread>
 
@@ -91,6 +92,7 @@ TEST(CompileWorkers, KeepsItsWorkersWhileItCompilesAhead) {
 TEST(CompileWorkers, SeveralThreadsLoseNothingToOneAnother) {
   CompileWorkers workers(options());
   std::vector<std::vector<Compiled>> results(4);
+  std::latch all_done(4);  // workers die with the thread that started them
   {
     std::vector<std::jthread> threads;
     for (std::size_t thread = 0; thread < results.size(); ++thread)
@@ -100,6 +102,7 @@ TEST(CompileWorkers, SeveralThreadsLoseNothingToOneAnother) {
           const std::vector<Source> sources = {source(name), source("bad", round == 2 ? "crash" : "refuse")};
           for (Compiled& one : workers.compile(sources)) results[thread].push_back(std::move(one));
         }
+        all_done.arrive_and_wait();
       });
   }
   for (std::size_t thread = 0; thread < results.size(); ++thread) {
