@@ -1,6 +1,8 @@
 // How soon strategies come near the optimum of recorded tables, as a Markdown table.
-//   replay_ablation [--transfer] [--trials N] [--slots N] [--only I] [--first-seed N] SEEDS STRATEGY,... TABLE...
-// --slots: so many are in hand at a time (1). --transfer: each table is searched with the others as a start, where they have the same knobs.
+//   replay_ablation [--transfer] [--trials N] [--slots N] [--only I] [--first-seed N] SEEDS STRATEGY,...
+//   TABLE...
+// --slots: so many are in hand at a time (1). --transfer: each table is searched with the others as a start,
+// where they have the same knobs.
 // --trials: length of each search (384). --only: table I alone is searched, counted from 0. --first-seed: the
 // seeds are N, N + 1, ... (0).
 #include <fmt/core.h>

@@ -213,9 +213,10 @@ int main(int argc, char** argv) {
       words.erase(words.begin(), words.begin() + 2);
     }
     if (words.size() != 4) {
-      fmt::print(stderr,
-                 "usage: transfer_levels [--hints KIND] [--rows PERCENT] [--first-seed N] TRIALS SEEDS SOURCES "
-                 "TARGETS\n");
+      fmt::print(
+          stderr,
+          "usage: transfer_levels [--hints KIND] [--rows PERCENT] [--first-seed N] TRIALS SEEDS SOURCES "
+          "TARGETS\n");
       return 1;
     }
     wanted.trials = std::stoul(words[0]);

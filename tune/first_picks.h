@@ -19,8 +19,8 @@ struct FirstPick {
 };
 
 /// Everything up to the first fit of the models, in the order of measurement, of a session that anneals with
-/// this seed, without rows of earlier ones, without a limit that it reaches before, and whose configs all run.
-/// No time has a say in it. Deterministic; `threads` lower and score.
+/// this seed, without rows of earlier ones, without a limit that it reaches before, and whose configs all
+/// run. No time has a say in it. Deterministic; `threads` lower and score.
 std::vector<FirstPick> first_picks(const Candidates& candidates, const Limits& limits, std::uint64_t seed,
                                    int threads);
 

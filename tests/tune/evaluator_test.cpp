@@ -39,7 +39,7 @@ struct Diary {
                         },
                         clock};
   Database database = Database::open(":memory:");
-  Trials trials{0};
+  Trials trials;
   Evaluator evaluator{candidates,
                       measurer,
                       database,

@@ -20,8 +20,7 @@ namespace lehr::testing {
 namespace {
 
 TEST(StopRules, FireAtTheirLimitAndNotBefore) {
-  const StopRules rules = {
-      .trials = 10, .time_s = 60, .plateau_trials = 5, .plateau_gain = 0.01, .failing_trials = 8};
+  const StopRules rules = {.trials = 10, .time_s = 60, .plateau_trials = 5, .failing_trials = 8};
   const auto at = [&](Progress standing) { return should_stop(rules, standing); };
   EXPECT_EQ(at({.trials = 9, .timed = 9}), std::nullopt);
   EXPECT_EQ(at({.trials = 10, .timed = 9}), StopReason::kTrials);
@@ -35,8 +34,7 @@ TEST(StopRules, FireAtTheirLimitAndNotBefore) {
 }
 
 TEST(StopRules, ZeroMeansNoLimit) {
-  const StopRules none = {
-      .trials = 0, .time_s = 0, .plateau_trials = 0, .plateau_gain = 0.01, .failing_trials = 0};
+  const StopRules none = {.trials = 0, .time_s = 0, .plateau_trials = 0, .failing_trials = 0};
   EXPECT_EQ(should_stop(none, {.trials = 1000000,
                                .timed = 0,
                                .trials_since_gain = 1000000,

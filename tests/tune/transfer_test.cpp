@@ -134,7 +134,8 @@ Tuner plain_tuner(const Space& space) {
 
 /// Searches `task` for its best and returns the times in the order of measurement, with so many in hand at a
 /// time.
-std::vector<double> search(Searcher& searcher, std::int64_t best_x, std::size_t trials, std::size_t slots = 1) {
+std::vector<double> search(Searcher& searcher, std::int64_t best_x, std::size_t trials,
+                           std::size_t slots = 1) {
   std::vector<double> times;
   std::deque<Point> pending;
   Seen proposed;
