@@ -8,22 +8,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "tune/known_best.h"
 #include "tune/task.h"
 
 namespace lehr {
 namespace {
-
-constexpr double kClearlyFaster = 0.05;
-
-// The trial that a verdict names, if it is of the task: a stranger's verdict may name any.
-std::optional<Record> record_named(const Database& database, const RecordFilter& task,
-                                   const std::string& id) {
-  std::optional<Record> record = database.find(id);
-  const bool of_task = record && record->workload == task.workload && record->device == task.device &&
-                       (task.target.empty() || record->target == task.target) &&
-                       (task.family.empty() || record->config.family == task.family);
-  return of_task ? record : std::nullopt;
-}
 
 /// Of a log; nullopt: of a newer version.
 std::optional<Workload> read_workload(const std::string& text) {
@@ -76,24 +65,12 @@ std::optional<Winner> range_winner(const Database& database, const RecordFilter&
 /// Of one kernel.
 std::optional<Winner> kernel_winner(const Database& database, const RecordFilter& exact,
                                     const std::vector<StoredVerdict>& verdicts) {
-  std::optional<Record> fastest = database.best(exact);
-  if (!fastest) return std::nullopt;
+  std::optional<KnownBest> best = known_best(database, exact, verdicts);
+  if (!best) return std::nullopt;
   Winner winner;
-  const Timing& timing = std::get<Timing>(fastest->outcome);
-  winner.verdict.best = {timing.time_us, interval_of(timing)};
-  if (!verdicts.empty()) {
-    const StoredVerdict& verdict = verdicts[0];
-    std::optional<Record> won = record_named(database, exact, verdict.record_id);
-    const bool outdone = fastest->created_unix_ms > verdict.created_unix_ms &&
-                         timing.time_us < verdict.best.us * (1 - kClearlyFaster);
-    if (won && !outdone) {
-      winner.record = *std::move(won);
-      winner.contested = true;
-      winner.verdict = verdict;
-      return winner;
-    }
-  }
-  winner.record = *std::move(fastest);
+  winner.record = std::move(best->record);
+  winner.verdict = std::move(best->verdict);
+  winner.contested = best->contested;
   return winner;
 }
 

@@ -30,11 +30,9 @@ struct Winner {
 };
 
 /// One per (workload, device) that matches, by workload, then device. `filter.device` matches any part of the
-/// identity. The newest verdict decides, unless a later trial was faster than its winner by more than 5 % (an
-/// interrupted session has no verdict, and single trials of one kernel in different runs differed by
-/// up to 7 % on a virtual machine, whose clock drifts). Of a range of rows the newest verdict with a set that
-/// was run here decides, and without one there is no winner. Trials of kernels with any number of rows in
-/// calls of fewer than the most ("rows=24") are evidence for ranges, and no winners, but where
+/// identity. Of a kernel known_best() decides (tune/known_best.h). Of a range of rows the newest verdict with
+/// a set that was run here decides, and without one there is no winner. Trials of kernels with any number of
+/// rows in calls of fewer than the most ("rows=24") are evidence for ranges, and no winners, but where
 /// `filter.workload` names them; nor is a kernel for the most ("m=..2048") beside a set for that range,
 /// unless it has won finals of its own.
 std::vector<Winner> winners(const Database& database, const RecordFilter& filter);

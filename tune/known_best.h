@@ -1,0 +1,31 @@
+// Which stored trial of one workload on one device is its best: by the newest verdict, or by its time.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "database/database.h"
+
+namespace lehr {
+
+/// A stored trial, and what is known of its time.
+struct KnownBest {
+  Record record;
+  /// Of a single trial: its time alone.
+  Verdict verdict;
+  /// It won the finals of a session that was run here (else only the fastest single trial).
+  bool contested = false;
+};
+
+/// `task` names one workload and one device, `verdicts` are the log's of it, the newest first. The newest
+/// decides, unless a later trial was faster than its winner by more than 5 %: an interrupted session has no
+/// verdict, and single trials of one kernel in different runs differed by up to 7 % on a virtual machine,
+/// whose clock drifts. nullopt: nothing is timed.
+std::optional<KnownBest> known_best(const Database& log, const RecordFilter& task,
+                                    std::span<const StoredVerdict> verdicts);
+
+/// The trial that a verdict names, if it is of `task`: a stranger's verdict may name any.
+std::optional<Record> record_named(const Database& log, const RecordFilter& task, const std::string& id);
+
+}  // namespace lehr
