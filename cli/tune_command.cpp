@@ -4,9 +4,11 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "api/device_names.h"
 #include "api/sessions.h"
+#include "api/untuned.h"
 #include "base/args.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -42,7 +44,9 @@ void TuneCommand::add_flags(CLI::App& app) {
     value_flag(app, group, name, value, help);
   };
   add("--trials", trials_,
-      "new candidates to measure per workload, those of a run that was cut off included (no limit)");
+      "new candidates to measure per workload, those of a run that was cut off included (no limit); 0: "
+      "nothing "
+      "is measured or stored, and the config that the log or an estimate would take is printed");
   add("--time", time_,
       "wall time per workload, of a model or a range of rows for all of it, finals included: 500ms, 60s, 2m "
       "(60s where no --trials is given, 10s per workload of a model and per size that a range is searched "
@@ -111,7 +115,7 @@ api::DeviceOptions TuneCommand::device_options(const std::string& workload) cons
 
 api::TuneOptions TuneCommand::tune_options(ProgressPrinter& progress) const {
   api::TuneOptions options;
-  if (!trials_.empty()) options.trials = static_cast<int>(parse_number("--trials", trials_, 1, kMostTrials));
+  if (!trials_.empty()) options.trials = static_cast<int>(parse_number("--trials", trials_, 0, kMostTrials));
   if (!time_.empty()) options.time_s = parse_duration("--time", time_);
   if (!patience_.empty())
     options.patience = static_cast<int>(parse_number("--patience", patience_, 0, kMostTrials));
@@ -200,11 +204,40 @@ int TuneCommand::tune_model() {
   return static_cast<int>(result.code);
 }
 
+/// Workloads of a file that nothing serves are left out.
+int TuneCommand::tell_untuned() {
+  if (model_.given()) throw_user("--trials 0 is for workloads; of a network, lehr model lists them");
+  if (!time_.empty() || deterministic_check_)
+    throw_user("--trials 0 runs nothing: leave out {}", time_.empty() ? "--deterministic-check" : "--time");
+  ProgressPrinter progress(ProgressStyle::kQuiet);
+  const api::TuneOptions options = tune_options(progress);
+  nlohmann::json documents = nlohmann::json::array();
+  std::string last;
+  for (const Workload& workload : problem_.workloads()) {
+    try {
+      const std::string text = to_text(workload);
+      const api::Untuned found = api::untuned(text, device_options(text), database_, options);
+      if (!found.note.empty() && documents.empty()) tell("lehr: {}", found.note);
+      if (!json_) fmt::print("{}{}", documents.empty() ? "" : "\n", found.text);
+      documents.push_back(nlohmann::json::parse(found.json));
+    } catch (const api::Error& error) {
+      if (!problem_.from_file() || error.code() != api::Code::kNothingFound) throw;
+      last = error.what();
+      tell("lehr: left out: {}", last);
+    }
+  }
+  if (documents.empty())
+    throw_not_found("none of the workloads can be tuned here; the last reason: {}", last);
+  if (json_) print_json(documents.size() == 1 ? documents[0] : documents);
+  return 0;
+}
+
 int TuneCommand::run() {
   if (model_.given() && (problem_.chosen() || problem_.from_file()))
     throw_user("--model and other problems exclude each other");
   if (!model_.given() && (model_.has_sizes() || warm_ || !precision_.empty()))
     throw_user("--dim, --input, --precision and --warm are for a network: name it with --model");
+  if (!trials_.empty() && parse_number("--trials", trials_, 0, kMostTrials) == 0) return tell_untuned();
   return model_.given() ? tune_model() : tune_workloads();
 }
 

@@ -34,6 +34,8 @@ class TuneCommand {
   /// Of the network: on which device depends on it.
   Workload first_workload() const;
   int tune_workloads();
+  /// --trials 0.
+  int tell_untuned();
   int tune_model();
 
   const Environment& environment_;

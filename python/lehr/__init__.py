@@ -52,6 +52,8 @@ def tune(workload, *, time=None, threads=None, device=None, db=None, quiet=False
     that nothing here can compute are left out with a note. A later call goes on from the log `db`
     (./lehr.db). The flags are those of `lehr tune --help`.
     """
+    if str(flags.get("trials")) == "0":
+        raise InputError("trials=0 tunes nothing: lehr tune --trials 0 says what is believed")
     workloads = [workload] if isinstance(workload, str) else list(workload)
     named = {"time": _duration(time), "threads": threads, "device": device, "db": db}
     command = ["tune", "--problems", "-", "--strict", "--json", *flags_of(named | flags)]

@@ -1,0 +1,111 @@
+// The belief as text and as a document.
+#include "api/untuned.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "api/device_names.h"
+#include "api/sessions.h"
+#include "base/describe_json.h"
+#include "measure/core/format.h"
+#include "tune/identified_device.h"
+#include "tune/summary.h"
+#include "tune/task.h"
+#include "tune/untuned.h"
+
+namespace lehr::api {
+namespace {
+
+using nlohmann::json;
+
+Task task_of(const Workload& workload, const DeviceOptions& options, bool winograd, std::string& note) {
+  DeviceChoice choice =
+      parse_device(options.device, options.threads == 0 ? "" : std::to_string(options.threads), options.isa);
+  choice.cold = options.cold;
+  choice.cold_on_host = options.cold_cpu;
+  Task task = {workload, identified_device(choice, workload, options.tools, note), winograd};
+  const auto none = lehr::why_not_served(workload, task.device.limits, [](const std::string&) {});
+  if (none) throw_not_found("{}", *none);
+  return task;
+}
+
+/// For reading; nullopt: there is none.
+std::optional<Database> log_at(const std::string& path) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  return Database::open_read_only(path);
+}
+
+lehr::Untuned asked(const Task& task, const std::string& log, const TuneOptions& options) {
+  const std::optional<Database> own = log_at(log), other = other_log(options);
+  UntunedOptions wanted;
+  if (own && !options.fresh) wanted.own = &*own;
+  if (options.transfer != "off") wanted.others = other ? &*other : own ? &*own : nullptr;
+  wanted.seed = options.seed;
+  return lehr::untuned(task, candidates_for(task), wanted);
+}
+
+json document_of(const lehr::Untuned& found, const Task& task, const std::string& log) {
+  return {{"workload", to_text(task.workload)},
+          {"device", task.device.name},
+          {"identity", identity_of(task.device)},
+          {"target", std::string(name_of(task.device.limits.target))},
+          {"config", to_text(found.config)},
+          {"template", found.config.family},
+          {"from", std::string(name_of(found.belief))},
+          {"source", found.source},
+          {"trials", found.trials},
+          {"record", known_or_null(found.record)},
+          {"contested", found.contested},
+          {"expected_us", found.expected.us},
+          {"expected_us_interval", found.expected.interval},
+          {"gflops", gflops_of(flops_of(task.workload), found.expected.us)},
+          {"loss", found.loss},
+          {"measured", 0},
+          {"database", log}};
+}
+
+std::string text_of(const lehr::Untuned& found, const Task& task, const std::string& log) {
+  std::string text;
+  const auto line = [&](const char* name, const std::string& value) {
+    text += fmt::format("{:<9} {}\n", name, value);
+  };
+  line("workload", to_text(task.workload));
+  line("device", fmt::format("{} ({}, {} {})", task.device.name, task.device.limits.arch,
+                             task.device.limits.cores, task.device.limits.target->core_word));
+  line("config", to_text(found.config));
+  line("from", fmt::format("the {}: {}", name_of(found.belief), found.source));
+  const lehr::Time& expected = found.expected;
+  line("expected",
+       found.belief == Belief::kLog
+           ? fmt::format("{}, as it was measured", format_time_us(expected))
+           : fmt::format("{}; nine in ten such estimates were within {} to {}", format_time_us(expected.us),
+                         format_time_us(expected.interval.low), format_time_us(expected.interval.high)));
+  line("loss", fmt::format("at most {:.0f} % over the fastest that a search finds, in nine of ten cases that "
+                           "were left out",
+                           100 * found.loss));
+  line("measured", "nothing, and nothing is stored");
+  line("database", std::filesystem::exists(log) ? log : log + ", which is not there");
+  return text;
+}
+
+}  // namespace
+
+Untuned untuned(const std::string& workload, const DeviceOptions& device, const std::string& log,
+                const TuneOptions& options) {
+  return guarded([&] {
+    const Workload wanted = parse_workload(workload);
+    if (is_range(wanted))
+      throw_user("'{}' is a range of rows: what its kernels lose is measured, not believed; ask for one size",
+                 workload);
+    Untuned result;
+    const Task task = task_of(wanted, device, options.winograd, result.note);
+    const lehr::Untuned found = asked(task, log, options);
+    result.text = text_of(found, task, log);
+    result.json = dumped(document_of(found, task, log));
+    return result;
+  });
+}
+
+}  // namespace lehr::api

@@ -1,0 +1,183 @@
+#include "tune/untuned.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "costmodel/features.h"
+#include "costmodel/roofline_model.h"
+#include "measure/core/stats.h"
+#include "tune/consistent_tasks.h"
+#include "tune/known_best.h"
+#include "tune/past_tasks.h"
+#include "tune/scorer.h"
+#include "tune/stored_kernel.h"
+
+namespace lehr {
+namespace {
+
+/// Three fits of so many rows are what a second has room for.
+constexpr std::size_t kMostRows = 192;
+/// So many kernels are made again to find one that is still the same, at most: some milliseconds each.
+constexpr std::size_t kMostAsked = 64;
+
+/// What nine in ten of the cases of bench/untuned_loss kept to (bench/results/untuned/table.md): the loss of
+/// a first trial, which falls with the fourth root of the trials, and how far an estimated time was off,
+/// either way.
+constexpr double kFirstLoss = 0.7;
+constexpr double kTimeFactor = 2.5;
+
+std::string plural(std::int64_t count, const std::string& what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// What `log` has of the task itself, the best first; only what answers.
+std::optional<KnownBest> best_answer(const Database& log, const RecordFilter& own,
+                                     const Candidates& candidates) {
+  const auto fits = [&](const Record& record) {
+    return candidates.space.find(record.config) && answers(record, own.device, candidates);
+  };
+  const std::vector<StoredVerdict> verdicts = log.verdicts(own);
+  std::optional<KnownBest> best = known_best(log, own, verdicts);
+  if (!best || fits(best->record)) return best;
+  std::vector<Record> rows = log.all(own);
+  std::erase_if(rows, [](const Record& row) { return !row.time_us(); });
+  std::ranges::stable_sort(rows, {}, [](const Record& row) { return *row.time_us(); });
+  if (rows.size() > kMostAsked) rows.resize(kMostAsked);
+  const auto found = std::ranges::find_if(rows, fits);
+  if (found == rows.end()) return std::nullopt;
+  KnownBest answer;
+  const Timing& timing = std::get<Timing>(found->outcome);
+  answer.verdict.best = {timing.time_us, interval_of(timing)};
+  answer.record = *found;
+  return answer;
+}
+
+std::optional<Untuned> by_log(const Database& log, const Task& task, const Candidates& candidates) {
+  const RecordFilter own = {to_text(task.workload), identity_of(task.device),
+                            std::string(name_of(task.device.limits.target)), ""};
+  const std::optional<KnownBest> best = best_answer(log, own, candidates);
+  if (!best) return std::nullopt;
+  Untuned result;
+  result.belief = Belief::kLog;
+  result.config = candidates.space.config_of(*candidates.space.find(best->record.config));  // as it is today
+  result.record = best->record.id;
+  result.contested = best->contested;
+  result.trials = log.timed(own);
+  result.expected = best->verdict.best;
+  result.source = fmt::format("{} of this workload on this device, {}", plural(result.trials, "trial"),
+                              best->contested ? "and finals that it won" : "no finals");
+  result.loss = loss_to_expect(Belief::kLog, result.trials);
+  return result;
+}
+
+/// What the rows of `task` took over what the prior says of them, as a logarithm: the mean of its faster
+/// half.
+double log_over_prior(const PastTask& task, const RooflineModel& prior) {
+  std::vector<std::pair<double, double>> by_time;
+  for (std::size_t i = 0; i < task.times_us.size(); ++i)
+    by_time.push_back({task.times_us[i], std::log(task.times_us[i] / prior.time_us(task.rows.row(i)))});
+  std::ranges::sort(by_time);
+  by_time.resize((by_time.size() + 1) / 2);
+  double sum = 0;
+  for (const auto& [us, ratio] : by_time) sum += ratio;
+  return sum / static_cast<double>(by_time.size());
+}
+
+/// The defaults, and what is fast elsewhere.
+std::vector<Point> contenders(const Transfer& others, const Candidates& candidates) {
+  std::vector<Point> points = candidates.defaults;
+  for (const Point& point : others.first_picks(candidates.space, Transfer::kWarmStarts))
+    if (std::ranges::find(points, point) == points.end()) points.push_back(point);
+  return points;
+}
+
+/// A config that nobody has timed here, thought to take so many microseconds.
+Untuned believed(Belief belief, const Candidates& candidates, const Point& point, double us) {
+  Untuned result;
+  result.belief = belief;
+  result.config = candidates.space.config_of(point);
+  result.loss = loss_to_expect(belief, 0);
+  result.expected = {us, {us / kTimeFactor, us * kTimeFactor}};
+  return result;
+}
+
+std::optional<Untuned> by_other_tasks(const Database& log, const Task& task, const Candidates& candidates,
+                                      std::uint64_t seed) {
+  const RowOf row_of = kernel_rows(candidates, task.device.limits);
+  const std::size_t columns = feature_table().size();
+  XgboostOptions model;
+  model.seed = seed;
+  ConsistentTasks trusted =
+      consistent_tasks(past_tasks(log, task, candidates, row_of, columns, true, kMostRows), model);
+  if (trusted.tasks.empty()) return std::nullopt;
+  const Transfer others(std::move(trusted.tasks), model);
+  const RooflineModel prior(task.device.limits);
+  std::vector<Point> points;
+  FeatureMatrix rows(columns);
+  std::vector<float> row(columns);
+  for (const Point& point : contenders(others, candidates)) {
+    if (!row_of(point, row)) continue;
+    points.push_back(point);
+    rows.append(row);
+  }
+  if (points.empty()) return std::nullopt;
+  const std::vector<double> scores = others.predict(rows);
+  const auto best = static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin());
+  double weights = 0, logarithm = 0;
+  std::int64_t trials = 0;
+  for (const PastTask& past : others.tasks()) {
+    weights += past.weight;
+    logarithm += past.weight * log_over_prior(past, prior);
+    trials += static_cast<std::int64_t>(past.times_us.size());
+  }
+  const double us = prior.time_us(rows.row(best)) * std::exp(logarithm / weights);
+  Untuned result = believed(Belief::kOtherTasks, candidates, points[best], us);
+  result.trials = trials;
+  result.source = fmt::format("{} of {} (nearest: {})", plural(trials, "trial"),
+                              plural(static_cast<std::int64_t>(others.tasks().size()), "other task"),
+                              others.tasks()[0].name);
+  return result;
+}
+
+Untuned by_prior(const Task& task, const Candidates& candidates) {
+  const Point& first = candidates.defaults[0];
+  const std::vector<float> row = featurize(candidates.lower(first), task.device.limits);
+  Untuned result =
+      believed(Belief::kPrior, candidates, first, RooflineModel(task.device.limits).time_us(row));
+  result.source = "the default, by an analytic estimate alone";
+  return result;
+}
+
+}  // namespace
+
+std::string_view name_of(Belief belief) {
+  switch (belief) {
+    case Belief::kLog:
+      return "log";
+    case Belief::kOtherTasks:
+      return "other tasks";
+    case Belief::kPrior:
+      return "prior";
+  }
+  return "";
+}
+
+double loss_to_expect(Belief belief, std::int64_t trials) {
+  if (belief != Belief::kLog) return kFirstLoss;
+  return kFirstLoss / std::pow(static_cast<double>(std::max<std::int64_t>(1, trials)), 0.25);
+}
+
+Untuned untuned(const Task& task, const Candidates& candidates, const UntunedOptions& options) {
+  CHECK(!candidates.defaults.empty(), "a task without a default");
+  if (options.own != nullptr)
+    if (std::optional<Untuned> result = by_log(*options.own, task, candidates)) return *std::move(result);
+  if (options.others != nullptr)
+    if (std::optional<Untuned> result = by_other_tasks(*options.others, task, candidates, options.seed))
+      return *std::move(result);
+  return by_prior(task, candidates);
+}
+
+}  // namespace lehr
