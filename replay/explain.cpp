@@ -140,7 +140,7 @@ Rows knob_rows_of(const std::vector<ExplainedConfig>& configs) {
   Table table;
   for (const ExplainedConfig& config : configs) table.rows.push_back({config.config, config.time_us});
   const Space space = space_of(table);
-  const KnobFeatures knobs(space, KnobColumns::kWithForms);
+  const KnobFeatures knobs(space, KnobColumns::kWithPairs);
   Rows result{FeatureMatrix(knobs.names().size()), {}};
   std::vector<float> row(knobs.names().size());
   for (const ExplainedConfig& config : configs) {

@@ -120,7 +120,7 @@ RecordedTask::RecordedTask(const Table& table, bool raw_knobs) : table_(&table),
     };
     return;
   }
-  knobs_ = std::make_unique<KnobFeatures>(space_, raw_knobs ? KnobColumns::kRaw : KnobColumns::kWithForms);
+  knobs_ = std::make_unique<KnobFeatures>(space_, raw_knobs ? KnobColumns::kRaw : KnobColumns::kWithPairs);
   columns_ = knobs_->names().size();
   row_of_ = knobs_->rows();
 }

@@ -39,17 +39,21 @@ KnobFeatures::KnobFeatures(const Space& space, KnobColumns columns) {
   for (const FamilySpace& each : space.families()) {
     const std::string prefix = several ? each.family() + " " : "";
     Family family{&each, names_.size(), {}};
-    const auto add = [&](std::size_t knob, std::string_view what, Form form) {
-      family.columns.push_back({knob, form});
-      names_.push_back(fmt::format("{}{}{}", prefix, what, each.knobs()[knob].name));
+    const std::vector<Knob>& knobs = each.knobs();
+    const auto add = [&](const std::string& name, const Column& column) {
+      family.columns.push_back(column);
+      names_.push_back(prefix + name);
     };
-    for (std::size_t i = 0; i < each.knobs().size(); ++i) {
-      const std::vector<std::int64_t>& values = each.knobs()[i].values;
-      add(i, "", Form::kValue);
+    for (std::size_t i = 0; i < knobs.size(); ++i) {
+      add(knobs[i].name, {i, i, Form::kValue});
       if (columns == KnobColumns::kRaw) continue;
-      // The logarithm splits as the value does in a tree; it is there for models that add.
-      if (values.size() > 2) add(i, "log2 ", Form::kLogarithm);
-      if (!std::ranges::all_of(values, power_of_two)) add(i, "alignment ", Form::kAlignment);
+      if (!std::ranges::all_of(knobs[i].values, power_of_two))
+        add("alignment " + knobs[i].name, {i, i, Form::kAlignment});
+      for (std::size_t j = 0; j < i && knobs[i].values.size() > 2; ++j) {
+        if (knobs[j].values.size() <= 2) continue;
+        add(knobs[j].name + " * " + knobs[i].name, {j, i, Form::kProduct});
+        add(knobs[j].name + " / " + knobs[i].name, {j, i, Form::kQuotient});
+      }
     }
     families_.push_back(std::move(family));
   }
@@ -72,11 +76,13 @@ void KnobFeatures::row_of(const Config& config, std::span<float> row) const {
 void KnobFeatures::fill(std::size_t number, const Members& values, std::span<float> row) const {
   std::ranges::fill(row, 0.0f);
   const Family& family = families_[number];
+  const auto value_of = [&](std::size_t knob) { return values[family.space->knobs()[knob].place]; };
   if (families_.size() > 1) row[number] = 1;
   for (std::size_t i = 0; i < family.columns.size(); ++i) {
-    const auto [knob, form] = family.columns[i];
-    const std::int64_t value = values[family.space->knobs()[knob].place];
-    row[family.first + i] = form == Form::kLogarithm   ? log_of(value)
+    const auto [knob, other, form] = family.columns[i];
+    const std::int64_t value = value_of(knob);
+    row[family.first + i] = form == Form::kProduct     ? log_of(value) + log_of(value_of(other))
+                            : form == Form::kQuotient  ? log_of(value) - log_of(value_of(other))
                             : form == Form::kAlignment ? alignment_of(value)
                                                        : static_cast<float>(value);
   }

@@ -14,9 +14,10 @@ namespace lehr {
 
 enum class KnobColumns {
   kRaw,  ///< the values as they are: AutoTVM's feature_type='knob'
-  /// Values, their logarithms, and the largest power of two that divides them where they are not all powers
-  /// of two.
-  kWithForms,
+  /// Values, the largest power of two that divides them where they are not all powers of two, and the
+  /// products and quotients of each two knobs of more than two values: what a schedule costs hangs on sizes
+  /// (threads, work per thread, bytes shared) that are such products, and a tree finds none by itself.
+  kWithPairs,
 };
 
 /// The columns of one space: which family a config is of (where there are several), then for each family its
@@ -26,7 +27,7 @@ class KnobFeatures {
   /// Borrows `space`.
   KnobFeatures(const Space& space, KnobColumns columns);
 
-  /// "MWG", "log2 MWG", "alignment MWG", ...; with the family in front where there are several.
+  /// "MWG", "alignment MWG", "MWG * NWG", "MWG / NWG", ...; with the family in front where there are several.
   const std::vector<std::string>& names() const { return names_; }
   RowOf rows() const;
   /// The same of a config whose values need not be of the space, as one of another table. CHECKs that family
@@ -34,9 +35,9 @@ class KnobFeatures {
   void row_of(const Config& config, std::span<float> row) const;
 
  private:
-  enum class Form { kValue, kLogarithm, kAlignment };
+  enum class Form { kValue, kAlignment, kProduct, kQuotient };
   struct Column {
-    std::size_t knob;
+    std::size_t knob, other;  // the second of a pair
     Form form;
   };
   struct Family {

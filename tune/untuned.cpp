@@ -108,12 +108,10 @@ std::optional<Untuned> by_other_tasks(const Database& log, const Task& task, con
                                       std::uint64_t seed) {
   const RowOf row_of = kernel_rows(candidates, task.device.limits);
   const std::size_t columns = feature_table().size();
-  XgboostOptions model;
-  model.seed = seed;
   ConsistentTasks trusted =
-      consistent_tasks(past_tasks(log, task, candidates, row_of, columns, true, kMostRows), model);
+      consistent_tasks(past_tasks(log, task, candidates, row_of, columns, true, kMostRows), seed);
   if (trusted.tasks.empty()) return std::nullopt;
-  const Transfer others(std::move(trusted.tasks), model);
+  const Transfer others(std::move(trusted.tasks), seed);
   const RooflineModel prior(task.device.limits);
   std::vector<Point> points;
   FeatureMatrix rows(columns);
