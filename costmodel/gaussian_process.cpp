@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
-#include <numbers>
+#include <limits>
 #include <numeric>
 
 #include "base/error.h"
@@ -13,10 +12,11 @@
 namespace lehr {
 namespace {
 
-double env(const char* name, double value) {
-  const char* text = std::getenv(name);
-  return text ? std::atof(text) : value;
-}
+constexpr int kSteps = 20;  // of a climb
+// Of the variance's estimate, in rows of variance 1: few rows say little of it.
+constexpr double kVarianceRows = 2;
+// Bounds of the logarithms.
+constexpr double kLeastLength = -3, kMostLength = 5, kLeastNoise = -12, kMostNoise = 0;
 
 float distance_squared(const float* a, const float* b, std::size_t n) {
   std::array<float, 8> sums{};
@@ -109,102 +109,103 @@ struct Normal {
   double slope(double x) const { return -(x - mean) / (deviation * deviation); }
 };
 
+// A priori a length grows with the root of the number of columns, as distances do (Hvarfner,
+// Hellsten and Nardi, "Vanilla Bayesian Optimization Performs Great in High Dimensions", 2024); its
+// logarithm has the mean and the deviation here, which are ours (bench/results/replay).
 Normal length_prior(std::size_t columns) {
-  return {env("GP_MU", 0.0) + 0.5 * std::log(static_cast<double>(columns)), env("GP_SIGMA", 1.0)};
+  return {-1 + 0.5 * std::log(static_cast<double>(columns)), 1};
 }
-Normal noise_prior() {
-  return {env("GP_NOISE", -5.0), 1.0};
-}
+constexpr Normal kNoisePrior = {-5, 1};
 
 }  // namespace
 
 GaussianProcess::GaussianProcess(std::size_t columns)
     : logs_(columns + 1, length_prior(std::max<std::size_t>(1, columns)).mean) {
-  logs_.back() = noise_prior().mean;
+  logs_.back() = kNoisePrior.mean;
 }
 
-GaussianProcess::Fit GaussianProcess::fit_with(const std::vector<double>& logs, bool gradient) const {
+GaussianProcess::Fit GaussianProcess::fit_with(const std::vector<double>& logs) const {
   const std::size_t n = values_.size(), d = columns();
-  std::vector<float> scaled(rows_.size());
+  Fit fit;
+  fit.scaled.resize(rows_.size());
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t c = 0; c < d; ++c)
-      scaled[i * d + c] = rows_[i * d + c] * static_cast<float>(std::exp(-logs[c]));
-  Fit fit;
-  std::vector<double> squared(n * n);
+      fit.scaled[i * d + c] = rows_[i * d + c] * static_cast<float>(std::exp(-logs[c]));
+  fit.squared.resize(n * n);
   fit.factor.resize(n * n);
-  const double noise = std::exp(logs[d]);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      squared[i * n + j] = distance_squared(&scaled[i * d], &scaled[j * d], d);
-      fit.factor[i * n + j] = matern(squared[i * n + j]);
+      fit.squared[i * n + j] = distance_squared(&fit.scaled[i * d], &fit.scaled[j * d], d);
+      fit.factor[i * n + j] = matern(fit.squared[i * n + j]);
     }
-    fit.factor[i * n + i] = 1 + noise;
+    fit.factor[i * n + i] = 1 + std::exp(logs[d]);
   }
-  fit.likelihood = -1e300;
   if (!factorize(fit.factor, n)) return fit;
   fit.weights = values_;
   solve_lower(fit.factor, fit.weights);
-  const double nu = env("GP_NU", 2.0);
-  fit.variance = (nu + dot(fit.weights.data(), fit.weights.data(), n)) / (static_cast<double>(n) + nu);
+  const double count = static_cast<double>(n) + kVarianceRows;
+  fit.variance = (kVarianceRows + dot(fit.weights.data(), fit.weights.data(), n)) / count;
   solve_upper(fit.factor, fit.weights);
   double log_determinant = 0;
   for (std::size_t i = 0; i < n; ++i) log_determinant += 2 * std::log(fit.factor[i * n + i]);
-  const Normal lengths = length_prior(d), noises = noise_prior();
-  fit.likelihood = -0.5 * ((static_cast<double>(n) + nu) * std::log(fit.variance) + log_determinant) +
-                   noises.log_density(logs[d]);
-  for (std::size_t c = 0; c < d; ++c) fit.likelihood += lengths.log_density(logs[c]);
-  if (!gradient) return fit;
+  fit.likelihood =
+      -0.5 * (count * std::log(fit.variance) + log_determinant) + kNoisePrior.log_density(logs[d]);
+  for (std::size_t c = 0; c < d; ++c) fit.likelihood += length_prior(d).log_density(logs[c]);
+  return fit;
+}
 
+std::vector<double> GaussianProcess::gradient_of(const Fit& fit, const std::vector<double>& logs) const {
+  const std::size_t n = values_.size(), d = columns();
   const std::vector<double> inverse = inverse_of(fit.factor, n);
-  std::vector<double> slopes(n * n);  // symmetric, diagonal 0
-  std::vector<double> sums(n, 0);
+  std::vector<double> slopes(n * n), sums(n, 0);  // slopes: symmetric, diagonal 0
   double trace = 0;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
-      const double w = fit.weights[i] * fit.weights[j] / fit.variance -
-                       dot(&inverse[i * n + i], &inverse[j * n + i], n - i);
+      const double weight = fit.weights[i] * fit.weights[j] / fit.variance -
+                            dot(&inverse[i * n + i], &inverse[j * n + i], n - i);
       if (i == j) {
-        trace += w;
+        trace += weight;
         continue;
       }
-      const double slope = w * matern_slope(squared[i * n + j]);
+      const double slope = weight * matern_slope(fit.squared[i * n + j]);
       slopes[i * n + j] = slopes[j * n + i] = slope;
       sums[i] += slope;
       sums[j] += slope;
     }
   }
-  fit.gradient.resize(d + 1);
-  std::vector<double> column(n);
+  std::vector<double> gradient, column(n);
   for (std::size_t c = 0; c < d; ++c) {
-    for (std::size_t i = 0; i < n; ++i) column[i] = scaled[i * d + c];
+    for (std::size_t i = 0; i < n; ++i) column[i] = fit.scaled[i * d + c];
     double sum = 0;
     for (std::size_t i = 0; i < n; ++i)
       sum += column[i] * (column[i] * sums[i] - dot(&slopes[i * n], column.data(), n));
-    fit.gradient[c] = sum + lengths.slope(logs[c]);
+    gradient.push_back(sum + length_prior(d).slope(logs[c]));
   }
-  fit.gradient[d] = 0.5 * noise * trace + noises.slope(logs[d]);
-  return fit;
+  gradient.push_back(0.5 * std::exp(logs[d]) * trace + kNoisePrior.slope(logs[d]));
+  return gradient;
 }
 
 // Steps by the gradient's signs alone (Riedmiller and Braun, "A direct adaptive method for faster
 // backpropagation learning: the RPROP algorithm", 1993; for processes Blum and Riedmiller, 2013).
 void GaussianProcess::climb() {
-  const int kSteps = static_cast<int>(env("GP_STEPS", 20));
   std::vector<double> logs = logs_, steps(logs.size(), 0.2), before(logs.size(), 0);
-  double best = -1e301;
+  double best = -std::numeric_limits<double>::infinity();
   for (int step = 0; step < kSteps; ++step) {
-    const Fit fit = fit_with(logs, true);
-    if (fit.gradient.empty()) return;
+    const Fit fit = fit_with(logs);
+    if (fit.weights.empty()) return;
     if (fit.likelihood > best) {
       best = fit.likelihood;
       logs_ = logs;
     }
+    const std::vector<double> gradient = gradient_of(fit, logs);
     for (std::size_t i = 0; i < logs.size(); ++i) {
-      const double turned = fit.gradient[i] * before[i];
+      const double turned = gradient[i] * before[i];
       steps[i] = std::clamp(steps[i] * (turned > 0 ? 1.5 : turned < 0 ? 0.5 : 1), 1e-3, 1.0);
-      before[i] = turned < 0 ? 0 : fit.gradient[i];
+      before[i] = turned < 0 ? 0 : gradient[i];
       if (before[i] != 0) logs[i] += before[i] > 0 ? steps[i] : -steps[i];
-      logs[i] = std::clamp(logs[i], i + 1 == logs.size() ? -12.0 : -3.0, i + 1 == logs.size() ? 0.0 : 5.0);
+      const bool noise = i + 1 == logs.size();
+      logs[i] = noise ? std::clamp(logs[i], kLeastNoise, kMostNoise)
+                      : std::clamp(logs[i], kLeastLength, kMostLength);
     }
   }
 }
@@ -219,28 +220,23 @@ void GaussianProcess::fit(const FeatureMatrix& rows, std::span<const double> val
     values_.push_back(values[i]);
   }
   if (choose && !values_.empty()) climb();
-  Fit fit = fit_with(logs_, false);
-  while (fit.weights.empty() && !values_.empty()) {
+  Fit fit = fit_with(logs_);
+  while (fit.weights.empty() && !values_.empty()) {  // rows that are too alike
     logs_.back() += 1;
-    fit = fit_with(logs_, false);
+    fit = fit_with(logs_);
   }
+  points_ = std::move(fit.scaled);
   factor_ = std::move(fit.factor);
   weights_ = std::move(fit.weights);
   variance_ = fit.variance;
-  points_.resize(rows_.size());
-  for (std::size_t i = 0; i < values_.size(); ++i)
-    scale({&rows_[i * columns()], columns()}, &points_[i * columns()]);
-}
-
-void GaussianProcess::scale(std::span<const float> row, float* out) const {
-  for (std::size_t c = 0; c < columns(); ++c) out[c] = row[c] * static_cast<float>(std::exp(-logs_[c]));
 }
 
 std::size_t Beliefs::add(std::span<const float> row) {
   const std::size_t columns = process_->columns(), known = process_->rows(), number = size();
   points_.resize(points_.size() + columns);
   float* const scaled = &points_[number * columns];
-  process_->scale(row, scaled);
+  for (std::size_t c = 0; c < columns; ++c)
+    scaled[c] = row[c] * static_cast<float>(std::exp(-process_->logs_[c]));
   solved_.resize(solved_.size() + known);
   const std::span<double> mine(solved_.data() + number * known, known);
   for (std::size_t i = 0; i < known; ++i)

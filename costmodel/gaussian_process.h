@@ -30,13 +30,16 @@ class GaussianProcess {
  private:
   friend class Beliefs;
   struct Fit {
+    std::vector<float> scaled;            // rows_ divided by the lengths
+    std::vector<double> squared, factor;  // distances and Cholesky factor, the lower halves, row-major
+    std::vector<double> weights;          // (covariance + noise)^-1 values; empty: not positive definite
     double likelihood = 0, variance = 1;
-    std::vector<double> factor, weights, gradient;
   };
-  /// Of the learnt rows with such lengths and noise; the gradient where it is asked for.
-  Fit fit_with(const std::vector<double>& logs, bool gradient) const;
+  /// Of the learnt rows with such logarithms.
+  Fit fit_with(const std::vector<double>& logs) const;
+  /// Of the likelihood by the logarithms.
+  std::vector<double> gradient_of(const Fit& fit, const std::vector<double>& logs) const;
   void climb();
-  void scale(std::span<const float> row, float* out) const;
 
   std::vector<double> logs_;  // of the lengths, and last of the noise's share of the variance
   std::vector<float> rows_;   // learnt ones, row-major
@@ -69,7 +72,7 @@ class Beliefs {
   struct Assumed {
     std::size_t row;
     double deviation;           // of its measurement, before it was assumed
-    double told;                // how far off the mean it came out, in units of `deviation`
+    double told = 0;            // how far off the mean it came out, in units of `deviation`
     std::vector<double> shift;  // covariance of each row with it then, divided by `deviation`
   };
   const GaussianProcess* process_;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kParents = 8;   // best measured configs whose neighbours are candidates
 constexpr std::size_t kDraws = 1000;  // random candidates
+constexpr std::size_t kMostPool = 4096;
 // Each pick climbs from so many of the best candidates to their neighbours, so often.
 constexpr std::size_t kClimbers = 4;
 constexpr int kClimbs = 3;
@@ -49,7 +50,7 @@ void KnobProcess::assume(const Point& point) {
 
 void KnobProcess::observe(const Point& point, std::optional<double> time_us) {
   if (time_us) known_.push_back({point, std::log(*time_us)});
-  current_ = current_ && !assumed_.empty() && assumed_.front() == point;
+  current_ = current_ && !assumed_.empty() && assumed_.front() == point && pool_.size() < kMostPool;
   std::erase(assumed_, point);
   if (!current_) return;
   Beliefs& beliefs = beliefs_[point.family];

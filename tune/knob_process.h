@@ -34,7 +34,8 @@ class KnobProcess {
   /// Fits the processes to all that was told, and draws a new pool: neighbours of the best, `others`, and
   /// random configs, none of them in `seen`. `choose`: their lengths and noises, too. CHECKs timed() > 0.
   void renew(bool choose, std::span<const ScoredPoint> others, const Seen& seen, Rng& rng);
-  /// Whether it can answer without renew().
+  /// Whether it can answer without renew(): what came out came in the order of assume(), and the pool has not
+  /// grown too large.
   bool current() const { return current_; }
 
   /// The config of the greatest expected improvement on the best time (Jones, Schonlau and Welch, "Efficient

@@ -6,7 +6,6 @@
 #include <utility>
 
 namespace lehr {
-double turn_env(const char* name, double value);
 namespace {
 
 // So many of the best by score are candidates for the trees' and the process's picks.
@@ -102,13 +101,12 @@ std::optional<Proposal> Searcher::by_trees() {
   const std::vector<ScoredPoint>& list = listed(by_trees_, tree_scores(), kShortList);
   if (!learner_.fitted()) return best_of(list);
   if (!process_->current()) renew_process(false);
-  static const double mean = turn_env("TREE_MEAN", 1), curious = turn_env("TREE_DEV", kCuriosity);
   const ScoredPoint* best = nullptr;
   double most = 0;
   for (const ScoredPoint& each : list) {
     if (seen_.contains(each.point)) continue;
     const auto [expected, deviation] = process_->belief(each.point);
-    const double wanted = each.score + mean * expected + curious * deviation;
+    const double wanted = each.score + expected + kCuriosity * deviation;
     if (best && wanted <= most) continue;
     best = &each;
     most = wanted;

@@ -87,6 +87,7 @@ Session::Session(Task task, Candidates candidates, const OpenDevice& device, Log
   summary_.session = options_.session_id;
   summary_.strategy = options_.strategy;
   summary_.seed = options_.seed;
+  summary_.slots = device_.measurer->slots();
   summary_.flops = flops_of(task_.workload);
 }
 

@@ -81,6 +81,7 @@ json to_json(const Summary& s) {
       {"session", s.session},
       {"strategy", s.strategy},
       {"seed", s.seed},
+      {"slots", s.slots},
       {"default", json_of(s.default_trial, verdict.default_time, s.flops)},
       {"best", json_of(s.best, verdict.best, s.flops)},
       {"gpu", s.gpu},

@@ -57,6 +57,7 @@ struct Summary {
   std::string caches;
   std::string session, strategy;
   std::uint64_t seed = 0;
+  int slots = 0;  ///< Measurer::slots(): with the seed it decides what is picked after which results
   /// Of the workload.
   double flops = 0;
 

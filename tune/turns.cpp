@@ -1,20 +1,12 @@
 #include "tune/turns.h"
 
 #include <cmath>
-#include <cstdlib>
 
 namespace lehr {
 
-double turn_env(const char* name, double value) {
-  const char* text = std::getenv(name);
-  return text ? std::atof(text) : value;
-}
-
 Turn Turns::next() {
-  static const double least = turn_env("TURN_LEAST", kLeastShare), fixed = turn_env("TURN", -1);
   const double both = gains_[0] + gains_[1];
-  const double share = both > 0 ? least + (1 - 2 * least) * gains_[1] / both : 0.5;
-  owed_ += fixed >= 0 ? fixed : share;
+  owed_ += both > 0 ? kLeastShare + (1 - 2 * kLeastShare) * gains_[1] / both : 0.5;
   if (owed_ < 1 - 1e-9) return Turn::kTrees;
   owed_ -= 1;
   return Turn::kProcess;

@@ -29,10 +29,26 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   const Ran first = lehr(tune_command("--trials 6"));
   EXPECT_EQ(first.err, "");
   const json summary = parsed(first);
-  for (const char* field :
-       {"workload", "device", "identity", "default", "best", "baseline", "speedup_vs_default",
-        "speedup_vs_baseline", "roofline_fraction", "roofline_note", "peaks", "trials", "elapsed_s",
-        "stop_reason", "stop_text", "seed", "strategy", "session", "database"})
+  for (const char* field : {"workload",
+                            "device",
+                            "identity",
+                            "default",
+                            "best",
+                            "baseline",
+                            "speedup_vs_default",
+                            "speedup_vs_baseline",
+                            "roofline_fraction",
+                            "roofline_note",
+                            "peaks",
+                            "trials",
+                            "elapsed_s",
+                            "stop_reason",
+                            "stop_text",
+                            "seed",
+                            "slots",
+                            "strategy",
+                            "session",
+                            "database"})
     EXPECT_TRUE(summary.contains(field)) << field;
   EXPECT_EQ(summary["workload"], kWorkload);
   EXPECT_EQ(summary["stop_reason"], "trials");

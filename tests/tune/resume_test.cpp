@@ -297,27 +297,6 @@ TEST(Resume, TakesRowsOfAnotherCompilerAsHintsOnly) {
   EXPECT_LT(std::get<Timing>(rows[1].outcome).time_us, 20);
 }
 
-TEST(Resume, DropsHintsThatMisleadAndSaysSo) {
-  ToySession toy;
-  toy.run();
-  EXPECT_THAT(toy.run().resume_text, ::testing::Not(HasSubstr("dropped"))) << "answers are no hints";
-  // On this device everything is the other way round.
-  toy.outcome_of = [](const Source& source) {
-    Timing timing;
-    timing.time_us = 1e5 / toy_time_us(config_of(source));
-    timing.samples_us = {timing.time_us};
-    return Outcome(timing);
-  };
-  toy.task.device.compiler = "toycc 2.0";
-  toy.options.session_id = "session-2";
-  const Summary summary = toy.run();
-  EXPECT_THAT(summary.resume_text, HasSubstr("serve as hints"));
-  EXPECT_THAT(summary.resume_text, HasSubstr("the hints were dropped after "));
-  EXPECT_TRUE(std::ranges::any_of(toy.events, [](const Event& event) {
-    return event.kind == EventKind::kResumed && event.note.starts_with("the hints were dropped after ");
-  }));
-}
-
 // A new version changes the texts of some configs: the others' times are still theirs.
 TEST(Resume, TakesRowsOfAnotherTemplateVersionForAnswersWhereTheirTextsAreTheSame) {
   ToySession toy;

@@ -243,7 +243,10 @@ TEST(Searcher, FollowsThePriorForTheFirstSixteenPicksOnCuda) {
     std::size_t picks = 0;
     for (; !searcher.refit_if_due(); ++picks) {
       const Proposal pick = *searcher.next();
-      EXPECT_EQ(pick.predicted, 0);
+      if (target == Target::kCpu && picks % 2 == 1)  // far from what was measured: a prior's best are alike
+        EXPECT_FALSE(pick.predicted);
+      else
+        EXPECT_EQ(pick.predicted, 0);
       const Measurement result{pick.point, time_of(x_of(pick.point), y_of(pick.point), 8)};
       searcher.observe({&result, 1}, 1);
     }

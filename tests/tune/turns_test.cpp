@@ -1,0 +1,55 @@
+// Whose turn it is: half each at first, more of them for who gains, a quarter at least.
+#include "tune/turns.h"
+
+#include <gtest/gtest.h>
+
+namespace lehr {
+namespace {
+
+int of_process(Turns& turns, int count, Turn gains, double factor) {
+  double us[] = {100};
+  int mine = 0;
+  for (int i = 0; i < count; ++i) {
+    const Turn turn = turns.next();
+    mine += turn == Turn::kProcess ? 1 : 0;
+    if (turn == gains) us[0] *= factor;
+    turns.result(turn, us[0]);
+  }
+  return mine;
+}
+
+TEST(Turns, AlternateWhereNobodyGains) {
+  Turns turns;
+  EXPECT_EQ(turns.next(), Turn::kTrees);
+  EXPECT_EQ(turns.next(), Turn::kProcess);
+  EXPECT_EQ(of_process(turns, 100, Turn::kTrees, 1), 50);
+}
+
+TEST(Turns, GoToWhoGainsButForAQuarter) {
+  Turns trees, process;
+  EXPECT_NEAR(of_process(trees, 400, Turn::kTrees, 0.99), 100, 4);
+  EXPECT_NEAR(of_process(process, 400, Turn::kProcess, 0.99), 300, 4);
+}
+
+TEST(Turns, ForgetAGain) {
+  Turns turns;
+  turns.other_result(100);
+  turns.result(Turn::kProcess, 10);
+  turns.result(Turn::kTrees, 9.99);  // what is gained after ten times as much counts little beside it
+  EXPECT_NEAR(of_process(turns, 16, Turn::kTrees, 1), 12, 1);
+  of_process(turns, 300, Turn::kTrees, 1);
+  turns.result(Turn::kTrees, 1);
+  EXPECT_NEAR(of_process(turns, 16, Turn::kTrees, 1), 4, 1);
+}
+
+TEST(Turns, AreNotMovedByFailuresOrByWhatNobodyProposed) {
+  Turns turns;
+  turns.other_result(100);
+  turns.other_result(10);
+  turns.result(Turn::kTrees, std::nullopt);
+  turns.result(Turn::kTrees, 50);
+  EXPECT_EQ(of_process(turns, 100, Turn::kTrees, 1), 50);
+}
+
+}  // namespace
+}  // namespace lehr
