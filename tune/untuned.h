@@ -15,7 +15,7 @@ namespace lehr {
 
 enum class Belief {
   kLog,         ///< a trial of this workload on this device
-  kOtherTasks,  ///< what is fast in other tasks of a log, by a model of them all
+  kOtherTasks,  ///< what is fast in other tasks of a log, or the default, by a model of them all
   kPrior,       ///< the default with the shortest estimate
 };
 /// "log", "other tasks", "prior".
@@ -44,7 +44,8 @@ struct UntunedOptions {
 
 /// The first that there is: the log's best trial (tune/known_best.h) whose kernel this version still makes;
 /// of the defaults and what is fast in other tasks that are believed (tune/consistent_tasks.h) the best by
-/// their model; the first default. Deterministic; about a second at most.
+/// their model and the prior, if it is clearly better than the first default; the first default.
+/// Deterministic; about a second at most.
 Untuned untuned(const Task& task, const Candidates& candidates, const UntunedOptions& options);
 
 /// Untuned::loss. `trials`: of kLog.
