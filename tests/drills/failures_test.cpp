@@ -260,7 +260,7 @@ TEST(Drill, AThousandFailuresInOneSessionCostNothingButTheirTime) {
     const Candidates candidates = drill_candidates();
     Database database = Database::open(file);
     Tuner tuner;
-    tuner.strategy = make_strategy("random", candidates.space, {});
+    tuner.strategy = make_strategy("random", candidates.space);
     tuner.row_of = kernel_rows(candidates, task.device.limits);
     tuner.columns = feature_table().size();
     SessionOptions session;
