@@ -259,6 +259,10 @@ double Beliefs::deviation(std::size_t row) const {
   return std::sqrt(process_->variance_ * std::max(0.0, variances_[row]));
 }
 
+bool Beliefs::known(std::size_t row) const {
+  return variances_[row] < std::exp(process_->logs_.back());
+}
+
 double Beliefs::covariance(std::size_t a, std::size_t b) const {
   const std::size_t columns = process_->columns(), known = process_->rows();
   return matern(distance_squared(&points_[a * columns], &points_[b * columns], columns)) -

@@ -61,6 +61,8 @@ class Beliefs {
   std::size_t size() const { return means_.size(); }
   double mean(std::size_t row) const { return means_[row]; }
   double deviation(std::size_t row) const;
+  /// Whether measuring it would tell less than measuring a known row once more: that is all noise.
+  bool known(std::size_t row) const;
   /// From now on deviations are those after row `row` was measured as well, whatever will come out.
   void assume_measured(std::size_t row);
   /// What came out of the first row that is assumed and has not been told.

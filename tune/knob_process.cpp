@@ -19,6 +19,8 @@ constexpr std::size_t kClimbers = 4;
 constexpr int kClimbs = 3;
 // Of so many of the best candidates the chance to be valid is asked.
 constexpr std::size_t kAsked = 32;
+// Puts what is known behind all that is not.
+constexpr double kLast = 1e6;
 
 // ln of the expected improvement on 0 of a normal variable of deviation 1 and mean z.
 double log_improvement(double z) {
@@ -116,14 +118,17 @@ void KnobProcess::renew(bool choose, std::span<const ScoredPoint> others, const 
 double KnobProcess::log_gain(const Candidate& candidate) const {
   const Beliefs& beliefs = beliefs_[candidate.point.family];
   const double deviation = std::max(1e-9, beliefs.deviation(candidate.number));
-  return std::log(deviation) + log_improvement((beliefs.mean(candidate.number) - best_) / deviation);
+  const double gain =
+      std::log(deviation) + log_improvement((beliefs.mean(candidate.number) - best_) / deviation);
+  return beliefs.known(candidate.number) ? gain - kLast : gain;
 }
 
 KnobProcess::Belief KnobProcess::belief(const Point& point) {
   CHECK(current_);
   const Candidate& candidate = pool_[place_of(point)];
   const Beliefs& beliefs = beliefs_[point.family];
-  return {beliefs.mean(candidate.number), beliefs.deviation(candidate.number)};
+  return {beliefs.mean(candidate.number), beliefs.deviation(candidate.number),
+          beliefs.known(candidate.number)};
 }
 
 std::optional<Point> KnobProcess::most_promising(const Seen& seen, const Score& log_chance) {

@@ -20,6 +20,7 @@ class KnobProcess {
  public:
   struct Belief {
     double mean, deviation;
+    bool known;  ///< Beliefs::known()
   };
 
   /// Borrows `space`.
@@ -39,8 +40,9 @@ class KnobProcess {
   bool current() const { return current_; }
 
   /// The config of the greatest expected improvement on the best time (Jones, Schonlau and Welch, "Efficient
-  /// Global Optimization of Expensive Black-Box Functions", 1998) times its chance to be valid; nullopt where
-  /// the pool and what is near its best hold none that is not in `seen`. `log_chance`: ln P(valid); empty:
+  /// Global Optimization of Expensive Black-Box Functions", 1998) times its chance to be valid, of those that
+  /// are not known already, if there are any; nullopt where the pool and what is near its best hold none that
+  /// is not in `seen`. `log_chance`: ln P(valid); empty:
   /// all are valid. CHECKs current().
   std::optional<Point> most_promising(const Seen& seen, const Score& log_chance);
   /// Adds it to the pool where it is not there. CHECKs current().

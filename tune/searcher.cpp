@@ -13,7 +13,7 @@ constexpr std::size_t kShortList = 256;
 // The trees' pick is the highest of its score, what the process expects of it, and so many times what the
 // process does not know of it (upper confidence bound; Srinivas et al., "Gaussian Process Optimization in the
 // Bandit Setting", 2010).
-constexpr double kCuriosity = 3;
+constexpr double kCuriosity = 2;
 
 }  // namespace
 
@@ -58,7 +58,11 @@ bool Searcher::refit_if_due() {
   if (!learner_.due()) return false;
   learner_.fit();
   by_trees_.reset();
-  if (process_) renew_process(true);
+  if (!process_) return true;
+  renew_process(true);
+  const std::vector<Point> measured(seen_.begin(), seen_.end());
+  const std::vector<double> scores = scorer_.score(measured, tree_scores());
+  measured_scores_ = {scores.begin(), scores.end()};
   return true;
 }
 
@@ -105,7 +109,9 @@ std::optional<Proposal> Searcher::by_trees() {
   double most = 0;
   for (const ScoredPoint& each : list) {
     if (seen_.contains(each.point)) continue;
-    const auto [expected, deviation] = process_->belief(each.point);
+    const auto [expected, deviation, known] = process_->belief(each.point);
+    // To the trees and to the process it is a config that was measured.
+    if (known && measured_scores_.contains(each.score)) continue;
     const double wanted = each.score + expected + kCuriosity * deviation;
     if (best && wanted <= most) continue;
     best = &each;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "tune/knob_process.h"
@@ -83,7 +84,8 @@ class Searcher {
   Seen seen_;  // measured or proposed
   std::unordered_map<Point, Turn, PointHash> pending_;
   List by_trees_, by_prior_;
-  std::vector<Point> first_;  // of other tasks, the next one last
+  std::unordered_set<double> measured_scores_;  // by the last fit
+  std::vector<Point> first_;                    // of other tasks, the next one last
   bool hints_with_prior_ = false;
 };
 

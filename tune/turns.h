@@ -10,10 +10,10 @@ namespace lehr {
 enum class Turn { kTrees, kProcess };
 
 /// Turns by what each has lately gained: a gain is the logarithm of the best time before over the one after,
-/// and counts half as much `kHalved` results later. Each has a quarter of the turns at least.
+/// and counts half as much `kHalved` results later. Each has an eighth of the turns at least.
 class Turns {
  public:
-  static constexpr double kHalved = 16, kLeastShare = 0.25;
+  static constexpr double kHalved = 16, kLeastShare = 0.125;
 
   Turn next();
   /// The result of one that was proposed in this turn.

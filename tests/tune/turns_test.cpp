@@ -1,4 +1,4 @@
-// Whose turn it is: half each at first, more of them for who gains, a quarter at least.
+// Whose turn it is: half each at first, more of them for who gains, an eighth at least.
 #include "tune/turns.h"
 
 #include <gtest/gtest.h>
@@ -25,10 +25,10 @@ TEST(Turns, AlternateWhereNobodyGains) {
   EXPECT_EQ(of_process(turns, 100, Turn::kTrees, 1), 50);
 }
 
-TEST(Turns, GoToWhoGainsButForAQuarter) {
+TEST(Turns, GoToWhoGainsButForAnEighth) {
   Turns trees, process;
-  EXPECT_NEAR(of_process(trees, 400, Turn::kTrees, 0.99), 100, 4);
-  EXPECT_NEAR(of_process(process, 400, Turn::kProcess, 0.99), 300, 4);
+  EXPECT_NEAR(of_process(trees, 400, Turn::kTrees, 0.99), 50, 4);
+  EXPECT_NEAR(of_process(process, 400, Turn::kProcess, 0.99), 350, 4);
 }
 
 TEST(Turns, ForgetAGain) {
@@ -36,10 +36,10 @@ TEST(Turns, ForgetAGain) {
   turns.other_result(100);
   turns.result(Turn::kProcess, 10);
   turns.result(Turn::kTrees, 9.99);  // what is gained after ten times as much counts little beside it
-  EXPECT_NEAR(of_process(turns, 16, Turn::kTrees, 1), 12, 1);
+  EXPECT_NEAR(of_process(turns, 16, Turn::kTrees, 1), 14, 1);
   of_process(turns, 300, Turn::kTrees, 1);
   turns.result(Turn::kTrees, 1);
-  EXPECT_NEAR(of_process(turns, 16, Turn::kTrees, 1), 4, 1);
+  EXPECT_NEAR(of_process(turns, 16, Turn::kTrees, 1), 2, 1);
 }
 
 TEST(Turns, AreNotMovedByFailuresOrByWhatNobodyProposed) {
