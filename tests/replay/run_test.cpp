@@ -44,20 +44,21 @@ TEST_P(EachTuner, RepeatsItselfForTheSameSeed) {
   EXPECT_EQ(first.size(), 96u);
 }
 
-TEST(RecordedTask, HasALogarithmAndAnAlignmentOfEachKnob) {
+TEST(RecordedTask, HasAnAlignmentOfEachKnobAndProductAndQuotientOfEachTwo) {
   const Table table = bowl();
   EXPECT_EQ(RecordedTask(table, true).columns(), 3u);
   const RecordedTask task(table, false);
-  ASSERT_EQ(task.columns(), 9u);
+  ASSERT_EQ(task.columns(), 12u);
   Config config = table.rows[0].config;
   for (std::size_t i = 0; i < 3; ++i) config.knobs[i].value = i == 0 ? 6 : 3;
-  std::vector<float> row(9), by_name(9);
+  std::vector<float> row(12), by_name(12);
   ASSERT_TRUE(task.row_of()(task.space().point_of(config), row));
   task.knobs()->row_of(config, by_name);
   EXPECT_EQ(row, by_name);
   EXPECT_EQ(row[0], 6);
-  EXPECT_FLOAT_EQ(row[1], std::log2(7.0f));  // log2 (1 + 6)
-  EXPECT_EQ(row[2], 1);                      // 6 is a multiple of 2, not of 4
+  EXPECT_EQ(row[1], 1);                                        // 6 is a multiple of 2, not of 4
+  EXPECT_FLOAT_EQ(row[4], std::log2(7.0f) + std::log2(4.0f));  // of 1 + 6 and 1 + 3
+  EXPECT_FLOAT_EQ(row[5], std::log2(7.0f) - std::log2(4.0f));
 }
 
 TEST(RecordedTask, SaysHowManyKnobsASearchTakes) {
