@@ -1,3 +1,4 @@
+// A device without rates: see identified_device.h.
 #include "tune/identified_device.h"
 
 #include "measure/worker/backends.h"

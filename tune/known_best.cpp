@@ -1,3 +1,4 @@
+// The newest verdict or the fastest trial: see known_best.h.
 #include "tune/known_best.h"
 
 #include <utility>

@@ -309,7 +309,7 @@ bool Session::round() {
   return true;
 }
 
-/// One probe at the start may meet a machine that is busy with something else. Between two batches nothing of
+/// One probe at the start may meet a machine that is busy with something else. Between two rounds nothing of
 /// ours runs; the share of the time that probes may take spreads them over the session.
 void Session::probe_roof() {
   if (!device_.prober) return;

@@ -1,3 +1,4 @@
+// Log, other tasks, prior, in this order: see untuned.h.
 #include "tune/untuned.h"
 
 #include <algorithm>
