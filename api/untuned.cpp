@@ -10,7 +10,7 @@
 #include "api/sessions.h"
 #include "base/describe_json.h"
 #include "measure/core/format.h"
-#include "tune/identified_device.h"
+#include "tune/open_device.h"
 #include "tune/summary.h"
 #include "tune/task.h"
 #include "tune/untuned.h"

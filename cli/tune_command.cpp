@@ -67,7 +67,7 @@ void TuneCommand::add_flags(CLI::App& app) {
 
   group = kMeasuringGroup;
   measure_.add(app);
-  add("--jobs", jobs_, "kernels compiled at once (one per CPU; one less with a GPU)");
+  add("--jobs", jobs_, "kernels compiled at once (one per CPU, 16 at most; one less with a GPU)");
   add("--overlap", overlap_,
       "auto | on | off: compile while others are timed (auto: with a GPU, and where --threads and --jobs "
       "leave a CPU free)");

@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "base/describe_json.h"
-#include "tune/consistent_tasks.h"
 
 namespace lehr {
 namespace {
@@ -31,10 +30,8 @@ std::optional<Transfer> transfer_to(const RecordedTask& task, const ReplayPlan& 
   std::vector<PastTask> tasks;
   for (const Table* source : plan.transfer)
     if (auto past = past_task(*source, task)) tasks.push_back(*std::move(past));
-  const std::uint64_t seed = plan.options.seed;
-  ConsistentTasks trusted = consistent_tasks(std::move(tasks), seed);
-  if (trusted.tasks.empty()) return std::nullopt;
-  return std::optional<Transfer>(std::in_place, std::move(trusted.tasks), seed);
+  if (tasks.empty()) return std::nullopt;
+  return std::optional<Transfer>(std::in_place, std::move(tasks), plan.options.seed);
 }
 
 std::vector<TableReport> replay_tables(const std::vector<Table>& tables, const ReplayPlan& plan,

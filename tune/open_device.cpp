@@ -65,10 +65,20 @@ Device choose_device(const DeviceChoice& choice, const Workload& workload, const
     const bool last = backend == backends().front();
     const std::optional<std::string> unfit =
         choice.automatic && !last ? why_not(*device, workload, tools) : std::nullopt;
-    if (!unfit) return *std::move(device);
+    if (!unfit) {
+      device->cold = choice.cold || (choice.cold_on_host && backend->on_host);
+      return *std::move(device);
+    }
     note = fmt::format("{} is there but not used: {}", device->name, *unfit);
   }
   throw_environment("this machine has no device to run kernels on");
+}
+
+Device identified_device(const DeviceChoice& choice, const Workload& workload, const ToolPaths& tools,
+                         std::string& note) {
+  Device device = choose_device(choice, workload, tools, false, note);
+  device.compiler = make_compiler(device.limits, tools, {1, choice.isa})->identity();
+  return device;
 }
 
 std::optional<DeviceChoice> device_at_hand(const std::string& identity, const std::string& target,
@@ -109,11 +119,10 @@ OpenDevice open_device(const DeviceChoice& choice, const Workload& workload, con
   setup.device = choose_device(choice, workload, open.tools, open.timings == Timings::kFull, setup.note);
   const Backend& backend = backend_of(setup.device.limits.target);
   const auto cpus = static_cast<int>(allowed_cpus().size());
-  const int jobs = open.jobs != 0 ? open.jobs : backend.on_host ? cpus : std::max(1, cpus - 1);
+  const int usual_jobs = std::clamp(backend.on_host ? cpus : cpus - 1, 1, kMostUsualJobs);
+  const int jobs = open.jobs != 0 ? open.jobs : usual_jobs;
   setup.compiler = make_compiler(setup.device.limits, open.tools, {jobs, choice.isa, open.stop});
   setup.device.compiler = setup.compiler->identity();
-  const bool cold = choice.cold || (choice.cold_on_host && backend.on_host);
-  setup.device.cold = cold;
   LocalOptions options;
   options.worker.program = open.tools.program;
   options.worker.stop = open.stop;
@@ -121,14 +130,14 @@ OpenDevice open_device(const DeviceChoice& choice, const Workload& workload, con
   options.worker.environment = worker_environment(backend, open.tools);
   options.limits = setup.device.limits;
   options.settings.device = choice.ordinal;
-  options.settings.cold = cold;
+  options.settings.cold = setup.device.cold;
   options.settings.bundle = choice.bundle;
   if (backend.on_host) options.settings.threads = setup.device.limits.cores;
   options.compile_jobs = jobs;
   if (choice.run_timeout_s) options.run_timeout_s = *choice.run_timeout_s;
   options.overlap = choice.overlap.value_or(!backend.on_host || options.settings.threads + jobs < cpus);
   // A sweep of a large cache takes longer than a window of the reference kernel.
-  if (cold && backend.on_host) options.use_reference = false;
+  if (setup.device.cold && backend.on_host) options.use_reference = false;
   if (open.timings == Timings::kShort) {
     options.sampling = {
         .sample_us = 1, .min_samples = 1, .min_total_us = 1, .max_total_us = 1, .few_samples = 1};

@@ -32,6 +32,10 @@ struct DeviceChoice {
 /// Ordinals are below.
 inline constexpr int kMostDevices = 64;
 
+/// As many in hand cost a search a third more trials than one (bench/results/replay/table.md): more cores are
+/// no reason for more.
+inline constexpr int kMostUsualJobs = 16;
+
 /// How long candidates are timed.
 enum class Timings {
   kFull,   ///< long enough to rank them
@@ -42,7 +46,7 @@ enum class Timings {
 struct OpenOptions {
   ToolPaths tools;
   /// So many sources are compiled at once; 0: one per CPU, but for one that is left to the host's part in
-  /// timing a GPU.
+  /// timing a GPU, and kMostUsualJobs at most.
   int jobs = 0;
   Timings timings = Timings::kFull;
   const std::atomic<bool>* stop = nullptr;  ///< once it is set nothing is waited for; nullptr: never
@@ -60,12 +64,17 @@ struct OpenDevice {
   std::string note;  ///< why `automatic` did not take the GPU; "" if there was nothing to choose
 };
 
-/// Finds the device without a compiler; its `compiler` field stays empty. `automatic` takes a GPU where
+/// Finds the device, without its compiler: the field `compiler` stays empty. `automatic` takes a GPU where
 /// there is one with its compiler and a template for `workload`, else the CPU with the reason in `note`.
 /// Throws Error(kEnvironment) when what was asked for by name is missing, saying what to do, and for a level
 /// whose kernels need what this processor lacks.
 Device choose_device(const DeviceChoice& choice, const Workload& workload, const ToolPaths& tools,
                      bool measure_rates, std::string& note);
+
+/// A device as logs name it: as choose_device() finds it, with its compiler and without rates, in a tenth of
+/// a second. Throws as choose_device, and where the compiler is missing.
+Device identified_device(const DeviceChoice& choice, const Workload& workload, const ToolPaths& tools,
+                         std::string& note);
 
 /// The device of this machine that has this identity now, with its compiler: what candidates are run on.
 /// nullopt: there is none. Throws Error(kEnvironment) where the compiler is missing.

@@ -32,13 +32,13 @@ std::vector<Group> groups_of(const Database& log, const Task& task, bool kernels
 /// read.
 constexpr int kMostTried = 3 * static_cast<int>(kMostTasks);
 
-/// Seconds that a row takes in consistent_tasks() and Transfer, most of them fits of boosted trees: 1.3 s for
+/// Seconds that a row takes in Transfer, most of them a fit of boosted trees: 1.3 s for
 /// 125 rows and 2.8 s for 381 on 16 cores of a Xeon beside an H200, 2026-11-27.
 constexpr double kSecondsPerRow = 0.008;
 constexpr double kShare = 1.0 / 12;
 /// Of a trial of the ordinary kind, its compilation included.
 constexpr double kSecondsPerTrial = 0.3;
-/// Fewer of one task would not say whether it can be believed.
+/// Fewer of one task say little.
 constexpr std::size_t kLeastTaskRows = 16;
 
 // The fastest half, and the newest of the others.

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "measure/worker/backends.h"
-#include "tune/consistent_tasks.h"
 #include "tune/past_tasks.h"
 #include "tune/resume.h"
 #include "tune/stored_kernel.h"
@@ -204,19 +203,13 @@ void Session::recall_tasks() {
       logs_.others ? *logs_.others : logs_.own, task_, candidates_, tuner.row_of, tuner.columns,
       tuner.of_kernels,
       hint_rows(options_.stop.trials, options_.shared_s > 0 ? options_.shared_s : options_.stop.time_s));
-  ConsistentTasks trusted = consistent_tasks(std::move(tasks), options_.seed);
-  if (!trusted.left_out.empty())
-    tell_resumed(fmt::format(
-        "{} of {} other tasks {} no hints: their times do not follow from their configs (first: {})",
-        trusted.left_out.size(), trusted.left_out.size() + trusted.tasks.size(),
-        trusted.left_out.size() == 1 ? "gives" : "give", trusted.left_out[0]));
-  if (trusted.tasks.empty()) return;
-  transfer_.emplace(std::move(trusted.tasks), options_.seed);
+  if (tasks.empty()) return;
+  transfer_.emplace(std::move(tasks), options_.seed);
   std::vector<Point> first = transfer_->first_picks(candidates_.space, Transfer::kWarmStarts);
   const bool with_prior = first.empty();
   searcher_.start_from(*transfer_, with_prior, std::move(first));
-  for (const PastTask& past : transfer_->tasks()) summary_.evidence += static_cast<int>(past.times_us.size());
-  tell_resumed(describe(*transfer_));
+  summary_.evidence = static_cast<int>(transfer_->trials());
+  tell_resumed("hints: " + describe(*transfer_));
 }
 
 void Session::tell_resumed(const std::string& text) {

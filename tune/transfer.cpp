@@ -133,12 +133,16 @@ std::vector<Point> Transfer::first_picks(const Space& space, std::size_t count) 
   return picks;
 }
 
-std::string describe(const Transfer& transfer) {
+std::size_t Transfer::trials() const {
   std::size_t trials = 0;
-  for (const PastTask& task : transfer.tasks()) trials += task.times_us.size();
-  const std::size_t tasks = transfer.tasks().size();
-  return fmt::format("{} trial{} of {} other task{} serve as hints (nearest: {})", trials,
-                     trials == 1 ? "" : "s", tasks, tasks == 1 ? "" : "s", transfer.tasks()[0].name);
+  for (const PastTask& task : tasks_) trials += task.times_us.size();
+  return trials;
+}
+
+std::string describe(const Transfer& transfer) {
+  const std::size_t trials = transfer.trials(), tasks = transfer.tasks().size();
+  return fmt::format("{} trial{} of {} other task{} (nearest: {})", trials, trials == 1 ? "" : "s", tasks,
+                     tasks == 1 ? "" : "s", transfer.tasks()[0].name);
 }
 
 }  // namespace lehr

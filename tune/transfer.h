@@ -41,6 +41,7 @@ class Transfer {
   /// model picks better ones than what was slow elsewhere.
   std::vector<Point> first_picks(const Space& space, std::size_t count) const;
   const std::vector<PastTask>& tasks() const { return tasks_; }
+  std::size_t trials() const;  ///< of the tasks, together
 
  private:
   std::vector<PastTask> tasks_;
@@ -48,7 +49,7 @@ class Transfer {
   double mean_ = 0, deviation_ = 1;
 };
 
-/// "512 trials of 3 other tasks serve as hints (nearest: gemm m=16 ...)".
+/// "512 trials of 3 other tasks (nearest: gemm m=16 ...)".
 std::string describe(const Transfer& transfer);
 
 }  // namespace lehr

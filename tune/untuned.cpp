@@ -10,7 +10,6 @@
 #include "costmodel/features.h"
 #include "costmodel/roofline_model.h"
 #include "measure/core/stats.h"
-#include "tune/consistent_tasks.h"
 #include "tune/known_best.h"
 #include "tune/past_tasks.h"
 #include "tune/scorer.h"
@@ -19,7 +18,7 @@
 namespace lehr {
 namespace {
 
-/// Three fits of so many rows are what a second has room for.
+/// A fit of so many rows is what a second has room for.
 constexpr std::size_t kMostRows = 192;
 /// So many kernels are made again to find one that is still the same, at most: some milliseconds each.
 constexpr std::size_t kMostAsked = 64;
@@ -33,10 +32,6 @@ constexpr double kTimeFactor = 3;
 /// Without it, and without the prior's word, the model's choice was worse than the default itself (same
 /// table).
 constexpr double kForTheDefault = 0.5;
-
-std::string plural(std::int64_t count, const std::string& what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 /// What `log` has of the task itself, the best first; only what answers.
 std::optional<KnownBest> best_answer(const Database& log, const RecordFilter& own,
@@ -72,8 +67,9 @@ std::optional<Untuned> by_log(const Database& log, const Task& task, const Candi
   result.contested = best->contested;
   result.trials = log.timed(own);
   result.expected = best->verdict.best;
-  result.source = fmt::format("{} of this workload on this device, {}", plural(result.trials, "trial"),
-                              best->contested ? "and finals that it won" : "no finals");
+  result.source =
+      fmt::format("{} trial{} of this workload on this device, {}", result.trials,
+                  result.trials == 1 ? "" : "s", best->contested ? "and finals that it won" : "no finals");
   result.loss = loss_to_expect(Belief::kLog, result.trials);
   return result;
 }
@@ -113,10 +109,9 @@ std::optional<Untuned> by_other_tasks(const Database& log, const Task& task, con
                                       std::uint64_t seed) {
   const RowOf row_of = kernel_rows(candidates, task.device.limits);
   const std::size_t columns = feature_table().size();
-  ConsistentTasks trusted =
-      consistent_tasks(past_tasks(log, task, candidates, row_of, columns, true, kMostRows), seed);
-  if (trusted.tasks.empty()) return std::nullopt;
-  const Transfer others(std::move(trusted.tasks), seed);
+  std::vector<PastTask> tasks = past_tasks(log, task, candidates, row_of, columns, true, kMostRows);
+  if (tasks.empty()) return std::nullopt;
+  const Transfer others(std::move(tasks), seed);
   const RooflineModel prior(task.device.limits);
   std::vector<Point> points;
   FeatureMatrix rows(columns);
@@ -134,18 +129,14 @@ std::optional<Untuned> by_other_tasks(const Database& log, const Task& task, con
     scores[i] += estimates[i] + (points[i] == candidates.defaults[0] ? kForTheDefault : 0);
   const auto best = static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin());
   double weights = 0, logarithm = 0;
-  std::int64_t trials = 0;
   for (const PastTask& past : others.tasks()) {
     weights += past.weight;
     logarithm += past.weight * log_over_prior(past, prior);
-    trials += static_cast<std::int64_t>(past.times_us.size());
   }
   const double us = prior.time_us(rows.row(best)) * std::exp(logarithm / weights);
   Untuned result = believed(Belief::kOtherTasks, candidates, points[best], us);
-  result.trials = trials;
-  result.source = fmt::format("{} of {} (nearest: {})", plural(trials, "trial"),
-                              plural(static_cast<std::int64_t>(others.tasks().size()), "other task"),
-                              others.tasks()[0].name);
+  result.trials = static_cast<std::int64_t>(others.trials());
+  result.source = describe(others);
   return result;
 }
 

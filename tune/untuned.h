@@ -43,8 +43,8 @@ struct UntunedOptions {
 };
 
 /// The first that there is: the log's best trial (tune/known_best.h) whose kernel this version still makes;
-/// of the defaults and what is fast in other tasks that are believed (tune/consistent_tasks.h) the best by
-/// their model and the prior, if it is clearly better than the first default; the first default.
+/// of the defaults and what is fast in other tasks the best by their model and the prior, if it is clearly
+/// better than the first default; the first default.
 /// Deterministic; about a second at most.
 Untuned untuned(const Task& task, const Candidates& candidates, const UntunedOptions& options);
 

@@ -289,7 +289,7 @@ TEST(Resume, TakesRowsOfAnotherCompilerAsHintsOnly) {
   const Summary summary = toy.run();
   EXPECT_EQ(summary.reused, 0);
   EXPECT_EQ(summary.evidence, 64);
-  EXPECT_THAT(summary.resume_text, HasSubstr("64 trials of 1 other task serve as hints (nearest: gemm"));
+  EXPECT_THAT(summary.resume_text, HasSubstr("hints: 64 trials of 1 other task (nearest: gemm"));
   const std::vector<Record> rows = toy.rows("session-2");
   EXPECT_EQ(rows[0].picked_by, "default");
   EXPECT_EQ(rows[1].picked_by, "transfer");

@@ -91,7 +91,7 @@ TEST(Transfer, PicksNothingThatWasSlowEverywhere) {
 
 TEST(Transfer, SaysWhatItIsLearntFrom) {
   EXPECT_EQ(describe(Transfer({task(7), task(8), task(9)}, {})),
-            "768 trials of 3 other tasks serve as hints (nearest: best at 7)");
+            "768 trials of 3 other tasks (nearest: best at 7)");
 }
 
 TEST(Learner, ScoresByOtherTasksAtOnceAndByItsOwnRowsInTheEnd) {
