@@ -32,6 +32,7 @@ class AnnealStrategy : public Strategy {
   /// At most `count` configs that are not in `seen`, the best by `score` that annealing finds, best first.
   /// The chains persist from call to call.
   std::vector<ScoredPoint> short_list(std::size_t count, const Seen& seen, const Score& score, Rng& rng);
+  const Space& space() const { return *space_; }
   /// Configs scored in the last call.
   std::size_t last_scored() const { return last_scored_; }
 

@@ -22,7 +22,7 @@ Searcher::Searcher(Tuner tuner, std::uint64_t seed, int threads)
       scorer_(tuner_.columns, tuner_.row_of, threads),
       learner_(tuner_.columns, tuner_.model.get(), tuner_.validity.get(), tuner_.learner),
       rng_(Rng(seed).fork("search")) {
-  if (tuner_.anneal) process_.emplace(*tuner_.space);
+  if (tuner_.anneal) process_.emplace(tuner_.anneal->space());
 }
 
 void Searcher::observe(std::span<const Measurement> results, double best_us) {

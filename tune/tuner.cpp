@@ -17,7 +17,6 @@ Tuner annealing_tuner(const Space& space, std::size_t max_scored) {
   auto anneal = std::make_unique<AnnealStrategy>(space, max_scored);
   tuner.anneal = anneal.get();
   tuner.strategy = std::move(anneal);
-  tuner.space = &space;
   return tuner;
 }
 

@@ -21,8 +21,7 @@ namespace lehr {
 struct Tuner {
   std::unique_ptr<Strategy> strategy;
   AnnealStrategy* anneal = nullptr;  ///< `strategy`, where trees and a process take turns; nullptr: where not
-  const Space* space = nullptr;
-  std::unique_ptr<CostModel> model;         ///< fitted as trials arrive; nullptr: nothing is learnt
+  std::unique_ptr<CostModel> model;  ///< fitted as trials arrive; nullptr: nothing is learnt
   std::unique_ptr<ValidityModel> validity;  ///< learns from failures; nullptr: nothing does
   std::unique_ptr<const CostModel> prior;   ///< scores before the first fit; nullptr: nothing does
   LearnerOptions learner;
