@@ -309,13 +309,13 @@ TEST(Baselines, FindColdCachesWhereCandidatesDo) {
       return std::ranges::min(std::get<Samples>(samples).us);
     };
     try {
-      // What else the machine does may hit either: one attempt of several is to show it.
-      double ratio = 0;
-      for (int attempt = 0; attempt < 8 && ratio < 1.3; ++attempt) {
-        const double warm = fastest_us(false);
-        ratio = fastest_us(true) / warm;
+      // What else the machine does may hit either: the fastest of several attempts are compared.
+      double warm = fastest_us(false), cold = fastest_us(true);
+      for (int attempt = 0; attempt < 12 && cold < 1.3 * warm; ++attempt) {
+        warm = std::min(warm, fastest_us(false));
+        cold = std::min(cold, fastest_us(true));
       }
-      EXPECT_GT(ratio, 1.3) << name;
+      EXPECT_GT(cold / warm, 1.3) << name;
     } catch (const Error& error) {
       ASSERT_EQ(error.kind(), ErrorKind::kEnvironment) << error.what();  // it is not installed
     }
