@@ -32,9 +32,9 @@ std::vector<Group> groups_of(const Database& log, const Task& task, bool kernels
 /// read.
 constexpr int kMostTried = 3 * static_cast<int>(kMostTasks);
 
-/// Seconds that a row takes in Transfer, most of them a fit of boosted trees: 1.3 s for
-/// 125 rows and 2.8 s for 381 on 16 cores of a Xeon beside an H200, 2026-11-27.
-constexpr double kSecondsPerRow = 0.008;
+/// Seconds that a row takes to be read, lowered and learnt from: 0.002 to 0.004 for 25 to 1024 rows on two
+/// busy cores of an EPYC (Zen 4), 2026-11-28.
+constexpr double kSecondsPerRow = 0.004;
 constexpr double kShare = 1.0 / 12;
 /// Of a trial of the ordinary kind, its compilation included.
 constexpr double kSecondsPerTrial = 0.3;

@@ -76,8 +76,8 @@ TEST(PastTasks, AreTheNearestOfMany) {
 TEST(PastTasks, AreAsManyAsTheBudgetPaysFor) {
   EXPECT_EQ(hint_rows(0, 0), kMostTasks * kMostTaskRows);
   EXPECT_EQ(hint_rows(1000000, 1e6), kMostTasks * kMostTaskRows);
-  EXPECT_NEAR(static_cast<double>(hint_rows(0, 9.6)), 100, 1);
-  EXPECT_NEAR(static_cast<double>(hint_rows(16, 0)), 50, 1);
+  EXPECT_NEAR(static_cast<double>(hint_rows(0, 9.6)), 200, 1);
+  EXPECT_NEAR(static_cast<double>(hint_rows(16, 0)), 100, 1);
   EXPECT_EQ(hint_rows(16, 9.6), hint_rows(16, 0));
   const Task here = toy_task();
   const Candidates candidates = toy_candidates();
