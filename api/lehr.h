@@ -54,11 +54,11 @@ struct Tools : ToolPaths {
 
 /// Which device, and how it is used: the flags of `lehr tune` of the same names (docs/commands.md).
 struct DeviceOptions {
-  std::string device = "auto";       ///< "auto", "cpu", "cuda", "cuda:1"
-  int threads = 0;                   ///< CPU; 0: all that the process may use
-  std::string isa = "native";        ///< "x86-64-v4", with features "x86-64-v4+avx512vnni+avx512bf16"
-  bool cold = false;                 ///< caches are swept before each timed call
-  int jobs = 0;                      ///< compilers at once; 0: one for each CPU, one less with a GPU
+  std::string device = "auto";  ///< "auto", "cpu", "cuda", "cuda:1"
+  int threads = 0;              ///< CPU; 0: all that the process may use
+  std::string isa = "native";   ///< "x86-64-v4", with features "x86-64-v4+avx512vnni+avx512bf16"
+  bool cold = false;            ///< caches are swept before each timed call
+  int jobs = 0;                 ///< compilers at once; 0: one for each CPU, 16 at most, one less with a GPU
   std::optional<bool> overlap = {};  ///< compile while others are timed; nullopt: where it does not disturb
   double run_timeout_s = 10;         ///< of a candidate's check and timing, beside what the fastest takes
   /// The caches of a CPU, at least: in a network each layer's weights evict those of the others.

@@ -36,11 +36,9 @@ struct Result {
   double to_95 = 0, to_99 = 0;  // trials, geometric means over the seeds; all where a seed never came
 };
 
-/// Trials until `share` of the optimum is reached; all of them where it is not.
-double trials_to(double share, const std::vector<double>& search, double optimum_us) {
-  std::size_t first = 0;
-  while (first + 1 < search.size() && optimum_us / search[first] < share) ++first;
-  return static_cast<double>(first + 1);
+/// ln of the trials until `share` of the optimum; of all of them where it is not reached.
+double log_trials(double share, const std::vector<double>& search, double optimum_us) {
+  return std::log(static_cast<double>(trials_to(search, optimum_us / share).value_or(search.size())));
 }
 
 Result run(std::string_view strategy, const Table& table, const std::vector<Table>& others,
@@ -59,8 +57,8 @@ Result run(std::string_view strategy, const Table& table, const std::vector<Tabl
   for (int seed = 0; seed < seeds; ++seed) {
     plan.options.seed = wanted.first_seed + static_cast<std::uint64_t>(seed);
     searches.push_back(replay(task, plan.options));
-    result.to_95 += std::log(trials_to(0.95, searches.back(), random.optimum_us())) / seeds;
-    result.to_99 += std::log(trials_to(0.99, searches.back(), random.optimum_us())) / seeds;
+    result.to_95 += log_trials(0.95, searches.back(), random.optimum_us()) / seeds;
+    result.to_99 += log_trials(0.99, searches.back(), random.optimum_us()) / seeds;
   }
   result.to_95 = std::exp(result.to_95);
   result.to_99 = std::exp(result.to_99);

@@ -42,9 +42,8 @@ struct Wanted {
 };
 
 /// Trials until a search is at `level_us`; its length where it never is.
-std::size_t trials_to(const std::vector<double>& search, double level_us) {
-  const auto at = std::ranges::find_if(search, [&](double best_us) { return best_us <= level_us; });
-  return std::min<std::size_t>(static_cast<std::size_t>(at - search.begin()) + 1, search.size());
+std::size_t trials_at_most(const std::vector<double>& search, double level_us) {
+  return trials_to(search, level_us).value_or(search.size());
 }
 
 /// Logarithms of trials, cold and warm, seed by seed.
@@ -156,8 +155,8 @@ Row run(const Table& whole, const std::vector<Table>& sources, const Wanted& wan
     options.transfer = transfer ? &*transfer : nullptr;
     const std::vector<double> warm = replay(task, options);
     const double good_us = target.optimum_us() / 0.95;
-    row.to_end.add(trials_to(cold, cold.back()), trials_to(warm, cold.back()));
-    row.to_95.add(trials_to(cold, good_us), trials_to(warm, good_us));
+    row.to_end.add(trials_at_most(cold, cold.back()), trials_at_most(warm, cold.back()));
+    row.to_95.add(trials_at_most(cold, good_us), trials_at_most(warm, good_us));
     row.gains.add(cold, warm);
   }
   return row;

@@ -37,6 +37,12 @@ double percentile(std::vector<double> values, double share) {
   return values[low] + (values[low + 1] - values[low]) * rest;
 }
 
+std::optional<std::size_t> trials_to(const std::vector<double>& search, double level_us) {
+  const auto at = std::ranges::find_if(search, [&](double best_us) { return best_us <= level_us; });
+  if (at == search.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - search.begin()) + 1;
+}
+
 Figures figures_of(const std::vector<std::vector<double>>& searches, const RandomBaseline& random) {
   CHECK(!searches.empty());
   const double optimum = random.optimum_us();
@@ -53,9 +59,8 @@ Figures figures_of(const std::vector<std::vector<double>>& searches, const Rando
   for (std::size_t i = 0; i < kLevels.size(); ++i) {
     std::vector<double> firsts;
     for (const auto& search : searches) {
-      const auto found = std::ranges::find_if(search, [&](double us) { return optimum / us >= kLevels[i]; });
-      firsts.push_back(found == search.end() ? std::numeric_limits<double>::infinity()
-                                             : static_cast<double>(found - search.begin() + 1));
+      const std::optional<std::size_t> first = trials_to(search, optimum / kLevels[i]);
+      firsts.push_back(first ? static_cast<double>(*first) : std::numeric_limits<double>::infinity());
     }
     const double median = percentile(firsts, 0.5);
     if (std::isfinite(median)) figures.trials_to[i] = median;

@@ -34,6 +34,9 @@ struct Figures {
   double score = 0;
 };
 
+/// The first trial, from 1, after which a search is at `level_us` or faster; nullopt: it never is.
+std::optional<std::size_t> trials_to(const std::vector<double>& search, double level_us);
+
 /// `searches`: fastest time after each trial, as replay() gives it; at least one.
 Figures figures_of(const std::vector<std::vector<double>>& searches, const RandomBaseline& random);
 /// The same figures of random search itself, exact, for searches of `trials`. Its score is 0.
