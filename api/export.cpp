@@ -44,14 +44,17 @@ std::vector<Winner> chosen_winners(const ExportOptions& options, const std::set<
   return found;
 }
 
-/// Measures again what can be, and says what came of it.
-void remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>& skipped,
+/// Measures again what can be and is to be, and says what came of it. false: nothing was.
+bool remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>& skipped,
                    const ExportOptions& options, Reporter& reporter) {
-  if (std::ranges::none_of(skipped, &Skipped::remeasuring_helps)) return;
+  const auto due = [&](const Skipped& each) {
+    return each.remeasuring_helps && (options.remeasure || each.provisional);
+  };
+  if (std::ranges::none_of(skipped, due)) return false;
   Database database = Database::open(options.log);
   if (!database.note().empty()) reporter.note(database.note());
   for (const Skipped& each : skipped) {
-    if (!each.remeasuring_helps) continue;
+    if (!due(each)) continue;
     const Winner& winner = found[each.winner];
     const Remeasured again =
         remeasure(winner.record, database, {options.tools, 0, Timings::kFull, options.stop});
@@ -65,6 +68,7 @@ void remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>&
                                 again.won ? "" : ", by the default, which its config does not beat now",
                                 format_time_us(winner.verdict.best)));
   }
+  return true;
 }
 
 /// Leaves what a folder made here can hold.
@@ -106,8 +110,7 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
   Reporter reporter(options.on_progress);
   std::vector<Winner> found = chosen_winners(options, workloads);
   RebuiltWinners rebuilt = rebuild(found, Database::open_read_only(options.log));
-  if (options.remeasure) {
-    remeasure_all(found, rebuilt.skipped, options, reporter);
+  if (remeasure_all(found, rebuilt.skipped, options, reporter)) {
     found = chosen_winners(options, workloads);
     rebuilt = rebuild(found, Database::open_read_only(options.log));
   }

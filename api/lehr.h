@@ -155,6 +155,7 @@ struct Result {
   double baseline_us = 0;
   double baseline_speedup = 0;  ///< over that library; 0: none
   bool contested = false;       ///< the times are of finals, in turn; else of single trials
+  bool provisional = false;     ///< there was no time to prove the fastest kernel
   int trials = 0;               ///< measured by this call
   Code code = Code::kDone;      ///< anything else: `failure` says why
   std::string failure;          ///< a sentence without a full stop
@@ -230,7 +231,8 @@ struct ExportOptions {
   std::string isa = {};                                              ///< only winners made for it; "": all
   std::map<std::string, std::vector<std::int64_t>> buckets = {};     ///< sizes that may serve smaller ones
   bool embed = false;                                                ///< sources, no binaries
-  bool remeasure = false;  ///< what cannot be made again as it was measured is measured anew
+  /// What cannot be made again as it was measured is measured anew. A winner that was not proven always is.
+  bool remeasure = false;
   Tools tools = {};
   const std::atomic<bool>* stop = nullptr;
   OnProgress on_progress = {};  ///< notes

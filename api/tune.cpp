@@ -83,6 +83,7 @@ Result result_of(const Summary& summary, const Device& device, const std::string
   result.baseline_us = verdict.baseline_us;
   result.baseline_speedup = verdict.speedup_vs_baseline.value;
   result.contested = summary.contested;
+  result.provisional = verdict.provisional;
   result.trials = summary.measured;
   std::tie(result.code, result.failure) = outcome_of(summary);
   if (is_stopped(device)) std::tie(result.code, result.failure) = kStopped;

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "api/progress.h"
 #include "base/text.h"
@@ -21,7 +22,7 @@ std::string times_table(const Summary& s) {
     rows.push_back({"default", format_time_us(verdict.default_time), gflops(verdict.default_time.us), "1.00x",
                     to_text(s.default_trial->config)});
   if (s.best)
-    rows.push_back({"best", format_time_us(verdict.best), gflops(verdict.best.us),
+    rows.push_back({verdict.provisional ? "provisional" : "best", format_time_us(verdict.best), gflops(verdict.best.us),
                     format_ratio(verdict.speedup_vs_default), to_text(s.best->config)});
   for (const BaselineTime& b : s.baselines)
     rows.push_back({b.name, format_time_us(b.time), gflops(b.time.us),
@@ -35,12 +36,22 @@ std::string bounds(const Interval& interval) {
   return interval.known() ? fmt::format(" ({:.3f} to {:.3f})", interval.low, interval.high) : "";
 }
 
+/// Only what was compared did not beat it.
+std::string why_it_stays(const Summary& s) {
+  const auto left_out = std::ranges::count_if(s.finalists, [&](const FinalistTold& one) {
+    return one.rounds < kLeastRounds && one.proof != ProofState::kFailed && !one.dropped &&
+           one.config != to_text(s.best->config);
+  });
+  if (left_out == 0) return "nothing beat it by more than the noise";
+  return fmt::format("there was no time to compare {} finalist{} with it", left_out, left_out == 1 ? "" : "s");
+}
+
 std::string verdict_line(const Summary& s) {
   if (!s.best) return "";
   const Verdict& verdict = s.verdict;
   std::string text;
   if (s.default_trial && s.best->config == s.default_trial->config)
-    text = "the default stays: nothing beat it by more than the noise";
+    text = "the default stays: " + why_it_stays(s);
   else if (s.default_trial)
     text = fmt::format("{} faster than the default{}", format_ratio(verdict.speedup_vs_default.value),
                        bounds(verdict.speedup_vs_default.interval));
@@ -50,9 +61,22 @@ std::string verdict_line(const Summary& s) {
                         bounds(verdict.speedup_vs_baseline.interval));
   if (verdict.ways_tried < verdict.ways)
     text += fmt::format(", of which {} of {} ways were tried", verdict.ways_tried, verdict.ways);
-  if (!s.contested)
-    text += (text.empty() ? "" : "; ") + std::string("from single trials, not from a contest");
+  const auto add = [&](const std::string& clause) { text += (text.empty() ? "" : "; ") + clause; };
+  if (!s.earlier.empty())
+    add("the verdict of an earlier run, whose winner there was no time to time again");
+  else if (!s.contested)
+    add("from single trials, not from a contest");
+  else if (verdict.provisional)
+    add("provisional: there was no time to prove it in many calls and on other inputs");
   return text;
+}
+
+/// How far the search was off, with what it showed of the winner.
+std::string search_line(const Summary& s) {
+  if (!s.contested || s.shown_us <= 0 || s.verdict.best.us <= 0) return "";
+  const double more = 100 * (s.shown_us / s.verdict.best.us - 1);
+  return fmt::format("showed {} for it, {:.1f} % {} than the finals", format_time_us(s.shown_us), std::abs(more),
+                     more < 0 ? "less" : "more");
 }
 
 /// "", " on tensor cores", " of bf16".
@@ -74,6 +98,7 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
     if (!text.empty()) out += fmt::format("{:<9} {}\n", name, text);
   };
   line("result", s.unproven.empty() ? verdict_line(s) : "none: " + printable(s.unproven));
+  line("search", search_line(s));
   line("bits", s.determinism);
   if (s.checked_by != "host") line("checked", s.checked_by.empty() ? "" : "by the " + s.checked_by);
   if (s.caches == "cold") line("caches", "cold: swept before each timed call");

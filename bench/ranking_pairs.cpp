@@ -89,7 +89,7 @@ Pair near(const Timed& a, const Timed& b) {
 Ratio contest(LocalMeasurer& measurer, const Pair& pair, bool slow_first, double budget_s) {
   const std::vector<Source> sources =
       slow_first ? std::vector<Source>{pair.slow, pair.fast} : std::vector<Source>{pair.fast, pair.slow};
-  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, {}, budget_s);
+  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, {}, {.wanted_s = budget_s});
   const std::size_t fast = slow_first ? 1 : 0;
   return speedup_over(entries[fast], entries[1 - fast]);
 }

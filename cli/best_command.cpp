@@ -40,6 +40,7 @@ json json_of(const Winner& winner) {
                    {"baseline_us", known_or_null(verdict.baseline_us)},
                    {"ways_tried", known_or_null(verdict.ways_tried)},
                    {"ways", known_or_null(verdict.ways)},
+                   {"provisional", verdict.provisional},
                    {"speedup_vs_baseline", known_or_null(verdict.speedup_vs_baseline.value)},
                    {"speedup_vs_baseline_interval", verdict.speedup_vs_baseline.interval},
                    {"trials", winner.trials},
@@ -99,7 +100,10 @@ int BestCommand::run() {
     const Verdict& verdict = winner->verdict;
     if (record.device != device) flush();
     device = record.device;
-    rows.push_back({record.workload, format_time_us(verdict.best) + (winner->contested ? "" : " *"),
+    rows.push_back({record.workload,
+                    format_time_us(verdict.best) + (!winner->contested   ? " *"
+                                                    : verdict.provisional ? " ?"
+                                                                          : ""),
                     gflops(*winner) > 0 ? fmt::format("{:.1f}", gflops(*winner)) : "-",
                     format_ratio(verdict.speedup_vs_default), format_ratio(verdict.speedup_vs_baseline),
                     baseline_of(verdict), std::to_string(winner->trials),
@@ -116,6 +120,8 @@ int BestCommand::run() {
   fmt::print("+-: half the width of the 95 % interval\n");
   if (std::ranges::any_of(found, [](const Winner& winner) { return !winner.contested; }))
     fmt::print("* a single trial, not re-timed here against the default: lehr tune the workload again\n");
+  if (std::ranges::any_of(found, [](const Winner& winner) { return winner.verdict.provisional; }))
+    fmt::print("? provisional: there was no time to prove it; lehr export does, or tune the workload again\n");
   return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "cli/standard_streams.h"
 #include "database/salvage.h"
 #include "measure/core/format.h"
+#include "tune/known_best.h"
 
 namespace lehr {
 namespace {
@@ -86,7 +87,12 @@ int DbCommand::run() {
 }
 
 int DbCommand::stats() const {
-  const DatabaseStats stats = Database::open_read_only(database_).stats();
+  const Database log = Database::open_read_only(database_);
+  DatabaseStats stats = log.stats();
+  for (TaskStats& task : stats.tasks) {  // the time that `lehr best` tells
+    const RecordFilter where = {.workload = task.workload, .device = task.device};
+    if (const auto best = known_best(log, where, log.verdicts(where))) task.best_us = best->verdict.best.us;
+  }
   if (json_) {
     nlohmann::json document = stats;
     document["database"] = database_;

@@ -23,9 +23,7 @@ std::string stats_text(const std::string& file, const DatabaseStats& stats) {
     for (const auto& [kind, count] : task.failed)
       failed += fmt::format("{}{} {}", failed.empty() ? "" : ", ", kind, count);
     rows.push_back({task.workload, std::to_string(task.timed), failed.empty() ? "-" : failed,
-                    format_time_us(task.best_us),
-                    task.best_us > 0 ? fmt::format("{:.1f} %", 100 * task.best_spread) : "-",
-                    format_date(task.first_unix_ms), format_date(task.last_unix_ms), task.device});
+                    format_time_us(task.best_us), format_date(task.first_unix_ms), format_date(task.last_unix_ms), task.device});
   }
   std::string text = fmt::format("{}: {}, schema {}, {} of {}, {}\n", file,
                                  format_bytes(static_cast<double>(stats.file_bytes)), stats.schema_version,
@@ -34,8 +32,8 @@ std::string stats_text(const std::string& file, const DatabaseStats& stats) {
   for (const auto& [log, sessions] : stats.merged_sessions)
     text += fmt::format("{} merged from {}\n", counted(sessions, "session"), printable(log));
   if (!rows.empty())
-    text += "\n" + format_table({"<workload", "timed", "<failed", "best", "spread", "<first (UTC)",
-                                 "<last (UTC)", "<device"},
+    text += "\n" + format_table({"<workload", "timed", "<failed", "best", "<first (UTC)", "<last (UTC)",
+                                 "<device"},
                                 rows);
   return text;
 }

@@ -30,17 +30,14 @@ struct TaskStats {
   std::int64_t timed = 0;
   std::map<std::string, std::int64_t> failed;  ///< by kind
   double best_us = 0;                          ///< 0 = nothing timed
-  double best_spread = 0;                      ///< of its samples (Timing::spread)
   std::int64_t first_unix_ms = 0, last_unix_ms = 0;
 };
 void describe(auto& field, const TaskStats& task) {
-  const auto known = [&](double value) { return task.best_us > 0 ? std::optional(value) : std::nullopt; };
   field("workload", task.workload);
   field("device", task.device);
   field("timed", task.timed);
   field("failed", task.failed);
-  field("best_us", known(task.best_us));
-  field("best_spread", known(task.best_spread));
+  field("best_us", task.best_us > 0 ? std::optional(task.best_us) : std::nullopt);
   field("first_unix_ms", task.first_unix_ms);
   field("last_unix_ms", task.last_unix_ms);
 }

@@ -94,6 +94,9 @@ struct Verdict {
   Ratio speedup_vs_baseline;
   std::int64_t ways_tried = 0;  ///< by the baseline's search for its fastest way, ...
   std::int64_t ways = 0;        ///< ... of so many; 0: it searches for none
+  /// There was no time to prove the winner in many calls and on other inputs. Its trial and each check in the
+  /// contest were right.
+  bool provisional = false;
   std::optional<bool>
       deterministic;  ///< the winner gave the same bits in two runs on one input; nullopt: not known
 };
@@ -132,6 +135,7 @@ void describe(auto& field, Is<StoredVerdict> auto& verdict) {
   field("deterministic", verdict.deterministic, 3);
   field("ways_tried", verdict.ways_tried, 5);
   field("ways", verdict.ways, 5);
+  field("provisional", verdict.provisional, 6);
 }
 
 /// What a baseline's search in one list of a library's ways found, and where: numbers that find the way again

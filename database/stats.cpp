@@ -102,11 +102,8 @@ DatabaseStats Database::stats() const {
     task.stats.workload = key.first;
     task.stats.device = key.second;
     if (task.stats.timed > 0)
-      if (const std::optional<Record> fastest = best({key.first, key.second, "", ""})) {
-        const Timing& timing = std::get<Timing>(fastest->outcome);
-        task.stats.best_us = timing.time_us;
-        task.stats.best_spread = timing.spread;
-      }
+      if (const std::optional<Record> fastest = best({key.first, key.second, "", ""}))
+        task.stats.best_us = *fastest->time_us();
     task.stats.failed.insert(task.failed.begin(), task.failed.end());
     stats.tasks.push_back(std::move(task.stats));
   }

@@ -21,6 +21,7 @@ namespace {
 struct Refusal {
   std::string reason;             ///< a clause
   bool remeasuring_helps = true;  ///< its config can still be made and timed
+  bool provisional = false;       ///< Skipped::provisional
 };
 
 /// The kernel of a stored config, if the templates of today still have it.
@@ -146,6 +147,8 @@ std::optional<Refusal> add_set(const Winner& range, const Database& log,
 std::optional<Refusal> add_kernel(const Winner& winner, RebuiltWinners& result) {
   std::variant<RebuiltKernel, Refusal> made = kernel_of(winner);
   if (auto* refusal = std::get_if<Refusal>(&made)) return std::move(*refusal);
+  if (winner.verdict.provisional)
+    return Refusal{"there was no time to prove its kernel in many calls and on other inputs", true, true};
   RebuiltKernel& kernel = std::get<RebuiltKernel>(made);
   if (kernel.source.most_rows > 0) result.sets.push_back(set_of_one(kernel, result.kernels.size()));
   result.kernels.push_back(std::move(kernel));
@@ -170,11 +173,13 @@ RebuiltWinners rebuild(std::span<const Winner> winners, const Database& log) {
     } catch (const Error& error) {
       refusal.reason = error.what();
     }
-    if (refusal.remeasuring_helps)
+    if (refusal.provisional)
+      refusal.reason += "; lehr export proves it where its device is at hand, and so does tuning it again";
+    else if (refusal.remeasuring_helps)
       refusal.reason += "; lehr export --remeasure measures it again where its device is at hand";
     result.skipped.push_back({i,
                               fmt::format("'{}' is left out: {}", winners[i].record.workload, refusal.reason),
-                              refusal.remeasuring_helps});
+                              refusal.remeasuring_helps, refusal.provisional});
   };
   const std::map<std::uint64_t, StoredDevice> devices = log.devices();
   for (std::size_t i = 0; i < winners.size(); ++i)

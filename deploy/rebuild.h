@@ -18,6 +18,7 @@ struct Skipped {
   std::size_t winner = 0;          ///< its position
   std::string reason;              ///< one sentence that says what to do
   bool remeasuring_helps = false;  ///< its config can still be made, checked and timed: as a new trial
+  bool provisional = false;        ///< nothing is wrong with it but that its verdict is provisional
 };
 
 /// A winner with the kernel that was measured.
@@ -62,7 +63,8 @@ RebuiltSet set_of_one(const RebuiltKernel& kernel, std::size_t position);
 void leave_out(RebuiltWinners& winners, std::vector<bool> left_out);
 
 /// Each kernel is made again with the stored facts of its device, which need not be here. One whose hash is
-/// not that of what was measured, or that tells none, is skipped: another kernel never goes under its time.
+/// not that of what was measured, or that tells none, is skipped: another kernel never goes under its time. So
+/// is one that was not proven (Verdict::provisional).
 /// Of a range of rows all kernels of its set, which `log` has the trials of, or none.
 RebuiltWinners rebuild(std::span<const Winner> winners, const Database& log);
 

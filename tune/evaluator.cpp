@@ -103,7 +103,8 @@ std::size_t Evaluator::record_twin(const Proposal& pick, std::size_t of) {
   trial.point = pick.point;
   trial.config = candidates_->space.config_of(pick.point);
   trial.origin = Origin::kTwin;
-  return trials_->add(std::move(trial));
+  beside_.push_back(trials_->add(std::move(trial)));
+  return beside_.back();
 }
 
 std::size_t Evaluator::record(const Proposal& pick, std::uint64_t source_hash, Outcome outcome) {
@@ -124,13 +125,12 @@ std::size_t Evaluator::record(const Proposal& pick, std::uint64_t source_hash, O
   row = database_->append(row);
   if (const auto* failure = std::get_if<Failure>(&row.outcome); failure && first_failure_.empty())
     first_failure_ = fmt::format("{}: {}", name_of(failure->kind), first_line(failure->text));
-  const KnownTrial* best = trials_->best();
-  const double best_before = best ? *best->time_us() : 0;
   const std::size_t at = trials_->add({std::move(row), pick.point, Origin::kHere});
   if (source_hash != 0) by_source_[source_hash] = at;
   const KnownTrial& trial = trials_->all()[at];
-  const std::optional<double> time = trial.time_us();
-  on_trial_(trial, time && (best_before == 0 || *time < best_before));
+  if (trial.time_us() || !beside_.empty()) beside_.push_back(at);
+  if (const double usual_us = measurer_->reference_us(); usual_us > 0) trials_->correct(beside_, usual_us);
+  on_trial_(trial, is_best(at));
   return at;
 }
 

@@ -46,6 +46,9 @@ class Evaluator {
   /// The source of a config that was measured with success. CHECKs that it can be emitted.
   Source source_of(const Point& point) const;
 
+  /// From now on candidates are timed beside another reference kernel.
+  void begin_reference() { beside_.clear(); }
+
   const std::string& first_failure() const { return first_failure_; }
 
   /// What earlier runs lost to each config. A row of this session that makes it two says that the config is
@@ -59,6 +62,8 @@ class Evaluator {
  private:
   std::size_t record(const Proposal& pick, std::uint64_t source_hash, Outcome outcome);
   std::size_t record_twin(const Proposal& pick, std::size_t of);
+  /// Whether it is the fastest of all that is known.
+  bool is_best(std::size_t at) const { return trials_->best() == &trials_->all()[at]; }
 
   const Candidates* candidates_;
   Measurer* measurer_;
@@ -69,6 +74,7 @@ class Evaluator {
   std::function<void(const Trial&, bool)> on_trial_;
   std::unordered_map<std::uint64_t, std::size_t>
       by_source_;  // hash of a measured source -> position of its trial
+  std::vector<std::size_t> beside_;  ///< trials timed beside the reference kernel of now, its own first
   Deaths deaths_;
   std::string first_failure_;
 };

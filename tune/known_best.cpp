@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "measure/core/stats.h"
+#include "tune/stored_kernel.h"
 
 namespace lehr {
 namespace {
@@ -18,6 +19,20 @@ std::optional<Record> record_named(const Database& log, const RecordFilter& task
                        (task.target.empty() || record->target == task.target) &&
                        (task.family.empty() || record->config.family == task.family);
   return of_task ? record : std::nullopt;
+}
+
+std::optional<StoredVerdict> standing_verdict(const Task& task, const Candidates& candidates,
+                                              const Database& log) {
+  const std::string identity = identity_of(task.device);
+  std::vector<StoredVerdict> verdicts =
+      log.verdicts({.workload = to_text(task.workload), .device = identity, .target = "", .family = ""});
+  for (StoredVerdict& verdict : verdicts) {
+    if (verdict.provisional) continue;
+    const std::optional<Record> record = log.find(verdict.record_id);
+    if (record && candidates.space.contains(record->config) && answers(*record, identity, candidates))
+      return std::move(verdict);
+  }
+  return std::nullopt;
 }
 
 std::optional<KnownBest> known_best(const Database& log, const RecordFilter& task,

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "database/database.h"
+#include "tune/task.h"
 
 namespace lehr {
 
@@ -24,6 +25,10 @@ struct KnownBest {
 /// whose clock drifts. nullopt: nothing is timed.
 std::optional<KnownBest> known_best(const Database& log, const RecordFilter& task,
                                     std::span<const StoredVerdict> verdicts);
+
+/// The newest verdict that was proven and whose kernel is an answer today (answers(), tune/stored_kernel.h).
+std::optional<StoredVerdict> standing_verdict(const Task& task, const Candidates& candidates,
+                                              const Database& log);
 
 /// The trial that a verdict names, if it is of `task`: a stranger's verdict may name any.
 std::optional<Record> record_named(const Database& log, const RecordFilter& task, const std::string& id);

@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "tune/gain_curve.h"
+#include "tune/known_best.h"
 #include "tune/past_tasks.h"
-#include "tune/stored_kernel.h"
 
 namespace lehr {
 namespace {
@@ -45,16 +45,15 @@ class TurnTaking {
  public:
   TurnTaking(const std::vector<SharedTask>& tasks, const OpenDevice& device, Logs logs,
              const SharedOptions& options)
-      : time_s_(options.time_s),
+      : budget_(options.time_s, options.session.before_s, options.session.now_s),
         by_share_(options.by_share),
         device_(device),
         logs_(logs),
         session_(options.session) {
-    if (!session_.now_s) session_.now_s = steady_now_s;
-    started_s_ = session_.now_s() - std::exchange(session_.before_s, 0);
+    session_.before_s = 0;  // the budget has it
     sink_ = harmless(std::exchange(session_.on_event, [this](Event event) { pass_on(std::move(event)); }));
-    session_.time_left = [this] { return TimeLeft{left_s() - finals_s(), left_s()}; };
-    session_.shared_s = time_s_ / static_cast<double>(std::max<std::size_t>(1, tasks.size()));
+    session_.shared = &budget_;
+    session_.shared_s = options.time_s / static_cast<double>(std::max<std::size_t>(1, tasks.size()));
     session_.stop.time_s = 0;
     session_.stop.failing_trials = kFailingTrials;
     for (const SharedTask& each : tasks)
@@ -91,16 +90,24 @@ class TurnTaking {
   }
 
   bool interrupted() const { return device_.stopped(); }
-  double elapsed_s() const { return session_.now_s() - started_s_; }
-  double left_s() const { return time_s_ - elapsed_s(); }
-  /// Kept for the finals: as of so many tasks that have their part of the time for themselves.
-  double finals_s() const {
-    if (session_.finalists == 0) return 0;
-    const auto begun = static_cast<double>(
-        std::ranges::count_if(tasks_, [](const Shared& each) { return each.session != nullptr; }));
-    return begun > 0 ? begun * finals_share_s(time_s_ / begun, 0) : 0;
+  double elapsed_s() const { return budget_.elapsed_s(); }
+  double left_s() const { return budget_.left_s(); }
+  /// Keeps time for the finals: as of so many tasks that have their part of it for themselves. Where their
+  /// proofs need more they have that, but half of the whole at the most.
+  void keep_finals() {
+    if (session_.finalists == 0) return;
+    double begun = 0, least_s = 0;
+    for (const Shared& each : tasks_) {
+      if (each.session == nullptr) continue;
+      ++begun;
+      if (each.result.turns > 0) least_s += each.session->least_finals_s();
+    }
+    constexpr double kMostShare = 0.5;
+    const double time_s = budget_.limit_s();
+    const double share_s = begun > 0 ? begun * finals_share_s(time_s / begun, 0) : 0;
+    budget_.keep(std::max(share_s, std::min(least_s, kMostShare * time_s)));
   }
-  bool out_of_time() const { return interrupted() || left_s() <= finals_s(); }
+  bool out_of_time() const { return interrupted() || budget_.left().wanted_s <= 0; }
 
   void begin_new_ones() {
     std::vector<Shared*> order;
@@ -120,6 +127,7 @@ class TurnTaking {
     shared.session->begin();
     shared.session->pause();
     begin_s_ = elapsed_s() - from_s;
+    keep_finals();
   }
 
   std::vector<TaskState> states_now() const {
@@ -164,20 +172,29 @@ class TurnTaking {
     session.pause();
     shared.curve.add_turn(before_us, shared.best_us(), elapsed_s() - begin_s);
     ++shared.result.turns;
+    keep_finals();
   }
 
-  /// Where the time is not enough for contests of all, those that had turns have it: of a default alone there
-  /// is little to decide. So these come last, with what the others leave.
+  /// Of a default alone there is little to decide: these come first, and have what those that had turns
+  /// would leave of the time if it were theirs alone.
   void finish_all() {
-    std::vector<Shared*> due;
-    for (const bool had_turns : {false, true})
-      for (Shared& each : tasks_)
-        if (each.session && (each.result.turns > 0) == had_turns) due.push_back(&each);
-    const double all_s = std::min(finals_s(), left_s()), until_s = elapsed_s() + all_s;
-    const double equal_s = all_s / static_cast<double>(due.size());
-    for (std::size_t i = 0; i < due.size(); ++i) {
-      const double rest_s = (until_s - elapsed_s()) / static_cast<double>(due.size() - i);
-      finish(*due[i], due[i]->result.turns > 0 ? rest_s : std::min(rest_s, equal_s));
+    std::vector<Shared*> alone, searched;
+    for (Shared& each : tasks_)
+      if (each.session) (each.result.turns > 0 ? searched : alone).push_back(&each);
+    const double until_s = elapsed_s() + std::min(budget_.kept_s(), left_s());
+    const auto count = static_cast<double>(searched.size());
+    const double share_s = searched.empty() ? 0 : finals_share_s(budget_.limit_s() / count, 0);
+    double searched_s = 0;
+    for (const Shared* each : searched) searched_s += std::max(share_s, each->session->least_finals_s());
+    for (std::size_t i = 0; i < alone.size(); ++i)
+      finish(*alone[i], (until_s - elapsed_s() - searched_s) / static_cast<double>(alone.size() - i));
+    for (std::size_t i = 0; i < searched.size(); ++i) {
+      // Each has what it needs, and an equal part of what is then left.
+      const double left_s = until_s - elapsed_s(), own_s = searched[i]->session->least_finals_s();
+      double needed_s = 0;
+      for (std::size_t j = i; j < searched.size(); ++j) needed_s += searched[j]->session->least_finals_s();
+      const double spare_s = (left_s - needed_s) / static_cast<double>(searched.size() - i);
+      finish(*searched[i], spare_s < 0 ? left_s * own_s / needed_s : own_s + spare_s);
     }
   }
 
@@ -204,7 +221,7 @@ class TurnTaking {
       shared.default_us += each.result.occurrences * (default_us > 0 ? default_us : best_us);
     }
     event.elapsed_s = elapsed_s();
-    event.eta_s = std::max(0.0, time_s_ - event.elapsed_s);
+    event.eta_s = std::max(0.0, left_s());
     event.trials_per_s = event.elapsed_s > 0 ? shared.measured / event.elapsed_s : 0;
     event.measured = shared.measured;
     event.trial_limit = 0;
@@ -212,14 +229,13 @@ class TurnTaking {
     sink_(event);
   }
 
-  const double time_s_;
+  Budget budget_;
   const bool by_share_;
   const OpenDevice& device_;
   const Logs logs_;
   SessionOptions session_;  // of each, but for its name
   EventSink sink_;
   std::vector<Shared> tasks_;
-  double started_s_ = 0;
   double begin_s_ = 0;  // what the last task's inputs and default took: the next one has fewer operations
 };
 
@@ -237,25 +253,6 @@ std::string_view name_of(Knowledge knowledge) {
   return "";
 }
 
-namespace {
-
-/// The verdict whose kernel is an answer today.
-std::optional<StoredVerdict> valid_verdict(const Task& task, const Database& database) {
-  const std::string identity = identity_of(task.device);
-  std::vector<StoredVerdict> verdicts =
-      database.verdicts({.workload = to_text(task.workload), .device = identity, .target = "", .family = ""});
-  if (verdicts.empty()) return std::nullopt;
-  const Candidates candidates = candidates_for(task);
-  for (StoredVerdict& verdict : verdicts) {
-    const std::optional<Record> record = database.find(verdict.record_id);
-    if (record && candidates.space.contains(record->config) && answers(*record, identity, candidates))
-      return std::move(verdict);
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_products,
             const Database& database) {
   const std::vector<TaskInLog> logged =
@@ -267,7 +264,10 @@ void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_pr
     });
     if (near) task.knowledge = Knowledge::kNear;
     task.timed = static_cast<int>(database.timed({.workload = to_text(task.workload), .device = identity}));
-    task.verdict = valid_verdict({task.workload, device, saving_products}, database);
+    const Task same = {task.workload, device, saving_products};
+    const RecordFilter here = {.workload = to_text(task.workload), .device = identity};
+    if (!database.verdicts(here).empty())
+      task.verdict = standing_verdict(same, candidates_for(same), database);
     if (task.verdict) task.knowledge = Knowledge::kKnown;
   }
 }

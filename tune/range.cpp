@@ -44,12 +44,11 @@ class RangeRun {
         logs_(logs),
         options_(options),
         session_(options.session),
+        budget_(session_.stop.time_s, session_.before_s, session_.now_s),
         least_(range.gemm().least),
         most_(range.gemm().m),
         sizes_(measured_sizes(least_, most_)) {
-    if (!session_.now_s) session_.now_s = steady_now_s;
-    started_s_ = session_.now_s() - std::exchange(session_.before_s, 0);
-    time_s_ = session_.stop.time_s;
+    session_.before_s = 0;  // the budget has it
     trials_ = session_.stop.trials;
     sink_ = harmless(std::exchange(session_.on_event, [this](const Event& event) { pass_on(event); }));
     session_.finalists = 0;
@@ -75,9 +74,8 @@ class RangeRun {
   }
 
  private:
-  double elapsed_s() const { return session_.now_s() - started_s_; }
-  /// Until a share of the whole time is spent.
-  double left_s(double share = 1) const { return time_s_ > 0 ? share * time_s_ - elapsed_s() : kNoLimitS; }
+  double elapsed_s() const { return budget_.elapsed_s(); }
+  double left_s(double share = 1) const { return budget_.left_s(share); }
   void step(const std::string& text) const {
     if (options_.on_step) options_.on_step(text);
   }
@@ -96,7 +94,7 @@ class RangeRun {
 
   void pass_on(Event event) {
     event.elapsed_s = elapsed_s();
-    event.eta_s = time_s_ > 0 ? std::optional(std::max(0.0, left_s())) : std::nullopt;
+    event.eta_s = budget_.limited() ? std::optional(std::max(0.0, left_s())) : std::nullopt;
     event.measured += summary_.measured;
     event.trial_limit = 0;
     sink_(event);
@@ -173,7 +171,7 @@ class RangeRun {
   void search_all(const std::vector<RangeTask>& searches, std::optional<SharedLayout> layout, double share,
                   const std::string& mark) {
     SharedOptions shared;
-    shared.time_s = time_s_ > 0 ? std::max(0.1, left_s(kSearchShare * share)) : kNoLimitS;
+    shared.time_s = budget_.limited() ? std::max(0.1, left_s(kSearchShare * share)) : kNoLimitS;
     shared.saving_products = options_.saving_products;
     shared.by_share = true;
     shared.layout = std::move(layout);
@@ -218,7 +216,7 @@ class RangeRun {
         static_cast<std::size_t>(std::ranges::count_if(kernels_, [](const RangeKernel& kernel) {
           return std::ranges::any_of(kernel.found, [](const FoundAt& found) { return found.rank == 0; });
         }));
-    if (time_s_ > 0 && spent.kernels > 0) {
+    if (budget_.limited() && spent.kernels > 0) {
       const double each_s = std::max(1e-6, spent.compiling_s / spent.kernels);
       const double affordable = kCompileShare * std::max(0.0, left_s(kSearchShare + kChoiceShare)) / each_s;
       if (affordable < static_cast<double>(kernels_.size()))
@@ -399,7 +397,7 @@ class RangeRun {
     Candidates candidates = candidates_for(task);
     SessionOptions options = session_;
     options.session_id = fmt::format("{}-h{}", session_.session_id, rows);
-    options.stop.time_s = time_s_ > 0 ? kOwnShare * slot_s : 0;
+    options.stop.time_s = budget_.limited() ? kOwnShare * slot_s : 0;
     options.stop.trials = trials_for(1 - kSearchTrials, kHeldOut);
     for (const std::size_t kernel : wanted_at(rows, members_[static_cast<std::size_t>(place)]))
       options.wanted.push_back(candidates.space.point_of(kernels_[kernel].config));
@@ -410,7 +408,7 @@ class RangeRun {
       const KnownTrial& own = session.trials().all()[at];
       if (own.source_hash == member.source_hash) continue;
       const Source source = std::get<Source>(try_emit(candidates, own.point));
-      const double seconds = time_s_ > 0 ? until_s - elapsed_s() : kLeastHeldOutS;
+      const double seconds = budget_.limited() ? until_s - elapsed_s() : kLeastHeldOutS;
       return compare(rows, source, member.source, std::max(0.2, seconds));
     }
   }
@@ -419,7 +417,8 @@ class RangeRun {
     const double most_s = std::max(seconds, left_s(1.05));
     const std::vector<Source> sources = {own};
     const std::vector<Challenger> others = {{"set", "", member}};
-    const std::vector<ContestEntry> entries = device_.measurer->contest(sources, others, {}, seconds, most_s);
+    const std::vector<ContestEntry> entries =
+        device_.measurer->contest(sources, others, {}, {.wanted_s = seconds, .most_s = most_s});
     for (const ContestEntry& entry : entries)
       if (!entry.missing.empty() || !entry.finished || entry.round_us.empty()) return;
     const Ratio ratio = speedup_over(entries[0], entries[1]);
@@ -457,9 +456,9 @@ class RangeRun {
   const Logs logs_;
   const RangeOptions& options_;
   SessionOptions session_;  // of each search, but for its limits and its name
+  const Budget budget_;
   const std::int64_t least_, most_;
   const std::vector<std::int64_t> sizes_;
-  double started_s_ = 0, time_s_ = 0;  // time_s_ 0: no limit
   int trials_ = 0;
   EventSink sink_;
   std::vector<RangeTask> tasks_;

@@ -2,13 +2,13 @@
 #include "tune/session.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "measure/worker/backends.h"
+#include "tune/known_best.h"
 #include "tune/past_tasks.h"
 #include "tune/resume.h"
 #include "tune/stored_kernel.h"
@@ -28,7 +28,6 @@ double raw_us(const Timing& timing) {
 }
 
 SessionOptions completed(SessionOptions options) {
-  if (!options.now_s) options.now_s = steady_now_s;
   options.on_event = harmless(std::move(options.on_event));
   return options;
 }
@@ -48,10 +47,6 @@ Record common_row(const Task& task, const SessionOptions& options, Database& log
   return row;
 }
 
-double steady_now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 Session::Session(Task task, Candidates candidates, const OpenDevice& device, Logs logs,
                  SessionOptions options, Tuner tuner)
     : task_(std::move(task)),
@@ -59,8 +54,7 @@ Session::Session(Task task, Candidates candidates, const OpenDevice& device, Log
       device_(device),
       logs_(logs),
       options_(completed(std::move(options))),
-      started_s_(options_.now_s()),
-      elapsed_before_s_(options_.before_s),
+      budget_(options_.stop.time_s, options_.before_s, options_.now_s),
       spent_before_(device.measurer->spent()),
       roofline_(task_.workload, task_.device.limits),
       searcher_(tuner.strategy
@@ -103,7 +97,7 @@ std::string Session::why_implausible(const Point& point, double time_us) {
 
 Summary Session::run() {
   begin();
-  prepare_libraries();
+  prepare_libraries(library_search_s(options_.stop, 0));
   while (round()) {
   }
   return end(*stop_);
@@ -113,24 +107,21 @@ void Session::begin() {
   prepare();
   recall_rows();
   measure_first_default();
+  measure_earlier_winner();
 }
 
 void Session::pause() {
-  CHECK(!paused_, "paused twice");
-  elapsed_before_s_ = elapsed_s();
   spent_here_ = spent();
-  paused_ = true;
+  budget_.pause();
   prepared_ = false;
 }
 
 Spent Session::spent() const {
-  return paused_ ? spent_here_ : spent_here_ + (device_.measurer->spent() - spent_before_);
+  return budget_.paused() ? spent_here_ : spent_here_ + (device_.measurer->spent() - spent_before_);
 }
 
 void Session::resume() {
-  CHECK(paused_, "resumed, but not paused");
-  paused_ = false;
-  started_s_ = options_.now_s();
+  budget_.resume();
   spent_before_ = device_.measurer->spent();
 }
 
@@ -162,6 +153,7 @@ void Session::prepare() {
                             other_problem(task_.workload, options_.seed),
                             plain_source(task_.workload, task_.device.limits));
   libraries_prepared_ = false;
+  evaluator_.begin_reference();
   inputs_s_ = elapsed_s() - before_s;
   setup_s_ += inputs_s_;
 }
@@ -178,6 +170,7 @@ void Session::recall_rows() {
     for (KnownTrial& trial : earlier.answers) positions.push_back(trials_.add(std::move(trial)));
     learn(positions);
     recall_spent(rows);
+    if (options_.finalists > 0) earlier_ = standing_verdict(task_, candidates_, logs_.own);
   }
   if (!summary_.resume_text.empty()) report(EventKind::kResumed, summary_.resume_text);
 }
@@ -247,6 +240,16 @@ void Session::measure_first_default() {
   learn(evaluator_.measure(picks, [this] { return interrupted(); }, {.wanted_s = time_left().wanted_s}));
   first_default_s_ = elapsed_s() - begin_s;
   choose_default();
+  swaps_ = swaps();
+}
+
+void Session::measure_earlier_winner() {
+  if (!earlier_) return;
+  earlier_winner_ = candidates_.space.point_of(logs_.own.find(earlier_->record_id)->config);
+  const KnownTrial* const trial = trials_.find(earlier_winner_);
+  if ((trial && trial->origin == Origin::kHere) || evaluator_.quarantined(earlier_winner_)) return;
+  const Proposal pick = {earlier_winner_, kPickedToResume};
+  learn(evaluator_.measure({&pick, 1}, [this] { return interrupted(); }, time_left()));
 }
 
 /// The first that ran.
@@ -273,7 +276,7 @@ void Session::warm_up() {
 bool Session::round() {
   if (out_of_budget()) return false;
   if (time_left().most_s < seconds_per_trial() + (prepared_ ? 0 : inputs_s_)) {  // it would only be ended
-    stop_ = options_.time_left ? StopReason::kShared : StopReason::kTime;
+    stop_ = options_.shared ? StopReason::kShared : StopReason::kTime;
     return false;
   }
   if (!warmed_up_) {
@@ -330,11 +333,21 @@ double Session::seconds_per_trial() const {
 }
 
 TimeLeft Session::time_left() const {
-  TimeLeft left = options_.time_left ? options_.time_left() : TimeLeft{};
-  const double time_s = options_.stop.time_s;
-  if (time_s > 0) left.most_s = std::min(left.most_s, time_s - elapsed_s());
-  if (time_s > 0) left.wanted_s = std::min(left.wanted_s, left.most_s - finals_share_s(time_s, elapsed_s()));
-  return left;
+  const TimeLeft shared = options_.shared ? options_.shared->left() : TimeLeft{};
+  const TimeLeft own = budget_.left();
+  const double kept_s = budget_.limited() ? finals_kept_s() : 0;
+  return {std::min(shared.wanted_s, own.most_s - kept_s), std::min(shared.most_s, own.most_s)};
+}
+
+/// More than their share where a contest with its proofs needs more, but half of the time behind the set-up.
+/// What is begun before they are due may take as long as a trial, and costs are known to a tenth.
+double Session::finals_kept_s() const {
+  const double limit_s = options_.stop.time_s, share_s = finals_share_s(limit_s, elapsed_s());
+  if (limit_s <= 0 || options_.finalists == 0) return share_s;
+  constexpr double kMostShare = 0.5, kKnownTo = 1.1;
+  const double begun_s = setup_s_ + first_default_s_;
+  const double least_s = kKnownTo * least_finals_s() + seconds_per_trial();
+  return std::max(share_s, std::min(least_s, kMostShare * (limit_s - begun_s)));
 }
 
 std::optional<Proposal> Session::propose() {
@@ -351,14 +364,24 @@ Progress Session::progress() const {
           .trials_since_gain = trials_.since_gain(),
           .model_expects_gain = model_expects_gain_,
           .elapsed_s = elapsed,
-          .finals_s = finals_share_s(options_.stop.time_s, elapsed)};
+          .finals_s = finals_kept_s()};
 }
 
 bool Session::out_of_budget() {
   if (!stop_ && interrupted()) stop_ = StopReason::kInterrupted;
-  if (!stop_ && options_.time_left && options_.time_left().wanted_s <= 0) stop_ = StopReason::kShared;
+  if (!stop_ && options_.shared && options_.shared->left().wanted_s <= 0) stop_ = StopReason::kShared;
   if (!stop_) stop_ = should_stop(options_.stop, progress());
   return stop_.has_value();
+}
+
+Time Session::shown(const KnownTrial& trial) const {
+  const Timing& timing = std::get<Timing>(trial.outcome);
+  Time time = {timing.time_us, interval_of(timing)};
+  if (timing.samples_us.empty()) return time;
+  const bool too_fast =
+      !saves_products(trial.config.family) && roofline_.share(timing.time_us).value_or(0) > 1;
+  time.us = std::max(too_fast ? raw_us(timing) : timing.time_us, std::ranges::min(timing.samples_us));
+  return time;
 }
 
 void Session::report(EventKind kind, std::string note) {
@@ -373,7 +396,7 @@ void Session::report(EventKind kind, std::string note) {
   }
   const KnownTrial* best = trials_.best();
   const KnownTrial* base = trials_.find(candidates_.defaults[0]);
-  const Time best_time = best ? Time{*best->time_us(), interval_of(std::get<Timing>(best->outcome))} : Time{};
+  const Time best_time = best ? shown(*best) : Time{};
   options_.on_event({.kind = kind,
                      .note = std::move(note),
                      .elapsed_s = now.elapsed_s,

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "database/database.h"
+#include "tune/budget.h"
 #include "tune/evaluator.h"
 #include "tune/events.h"
 #include "tune/open_device.h"
 #include "tune/roofline.h"
+#include "tune/run_finals.h"
 #include "tune/searcher.h"
 #include "tune/stop.h"
 #include "tune/summary.h"
@@ -21,9 +23,6 @@
 #include "tune/trials.h"
 
 namespace lehr {
-
-/// Seconds of the steady clock.
-double steady_now_s();
 
 struct SessionOptions {
   StopRules stop;
@@ -40,15 +39,14 @@ struct SessionOptions {
   /// Of the space: measured with the first default, whatever the budget and the log.
   std::vector<Point> wanted;
   bool check_determinism = false;  ///< the winner runs twice on the same input, and its bits are compared
-  double before_s = 0;     ///< of the time limit, spent before: opening the device; part of the set-up
-  double shared_s = 0;     ///< its part of a time that several sessions share; 0: it shares none
+  double before_s = 0;  ///< seconds of the time limit spent before: opening the device; part of the set-up
+  /// A time that several sessions share: this one searches until what is kept of it is due. nullptr: none.
+  const Budget* shared = nullptr;
+  double shared_s = 0;     ///< this session's part of it
   std::string session_id;  ///< unique: names this run in the database
   /// Told what goes on; may be empty. It ends with the first call that throws: the session goes on without.
   EventSink on_event;
-  /// That several sessions share: `wanted_s` until there are no more rounds. Empty: no limit.
-  std::function<TimeLeft()> time_left;
-  /// Monotonic seconds; empty: the steady clock.
-  std::function<double()> now_s;
+  Budget::Now now_s;  ///< empty: the steady clock
 };
 
 /// What all rows of a session have in common; its device is stored in `log`.
@@ -94,7 +92,9 @@ class Session {
 
   const Trials& trials() const { return trials_; }
   double setup_s() const { return setup_s_; }
-  double elapsed_s() const { return elapsed_before_s_ + (paused_ ? 0 : options_.now_s() - started_s_); }
+  double elapsed_s() const { return budget_.elapsed_s(); }
+  /// What its finals need at the least, by what is known: all that next_proof() wants, and a contest of two.
+  double least_finals_s() const;
 
  private:
   // session.cpp
@@ -103,6 +103,8 @@ class Session {
   void recall_spent(const std::vector<Record>& rows);
   void recall_tasks();
   void measure_first_default();
+  /// The winner of an earlier run, so that it takes part in the contest.
+  void measure_earlier_winner();
   void warm_up();
   void choose_default();
   /// Of what was reused and what gives hints.
@@ -113,7 +115,10 @@ class Session {
   void learn(const std::vector<std::size_t>& positions);
   void probe_roof();
   std::string why_implausible(const Point& point, double time_us);
+  /// A trial's time as it is told: no sample of it was faster, and no device is.
+  Time shown(const KnownTrial& trial) const;
   Progress progress() const;
+  double finals_kept_s() const;
   bool out_of_budget();
   /// `wanted_s`: until the finals are due.
   TimeLeft time_left() const;
@@ -124,22 +129,35 @@ class Session {
   Spent spent() const;
   // session_end.cpp
   std::vector<std::string> libraries() const;
-  /// What they may spend on their searches, and what the log knows of these.
-  void prepare_libraries();
+  /// What the log knows of their searches, and what these may spend.
+  void prepare_libraries(double search_s);
   void remember_ways(const ContestEntry& library);
   void finals();
   /// What the finals may take from now on, and whether more would be too much.
   TimeLeft finals_left() const;
-  std::size_t finalists(const TimeLeft& left) const;
-  std::vector<Point> entrants(std::size_t finalists, double seconds);
-  std::vector<Challenger> challengers(const std::vector<Point>& points) const;
+  /// What compiling one took, on average.
+  double compile_s_each() const;
+  /// What swapping inputs costs now.
+  SwapCosts swaps() const;
+  std::optional<FinalsPlan> plan(const std::vector<Point>& points) const;
+  /// The default first, then the fastest trials.
+  std::vector<Point> finalists() const;
+  /// All of them measured (and so checked) by this session.
+  std::vector<Point> entrants(std::vector<Point> points, double seconds);
+  FinalsSides sides_of(const std::vector<Point>& points) const;
+  /// Whether the unfused pair is asked for, and the pair with the schedule of the fastest of `points`.
+  bool wants_unfused() const;
+  Challenger unfused(const std::vector<Point>& points) const;
   void conclude_from_trials();
+  /// Whether an earlier run's verdict stays; then it is told.
+  bool earlier_verdict_stands();
   void check_determinism();
   std::string stop_text(const Progress& at_stop) const;
   void tell_where_time_went(Elapsed& elapsed) const;
-  /// `entries`: of the points, then of challengers and libraries.
-  void conclude_from_contest(std::vector<Point> points, std::vector<ContestEntry> entries);
-  void refuse(const Failure& failure);
+  void conclude_from_contest(const std::vector<Point>& points, const FinalsResult& result);
+  void tell_finalists(const std::vector<Point>& points, const FinalsResult& result);
+  void tell_libraries(std::span<const ContestEntry> entries, const ContestEntry& winner);
+  void refuse(const ContestEntry& entry);
   void summarize(const Progress& at_stop);
   void append_verdict();
 
@@ -148,9 +166,7 @@ class Session {
   const OpenDevice& device_;
   const Logs logs_;
   const SessionOptions options_;
-  double started_s_;  // or resumed
-  double elapsed_before_s_ = 0;
-  bool paused_ = false;
+  Budget budget_;
   Spent spent_before_, spent_here_;  // by all until this turn; by this session in earlier turns
   Trials trials_;
   Roofline roofline_;
@@ -162,7 +178,10 @@ class Session {
   bool model_expects_gain_ = true;
   std::optional<StopReason> stop_;
   std::optional<Point> default_;  // the first default that ran in this session
+  std::optional<StoredVerdict> earlier_;  // proven, by another run of this task on this device, ...
+  Point earlier_winner_;                  // ... and its winner
   double setup_s_ = 0, inputs_s_ = 0, hints_s_ = 0;
+  SwapCosts swaps_;  // Measurer::inputs_s()
   bool prepared_ = false;
   double first_default_s_ = 0;  // compiled, checked, timed
   double finals_from_s_ = 0;    // when the search had ended, ...

@@ -18,18 +18,24 @@ namespace {
 
 /// Of the finals' time, for measuring finalists of earlier runs once more.
 constexpr double kResumeShare = 0.5;
-/// For compiling finalists once more.
-constexpr double kCompileShare = 0.5;
 
 }  // namespace
 
-/// The default first, then the finalists; all of them measured (and so checked) by this session. Those that
-/// only earlier runs know are measured for as long as `seconds` say.
-std::vector<Point> Session::entrants(std::size_t finalists, double seconds) {
+std::vector<Point> Session::finalists() const {
   std::vector<Point> points;
   if (default_) points.push_back(*default_);
-  for (const std::size_t at : pick_finalists(trials_, default_, finalists))
+  // Who won in an earlier run takes part, however fast it looks now.
+  const KnownTrial* const earlier = earlier_ ? trials_.find(earlier_winner_) : nullptr;
+  const bool returns = earlier && earlier->time_us() && default_ != earlier_winner_;
+  for (const std::size_t at : pick_finalists(trials_, default_, options_.finalists))
     points.push_back(trials_.all()[at].point);
+  if (returns && std::ranges::find(points, earlier_winner_) == points.end())
+    points.back() = earlier_winner_;
+  return points;
+}
+
+/// Those that only earlier runs know are measured for as long as `seconds` say.
+std::vector<Point> Session::entrants(std::vector<Point> points, double seconds) {
   const double until_s = elapsed_s() + seconds;
   const double affordable = seconds_per_trial() > 0 ? seconds / seconds_per_trial() : 0;
   std::vector<Proposal> unknown_here;
@@ -47,38 +53,75 @@ std::vector<Point> Session::entrants(std::size_t finalists, double seconds) {
 }
 
 /// With the schedule that was the fastest so far: what the epilogue costs by itself, nothing else.
-std::vector<Challenger> Session::challengers(const std::vector<Point>& points) const {
-  if (std::ranges::count(options_.baselines, kUnfused) == 0 || !candidates_.unfused) return {};
+bool Session::wants_unfused() const {
+  return std::ranges::count(options_.baselines, kUnfused) > 0 && candidates_.unfused;
+}
+
+Challenger Session::unfused(const std::vector<Point>& points) const {
   const Config fastest = candidates_.space.config_of(*std::ranges::min_element(
       points, {}, [this](const Point& point) { return *trials_.find(point)->time_us(); }));
-  return {{std::string(kUnfused), to_text(fastest) + ", then a pass", candidates_.unfused(fastest)}};
+  return {std::string(kUnfused), to_text(fastest) + ", then a pass", candidates_.unfused(fastest)};
 }
 
 TimeLeft Session::finals_left() const {
-  const double now_s = elapsed_s(), time_s = options_.stop.time_s;
+  const double now_s = elapsed_s();
   if (finals_until_s_) return {*finals_until_s_ - now_s, *finals_until_s_ - now_s};
-  if (time_s <= 0) return {.wanted_s = finals_share_s(0, finals_from_s_)};
-  // What the rounds overran is taken from the finals.
-  const double until_s = std::min(finals_from_s_ + finals_share_s(time_s, now_s), time_s);
-  return {until_s - now_s, until_s - now_s};
+  if (!budget_.limited()) return {.wanted_s = finals_share_s(0, finals_from_s_) - (now_s - finals_from_s_)};
+  const double left_s = budget_.left_s();
+  return {std::min(left_s, finals_from_s_ + finals_kept_s() - now_s), left_s};
 }
 
-/// 0: there is no time for a contest.
-std::size_t Session::finalists(const TimeLeft& left) const {
-  const KnownTrial* const best = trials_.best();
-  if (!best) return 0;
-  if (left.most_s == kNoLimitS) return options_.finalists;
-  const double default_us = default_ ? *trials_.find(*default_)->time_us() : 0;
-  double budget_s = left.wanted_s;
-  std::size_t most = options_.finalists;
-  if (!prepared_ && spent_by_search_.kernels > 0) {  // the inputs are made again, and all are compiled again
-    const double each_s = spent_by_search_.compiling_s / spent_by_search_.kernels;
-    budget_s -= inputs_s_ + 2 * each_s;
-    const double compiled = each_s > 0 ? std::max(1.0, kCompileShare * budget_s / each_s) : kNoLimitS;
-    most = static_cast<std::size_t>(std::min(compiled, static_cast<double>(most)));
+namespace {
+
+FinalistCost cost_of(const KnownTrial& trial) {
+  const double call_s = *trial.time_us() * 1e-6;
+  const auto& timing = std::get<Timing>(trial.outcome);
+  return {call_s, timing.load_s, std::max(call_s, timing.check_s)};
+}
+
+}  // namespace
+
+double Session::least_finals_s() const {
+  const KnownTrial* const first = default_ ? trials_.find(*default_) : nullptr;
+  if (!first || !first->time_us()) return 0;
+  FinalsCosts costs{.the_default = cost_of(*first), .finalists = {}, .inputs = swaps_};
+  for (const std::size_t at : pick_finalists(trials_, default_, 2))
+    costs.finalists.push_back(cost_of(trials_.all()[at]));
+  if (!prepared_) costs.compile_s = compile_s_each();
+  const double again_s = prepared_ ? 0 : inputs_s_;
+  return again_s + lehr::least_finals_s(costs, backend_of(task_.device.limits.target).contest);
+}
+
+double Session::compile_s_each() const {
+  const Spent so_far = spent();
+  return so_far.kernels > 0 ? so_far.compiling_s / so_far.kernels : 0;
+}
+
+SwapCosts Session::swaps() const {
+  return {device_.measurer->inputs_s(Inputs::kPrepared), device_.measurer->inputs_s(Inputs::kOther)};
+}
+
+std::optional<FinalsPlan> Session::plan(const std::vector<Point>& points) const {
+  FinalsCosts costs;
+  costs.inputs = prepared_ ? swaps() : swaps_;
+  costs.libraries = static_cast<int>(libraries().size());
+  const Backend& backend = backend_of(task_.device.limits.target);
+  costs.library_s = backend.on_host ? kLibraryStartS + costs.inputs.prepared_s : 0;  // else they were started before
+  for (const Point& point : points) {
+    const FinalistCost cost = cost_of(*trials_.find(point));
+    if (default_ && point == *default_)
+      costs.the_default = cost;
+    else
+      costs.finalists.push_back(cost);
   }
-  return affordable_finalists(budget_s, most, default_us, *best->time_us(),
-                              backend_of(task_.device.limits.target).contest);
+  if (wants_unfused()) costs.challengers = 1;
+  costs.challenger_s = compile_s_each();
+  TimeLeft left = finals_left();
+  if (!prepared_ && left.most_s < kNoLimitS) {  // the inputs are made again, and all are compiled again
+    costs.compile_s = compile_s_each();
+    left = {left.wanted_s - inputs_s_, left.most_s - inputs_s_};
+  }
+  return plan_finals(costs, left, backend.contest);
 }
 
 std::vector<std::string> Session::libraries() const {
@@ -87,12 +130,10 @@ std::vector<std::string> Session::libraries() const {
   return names;
 }
 
-void Session::prepare_libraries() {
+void Session::prepare_libraries(double search_s) {
   libraries_prepared_ = true;
   std::map<std::string, LibrarySearch> searches;
-  const double shared_s = finals_until_s_ ? finals_left().wanted_s : 0;
-  for (const std::string& name : libraries())
-    searches[name].seconds = library_search_s(options_.stop, shared_s);
+  for (const std::string& name : libraries()) searches[name].seconds = search_s;
   if (options_.reuse) {
     for (const StoredWay& way : logs_.own.ways(summary_.workload, summary_.identity)) {
       const auto search = searches.find(way.baseline);
@@ -128,22 +169,40 @@ void Session::remember_ways(const ContestEntry& library) {
   }
 }
 
+FinalsSides Session::sides_of(const std::vector<Point>& points) const {
+  FinalsSides sides;
+  for (const Point& point : points) {
+    sides.sources.push_back(evaluator_.source_of(point));
+    sides.check_s.push_back(cost_of(*trials_.find(point)).check_s);
+  }
+  sides.has_default = default_.has_value();
+  sides.libraries = libraries();
+  return sides;
+}
+
 void Session::finals() {
-  const TimeLeft whole = finals_left();
-  const std::size_t count = finalists(whole);
-  if (count == 0 || interrupted()) return conclude_from_trials();
+  const auto first = options_.finalists > 0 && trials_.best() ? plan(finalists()) : std::nullopt;
+  if (!first || interrupted()) return conclude_from_trials();
   report(EventKind::kFinals, "");
-  if (!libraries_prepared_) prepare_libraries();
+  const TimeLeft whole = finals_left();
+  if (!libraries_prepared_) {
+    const double rule_s = library_search_s(options_.stop, finals_until_s_ ? whole.wanted_s : 0);
+    prepare_libraries(rule_s > 0 ? std::min(rule_s, first->search_s) : 0);
+  }
   prepare();
-  const std::vector<Point> points =
-      entrants(count, whole.most_s == kNoLimitS ? kNoLimitS : kResumeShare * whole.wanted_s);
-  if (points.empty() || interrupted()) return conclude_from_trials();
-  std::vector<Source> sources;
-  for (const Point& point : points) sources.push_back(evaluator_.source_of(point));
-  const TimeLeft left = finals_left();
-  std::vector<ContestEntry> entries =
-      device_.measurer->contest(sources, challengers(points), libraries(), left.wanted_s, left.most_s);
-  CHECK(entries.size() >= sources.size(), "{} entries for {} sources", entries.size(), sources.size());
+  const std::size_t sides = first->finalists + (default_ ? 1 : 0);
+  std::vector<Point> points = finalists();
+  points.resize(std::min(points.size(), sides));
+  points = entrants(std::move(points), whole.most_s == kNoLimitS ? kNoLimitS : kResumeShare * whole.wanted_s);
+  const auto last = points.empty() ? std::nullopt : plan(points);
+  if (!last || interrupted()) return conclude_from_trials();
+  points.resize(std::min(points.size(), last->finalists + (default_ ? 1 : 0)));
+  FinalsSides all = sides_of(points);
+  if (wants_unfused() && last->challengers) all.challengers = {unfused(points)};
+  const FinalsResult result = run_finals(
+      *device_.measurer, all, *last,
+      {[this] { return elapsed_s(); }, [this] { return finals_left(); }, [this] { return interrupted(); }});
+  const std::vector<ContestEntry>& entries = result.entries;
   const bool cut_off =
       entries[0].round_us.empty() || std::ranges::any_of(entries, [](const ContestEntry& entry) {
         return entry.failure && entry.failure->kind == FailureKind::kInterrupted;
@@ -151,46 +210,79 @@ void Session::finals() {
   if (interrupted() && cut_off) return conclude_from_trials();
   for (std::size_t i = 0; i < points.size(); ++i)
     if (entries[i].failure) evaluator_.record_failure(points[i], *entries[i].failure);
-  conclude_from_contest(points, std::move(entries));
+  if (wants_unfused() && !last->challengers) {
+    BaselineTime& untimed = summary_.baselines.emplace_back();
+    untimed.name = kUnfused;
+    untimed.missing = kNoTimeLeft;
+  }
+  tell_finalists(points, result);
+  conclude_from_contest(points, result);
 }
 
 /// What is compared with a kernel that is wrong itself would win for nothing.
-void Session::refuse(const Failure& failure) {
+void Session::refuse(const ContestEntry& entry) {
   summary_.unproven = fmt::format(
       "{} failed in the finals, so that nothing is proven: {}: {}",
       default_ ? "the default " + to_text(candidates_.space.config_of(*default_)) : "every finalist",
-      name_of(failure.kind), first_line(failure.text));
+      name_of(entry.failure->kind), first_line(entry.failure->text));
 }
 
-void Session::conclude_from_contest(std::vector<Point> points, std::vector<ContestEntry> entries) {
-  if (default_ && entries[0].failure) return refuse(*entries[0].failure);
-  if (default_ && !entries[0].finished) return conclude_from_trials();  // the time was up
-  // Without a default the first one that was proven takes its place: neither one that failed nor one that
-  // dropped out.
-  for (std::optional<Failure> last; entries[0].failure || !entries[0].finished;) {
-    if (entries[0].failure) last = entries[0].failure;
-    if (points.size() == 1) return last ? refuse(*last) : conclude_from_trials();
-    points.erase(points.begin());
-    entries.erase(entries.begin());
+void Session::conclude_from_contest(const std::vector<Point>& points, const FinalsResult& result) {
+  const std::vector<ContestEntry>& entries = result.entries;
+  const auto ours = std::span(entries).first(points.size());
+  const auto failed =
+      std::ranges::find_if(ours, [](const ContestEntry& entry) { return entry.failure.has_value(); });
+  const Contender* const leader = leader_of(result.contenders);
+  if (default_ && entries[0].failure) return refuse(entries[0]);
+  if (leader == nullptr) {
+    // Every one that was timed has failed; or there was no time for three rounds.
+    const bool all_failed =
+        std::ranges::all_of(ours, [](const ContestEntry& entry) { return entry.failure.has_value(); });
+    return !default_ && all_failed && failed != ours.end() ? refuse(*failed) : conclude_from_trials();
   }
-  if (entries[0].round_us.empty()) return conclude_from_trials();
-  Judgement judgement = judge(entries, points.size());
+  const bool earlier_took_part =
+      earlier_ && std::ranges::any_of(result.contenders, [&](const Contender& contender) {
+        return points[contender.entry] == earlier_winner_;
+      });
+  if (!earlier_took_part && earlier_verdict_stands()) return;
   summary_.contested = true;
   for (std::size_t i = 0; i < points.size(); ++i)
     if (!entries[i].round_us.empty())
       roofline_.reached(candidates_.space.families()[points[i].family].family(), entries[i].time_us);
-  const ContestEntry& winner = entries[judgement.winner];
-  summary_.best = *trials_.find(points[judgement.winner]);
+  const ContestEntry& winner = entries[leader->entry];
+  const KnownTrial& trial = *trials_.find(points[leader->entry]);
+  summary_.best = trial;
+  summary_.shown_us = shown(trial).us;
   summary_.gpu = winner.gpu;
   summary_.checked_by = winner.checked_by;
-  summary_.verdict = std::move(judgement.verdict);
-  if (default_) {
-    summary_.default_trial = *trials_.find(*default_);
-  } else {
-    summary_.verdict.default_time = {};
-    summary_.verdict.speedup_vs_default = {};
+  summary_.verdict = verdict_of(entries, points.size(), default_.has_value(), leader->entry);
+  summary_.verdict.provisional = leader->proof != ProofState::kProven;
+  if (default_) summary_.default_trial = *trials_.find(*default_);
+  tell_libraries(std::span(entries).subspan(points.size()), winner);
+}
+
+void Session::tell_finalists(const std::vector<Point>& points, const FinalsResult& result) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const ContestEntry& entry = result.entries[i];
+    const KnownTrial& trial = *trials_.find(points[i]);
+    FinalistTold told;
+    told.config = to_text(trial.config);
+    told.record = trial.id;
+    if (trial.time_us()) told.shown_us = shown(trial).us;
+    told.time_us = entry.time_us;
+    told.rounds = static_cast<int>(entry.round_us.size());
+    told.dropped = entry.dropped;
+    told.turns_s = entry.turns_s;
+    told.proof_s = result.proof_s[i];
+    told.missing = entry.missing;
+    for (const Contender& contender : result.contenders)
+      if (contender.entry == i) told.proof = contender.proof;
+    summary_.finalists.push_back(std::move(told));
   }
-  for (const ContestEntry& entry : std::span(entries).subspan(points.size())) {
+}
+
+void Session::tell_libraries(std::span<const ContestEntry> entries, const ContestEntry& winner) {
+  for (const ContestEntry& entry : entries) {
     const WayCount ways = entry.finding ? ways_of(*entry.finding) : WayCount();
     summary_.baselines.push_back({.name = entry.name,
                                   .time = time_of(entry),
@@ -204,28 +296,47 @@ void Session::conclude_from_contest(std::vector<Point> points, std::vector<Conte
   }
 }
 
+bool Session::earlier_verdict_stands() {
+  if (!earlier_) return false;
+  const std::optional<Record> record = logs_.own.find(earlier_->record_id);
+  if (!record) return false;
+  summary_.best = *record;
+  summary_.verdict = *earlier_;
+  summary_.earlier = earlier_->session;
+  if (default_) summary_.default_trial = *trials_.find(*default_);
+  return true;
+}
+
 void Session::conclude_from_trials() {
-  const KnownTrial* best = trials_.best();
-  if (!best) return;
-  const auto single_time = [](const Trial& trial) {
-    return Time{*trial.time_us(), interval_of(std::get<Timing>(trial.outcome))};
-  };
+  if (!trials_.best() || earlier_verdict_stands()) return;
+  const auto single_time = [this](const KnownTrial& trial) { return shown(trial); };
+  const KnownTrial* const base = default_ ? trials_.find(*default_) : nullptr;
+  std::vector<const KnownTrial*> order;
+  for (const KnownTrial& trial : trials_.all())
+    if (trial.time_us()) order.push_back(&trial);
+  std::ranges::stable_sort(order, {}, [](const KnownTrial* trial) { return *trial->time_us(); });
+  const KnownTrial* best = order[0];
+  if (base) {
+    // The fastest that surely beats the default; else the default stays.
+    const auto& first = std::get<Timing>(base->outcome);
+    const auto found = std::ranges::find_if(order, [&](const KnownTrial* trial) {
+      return trial == base || beats(std::get<Timing>(trial->outcome), first);
+    });
+    best = *found;
+  }
   Verdict& verdict = summary_.verdict;
+  verdict.provisional = true;
   summary_.best = *best;
+  summary_.shown_us = shown(*best).us;
   summary_.checked_by = device_.measurer->checked_by();
   verdict.best = single_time(*best);
-  const KnownTrial* base = default_ ? trials_.find(*default_) : nullptr;
-  if (!base || !base->time_us()) return;
+  if (!base) return;
   summary_.default_trial = *base;
   verdict.default_time = single_time(*base);
-  if (!beats(std::get<Timing>(best->outcome), std::get<Timing>(base->outcome))) {
-    summary_.best = summary_.default_trial;
-    verdict.best = verdict.default_time;
-    verdict.speedup_vs_default = {1, {1, 1}};
-    return;
-  }
+  verdict.speedup_vs_default = {1, {1, 1}};
+  if (best == base) return;
   const Interval &slow = verdict.default_time.interval, &fast = verdict.best.interval;
-  verdict.speedup_vs_default.value = verdict.default_time.us / verdict.best.us;
+  verdict.speedup_vs_default = {verdict.default_time.us / verdict.best.us, {}};
   if (fast.low > 0) verdict.speedup_vs_default.interval = {slow.low / fast.high, slow.high / fast.low};
 }
 

@@ -32,6 +32,19 @@ json json_of(const BaselineTime& b) {
           {"missing", known_or_null(b.missing)}};
 }
 
+json json_of(const FinalistTold& f) {
+  return {{"config", f.config},
+          {"record", f.record},
+          {"shown_us", known_or_null(f.shown_us)},
+          {"time_us", known_or_null(f.time_us)},
+          {"rounds", f.rounds},
+          {"dropped", f.dropped},
+          {"turns_s", f.turns_s},
+          {"proof", std::string(name_of(f.proof))},
+          {"proof_s", f.proof_s},
+          {"missing", known_or_null(f.missing)}};
+}
+
 json json_of(const Elapsed& elapsed) {
   const Elapsed::Parts& parts = elapsed.parts;
   return {{"total", elapsed.total_s},
@@ -67,6 +80,8 @@ json to_json(const Summary& s) {
   for (const auto& [kind, count] : s.failed) failed[std::string(name_of(kind))] = count;
   json baselines = json::array();
   for (const BaselineTime& each : s.baselines) baselines.push_back(json_of(each));
+  json finalists = json::array();
+  for (const FinalistTold& each : s.finalists) finalists.push_back(json_of(each));
   const Verdict& verdict = s.verdict;
   json baseline = nullptr;
   if (!verdict.baseline.empty()) baseline = {{"name", verdict.baseline}, {"time_us", verdict.baseline_us}};
@@ -86,6 +101,10 @@ json to_json(const Summary& s) {
       {"best", json_of(s.best, verdict.best, s.flops)},
       {"gpu", s.gpu},
       {"contested", s.contested},
+      {"provisional", verdict.provisional},
+      {"shown_us", known_or_null(s.shown_us)},
+      {"finalists", finalists},
+      {"earlier", known_or_null(s.earlier)},
       {"baseline", baseline},
       {"baselines", baselines},
       {"speedup_vs_default", known_or_null(verdict.speedup_vs_default.value)},

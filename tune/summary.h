@@ -26,6 +26,18 @@ struct BaselineTime {
   std::string missing;
 };
 
+/// What became of one side of the contest that is a kernel of ours.
+struct FinalistTold {
+  std::string config, record;
+  double shown_us = 0;  ///< by the search
+  double time_us = 0;   ///< in the contest; 0: it was not timed
+  int rounds = 0;
+  bool dropped = false;  ///< after these, as one of the slower ones
+  ProofState proof = ProofState::kNone;
+  double turns_s = 0, proof_s = 0;  ///< wall time of loading and rounds, and of the proof
+  std::string missing;              ///< why it has no time
+};
+
 /// Wall seconds. total = setup + search + compile + run, and the sum of the parts.
 struct Elapsed {
   double total_s = 0;
@@ -70,6 +82,11 @@ struct Summary {
   /// The verdict comes from the interleaved finals (else from single trials).
   bool contested = false;
   Verdict verdict;
+  /// What the search had shown as the best one's time; 0: not known.
+  double shown_us = 0;
+  std::vector<FinalistTold> finalists;
+  /// The session whose verdict this is, because there was no time to time its winner again; "": this one's.
+  std::string earlier;
   /// Of the best one: ContestEntry::checked_by.
   std::string checked_by;
   std::vector<BaselineTime> baselines;

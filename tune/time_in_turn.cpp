@@ -9,6 +9,7 @@
 #include "codegen/emit.h"
 #include "measure/core/ratio.h"
 #include "measure/worker/baselines.h"
+#include "tune/run_finals.h"
 
 namespace lehr {
 namespace {
@@ -38,7 +39,14 @@ std::vector<ContestEntry> contest_of_right_ones(Measurer& measurer, const std::v
   }
   if (first.empty()) return sides;
   if (challenger) others.push_back(*challenger);
-  std::vector<ContestEntry> entries = measurer.contest(first, others, baselines, seconds);
+  constexpr double kProofShare = 0.2;
+  FinalsPlan plan;
+  plan.contest.wanted_s = (1 - kProofShare) * seconds;
+  const FinalsSides all = {first, {0}, true, others, baselines};
+  const FinalsClock clock = {[] { return 0.0; },
+                             [&] { return TimeLeft{.wanted_s = kProofShare * seconds}; },
+                             [] { return false; }};
+  std::vector<ContestEntry> entries = run_finals(measurer, all, plan, clock).entries;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (i < place.size()) entries[i].name = sides[place[i]].name;
     (i < place.size() ? sides[place[i]] : sides.emplace_back()) = std::move(entries[i]);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "measure/core/stats.h"
 #include "tune/stop.h"
 
 namespace lehr {
@@ -28,8 +29,7 @@ std::size_t Trials::add(KnownTrial trial) {
     if (best_ == at) best_.reset();  // the best was measured again and may have lost its place
   }
   if (!best_) {
-    for (std::size_t i = 0; i < all_.size(); ++i)
-      if (all_[i].time_us() && (!best_ || *all_[i].time_us() < *all_[*best_].time_us())) best_ = i;
+    find_best();
   } else if (time && *time < *all_[*best_].time_us()) {
     best_ = at;
   }
@@ -41,6 +41,24 @@ std::size_t Trials::add(KnownTrial trial) {
     }
   }
   return at;
+}
+
+void Trials::find_best() {
+  best_.reset();
+  for (std::size_t i = 0; i < all_.size(); ++i)
+    if (all_[i].time_us() && (!best_ || *all_[i].time_us() < *all_[*best_].time_us())) best_ = i;
+}
+
+void Trials::correct(const std::vector<std::size_t>& positions, double reference_us) {
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    auto* const timing = std::get_if<Timing>(&all_[positions[i]].outcome);
+    if (timing == nullptr) continue;
+    if (timing->reference_us > 0)
+      timing->time_us = corrected_us(estimate(timing->samples_us), timing->reference_us, reference_us);
+    else if (i == 0)
+      timing->time_us = reference_us;
+  }
+  find_best();
 }
 
 const KnownTrial* Trials::find(const Point& point) const {

@@ -32,6 +32,10 @@ class Trials {
   /// Returns its position in all().
   std::size_t add(KnownTrial trial);
 
+  /// Corrects the times of trials by what their reference kernel usually takes (Measurer::reference_us()):
+  /// `positions` were timed beside it, the first of them is its own.
+  void correct(const std::vector<std::size_t>& positions, double reference_us);
+
   const std::vector<KnownTrial>& all() const { return all_; }
   const KnownTrial* find(const Point& point) const;
   /// Fastest; nullptr when nothing has a time.
@@ -45,6 +49,8 @@ class Trials {
   const std::map<FailureKind, int>& failed() const { return failed_; }  ///< of this session
 
  private:
+  void find_best();
+
   std::vector<KnownTrial> all_;
   std::unordered_map<Point, std::size_t, PointHash> position_;
   std::optional<std::size_t> best_;

@@ -1,6 +1,7 @@
 // Turns the folder that bench/gpu/run fills into one Markdown page: when and where it ran, what the checks
 // found, ours against the vendor's library by suite, and what was refused or failed.
-//   gpu_table RESULTS_DIR > table.md
+// With the log of these sessions it also says how many verdicts their own trials contradict.
+//   gpu_table RESULTS_DIR [LOG] > table.md
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "behind.h"
 #include "documents.h"
 
 namespace {
@@ -222,8 +224,8 @@ void print_ladder(const Step& step) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    fmt::print(stderr, "usage: gpu_table RESULTS_DIR\n");
+  if (argc != 2 && argc != 3) {
+    fmt::print(stderr, "usage: gpu_table RESULTS_DIR [LOG]\n");
     return 1;
   }
   std::vector<std::filesystem::path> files;
@@ -287,6 +289,14 @@ int main(int argc, char** argv) {
         "\n## Tuned\n\nRatios are times, library / ours, the median of interleaved rounds: above 1 we are "
         "faster. A second: trials for each second of hints, proposals, compilations and trials.\n");
   for (const std::string& suite : suites) print_suite(suite, rows[suite]);
+  if (argc == 3) {
+    const lehr::Database log = lehr::Database::open_read_only(argv[2]);
+    std::vector<std::pair<std::string, double>> behind;
+    for (const std::string& suite : suites)
+      for (const Step* row : rows[suite])
+        behind.emplace_back(row->text("name"), behind_three(row->wrapper["result"], log));
+    fmt::print("\n{}\n", behind_text(behind));
+  }
   if (!others.empty()) fmt::print("\n## Not done\n\n");
   for (const Step* step : others) {
     const json& wrapper = step->wrapper;

@@ -21,7 +21,8 @@ struct ContestOptions {
   double stage_share = 0.25;       ///< ... or after two of them and this share of the budget, ...
   std::size_t most_finalists = 4;  ///< ... until so many are left
   double timeout_s = 10;           ///< for one request
-  double most_s = kNoLimitS;       ///< no round begins that is expected to end behind it
+  double most_s = kNoLimitS;       ///< no round begins that is expected to end behind it, ...
+  double last_s = kNoLimitS;       ///< ... the first kLeastRounds: behind this
 };
 
 }  // namespace lehr

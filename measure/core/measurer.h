@@ -23,8 +23,9 @@ struct ContestEntry {
   std::vector<double> round_us;  ///< one time per round; empty when `missing` says why
   /// A round counts up to so many times the entry's best ones (measure/core/ratio.h); 0: every round counts.
   double calm_within = 0;
-  /// false: dropped out, round_us holds the rounds up to then; or there was no time to time or prove it.
-  bool finished = true;
+  bool dropped = false;   ///< behind a stage, as one of the slower ones: round_us holds the rounds up to then
+  bool finished = true;   ///< timed in all of kLeastRounds rounds or more
+  double turns_s = 0;     ///< wall time of loading it, and of its turns
   double time_us = 0;           ///< median of calm_us()
   std::optional<GpuState> gpu;  ///< median over the rounds; nullopt on the CPU and where NVML does not tell
   std::string note;             ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
@@ -41,6 +42,23 @@ struct Challenger {
   std::string note;  ///< goes into ContestEntry::note
   Source source;
 };
+
+/// In seconds from the call.
+struct ContestTime {
+  double wanted_s = 0;             ///< about so long; compiling takes up to half of it
+  double most_s = kNoLimitS;       ///< behind it nothing is begun, but of the first kLeastRounds rounds
+  double last_s = kNoLimitS;       ///< behind it these are not begun, either
+  double libraries_s = kNoLimitS;  ///< behind it no library is started
+};
+
+/// What a source is proven on.
+enum class Inputs {
+  kPrepared,  ///< the prepared problem
+  kOther,     ///< the other one that prepare() was given
+};
+/// A proof makes at least so many calls on each of them, and at most so many on the other problem, whose few
+/// expected rows are there to find answers from memory.
+inline constexpr int kLeastProofs = 2, kMostOtherProofs = 8;
 
 /// What a measurer has spent since it was made.
 struct Spent {
@@ -108,21 +126,25 @@ class Measurer {
     measure(next, keep, left);
     return outcomes;
   }
-  /// Re-times `sources` (already measured with success), the challengers and the named baselines interleaved
-  /// for about `budget_s` seconds, of which compiling them takes up to half; of many sources the slow ones
-  /// drop out on the way, but never the first one, the challengers and the baselines. Entries in the order:
-  /// sources, challengers, baselines. Baselines run on the prepared problem's workload; a result of theirs
-  /// that does not match the reference is reported in `missing` and not timed. In the end the sources that
-  /// have not dropped out are proven: called up to 230 times within one loaded image, each result compared,
-  /// the first ones on other inputs. That takes up to a fifth of the budget, shared by them, with fewer calls
-  /// where these take longer. One that fails is left without a time, and its entry says why. With `most_s`
-  /// all of this, starting the libraries included, takes no longer, but for what one call and one compilation
-  /// take: libraries that do not fit are `missing`, and what was not timed in kLeastRounds rounds and proven
-  /// has not finished.
+  /// Re-times `sources` (already measured with success), the challengers and the named baselines interleaved;
+  /// of many sources the slow ones drop out on the way, but never the first one, the challengers and the
+  /// baselines. Entries in the order: sources, challengers, baselines. Baselines run on the prepared problem's
+  /// workload; a result of theirs that does not match the reference is reported in `missing` and not timed.
+  /// All of it keeps `time`, but for what one call and one compilation take: who does not fit is `missing`, and
+  /// what was not timed in kLeastRounds rounds has not finished.
   virtual std::vector<ContestEntry> contest(std::span<const Source> sources,
                                             std::span<const Challenger> challengers,
-                                            std::span<const std::string> baselines, double budget_s,
-                                            double most_s = kNoLimitS) = 0;
+                                            std::span<const std::string> baselines, ContestTime time) = 0;
+  /// Half of a proof of a source of the last contest, before anything else is asked: many calls within the
+  /// image that was timed, each result compared, for about `seconds` and kLeastProofs calls at the least. The
+  /// two halves together are 230 calls; they may come in either order, but a source that answers from what it
+  /// computed before is only found by both. nullopt: all were right.
+  virtual std::optional<Failure> prove(std::size_t source, Inputs inputs, double seconds) = 0;
+  /// Seconds that putting these inputs in place takes, about: what it took last, before that an estimate.
+  virtual double inputs_s(Inputs) const { return 0; }
+  /// What the reference kernel, which the first timing after prepare() made, usually takes: the median of the
+  /// windows beside the candidates so far. 0: there is none.
+  virtual double reference_us() const { return 0; }
   /// Runs a source (already measured with success) twice on the prepared problem's input and compares the
   /// outputs bit by bit. A result that differs within the tolerance was right both times.
   virtual std::variant<Repetition, Failure> repeat(const Source& source) = 0;

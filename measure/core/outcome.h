@@ -62,10 +62,14 @@ struct Timing {
   /// Wall time that checking and timing took.
   double run_s = 0;
   Resources resources;
-  /// How often it was timed: once more after each disturbance; not stored.
+  /// Windows in which it was timed: one more after each disturbance and to confirm a new best; not stored.
   int windows = 1;
   /// Every window was; this is the least disturbed one's time; not stored.
   bool disturbed = false;
+  /// Two windows agreed that it is the fastest so far, and this is the slower one's time; not stored.
+  bool confirmed = false;
+  /// Seconds that loading it took, and its first call with the check of its output; not stored.
+  double load_s = 0, check_s = 0;
 };
 void describe(auto& field, Is<Timing> auto& timing) {
   field("time_us", timing.time_us);
@@ -77,6 +81,9 @@ void describe(auto& field, Is<Timing> auto& timing) {
   field("resources", timing.resources);
   field("windows", timing.windows, kNotAColumn);
   field("disturbed", timing.disturbed, kNotAColumn);
+  field("confirmed", timing.confirmed, kNotAColumn);
+  field("load_s", timing.load_s, kNotAColumn);
+  field("check_s", timing.check_s, kNotAColumn);
 }
 
 /// The stage at which a candidate ended.

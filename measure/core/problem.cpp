@@ -1,12 +1,15 @@
 #include "measure/core/problem.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/error.h"
 #include "workload/reference.h"
 
 namespace lehr {
+
+using Clock = std::chrono::steady_clock;
 
 std::vector<ProblemTensor> problem_tensors(const Workload& workload, std::vector<std::vector<float>> inputs) {
   const std::vector<TensorSpec> specs = tensors_of(workload);
@@ -29,10 +32,9 @@ Problem asked_problem(const Workload& workload, std::uint64_t seed) {
 }
 
 Problem other_problem(const Workload& workload, std::uint64_t seed) {
-  constexpr double kFewFlops = 2e8;
   constexpr std::uint64_t kOther = 0x6C656872;  // any number: seeds of sessions are small ones
   Problem problem = asked_problem(workload, seed ^ kOther);
-  problem.full_flops = kFewFlops;
+  problem.full_flops = kOtherFlops;
   return problem;
 }
 
@@ -62,10 +64,19 @@ std::int64_t fewer_rows(const Problem& problem) {
   return expected > 0 ? expected : odd;
 }
 
+std::vector<std::vector<float>> inputs_of(Problem& problem, int threads) {
+  const auto start = Clock::now();
+  std::vector<std::vector<float>> inputs = make_inputs(problem.workload, problem.seed, threads);
+  problem.inputs_s = std::chrono::duration<double>(Clock::now() - start).count();
+  return inputs;
+}
+
 void make(Problem& problem, int threads) {
   if (problem.made()) return;
-  std::vector<std::vector<float>> inputs = make_inputs(problem.workload, problem.seed, threads);
+  std::vector<std::vector<float>> inputs = inputs_of(problem, threads);
+  const auto start = Clock::now();
   Reference reference = make_reference(problem.workload, inputs, problem.full_flops);
+  problem.expected_s = std::chrono::duration<double>(Clock::now() - start).count();
   problem.tensors = problem_tensors(problem.workload, std::move(inputs));
   problem.indices = std::move(reference.indices);
   problem.expected = std::move(reference.values);

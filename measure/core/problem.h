@@ -31,15 +31,20 @@ struct Problem {
   std::vector<float> expected;
   /// Of each element's sum, absolute; its rounding to 16 or 8 bits comes on top (check.h).
   double tolerance = 0;
+  double inputs_s = 0, expected_s = 0;  ///< wall time of making the inputs, and what is expected; 0: not made
 
   bool made() const { return !expected.empty(); }
 };
 
 /// The problem of that seed, only asked for.
 Problem asked_problem(const Workload& workload, std::uint64_t seed);
+/// Problem::full_flops of other_problem().
+inline constexpr double kOtherFlops = 2e8;
 /// The same workload on other inputs, of which the host expects a few rows of the output: what a kernel that
 /// answers from what it saw before cannot know.
 Problem other_problem(const Workload& workload, std::uint64_t seed);
+/// The inputs' values, an array a tensor as in tensors_of(workload). Sets Problem::inputs_s.
+std::vector<std::vector<float>> inputs_of(Problem& problem, int threads);
 /// With inputs and expected output; the same for the same workload, seed and `full_flops`
 /// (workload/reference.h). Nothing happens to one that is made.
 void make(Problem& problem, int threads);

@@ -86,7 +86,7 @@ Problem read_problem(const std::string& path, int threads) {
   Problem problem = asked_problem(parse_workload(header["workload"].get<std::string>()), header["seed"]);
   problem.full_flops = header["full_flops"];
   if (header["expected"] == 0) return problem;
-  problem.tensors = problem_tensors(problem.workload, make_inputs(problem.workload, problem.seed, threads));
+  problem.tensors = problem_tensors(problem.workload, inputs_of(problem, threads));
   read_array(file.get(), path, problem.indices, header["indices"]);
   read_array(file.get(), path, problem.expected, header["expected"]);
   problem.tolerance = header["tolerance"];

@@ -139,9 +139,10 @@ class Runner {
   virtual std::variant<Checked, Fault> check_left(int) { return Checked{}; }
   /// Where the device checks: one more call, whose whole output the host compares.
   virtual std::variant<Checked, Fault> check_by_host(int) { return Checked{}; }
-  /// Puts other inputs, of tensors like those of the prepared problem, in their places, prepacks them for
-  /// `slot` and expects other outputs from now on. Only runners of candidates are asked.
-  virtual void replace_inputs(int, const Problem&) {
+  /// Puts other inputs, of tensors like those of the prepared problem, in their places, and expects other
+  /// outputs from now on. A slot that prepacks does so again before its next call. Only runners of candidates
+  /// are asked.
+  virtual void replace_inputs(const Problem&) {
     throw Error(ErrorKind::kInternal, "a vendor library is not given other inputs");
   }
   virtual void unload(int slot) = 0;

@@ -88,4 +88,9 @@ Interval interval_of(const Timing& timing) {
   return {interval.low * correction, interval.high * correction};
 }
 
+double corrected_us(double raw_us, double beside_us, double usual_us) {
+  if (beside_us <= 0 || usual_us <= 0) return raw_us;
+  return raw_us * std::clamp(usual_us / beside_us, 1 / kLargestCorrection, kLargestCorrection);
+}
+
 }  // namespace lehr

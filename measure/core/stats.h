@@ -33,4 +33,12 @@ Interval estimate_interval(std::span<const double> samples);
 /// it.
 Interval interval_of(const Timing& timing);
 
+/// A reference kernel that moved further than this met other work on the machine, which says nothing of what
+/// the candidate met: the correction stops there. Measured beside four compilers on two cores, 2026-11-21:
+/// without the limit single trials came out twice too fast.
+inline constexpr double kLargestCorrection = 1.15;
+/// `raw_us`, timed while the reference kernel took `beside_us`, in a session in which that takes `usual_us`.
+/// 0 for either of these: `raw_us` as it is.
+double corrected_us(double raw_us, double beside_us, double usual_us);
+
 }  // namespace lehr

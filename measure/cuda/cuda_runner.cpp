@@ -134,7 +134,7 @@ std::variant<Checked, Fault> CudaRunner::check_by_host(int slot_number) {
   return harness_.check_by_host(call_of(slot), slot.candidate.entry);
 }
 
-void CudaRunner::replace_inputs(int, const Problem& problem) {
+void CudaRunner::replace_inputs(const Problem& problem) {
   harness_.replace(problem);
 }
 

@@ -25,7 +25,7 @@ class CudaRunner : public Runner {
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
   std::variant<Checked, Fault> check_left(int slot) override;
   std::variant<Checked, Fault> check_by_host(int slot) override;
-  void replace_inputs(int slot, const Problem& problem) override;
+  void replace_inputs(const Problem& problem) override;
   void unload(int slot) override;
 
  private:

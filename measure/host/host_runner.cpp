@@ -36,6 +36,7 @@ struct HostRunner::Loaded {
   std::int64_t most_rows = 0;         ///< Source::most_rows
   std::int64_t rows = 0;              ///< where that is not 0: of the next calls
   std::vector<void*> params;          ///< the problem's tensors, then these, then rows
+  std::int64_t packed = -1;           ///< HostRunner::inputs_ that were prepacked last
 
   Loaded() = default;
   ~Loaded() {
@@ -51,6 +52,7 @@ HostRunner::~HostRunner() = default;
 void HostRunner::prepare(const Problem& problem, const RunSettings& settings) {
   slots_.clear();
   buffers_.reset();
+  ++inputs_;
   limit_memory(settings.memory_bytes);
   try {
     buffers_ = std::make_unique<HostBuffers>(problem);
@@ -112,9 +114,8 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
     return fault(FailureKind::kLaunch,
                  fmt::format("takes {} rows at most, not {}", loaded->most_rows, loaded->rows));
   if (loaded->most_rows > 0) loaded->params.push_back(&loaded->rows);
-  // The inputs stay as they are until the next prepare() or replace_inputs().
-  if (loaded->prepack != nullptr) run_parts(*threads_, loaded->prepack, *loaded, loaded->prepack_parts);
   slots_[slot] = std::move(loaded);
+  packed(slot);
   return Resources{};
 }
 
@@ -131,6 +132,14 @@ void HostRunner::run_parts(PinnedThreads& threads, Entry entry, const Loaded& lo
                    part);
       },
       &context);
+}
+
+HostRunner::Loaded& HostRunner::packed(int slot) {
+  Loaded& loaded = *slots_.at(slot);
+  if (loaded.prepack != nullptr && loaded.packed != inputs_)
+    run_parts(*threads_, loaded.prepack, loaded, loaded.prepack_parts);
+  loaded.packed = inputs_;
+  return loaded;
 }
 
 void HostRunner::call(const Loaded& loaded) {
@@ -167,7 +176,7 @@ std::variant<Checked, Fault> HostRunner::check_call(Loaded& loaded, std::int64_t
 
 // One that is told the number of rows also computes fewer: the tiles that all rows fill have no rest.
 std::variant<Checked, Fault> HostRunner::check(int slot) {
-  Loaded& loaded = *slots_.at(slot);
+  Loaded& loaded = packed(slot);
   const std::int64_t rows = loaded.rows;
   const std::int64_t tried = loaded.most_rows > 0 ? fewer_rows(buffers_->problem()) : 0;
   if (tried > 0) {
@@ -187,10 +196,9 @@ std::variant<Checked, Fault> HostRunner::check_left(int slot) {
   return verdict(loaded, loaded.rows);
 }
 
-void HostRunner::replace_inputs(int slot, const Problem& problem) {
+void HostRunner::replace_inputs(const Problem& problem) {
   buffers_->replace(problem);
-  Loaded& loaded = *slots_.at(slot);
-  if (loaded.prepack != nullptr) run_parts(*threads_, loaded.prepack, loaded, loaded.prepack_parts);
+  ++inputs_;
 }
 
 std::variant<RunOutput, Fault> HostRunner::output() const {
@@ -198,7 +206,7 @@ std::variant<RunOutput, Fault> HostRunner::output() const {
 }
 
 std::variant<Samples, Fault> HostRunner::time(int slot, const SampleRequest& request) {
-  const Loaded& loaded = *slots_.at(slot);
+  const Loaded& loaded = packed(slot);
   threads_->open();
   Samples samples = sample_calls([&] { call(loaded); }, request, threads_->count(), sweep_.on(*threads_));
   threads_->close();

@@ -27,7 +27,7 @@ class HostRunner : public Runner {
   std::variant<RunOutput, Fault> output() const override;
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
   std::variant<Checked, Fault> check_left(int slot) override;
-  void replace_inputs(int slot, const Problem& problem) override;
+  void replace_inputs(const Problem& problem) override;
   void unload(int slot) override;
 
  private:
@@ -36,6 +36,8 @@ class HostRunner : public Runner {
 
   static void run_parts(PinnedThreads& threads, Entry entry, const Loaded& loaded, long parts);
   void call(const Loaded& loaded);
+  /// What lies in the slot, with the inputs of now prepacked.
+  Loaded& packed(int slot);
   /// On what the last call left: the output, and whether nothing else was written.
   std::variant<Checked, Fault> verdict(const Loaded& loaded, std::int64_t rows) const;
   /// Calls it once, scratch and output poisoned before.
@@ -44,6 +46,7 @@ class HostRunner : public Runner {
   std::vector<int> cpus_;  ///< read once: they bind this thread to one of them
   std::unique_ptr<PinnedThreads> threads_;
   std::unique_ptr<HostBuffers> buffers_;
+  std::int64_t inputs_ = 0;  ///< counts prepare() and replace_inputs()
   CacheSweep sweep_;
   std::map<int, std::unique_ptr<Loaded>> slots_;
 };

@@ -34,27 +34,30 @@ struct Turn {
 };
 using Round = std::vector<std::optional<Turn>>;  ///< by participant
 
-/// Whose slots are loaded in which generation of their worker.
+/// Who takes part, and who is still in the race.
 class Contestants {
  public:
   Contestants(std::vector<Participant>& participants, const ContestOptions& options)
       : participants_(participants),
         options_(options),
-        loaded_(participants.size(), 0),
+        turns_s_(participants.size(), 0),
         dropped_(participants.size(), false) {}
 
   /// One block of participant `i`; nullopt and `missing` set when it failed.
   std::optional<Turn> turn(std::size_t i) {
     Participant& one = participants_[i];
     if (!races(i)) return std::nullopt;
+    const Elapsed elapsed;
     one.worker->resume();
     std::optional<Turn> result = running_turn(i);
     one.worker->stop();
+    turns_s_[i] += elapsed.seconds();
     return result;
   }
 
   bool races(std::size_t i) const { return participants_[i].missing.empty() && !dropped_[i]; }
   bool dropped(std::size_t i) const { return dropped_[i]; }
+  double turns_s(std::size_t i) const { return turns_s_[i]; }
 
   /// The slower half of the contenders that are still in the race goes, but `most_finalists` stay.
   void end_stage(const std::vector<Round>& rounds) {
@@ -71,12 +74,19 @@ class Contestants {
       dropped_[times[place].second] = true;
   }
 
-  void load_all() {
+  void load_all(Deadline end) {
     for (std::size_t i = 0; i < participants_.size(); ++i) {
-      if (!participants_[i].missing.empty()) continue;
-      participants_[i].worker->resume();
+      Participant& one = participants_[i];
+      if (!one.missing.empty()) continue;
+      const Elapsed elapsed;
+      if (seconds_left(end) <= 0) {
+        one.missing = kNoTimeLeft;
+        continue;
+      }
+      one.worker->resume();
       ensure_loaded(i);
-      participants_[i].worker->stop();
+      one.worker->stop();
+      turns_s_[i] += elapsed.seconds();
     }
   }
 
@@ -92,7 +102,7 @@ class Contestants {
   /// A crash of one participant takes the slots of those that share its worker: they are loaded again here.
   bool ensure_loaded(std::size_t i) {
     Participant& one = participants_[i];
-    if (loaded_[i] == one.worker->generation() && loaded_[i] != 0) return true;
+    if (one.loaded == one.worker->generation() && one.loaded != 0) return true;
     const std::variant<Done, Failure> loaded = one.worker->load(one.load, options_.timeout_s);
     if (const auto* failure = std::get_if<Failure>(&loaded)) {
       fail(i, *failure);
@@ -101,7 +111,7 @@ class Contestants {
     const Done& done = std::get<Done>(loaded);
     if (!done.note.empty()) one.note = done.note;
     one.finding = done.finding;
-    loaded_[i] = one.worker->generation();
+    one.loaded = one.worker->generation();
     return true;
   }
 
@@ -122,7 +132,7 @@ class Contestants {
 
   std::vector<Participant>& participants_;
   const ContestOptions& options_;
-  std::vector<int> loaded_;
+  std::vector<double> turns_s_;
   std::vector<bool> dropped_;
 };
 
@@ -157,21 +167,22 @@ void fill_entries(std::vector<ContestEntry>& entries, const std::vector<Round>& 
 
 }  // namespace
 
-std::vector<ContestEntry> run_contest(std::vector<Participant> participants, const ContestOptions& options) {
-  const Deadline end = deadline_in(options.most_s);
-  Contestants contestants(participants, options);
-  contestants.load_all();
+std::vector<ContestEntry> run_contest(std::vector<Participant>& participants, const ContestOptions& options) {
+  const Deadline end = deadline_in(options.most_s), last = deadline_in(options.last_s);
   const Elapsed elapsed;
+  Contestants contestants(participants, options);
+  contestants.load_all(end);
   const std::size_t count = participants.size();
   std::vector<Round> rounds;
   int stage_start = 0;
-  double stage_start_s = 0, round_start_s = 0;
+  double stage_start_s = elapsed.seconds(), round_start_s = stage_start_s;
   while (static_cast<int>(rounds.size()) < options.max_rounds) {
     const int done = static_cast<int>(rounds.size());
     const double spent_s = elapsed.seconds();
     if (done >= options.min_rounds && spent_s >= options.budget_s) break;
     if (done >= kLeastRounds && spent_s >= 2 * options.budget_s) break;
-    if (seconds_left(end) < spent_s - round_start_s) break;  // the next one takes as long as the last one
+    // The next one takes as long as the last one.
+    if (seconds_left(done < kLeastRounds ? last : end) < spent_s - round_start_s) break;
     round_start_s = spent_s;
     const int in_stage = done - stage_start;
     if (in_stage >= options.stage_rounds ||
@@ -199,8 +210,11 @@ std::vector<ContestEntry> run_contest(std::vector<Participant> participants, con
     ContestEntry& entry = entries.emplace_back();
     entry.name = participants[i].name;
     entry.calm_within = options.calm_within;
-    entry.finished = !contestants.dropped(i) && static_cast<int>(rounds.size()) >= kLeastRounds;
+    entry.dropped = contestants.dropped(i);
+    entry.turns_s = contestants.turns_s(i);
     entry.missing = participants[i].missing;
+    entry.finished =
+        entry.missing.empty() && !entry.dropped && static_cast<int>(rounds.size()) >= kLeastRounds;
     entry.failure = participants[i].failure;
     entry.note = participants[i].note;
     if (participants[i].worker != nullptr) entry.checked_by = participants[i].worker->checked_by();

@@ -22,15 +22,19 @@ struct Participant {
   std::optional<Failure> failure = std::nullopt;  ///< what it did when it was loaded or timed
   std::string note;                               ///< goes into ContestEntry::note
   std::optional<LibraryFinding> finding = std::nullopt;  ///< and this into ContestEntry::finding
+  int loaded = 0;  ///< Worker::generation() of the process that holds its slot; 0: none does
 };
+
+/// ContestEntry::missing of whom the time did not suffice for.
+inline constexpr const char* kNoTimeLeft = "no time was left for it";
 
 /// Loads everyone, then rounds: each participant's process is continued (SIGCONT), warmed up by one call,
 /// timed for a block, and stopped (SIGSTOP); the starting one moves on by one each round. Stopped processes
 /// cannot disturb the others with spinning thread pools. Contenders meet in stages: many of them, because the
 /// one that looked fastest in the trials was also the luckiest, but rounds spent on the slow ones are lost to
-/// the fast ones. All workers are running again at the end. Entries in the participants' order; where
-/// `most_s` left less than kLeastRounds rounds, none of them has finished.
-std::vector<ContestEntry> run_contest(std::vector<Participant> participants, const ContestOptions& options);
+/// the fast ones. All workers are running again at the end. Entries in the participants' order. Behind `most_s`
+/// nobody is loaded; where `last_s` left less than kLeastRounds rounds, none of them has finished.
+std::vector<ContestEntry> run_contest(std::vector<Participant>& participants, const ContestOptions& options);
 
 /// One participant's estimate() over three blocks, and more for 60 ms; missing is set on it when it fails.
 /// Its worker is left stopped.

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "measure/core/check.h"
 #include "measure/core/problem_file.h"
+#include "measure/core/stats.h"
 #include "measure/system/supervisor.h"
 #include "measure/worker/backends.h"
 #include "measure/worker/baselines.h"
@@ -30,15 +31,9 @@ constexpr double kLongestSearchS = 900;
 
 /// What is wrong in one call of 50 goes through so many unseen in one case of a hundred.
 constexpr int kProvenCalls = 230;
-/// Of a contest's budget; the rest is for its rounds.
-constexpr double kProofShare = 0.2;
-/// Of a contest's time, for starting the libraries and choosing among their ways, where it is limited.
-constexpr double kLibraryShare = 0.4;
 /// The least that a library takes, in calls: a checked one and three blocks to choose a variant, a checked
 /// call in the contest.
 constexpr int kCallsOfALibrary = 8;
-/// And a process that loads it and has the problem (0.1 to 0.3 s on 2 CPUs of an EPYC of 2021).
-constexpr double kLibraryStartS = 0.2;
 
 /// Adds the wall time of its own life to `total`.
 class Stopwatch {
@@ -109,7 +104,16 @@ LocalMeasurer::~LocalMeasurer() = default;
 
 void LocalMeasurer::drop_reference() {
   reference_.reset();
+  reference_windows_us_.clear();
   deaths_ = 0;
+}
+
+/// What is expected to take as long as it took when all these were timed moves with it.
+void LocalMeasurer::reference_took(double us) {
+  reference_windows_us_.push_back(us);
+  const double usual_us = median(reference_windows_us_);
+  best_us_ *= usual_us / reference_->session_us;
+  reference_->session_us = usual_us;
 }
 
 double LocalMeasurer::run_limit_s() const {
@@ -132,6 +136,9 @@ void LocalMeasurer::prepare(const Problem& problem, const std::optional<Problem>
   for (const std::string& path : check_paths_) unlink(path.c_str());
   check_paths_.clear();
   drop_reference();
+  replaced_ = false;
+  end_contest();
+  inputs_s_ = {};
   kept_.clear();
   searches_.clear();
   started_.clear();
@@ -140,6 +147,7 @@ void LocalMeasurer::prepare(const Problem& problem, const std::optional<Problem>
   workload_ = problem.workload;
   prepared_ = {std::string(name_of(options_.limits.target)),
                fmt::format("{}/problem{}", directory_.path(), problems_), options_.settings};
+  inputs_path_ = prepared_.problem_path;
   write_problem(prepared_.problem_path, problem);
   other_path_ = other ? fmt::format("{}/other{}", directory_.path(), problems_) : "";
   if (other) write_problem(other_path_, *other);
@@ -257,7 +265,10 @@ Outcome LocalMeasurer::failed(const Binary& binary, Failure failure) {
   const bool died = failure.kind == FailureKind::kCrash || failure.kind == FailureKind::kTimeout;
   deaths_ = died ? deaths_ + 1 : 0;
   // It may be the reference kernel that dies, now and then, beside innocent candidates: take another one.
-  if (deaths_ == kDeathsThatDoomTheReference) drop_reference();
+  if (deaths_ == kDeathsThatDoomTheReference) {
+    replaced_ = replaced_ || reference_.has_value();
+    drop_reference();
+  }
   failure.resources = merged(binary.resources, failure.resources);
   unlink(binary.path.c_str());
   return failure;
@@ -273,6 +284,7 @@ Outcome LocalMeasurer::run(const Source& source, const Binary& binary, Deadline 
   request.sampling = options_.sampling;
   request.sampling.hopeless_us = options_.hopeless_factor * best_us_;
   request.sampling.contender_us = options_.contender_factor * best_us_;
+  request.best_us = best_us_;
   request.wanted_s = seconds_left(wanted);
   if (options_.use_reference) request.reference = reference_;
   // All later times are scaled by the reference's: it is timed longer than any of them.
@@ -285,7 +297,7 @@ Outcome LocalMeasurer::run(const Source& source, const Binary& binary, Deadline 
   deaths_ = 0;
   Timing& timing = std::get<Timing>(outcome);
   timing.resources = merged(binary.resources, timing.resources);
-  spent_.retimed += timing.windows - 1;
+  spent_.retimed += timing.windows - (timing.confirmed ? 2 : 1);
   spent_.disturbed += timing.disturbed ? 1 : 0;
   if (best_us_ == 0 || timing.time_us < best_us_) best_us_ = timing.time_us;
   const bool is_reference = options_.use_reference && !reference_;
@@ -293,6 +305,9 @@ Outcome LocalMeasurer::run(const Source& source, const Binary& binary, Deadline 
   if (is_reference) {
     reference_ = ReferenceKernel{request.candidate, timing.time_us};
     reference_->candidate.path = kept_.find(source)->path;
+    reference_took(timing.time_us);
+  } else if (timing.reference_us > 0) {
+    reference_took(timing.reference_us);
   }
   return outcome;
 }
@@ -443,45 +458,58 @@ LocalMeasurer::Baselined LocalMeasurer::start_baseline(const std::string& name, 
   return best;
 }
 
-std::optional<Failure> LocalMeasurer::disproof(const LoadRequest& load, double seconds) {
-  const ProveRequest request = {load.slot, other_path_, kProvenCalls, seconds};
-  for (bool again = false;; again = true) {
-    const std::variant<Done, Failure> loaded = worker_.load(load, run_limit_s());
+double LocalMeasurer::inputs_s(Inputs inputs) const {
+  if (const double known_s = inputs_s_[static_cast<std::size_t>(inputs)]; known_s > 0) return known_s;
+  const double placed_s = worker_.inputs_s();
+  if (inputs == Inputs::kPrepared) return placed_s;
+  const double share = std::min(1.0, kOtherFlops / std::max(1.0, flops_of(workload_)));
+  return placed_s + share * worker_.expected_s();
+}
+
+std::optional<Failure> LocalMeasurer::disproof(std::size_t source, const std::string& problem,
+                                               const ProveRequest& request) {
+  if (loaded_[source] != worker_.generation()) {
+    const std::variant<Done, Failure> loaded = worker_.load(loads_[source], run_limit_s());
     if (const auto* failed = std::get_if<Failure>(&loaded)) {
       Failure again_wrong = *failed;
       if (failed->kind == FailureKind::kWrongResult)
         again_wrong.text = "right before, but wrong when it was loaded again: " + failed->text;
       return again_wrong;
     }
-    std::optional<Failure> failure = worker_.prove(request, seconds + run_limit_s());
-    // A crash may be the work of another one that has run in the process before: once more in a new one.
-    if (!failure || failure->kind != FailureKind::kCrash || again) return failure;
+    loaded_[source] = worker_.generation();
   }
+  const double limit_s = request.seconds + run_limit_s();
+  double took_s = 0;
+  {
+    const Stopwatch stopwatch(took_s);
+    if (auto failure = worker_.put_inputs({problem}, options_.worker.prepare_timeout_s)) return failure;
+  }
+  const bool other = problem == other_path_;
+  if (problem != inputs_path_)
+    inputs_s_[static_cast<std::size_t>(other ? Inputs::kOther : Inputs::kPrepared)] = took_s;
+  inputs_path_ = problem;
+  return worker_.prove(request, limit_s);
 }
 
-void LocalMeasurer::prove(std::span<ContestEntry> entries, const std::vector<LoadRequest>& loads,
-                          double seconds, Deadline end) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    if (entries[i].finished && !entries[i].round_us.empty()) order.push_back(i);
-  // Without a proof of the first one, which the others are compared with, theirs are of no use.
-  std::ranges::sort(order, {}, [&](std::size_t i) { return i == 0 ? 0 : entries[i].time_us; });
-  const Deadline until = deadline_in(seconds);
-  double last_s = 0;  // what the last proof took: the next one makes the same inputs
-  for (std::size_t place = 0; place < order.size(); ++place) {
-    ContestEntry& entry = entries[order[place]];
-    const double left_s = seconds_left(end);
-    entry.finished = left_s > std::max(last_s, kCallsOfAProof * entry.time_us * 1e-6);
-    if (!entry.finished) continue;
-    entry.failure = disproof(loads[order[place]],
-                             std::max(0.0, seconds_left(until)) / static_cast<double>(order.size() - place));
-    last_s = left_s - seconds_left(end);
-    if (!entry.failure && entry.checked_by == "device") entry.checked_by = "device and host";
-    if (!entry.failure) continue;
-    entry.missing = fmt::format("{}: {}", name_of(entry.failure->kind), entry.failure->text);
-    entry.round_us.clear();
-    entry.time_us = 0;
-  }
+std::optional<Failure> LocalMeasurer::prove(std::size_t source, Inputs inputs, double seconds) {
+  CHECK(source < loads_.size(), "source {} of a contest of {}", source, loads_.size());
+  const bool other = inputs == Inputs::kOther;
+  if (other && other_path_.empty()) return std::nullopt;
+  const Stopwatch stopwatch(spent_.run_s);
+  const std::string& problem = other ? other_path_ : prepared_.problem_path;
+  const int calls = other ? kMostOtherProofs : kProvenCalls - kMostOtherProofs;
+  const ProveRequest request = {loads_[source].slot, calls, kLeastProofs, seconds, !other};
+  std::optional<Failure> failure = disproof(source, problem, request);
+  // A crash may be the work of another one that has run in the process before: once more in a new one.
+  return failure && failure->kind == FailureKind::kCrash ? disproof(source, problem, request)
+                                                          : std::move(failure);
+}
+
+void LocalMeasurer::end_contest() {
+  for (const std::string& path : contest_files_) unlink(path.c_str());
+  contest_files_.clear();
+  loads_.clear();
+  loaded_.clear();
 }
 
 std::vector<Participant> LocalMeasurer::our_participants(std::span<const Source> ours, std::size_t sources,
@@ -510,7 +538,7 @@ void LocalMeasurer::add_baselines(std::vector<Participant>& participants, std::s
   const double limit_s = options.timeout_s;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const double left_s = seconds_left(end);
-    const double start_s = started_.contains(names[i]) ? 0 : kLibraryStartS;
+    const double start_s = started_.contains(names[i]) ? 0 : kLibraryStartS + worker_.inputs_s();
     if (left_s > start_s + kCallsOfALibrary * best_us_ * 1e-6) {
       options.timeout_s = std::min(limit_s, left_s);
       auto started = started_.extract(names[i]);
@@ -520,43 +548,44 @@ void LocalMeasurer::add_baselines(std::vector<Participant>& participants, std::s
     } else {
       Participant& one = participants.emplace_back();
       one.name = names[i];
-      one.missing = "no time was left for it";
+      one.missing = kNoTimeLeft;
     }
   }
 }
 
 std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources,
                                                  std::span<const Challenger> challengers,
-                                                 std::span<const std::string> baselines, double budget_s,
-                                                 double most_s) {
+                                                 std::span<const std::string> baselines, ContestTime time) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
-  const bool limited = most_s < kNoLimitS;
-  const Deadline end = deadline_in(most_s);
+  const bool limited = time.most_s < kNoLimitS;
+  const Deadline wanted = deadline_in(time.wanted_s), end = deadline_in(time.most_s);
+  const Deadline last = deadline_in(std::max(time.last_s, time.most_s));
+  const Deadline libraries = deadline_in(std::min(time.libraries_s, time.most_s));
   drop_compiling();
+  end_contest();
   prepare_worker();
   ContestOptions options = contest_options();
   const double compile_s_before = spent_.compile_s;
   std::vector<Source> ours(sources.begin(), sources.end());
   for (const Challenger& challenger : challengers) ours.push_back(challenger.source);
   const std::vector<Compiled> compiled = compile_unless_kept(ours);
-  const double behind_compiler_s = std::max(budget_s / 2, budget_s - (spent_.compile_s - compile_s_before));
+  const double behind_compiler_s =
+      std::max(time.wanted_s / 2, time.wanted_s - (spent_.compile_s - compile_s_before));
   const Stopwatch stopwatch(spent_.run_s);
-  std::vector<Participant> participants = our_participants(ours, sources.size(), challengers, compiled);
-  std::vector<LoadRequest> loads;
-  for (std::size_t i = 0; i < sources.size(); ++i) loads.push_back(participants[i].load);
-  std::vector<std::unique_ptr<Worker>> workers;
-  add_baselines(participants, baselines, workers, options,
-                limited ? deadline_in(kLibraryShare * seconds_left(end)) : end);
-  const double left_s = limited ? std::max(0.0, std::min(budget_s, seconds_left(end))) : behind_compiler_s;
-  options.budget_s = (1 - kProofShare) * left_s;
-  if (limited) options.most_s = options.budget_s;
-  std::vector<ContestEntry> entries = run_contest(std::move(participants), options);
-  workers.clear();
-  prove(std::span(entries).first(sources.size()), loads, kProofShare * left_s, end);
   for (std::size_t i = 0; i < ours.size(); ++i) {
     const auto* binary = std::get_if<Binary>(&compiled[i]);
-    if (binary != nullptr && kept_.find(ours[i]) == nullptr) unlink(binary->path.c_str());
+    if (binary != nullptr && kept_.find(ours[i]) == nullptr) contest_files_.push_back(binary->path);
   }
+  std::vector<Participant> participants = our_participants(ours, sources.size(), challengers, compiled);
+  for (std::size_t i = 0; i < sources.size(); ++i) loads_.push_back(participants[i].load);
+  std::vector<std::unique_ptr<Worker>> workers;
+  add_baselines(participants, baselines, workers, options, libraries);
+  options.budget_s = limited ? std::max(0.0, std::min(seconds_left(wanted), seconds_left(end)))
+                             : behind_compiler_s;
+  options.most_s = seconds_left(end);
+  options.last_s = seconds_left(last);
+  std::vector<ContestEntry> entries = run_contest(participants, options);
+  for (std::size_t i = 0; i < sources.size(); ++i) loaded_.push_back(participants[i].loaded);
   return entries;
 }
 

@@ -1,6 +1,7 @@
 // The Measurer of this machine: compiles here, runs candidates in worker processes.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -74,8 +75,10 @@ class LocalMeasurer : public Measurer {
   /// LocalOptions::compile_jobs; with overlap one more, which is timed.
   int slots() const override { return options_.compile_jobs + (options_.overlap ? 1 : 0); }
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
-                                    std::span<const std::string> baselines, double budget_s,
-                                    double most_s = kNoLimitS) override;
+                                    std::span<const std::string> baselines, ContestTime time) override;
+  std::optional<Failure> prove(std::size_t source, Inputs inputs, double seconds) override;
+  double inputs_s(Inputs inputs) const override;
+  double reference_us() const override { return reference_ && !replaced_ ? reference_->session_us : 0; }
   std::variant<Repetition, Failure> repeat(const Source& source) override;
   Spent spent() const override;
   std::string checked_by() const override { return worker_.checked_by(); }
@@ -92,10 +95,14 @@ class LocalMeasurer : public Measurer {
   /// A binary of hold() for somebody who will delete it.
   Binary copy_of(const Binary& held);
   void drop_reference();
+  /// One more window of it.
+  void reference_took(double us);
   Outcome run(const Source& source, const Binary& binary, Deadline wanted, Deadline end);
   Outcome failed(const Binary& binary, Failure failure);
-  /// Why what `load` loads is not right in each of many calls within about `seconds`; nullopt where it is.
-  std::optional<Failure> disproof(const LoadRequest& load, double seconds);
+  /// One attempt of prove().
+  std::optional<Failure> disproof(std::size_t source, const std::string& problem, const ProveRequest& request);
+  /// Deletes what the last contest has compiled.
+  void end_contest();
   /// The sources of the device's own check that are to be compiled before the worker is prepared; empty:
   /// none.
   std::vector<Source> check_sources() const;
@@ -112,10 +119,6 @@ class LocalMeasurer : public Measurer {
   Baselined start_baseline(const std::string& name, const ContestOptions& options, Deadline end);
   void start_baselines();
   ContestOptions contest_options() const;
-  /// Proves the entries that were timed to the end, within about `seconds` in all: the first one first, then
-  /// the fastest ones. What does not fit before `end` has not finished.
-  void prove(std::span<ContestEntry> entries, const std::vector<LoadRequest>& loads, double seconds,
-             Deadline end);
   /// Our sides of a contest.
   std::vector<Participant> our_participants(std::span<const Source> ours, std::size_t sources,
                                             std::span<const Challenger> challengers,
@@ -147,6 +150,15 @@ class LocalMeasurer : public Measurer {
   bool start_early_ = false;                       ///< they are to be started beside the next compilation
   std::map<std::string, Baselined> started_;       ///< those that were, until a contest
   std::optional<ReferenceKernel> reference_;       ///< its file is kept_'s
+  std::vector<double> reference_windows_us_;       ///< of reference_
+  bool replaced_ = false;                          ///< it is not the first one since prepare()
+  /// Of the last contest, until something else is measured.
+  std::vector<LoadRequest> loads_;
+  std::vector<int> loaded_;                 ///< Participant::loaded of each of them
+  std::vector<std::string> contest_files_;  ///< compiled for it alone
+  std::string inputs_path_;                 ///< of the inputs that are in place, by what the worker was told
+  /// By Inputs: what putting them in place took last; 0: it was not done.
+  std::array<double, 2> inputs_s_ = {};
   int deaths_ = 0;                                 ///< worker processes lost in a row
   double best_us_ = 0;                             ///< 0: nothing timed since prepare()
   Spent spent_;

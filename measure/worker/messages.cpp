@@ -40,18 +40,19 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceCheck, kernels, plain, bands)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunSettings, threads, cold, device, memory_bytes, bundle, search, check)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PrepareRequest, runner, problem_path, settings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReferenceKernel, candidate, session_us)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialRequest, candidate, sampling, reference, wanted_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialRequest, candidate, sampling, reference, best_us, wanted_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoadRequest, slot, candidate)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeRequest, slot, sampling)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RepeatRequest, candidate)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProveRequest, slot, other_path, calls, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(InputsRequest, problem_path)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProveRequest, slot, calls, least_calls, seconds, by_host)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorkerCompilerOptions, arch, library_directories, time_limit_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompilerRequest, target, options, memory_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileRequest, entry, text, shared_bytes, path)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Hello, version, lehr)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, note, finding)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, note, finding, inputs_s, expected_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Samples, us, hopeless, cpu_share, gpu)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failure, kind, text, resources)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fault, failure, worker_lost, of_another)
@@ -66,8 +67,8 @@ namespace {
 template <typename Message>
 constexpr std::array<std::string_view, std::variant_size_v<Message>> kKinds;
 template <>
-constexpr std::array<std::string_view, 6> kKinds<Request> = {"prepare", "trial",  "load",
-                                                             "time",    "repeat", "prove"};
+constexpr std::array<std::string_view, 7> kKinds<Request> = {"prepare", "trial",  "load", "time",
+                                                             "repeat",  "inputs", "prove"};
 template <>
 constexpr std::array<std::string_view, 2> kKinds<CompileWork> = {"compiler", "compile"};
 template <>

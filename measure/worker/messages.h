@@ -14,7 +14,7 @@
 namespace lehr {
 
 /// Goes up with every change of what is below, but for Hello, which stays.
-inline constexpr int kProtocolVersion = 12;
+inline constexpr int kProtocolVersion = 13;
 
 /// Choose a runner by name and give it the problem; without a path only open it. Answered by Done, with
 /// Runner::checked_by().
@@ -27,7 +27,7 @@ struct PrepareRequest {
 /// The kernel that times of a session are related to.
 struct ReferenceKernel {
   Candidate candidate;
-  double session_us = 0;  ///< its time when it was first measured
+  double session_us = 0;  ///< its usual time in this session (Measurer::reference_us)
   friend bool operator==(const ReferenceKernel&, const ReferenceKernel&) = default;
 };
 /// Load, check, time and unload one candidate. Answered by Timing or Fault.
@@ -35,6 +35,7 @@ struct TrialRequest {
   Candidate candidate;
   SampleRequest sampling;
   std::optional<ReferenceKernel> reference;
+  double best_us = 0;           ///< a time below this one needs a second window that says so; 0: none does
   double wanted_s = kNoLimitS;  ///< TimeLeft::wanted_s
   friend bool operator==(const TrialRequest&, const TrialRequest&) = default;
 };
@@ -55,17 +56,23 @@ struct RepeatRequest {
   Candidate candidate;
   friend bool operator==(const RepeatRequest&, const RepeatRequest&) = default;
 };
-/// Check what a slot holds again and again within the loaded image: first on the inputs of another problem
-/// with the same tensors, then on the prepared ones. Answered by Done or Fault.
+/// Put the inputs of a problem with the prepared one's tensors in their places. Answered by Done.
+struct InputsRequest {
+  std::string problem_path;
+  friend bool operator==(const InputsRequest&, const InputsRequest&) = default;
+};
+/// Check what a slot holds again and again within the loaded image, on the inputs that are in place. Answered
+/// by Done or Fault.
 struct ProveRequest {
   int slot = 0;
-  std::string other_path;  ///< of the other problem; "": only the prepared one
-  int calls = 0;           ///< in all
-  double seconds = 0;      ///< fewer calls where they take longer, but kLeastProofs of each problem
+  int calls = 0;
+  int least_calls = 0;   ///< however long they take
+  double seconds = 0;    ///< fewer than `calls` where they take longer
+  bool by_host = false;  ///< then Runner::check_by_host(), too
   friend bool operator==(const ProveRequest&, const ProveRequest&) = default;
 };
-using Request =
-    std::variant<PrepareRequest, TrialRequest, LoadRequest, TimeRequest, RepeatRequest, ProveRequest>;
+using Request = std::variant<PrepareRequest, TrialRequest, LoadRequest, TimeRequest, RepeatRequest,
+                             InputsRequest, ProveRequest>;
 
 /// Become a compile worker: load the target's compiler (Backend::worker_compiler). Answered by Identity.
 struct CompilerRequest {
@@ -93,6 +100,8 @@ struct Hello {
 struct Done {
   std::string note = {};                                 ///< Checked::note of what was loaded, or who checks
   std::optional<LibraryFinding> finding = std::nullopt;  ///< Runner::finding()
+  /// Of what was prepared: to make the inputs and put them in place, and to make what is expected.
+  double inputs_s = 0, expected_s = 0;
 };
 /// The compile worker is ready.
 struct Identity {

@@ -17,21 +17,12 @@ inline constexpr int kReferenceSlot = 0;
 inline constexpr int kTrialSlot = 1;
 inline constexpr int kFirstLoadSlot = 2;
 
-/// Clocks drift by some per cent; a reference that moved further met other work on the machine, which says
-/// nothing of what the candidate met: the correction stops there. Measured beside four compilers on two
-/// cores, 2026-11-21: without the limit single trials came out twice too fast.
-inline constexpr double kLargestCorrection = 1.15;
 /// A disturbed window is timed again, so often at most, if the candidate might be a contender without the
 /// disturbance; the least disturbed window counts.
 inline constexpr int kAttempts = 3;
 /// After so many candidates in a row without a calm window the machine is not going to be calm: each gets one
 /// window, until one is calm.
 inline constexpr int kRestless = 8;
-/// A proof (ProveRequest) makes at least so many calls on each problem, and at most so many on the other one,
-/// whose few rows are there to find answers from memory.
-inline constexpr int kLeastProofs = 2, kMostOtherProofs = 8;
-/// The least that a proof takes, in calls: a checked one to load the kernel, and these.
-inline constexpr int kCallsOfAProof = 1 + 2 * kLeastProofs;
 
 /// Replies are what the parent gets; a Fault with `worker_lost` ends the process afterwards.
 class Server {
@@ -44,15 +35,29 @@ class Server {
   Reply answer(const TimeRequest& request);
   Reply answer(const RepeatRequest& request);
   Reply answer(const TrialRequest& request);
+  Reply answer(const InputsRequest& request);
   Reply answer(const ProveRequest& request);
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  /// What one window of a trial has found.
+  struct Window {
+    Samples samples;
+    double time_us = 0;       ///< corrected, where the reference was timed beside it
+    double reference_us = 0;  ///< 0: it was not
+    double disturbance = 0;   ///< in units of what is allowed
+    double calm_us = 0;       ///< what it would have taken, at the least, without the disturbance
+  };
+
   Problem problem_at(const std::string& path) const;
   Reply repeated();
-  /// Up to `calls` checked calls, of which the last ends behind `until`; a fault says which it was.
-  std::optional<Fault> proven(int slot, int calls, Clock::time_point until, const char* inputs);
+  /// `before`: the reference's time just before; afterwards that just behind.
+  std::variant<Window, Fault> window(const TrialRequest& request, std::optional<double>& before,
+                                     Deadline wanted);
+  /// Windows until one is calm, kAttempts at most; the least disturbed one.
+  std::variant<Window, Fault> calmest_window(const TrialRequest& request, std::optional<double>& before,
+                                             Deadline wanted, Timing& timing);
   /// Behind `wanted` one window does, uncorrected and of the fewest samples.
   Reply timed(const TrialRequest& request, const Resources& resources, std::optional<double> before,
               Deadline wanted);
@@ -63,6 +68,7 @@ class Server {
 
   Runner& runner_;
   std::string problem_path_;  ///< of the prepared problem
+  std::string inputs_path_;   ///< of the problem whose inputs are in place
   bool device_checks_ = false;
   std::optional<Candidate> reference_;
   std::optional<Clock::time_point> fresh_at_;

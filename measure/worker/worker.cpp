@@ -57,7 +57,10 @@ void Worker::start() {
 
 void Worker::take_prepared(Reply& reply) {
   if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->error, thrown->text);
-  checked_by_ = std::move(expected<Done>(reply).note);
+  Done& done = expected<Done>(reply);
+  checked_by_ = std::move(done.note);
+  inputs_s_ = done.inputs_s;
+  expected_s_ = done.expected_s;
 }
 
 void Worker::open(const PrepareRequest& request) {
@@ -160,11 +163,19 @@ std::variant<Repetition, Failure> Worker::repeat(const RepeatRequest& request, d
   return expected<Repetition>(std::get<Reply>(answer));
 }
 
-std::optional<Failure> Worker::prove(const ProveRequest& request, double timeout_s) {
+std::optional<Failure> Worker::ask_for_done(const Request& request, double timeout_s) {
   std::variant<Reply, Failure> answer = ask(request, timeout_s);
   if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
   expected<Done>(std::get<Reply>(answer));
   return std::nullopt;
+}
+
+std::optional<Failure> Worker::put_inputs(const InputsRequest& request, double timeout_s) {
+  return ask_for_done(request, timeout_s);
+}
+
+std::optional<Failure> Worker::prove(const ProveRequest& request, double timeout_s) {
+  return ask_for_done(request, timeout_s);
 }
 
 void Worker::stop() {

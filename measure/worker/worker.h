@@ -25,12 +25,17 @@ class Worker {
   void prepare(const PrepareRequest& request);
   /// Runner::checked_by() of the process that was prepared last.
   const std::string& checked_by() const { return checked_by_; }
+  /// Done::inputs_s and expected_s of that process.
+  double inputs_s() const { return inputs_s_; }
+  double expected_s() const { return expected_s_; }
   /// Timing (uncorrected fields as the worker measured them) or Failure.
   Outcome trial(const TrialRequest& request, double timeout_s);
   /// What is told of what was loaded, or why it was not.
   std::variant<Done, Failure> load(const LoadRequest& request, double timeout_s);
   std::variant<Samples, Failure> time(const TimeRequest& request, double timeout_s);
   std::variant<Repetition, Failure> repeat(const RepeatRequest& request, double timeout_s);
+  /// What is loaded stays, and computes from these inputs from now on, until the process is replaced.
+  std::optional<Failure> put_inputs(const InputsRequest& request, double timeout_s);
   /// nullopt: what the slot holds was right in each call.
   std::optional<Failure> prove(const ProveRequest& request, double timeout_s);
 
@@ -44,6 +49,8 @@ class Worker {
   /// An Error that a worker throws over a candidate is asked for once more of a new process, and then the
   /// candidate's failure: it may have closed or bounded what the process needs.
   std::variant<Reply, Failure> ask(const Request& request, double timeout_s);
+  /// The same where Done is all that is answered.
+  std::optional<Failure> ask_for_done(const Request& request, double timeout_s);
   std::variant<Reply, Failure> ask_once(const Request& request, double timeout_s);
   /// The same; a request that another candidate's damage has spoilt is asked once more of a new process.
   std::variant<Reply, Failure> ask_undamaged(const Request& request, double timeout_s);
@@ -54,6 +61,7 @@ class Worker {
   std::optional<PrepareRequest> prepared_;
   std::unique_ptr<WorkerProcess> process_;
   std::string checked_by_;
+  double inputs_s_ = 0, expected_s_ = 0;
   int generation_ = 0;
   bool stopped_ = false;
   bool damaged_ = false;  ///< the last request's fault was of_another

@@ -53,7 +53,7 @@ TEST(Migration, BringsAnOlderFileForwardAndKeepsACopyOfWhatItWas) {
       note = database.note();
       EXPECT_TRUE(dump_of(database) == text);
       EXPECT_TRUE(database.verify().sound());
-      EXPECT_EQ(database.stats().schema_version, 5);
+      EXPECT_EQ(database.stats().schema_version, 6);
       Record record = test::timed("w", "d", 1);
       std::get<Timing>(record.outcome).resources.advisories = "(C7510) wgmma serialised";
       record.source_hash = 0xfedc'ba98'7654'3210;
@@ -67,7 +67,7 @@ TEST(Migration, BringsAnOlderFileForwardAndKeepsACopyOfWhatItWas) {
       EXPECT_THAT(database.ways("w", "d"), SizeIs(1));
       EXPECT_TRUE(database.verify().sound());
     }
-    EXPECT_THAT(note, HasSubstr(fmt::format("from schema version {} to 5", version)));
+    EXPECT_THAT(note, HasSubstr(fmt::format("from schema version {} to 6", version)));
     EXPECT_THAT(note, HasSubstr(bak));
     const Database copy = Database::open_read_only(dir / bak);
     EXPECT_EQ(copy.stats().schema_version, version);

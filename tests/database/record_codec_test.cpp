@@ -101,7 +101,7 @@ TEST(RecordCodec, KeepsTheOrderOfTheColumns) {
       "workload device session record_id default_us best_us baseline baseline_us speedup_vs_default "
       "speedup_vs_baseline json created_unix_ms default_us_low default_us_high best_us_low best_us_high "
       "speedup_vs_default_low speedup_vs_default_high speedup_vs_baseline_low speedup_vs_baseline_high "
-      "deterministic ways_tried ways checksum ");
+      "deterministic ways_tried ways provisional checksum ");
   EXPECT_EQ(names_of(device_table()),
             "identity name target arch facts driver compiler os uuid cold checksum ");
   EXPECT_EQ(names_of(way_table()),

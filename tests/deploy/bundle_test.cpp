@@ -145,6 +145,31 @@ TEST(Export, RefusesWhatTheLogDoesNotTellEnoughOf) {
   }
 }
 
+TEST(Export, RefusesWhatWasNotProven) {
+  const Workload workload = parse_workload(kLarge);
+  const Device h100 = forged(kCards[0]);
+  for (const bool provisional : {false, true}) {
+    Database log = Database::open(":memory:");
+    Record record = trial_on(h100, workload, config_for(workload, h100.limits));
+    record.device_hash = log.append(stored_device(h100));
+    StoredVerdict verdict;
+    verdict.workload = record.workload;
+    verdict.device = record.device;
+    verdict.record_id = log.append(record).id;
+    verdict.best.us = *record.time_us();
+    verdict.json = "{}";
+    verdict.provisional = provisional;
+    log.append(verdict);
+    const RebuiltWinners bundle = exported(log);
+    ASSERT_THAT(bundle.skipped, SizeIs(provisional ? 1 : 0));
+    EXPECT_THAT(bundle.kernels, SizeIs(provisional ? 0 : 1));
+    if (!provisional) continue;
+    EXPECT_TRUE(bundle.skipped[0].provisional);
+    EXPECT_THAT(bundle.skipped[0].reason,
+                AllOf(HasSubstr("no time to prove its kernel"), HasSubstr("lehr export proves it")));
+  }
+}
+
 TEST(Export, SaysWhereMeasuringAgainIsNoHelp) {
   const Workload workload = parse_workload(kLarge);
   const Device h100 = forged(kCards[0]);

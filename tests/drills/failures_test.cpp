@@ -194,9 +194,11 @@ class ClockedMeasurer : public Measurer {
   }
   int slots() const override { return measurer_.slots(); }
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
-                                    std::span<const std::string> baselines, double budget_s,
-                                    double most_s) override {
-    return measurer_.contest(sources, challengers, baselines, budget_s, most_s);
+                                    std::span<const std::string> baselines, ContestTime time) override {
+    return measurer_.contest(sources, challengers, baselines, time);
+  }
+  std::optional<Failure> prove(std::size_t source, Inputs inputs, double seconds) override {
+    return measurer_.prove(source, inputs, seconds);
   }
   std::variant<Repetition, Failure> repeat(const Source& source) override { return measurer_.repeat(source); }
   Spent spent() const override { return measurer_.spent(); }

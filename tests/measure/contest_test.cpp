@@ -38,7 +38,7 @@ std::vector<ContestEntry> contest_until(LocalMeasurer& measurer, const std::vect
                                         const std::function<bool(const std::vector<ContestEntry>&)>& right) {
   std::vector<ContestEntry> entries;
   for (int attempt = 0; attempt < 3; ++attempt) {
-    entries = measurer.contest(sources, {}, {}, seconds);
+    entries = measurer.contest(sources, {}, {}, {.wanted_s = seconds});
     if (entries.size() != sources.size() || right(entries)) break;
   }
   return entries;
@@ -77,7 +77,7 @@ TEST(Contest, KeepsTheFastestOfManyToTheEnd) {
   std::vector<Source> sources = {right_source(40)};
   for (const int repeats : {36, 6, 40, 8, 30, 7, 32, 5, 34, 38}) sources.push_back(right_source(repeats));
   const std::vector<ContestEntry> entries = contest_until(measurer, sources, 4, [](const auto& all) {
-    return std::ranges::all_of(std::array{1, 3, 5, 7, 9, 10}, [&](int slow) { return !all[slow].finished; });
+    return std::ranges::all_of(std::array{1, 3, 5, 7, 9, 10}, [&](int slow) { return all[slow].dropped; });
   });
   ASSERT_EQ(entries.size(), sources.size());
   for (const std::size_t fast : {0, 2, 4, 6, 8}) {
@@ -86,6 +86,7 @@ TEST(Contest, KeepsTheFastestOfManyToTheEnd) {
   }
   for (const std::size_t slow : {1, 3, 5, 7, 9, 10}) {
     EXPECT_FALSE(entries[slow].finished) << slow;
+    EXPECT_TRUE(entries[slow].dropped) << slow;
     EXPECT_LT(entries[slow].round_us.size(), entries[0].round_us.size());
     EXPECT_EQ(entries[slow].missing, "");
   }
@@ -99,7 +100,7 @@ TEST(Contest, AFailingParticipantLeavesTheOthersInTheRace) {
   const std::vector<Source> sources = {right_source(10), source("abort();"), right_source(10),
                                        source("c[0] = 0;")};
   const std::vector<std::string> baselines = {"no such library"};
-  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, 0.3);
+  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, {.wanted_s = 0.3});
   ASSERT_EQ(entries.size(), 5U);
   EXPECT_EQ(entries[0].missing, "");
   EXPECT_NE(entries[1].missing.find("SIGABRT"), std::string::npos) << entries[1].missing;
@@ -121,7 +122,8 @@ TEST(Contest, BeginsNothingThatDoesNotFitIntoItsTime) {
   measurer.measure(sources, {});
   const std::vector<std::string> baselines = {"openblas"};
   for (const double most_s : {-1.0, 0.0, 1e-3}) {
-    const std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, 5, most_s);
+    const std::vector<ContestEntry> entries =
+        measurer.contest(sources, {}, baselines, {.wanted_s = 5, .most_s = most_s, .last_s = most_s});
     ASSERT_EQ(entries.size(), 3U);
     for (const ContestEntry& entry : entries) EXPECT_FALSE(entry.finished) << entry.name;
     if (most_s <= 0) {
@@ -129,7 +131,37 @@ TEST(Contest, BeginsNothingThatDoesNotFitIntoItsTime) {
     }
   }
   // The measurer goes on as before.
-  EXPECT_GT(ratio_of(measurer.contest(sources, {}, {}, 0.2), 1), 0);
+  EXPECT_GT(ratio_of(measurer.contest(sources, {}, {}, {.wanted_s = 0.2}), 1), 0);
+}
+
+// Three rounds are worth more than what comes behind the contest.
+TEST(Contest, FinishesItsLeastRoundsWhereTheTimeBehindItSuffices) {
+  HostCompiler compiler;
+  LocalMeasurer measurer(compiler, local_options());
+  measurer.prepare(square_problem());
+  const std::vector<Source> sources = {right_source(10), right_source(20)};
+  measurer.measure(sources, {});
+  // Enough to load the two, since nothing passes between them and the call: compiled they are.
+  const std::vector<ContestEntry> entries =
+      measurer.contest(sources, {}, {}, {.wanted_s = 0, .most_s = 20, .last_s = kNoLimitS});
+  for (const ContestEntry& entry : entries) {
+    EXPECT_TRUE(entry.finished) << entry.name;
+    EXPECT_GE(entry.round_us.size(), 3U);
+    EXPECT_GT(entry.turns_s, 0);
+  }
+}
+
+TEST(Contest, NamesWhoWasNotLoadedInTime) {
+  HostCompiler compiler;
+  LocalMeasurer measurer(compiler, local_options());
+  measurer.prepare(square_problem());
+  const std::vector<Source> sources = {right_source(10), right_source(20)};
+  measurer.measure(sources, {});
+  for (const ContestEntry& entry : measurer.contest(sources, {}, {}, {.wanted_s = 1, .most_s = 0})) {
+    EXPECT_FALSE(entry.finished);
+    EXPECT_FALSE(entry.failure) << "it has done nothing wrong";
+    EXPECT_EQ(entry.missing, "no time was left for it");
+  }
 }
 
 TEST(Contest, KeepsItsTimeWithAllThatBelongsToIt) {
@@ -141,7 +173,8 @@ TEST(Contest, KeepsItsTimeWithAllThatBelongsToIt) {
   const auto start = std::chrono::steady_clock::now();
   // Long enough for the fewest rounds beside other tests on two cores.
   constexpr double kSeconds = 3;
-  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, {}, kSeconds, kSeconds);
+  const std::vector<ContestEntry> entries =
+      measurer.contest(sources, {}, {}, {.wanted_s = kSeconds, .most_s = kSeconds, .last_s = kSeconds});
   const double took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   // On a machine that has much else to do the time may not be enough for all.
   for (const ContestEntry& entry : entries) EXPECT_TRUE(entry.finished || took_s > 0.5 * kSeconds) << took_s;
@@ -170,7 +203,7 @@ TEST(Contest, AChallengerRunsItsStepsInOrderAndNeverDropsOut) {
   const std::vector<Source> sources = {doubled_source(doubling)};
   const std::vector<Challenger> challengers = {{"slow", "how", doubled_source(doubling)},
                                                {"wrong", "", doubled_source("if (task == 0) c[0] *= 2;")}};
-  const std::vector<ContestEntry> entries = measurer.contest(sources, challengers, {}, 0.3);
+  const std::vector<ContestEntry> entries = measurer.contest(sources, challengers, {}, {.wanted_s = 0.3});
   ASSERT_EQ(entries.size(), 3U);
   EXPECT_EQ(entries[0].missing, "");
   EXPECT_EQ(entries[1].name, "slow");
@@ -187,7 +220,7 @@ TEST(Contest, TimesInstalledBaselinesAndSaysWhyOthersAreMissing) {
   measurer.prepare(square_problem());
   const std::vector<Source> sources = {right_source()};
   const std::vector<std::string> baselines = {"openblas", "onednn"};
-  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, 0.3);
+  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, {.wanted_s = 0.3});
   ASSERT_EQ(entries.size(), 3U);
   for (std::size_t i = 1; i < 3; ++i) {
     EXPECT_EQ(entries[i].name, baselines[i - 1]);
@@ -209,7 +242,7 @@ TEST(Contest, ABaselineThatDoesNotComputeTheProblemIsNotTimed) {
   measurer.prepare(problem);
   const std::vector<std::string> baselines = {"openblas"};
   const std::vector<ContestEntry> entries =
-      measurer.contest(std::vector<Source>{right_source()}, {}, baselines, 0.1);
+      measurer.contest(std::vector<Source>{right_source()}, {}, baselines, {.wanted_s = 0.1});
   EXPECT_EQ(entries[1].missing, "openblas has no call that computes this problem");
   EXPECT_TRUE(entries[1].round_us.empty());
 }

@@ -69,7 +69,7 @@ TEST(CublasLtContest, BothEntriesAreTimedInTurnWithOurKernel) {
   measurer.prepare(gemm_problem(gemm_of(7, 5, 3)));
   const std::vector<Source> sources = {gemm_source()};
   const std::vector<std::string> baselines = {"cublaslt", "cublaslt-best"};
-  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, 0.2);
+  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, {.wanted_s = 0.2});
   ASSERT_EQ(entries.size(), 3U);
   for (const ContestEntry& entry : entries) {
     ASSERT_EQ(entry.missing, "") << entry.name;
@@ -93,7 +93,7 @@ TEST(CublasLtContest, SearchesWithinTheLimitThatItIsGiven) {
   const std::vector<std::string> baselines = {"cublaslt", "cublaslt-best"};
   measurer.prepare(gemm_problem(gemm_of(7, 5, 3)));
   measurer.prepare_baselines({{"cublaslt-best", {.seconds = 1e-9}}});
-  std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, 0.1);
+  std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, {.wanted_s = 0.1});
   EXPECT_THAT(entries[2].note, HasSubstr("1 of 2 ways tried"));
   EXPECT_FALSE(entries[1].finding.has_value());
   ASSERT_TRUE(entries[2].finding.has_value());
@@ -101,10 +101,10 @@ TEST(CublasLtContest, SearchesWithinTheLimitThatItIsGiven) {
   const LibraryFinding cut = *entries[2].finding;
   // Until the next problem; there is no limit where none is named.
   measurer.prepare(gemm_problem(gemm_of(7, 5, 3)));
-  entries = measurer.contest(sources, {}, baselines, 0.1);
+  entries = measurer.contest(sources, {}, baselines, {.wanted_s = 0.1});
   EXPECT_THAT(entries[2].note, HasSubstr("fastest of 2 ways, "));
   measurer.prepare_baselines({{"cublaslt-best", {.seconds = 0, .known = {cut, *entries[2].finding}}}});
-  entries = measurer.contest(sources, {}, baselines, 0.1);
+  entries = measurer.contest(sources, {}, baselines, {.wanted_s = 0.1});
   EXPECT_THAT(entries[2].note, HasSubstr("fastest of 2 ways, ")) << "the first one that is known counts";
   EXPECT_GT(entries[2].time_us, 0);
 }
@@ -133,7 +133,7 @@ TEST(CublasLtContest, LibrariesStartWhileTheFirstSourcesAreCompiled) {
   ASSERT_TRUE(std::holds_alternative<Timing>(measurer.measure(sources, {})[0]));
   EXPECT_EQ(seen, 2);
   const std::vector<std::string> baselines = {"cublaslt", "cublaslt-best", "absent"};
-  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, 0.1);
+  const std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, {.wanted_s = 0.1});
   EXPECT_EQ(starts(), 2) << "they are not started again";
   EXPECT_NEAR(entries[1].time_us, 10, 1e-3);
   EXPECT_THAT(entries[2].note, HasSubstr("fastest of 2 ways"));
@@ -148,7 +148,7 @@ TEST(CublasLtContest, GoesOnWithoutABaselineThatHasNoKernel) {
   problem.workload.gemm().accum = DType::kF16;  // the fake has no f32 kernel that accumulates so
   measurer.prepare(problem);
   const std::vector<ContestEntry> entries =
-      measurer.contest(std::vector<Source>{gemm_source()}, {}, std::vector<std::string>{"cublaslt"}, 0.1);
+      measurer.contest(std::vector<Source>{gemm_source()}, {}, std::vector<std::string>{"cublaslt"}, {.wanted_s = 0.1});
   EXPECT_EQ(entries[0].missing, "");
   EXPECT_THAT(entries[1].missing, HasSubstr("cublaslt has no kernel for f32 x f32 -> f32"));
 }

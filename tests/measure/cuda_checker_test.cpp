@@ -136,7 +136,7 @@ TEST_F(ChecksOnAFakeDevice, AreProvenOnOtherInputs) {
   ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(1, product)));
   for (const Problem& problem :
        {other_problem(small(), 3), asked_problem(small(), 3), other_problem(small(), 3)}) {
-    runner.replace_inputs(1, problem);
+    runner.replace_inputs(problem);
     EXPECT_EQ(runner.checked_by(), "device");
     EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(1)));
   }

@@ -68,16 +68,16 @@ TEST_F(KeepingBinaries, SparesTheFinalsTheirCompilations) {
   // The first one is the reference kernel, the second and the fourth are the fastest.
   const std::vector<Source> finalists = {sources[0], sources[1], sources[3]};
   for (int contest = 0; contest < 2; ++contest)
-    for (const ContestEntry& entry : measurer.contest(finalists, {}, {}, 0.1))
+    for (const ContestEntry& entry : measurer.contest(finalists, {}, {}, {.wanted_s = 0.1}))
       EXPECT_FALSE(entry.round_us.empty()) << entry.missing;
   EXPECT_TRUE(std::holds_alternative<Repetition>(measurer.repeat(sources[1])));
   EXPECT_EQ(measurer.spent().kernels, 4);
-  for (const ContestEntry& entry : measurer.contest(sources, {}, {}, 0.1))
+  for (const ContestEntry& entry : measurer.contest(sources, {}, {}, {.wanted_s = 0.1}))
     EXPECT_FALSE(entry.round_us.empty()) << entry.missing;
   EXPECT_EQ(measurer.spent().kernels, 5);
   EXPECT_TRUE(std::holds_alternative<Timing>(measurer.measure(sources, {})[0]));
   measurer.prepare(square_problem());
-  measurer.contest(finalists, {}, {}, 0.1);
+  measurer.contest(finalists, {}, {}, {.wanted_s = 0.1});
   EXPECT_EQ(measurer.spent().kernels, 12);
 }
 

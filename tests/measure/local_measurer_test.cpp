@@ -239,7 +239,7 @@ TEST_F(Measuring, PrepacksBeforeTheCheckAndTheTiming) {
     const Outcome outcome = measurer.measure(std::vector<Source>{prepacked_source()}, {})[0];
     EXPECT_TRUE(std::holds_alternative<Timing>(outcome)) << std::get<Failure>(outcome).text;
     const std::vector<Source> both = {right_source(), prepacked_source()};
-    for (const ContestEntry& entry : measurer.contest(both, {}, {}, 0.1))
+    for (const ContestEntry& entry : measurer.contest(both, {}, {}, {.wanted_s = 0.1}))
       EXPECT_FALSE(entry.round_us.empty());
   }
 }

@@ -28,11 +28,19 @@ class Planted : public testing::Measuring {
     const std::vector<Outcome> outcomes = measurer.measure(sources, {});
     EXPECT_TRUE(std::holds_alternative<Timing>(outcomes[1])) << std::get<Failure>(outcomes[1]).text;
     if (const auto* failure = std::get_if<Failure>(&outcomes[0])) return said(*failure);
-    const std::vector<ContestEntry> entries = measurer.contest(sources, {}, {}, budget_s);
+    const std::vector<ContestEntry> entries = measurer.contest(sources, {}, {}, {.wanted_s = budget_s});
     EXPECT_FALSE(entries[1].failure) << entries[1].failure->text;
     EXPECT_FALSE(entries[1].round_us.empty());
     EXPECT_EQ(entries[0].round_us.empty(), entries[0].failure.has_value());
-    return entries[0].failure ? said(*entries[0].failure) : "";
+    if (entries[0].failure) return said(*entries[0].failure);
+    std::string first;
+    for (const Inputs inputs : {Inputs::kOther, Inputs::kPrepared})
+      for (const std::size_t source : {0, 1}) {
+        const std::optional<Failure> failure = measurer.prove(source, inputs, budget_s);
+        EXPECT_TRUE(!failure || source == 0) << failure->text;
+        if (failure && first.empty()) first = said(*failure);
+      }
+    return first;
   }
 
   static std::string said(const Failure& failure) {

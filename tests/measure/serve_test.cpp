@@ -1,9 +1,14 @@
 // One trial inside a worker, with a runner whose times the test dictates: disturbed windows are timed again.
 #include "measure/worker/serve.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
+
+#include "measure/core/problem_file.h"
+#include "measure/system/temp_dir.h"
 
 namespace lehr {
 namespace {
@@ -15,6 +20,8 @@ struct Script {
   std::size_t references = 0, candidates = 0;
   int checks = 0, looks = 0;  ///< calls of check() and check_left()
   SampleRequest last = {};    ///< of the candidate
+  std::vector<std::uint64_t> inputs = {};  ///< seeds that replace_inputs() was given
+  int by_host = 0;
 };
 Script script;
 
@@ -34,6 +41,11 @@ class ScriptedRunner : public VendorRunner {
     ++script.looks;
     return Checked{};
   }
+  void replace_inputs(const Problem& problem) override { script.inputs.push_back(problem.seed); }
+  std::variant<Checked, Fault> check_by_host(int) override {
+    ++script.by_host;
+    return Checked{};
+  }
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override {
     if (slot != kReferenceSlot) {
       script.last = request;
@@ -43,7 +55,7 @@ class ScriptedRunner : public VendorRunner {
   }
 };
 
-Timing trial_of(Script given, double contender_us = 0, double wanted_s = kNoLimitS) {
+Timing trial_of(Script given, double contender_us = 0, double wanted_s = kNoLimitS, double best_us = 0) {
   script = std::move(given);
   ScriptedRunner runner;
   Server server(runner);
@@ -51,6 +63,7 @@ Timing trial_of(Script given, double contender_us = 0, double wanted_s = kNoLimi
   request.candidate.entry = "candidate";
   request.sampling.contender_us = contender_us;
   request.wanted_s = wanted_s;
+  request.best_us = best_us;
   request.reference = ReferenceKernel{Candidate{.path = "", .entry = "reference", .launch = {}}, 100};
   return std::get<Timing>(server.answer(request));
 }
@@ -140,10 +153,64 @@ TEST(Trial, BehindItsTimeGetsWhatAVerdictNeeds) {
   EXPECT_EQ(script.last.few_samples, 3);
 }
 
+// A window may be lucky: a clock that was high for some milliseconds.
+TEST(Trial, ANewBestIsWhatTheSlowerOfTwoWindowsSays) {
+  const Script lucky = {{100}, {samples(60), samples(75), samples(50)}};
+  const Timing timing = trial_of(lucky, 0, kNoLimitS, 70);
+  EXPECT_TRUE(timing.confirmed);
+  EXPECT_EQ(timing.windows, 2);
+  EXPECT_EQ(timing.time_us, 75);
+  EXPECT_EQ(timing.samples_us, samples(75).us);  // one list, which the time is the quartile of
+  const Timing steady = trial_of({{100}, {samples(60), samples(58)}}, 0, kNoLimitS, 70);
+  EXPECT_TRUE(steady.confirmed);
+  EXPECT_EQ(steady.time_us, 60);
+  // Nobody else's is timed again.
+  EXPECT_EQ(trial_of(lucky, 0, kNoLimitS, 60).windows, 1);
+  EXPECT_EQ(trial_of(lucky, 0, kNoLimitS, 0).windows, 1);
+  EXPECT_FALSE(trial_of(lucky, 0, -1, 70).confirmed) << "behind its time";
+}
+
+TEST(Trial, ADisturbedWindowConfirmsNothing) {
+  const Timing timing = trial_of({{100}, {samples(60), samples(90, 0.5)}}, 0, kNoLimitS, 70);
+  EXPECT_FALSE(timing.confirmed);
+  EXPECT_EQ(timing.time_us, 60);
+  EXPECT_FALSE(timing.disturbed);
+}
+
 TEST(Trial, IsSampledNoLongerThanItsTime) {
   trial_of({{100}, {samples(60)}}, 0, 0.2);
   EXPECT_LE(script.last.max_total_us, 200000);
   EXPECT_GT(script.last.max_total_us, 100000);
+}
+
+TEST(Proof, SwapsInputsOnceHoweverManyAreProven) {
+  script = {};
+  ScriptedRunner runner;
+  Server server(runner);
+  const TempDir directory;
+  const auto stored = [&](std::uint64_t seed) {
+    const std::string path = fmt::format("{}/{}", directory.path(), seed);
+    write_problem(path, asked_problem(parse_workload("gemm m=2 n=2 k=2"), seed));
+    return path;
+  };
+  const std::string own = stored(1), other = stored(2);
+  const Done prepared = std::get<Done>(server.answer(PrepareRequest{"", own, {}}));
+  EXPECT_GT(prepared.inputs_s, 0);
+  EXPECT_GT(prepared.expected_s, 0);
+  for (const std::string& path : {other, other, other, own, own}) server.answer(InputsRequest{path});
+  EXPECT_EQ(script.inputs, (std::vector<std::uint64_t>{2, 1}));
+}
+
+TEST(Proof, MakesItsLeastCallsHoweverShortItsTime) {
+  script = {};
+  ScriptedRunner runner;
+  Server server(runner);
+  EXPECT_TRUE(std::holds_alternative<Done>(server.answer(ProveRequest{2, 200, 2, 0, false})));
+  EXPECT_EQ(script.checks, 2);
+  EXPECT_EQ(script.by_host, 0);
+  EXPECT_TRUE(std::holds_alternative<Done>(server.answer(ProveRequest{2, 200, 2, 60, true})));
+  EXPECT_EQ(script.checks, 202);
+  EXPECT_EQ(script.by_host, 1);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ double quantile(std::vector<double> values, double share) {
 
 void FakeMeasurer::prepare(const Problem&, const std::optional<Problem>&, const std::optional<PlainSource>&) {
   ++prepared;
+  in_place_ = Inputs::kPrepared;
   clock_->now_s += prepare_s;
 }
 
@@ -62,11 +63,10 @@ std::size_t FakeMeasurer::measure(const NextSource& next,
 
 std::vector<ContestEntry> FakeMeasurer::contest(std::span<const Source> sources,
                                                 std::span<const Challenger> challengers,
-                                                std::span<const std::string> baselines, double budget_s,
-                                                double most_s) {
-  last_budget_s = budget_s;
-  last_most_s = most_s;
-  const double takes_s = std::min(budget_s, most_s);
+                                                std::span<const std::string> baselines, ContestTime time) {
+  last_budget_s = time.wanted_s;
+  last_most_s = time.most_s;
+  const double takes_s = std::max(0.0, std::min(time.wanted_s, time.most_s));
   clock_->now_s += takes_s;
   spent_.run_s += takes_s;
   spent_.kernels += static_cast<int>(sources.size());
@@ -100,11 +100,19 @@ std::vector<ContestEntry> FakeMeasurer::contest(std::span<const Source> sources,
     entries.push_back(std::move(entry));
   }
   for (ContestEntry& entry : entries) {
-    entry.finished = finishes;
+    entry.finished = finishes && !entry.failure;
     if (entry.round_us.empty()) continue;
     entry.time_us = quantile(entry.round_us, 0.5);
   }
   return entries;
+}
+
+std::optional<Failure> FakeMeasurer::prove(std::size_t source, Inputs inputs, double seconds) {
+  if (inputs != in_place_) clock_->now_s += swap_s;
+  in_place_ = inputs;
+  clock_->now_s += std::max(kLeastProofs * check_s, check_s > 0 ? seconds : 0);
+  proven.push_back(contested.at(source) + (inputs == Inputs::kOther ? " other" : " own"));
+  return proof_failure ? proof_failure(contested[source], inputs) : std::nullopt;
 }
 
 }  // namespace lehr::testing

@@ -37,8 +37,10 @@ class FakeMeasurer : public Measurer {
                       TimeLeft left = {}) override;
   int slots() const override { return window; }
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
-                                    std::span<const std::string> baselines, double budget_s,
-                                    double most_s = kNoLimitS) override;
+                                    std::span<const std::string> baselines, ContestTime time) override;
+  std::optional<Failure> prove(std::size_t source, Inputs inputs, double seconds) override;
+  double inputs_s(Inputs) const override { return swap_s; }
+  double reference_us() const override { return usual_us; }
   std::variant<Repetition, Failure> repeat(const Source& source) override {
     repeated.push_back(source.entry);
     return repetition;
@@ -61,6 +63,12 @@ class FakeMeasurer : public Measurer {
   double baseline_us = 50;
   double challenger_us = 60;
   bool finishes = true;  ///< whether a contest has the time that it needs
+  double swap_s = 0;     ///< on the clock, for each time that other inputs come in place
+  double usual_us = 0;   ///< reference_us()
+  /// How a source fails when it is proven; empty: none does.
+  std::function<std::optional<Failure>(const std::string& entry, Inputs)> proof_failure;
+  /// Seconds of a half-proof, in which all are checked `check_s`.
+  double check_s = 0;
 
   std::variant<Repetition, Failure> repetition;
   std::vector<std::string> repeated;  ///< entries
@@ -70,6 +78,7 @@ class FakeMeasurer : public Measurer {
   std::map<std::string, LibraryFinding> findings;  ///< of baselines, by name
   std::vector<std::string> measured;               ///< entries, in order
   std::vector<std::string> contested;              ///< entries of the last contest
+  std::vector<std::string> proven;                 ///< entries and "other" or "own", in order
   double last_budget_s = 0, last_most_s = 0;
   std::vector<TimeLeft> left;  ///< when each of `measured` began
 
@@ -77,6 +86,7 @@ class FakeMeasurer : public Measurer {
   OutcomeOf outcome_of_;
   FakeClock* clock_;
   double trial_s_;
+  Inputs in_place_ = Inputs::kPrepared;
   Spent spent_;
 };
 

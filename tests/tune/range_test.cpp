@@ -50,12 +50,11 @@ class RowsMeasurer : public FakeMeasurer {
   }
   void hold(std::span<const Source> sources) override { held = sources.size(); }
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
-                                    std::span<const std::string> baselines, double budget_s,
-                                    double most_s) override {
+                                    std::span<const std::string> baselines, ContestTime time) override {
     EXPECT_THAT(challengers, SizeIs(1));
     challenger_us = us_of(challengers[0].source, *rows_);
     contest_rows.push_back(*rows_);
-    return FakeMeasurer::contest(sources, challengers, baselines, budget_s, most_s);
+    return FakeMeasurer::contest(sources, challengers, baselines, time);
   }
 
   std::size_t held = 0;

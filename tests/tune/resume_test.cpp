@@ -16,6 +16,16 @@ namespace {
 
 using ::testing::HasSubstr;
 
+std::vector<Config> configs_in(const std::vector<std::string>& entries) {
+  std::vector<Config> configs;
+  for (const std::string& entry : entries) {
+    Source source;
+    source.entry = entry;
+    configs.push_back(config_of(source));
+  }
+  return configs;
+}
+
 TEST(Resume, ReusesEarlierTrialsAndSaysSo) {
   ToySession toy;
   toy.run();
@@ -102,6 +112,51 @@ TEST(Resume, DoesNotLoseWhatWasFound) {
   const Summary summary = toy.run();
   EXPECT_LE(summary.verdict.best.us, first);
   EXPECT_TRUE(summary.contested);
+}
+
+// A minute, then two seconds: the log does not forget what the minute has found.
+TEST(Resume, AProvenWinnerOfAnEarlierRunTakesPartInTheNextContest) {
+  ToySession toy;
+  const Summary first = toy.run();
+  const Config won = first.best->config;
+  ASSERT_FALSE(first.verdict.provisional);
+  toy.options.session_id = "session-2";
+  toy.options.stop = {.trials = 0, .time_s = 2};
+  toy.options.finalists = 2;
+  // In single trials it looks slow this time, and face to face it is what it was.
+  toy.outcome_of = [won](const Source& source) {
+    Outcome outcome = toy_outcome(source);
+    if (config_of(source) == won) std::get<Timing>(outcome).time_us *= 3;
+    return outcome;
+  };
+  toy.arrange = [](FakeMeasurer& measurer) {
+    measurer.contest_us = [](const Source& source, int) { return toy_time_us(config_of(source)); };
+  };
+  const Summary second = toy.run();
+  EXPECT_LE(second.verdict.best.us, first.verdict.best.us * 1.01);
+  EXPECT_EQ(second.earlier, "");
+  EXPECT_THAT(configs_in(toy.measurer->contested), ::testing::Contains(won));
+}
+
+TEST(Resume, WithoutTimeForItsWinnerAnEarlierVerdictStays) {
+  ToySession toy;
+  const Summary first = toy.run();
+  const std::string winner = toy.database.verdicts({}).at(0).record_id;
+  toy.options.session_id = "session-2";
+  toy.options.stop = {.trials = 0, .time_s = 1};
+  toy.arrange = [](FakeMeasurer& measurer) {
+    measurer.seconds_of = [](const Source&) { return 9.0; };
+  };
+  const Summary second = toy.run();
+  EXPECT_EQ(second.best->config, first.best->config);
+  EXPECT_EQ(second.verdict.best.us, first.verdict.best.us);
+  EXPECT_EQ(second.earlier, "session-1");
+  ASSERT_EQ(toy.database.verdicts({}).size(), 1u);
+  EXPECT_EQ(toy.database.verdicts({}).at(0).record_id, winner);
+  // Asked not to look at earlier runs, it does not.
+  toy.options.session_id = "session-3";
+  toy.options.reuse = false;
+  EXPECT_EQ(toy.run().earlier, "");
 }
 
 TEST(Resume, ModelLearnsFromReusedTrials) {
