@@ -22,8 +22,9 @@ std::string times_table(const Summary& s) {
     rows.push_back({"default", format_time_us(verdict.default_time), gflops(verdict.default_time.us), "1.00x",
                     to_text(s.default_trial->config)});
   if (s.best)
-    rows.push_back({verdict.provisional ? "provisional" : "best", format_time_us(verdict.best), gflops(verdict.best.us),
-                    format_ratio(verdict.speedup_vs_default), to_text(s.best->config)});
+    rows.push_back({verdict.provisional ? "provisional" : "best", format_time_us(verdict.best),
+                    gflops(verdict.best.us), format_ratio(verdict.speedup_vs_default),
+                    to_text(s.best->config)});
   for (const BaselineTime& b : s.baselines)
     rows.push_back({b.name, format_time_us(b.time), gflops(b.time.us),
                     format_ratio(b.time.us > 0 ? verdict.default_time.us / b.time.us : 0),
@@ -43,7 +44,8 @@ std::string why_it_stays(const Summary& s) {
            one.config != to_text(s.best->config);
   });
   if (left_out == 0) return "nothing beat it by more than the noise";
-  return fmt::format("there was no time to compare {} finalist{} with it", left_out, left_out == 1 ? "" : "s");
+  return fmt::format("there was no time to compare {} finalist{} with it", left_out,
+                     left_out == 1 ? "" : "s");
 }
 
 std::string verdict_line(const Summary& s) {
@@ -75,8 +77,8 @@ std::string verdict_line(const Summary& s) {
 std::string search_line(const Summary& s) {
   if (!s.contested || s.shown_us <= 0 || s.verdict.best.us <= 0) return "";
   const double more = 100 * (s.shown_us / s.verdict.best.us - 1);
-  return fmt::format("showed {} for it, {:.1f} % {} than the finals", format_time_us(s.shown_us), std::abs(more),
-                     more < 0 ? "less" : "more");
+  return fmt::format("showed {} for it, {:.1f} % {} than the finals", format_time_us(s.shown_us),
+                     std::abs(more), more < 0 ? "less" : "more");
 }
 
 /// "", " on tensor cores", " of bf16".

@@ -16,8 +16,8 @@ double behind_three(const nlohmann::json& document, const Database& log) {
   if (told <= 0 || default_us <= 0) return 0;
   const std::string session = document.value("session", "");
   std::vector<double> speedups;
-  for (const Record& row : log.all({.workload = document.value("workload", ""),
-                                    .device = document.value("identity", "")})) {
+  for (const Record& row :
+       log.all({.workload = document.value("workload", ""), .device = document.value("identity", "")})) {
     const auto* timing = std::get_if<Timing>(&row.outcome);
     if (row.session != session || timing == nullptr || timing->samples_us.empty()) continue;
     const double beside_us = timing->reference_us > 0 ? timing->reference_us : default_us;
@@ -38,8 +38,8 @@ std::string behind_text(const std::vector<std::pair<std::string, double>>& behin
     ++count;
     names += fmt::format("{} {} ({:.2f}x)", names.empty() ? ":" : ",", name, ratio);
   }
-  return fmt::format("{} of {} verdicts fall behind three trials of their session by more than {:.2f}x{}.", count,
-                     judged, kBehind, names);
+  return fmt::format("{} of {} verdicts fall behind three trials of their session by more than {:.2f}x{}.",
+                     count, judged, kBehind, names);
 }
 
 }  // namespace lehr::bench

@@ -12,9 +12,9 @@ namespace lehr::bench {
 /// A verdict more than this behind three trials has lost a winner: one trial, or two, may have been lucky.
 inline constexpr double kBehind = 1.15;
 
-/// How many times as fast as the verdict of a document of `lehr tune --json` three trials of its session were,
-/// each against the reference kernel beside it (which the default is), or against the default's time in the
-/// contest where none was timed (calls of more than 5 ms). 0: there are no three.
+/// How many times as fast as the verdict of a document of `lehr tune --json` three trials of its session
+/// were, each against the reference kernel beside it (which the default is), or against the default's time in
+/// the contest where none was timed (calls of more than 5 ms). 0: there are no three.
 double behind_three(const nlohmann::json& document, const Database& log);
 
 /// The sentence of a table with so many verdicts: how many are behind by more than kBehind, and which.

@@ -38,14 +38,15 @@ Row row_of(const std::string& path, const lehr::Database& log) {
   const nlohmann::json document = read_document(path);
   const double speedup = number(document, "speedup_vs_baseline");
   const nlohmann::json& baseline = document["baseline"];
-  return {speedup, fmt::format("| {} | {} | {:.2f} | {} | {} | {:.2f} | {} |",
-                               document["workload"].get<std::string>(), threads_of(path),
-                               number(document["best"], "time_us"), document["best"].value("template", "-"),
-                               speedup > 0 ? fmt::format("{}, {}", baseline["name"].get<std::string>(),
-                                                         ratio_text(document, "speedup_vs_baseline",
-                                                                    "speedup_vs_baseline_interval"))
-                                           : "none",
-                               number(document, "speedup_vs_default"), notes_of(document)),
+  return {speedup,
+          fmt::format(
+              "| {} | {} | {:.2f} | {} | {} | {:.2f} | {} |", document["workload"].get<std::string>(),
+              threads_of(path), number(document["best"], "time_us"), document["best"].value("template", "-"),
+              speedup > 0
+                  ? fmt::format("{}, {}", baseline["name"].get<std::string>(),
+                                ratio_text(document, "speedup_vs_baseline", "speedup_vs_baseline_interval"))
+                  : "none",
+              number(document, "speedup_vs_default"), notes_of(document)),
           {document["workload"].get<std::string>(), behind_three(document, log)}};
 }
 

@@ -101,7 +101,7 @@ int BestCommand::run() {
     if (record.device != device) flush();
     device = record.device;
     rows.push_back({record.workload,
-                    format_time_us(verdict.best) + (!winner->contested   ? " *"
+                    format_time_us(verdict.best) + (!winner->contested    ? " *"
                                                     : verdict.provisional ? " ?"
                                                                           : ""),
                     gflops(*winner) > 0 ? fmt::format("{:.1f}", gflops(*winner)) : "-",
@@ -121,7 +121,8 @@ int BestCommand::run() {
   if (std::ranges::any_of(found, [](const Winner& winner) { return !winner.contested; }))
     fmt::print("* a single trial, not re-timed here against the default: lehr tune the workload again\n");
   if (std::ranges::any_of(found, [](const Winner& winner) { return winner.verdict.provisional; }))
-    fmt::print("? provisional: there was no time to prove it; lehr export does, or tune the workload again\n");
+    fmt::print(
+        "? provisional: there was no time to prove it; lehr export does, or tune the workload again\n");
   return 0;
 }
 

@@ -23,7 +23,8 @@ std::string stats_text(const std::string& file, const DatabaseStats& stats) {
     for (const auto& [kind, count] : task.failed)
       failed += fmt::format("{}{} {}", failed.empty() ? "" : ", ", kind, count);
     rows.push_back({task.workload, std::to_string(task.timed), failed.empty() ? "-" : failed,
-                    format_time_us(task.best_us), format_date(task.first_unix_ms), format_date(task.last_unix_ms), task.device});
+                    format_time_us(task.best_us), format_date(task.first_unix_ms),
+                    format_date(task.last_unix_ms), task.device});
   }
   std::string text = fmt::format("{}: {}, schema {}, {} of {}, {}\n", file,
                                  format_bytes(static_cast<double>(stats.file_bytes)), stats.schema_version,
@@ -32,9 +33,9 @@ std::string stats_text(const std::string& file, const DatabaseStats& stats) {
   for (const auto& [log, sessions] : stats.merged_sessions)
     text += fmt::format("{} merged from {}\n", counted(sessions, "session"), printable(log));
   if (!rows.empty())
-    text += "\n" + format_table({"<workload", "timed", "<failed", "best", "<first (UTC)", "<last (UTC)",
-                                 "<device"},
-                                rows);
+    text +=
+        "\n" + format_table(
+                   {"<workload", "timed", "<failed", "best", "<first (UTC)", "<last (UTC)", "<device"}, rows);
   return text;
 }
 

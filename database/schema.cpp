@@ -129,12 +129,8 @@ ALTER TABLE verdict ADD COLUMN ways INTEGER;
 
 constexpr std::string_view kVersion6 = "ALTER TABLE verdict ADD COLUMN provisional INTEGER";
 
-constexpr std::array<Migration, 6> kMigrations = {{{1, kVersion1},
-                                                   {2, kVersion2},
-                                                   {3, kVersion3},
-                                                   {4, kVersion4},
-                                                   {5, kVersion5},
-                                                   {6, kVersion6}}};
+constexpr std::array<Migration, 6> kMigrations = {
+    {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4}, {5, kVersion5}, {6, kVersion6}}};
 
 // The three answers belong together only inside one transaction: another process may be creating the file.
 int version_in_transaction(const sqlite::Connection& connection, std::span<const Migration> steps) {

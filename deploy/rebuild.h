@@ -63,9 +63,9 @@ RebuiltSet set_of_one(const RebuiltKernel& kernel, std::size_t position);
 void leave_out(RebuiltWinners& winners, std::vector<bool> left_out);
 
 /// Each kernel is made again with the stored facts of its device, which need not be here. One whose hash is
-/// not that of what was measured, or that tells none, is skipped: another kernel never goes under its time. So
-/// is one that was not proven (Verdict::provisional).
-/// Of a range of rows all kernels of its set, which `log` has the trials of, or none.
+/// not that of what was measured, or that tells none, is skipped: another kernel never goes under its time.
+/// So is one that was not proven (Verdict::provisional). Of a range of rows all kernels of its set, which
+/// `log` has the trials of, or none.
 RebuiltWinners rebuild(std::span<const Winner> winners, const Database& log);
 
 }  // namespace lehr

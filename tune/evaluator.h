@@ -73,7 +73,7 @@ class Evaluator {
   WhyImplausible why_implausible_;
   std::function<void(const Trial&, bool)> on_trial_;
   std::unordered_map<std::uint64_t, std::size_t>
-      by_source_;  // hash of a measured source -> position of its trial
+      by_source_;                    // hash of a measured source -> position of its trial
   std::vector<std::size_t> beside_;  ///< trials timed beside the reference kernel of now, its own first
   Deaths deaths_;
   std::string first_failure_;

@@ -50,7 +50,8 @@ class ContestCosts {
   /// Of a finalist, for all rounds of the first stage and half of those of the second.
   double stages_s(std::size_t finalist) const {
     const FinalistCost& cost = costs_.finalists[finalist];
-    return costs_.compile_s + cost.load_s + cost.check_s + 1.5 * contest_.stage_rounds * turn_s(cost, contest_);
+    return costs_.compile_s + cost.load_s + cost.check_s +
+           1.5 * contest_.stage_rounds * turn_s(cost, contest_);
   }
 
  private:
@@ -128,7 +129,8 @@ double least_finals_s(const FinalsCosts& costs, const ContestOptions& contest) {
          ContestCosts(costs, contest).least_s(std::min<std::size_t>(2, costs.finalists.size()), 0, false);
 }
 
-std::optional<FinalsPlan> plan_finals(const FinalsCosts& costs, TimeLeft left, const ContestOptions& contest) {
+std::optional<FinalsPlan> plan_finals(const FinalsCosts& costs, TimeLeft left,
+                                      const ContestOptions& contest) {
   const ContestCosts each(costs, contest);
   const std::size_t all = costs.finalists.size(), one = std::min<std::size_t>(1, all);
   if (all == 0 && !costs.the_default) return std::nullopt;
@@ -156,7 +158,8 @@ std::optional<FinalsPlan> plan_finals(const FinalsCosts& costs, TimeLeft left, c
   plan.contest.most_s = contest_s;
   plan.contest.last_s = most_s;
   // Behind that the rounds need the time. A library that was begun takes as long as it takes.
-  plan.contest.libraries_s = libraries > 0 ? contest_s - each.least_s(plan.finalists, 0, plan.challengers) : 0;
+  plan.contest.libraries_s =
+      libraries > 0 ? contest_s - each.least_s(plan.finalists, 0, plan.challengers) : 0;
   if (libraries > 0) plan.search_s = std::max(kLeastSearchS, (contest_s - least_now_s) / 2 / libraries);
   return plan;
 }

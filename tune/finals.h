@@ -53,8 +53,8 @@ struct FinalsPlan {
 
 /// Splits the time that is `left`. What proves the fastest and the default is set aside first. Where the rest
 /// is short, this gives way, in this order: finalists down to two, the libraries' searches, rounds down to
-/// kLeastRounds, libraries, challengers, the second finalist, the default's proof, the fastest one's. nullopt: there is no
-/// time for a contest.
+/// kLeastRounds, libraries, challengers, the second finalist, the default's proof, the fastest one's.
+/// nullopt: there is no time for a contest.
 std::optional<FinalsPlan> plan_finals(const FinalsCosts& costs, TimeLeft left, const ContestOptions& contest);
 /// The least that finals take in which the fastest of two finalists is proven, and the default; seconds.
 double least_finals_s(const FinalsCosts& costs, const ContestOptions& contest);
@@ -97,10 +97,10 @@ std::optional<ProofStep> next_proof(std::span<const Contender> contenders, Input
 // --- who has won
 
 /// Who may be told, in the order in which contenders stand in next_proof(). `entries`: first `sources`
-/// kernels, of which entry 0 is the default if there is one, then others. One beats the default by 1 % or more
-/// (smaller differences came out in the wrong order in a third of repeated runs) and by more than the noise:
-/// the whole interval of the ratio is above 1. Without a default the order is that of their times. Who was
-/// not timed to the end is not among them; where the default was not, the result is empty.
+/// kernels, of which entry 0 is the default if there is one, then others. One beats the default by 1 % or
+/// more (smaller differences came out in the wrong order in a third of repeated runs) and by more than the
+/// noise: the whole interval of the ratio is above 1. Without a default the order is that of their times. Who
+/// was not timed to the end is not among them; where the default was not, the result is empty.
 std::vector<std::size_t> ranking(const std::vector<ContestEntry>& entries, std::size_t sources,
                                  bool has_default);
 /// Of entry `winner`, beside the default and the libraries.

@@ -12,7 +12,8 @@ namespace {
 void take(std::optional<Failure> failure, Inputs inputs, Contender& contender, ContestEntry& entry) {
   if (!failure) {
     contender.proof = inputs == Inputs::kOther ? ProofState::kHalf : ProofState::kProven;
-    if (contender.proof == ProofState::kProven && entry.checked_by == "device") entry.checked_by = "device and host";
+    if (contender.proof == ProofState::kProven && entry.checked_by == "device")
+      entry.checked_by = "device and host";
     return;
   }
   contender.proof = ProofState::kFailed;
@@ -36,9 +37,9 @@ FinalsResult run_finals(Measurer& measurer, const FinalsSides& sides, const Fina
     result.contenders.push_back({entry, sides.check_s[entry], sides.has_default && entry == 0});
   Inputs in_place = Inputs::kPrepared;
   while (!clock.interrupted()) {
-    const auto step = next_proof(
-        result.contenders, in_place,
-        {measurer.inputs_s(Inputs::kPrepared), measurer.inputs_s(Inputs::kOther)}, clock.left());
+    const auto step =
+        next_proof(result.contenders, in_place,
+                   {measurer.inputs_s(Inputs::kPrepared), measurer.inputs_s(Inputs::kOther)}, clock.left());
     if (!step) break;
     Contender& contender = result.contenders[step->contender];
     const double begin_s = clock.elapsed_s();

@@ -249,7 +249,8 @@ void Session::measure_earlier_winner() {
   const KnownTrial* const trial = trials_.find(earlier_winner_);
   if ((trial && trial->origin == Origin::kHere) || evaluator_.quarantined(earlier_winner_)) return;
   const Proposal pick = {earlier_winner_, kPickedToResume};
-  learn(evaluator_.measure({&pick, 1}, [this] { return interrupted(); }, time_left()));
+  const auto up = [this] { return interrupted() || time_left().most_s <= 0; };
+  learn(evaluator_.measure({&pick, 1}, up, time_left()));
 }
 
 /// The first that ran.

@@ -149,8 +149,9 @@ class Session {
   bool wants_unfused() const;
   Challenger unfused(const std::vector<Point>& points) const;
   void conclude_from_trials();
-  /// Whether an earlier run's verdict stays; then it is told.
-  bool earlier_verdict_stands();
+  /// Whether an earlier run's verdict stays where there was no contest.
+  bool earlier_verdict_stands() const;
+  void tell_earlier_verdict();
   void check_determinism();
   std::string stop_text(const Progress& at_stop) const;
   void tell_where_time_went(Elapsed& elapsed) const;
@@ -177,7 +178,7 @@ class Session {
   bool libraries_prepared_ = false;  // since prepare()
   bool model_expects_gain_ = true;
   std::optional<StopReason> stop_;
-  std::optional<Point> default_;  // the first default that ran in this session
+  std::optional<Point> default_;          // the first default that ran in this session
   std::optional<StoredVerdict> earlier_;  // proven, by another run of this task on this device, ...
   Point earlier_winner_;                  // ... and its winner
   double setup_s_ = 0, inputs_s_ = 0, hints_s_ = 0;

@@ -10,6 +10,7 @@
 #include "measure/worker/backends.h"
 #include "measure/worker/baselines.h"
 #include "tune/finals.h"
+#include "tune/known_best.h"
 #include "tune/resume.h"
 #include "tune/session.h"
 
@@ -24,13 +25,17 @@ constexpr double kResumeShare = 0.5;
 std::vector<Point> Session::finalists() const {
   std::vector<Point> points;
   if (default_) points.push_back(*default_);
-  // Who won in an earlier run takes part, however fast it looks now.
-  const KnownTrial* const earlier = earlier_ ? trials_.find(earlier_winner_) : nullptr;
-  const bool returns = earlier && earlier->time_us() && default_ != earlier_winner_;
   for (const std::size_t at : pick_finalists(trials_, default_, options_.finalists))
     points.push_back(trials_.all()[at].point);
-  if (returns && std::ranges::find(points, earlier_winner_) == points.end())
-    points.back() = earlier_winner_;
+  // Who won in an earlier run takes part, however fast it looks now: behind the fastest.
+  const KnownTrial* const earlier = earlier_ ? trials_.find(earlier_winner_) : nullptr;
+  if (!earlier || !earlier->time_us() || default_ == earlier_winner_) return points;
+  const std::ptrdiff_t second = std::min<std::ptrdiff_t>(std::ssize(points), default_ ? 2 : 1);
+  const auto place = std::ranges::find(points, earlier_winner_);
+  if (place - points.begin() < second) return points;
+  if (place != points.end()) points.erase(place);
+  points.insert(points.begin() + second, earlier_winner_);
+  points.resize(std::min(points.size(), options_.finalists + (default_ ? 1 : 0)));
   return points;
 }
 
@@ -85,8 +90,9 @@ double Session::least_finals_s() const {
   const KnownTrial* const first = default_ ? trials_.find(*default_) : nullptr;
   if (!first || !first->time_us()) return 0;
   FinalsCosts costs{.the_default = cost_of(*first), .finalists = {}, .inputs = swaps_};
-  for (const std::size_t at : pick_finalists(trials_, default_, 2))
-    costs.finalists.push_back(cost_of(trials_.all()[at]));
+  // Of two finalists, for which the fastest so far stands.
+  if (const KnownTrial* const best = trials_.best(); best->point != *default_)
+    costs.finalists.assign(2, cost_of(*best));
   if (!prepared_) costs.compile_s = compile_s_each();
   const double again_s = prepared_ ? 0 : inputs_s_;
   return again_s + lehr::least_finals_s(costs, backend_of(task_.device.limits.target).contest);
@@ -106,7 +112,8 @@ std::optional<FinalsPlan> Session::plan(const std::vector<Point>& points) const 
   costs.inputs = prepared_ ? swaps() : swaps_;
   costs.libraries = static_cast<int>(libraries().size());
   const Backend& backend = backend_of(task_.device.limits.target);
-  costs.library_s = backend.on_host ? kLibraryStartS + costs.inputs.prepared_s : 0;  // else they were started before
+  // Those of other devices were started beside the first compilations.
+  costs.library_s = backend.on_host ? kLibraryStartS + costs.inputs.prepared_s : 0;
   for (const Point& point : points) {
     const FinalistCost cost = cost_of(*trials_.find(point));
     if (default_ && point == *default_)
@@ -240,11 +247,11 @@ void Session::conclude_from_contest(const std::vector<Point>& points, const Fina
         std::ranges::all_of(ours, [](const ContestEntry& entry) { return entry.failure.has_value(); });
     return !default_ && all_failed && failed != ours.end() ? refuse(*failed) : conclude_from_trials();
   }
-  const bool earlier_took_part =
-      earlier_ && std::ranges::any_of(result.contenders, [&](const Contender& contender) {
-        return points[contender.entry] == earlier_winner_;
-      });
-  if (!earlier_took_part && earlier_verdict_stands()) return;
+  const auto earlier = std::ranges::find(points, earlier_winner_) - points.begin();
+  const bool compared = earlier < std::ssize(points) && (ours[static_cast<std::size_t>(earlier)].finished ||
+                                                         ours[static_cast<std::size_t>(earlier)].dropped ||
+                                                         ours[static_cast<std::size_t>(earlier)].failure);
+  if (earlier_ && !compared) return tell_earlier_verdict();
   summary_.contested = true;
   for (std::size_t i = 0; i < points.size(); ++i)
     if (!entries[i].round_us.empty())
@@ -296,19 +303,26 @@ void Session::tell_libraries(std::span<const ContestEntry> entries, const Contes
   }
 }
 
-bool Session::earlier_verdict_stands() {
-  if (!earlier_) return false;
-  const std::optional<Record> record = logs_.own.find(earlier_->record_id);
-  if (!record) return false;
-  summary_.best = *record;
+void Session::tell_earlier_verdict() {
+  summary_.best = *logs_.own.find(earlier_->record_id);
   summary_.verdict = *earlier_;
   summary_.earlier = earlier_->session;
   if (default_) summary_.default_trial = *trials_.find(*default_);
-  return true;
+}
+
+/// As `lehr best` has it: a verdict stays unless its winner failed now, or another trial is clearly faster.
+bool Session::earlier_verdict_stands() const {
+  if (!earlier_) return false;
+  const KnownTrial* const winner = trials_.find(earlier_winner_);
+  if (winner && !winner->time_us()) return false;
+  const RecordFilter here = {.workload = summary_.workload, .device = summary_.identity};
+  const std::optional<KnownBest> best = known_best(logs_.own, here, {&*earlier_, 1});
+  return best && best->contested;
 }
 
 void Session::conclude_from_trials() {
-  if (!trials_.best() || earlier_verdict_stands()) return;
+  if (!trials_.best()) return;
+  if (earlier_verdict_stands()) return tell_earlier_verdict();
   const auto single_time = [this](const KnownTrial& trial) { return shown(trial); };
   const KnownTrial* const base = default_ ? trials_.find(*default_) : nullptr;
   std::vector<const KnownTrial*> order;

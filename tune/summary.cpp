@@ -45,6 +45,12 @@ json json_of(const FinalistTold& f) {
           {"missing", known_or_null(f.missing)}};
 }
 
+json array_of(const auto& each) {
+  json documents = json::array();
+  for (const auto& one : each) documents.push_back(json_of(one));
+  return documents;
+}
+
 json json_of(const Elapsed& elapsed) {
   const Elapsed::Parts& parts = elapsed.parts;
   return {{"total", elapsed.total_s},
@@ -78,10 +84,6 @@ double device_idle_s(const Elapsed& elapsed) {
 json to_json(const Summary& s) {
   json failed = json::object();
   for (const auto& [kind, count] : s.failed) failed[std::string(name_of(kind))] = count;
-  json baselines = json::array();
-  for (const BaselineTime& each : s.baselines) baselines.push_back(json_of(each));
-  json finalists = json::array();
-  for (const FinalistTold& each : s.finalists) finalists.push_back(json_of(each));
   const Verdict& verdict = s.verdict;
   json baseline = nullptr;
   if (!verdict.baseline.empty()) baseline = {{"name", verdict.baseline}, {"time_us", verdict.baseline_us}};
@@ -103,10 +105,10 @@ json to_json(const Summary& s) {
       {"contested", s.contested},
       {"provisional", verdict.provisional},
       {"shown_us", known_or_null(s.shown_us)},
-      {"finalists", finalists},
+      {"finalists", array_of(s.finalists)},
       {"earlier", known_or_null(s.earlier)},
       {"baseline", baseline},
-      {"baselines", baselines},
+      {"baselines", array_of(s.baselines)},
       {"speedup_vs_default", known_or_null(verdict.speedup_vs_default.value)},
       {"speedup_vs_default_interval", verdict.speedup_vs_default.interval},
       {"speedup_vs_baseline", known_or_null(verdict.speedup_vs_baseline.value)},

@@ -43,8 +43,7 @@ std::vector<ContestEntry> contest_of_right_ones(Measurer& measurer, const std::v
   FinalsPlan plan;
   plan.contest.wanted_s = (1 - kProofShare) * seconds;
   const FinalsSides all = {first, {0}, true, others, baselines};
-  const FinalsClock clock = {[] { return 0.0; },
-                             [&] { return TimeLeft{.wanted_s = kProofShare * seconds}; },
+  const FinalsClock clock = {[] { return 0.0; }, [&] { return TimeLeft{.wanted_s = kProofShare * seconds}; },
                              [] { return false; }};
   std::vector<ContestEntry> entries = run_finals(measurer, all, plan, clock).entries;
   for (std::size_t i = 0; i < entries.size(); ++i) {

@@ -23,10 +23,10 @@ struct ContestEntry {
   std::vector<double> round_us;  ///< one time per round; empty when `missing` says why
   /// A round counts up to so many times the entry's best ones (measure/core/ratio.h); 0: every round counts.
   double calm_within = 0;
-  bool dropped = false;   ///< behind a stage, as one of the slower ones: round_us holds the rounds up to then
-  bool finished = true;   ///< timed in all of kLeastRounds rounds or more
-  double turns_s = 0;     ///< wall time of loading it, and of its turns
-  double time_us = 0;           ///< median of calm_us()
+  bool dropped = false;  ///< behind a stage, as one of the slower ones: round_us holds the rounds up to then
+  bool finished = true;  ///< timed in all of kLeastRounds rounds or more
+  double turns_s = 0;    ///< wall time of loading it, and of its turns
+  double time_us = 0;    ///< median of calm_us()
   std::optional<GpuState> gpu;  ///< median over the rounds; nullopt on the CPU and where NVML does not tell
   std::string note;             ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string checked_by;       ///< Runner::checked_by(); "device and host": the host has compared once more
@@ -128,10 +128,10 @@ class Measurer {
   }
   /// Re-times `sources` (already measured with success), the challengers and the named baselines interleaved;
   /// of many sources the slow ones drop out on the way, but never the first one, the challengers and the
-  /// baselines. Entries in the order: sources, challengers, baselines. Baselines run on the prepared problem's
-  /// workload; a result of theirs that does not match the reference is reported in `missing` and not timed.
-  /// All of it keeps `time`, but for what one call and one compilation take: who does not fit is `missing`, and
-  /// what was not timed in kLeastRounds rounds has not finished.
+  /// baselines. Entries in the order: sources, challengers, baselines. Baselines run on the prepared
+  /// problem's workload; a result of theirs that does not match the reference is reported in `missing` and
+  /// not timed. All of it keeps `time`, but for what one call and one compilation take: who does not fit is
+  /// `missing`, and what was not timed in kLeastRounds rounds has not finished.
   virtual std::vector<ContestEntry> contest(std::span<const Source> sources,
                                             std::span<const Challenger> challengers,
                                             std::span<const std::string> baselines, ContestTime time) = 0;

@@ -31,8 +31,8 @@ NamedBaseline find_baseline(std::string_view name);
 /// nothing to say of them.
 std::vector<std::string> with_calls_for(Operator op, std::vector<std::string> names);
 
-/// Seconds until a process has loaded a library of the CPU, beside making the inputs (0.1 to 0.3 s on 2 CPUs of
-/// an EPYC of 2021).
+/// Seconds until a process has loaded a library of the CPU, beside making the inputs (0.1 to 0.3 s on 2 CPUs
+/// of an EPYC of 2021).
 inline constexpr double kLibraryStartS = 0.2;
 
 }  // namespace lehr

@@ -32,8 +32,8 @@ inline constexpr const char* kNoTimeLeft = "no time was left for it";
 /// timed for a block, and stopped (SIGSTOP); the starting one moves on by one each round. Stopped processes
 /// cannot disturb the others with spinning thread pools. Contenders meet in stages: many of them, because the
 /// one that looked fastest in the trials was also the luckiest, but rounds spent on the slow ones are lost to
-/// the fast ones. All workers are running again at the end. Entries in the participants' order. Behind `most_s`
-/// nobody is loaded; where `last_s` left less than kLeastRounds rounds, none of them has finished.
+/// the fast ones. All workers are running again at the end. Entries in the participants' order. Behind
+/// `most_s` nobody is loaded; where `last_s` left less than kLeastRounds rounds, none of them has finished.
 std::vector<ContestEntry> run_contest(std::vector<Participant>& participants, const ContestOptions& options);
 
 /// One participant's estimate() over three blocks, and more for 60 ms; missing is set on it when it fails.

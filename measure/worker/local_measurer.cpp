@@ -331,6 +331,7 @@ std::size_t LocalMeasurer::measure(const NextSource& next,
                                    TimeLeft left) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
   const Deadline wanted = deadline_in(left.wanted_s), end = deadline_in(left.most_s);
+  end_contest();
   if (options_.overlap) drop_compiling();
   Given given;
   given.checks = check_sources();
@@ -460,7 +461,10 @@ LocalMeasurer::Baselined LocalMeasurer::start_baseline(const std::string& name, 
 
 double LocalMeasurer::inputs_s(Inputs inputs) const {
   if (const double known_s = inputs_s_[static_cast<std::size_t>(inputs)]; known_s > 0) return known_s;
-  const double placed_s = worker_.inputs_s();
+  const double other_s = inputs_s_[static_cast<std::size_t>(Inputs::kOther)];
+  if (inputs == Inputs::kPrepared && other_s > 0) return other_s;  // and a little less
+  // Storing them as the device has them, with sums over them, takes as long as making them.
+  const double placed_s = 2 * worker_.inputs_s();
   if (inputs == Inputs::kPrepared) return placed_s;
   const double share = std::min(1.0, kOtherFlops / std::max(1.0, flops_of(workload_)));
   return placed_s + share * worker_.expected_s();
@@ -502,7 +506,7 @@ std::optional<Failure> LocalMeasurer::prove(std::size_t source, Inputs inputs, d
   std::optional<Failure> failure = disproof(source, problem, request);
   // A crash may be the work of another one that has run in the process before: once more in a new one.
   return failure && failure->kind == FailureKind::kCrash ? disproof(source, problem, request)
-                                                          : std::move(failure);
+                                                         : std::move(failure);
 }
 
 void LocalMeasurer::end_contest() {
@@ -580,8 +584,8 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
   for (std::size_t i = 0; i < sources.size(); ++i) loads_.push_back(participants[i].load);
   std::vector<std::unique_ptr<Worker>> workers;
   add_baselines(participants, baselines, workers, options, libraries);
-  options.budget_s = limited ? std::max(0.0, std::min(seconds_left(wanted), seconds_left(end)))
-                             : behind_compiler_s;
+  options.budget_s =
+      limited ? std::max(0.0, std::min(seconds_left(wanted), seconds_left(end))) : behind_compiler_s;
   options.most_s = seconds_left(end);
   options.last_s = seconds_left(last);
   std::vector<ContestEntry> entries = run_contest(participants, options);

@@ -100,7 +100,8 @@ class LocalMeasurer : public Measurer {
   Outcome run(const Source& source, const Binary& binary, Deadline wanted, Deadline end);
   Outcome failed(const Binary& binary, Failure failure);
   /// One attempt of prove().
-  std::optional<Failure> disproof(std::size_t source, const std::string& problem, const ProveRequest& request);
+  std::optional<Failure> disproof(std::size_t source, const std::string& problem,
+                                  const ProveRequest& request);
   /// Deletes what the last contest has compiled.
   void end_contest();
   /// The sources of the device's own check that are to be compiled before the worker is prepared; empty:
@@ -159,8 +160,8 @@ class LocalMeasurer : public Measurer {
   std::string inputs_path_;                 ///< of the inputs that are in place, by what the worker was told
   /// By Inputs: what putting them in place took last; 0: it was not done.
   std::array<double, 2> inputs_s_ = {};
-  int deaths_ = 0;                                 ///< worker processes lost in a row
-  double best_us_ = 0;                             ///< 0: nothing timed since prepare()
+  int deaths_ = 0;      ///< worker processes lost in a row
+  double best_us_ = 0;  ///< 0: nothing timed since prepare()
   Spent spent_;
 };
 

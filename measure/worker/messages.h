@@ -100,7 +100,7 @@ struct Hello {
 struct Done {
   std::string note = {};                                 ///< Checked::note of what was loaded, or who checks
   std::optional<LibraryFinding> finding = std::nullopt;  ///< Runner::finding()
-  /// Of what was prepared: to make the inputs and put them in place, and to make what is expected.
+  /// Of what was prepared: Problem::inputs_s and expected_s.
   double inputs_s = 0, expected_s = 0;
 };
 /// The compile worker is ready.

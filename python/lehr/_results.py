@@ -46,6 +46,7 @@ class Winner:
     baseline: str | None  #: the fastest vendor library that it was compared with
     speedup_vs_baseline: float | None
     speedup_vs_baseline_interval: tuple[float, float] | None
+    provisional: bool  #: there was no time to prove it; export() does
     trials: int
     document: dict = _document()
 
@@ -67,6 +68,7 @@ class Winner:
             ),
             ("config", self.config),
             ("trials", self.trials),
+            *([("provisional", "there was no time to prove it")] if self.provisional else []),
         ]
 
     def _repr_html_(self):
@@ -109,6 +111,7 @@ def _winner(document, kernel):
         baseline=document["baseline"],
         speedup_vs_baseline=document["speedup_vs_baseline"],
         speedup_vs_baseline_interval=_pair(document["speedup_vs_baseline_interval"]),
+        provisional=document["provisional"],
         document=document,
     )
 

@@ -45,6 +45,51 @@ TEST(TuneReport, SaysInWordsWhyWinogradIsAboveAHundredPercent) {
                         "than the direct sum that is counted\n"));
 }
 
+Summary contested(const char* best, bool provisional) {
+  Summary summary;
+  summary.contested = true;
+  summary.best = summary.default_trial = Trial();
+  summary.default_trial->config.family = "default";
+  summary.best->config.family = best;
+  summary.verdict.best = {90, {89, 91}};
+  summary.verdict.default_time = {100, {99, 101}};
+  summary.verdict.speedup_vs_default = {1.11, {1.1, 1.12}};
+  summary.verdict.provisional = provisional;
+  summary.shown_us = 81;
+  return summary;
+}
+
+TEST(TuneReport, CallsAWinnerThatWasNotProvenWhatItIs) {
+  const std::string text = report_text(contested("other", true), Device(), "lehr.db");
+  EXPECT_THAT(text, HasSubstr("\nprovisional "));
+  EXPECT_THAT(text, Not(HasSubstr("\nbest ")));
+  EXPECT_THAT(text,
+              HasSubstr("provisional: there was no time to prove it in many calls and on other inputs"));
+  EXPECT_THAT(report_text(contested("other", false), Device(), "lehr.db"),
+              ::testing::AllOf(HasSubstr("\nbest "), Not(HasSubstr("provisional"))));
+}
+
+TEST(TuneReport, SaysHowFarTheSearchWasOff) {
+  EXPECT_THAT(report_text(contested("other", false), Device(), "lehr.db"),
+              HasSubstr("search    showed 81.00 us for it, 10.0 % less than the finals\n"));
+}
+
+TEST(TuneReport, SaysThatNothingBeatTheDefaultOnlyWhereAllWereCompared) {
+  Summary summary = contested("default", false);
+  FinalistTold other;
+  other.config = "other()";
+  other.rounds = 9;
+  summary.finalists = {other};
+  EXPECT_THAT(report_text(summary, Device(), "lehr.db"),
+              HasSubstr("the default stays: nothing beat it by more than the noise"));
+  summary.finalists[0].rounds = 0;
+  EXPECT_THAT(report_text(summary, Device(), "lehr.db"),
+              HasSubstr("the default stays: there was no time to compare 1 finalist with it"));
+  summary.earlier = "session-1";
+  EXPECT_THAT(report_text(summary, Device(), "lehr.db"),
+              HasSubstr("the verdict of an earlier run, whose winner there was no time to time again"));
+}
+
 TEST(TuneReport, SaysThatALibrarysSearchWasCut) {
   const auto report = [](std::int64_t tried) {
     Summary summary;

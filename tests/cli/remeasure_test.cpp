@@ -85,7 +85,7 @@ class Remeasure : public ::testing::Test {
     EXPECT_EQ(parsed(mended)["kernels"], 1);
     const json stats = parsed(lehr("db stats --json"));
     EXPECT_GT(stats["records"], before);
-    EXPECT_EQ(stats["schema_version"], 5);
+    EXPECT_EQ(stats["schema_version"], 6);
     const json kernel = bundle()["kernels"][0];
     const std::optional<Record> row = Database::open_read_only(log()).find(kernel["record"]);
     ASSERT_TRUE(row);
@@ -111,6 +111,31 @@ TEST_F(Remeasure, IsNotNeededWhereNothingChanged) {
   EXPECT_EQ(parsed(lehr("export --out w --embed --json --remeasure"))["kernels"], 1);
   EXPECT_EQ(parsed(lehr("db stats --json"))["records"], before);
   EXPECT_EQ(parsed(lehr("db stats --json"))["devices"], 1);
+}
+
+TEST_F(Remeasure, ExportProvesAWinnerThatTuningHadNoTimeToProve) {
+  {
+    Database database = Database::open(log());
+    StoredVerdict verdict = database.verdicts({}).at(0);
+    verdict.provisional = true;
+    verdict.created_unix_ms = 0;
+    database.append(verdict);
+  }
+  EXPECT_EQ(parsed(lehr("best --json"))[0]["provisional"], true);
+  EXPECT_THAT(lehr("best").out, HasSubstr("? provisional: there was no time to prove it"));
+  const Ran exported = lehr("export --out w --embed --json");
+  EXPECT_THAT(exported.err, HasSubstr("was measured again"));
+  EXPECT_EQ(parsed(exported)["kernels"], 1);
+  const json best = parsed(lehr("best --json"))[0];
+  EXPECT_EQ(best["provisional"], false);
+  EXPECT_EQ(best["contested"], true);
+  EXPECT_EQ(best["record"], bundle()["kernels"][0]["record"]);
+}
+
+// The log's fastest single trial is not what the finals say.
+TEST_F(Remeasure, BestAndStatsTellOneTime) {
+  const double best = parsed(lehr("best --json"))[0]["time_us"];
+  EXPECT_EQ(parsed(lehr("db stats --json"))["tasks"][0]["best_us"], best);
 }
 
 // The device at hand is that of the winner's level, not this machine's own.

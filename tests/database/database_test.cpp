@@ -201,7 +201,7 @@ TEST(Database, CountsTasksFailuresAndSessions) {
         failed("w", "d", FailureKind::kCompile), failed("v", "d", FailureKind::kTimeout)})
     database.append(record);
   const DatabaseStats stats = database.stats();
-  EXPECT_EQ(stats.schema_version, 5);
+  EXPECT_EQ(stats.schema_version, 6);
   EXPECT_GT(stats.file_bytes, 4096);
   EXPECT_EQ(stats.sessions, 2);
   ASSERT_THAT(stats.tasks, SizeIs(2));

@@ -85,7 +85,7 @@ TEST(Schema, RefusesANewerFileNamingBothVersions) {
     EXPECT_EQ(caught.kind, kUser);
     EXPECT_THAT(caught.message, HasSubstr("newer.db"));
     EXPECT_THAT(caught.message, HasSubstr("version 7"));
-    EXPECT_THAT(caught.message, HasSubstr("up to 5"));
+    EXPECT_THAT(caught.message, HasSubstr("up to 6"));
   }
 }
 

@@ -147,8 +147,8 @@ TEST(CublasLtContest, GoesOnWithoutABaselineThatHasNoKernel) {
   Problem problem = gemm_problem(gemm_of(7, 5, 3));
   problem.workload.gemm().accum = DType::kF16;  // the fake has no f32 kernel that accumulates so
   measurer.prepare(problem);
-  const std::vector<ContestEntry> entries =
-      measurer.contest(std::vector<Source>{gemm_source()}, {}, std::vector<std::string>{"cublaslt"}, {.wanted_s = 0.1});
+  const std::vector<ContestEntry> entries = measurer.contest(
+      std::vector<Source>{gemm_source()}, {}, std::vector<std::string>{"cublaslt"}, {.wanted_s = 0.1});
   EXPECT_EQ(entries[0].missing, "");
   EXPECT_THAT(entries[1].missing, HasSubstr("cublaslt has no kernel for f32 x f32 -> f32"));
 }

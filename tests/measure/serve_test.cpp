@@ -18,8 +18,8 @@ struct Script {
   std::vector<double> reference_us;
   std::vector<Samples> candidate;
   std::size_t references = 0, candidates = 0;
-  int checks = 0, looks = 0;  ///< calls of check() and check_left()
-  SampleRequest last = {};    ///< of the candidate
+  int checks = 0, looks = 0;               ///< calls of check() and check_left()
+  SampleRequest last = {};                 ///< of the candidate
   std::vector<std::uint64_t> inputs = {};  ///< seeds that replace_inputs() was given
   int by_host = 0;
 };

@@ -241,14 +241,14 @@ Ran run(const std::vector<SlowMachine::Kernel>& kernels, double swap_s, TimeLeft
   sides.sources.resize(1 + plan->finalists);
   for (std::size_t i = 0; i < sides.sources.size(); ++i) sides.check_s.push_back(kernels[i].check_s);
   sides.libraries = {"library"};
-  ran.result = run_finals(
-      machine, sides, *plan,
-      {[&] { return machine.now_s; },
-       [&] {
-         return TimeLeft{left.wanted_s - machine.now_s,
-                         left.most_s >= kNoLimitS ? kNoLimitS : left.most_s - machine.now_s};
-       },
-       [] { return false; }});
+  ran.result =
+      run_finals(machine, sides, *plan,
+                 {[&] { return machine.now_s; },
+                  [&] {
+                    return TimeLeft{left.wanted_s - machine.now_s,
+                                    left.most_s >= kNoLimitS ? kNoLimitS : left.most_s - machine.now_s};
+                  },
+                  [] { return false; }});
   ran.took_s = machine.now_s;
   ran.swaps = machine.swaps;
   return ran;
@@ -314,7 +314,8 @@ Draw draw_of(Rng& rng) {
     Kernel kernel;
     kernel.us = i == 0 ? us : us * within(0.3, 1.6);
     kernel.check_s = kernel.us * 1e-6 + compare_s;
-    if (i > 0 && rng.uniform() < 0.15) kernel.wrong_on = rng.uniform() < 0.5 ? Inputs::kOther : Inputs::kPrepared;
+    if (i > 0 && rng.uniform() < 0.15)
+      kernel.wrong_on = rng.uniform() < 0.5 ? Inputs::kOther : Inputs::kPrepared;
     draw.kernels.push_back(kernel);
   }
   std::ranges::sort(draw.kernels.begin() + 1, draw.kernels.end(), {}, &Kernel::us);

@@ -144,9 +144,7 @@ TEST(Resume, WithoutTimeForItsWinnerAnEarlierVerdictStays) {
   const std::string winner = toy.database.verdicts({}).at(0).record_id;
   toy.options.session_id = "session-2";
   toy.options.stop = {.trials = 0, .time_s = 1};
-  toy.arrange = [](FakeMeasurer& measurer) {
-    measurer.seconds_of = [](const Source&) { return 9.0; };
-  };
+  toy.arrange = [](FakeMeasurer& measurer) { measurer.seconds_of = [](const Source&) { return 9.0; }; };
   const Summary second = toy.run();
   EXPECT_EQ(second.best->config, first.best->config);
   EXPECT_EQ(second.verdict.best.us, first.verdict.best.us);
