@@ -28,12 +28,15 @@ RecordFilter filter_of(const ExportOptions& options) {
 }
 
 /// Throws Error(kNotFound) where there is none.
-std::vector<Winner> chosen_winners(const ExportOptions& options, const std::set<std::string>& workloads) {
+std::vector<Winner> chosen_winners(const ExportOptions& options, const std::set<std::string>& workloads,
+                                   Unproven unproven) {
   const Isa isa = options.isa.empty() ? Isa() : parse_isa(options.isa);
   std::vector<Winner> found = winners(Database::open_read_only(options.log), filter_of(options));
   if (!workloads.empty())
     std::erase_if(found, [&](const Winner& winner) { return !workloads.contains(winner.record.workload); });
   if (found.empty()) throw_not_found("{} holds no timed trial that matches; nothing is written", options.log);
+  if (unproven == Unproven::kTake)
+    for (Winner& winner : found) winner.verdict.provisional = false;
   if (options.isa.empty()) return found;
   const std::string operation = found[0].record.workload.substr(0, found[0].record.workload.find(' '));
   std::erase_if(found, [&](const Winner& winner) { return isa_said(winner.record.device) != isa; });
@@ -100,7 +103,7 @@ std::vector<std::string> gpu_libraries(const ToolPaths& tools) {
 
 }  // namespace
 
-Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads) {
+Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads, Unproven unproven) {
   if (options.out.empty()) throw_user("--out is missing: name the folder to write, such as --out kernels");
   FolderOptions folder;
   folder.tool_version = kVersion;
@@ -108,10 +111,10 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
   for (const auto& [field, values] : options.buckets) folder.buckets.push_back({field, values});
   check_replaceable(options.out, &bundle_own_files);
   Reporter reporter(options.on_progress);
-  std::vector<Winner> found = chosen_winners(options, workloads);
+  std::vector<Winner> found = chosen_winners(options, workloads, unproven);
   RebuiltWinners rebuilt = rebuild(found, Database::open_read_only(options.log));
   if (remeasure_all(found, rebuilt.skipped, options, reporter)) {
-    found = chosen_winners(options, workloads);
+    found = chosen_winners(options, workloads, unproven);
     rebuilt = rebuild(found, Database::open_read_only(options.log));
   }
   Exported result;

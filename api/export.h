@@ -8,7 +8,14 @@
 
 namespace lehr::api {
 
+/// What becomes of a winner whose verdict is provisional.
+enum class Unproven {
+  kProve,  ///< it is measured again
+  kTake,   ///< it is exported: the caller checks what it does with it
+};
+
 /// export_kernels() of these workloads alone, where any are named. Throws lehr::Error.
-Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads);
+Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads,
+                   Unproven unproven = Unproven::kProve);
 
 }  // namespace lehr::api

@@ -28,6 +28,10 @@ int trials_of(const SharedResult& result) {
   return result.summary ? result.summary->measured : 0;
 }
 
+bool is_provisional(const SharedResult& result) {
+  return result.summary && result.summary->verdict.provisional;
+}
+
 std::string results_table(const std::vector<SharedResult>& results) {
   const double all_us = totals_of(results).best_us;
   const std::vector<double> won = places_won(results);
@@ -36,7 +40,8 @@ std::string results_table(const std::vector<SharedResult>& results) {
     const SharedResult& each = results[i];
     rows.push_back({fmt::format("{:.0f}", each.occurrences),
                     all_us > 0 ? fmt::format("{:.1f} %", 100 * won[i] * each.best_us / all_us) : "-",
-                    format_time_us(each.default_us), format_time_us(each.best_us),
+                    format_time_us(each.default_us),
+                    format_time_us(each.best_us) + (is_provisional(each) ? " ?" : ""),
                     format_ratio(each.best_us > 0 ? each.default_us / each.best_us : 0),
                     format_ratio(each.best_us > 0 ? each.baseline_us / each.best_us : 0),
                     each.baseline.empty() ? "-" : each.baseline, std::to_string(trials_of(each)),
@@ -94,6 +99,8 @@ std::string report_text(const std::string& flags, const std::vector<SharedResult
                              format_time_us(totals.best_us), places, format_time_us(totals.default_us),
                              format_ratio(totals.best_us > 0 ? totals.default_us / totals.best_us : 0)));
   line("", precision_text(results));
+  if (const auto unproven = std::ranges::count_if(results, is_provisional); unproven > 0)
+    line("", fmt::format("? provisional: there was no time to prove {} of them; lehr export does", unproven));
   if (totals.baseline_us > 0)
     line("", fmt::format("where a baseline was timed: {} against {} of the fastest one: {}",
                          format_time_us(totals.best_where_baseline_us), format_time_us(totals.baseline_us),

@@ -151,14 +151,18 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
 std::string overview_text(const std::vector<Summary>& summaries) {
   std::vector<std::vector<std::string>> rows;
   for (const Summary& s : summaries)
-    rows.push_back({s.workload, format_time_us(s.verdict.default_time), format_time_us(s.verdict.best),
+    rows.push_back({s.workload, format_time_us(s.verdict.default_time),
+                    format_time_us(s.verdict.best) + (s.verdict.provisional ? " ?" : ""),
                     s.best ? fmt::format("{:.1f}", gflops_of(s.flops, s.verdict.best.us)) : "-",
                     format_ratio(s.verdict.speedup_vs_default), format_ratio(s.verdict.speedup_vs_baseline),
                     s.verdict.baseline.empty() ? "-" : s.verdict.baseline, std::to_string(s.measured),
                     std::string(name_of(s.stop))});
-  return format_table({"<workload", "default", "best", "GFLOP/s", "vs default", "vs baseline", "<baseline",
-                       "trials", "<stopped by"},
-                      rows);
+  std::string text = format_table({"<workload", "default", "best", "GFLOP/s", "vs default", "vs baseline",
+                                   "<baseline", "trials", "<stopped by"},
+                                  rows);
+  if (std::ranges::any_of(summaries, [](const Summary& s) { return s.verdict.provisional; }))
+    text += "? provisional: there was no time to prove it; lehr export does\n";
+  return text;
 }
 
 }  // namespace lehr

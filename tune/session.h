@@ -145,9 +145,11 @@ class Session {
   /// All of them measured (and so checked) by this session.
   std::vector<Point> entrants(std::vector<Point> points, double seconds);
   FinalsSides sides_of(const std::vector<Point>& points) const;
-  /// Whether the unfused pair is asked for, and the pair with the schedule of the fastest of `points`.
+  /// Whether the unfused pair is asked for, and the pair with the fastest schedule of `points` that has one.
   bool wants_unfused() const;
-  Challenger unfused(const std::vector<Point>& points) const;
+  std::optional<Challenger> unfused(std::vector<Point> points) const;
+  /// The pair takes part, or is told as missing.
+  void add_unfused(const std::vector<Point>& points, const FinalsPlan& plan, FinalsSides& sides);
   void conclude_from_trials();
   /// Whether an earlier run's verdict stays where there was no contest.
   bool earlier_verdict_stands() const;

@@ -62,10 +62,14 @@ bool Session::wants_unfused() const {
   return std::ranges::count(options_.baselines, kUnfused) > 0 && candidates_.unfused;
 }
 
-Challenger Session::unfused(const std::vector<Point>& points) const {
-  const Config fastest = candidates_.space.config_of(*std::ranges::min_element(
-      points, {}, [this](const Point& point) { return *trials_.find(point)->time_us(); }));
-  return {std::string(kUnfused), to_text(fastest) + ", then a pass", candidates_.unfused(fastest)};
+std::optional<Challenger> Session::unfused(std::vector<Point> points) const {
+  std::ranges::sort(points, {}, [this](const Point& point) { return *trials_.find(point)->time_us(); });
+  for (const Point& point : points) {
+    const Config config = candidates_.space.config_of(point);
+    if (auto source = candidates_.unfused(config))
+      return Challenger{std::string(kUnfused), to_text(config) + ", then a pass", *std::move(source)};
+  }
+  return std::nullopt;
 }
 
 TimeLeft Session::finals_left() const {
@@ -205,7 +209,7 @@ void Session::finals() {
   if (!last || interrupted()) return conclude_from_trials();
   points.resize(std::min(points.size(), last->finalists + (default_ ? 1 : 0)));
   FinalsSides all = sides_of(points);
-  if (wants_unfused() && last->challengers) all.challengers = {unfused(points)};
+  if (wants_unfused()) add_unfused(points, *last, all);
   const FinalsResult result = run_finals(
       *device_.measurer, all, *last,
       {[this] { return elapsed_s(); }, [this] { return finals_left(); }, [this] { return interrupted(); }});
@@ -217,13 +221,20 @@ void Session::finals() {
   if (interrupted() && cut_off) return conclude_from_trials();
   for (std::size_t i = 0; i < points.size(); ++i)
     if (entries[i].failure) evaluator_.record_failure(points[i], *entries[i].failure);
-  if (wants_unfused() && !last->challengers) {
-    BaselineTime& untimed = summary_.baselines.emplace_back();
-    untimed.name = kUnfused;
-    untimed.missing = kNoTimeLeft;
-  }
   tell_finalists(points, result);
   conclude_from_contest(points, result);
+}
+
+void Session::add_unfused(const std::vector<Point>& points, const FinalsPlan& plan, FinalsSides& sides) {
+  std::optional<Challenger> pair;
+  if (plan.challengers) pair = unfused(points);
+  if (pair) {
+    sides.challengers.push_back(*std::move(pair));
+    return;
+  }
+  BaselineTime& untimed = summary_.baselines.emplace_back();
+  untimed.name = kUnfused;
+  untimed.missing = plan.challengers ? "no finalist's schedule is one without the epilogue" : kNoTimeLeft;
 }
 
 /// What is compared with a kernel that is wrong itself would win for nothing.

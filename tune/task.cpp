@@ -21,7 +21,7 @@ namespace lehr {
 
 namespace {
 
-std::function<Source(const Config&)> unfused_of(const Task& task) {
+std::function<std::optional<Source>(const Config&)> unfused_of(const Task& task) {
   const Limits limits = task.device.limits;
   if (task.workload.epilogue.empty() || !limits.target.has(Feature::kHostFunction)) return {};
   // The pass is over a fixed number of rows.
@@ -30,7 +30,10 @@ std::function<Source(const Config&)> unfused_of(const Task& task) {
   for (const TensorSpec& tensor : tensors_of(task.workload))
     if (tensor.type != DType::kF32) return {};
   const Workload fused = task.workload, plain = {fused.problem, {}};
-  return [fused, plain, limits](const Config& config) {
+  return [fused, plain, limits](const Config& config) -> std::optional<Source> {
+    const Template& family = template_named(config.family);
+    // A pool takes fewer lines than the output has.
+    if (why_unserved(family, plain, limits) || !family.space(plain, limits).find(config)) return std::nullopt;
     const ir::Kernel product = with_epilogue_operands(lower(plain, config, limits), fused);
     return in_sequence(emit(product), emit(lower_epilogue_pass(fused, limits, product)));
   };

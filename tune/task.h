@@ -49,8 +49,9 @@ struct Candidates {
   std::function<ir::Kernel(const Point&)> lower;
   std::function<int(std::string_view family)> version_of;  ///< the template's version, stored with each trial
   /// The kernel of a config without the epilogue, then the epilogue as a pass of its own over the output.
-  /// Empty: there is no epilogue, or no such pass for the device.
-  std::function<Source(const Config&)> unfused = {};
+  /// nullopt: without the epilogue there is no such config. Empty: there is no epilogue, or no such pass for
+  /// the device.
+  std::function<std::optional<Source>(const Config&)> unfused = {};
 };
 
 /// All template families that serve the task. Throws Error(kUser) with each family's reason when there is

@@ -68,8 +68,8 @@ std::vector<ContestEntry> time_in_turn(const Task& task, const Candidates& candi
   }
   std::optional<Challenger> challenger;
   if (std::erase(baselines, kUnfused) > 0 && candidates.unfused)
-    challenger = {std::string(kUnfused), to_text(configs[0]) + ", then a pass",
-                  candidates.unfused(configs[0])};
+    if (auto source = candidates.unfused(configs[0]))
+      challenger = {std::string(kUnfused), to_text(configs[0]) + ", then a pass", *std::move(source)};
   measurer.prepare(asked_problem(workload, 0), other_problem(workload, 0),
                    plain_source(workload, task.device.limits));
   return contest_of_right_ones(measurer, configs, sources, challenger, baselines, seconds);

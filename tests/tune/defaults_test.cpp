@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/rng.h"
 #include "templates/catalog.h"
 #include "tests/templates/cpu_problems.h"
 #include "tune/task.h"
@@ -60,6 +61,21 @@ TEST(Defaults, ShareOutWhatIsWorthIt) {
   EXPECT_EQ(first_default("gemm m=17 n=1 k=16").at("threads"), 1);
   EXPECT_EQ(first_default("conv2d h=4 w=4 c=8 k=8 r=1 s=1").at("threads"), 1);
   EXPECT_EQ(first_default("gemm m=512 n=512 k=512").at("threads"), 2);
+}
+
+// A tuning of it ended with "lines=30 is not one of 1, 2, 3, ..." behind its search.
+TEST(Unfused, IsThereOrSaysThatItIsNotForEachScheduleBehindAPool) {
+  Task task = {.workload = parse_workload("conv2d n=2 h=27 w=27 c=164 k=128 r=1 s=1 layout=nhwc "
+                                          "epilogue=bias+relu+maxpool(3)"),
+               .device = {}};
+  task.device.limits = two_avx2_cores();
+  const Candidates candidates = candidates_for(task);
+  Rng rng(5);
+  int pairs = 0, none = 0;
+  for (int i = 0; i < 100; ++i)
+    (candidates.unfused(candidates.space.config_of(candidates.space.sample(rng))) ? pairs : none)++;
+  EXPECT_GT(pairs, 0);
+  EXPECT_GT(none, 0);
 }
 
 }  // namespace

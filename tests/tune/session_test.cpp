@@ -171,6 +171,24 @@ TEST(Session, TimesTheFastestScheduleUnfusedBesideTheLibraries) {
               1e-9);
 }
 
+// Behind a pool there are schedules that no convolution without one has.
+TEST(Session, TimesTheNextScheduleUnfusedWhereTheFastestHasNoPair) {
+  ToySession toy;
+  toy.options.baselines = {"unfused"};
+  std::vector<Config> asked;
+  toy.candidates.unfused = [&](const Config& config) {
+    asked.push_back(config);
+    return asked.size() < 3 ? std::optional<Source>() : Source{};
+  };
+  const Summary summary = toy.run();
+  ASSERT_EQ(asked.size(), 3u);
+  EXPECT_EQ(summary.baselines.at(0).note, to_text(asked[2]) + ", then a pass");
+  EXPECT_GT(summary.baselines[0].time.us, 0);
+  toy.candidates.unfused = [](const Config&) { return std::optional<Source>(); };
+  toy.options.session_id = "session-2";
+  EXPECT_EQ(toy.run().baselines.at(0).missing, "no finalist's schedule is one without the epilogue");
+}
+
 TEST(Session, HasNoUnfusedPairWithoutAnEpilogue) {
   ToySession toy;
   toy.options.baselines = {"unfused"};
