@@ -38,10 +38,7 @@ using Round = std::vector<std::optional<Turn>>;  ///< by participant
 class Contestants {
  public:
   Contestants(std::vector<Participant>& participants, const ContestOptions& options)
-      : participants_(participants),
-        options_(options),
-        turns_s_(participants.size(), 0),
-        dropped_(participants.size(), false) {}
+      : participants_(participants), options_(options), dropped_(participants.size(), false) {}
 
   /// One block of participant `i`; nullopt and `missing` set when it failed.
   std::optional<Turn> turn(std::size_t i) {
@@ -51,13 +48,12 @@ class Contestants {
     one.worker->resume();
     std::optional<Turn> result = running_turn(i);
     one.worker->stop();
-    turns_s_[i] += elapsed.seconds();
+    one.turns_s += elapsed.seconds();
     return result;
   }
 
   bool races(std::size_t i) const { return participants_[i].missing.empty() && !dropped_[i]; }
   bool dropped(std::size_t i) const { return dropped_[i]; }
-  double turns_s(std::size_t i) const { return turns_s_[i]; }
 
   /// The slower half of the contenders that are still in the race goes, but `most_finalists` stay.
   void end_stage(const std::vector<Round>& rounds) {
@@ -77,7 +73,7 @@ class Contestants {
   void load_all(Deadline end) {
     for (std::size_t i = 0; i < participants_.size(); ++i) {
       Participant& one = participants_[i];
-      if (!one.missing.empty()) continue;
+      if (!one.missing.empty() || one.loaded != 0) continue;
       const Elapsed elapsed;
       if (seconds_left(end) <= 0) {
         one.missing = kNoTimeLeft;
@@ -86,7 +82,7 @@ class Contestants {
       one.worker->resume();
       ensure_loaded(i);
       one.worker->stop();
-      turns_s_[i] += elapsed.seconds();
+      one.turns_s += elapsed.seconds();
     }
   }
 
@@ -132,7 +128,6 @@ class Contestants {
 
   std::vector<Participant>& participants_;
   const ContestOptions& options_;
-  std::vector<double> turns_s_;
   std::vector<bool> dropped_;
 };
 
@@ -166,6 +161,10 @@ void fill_entries(std::vector<ContestEntry>& entries, const std::vector<Round>& 
 }
 
 }  // namespace
+
+void load(std::vector<Participant>& participants, const ContestOptions& options) {
+  Contestants(participants, options).load_all(deadline_in(options.most_s));
+}
 
 std::vector<ContestEntry> run_contest(std::vector<Participant>& participants, const ContestOptions& options) {
   const Deadline end = deadline_in(options.most_s), last = deadline_in(options.last_s);
@@ -211,7 +210,7 @@ std::vector<ContestEntry> run_contest(std::vector<Participant>& participants, co
     entry.name = participants[i].name;
     entry.calm_within = options.calm_within;
     entry.dropped = contestants.dropped(i);
-    entry.turns_s = contestants.turns_s(i);
+    entry.turns_s = participants[i].turns_s;
     entry.missing = participants[i].missing;
     entry.finished =
         entry.missing.empty() && !entry.dropped && static_cast<int>(rounds.size()) >= kLeastRounds;

@@ -22,11 +22,15 @@ struct Participant {
   std::optional<Failure> failure = std::nullopt;  ///< what it did when it was loaded or timed
   std::string note;                               ///< goes into ContestEntry::note
   std::optional<LibraryFinding> finding = std::nullopt;  ///< and this into ContestEntry::finding
-  int loaded = 0;  ///< Worker::generation() of the process that holds its slot; 0: none does
+  int loaded = 0;      ///< Worker::generation() of the process that holds its slot; 0: none does
+  double turns_s = 0;  ///< ContestEntry::turns_s
 };
 
 /// ContestEntry::missing of whom the time did not suffice for.
 inline constexpr const char* kNoTimeLeft = "no time was left for it";
+
+/// Loads those who are not loaded, until `most_s`: then they are missing. Their workers are stopped.
+void load(std::vector<Participant>& participants, const ContestOptions& options);
 
 /// Loads everyone, then rounds: each participant's process is continued (SIGCONT), warmed up by one call,
 /// timed for a block, and stopped (SIGSTOP); the starting one moves on by one each round. Stopped processes

@@ -424,7 +424,7 @@ LocalMeasurer::Baselined LocalMeasurer::start_baseline(const std::string& name, 
   const std::vector<BaselineVariant> variants =
       library->variants(options_.limits.arch, options_.settings.threads);
   for (const BaselineVariant& variant : variants) {
-    if (best.worker != nullptr && seconds_left(end) <= 0) break;
+    if (best.worker != nullptr && seconds_left(end) <= library_s()) break;
     WorkerOptions worker_options = options_.worker;
     worker_options.environment.insert(worker_options.environment.end(), variant.environment.begin(),
                                       variant.environment.end());
@@ -459,15 +459,30 @@ LocalMeasurer::Baselined LocalMeasurer::start_baseline(const std::string& name, 
   return best;
 }
 
+double LocalMeasurer::library_s() const {
+  return kLibraryStartS + 2 * worker_.prepared().inputs_s;
+}
+
+/// Inputs are made and stored as the device has them, with sums over them, which takes as long again; what is
+/// expected of them is read, or made and stored with the place of each element, three times as many bytes.
+SwapEstimate LocalMeasurer::estimated_swaps() const {
+  constexpr double kCareful = 1.3;  // than what prepare() took
+  const Done& took = worker_.prepared();
+  const double share = std::min(1.0, kOtherFlops / std::max(1.0, flops_of(workload_)));
+  const double placed_s = kCareful * 2 * took.inputs_s;
+  return {placed_s + kCareful * took.stored_s,
+          placed_s + kCareful * share * (took.expected_s + 3 * took.stored_s)};
+}
+
 double LocalMeasurer::inputs_s(Inputs inputs) const {
   if (const double known_s = inputs_s_[static_cast<std::size_t>(inputs)]; known_s > 0) return known_s;
+  const SwapEstimate estimated = estimated_swaps();
+  if (inputs == Inputs::kOther) return estimated.other_s;
+  // If the way there took longer than was thought, so does the way back.
   const double other_s = inputs_s_[static_cast<std::size_t>(Inputs::kOther)];
-  if (inputs == Inputs::kPrepared && other_s > 0) return other_s;  // and a little less
-  // Storing them as the device has them, with sums over them, takes as long as making them.
-  const double placed_s = 2 * worker_.inputs_s();
-  if (inputs == Inputs::kPrepared) return placed_s;
-  const double share = std::min(1.0, kOtherFlops / std::max(1.0, flops_of(workload_)));
-  return placed_s + share * worker_.expected_s();
+  if (other_s <= 0) return estimated.prepared_s;
+  if (estimated.other_s <= 0) return other_s;
+  return estimated.prepared_s * std::max(1.0, other_s / estimated.other_s);
 }
 
 std::optional<Failure> LocalMeasurer::disproof(std::size_t source, const std::string& problem,
@@ -542,7 +557,7 @@ void LocalMeasurer::add_baselines(std::vector<Participant>& participants, std::s
   const double limit_s = options.timeout_s;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const double left_s = seconds_left(end);
-    const double start_s = started_.contains(names[i]) ? 0 : kLibraryStartS + worker_.inputs_s();
+    const double start_s = started_.contains(names[i]) ? 0 : library_s();
     if (left_s > start_s + kCallsOfALibrary * best_us_ * 1e-6) {
       options.timeout_s = std::min(limit_s, left_s);
       auto started = started_.extract(names[i]);
@@ -582,6 +597,9 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
   }
   std::vector<Participant> participants = our_participants(ours, sources.size(), challengers, compiled);
   for (std::size_t i = 0; i < sources.size(); ++i) loads_.push_back(participants[i].load);
+  // Before the libraries, whose start may take longer than was thought.
+  options.most_s = seconds_left(end);
+  load(participants, options);
   std::vector<std::unique_ptr<Worker>> workers;
   add_baselines(participants, baselines, workers, options, libraries);
   options.budget_s =

@@ -52,6 +52,11 @@ struct LocalOptions {
   std::string temp_base;
 };
 
+/// Seconds to put the prepared inputs in place, and the other problem's.
+struct SwapEstimate {
+  double prepared_s = 0, other_s = 0;
+};
+
 /// Of the fastest candidate; one that is four times as slow still makes those of a check and of the fewest
 /// samples.
 inline constexpr int kCallsOfATrial = 30;
@@ -116,6 +121,10 @@ class LocalMeasurer : public Measurer {
     Participant participant;
     std::unique_ptr<Worker> worker;
   };
+  /// What starting a library takes, about: a process that loads it and has the problem.
+  double library_s() const;
+  /// What putting inputs in place takes, by what prepare() took.
+  SwapEstimate estimated_swaps() const;
   /// Of its variants those that there is time for are tried, one at least.
   Baselined start_baseline(const std::string& name, const ContestOptions& options, Deadline end);
   void start_baselines();

@@ -52,7 +52,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompilerRequest, target, options, memory_byte
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileRequest, entry, text, shared_bytes, path)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Hello, version, lehr)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, note, finding, inputs_s, expected_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, note, finding, inputs_s, expected_s, stored_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Samples, us, hopeless, cpu_share, gpu)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failure, kind, text, resources)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fault, failure, worker_lost, of_another)

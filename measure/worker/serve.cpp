@@ -89,16 +89,21 @@ Reply Server::answer(const PrepareRequest& request) {
   device_checks_ = !request.settings.check.kernels.empty();
   const Problem problem = problem_at(problem_path_);
   runner_.prepare(problem, request.settings);
-  return Done{.note = runner_.checked_by(), .inputs_s = problem.inputs_s, .expected_s = problem.expected_s};
+  return Done{.note = runner_.checked_by(),
+              .inputs_s = problem.inputs_s,
+              .expected_s = problem.expected_s,
+              .stored_s = stored_s_};
 }
 
 /// Made, and kept for those who ask next, where the runner does not leave that to its device.
-Problem Server::problem_at(const std::string& path) const {
+Problem Server::problem_at(const std::string& path) {
   const auto threads = static_cast<int>(allowed_cpus().size());
   Problem problem = read_problem(path, threads);
   if (problem.made() || device_checks_) return problem;
   make(problem, threads);
+  const auto made = Clock::now();
   write_problem(path, problem);
+  stored_s_ = elapsed_s(made);
   return problem;
 }
 

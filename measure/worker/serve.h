@@ -50,7 +50,7 @@ class Server {
     double calm_us = 0;       ///< what it would have taken, at the least, without the disturbance
   };
 
-  Problem problem_at(const std::string& path) const;
+  Problem problem_at(const std::string& path);
   Reply repeated();
   /// `before`: the reference's time just before; afterwards that just behind.
   std::variant<Window, Fault> window(const TrialRequest& request, std::optional<double>& before,
@@ -69,6 +69,7 @@ class Server {
   Runner& runner_;
   std::string problem_path_;  ///< of the prepared problem
   std::string inputs_path_;   ///< of the problem whose inputs are in place
+  double stored_s_ = 0;       ///< what storing the last problem that was made took
   bool device_checks_ = false;
   std::optional<Candidate> reference_;
   std::optional<Clock::time_point> fresh_at_;

@@ -57,10 +57,7 @@ void Worker::start() {
 
 void Worker::take_prepared(Reply& reply) {
   if (const auto* thrown = std::get_if<Thrown>(&reply)) throw Error(thrown->error, thrown->text);
-  Done& done = expected<Done>(reply);
-  checked_by_ = std::move(done.note);
-  inputs_s_ = done.inputs_s;
-  expected_s_ = done.expected_s;
+  done_ = std::move(expected<Done>(reply));
 }
 
 void Worker::open(const PrepareRequest& request) {

@@ -24,10 +24,9 @@ class Worker {
   /// Starts a process where none runs. The request is repeated for every replacement.
   void prepare(const PrepareRequest& request);
   /// Runner::checked_by() of the process that was prepared last.
-  const std::string& checked_by() const { return checked_by_; }
-  /// Done::inputs_s and expected_s of that process.
-  double inputs_s() const { return inputs_s_; }
-  double expected_s() const { return expected_s_; }
+  const std::string& checked_by() const { return done_.note; }
+  /// What that process said of the problem: Done::inputs_s, expected_s and stored_s.
+  const Done& prepared() const { return done_; }
   /// Timing (uncorrected fields as the worker measured them) or Failure.
   Outcome trial(const TrialRequest& request, double timeout_s);
   /// What is told of what was loaded, or why it was not.
@@ -60,8 +59,7 @@ class Worker {
   WorkerOptions options_;
   std::optional<PrepareRequest> prepared_;
   std::unique_ptr<WorkerProcess> process_;
-  std::string checked_by_;
-  double inputs_s_ = 0, expected_s_ = 0;
+  Done done_;
   int generation_ = 0;
   bool stopped_ = false;
   bool damaged_ = false;  ///< the last request's fault was of_another

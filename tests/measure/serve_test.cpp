@@ -197,6 +197,7 @@ TEST(Proof, SwapsInputsOnceHoweverManyAreProven) {
   const Done prepared = std::get<Done>(server.answer(PrepareRequest{"", own, {}}));
   EXPECT_GT(prepared.inputs_s, 0);
   EXPECT_GT(prepared.expected_s, 0);
+  EXPECT_GT(prepared.stored_s, 0);
   for (const std::string& path : {other, other, other, own, own}) server.answer(InputsRequest{path});
   EXPECT_EQ(script.inputs, (std::vector<std::uint64_t>{2, 1}));
 }
