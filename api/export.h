@@ -8,7 +8,7 @@
 
 namespace lehr::api {
 
-/// What becomes of a winner whose verdict is provisional.
+/// Says what export does with a winner whose verdict is provisional.
 enum class Unproven {
   kProve,  ///< it is measured again
   kTake,   ///< it is exported: the caller checks what it does with it

@@ -231,7 +231,8 @@ struct ExportOptions {
   std::string isa = {};                                              ///< only winners made for it; "": all
   std::map<std::string, std::vector<std::int64_t>> buckets = {};     ///< sizes that may serve smaller ones
   bool embed = false;                                                ///< sources, no binaries
-  /// What cannot be made again as it was measured is measured anew. A winner that was not proven always is.
+  /// Measures winners anew whose kernels cannot be made again as they were. One that was not proven always
+  /// is.
   bool remeasure = false;
   Tools tools = {};
   const std::atomic<bool>* stop = nullptr;

@@ -130,7 +130,7 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
   const TempDir folder(options.tools.scratch);
   reporter.step("compiling the fastest kernels");
   const ExportOptions kernels = exporting(options, device, folder.path());
-  // What there was no time to prove is proven by the network's outputs.
+  // Apply compares the network's outputs, which proves the kernels that tuning had no time to prove.
   const std::set<std::string> workloads = workloads_of(nlohmann::json::parse(result.tuned.json));
   for (const std::string& each : export_of(kernels, workloads, Unproven::kTake).skipped) reporter.note(each);
   reporter.step("trying in ONNX Runtime which of them pay");

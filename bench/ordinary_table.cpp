@@ -22,7 +22,7 @@ struct Row {
   std::pair<std::string, double> behind;
 };
 
-/// What is told of it where the winner was not proven, or a library not timed.
+/// Says whether the winner was proven, and which libraries were not timed.
 std::string notes_of(const nlohmann::json& document) {
   std::string notes;
   const auto add = [&](const std::string& note) { notes += (notes.empty() ? "" : "; ") + note; };

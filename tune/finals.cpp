@@ -9,14 +9,14 @@ namespace lehr {
 namespace {
 
 constexpr double kLeastGain = 0.01;
-/// Of a turn, beside its block: waking the worker, stopping it (1.6 ms on 2 CPUs of a Xeon at 2.8 GHz).
+/// Waking the worker for a turn, and stopping it (1.6 ms on 2 CPUs of a Xeon at 2.8 GHz).
 constexpr double kTurnOverheadS = 1.6e-3;
-/// Of the time for a contest, for what it wants: the rest is for proofs with many calls.
+/// The contest's share of the wanted time. The rest is for proofs with many calls.
 constexpr double kContestShare = 0.8;
-/// Of a contest's time, for the first stages of its finalists; loading them, the default, the libraries and
-/// the last rounds have the rest.
+/// The share of a contest that the finalists' first stages get. The default, the libraries and the last
+/// rounds have the rest.
 constexpr double kStagesShare = 0.6;
-/// Of a half-proof's seconds, those on other inputs.
+/// The share of a proof's seconds that is spent on other inputs.
 constexpr double kOtherShare = 0.25;
 /// A library that has no more time than this for its search makes none that is worth the name.
 constexpr double kLeastSearchS = 0.01;
@@ -47,7 +47,7 @@ class ContestCosts {
     constexpr int kChecks = 2;
     return costs_.library_s + kChecks * typical().check_s + 2 * kLeastRounds * turn_s(typical(), contest_);
   }
-  /// Of a finalist, for all rounds of the first stage and half of those of the second.
+  /// Seconds that a finalist takes in all rounds of the first stage and half of the second.
   double stages_s(std::size_t finalist) const {
     const FinalistCost& cost = costs_.finalists[finalist];
     return costs_.compile_s + cost.load_s + cost.check_s +
@@ -59,7 +59,7 @@ class ContestCosts {
     return costs_.compile_s + cost.load_s + cost.check_s + kLeastRounds * turn_s(cost, contest_);
   }
 
-  /// What the others are taken for.
+  /// Stands for sides whose cost is not known.
   FinalistCost typical() const {
     return !costs_.finalists.empty() ? costs_.finalists[0] : costs_.the_default.value_or(FinalistCost());
   }

@@ -20,7 +20,7 @@ std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optiona
 
 // --- how the time is split
 
-/// What a kernel costs in the finals, in seconds.
+/// Costs of a kernel in the finals, in seconds.
 struct FinalistCost {
   double call_s = 0;
   double load_s = 0;
@@ -32,7 +32,7 @@ struct SwapCosts {
   double both_s() const { return prepared_s + other_s; }
 };
 
-/// What finals cost, in seconds.
+/// Costs of finals, in seconds.
 struct FinalsCosts {
   std::optional<FinalistCost> the_default;  ///< nullopt: none takes part
   std::vector<FinalistCost> finalists;      ///< the fastest first
@@ -85,25 +85,25 @@ struct ProofStep {
 
 /// The first that did not fail: the one that is told. nullptr: all failed.
 const Contender* leader_of(std::span<const Contender> contenders);
-/// What is to be done next; nullopt: nothing more, or there is no time for it. `contenders`: those who are
-/// faster than the default by more than the noise, the fastest first, then the default, then the rest. Inputs
-/// are swapped once: the leader comes first on the other ones, then the default, then others while it is
-/// `left.wanted_s`; then the leader on its own, and the default. The default's proof guards the ratio alone.
-/// Only if the leader fails does the next one take its place, and other inputs are put in place again if
-/// that one was not called on them.
+/// Returns the next step, or nullopt if nothing is left to prove or no step fits. `contenders`: those that
+/// are faster than the default by more than the noise, the fastest first, then the default, then the rest.
+/// Inputs are swapped once: the leader comes first on the other ones, then the default, then others while it
+/// is `left.wanted_s`; then the leader on its own, and the default. The default's proof guards the ratio
+/// alone. Only if the leader fails does the next one take its place, and other inputs are put in place again
+/// if that one was not called on them.
 std::optional<ProofStep> next_proof(std::span<const Contender> contenders, Inputs in_place, SwapCosts swaps,
                                     TimeLeft left);
 
 // --- who has won
 
-/// Who may be told, in the order in which contenders stand in next_proof(). `entries`: first `sources`
+/// Returns the entries that may be told, in the order of next_proof(). `entries`: first `sources`
 /// kernels, of which entry 0 is the default if there is one, then others. One beats the default by 1 % or
 /// more (smaller differences came out in the wrong order in a third of repeated runs) and by more than the
 /// noise: the whole interval of the ratio is above 1. Without a default the order is that of their times. Who
 /// was not timed to the end is not among them; where the default was not, the result is empty.
 std::vector<std::size_t> ranking(const std::vector<ContestEntry>& entries, std::size_t sources,
                                  bool has_default);
-/// Of entry `winner`, beside the default and the libraries.
+/// Returns the verdict on entry `winner`, beside the default and the libraries.
 Verdict verdict_of(const std::vector<ContestEntry>& entries, std::size_t sources, bool has_default,
                    std::size_t winner);
 

@@ -175,8 +175,8 @@ class TurnTaking {
     keep_finals();
   }
 
-  /// Of a default alone there is little to decide: these come first, and have what those that had turns
-  /// would leave of the time if it were theirs alone.
+  /// Finishes the tasks that have a default alone first: there is little to decide. They get the time that
+  /// the others would leave if the finals were theirs alone.
   void finish_all() {
     std::vector<Shared*> alone, searched;
     for (Shared& each : tasks_)

@@ -8,7 +8,7 @@
 namespace lehr {
 namespace {
 
-/// What a step of a proof has found.
+/// Notes the result of a step.
 void take(std::optional<Failure> failure, Inputs inputs, Contender& contender, ContestEntry& entry) {
   if (!failure) {
     contender.proof = inputs == Inputs::kOther ? ProofState::kHalf : ProofState::kProven;

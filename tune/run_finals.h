@@ -10,7 +10,7 @@
 
 namespace lehr {
 
-/// Who takes part.
+/// The sides of a contest.
 struct FinalsSides {
   std::vector<Source> sources;  ///< already measured with success; the default first, if there is one
   std::vector<double> check_s;  ///< FinalistCost of each
@@ -19,7 +19,7 @@ struct FinalsSides {
   std::vector<std::string> libraries;
 };
 
-/// What is asked before each step.
+/// The clock of a session, which is asked before each step.
 struct FinalsClock {
   std::function<double()> elapsed_s;
   std::function<TimeLeft()> left;

@@ -341,7 +341,7 @@ TimeLeft Session::time_left() const {
 }
 
 /// More than their share where a contest with its proofs needs more, but half of the time behind the set-up.
-/// What is begun before they are due may take as long as a trial, and costs are known to a tenth.
+/// A trial may still run when they are due, and costs are known to a tenth.
 double Session::finals_kept_s() const {
   const double limit_s = options_.stop.time_s, share_s = finals_share_s(limit_s, elapsed_s());
   if (limit_s <= 0 || options_.finalists == 0) return share_s;

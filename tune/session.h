@@ -93,7 +93,7 @@ class Session {
   const Trials& trials() const { return trials_; }
   double setup_s() const { return setup_s_; }
   double elapsed_s() const { return budget_.elapsed_s(); }
-  /// What its finals need at the least, by what is known: all that next_proof() wants, and a contest of two.
+  /// Estimates the seconds that its finals need at least: a contest of two finalists, and both proofs.
   double least_finals_s() const;
 
  private:
@@ -129,15 +129,15 @@ class Session {
   Spent spent() const;
   // session_end.cpp
   std::vector<std::string> libraries() const;
-  /// What the log knows of their searches, and what these may spend.
+  /// Tells the measurer what the log knows of libraries' searches, and how long each may search.
   void prepare_libraries(double search_s);
   void remember_ways(const ContestEntry& library);
   void finals();
   /// What the finals may take from now on, and whether more would be too much.
   TimeLeft finals_left() const;
-  /// What compiling one took, on average.
+  /// Mean seconds of a compilation so far.
   double compile_s_each() const;
-  /// What swapping inputs costs now.
+  /// The measurer's costs of swapping inputs.
   SwapCosts swaps() const;
   std::optional<FinalsPlan> plan(const std::vector<Point>& points) const;
   /// The default first, then the fastest trials.

@@ -27,7 +27,7 @@ std::vector<Point> Session::finalists() const {
   if (default_) points.push_back(*default_);
   for (const std::size_t at : pick_finalists(trials_, default_, options_.finalists))
     points.push_back(trials_.all()[at].point);
-  // Who won in an earlier run takes part, however fast it looks now: behind the fastest.
+  // An earlier run's winner takes part however slow it looks now, behind the fastest.
   const KnownTrial* const earlier = earlier_ ? trials_.find(earlier_winner_) : nullptr;
   if (!earlier || !earlier->time_us() || default_ == earlier_winner_) return points;
   const std::ptrdiff_t second = std::min<std::ptrdiff_t>(std::ssize(points), default_ ? 2 : 1);
@@ -39,7 +39,7 @@ std::vector<Point> Session::finalists() const {
   return points;
 }
 
-/// Those that only earlier runs know are measured for as long as `seconds` say.
+/// Measures the points that only earlier runs know, for about `seconds`.
 std::vector<Point> Session::entrants(std::vector<Point> points, double seconds) {
   const double until_s = elapsed_s() + seconds;
   const double affordable = seconds_per_trial() > 0 ? seconds / seconds_per_trial() : 0;
@@ -94,7 +94,7 @@ double Session::least_finals_s() const {
   const KnownTrial* const first = default_ ? trials_.find(*default_) : nullptr;
   if (!first || !first->time_us()) return 0;
   FinalsCosts costs{.the_default = cost_of(*first), .finalists = {}, .inputs = swaps_};
-  // Of two finalists, for which the fastest so far stands.
+  // The fastest so far stands for both finalists.
   if (const KnownTrial* const best = trials_.best(); best->point != *default_)
     costs.finalists.assign(2, cost_of(*best));
   if (!prepared_) costs.compile_s = compile_s_each();
@@ -116,7 +116,7 @@ std::optional<FinalsPlan> Session::plan(const std::vector<Point>& points) const 
   costs.inputs = prepared_ ? swaps() : swaps_;
   costs.libraries = static_cast<int>(libraries().size());
   const Backend& backend = backend_of(task_.device.limits.target);
-  // Those of other devices were started beside the first compilations.
+  // On other devices they were started beside the first compilations.
   costs.library_s = backend.on_host ? kLibraryStartS + costs.inputs.prepared_s : 0;
   for (const Point& point : points) {
     const FinalistCost cost = cost_of(*trials_.find(point));

@@ -26,7 +26,7 @@ struct BaselineTime {
   std::string missing;
 };
 
-/// What became of one side of the contest that is a kernel of ours.
+/// One of our kernels in the contest, and what became of it.
 struct FinalistTold {
   std::string config, record;
   double shown_us = 0;  ///< by the search
@@ -82,7 +82,7 @@ struct Summary {
   /// The verdict comes from the interleaved finals (else from single trials).
   bool contested = false;
   Verdict verdict;
-  /// What the search had shown as the best one's time; 0: not known.
+  /// The best one's time as the search had shown it; 0: not known.
   double shown_us = 0;
   std::vector<FinalistTold> finalists;
   /// The session whose verdict this is, because there was no time to time its winner again; "": this one's.

@@ -51,7 +51,7 @@ struct ContestTime {
   double libraries_s = kNoLimitS;  ///< behind it no library is started
 };
 
-/// What a source is proven on.
+/// The problem that a source is proven on.
 enum class Inputs {
   kPrepared,  ///< the prepared problem
   kOther,     ///< the other one that prepare() was given
@@ -142,8 +142,8 @@ class Measurer {
   virtual std::optional<Failure> prove(std::size_t source, Inputs inputs, double seconds) = 0;
   /// Seconds that putting these inputs in place takes, about: what it took last, before that an estimate.
   virtual double inputs_s(Inputs) const { return 0; }
-  /// What the reference kernel, which the first timing after prepare() made, usually takes: the median of the
-  /// windows beside the candidates so far. 0: there is none.
+  /// Usual time of the reference kernel (the first that was timed after prepare()), microseconds: the median
+  /// of its windows beside the candidates so far. 0: there is none.
   virtual double reference_us() const { return 0; }
   /// Runs a source (already measured with success) twice on the prepared problem's input and compares the
   /// outputs bit by bit. A result that differs within the tolerance was right both times.

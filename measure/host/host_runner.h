@@ -36,7 +36,7 @@ class HostRunner : public Runner {
 
   static void run_parts(PinnedThreads& threads, Entry entry, const Loaded& loaded, long parts);
   void call(const Loaded& loaded);
-  /// What lies in the slot, with the inputs of now prepacked.
+  /// Returns the slot's kernel. Prepacks the inputs first if they were replaced.
   Loaded& packed(int slot);
   /// On what the last call left: the output, and whether nothing else was written.
   std::variant<Checked, Fault> verdict(const Loaded& loaded, std::int64_t rows) const;

@@ -34,7 +34,7 @@ struct Turn {
 };
 using Round = std::vector<std::optional<Turn>>;  ///< by participant
 
-/// Who takes part, and who is still in the race.
+/// The participants, and which of them are still in the race.
 class Contestants {
  public:
   Contestants(std::vector<Participant>& participants, const ContestOptions& options)

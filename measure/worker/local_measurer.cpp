@@ -108,7 +108,7 @@ void LocalMeasurer::drop_reference() {
   deaths_ = 0;
 }
 
-/// What is expected to take as long as it took when all these were timed moves with it.
+/// Adds a window to the median. The best time so far is in units of it, and moves along.
 void LocalMeasurer::reference_took(double us) {
   reference_windows_us_.push_back(us);
   const double usual_us = median(reference_windows_us_);

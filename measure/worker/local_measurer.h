@@ -57,9 +57,9 @@ struct SwapEstimate {
   double prepared_s = 0, other_s = 0;
 };
 
-/// Of the fastest candidate; one that is four times as slow still makes those of a check and of the fewest
-/// samples.
-inline constexpr int kCallsOfATrial = 30;
+/// Calls of the fastest candidate in three disturbed windows and one that confirms it, each with a check; a
+/// candidate that is four times as slow still makes those of a check and of the fewest samples.
+inline constexpr int kCallsOfATrial = 50;
 
 /// A candidate has three deadlines: its compilation (HostCompilerOptions, WorkerCompilerOptions), the wait
 /// for a worker that is ready (WorkerOptions; passing it is the environment's fault), and its run. Binaries
@@ -121,9 +121,9 @@ class LocalMeasurer : public Measurer {
     Participant participant;
     std::unique_ptr<Worker> worker;
   };
-  /// What starting a library takes, about: a process that loads it and has the problem.
+  /// Estimates the seconds until a new process has loaded a library and has the problem.
   double library_s() const;
-  /// What putting inputs in place takes, by what prepare() took.
+  /// Estimates the seconds of putting inputs in place from what prepare() took.
   SwapEstimate estimated_swaps() const;
   /// Of its variants those that there is time for are tried, one at least.
   Baselined start_baseline(const std::string& name, const ContestOptions& options, Deadline end);
@@ -162,7 +162,7 @@ class LocalMeasurer : public Measurer {
   std::optional<ReferenceKernel> reference_;       ///< its file is kept_'s
   std::vector<double> reference_windows_us_;       ///< of reference_
   bool replaced_ = false;                          ///< it is not the first one since prepare()
-  /// Of the last contest, until something else is measured.
+  /// The last contest's sources, until something else is measured.
   std::vector<LoadRequest> loads_;
   std::vector<int> loaded_;                 ///< Participant::loaded of each of them
   std::vector<std::string> contest_files_;  ///< compiled for it alone

@@ -100,7 +100,7 @@ struct Hello {
 struct Done {
   std::string note = {};                                 ///< Checked::note of what was loaded, or who checks
   std::optional<LibraryFinding> finding = std::nullopt;  ///< Runner::finding()
-  /// Of what was prepared: Problem::inputs_s and expected_s, and storing it for those who ask next.
+  /// Seconds of prepare(): Problem::inputs_s, Problem::expected_s, and storing the problem in its file.
   double inputs_s = 0, expected_s = 0, stored_s = 0;
 };
 /// The compile worker is ready.

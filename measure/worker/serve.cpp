@@ -228,7 +228,7 @@ std::variant<Server::Window, Fault> Server::window(const TrialRequest& request, 
     before = after;
     result.time_us = corrected_us(result.time_us, result.reference_us, request.reference->session_us);
   }
-  // What is hopeless anyway is not worth a second window.
+  // A hopeless candidate is not worth a second window.
   if (!result.samples.hopeless)
     result.disturbance = std::max(moved / kSteady, (1 - share) / (1 - kLeastShare));
   result.calm_us = estimate(result.samples.us) * slowed;
@@ -271,7 +271,7 @@ Reply Server::timed(const TrialRequest& request, const Resources& resources, std
   if (auto* fault = std::get_if<Fault>(&taken)) return std::move(*fault);
   Window one = std::move(std::get<Window>(taken));
   timing.disturbed = one.disturbance > 1;
-  // What looks like the fastest so far may only have been lucky: the slower of two windows counts.
+  // The fastest so far may only have been lucky: the slower of two windows counts.
   if (one.time_us < request.best_us && !passed(wanted)) {
     auto again = window(request, before, wanted);
     if (auto* fault = std::get_if<Fault>(&again)) return std::move(*fault);

@@ -41,7 +41,7 @@ class Server {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// What one window of a trial has found.
+  /// The result of one window of a trial.
   struct Window {
     Samples samples;
     double time_us = 0;       ///< corrected, where the reference was timed beside it

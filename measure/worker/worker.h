@@ -25,7 +25,7 @@ class Worker {
   void prepare(const PrepareRequest& request);
   /// Runner::checked_by() of the process that was prepared last.
   const std::string& checked_by() const { return done_.note; }
-  /// What that process said of the problem: Done::inputs_s, expected_s and stored_s.
+  /// That process's answer to the request.
   const Done& prepared() const { return done_; }
   /// Timing (uncorrected fields as the worker measured them) or Failure.
   Outcome trial(const TrialRequest& request, double timeout_s);
@@ -33,7 +33,7 @@ class Worker {
   std::variant<Done, Failure> load(const LoadRequest& request, double timeout_s);
   std::variant<Samples, Failure> time(const TimeRequest& request, double timeout_s);
   std::variant<Repetition, Failure> repeat(const RepeatRequest& request, double timeout_s);
-  /// What is loaded stays, and computes from these inputs from now on, until the process is replaced.
+  /// Replaces the inputs. Loaded kernels stay, and compute from these until the process is replaced.
   std::optional<Failure> put_inputs(const InputsRequest& request, double timeout_s);
   /// nullopt: what the slot holds was right in each call.
   std::optional<Failure> prove(const ProveRequest& request, double timeout_s);
