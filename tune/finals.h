@@ -26,11 +26,6 @@ struct FinalistCost {
   double load_s = 0;
   double check_s = 0;  ///< a call, and the comparison of its output
 };
-/// To put inputs in place, in seconds.
-struct SwapCosts {
-  double prepared_s = 0, other_s = 0;
-  double both_s() const { return prepared_s + other_s; }
-};
 
 /// Costs of finals, in seconds.
 struct FinalsCosts {

@@ -37,9 +37,7 @@ FinalsResult run_finals(Measurer& measurer, const FinalsSides& sides, const Fina
     result.contenders.push_back({entry, sides.check_s[entry], sides.has_default && entry == 0});
   Inputs in_place = Inputs::kPrepared;
   while (!clock.interrupted()) {
-    const auto step =
-        next_proof(result.contenders, in_place,
-                   {measurer.inputs_s(Inputs::kPrepared), measurer.inputs_s(Inputs::kOther)}, clock.left());
+    const auto step = next_proof(result.contenders, in_place, measurer.swaps(), clock.left());
     if (!step) break;
     Contender& contender = result.contenders[step->contender];
     const double begin_s = clock.elapsed_s();

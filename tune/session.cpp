@@ -240,7 +240,7 @@ void Session::measure_first_default() {
   learn(evaluator_.measure(picks, [this] { return interrupted(); }, {.wanted_s = time_left().wanted_s}));
   first_default_s_ = elapsed_s() - begin_s;
   choose_default();
-  swaps_ = swaps();
+  swaps_ = device_.measurer->swaps();
 }
 
 void Session::measure_earlier_winner() {

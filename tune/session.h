@@ -137,8 +137,6 @@ class Session {
   TimeLeft finals_left() const;
   /// Mean seconds of a compilation so far.
   double compile_s_each() const;
-  /// The measurer's costs of swapping inputs.
-  SwapCosts swaps() const;
   std::optional<FinalsPlan> plan(const std::vector<Point>& points) const;
   /// The default first, then the fastest trials.
   std::vector<Point> finalists() const;
@@ -184,7 +182,7 @@ class Session {
   std::optional<StoredVerdict> earlier_;  // proven, by another run of this task on this device, ...
   Point earlier_winner_;                  // ... and its winner
   double setup_s_ = 0, inputs_s_ = 0, hints_s_ = 0;
-  SwapCosts swaps_;  // Measurer::inputs_s()
+  SwapCosts swaps_;  // Measurer::swaps()
   bool prepared_ = false;
   double first_default_s_ = 0;  // compiled, checked, timed
   double finals_from_s_ = 0;    // when the search had ended, ...

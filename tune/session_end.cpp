@@ -107,13 +107,9 @@ double Session::compile_s_each() const {
   return so_far.kernels > 0 ? so_far.compiling_s / so_far.kernels : 0;
 }
 
-SwapCosts Session::swaps() const {
-  return {device_.measurer->inputs_s(Inputs::kPrepared), device_.measurer->inputs_s(Inputs::kOther)};
-}
-
 std::optional<FinalsPlan> Session::plan(const std::vector<Point>& points) const {
   FinalsCosts costs;
-  costs.inputs = prepared_ ? swaps() : swaps_;
+  costs.inputs = prepared_ ? device_.measurer->swaps() : swaps_;
   costs.libraries = static_cast<int>(libraries().size());
   const Backend& backend = backend_of(task_.device.limits.target);
   // On other devices they were started beside the first compilations.

@@ -56,6 +56,11 @@ enum class Inputs {
   kPrepared,  ///< the prepared problem
   kOther,     ///< the other one that prepare() was given
 };
+/// Seconds to put the inputs of either in place.
+struct SwapCosts {
+  double prepared_s = 0, other_s = 0;
+  double both_s() const { return prepared_s + other_s; }
+};
 /// A proof makes at least so many calls on each of them, and at most so many on the other problem, whose few
 /// expected rows are there to find answers from memory.
 inline constexpr int kLeastProofs = 2, kMostOtherProofs = 8;
@@ -140,10 +145,10 @@ class Measurer {
   /// two halves together are 230 calls; they may come in either order, but a source that answers from what it
   /// computed before is only found by both. nullopt: all were right.
   virtual std::optional<Failure> prove(std::size_t source, Inputs inputs, double seconds) = 0;
-  /// Seconds that putting these inputs in place takes, about: what it took last, before that an estimate.
-  virtual double inputs_s(Inputs) const { return 0; }
+  /// What it took last, before that an estimate.
+  virtual SwapCosts swaps() const { return {}; }
   /// Usual time of the reference kernel (the first that was timed after prepare()), microseconds: the median
-  /// of its windows beside the candidates so far. 0: there is none.
+  /// of its windows beside the candidates so far. Is 0 without one.
   virtual double reference_us() const { return 0; }
   /// Runs a source (already measured with success) twice on the prepared problem's input and compares the
   /// outputs bit by bit. A result that differs within the tolerance was right both times.

@@ -138,7 +138,7 @@ void LocalMeasurer::prepare(const Problem& problem, const std::optional<Problem>
   drop_reference();
   replaced_ = false;
   end_contest();
-  inputs_s_ = {};
+  swapped_ = {};
   kept_.clear();
   searches_.clear();
   started_.clear();
@@ -465,7 +465,7 @@ double LocalMeasurer::library_s() const {
 
 /// Inputs are made and stored as the device has them, with sums over them, which takes as long again; what is
 /// expected of them is read, or made and stored with the place of each element, three times as many bytes.
-SwapEstimate LocalMeasurer::estimated_swaps() const {
+SwapCosts LocalMeasurer::estimated_swaps() const {
   constexpr double kCareful = 1.3;  // than what prepare() took
   const Done& took = worker_.prepared();
   const double share = std::min(1.0, kOtherFlops / std::max(1.0, flops_of(workload_)));
@@ -474,15 +474,16 @@ SwapEstimate LocalMeasurer::estimated_swaps() const {
           placed_s + kCareful * share * (took.expected_s + 3 * took.stored_s)};
 }
 
-double LocalMeasurer::inputs_s(Inputs inputs) const {
-  if (const double known_s = inputs_s_[static_cast<std::size_t>(inputs)]; known_s > 0) return known_s;
-  const SwapEstimate estimated = estimated_swaps();
-  if (inputs == Inputs::kOther) return estimated.other_s;
+SwapCosts LocalMeasurer::swaps() const {
+  SwapCosts costs = estimated_swaps();
   // If the way there took longer than was thought, so does the way back.
-  const double other_s = inputs_s_[static_cast<std::size_t>(Inputs::kOther)];
-  if (other_s <= 0) return estimated.prepared_s;
-  if (estimated.other_s <= 0) return other_s;
-  return estimated.prepared_s * std::max(1.0, other_s / estimated.other_s);
+  if (const double other_s = swapped_.other_s; other_s > 0) {
+    costs.prepared_s =
+        costs.other_s > 0 ? costs.prepared_s * std::max(1.0, other_s / costs.other_s) : other_s;
+    costs.other_s = other_s;
+  }
+  if (swapped_.prepared_s > 0) costs.prepared_s = swapped_.prepared_s;
+  return costs;
 }
 
 std::optional<Failure> LocalMeasurer::disproof(std::size_t source, const std::string& problem,
@@ -504,8 +505,7 @@ std::optional<Failure> LocalMeasurer::disproof(std::size_t source, const std::st
     if (auto failure = worker_.put_inputs({problem}, options_.worker.prepare_timeout_s)) return failure;
   }
   const bool other = problem == other_path_;
-  if (problem != inputs_path_)
-    inputs_s_[static_cast<std::size_t>(other ? Inputs::kOther : Inputs::kPrepared)] = took_s;
+  if (problem != inputs_path_) (other ? swapped_.other_s : swapped_.prepared_s) = took_s;
   inputs_path_ = problem;
   return worker_.prove(request, limit_s);
 }
@@ -529,6 +529,7 @@ void LocalMeasurer::end_contest() {
   contest_files_.clear();
   loads_.clear();
   loaded_.clear();
+  inputs_path_ = prepared_.problem_path;  // whoever is asked next puts them back
 }
 
 std::vector<Participant> LocalMeasurer::our_participants(std::span<const Source> ours, std::size_t sources,

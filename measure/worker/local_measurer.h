@@ -1,7 +1,6 @@
 // The Measurer of this machine: compiles here, runs candidates in worker processes.
 #pragma once
 
-#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -52,11 +51,6 @@ struct LocalOptions {
   std::string temp_base;
 };
 
-/// Seconds to put the prepared inputs in place, and the other problem's.
-struct SwapEstimate {
-  double prepared_s = 0, other_s = 0;
-};
-
 /// Calls of the fastest candidate in three disturbed windows and one that confirms it, each with a check; a
 /// candidate that is four times as slow still makes those of a check and of the fewest samples.
 inline constexpr int kCallsOfATrial = 50;
@@ -82,7 +76,7 @@ class LocalMeasurer : public Measurer {
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
                                     std::span<const std::string> baselines, ContestTime time) override;
   std::optional<Failure> prove(std::size_t source, Inputs inputs, double seconds) override;
-  double inputs_s(Inputs inputs) const override;
+  SwapCosts swaps() const override;
   double reference_us() const override { return reference_ && !replaced_ ? reference_->session_us : 0; }
   std::variant<Repetition, Failure> repeat(const Source& source) override;
   Spent spent() const override;
@@ -124,7 +118,7 @@ class LocalMeasurer : public Measurer {
   /// Estimates the seconds until a new process has loaded a library and has the problem.
   double library_s() const;
   /// Estimates the seconds of putting inputs in place from what prepare() took.
-  SwapEstimate estimated_swaps() const;
+  SwapCosts estimated_swaps() const;
   /// Of its variants those that there is time for are tried, one at least.
   Baselined start_baseline(const std::string& name, const ContestOptions& options, Deadline end);
   void start_baselines();
@@ -167,10 +161,9 @@ class LocalMeasurer : public Measurer {
   std::vector<int> loaded_;                 ///< Participant::loaded of each of them
   std::vector<std::string> contest_files_;  ///< compiled for it alone
   std::string inputs_path_;                 ///< of the inputs that are in place, by what the worker was told
-  /// By Inputs: what putting them in place took last; 0: it was not done.
-  std::array<double, 2> inputs_s_ = {};
-  int deaths_ = 0;      ///< worker processes lost in a row
-  double best_us_ = 0;  ///< 0: nothing timed since prepare()
+  SwapCosts swapped_;                       ///< what it took last; 0: it was not done
+  int deaths_ = 0;                          ///< worker processes lost in a row
+  double best_us_ = 0;                      ///< 0: nothing timed since prepare()
   Spent spent_;
 };
 

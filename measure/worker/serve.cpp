@@ -108,6 +108,7 @@ Problem Server::problem_at(const std::string& path) {
 }
 
 Reply Server::answer(const LoadRequest& request) {
+  put_inputs(problem_path_);
   if (auto damaged = runner_.damage_by_another()) return *std::move(damaged);
   auto loaded = runner_.load(request.slot, request.candidate);
   if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
@@ -125,9 +126,13 @@ Reply Server::answer(const TimeRequest& request) {
 }
 
 Reply Server::answer(const InputsRequest& request) {
-  if (request.problem_path != inputs_path_) runner_.replace_inputs(problem_at(request.problem_path));
-  inputs_path_ = request.problem_path;
+  put_inputs(request.problem_path);
   return Done{};
+}
+
+void Server::put_inputs(const std::string& path) {
+  if (path != inputs_path_) runner_.replace_inputs(problem_at(path));
+  inputs_path_ = path;
 }
 
 Reply Server::answer(const ProveRequest& request) {
@@ -154,6 +159,7 @@ Reply Server::answer(const ProveRequest& request) {
 }
 
 Reply Server::answer(const RepeatRequest& request) {
+  put_inputs(problem_path_);
   if (auto damaged = runner_.damage_by_another()) return *std::move(damaged);
   auto loaded = runner_.load(kTrialSlot, request.candidate);
   if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
@@ -164,6 +170,7 @@ Reply Server::answer(const RepeatRequest& request) {
 }
 
 Reply Server::answer(const TrialRequest& request) {
+  put_inputs(problem_path_);
   const auto start = std::chrono::steady_clock::now();
   const Deadline wanted = deadline_in(request.wanted_s);
   std::optional<double> before;

@@ -51,6 +51,8 @@ class Server {
   };
 
   Problem problem_at(const std::string& path);
+  /// A proof that had no time for its second half leaves the other problem's in place.
+  void put_inputs(const std::string& path);
   Reply repeated();
   /// `before`: the reference's time just before; afterwards that just behind.
   std::variant<Window, Fault> window(const TrialRequest& request, std::optional<double>& before,

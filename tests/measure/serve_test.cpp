@@ -200,6 +200,13 @@ TEST(Proof, SwapsInputsOnceHoweverManyAreProven) {
   EXPECT_GT(prepared.stored_s, 0);
   for (const std::string& path : {other, other, other, own, own}) server.answer(InputsRequest{path});
   EXPECT_EQ(script.inputs, (std::vector<std::uint64_t>{2, 1}));
+  // A proof may end without its second half: what comes behind it runs on the prepared inputs.
+  script.candidate = {samples(50)};
+  server.answer(InputsRequest{other});
+  EXPECT_TRUE(std::holds_alternative<Timing>(server.answer(TrialRequest{})));
+  server.answer(InputsRequest{other});
+  EXPECT_TRUE(std::holds_alternative<Done>(server.answer(LoadRequest{})));
+  EXPECT_EQ(script.inputs, (std::vector<std::uint64_t>{2, 1, 2, 1, 2, 1}));
 }
 
 TEST(Proof, MakesItsLeastCallsHoweverShortItsTime) {

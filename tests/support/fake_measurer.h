@@ -39,7 +39,7 @@ class FakeMeasurer : public Measurer {
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
                                     std::span<const std::string> baselines, ContestTime time) override;
   std::optional<Failure> prove(std::size_t source, Inputs inputs, double seconds) override;
-  double inputs_s(Inputs) const override { return swap_s; }
+  SwapCosts swaps() const override { return {swap_s, swap_s}; }
   double reference_us() const override { return usual_us; }
   std::variant<Repetition, Failure> repeat(const Source& source) override {
     repeated.push_back(source.entry);

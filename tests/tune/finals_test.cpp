@@ -141,7 +141,7 @@ class SlowMachine : public Measurer {
   int slots() const override { return 1; }
   std::variant<Repetition, Failure> repeat(const Source&) override { return Repetition{}; }
   Spent spent() const override { return {}; }
-  double inputs_s(Inputs) const override { return swap_s_; }
+  SwapCosts swaps() const override { return {swap_s_, swap_s_}; }
 
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger>,
                                     std::span<const std::string> baselines, ContestTime time) override {
@@ -186,7 +186,7 @@ class SlowMachine : public Measurer {
   std::optional<Failure> prove(std::size_t source, Inputs inputs, double seconds) override {
     if (inputs != in_place_) {
       now_s += swap_s_;
-      ++swaps;
+      ++swapped;
     }
     in_place_ = inputs;
     const Kernel& kernel = kernels_[source];
@@ -202,7 +202,7 @@ class SlowMachine : public Measurer {
   }
 
   double now_s = 0;
-  int swaps = 0;
+  int swapped = 0;
 
  private:
   std::vector<Kernel> kernels_;
@@ -214,7 +214,7 @@ class SlowMachine : public Measurer {
 struct Ran {
   FinalsResult result;
   double took_s = 0;
-  int swaps = 0;
+  int swapped = 0;
   bool planned = false;
 };
 
@@ -250,7 +250,7 @@ Ran run(const std::vector<SlowMachine::Kernel>& kernels, double swap_s, TimeLeft
                   },
                   [] { return false; }});
   ran.took_s = machine.now_s;
-  ran.swaps = machine.swaps;
+  ran.swapped = machine.swapped;
   return ran;
 }
 
@@ -267,7 +267,7 @@ TEST(Proofs, AreOfTheFastestAndTheDefaultWithOneSwapThereAndBack) {
   EXPECT_EQ(leader_of(ran.result.contenders)->entry, 1u);
   EXPECT_EQ(proof_of(ran, 1), ProofState::kProven);
   EXPECT_EQ(proof_of(ran, 0), ProofState::kProven);
-  EXPECT_EQ(ran.swaps, 2);
+  EXPECT_EQ(ran.swapped, 2);
   EXPECT_LE(ran.took_s, 2);
   EXPECT_GT(ran.result.proof_s[1], 0);
 }
@@ -295,7 +295,7 @@ TEST(Proofs, TheFastestIsToldAndNotProvenWhereThereIsNoTime) {
   ASSERT_TRUE(ran.planned);
   EXPECT_EQ(leader_of(ran.result.contenders)->entry, 1u);
   EXPECT_EQ(proof_of(ran, 1), ProofState::kNone);
-  EXPECT_EQ(ran.swaps, 0);
+  EXPECT_EQ(ran.swapped, 0);
 }
 
 struct Draw {
