@@ -35,12 +35,6 @@ std::variant<ir::Kernel, Refusal> lowered(const Workload& workload, const Config
   }
 }
 
-/// Without the rows of the call that was timed.
-Workload of_any_call(Workload workload) {
-  if (Gemm* gemm = std::get_if<Gemm>(&workload.problem)) gemm->rows = 0;
-  return workload;
-}
-
 /// A winner's kernel, made with the facts of its device and held against the hash of what was measured.
 /// Throws Error for a workload that this version does not know.
 std::variant<RebuiltKernel, Refusal> kernel_of(const Winner& winner) {

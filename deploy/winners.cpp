@@ -23,12 +23,6 @@ std::optional<Workload> read_workload(const std::string& text) {
   }
 }
 
-/// The kernels that a call of some rows is made of: "m=..64 rows=24" is one of "m=..64".
-Workload without_rows(Workload workload) {
-  if (workload.op() == Operator::kGemm) workload.gemm().rows = 0;
-  return workload;
-}
-
 std::int64_t trials_of(const TaskStats& task) {
   std::int64_t trials = task.timed;
   for (const auto& [kind, count] : task.failed) trials += count;
@@ -42,7 +36,7 @@ std::int64_t trials_of_range(const Workload& range, const std::string& device, c
   for (const TaskStats& task : stats.tasks) {
     if (task.device != device) continue;
     const std::optional<Workload> workload = read_workload(task.workload);
-    if (workload && without_rows(*workload) == kernels) trials += trials_of(task);
+    if (workload && of_any_call(*workload) == kernels) trials += trials_of(task);
   }
   return trials;
 }
@@ -95,7 +89,7 @@ std::vector<Winner> winners(const Database& database, const RecordFilter& filter
     if (!filter.workload.empty() && task.workload != filter.workload) continue;
     if (task.device.find(filter.device) == std::string::npos) continue;
     const std::optional<Workload> workload = read_workload(task.workload);
-    if (filter.workload.empty() && workload && without_rows(*workload) != *workload) continue;
+    if (filter.workload.empty() && workload && of_any_call(*workload) != *workload) continue;
     const RecordFilter exact = {task.workload, task.device, filter.target, filter.family};
     const std::vector<StoredVerdict> verdicts =
         database.verdicts({task.workload, task.device, filter.target, ""});

@@ -39,8 +39,7 @@ class Collection {
       by_rank_[known->second.first][known->second.second].found.push_back(found);
       return;
     }
-    Workload own = task.workload;
-    own.gemm().rows = 0;
+    Workload own = of_any_call(task.workload);
     const auto rank = static_cast<std::size_t>(found.rank);
     by_rank_.resize(std::max(by_rank_.size(), rank + 1));
     place_[hash] = {rank, by_rank_[rank].size()};
@@ -81,7 +80,7 @@ std::vector<RangeKernel> range_kernels(const std::vector<RangeTask>& tasks, cons
       const bool wanted = !layout || own.empty() || own == *layout;
       if (!first && !wanted) continue;
       kernels.add(one.task, trial.config, std::move(source), std::move(own),
-                  {one.rows, wanted ? rank : 0, *trial.time_us() / fastest_us});
+                  {one.rows, wanted ? rank : 0, *trial.time_us() / fastest_us, *trial.time_us(), trial.id});
       if (wanted && ++rank == static_cast<int>(each)) break;
     }
   }
@@ -177,6 +176,16 @@ void RangeTimer::time_group(const Workload& workload, const std::vector<std::siz
     const KnownTrial* trial = trials.find(picks[i].point);
     if (trial == nullptr) continue;
     times_[{group[i], rows_of(workload)}] = {trial->time_us().value_or(kNeverUs), trial->id};
+  }
+}
+
+void RangeTimer::know_found(const std::vector<std::int64_t>& sizes) {
+  for (const std::int64_t rows : sizes) {
+    const auto is_there = [&](const auto& time) { return time.first.second == rows; };
+    if (std::ranges::any_of(times_, is_there)) continue;
+    for (std::size_t kernel = 0; kernel < kernels_.size(); ++kernel)
+      for (const FoundAt& found : kernels_[kernel].found)
+        if (found.rows == rows) times_[{kernel, rows}] = {found.us, found.record};
   }
 }
 

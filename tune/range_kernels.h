@@ -32,6 +32,8 @@ struct FoundAt {
   std::int64_t rows = 0;
   int rank = 0;
   double slower = 1;  ///< its time over that of the fastest
+  double us = 0;
+  std::string record = {};  ///< id of the trial
 };
 
 struct RangeKernel {
@@ -71,6 +73,9 @@ class RangeTimer {
   /// Each of `order` in a call of so many rows, until `enough` says so; what failed has no time.
   void time_at(std::int64_t rows, const std::vector<std::size_t>& order, const std::function<bool()>& enough,
                TimeLeft left);
+
+  /// Takes the time of a search for each kernel that was found at one of `sizes` where no kernel was timed.
+  void know_found(const std::vector<std::int64_t>& sizes);
 
   /// kNeverUs: not timed, or failed.
   double us(std::size_t kernel, std::int64_t rows) const;

@@ -146,6 +146,11 @@ Workload with_rows(const Workload& workload, std::int64_t rows) {
   return fixed;
 }
 
+Workload of_any_call(Workload workload) {
+  if (Gemm* gemm = std::get_if<Gemm>(&workload.problem)) gemm->rows = 0;
+  return workload;
+}
+
 Workload fixed_rows(const Workload& workload) {
   const Gemm* gemm = std::get_if<Gemm>(&workload.problem);
   return gemm && (gemm->any_rows || gemm->least > 0) ? with_rows(workload, rows_of(*gemm)) : workload;

@@ -58,6 +58,8 @@ double flops_of(const Workload& workload);
 std::int64_t rows_of(const Workload& workload);
 /// The same product of exactly so many rows: what is checked, timed, and asked of a library.
 Workload with_rows(const Workload& workload, std::int64_t rows);
+/// The workload whose kernels compute a call: "m=..64" for "m=..64 rows=24". Others stay as they are.
+Workload of_any_call(Workload workload);
 /// With those of its call; a workload whose rows are fixed is as it was.
 Workload fixed_rows(const Workload& workload);
 /// Columns of a GEMM's C: n, or half of it behind a gate.

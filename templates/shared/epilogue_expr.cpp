@@ -131,7 +131,8 @@ FusedEpilogue::FusedEpilogue(KernelBuilder& builder, const Workload& workload)
       accum_(accum_of(workload)),
       last_(type_at(epilogue_, accum_, epilogue_.steps.size())) {
   if (const Gemm* gemm = std::get_if<Gemm>(&workload.problem)) scale_ = gemm->alpha;
-  const std::vector<TensorSpec> tensors = tensors_of(workload);
+  // A kernel for any number of rows has one text, whatever the rows of the call that is meant.
+  const std::vector<TensorSpec> tensors = tensors_of(of_any_call(workload));
   stored_ = std::ranges::find_if(tensors, &TensorSpec::is_output)->type;
   const std::vector<StepOperand> operands = lehr::operands_of(epilogue_);
   const std::size_t first = tensors.size() - operands.size();

@@ -27,10 +27,8 @@ RebuiltKernel exported_for(const Device& device, const Workload& workload, doubl
   winner.verdict.best.us = time_us;
   winner.device = stored_device(device);
   ir::Kernel kernel = lower(workload, config, device.limits);
-  Workload of_any_call = workload;
-  if (Gemm* gemm = std::get_if<Gemm>(&of_any_call.problem)) gemm->rows = 0;
   Source source = emit(kernel);
-  return {winner, of_any_call, std::move(kernel), std::move(source)};
+  return {winner, of_any_call(workload), std::move(kernel), std::move(source)};
 }
 
 Device device_of(const Isa& isa) {

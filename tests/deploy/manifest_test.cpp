@@ -25,8 +25,7 @@ FolderKernel handmade(const char* text, std::int64_t most_rows) {
   kernel.features = {"avx", "fma"};
   kernel.library = "a library";
   RebuiltKernel& rebuilt = kernel.rebuilt;
-  rebuilt.workload = parse_workload(text);
-  rebuilt.workload.gemm().rows = 0;
+  rebuilt.workload = of_any_call(parse_workload(text));
   Record& record = rebuilt.winner.record;
   record.id = "42";
   record.workload = text;

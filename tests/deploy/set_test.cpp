@@ -65,9 +65,8 @@ class Log {
     record.picked_by = "anneal";
     record.session = "a session";
     record.source_hash = hash_of(emit(lower(workload, config, device_.limits)));
-    Workload of_any_call = workload;
-    of_any_call.gemm().rows = 0;
-    set.members.push_back({to_text(of_any_call), to_text(config), record.source_hash, record.id, to});
+    set.members.push_back(
+        {to_text(of_any_call(workload)), to_text(config), record.source_hash, record.id, to});
     return record;
   }
 
