@@ -20,7 +20,7 @@ Expr moved(const Line& line, Expr elements, int lanes) {
 Block copy_whole(KernelBuilder& builder, const Line& line) {
   const int lanes = static_cast<int>(line.lanes);
   const VarId v = builder.var("in_v");
-  const Expr at = var(v) * line.lanes, to = line.target(0) + line.pad + at;
+  const Expr at = var(v) * line.lanes, to = line.target(integer(0)) + line.pad + at;
   if (line.width % line.lanes == 0)
     return block(loop(v, line.width / line.lanes, LoopKind::kSerial,
                       block(Store{line.to, to, moved(line, load(line.from, line.source + at, lanes), lanes),
@@ -38,7 +38,7 @@ Block copy_pairs(KernelBuilder& builder, const Line& line) {
   const std::int64_t pairs = std::min(line.lanes, ceil_div(line.width, 2));
   const auto place = [&](std::int64_t first) {
     if (first % 2 >= line.phases) return Touch{line.to, line.unused, pairs, true};
-    return Touch{line.to, line.target(first % 2) + first / 2 + var(v) * line.lanes, pairs, true};
+    return Touch{line.to, line.target(integer(first % 2)) + first / 2 + var(v) * line.lanes, pairs, true};
   };
   const Expr at = var(v) * (2 * line.lanes);
   Stmt split = Intrinsic{intrinsic_name(fmt::format("split_pairs_{}", line.lanes)),
@@ -49,18 +49,34 @@ Block copy_pairs(KernelBuilder& builder, const Line& line) {
   return block(loop(v, ceil_div(line.width, 2 * line.lanes), LoopKind::kSerial, block(split)));
 }
 
+/// So many phases have a loop each. More of them, of an STFT's stride, would be compiled for seconds.
+constexpr std::int64_t kMostWrittenOut = 8;
+
+Stmt copy_phases(KernelBuilder& builder, const Line& line) {
+  const VarId column = builder.var("in_x"), phase = builder.var("in_phase"), first = builder.var("in_first");
+  const Expr first_pixel = (var(phase) + (line.stride - line.pad % line.stride)) % integer(line.stride);
+  const Expr pixels = (integer(line.width + line.stride - 1) - var(first)) / line.stride;
+  Stmt move = Store{line.to, line.target(var(phase)) + (var(first) + line.pad) / line.stride + var(column),
+                    moved(line, load(line.from, line.source + var(first) + var(column) * line.stride), 1), 1,
+                    std::nullopt};
+  return loop(phase, line.phases, LoopKind::kSerial,
+              block(Let{first, first_pixel},
+                    loop_to(column, pixels, ceil_div(line.width, line.stride), block(move))));
+}
+
 Block copy_pixels(KernelBuilder& builder, const Line& line) {
+  if (line.phases > kMostWrittenOut) return block(copy_phases(builder, line));
   const VarId column = builder.var("in_x");
   Block result;
   for (std::int64_t phase = 0; phase < line.phases; ++phase) {
     // The first pixel x >= 0 with (x + pad) % stride == phase.
     const std::int64_t first = ((phase - line.pad) % line.stride + line.stride) % line.stride;
     if (first >= line.width) continue;
-    result.push_back(
-        loop(column, ceil_div(line.width - first, line.stride), LoopKind::kSerial,
-             block(Store{line.to, line.target(phase) + (first + line.pad) / line.stride + var(column),
-                         moved(line, load(line.from, line.source + first + var(column) * line.stride), 1), 1,
-                         std::nullopt})));
+    result.push_back(loop(
+        column, ceil_div(line.width - first, line.stride), LoopKind::kSerial,
+        block(Store{line.to, line.target(integer(phase)) + (first + line.pad) / line.stride + var(column),
+                    moved(line, load(line.from, line.source + first + var(column) * line.stride), 1), 1,
+                    std::nullopt})));
   }
   return result;
 }

@@ -25,7 +25,7 @@ struct Line {
   /// What is taken from them then, where it is there: one element, or `lanes` of them.
   std::function<ir::Expr(int lanes)> zero = {};
   /// Flat index of where pixels p, p + stride, p + 2 stride, ... of the padded line begin, p < phases.
-  std::function<ir::Expr(std::int64_t phase)> target;
+  std::function<ir::Expr(const ir::Expr& phase)> target;
   ir::Expr unused = ir::integer(0);  ///< `lanes` elements that may be overwritten; if phases < stride
 };
 

@@ -49,7 +49,7 @@ Stmt copy_planes(KernelBuilder& builder, const PlaneCopy& copy) {
   // What lies behind the last pixel that is read has no place in the plane.
   line.width = std::min(conv.w, p.width * conv.stride_w - conv.pad_left);
   line.pad = conv.pad_left, line.stride = conv.stride_w, line.phases = p.phases_w, line.lanes = copy.lanes;
-  line.target = [&](std::int64_t phase) { return target(integer(phase)); };
+  line.target = target;
   line.unused = copy.unused();
   Stmt clear = loop(phase_w, p.phases_w, LoopKind::kSerial,
                     block(clear_line(builder, copy.to, target(var(phase_w)), p.width, copy.lanes)));

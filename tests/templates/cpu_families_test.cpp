@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/overloaded.h"
 #include "base/rng.h"
 #include "cpu_problems.h"
 #include "cpu_runs.h"
@@ -82,6 +83,70 @@ TEST(CpuFamilies, DefaultsArePointsOfTheSpace) {
       }
     }
   }
+}
+
+/// Statements that the compiler sees: those of an unrolled loop once for each turn. Another loop costs as
+/// much as some more.
+std::int64_t written_out(const ir::Block& block) {
+  constexpr std::int64_t kOfALoop = 8;
+  std::int64_t count = 0;
+  for (const ir::Stmt& stmt : block)
+    count += std::visit(overloaded{[](const ir::For& loop) {
+                                     const std::int64_t body = written_out(loop.body);
+                                     const bool unrolled = loop.kind == ir::LoopKind::kUnrolled;
+                                     return unrolled ? loop.bound * body : kOfALoop + body;
+                                   },
+                                   [](const ir::If& branch) {
+                                     return written_out(branch.then) + written_out(branch.otherwise);
+                                   },
+                                   [](const auto&) { return std::int64_t{1}; }},
+                        stmt.node);
+  return count;
+}
+
+// A line of 128 taps, written out, compiled for 12 s, and one of 512 for longer than a compilation may take.
+TEST(CpuFamilies, WriteOutNoMoreOfALongFilterThanOfAShortOne) {
+  constexpr std::int64_t kMost = 1500;
+  Rng rng(66);
+  for (const char* sizes :
+       {"h=1 w=16000 c=1 k=66 r=1 s=512 stride=1x128", "h=1 w=9000 c=1 k=34 r=1 s=2048 stride=1x512",
+        "h=1 w=8000 c=1 k=258 r=1 s=1024 stride=1x64", "h=1 w=900 c=16 k=32 r=1 s=128 pad=0x0x63x64",
+        "h=1100 w=1 c=4 k=16 r=1024 s=1", "h=40 w=40 c=8 k=16 r=31 s=31 pad=15",
+        "h=40 w=40 c=32 k=32 r=31 s=31 pad=15 groups=32", "h=1 w=2000 c=32 k=32 r=1 s=512 groups=32",
+        "h=64 w=64 c=8 k=32 r=17 s=17 pad=16 dilation=2",
+        "h=60 w=600 c=4 k=16 r=1 s=77 epilogue=relu+maxpool(2)"})
+    for (const char* types : {"", "layout=nhwc", "x=bf16 f=bf16 y=bf16", "x=bf16 f=bf16 y=bf16 layout=nhwc",
+                              "x=u8 f=s8 y=s32 accum=s32 layout=nhwc", "x=u8 f=s8 y=s32 accum=s32",
+                              "x=u8 f=s8 y=s32 accum=s32 zero=input"}) {
+      const std::string text = fmt::format("conv2d n=1 {} {}", sizes, types);
+      std::optional<Workload> workload;
+      try {
+        workload = parse_workload(text);
+      } catch (const Error&) {  // no pool of integers
+        continue;
+      }
+      for (const int bytes : {32, 64}) {
+        const Limits limits = cpu_limits(bytes, 2);
+        const Families families = families_for(catalog(), *workload, limits);
+        std::vector<Config> configs = families.defaults;
+        for (const FamilySpace& family : families.spaces)
+          for (int i = 0; i < 15; ++i) configs.push_back(*testing::sample_config(family, rng));
+        for (const Config& config : configs) {
+          const ir::Kernel kernel = lower(*workload, config, limits);
+          const std::int64_t count = written_out(kernel.body) + written_out(kernel.prepack);
+          EXPECT_LE(count, kMost) << text << " " << limits.arch << " " << to_text(config);
+        }
+      }
+    }
+}
+
+// With more than a few phases of the stride these are a loop.
+TEST(CpuFamilies, ConvolutionsOfLargeStridesEqualTheReference) {
+  expect_right({"conv2d n=2 h=1 w=400 c=2 k=6 r=1 s=30 stride=1x12 pad=0x0x5x7",
+                "conv2d n=1 h=40 w=47 c=6 k=6 r=3 s=20 stride=11x19 pad=1x1x25x2 groups=6",
+                "conv2d n=1 h=3 w=300 c=1 k=9 r=2 s=64 stride=1x16",
+                "conv2d n=1 h=1 w=90 c=4 k=4 r=1 s=10 stride=1x33 pad=0x0x40x3 groups=4"},
+               6, 67);
 }
 
 TEST(CpuFamilies, RefuseWhatTheyCannotComputeWithAReason) {

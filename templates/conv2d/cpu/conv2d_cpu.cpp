@@ -240,7 +240,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 
 Template conv2d_cpu_template() {
   return family<"conv2d_cpu", conv2d_cpu_knobs, conv2d_cpu_wanted, lower_conv2d_cpu>(
-      {.version = 6, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d});
+      {.version = 7, .target = Target::kCpu, .why_not = why_not, .op = Operator::kConv2d});
 }
 
 }  // namespace lehr

@@ -199,7 +199,7 @@ class Lowering {
     line.phases = shape_.phases;
     if (zero_)
       line.zero = [this](int lanes) { return lanes == 1 ? zero_point() : load(zeros_, integer(0), lanes); };
-    line.target = [&](std::int64_t phase) { return target + phase * shape_.pitch; };
+    line.target = [&](const Expr& phase) { return target + phase * shape_.pitch; };
     return cpu::copy_line(b_, line);
   }
   Block copy_channels(const Expr& target, VarId row) {
@@ -371,7 +371,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 
 Template conv2d_depthwise_cpu_template() {
   return family<"conv2d_depthwise_cpu", depthwise_cpu_knobs, depthwise_cpu_wanted,
-                lower_conv2d_depthwise_cpu>({.version = 2,
+                lower_conv2d_depthwise_cpu>({.version = 3,
                                              .target = Target::kCpu,
                                              .why_not = why_not,
                                              .op = Operator::kConv2d,

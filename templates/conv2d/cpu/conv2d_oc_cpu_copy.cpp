@@ -69,7 +69,7 @@ Block copy_pixels(KernelBuilder& builder, const OcCopy& c, const Expr& slot, con
   line.from = c.from, line.to = c.to, line.lanes = c.lanes, line.form = &c.form;
   line.source = ((c.image * conv.h + row) * conv.w + column) * conv.c + c.group * channels;
   line.width = gapless ? covered(c) * conv.c : channels;
-  line.target = [&](std::int64_t) { return (slot * c.shape.width_in + kept) * channels; };
+  line.target = [&](const Expr&) { return (slot * c.shape.width_in + kept) * channels; };
   Block copy = cpu::copy_line(builder, line);
   return gapless ? copy : block(loop(pixel, covered(c), LoopKind::kSerial, copy));
 }
@@ -122,7 +122,7 @@ Stmt copy_input(KernelBuilder& builder, const OcCopy& c) {
   line.width = std::min(conv.w, shape.width_in * shape.step_w - conv.pad_left);
   line.pad = conv.pad_left, line.stride = shape.step_w, line.phases = 1;
   line.unused = integer(shape.copy_elements);
-  line.target = [&](std::int64_t) { return (var(slot) * shape.channels + var(channel)) * shape.width_in; };
+  line.target = [&](const Expr&) { return (var(slot) * shape.channels + var(channel)) * shape.width_in; };
   return loop(channel, shape.channels, LoopKind::kSerial, block(lines(cpu::copy_line(builder, line))));
 }
 

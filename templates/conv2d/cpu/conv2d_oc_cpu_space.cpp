@@ -12,6 +12,9 @@ using Values = std::vector<std::int64_t>;
 
 /// More than a share of any last-level cache only costs bandwidth.
 constexpr std::int64_t kMaxScratchBytes = 16LL << 20;
+/// Multiply-adds of vectors that a filter's line may be written out as. GCC 12 compiles 320 in 1 s, and 3 600
+/// (a line of 128 taps) in 12 s.
+constexpr std::int64_t kMaxUnrolled = 320;
 
 const Values& line_steps() {
   static const Values steps = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 56, 112};
@@ -130,6 +133,7 @@ void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const
   });
   k.knob(&S::taps, "taps", "innermost loop: 0 channels, 1 a filter's line, unrolled",
          conv.s == 1 ? Values{0} : Values{0, 1});
+  k.forbid("too much code", [=](const S& s) { return s.taps == 1 && s.mr * s.nv * conv.s > kMaxUnrolled; });
   // The compiler keeps a broadcast pixel for the next tap that reads it.
   k.forbid("a line's taps need more vector registers than there are", [=, &form](const S& s) {
     return s.taps == 1 && !cpu::fits_registers(s.mr, s.nv + 1, limits, form);
@@ -153,7 +157,11 @@ Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits
   if (filters <= s.lanes / 2) s.lanes = cpu::lane_counts(limits).front();
   // Of groups, a line's taps spill what the compiler keeps of them (GCC 12).
   s.taps = conv.s > 1 && limits.vector_registers >= 32 && form.is_plain() ? 1 : 0;
-  const cpu::Tiling tiling = cpu::fastest_tiling(conv.out_w(), filters, s.lanes, s.taps, limits, form);
+  cpu::Tiling tiling = cpu::fastest_tiling(conv.out_w(), filters, s.lanes, s.taps, limits, form);
+  if (s.taps == 1 && tiling.rows * tiling.vectors * conv.s > kMaxUnrolled) {
+    s.taps = 0;
+    tiling = cpu::fastest_tiling(conv.out_w(), filters, s.lanes, s.taps, limits, form);
+  }
   s.mr = tiling.rows, s.nv = tiling.vectors;
   const bool lines_first = conv.h * conv.w * conv.c >= conv.k * conv.products();
   s.split = lines_first || filters < 2 * s.nv * s.lanes * limits.cores ? 0 : 1;
