@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "codegen/emit.h"
+#include "codegen/source_hash.h"
 #include "measure/core/ratio.h"
 #include "measure/worker/backends.h"
 #include "tune/finals.h"
@@ -29,14 +31,41 @@ constexpr double kAnyLayoutShare = 0.4;
 /// halfway between sizes have the last part.
 constexpr double kCompileShare = 0.35, kBetweenShare = 0.25;
 constexpr std::size_t kHeldOut = 20;  // sizes
-/// Of a held-out size's time: for its own search; the rest is for the contest.
+/// Share of a held-out size's time that goes to its own search. The contest gets the rest.
 constexpr double kOwnShare = 0.65;
+/// The set's opponents there.
+constexpr const char *kOwn = "own", *kDefault = "default";
 /// Less is no search: fewer sizes are held out then.
 constexpr double kLeastHeldOutS = 2;
+/// Kernels found nearby that the search at a held-out size begins with, beside the set's own.
+constexpr std::size_t kNearby = 4;
+/// Trials of a held-out size, at least: the default, the set's kernel, and those found nearby.
+constexpr int kLeastHeldOutTrials = 2 + static_cast<int>(kNearby);
+/// Trials for each size that is searched at, of a limit of trials. With fewer, fewer sizes are searched at.
+constexpr int kTrialsASize = 8;
+/// Kernels that are timed at each size however few trials there are: the one that was found there, and one
+/// that is timed at all sizes.
+constexpr int kLeastTimed = 2;
+/// A search with fewer trials than this would only measure its default.
+constexpr int kLeastSearch = 2;
 /// What the choice may take beyond its share, of the whole time, for times without which there is no set.
 constexpr double kOverrun = 0.15;
 
+/// Returns the sizes that a limit of trials is enough for: some of `sizes`, evenly, with both ends, or the
+/// last one alone. 0: no limit.
+std::vector<std::int64_t> affordable(const std::vector<std::int64_t>& sizes, int trials) {
+  const std::size_t count =
+      static_cast<std::size_t>(std::max({1, trials / kTrialsASize, trials >= kTrialsASize ? 2 : 1}));
+  if (trials == 0 || count >= sizes.size()) return sizes;
+  if (count == 1) return {sizes.back()};
+  std::vector<std::int64_t> some;
+  for (std::size_t i = 0; i < count; ++i) some.push_back(sizes[i * (sizes.size() - 1) / (count - 1)]);
+  return some;
+}
+
 class RangeRun {
+  static constexpr int kNoLimit = std::numeric_limits<int>::max();
+
  public:
   RangeRun(const Workload& range, const OpenDevice& device, Logs logs, const RangeOptions& options)
       : range_(range),
@@ -47,9 +76,9 @@ class RangeRun {
         budget_(session_.stop.time_s, session_.before_s, session_.now_s),
         least_(range.gemm().least),
         most_(range.gemm().m),
-        sizes_(measured_sizes(least_, most_)) {
+        trials_(session_.stop.trials),
+        sizes_(affordable(measured_sizes(least_, most_), trials_)) {
     session_.before_s = 0;  // the budget has it
-    trials_ = session_.stop.trials;
     sink_ = harmless(std::exchange(session_.on_event, [this](const Event& event) { pass_on(event); }));
     session_.finalists = 0;
     session_.resumes = false;
@@ -65,7 +94,7 @@ class RangeRun {
     if (!device_.stopped()) choose();
     summary_.choice_s = elapsed_s() - summary_.search_s;
     if (summary_.set && !device_.stopped()) hold_out();
-    device_.measurer->hold({});
+    device_.measurer->hold({}, 0);
     summary_.held_out_s = elapsed_s() - summary_.search_s - summary_.choice_s;
     summary_.total_s = elapsed_s();
     if (summary_.set) store();
@@ -76,6 +105,11 @@ class RangeRun {
  private:
   double elapsed_s() const { return budget_.elapsed_s(); }
   double left_s(double share = 1) const { return budget_.left_s(share); }
+  /// Returns the trials until a share of the limit is measured; kNoLimit without a limit.
+  int left_trials(double share = 1) const {
+    return trials_ == 0 ? kNoLimit : static_cast<int>(share * trials_) - summary_.measured;
+  }
+  bool out_of_trials() const { return left_trials() <= 0; }
   void step(const std::string& text) const {
     if (options_.on_step) options_.on_step(text);
   }
@@ -96,7 +130,7 @@ class RangeRun {
     event.elapsed_s = elapsed_s();
     event.eta_s = budget_.limited() ? std::optional(std::max(0.0, left_s())) : std::nullopt;
     event.measured += summary_.measured;
-    event.trial_limit = 0;
+    event.trial_limit = trials_;
     sink_(event);
   }
 
@@ -106,6 +140,7 @@ class RangeRun {
     const auto* failure = std::get_if<Failure>(&trial.outcome);
     if (failure == nullptr) {
       ++summary_.timed;
+      summary_.disturbed += std::get<Timing>(trial.outcome).disturbed ? 1 : 0;
     } else {
       ++summary_.failed[failure->kind];
       if (summary_.first_failure.empty())
@@ -122,6 +157,7 @@ class RangeRun {
   void count(const Summary& summary) {
     summary_.measured += summary.measured;
     summary_.timed += summary.timed;
+    summary_.disturbed += summary.disturbed;
     for (const auto& [kind, number] : summary.failed) summary_.failed[kind] += number;
     if (summary_.first_failure.empty()) summary_.first_failure = summary.first_failure;
   }
@@ -135,16 +171,16 @@ class RangeRun {
   std::vector<RangeTask> searches() const {
     std::vector<RangeTask> tasks;
     if (const Workload one = with_rows(range_, 1);
-        least_ == 1 && !why_not_served(one, device_.device.limits, [](const std::string&) {}))
+        least_ == 1 && left_trials() >= kTrialsASize &&
+        !why_not_served(one, device_.device.limits, [](const std::string&) {}))
       tasks.push_back({1, task_of(one)});
     for (const std::int64_t rows : sizes_) tasks.push_back({rows, task_of(call_of(range_, rows))});
     return tasks;
   }
 
-  /// Part of the trials, or no limit.
-  int trials_for(double share, std::size_t searches) const {
-    if (trials_ == 0) return 0;
-    return std::max(1, static_cast<int>(share * trials_ / static_cast<double>(searches)));
+  /// Returns the trials of each of so many searches until `share` of all is spent; 0 without a limit.
+  int trials_each(double share, std::size_t searches) const {
+    return trials_ == 0 ? 0 : std::max(1, left_trials(share) / static_cast<int>(searches));
   }
 
   /// What stays from call to call may be laid out in one way for all kernels of the set: once it is known
@@ -152,9 +188,10 @@ class RangeRun {
   void search() {
     tasks_ = searches();
     step(fmt::format("searching at {} sizes from {} to {} rows", sizes_.size(), least_, most_));
-    const bool one_layout = range_.gemm().b.constant;
-    search_all(tasks_, std::nullopt, one_layout ? kAnyLayoutShare : 1, "");
-    if (!one_layout || device_.stopped()) return;
+    const double again = kSearchShare * (1 - kAnyLayoutShare) * trials_ / static_cast<double>(tasks_.size());
+    const bool twice = range_.gemm().b.constant && (trials_ == 0 || again >= kLeastSearch);
+    search_all(tasks_, std::nullopt, twice ? kAnyLayoutShare : 1, "");
+    if (!twice || device_.stopped()) return;
     const std::optional<Config> like =
         common_layout(range_kernels(tasks_, logs_.own, rows_of_session(), kBestForLayout), sizes_);
     if (!like) return search_all(tasks_, std::nullopt, 1, "l");
@@ -167,7 +204,7 @@ class RangeRun {
     search_all(of_any, shared_layout(*like, kernels, limits), 1, "l");
   }
 
-  /// Until `share` of the searches' time is spent, with as many of their trials as are left up to there.
+  /// Searches until `share` of the searches' time and trials is spent.
   void search_all(const std::vector<RangeTask>& searches, std::optional<SharedLayout> layout, double share,
                   const std::string& mark) {
     SharedOptions shared;
@@ -177,8 +214,7 @@ class RangeRun {
     shared.layout = std::move(layout);
     shared.session = session_;
     shared.session.session_id += mark;
-    const double of_trials = kSearchTrials * (mark.empty() ? share : 1 - kAnyLayoutShare);
-    shared.session.stop.trials = trials_for(of_trials, searches.size());
+    shared.session.stop.trials = trials_each(kSearchShare * share, searches.size());
     std::vector<SharedTask> tasks;
     for (const RangeTask& each : searches) tasks.push_back({.workload = each.task.workload});
     for (const SharedResult& each : tune_tasks(tasks, device_, logs_, shared))
@@ -202,7 +238,7 @@ class RangeRun {
     step(fmt::format("timing the best {} kernels at {} sizes", kernels_.size(), sizes_.size()));
     timer_.emplace(range_, device_, logs_.own, session_, kernels_,
                    [this](const Trial& trial) { count(trial); });
-    time_all(left_s(kSearchShare + (1 - kBetweenShare) * kChoiceShare));
+    time_all(kSearchShare + (1 - kBetweenShare) * kChoiceShare);
     complete();
     if (!summary_.missing.empty()) return;
     time_between();
@@ -224,7 +260,7 @@ class RangeRun {
     }
     std::vector<Source> sources;
     for (const RangeKernel& kernel : kernels_) sources.push_back(kernel.source);
-    device_.measurer->hold(sources);
+    device_.measurer->hold(sources, hard_limit(0).most_s);
   }
 
   /// So many of those that are worth it are timed at a size however late it is: so many sizes a kernel of the
@@ -238,20 +274,46 @@ class RangeRun {
     return {wanted_s, left_s(kSearchShare + kChoiceShare + kOverrun)};
   }
 
-  void time_all(double seconds) {
-    const double until_s = elapsed_s() + seconds;
-    for (std::size_t i = 0; i < sizes_.size() && !device_.stopped() && hard_limit(0).most_s > 0; ++i) {
-      const double size_until_s =
-          elapsed_s() + (until_s - elapsed_s()) / static_cast<double>(sizes_.size() - i);
+  /// Times kernels at all sizes until `share` of the time and trials is spent. Without a time at each size
+  /// there is no set, so that the least number at each is timed even later.
+  void time_all(double share) {
+    const double until_s = elapsed_s() + left_s(share);
+    for (std::size_t i = 0; i < sizes_.size() && may_time(); ++i) {
+      const auto sizes_left = sizes_.size() - i;
+      const double size_until_s = elapsed_s() + (until_s - elapsed_s()) / static_cast<double>(sizes_left);
       const std::size_t least = least_timed();
       const int before = summary_.measured;
       const auto enough = [&] {
         const bool has_least = summary_.measured - before >= static_cast<int>(least);
-        return device_.stopped() || hard_limit(0).most_s <= 0 || (has_least && elapsed_s() > size_until_s);
+        return !may_time() || (has_least && elapsed_s() > size_until_s);
       };
-      timer_->time_at(sizes_[i], worth_timing(kernels_, sizes_[i]), enough,
-                      hard_limit(size_until_s - elapsed_s()));
+      timer_->time_at(sizes_[i], order_at(sizes_[i], left_trials(share) / static_cast<int>(sizes_left)),
+                      enough, hard_limit(size_until_s - elapsed_s()));
     }
+    if (out_of_trials()) timer_->know_found(sizes_);
+  }
+
+  bool may_time() const { return !device_.stopped() && hard_limit(0).most_s > 0 && !out_of_trials(); }
+
+  /// Returns the kernels that are timed at a size. A limit of trials leaves `most` of them, but kLeastTimed
+  /// at least.
+  std::vector<std::size_t> order_at(std::int64_t rows, int most) const {
+    std::vector<std::size_t> order = worth_timing(kernels_, rows);
+    if (trials_ == 0) return order;
+    if (const auto base = std::ranges::find(order, base_kernel()); base > order.begin() && base < order.end())
+      std::rotate(order.begin() + 1, base, base + 1);
+    order.resize(std::min(order.size(), static_cast<std::size_t>(std::max(kLeastTimed, most))));
+    return order;
+  }
+
+  /// Returns the best kernel at the most rows. It is timed at all sizes, so that there is a set however few
+  /// trials there are.
+  std::size_t base_kernel() const {
+    const auto may_be = [this](const RangeKernel& kernel) {
+      const bool goes = !layout_ || kernel.layout.empty() || kernel.layout == *layout_;
+      return kernel.any_rows && goes && std::ranges::count(kernel.found, most_, &FoundAt::rows) > 0;
+    };
+    return static_cast<std::size_t>(std::ranges::find_if(kernels_, may_be) - kernels_.begin());
   }
 
   std::vector<std::string> layouts() const {
@@ -290,9 +352,8 @@ class RangeRun {
     for (const std::size_t kernel : worth_timing(kernels_, rows))
       if (std::ranges::count(chosen_.kernels, kernel) > 0 && !timer_->tried(kernel, rows))
         order.push_back(kernel);
-    if (order.empty() || hard_limit(0).most_s <= 0) return false;
-    timer_->time_at(
-        rows, order, [&] { return device_.stopped() || hard_limit(0).most_s <= 0; }, hard_limit(kNoLimitS));
+    if (order.empty() || !may_time()) return false;
+    timer_->time_at(rows, order, [&] { return !may_time(); }, hard_limit(kNoLimitS));
     return std::ranges::any_of(order, [&](std::size_t kernel) { return timer_->tried(kernel, rows); });
   }
 
@@ -318,7 +379,8 @@ class RangeRun {
       std::vector<std::size_t> order;
       for (const std::size_t kernel : worth_timing(kernels_, rows))
         if (std::ranges::count(chosen_.kernels, kernel) > 0) order.push_back(kernel);
-      if (device_.stopped() || left_s(kSearchShare + kChoiceShare) <= 0) return;
+      constexpr double kShare = kSearchShare + kChoiceShare;
+      if (device_.stopped() || left_s(kShare) <= 0 || left_trials(kShare) < std::ssize(order)) return;
       timer_->time_at(rows, order, [&] { return device_.stopped(); }, hard_limit(kNoLimitS));
       between_.push_back(rows);
     }
@@ -360,18 +422,21 @@ class RangeRun {
     std::vector<std::int64_t> measured = sizes_;
     measured.insert(measured.end(), between_.begin(), between_.end());
     Rng rng = Rng(session_.seed).fork("held-out rows");
-    std::vector<std::int64_t> sizes = held_out_sizes(least_, most_, measured, kHeldOut, rng);
+    const auto of_trials = static_cast<std::size_t>(left_trials() / kLeastHeldOutTrials);
+    std::vector<std::int64_t> sizes =
+        held_out_sizes(least_, most_, measured, std::min(kHeldOut, of_trials), rng);
     if (sizes.empty()) return;
-    step(fmt::format(
-        "timing the set at {} sizes that were not measured (seed {}), beside a short search at each",
-        sizes.size(), session_.seed));
+    step(
+        fmt::format("timing the set at {} sizes that were not measured (seed {}), beside the default and a "
+                    "short search at each",
+                    sizes.size(), session_.seed));
     rng.shuffle(sizes);  // for which of them there is time is not decided by how long they take
     double last_s = 0;
     for (std::size_t i = 0; i < sizes.size() && !device_.stopped(); ++i) {
       const double slot_s = std::max(kLeastHeldOutS, left_s() / static_cast<double>(sizes.size() - i));
       if (left_s() < std::max(kLeastHeldOutS / 2, last_s)) break;
       const double begun_s = elapsed_s();
-      time_held_out(sizes[i], std::min(slot_s, left_s()));
+      time_held_out(sizes[i], std::min(slot_s, left_s()), trials_each(1, sizes.size() - i));
       last_s = elapsed_s() - begun_s;
     }
     std::ranges::sort(set.held_out, {}, &HeldOutRows::rows);
@@ -380,7 +445,6 @@ class RangeRun {
   /// The set's kernel and the best that were found nearby, so that a short search has something to begin
   /// with.
   std::vector<std::size_t> wanted_at(std::int64_t rows, std::size_t member) const {
-    constexpr std::size_t kNearby = 4;
     std::vector<std::size_t> wanted = {member};
     for (const std::size_t kernel : worth_timing(kernels_, rows)) {
       if (wanted.size() > kNearby) break;
@@ -389,7 +453,7 @@ class RangeRun {
     return wanted;
   }
 
-  void time_held_out(std::int64_t rows, double slot_s) {
+  void time_held_out(std::int64_t rows, double slot_s, int trials) {
     const double until_s = elapsed_s() + slot_s;
     const auto place = &member_for(*summary_.set, rows) - summary_.set->members.data();
     const RangeKernel& member = kernels_[members_[static_cast<std::size_t>(place)]];
@@ -398,35 +462,55 @@ class RangeRun {
     SessionOptions options = session_;
     options.session_id = fmt::format("{}-h{}", session_.session_id, rows);
     options.stop.time_s = budget_.limited() ? kOwnShare * slot_s : 0;
-    options.stop.trials = trials_for(1 - kSearchTrials, kHeldOut);
+    options.stop.trials = trials;
     for (const std::size_t kernel : wanted_at(rows, members_[static_cast<std::size_t>(place)]))
       options.wanted.push_back(candidates.space.point_of(kernels_[kernel].config));
     Session session(task, candidates, device_, logs_, std::move(options));
     count(session.run());
     if (device_.stopped()) return;
+    std::vector<Challenger> opponents;
     for (const std::size_t at : pick_finalists(session.trials(), std::nullopt, 2)) {
       const KnownTrial& own = session.trials().all()[at];
-      if (own.source_hash == member.source_hash) continue;
-      const Source source = std::get<Source>(try_emit(candidates, own.point));
-      const double seconds = budget_.limited() ? until_s - elapsed_s() : kLeastHeldOutS;
-      return compare(rows, source, member.source, std::max(0.2, seconds));
+      if (!opponents.empty() || own.source_hash == member.source_hash) continue;
+      opponents.push_back({kOwn, "", std::get<Source>(try_emit(candidates, own.point))});
     }
+    add_default(rows, member, opponents);
+    if (opponents.empty()) return;
+    const double seconds = budget_.limited() ? until_s - elapsed_s() : kLeastHeldOutS;
+    compare(rows, member.source, opponents, std::max(0.2, seconds));
   }
 
-  void compare(std::int64_t rows, const Source& own, const Source& member, double seconds) {
+  /// Adds the schedule that is taken for a product of exactly so many rows without any timing.
+  void add_default(std::int64_t rows, const RangeKernel& member, std::vector<Challenger>& opponents) const {
+    const Candidates candidates = candidates_for(task_of(with_rows(range_, rows)));
+    std::variant<Source, Failure> made = try_emit(candidates, candidates.defaults[0]);
+    const Source* const source = std::get_if<Source>(&made);
+    if (source && hash_of(*source) != member.source_hash) opponents.push_back({kDefault, "", *source});
+  }
+
+  void compare(std::int64_t rows, const Source& member, const std::vector<Challenger>& opponents,
+               double seconds) {
     const double most_s = std::max(seconds, left_s(1.05));
-    const std::vector<Source> sources = {own};
-    const std::vector<Challenger> others = {{"set", "", member}};
     const std::vector<ContestEntry> entries =
-        device_.measurer->contest(sources, others, {}, {.wanted_s = seconds, .most_s = most_s});
-    for (const ContestEntry& entry : entries)
+        device_.measurer->contest({&member, 1}, opponents, {}, {.wanted_s = seconds, .most_s = most_s});
+    HeldOutRows told;
+    const ContestEntry* fastest = nullptr;
+    for (const ContestEntry& entry : entries) {
+      const bool is_set = &entry == entries.data();
+      if (entry.failure && !is_set) continue;
       if (!entry.missing.empty() || !entry.finished || entry.round_us.empty()) return;
-    const Ratio ratio = speedup_over(entries[0], entries[1]);
+      if (is_set) continue;
+      (entry.name == kOwn ? told.own_us : told.default_us) = entry.time_us;
+      if (fastest == nullptr || entry.time_us < fastest->time_us) fastest = &entry;
+    }
+    if (fastest == nullptr) return;
+    const Ratio ratio = speedup_over(*fastest, entries[0]);
     if (ratio.value <= 0) return;
     const bool known = ratio.interval.known();
-    summary_.set->held_out.push_back({rows, entries[1].time_us, entries[0].time_us, ratio.value - 1,
-                                      (known ? ratio.interval.low : ratio.value) - 1,
-                                      (known ? ratio.interval.high : ratio.value) - 1});
+    told.rows = rows, told.us = entries[0].time_us, told.loss = ratio.value - 1;
+    told.loss_low = (known ? ratio.interval.low : ratio.value) - 1;
+    told.loss_high = (known ? ratio.interval.high : ratio.value) - 1;
+    summary_.set->held_out.push_back(told);
   }
 
   /// The range has a row of its own, which its verdict names.
@@ -458,8 +542,8 @@ class RangeRun {
   SessionOptions session_;  // of each search, but for its limits and its name
   const Budget budget_;
   const std::int64_t least_, most_;
+  const int trials_;  // of all of it; 0: no limit
   const std::vector<std::int64_t> sizes_;
-  int trials_ = 0;
   EventSink sink_;
   std::vector<RangeTask> tasks_;
   std::optional<std::string> layout_;  // of the set; nullopt: any

@@ -19,8 +19,8 @@ namespace lehr {
 struct RangeOptions {
   std::size_t kernels = 6;      ///< at most, of the set
   bool saving_products = true;  ///< Task::saving_products
-  /// Of each search. Its limits of time and trials are those of all of it together, timings for the choice
-  /// not counted as trials; there are no finals, and no baselines. `session_id` gets a size behind it.
+  /// Of each search. Its limits of time and trials are those of all of it together; there are no finals, and
+  /// no baselines. `session_id` gets a size behind it.
   SessionOptions session;
   std::function<void(const std::string&)> on_step;  ///< told what comes next, a sentence; may be empty
 };
@@ -36,6 +36,7 @@ struct RangeSummary {
   std::size_t compared = 0;      ///< kernels that the set was chosen from
   int measured = 0;              ///< trials, failures included
   int timed = 0;
+  int disturbed = 0;  ///< of those, the ones that had no calm window
   std::map<FailureKind, int> failed;
   std::string first_failure;
   /// Wall seconds, device and all: searches at the sizes, the choice, held-out sizes.
@@ -45,13 +46,14 @@ struct RangeSummary {
 /// Searches at each of measured_sizes() (workload "m=..2048 rows=24", and "m=1" where the range begins
 /// there), in turns (many_tasks.h); times the best three of each at all of them, those that were found nearby
 /// first; chooses, and times what is chosen halfway between them too; then times the set at held-out sizes,
-/// beside the best of a short search there. Of a limit of time the searches have kSearchShare, what follows
-/// until the held-out sizes kChoiceShare, these the rest; of one of trials the searches have kSearchTrials.
+/// beside the best of a short search there and the default schedule of that size. Of a limit of time or of
+/// trials the searches have kSearchShare, what follows until the held-out sizes kChoiceShare, these the rest.
+/// A limit of trials that is not enough for all sizes thins them out, down to the most rows alone.
 /// Every time is a row of the log, and the set a verdict of the range's text. Without a time at each size
 /// there is no set. Throws as Session; CHECKs that it is a range.
 RangeSummary tune_range(const Workload& range, const OpenDevice& device, Logs logs,
                         const RangeOptions& options);
-inline constexpr double kSearchShare = 0.55, kChoiceShare = 0.25, kSearchTrials = 0.75;
+inline constexpr double kSearchShare = 0.55, kChoiceShare = 0.25;
 
 /// The document of `tune --json`. Unknown numbers are null.
 nlohmann::json to_json(const RangeSummary& summary);

@@ -12,7 +12,10 @@ using nlohmann::json;
 
 json json_of(const Losses& losses, std::size_t sizes) {
   if (sizes == 0) return nullptr;
-  return {{"sizes", sizes}, {"mean", losses.mean}, {"worst", losses.worst}};
+  return {{"sizes", sizes},
+          {"mean", losses.mean},
+          {"mean_interval", losses.mean_interval},
+          {"worst", losses.worst}};
 }
 
 json best_of(const RangeSummary& s) {
@@ -51,6 +54,7 @@ json to_json(const RangeSummary& s) {
       {"compared", s.compared},
       {"missing", known_or_null(s.missing)},
       {"trials", {{"measured", s.measured}, {"timed", s.timed}, {"failed", failed}}},
+      {"windows", {{"left_disturbed", s.disturbed}}},
       {"first_failure", known_or_null(s.first_failure)},
       {"elapsed_s",
        {{"total", s.total_s}, {"search", s.search_s}, {"choice", s.choice_s}, {"held_out", s.held_out_s}}}};

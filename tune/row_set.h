@@ -42,12 +42,13 @@ void describe(auto& field, Is<RowTime> auto& time) {
 }
 
 /// A size that was not measured when the set was chosen: the member that serves it, in turn with the best
-/// that a short tuning of this size found.
+/// that a short tuning of this size found, and with the size's default.
 struct HeldOutRows {
   std::int64_t rows = 0;
-  double us = 0;      ///< of the set's member
-  double own_us = 0;  ///< of the kernel of its own
-  double loss = 0;    ///< us / own_us - 1, round by round; below 0: the set's is the faster one
+  double us = 0;          ///< of the set's member
+  double own_us = 0;      ///< of the kernel of its own; 0: the tuning found none but the set's
+  double default_us = 0;  ///< of the schedule that is taken there without any timing; 0: it did not run
+  double loss = 0;        ///< us over that of the faster one of these, less 1, round by round; may be below 0
   double loss_low = 0, loss_high = 0;  ///< its 95 % interval
   friend bool operator==(const HeldOutRows&, const HeldOutRows&) = default;
 };
@@ -55,6 +56,7 @@ void describe(auto& field, Is<HeldOutRows> auto& held_out) {
   field("rows", held_out.rows);
   field("us", held_out.us);
   field("own_us", held_out.own_us);
+  field("default_us", held_out.default_us);
   field("loss", held_out.loss);
   field("loss_low", held_out.loss_low);
   field("loss_high", held_out.loss_high);
@@ -65,7 +67,7 @@ struct RowSet {
   std::string workload;               ///< the range's text
   std::int64_t least = 0, most = 0;   ///< the range
   std::vector<RowMember> members;     ///< by `to`, ascending; the last one's is `most`
-  std::vector<RowTime> times;         ///< by rows, ascending; from `least` to `most`, both timed
+  std::vector<RowTime> times;         ///< by rows, ascending; the last one is `most`
   std::vector<HeldOutRows> held_out;  ///< by rows, ascending; empty: there was no time for any
   std::uint64_t held_out_seed = 0;    ///< that drew them
   friend bool operator==(const RowSet&, const RowSet&) = default;
@@ -94,6 +96,8 @@ const RowMember& member_for(const RowSet& set, std::int64_t rows);
 /// are none.
 struct Losses {
   double mean = 0, worst = 0;
+  /// The mean's 95 % interval, over other sizes that are drawn like these. Not known for fewer than four.
+  Interval mean_interval = {};
 };
 Losses losses_of(const std::vector<RowTime>& times);
 Losses losses_of(const std::vector<HeldOutRows>& held_out);

@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kWindowsOfARound = 4;
 constexpr int kKnownWell = 64;  // own timings from which on other tasks are not asked
 constexpr int kBounds = 3;
+constexpr double kUsualCompileS = 1;     // however late it is, a compilation may take so long
 constexpr double kProbingShare = 0.005;  // of the session's time, that probes of the roofs may take
 
 /// As it was timed: the correction by the reference kernel is no speed that was reached.
@@ -337,7 +338,8 @@ TimeLeft Session::time_left() const {
   const TimeLeft shared = options_.shared ? options_.shared->left() : TimeLeft{};
   const TimeLeft own = budget_.left();
   const double kept_s = budget_.limited() ? finals_kept_s() : 0;
-  return {std::min(shared.wanted_s, own.most_s - kept_s), std::min(shared.most_s, own.most_s)};
+  const double wanted_s = std::min(shared.wanted_s, own.most_s - kept_s);
+  return {wanted_s, std::min(shared.most_s, own.most_s), std::max(wanted_s, kUsualCompileS)};
 }
 
 /// More than their share where a contest with its proofs needs more, but half of the time behind the set-up.

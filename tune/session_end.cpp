@@ -48,7 +48,7 @@ std::vector<Point> Session::entrants(std::vector<Point> points, double seconds) 
     if (trials_.find(point)->origin != Origin::kHere && static_cast<double>(unknown_here.size()) < affordable)
       unknown_here.push_back({point, kPickedToResume});
   evaluator_.measure(unknown_here, [&] { return interrupted() || elapsed_s() > until_s; },
-                     {.wanted_s = seconds});
+                     {.wanted_s = seconds, .most_s = finals_left().most_s});
   std::erase_if(points, [this](const Point& point) {
     const KnownTrial* trial = trials_.find(point);
     return trial->origin != Origin::kHere || !trial->time_us();
@@ -431,14 +431,14 @@ void Session::tell_where_time_went(Elapsed& elapsed) const {
 /// What cannot be shorter than it is may take longer than the limit: then it is named.
 std::string Session::stop_text(const Progress& at_stop) const {
   const double limit_s = options_.stop.time_s, begun_s = first_default_s_ + setup_s_;
+  if (limit_s <= 0 || begun_s <= limit_s) return explain(*stop_, options_.stop, at_stop);
   const KnownTrial* const first = default_ ? trials_.find(*default_) : nullptr;
-  if (limit_s <= 0 || begun_s <= limit_s || !first || !first->time_us())
-    return explain(*stop_, options_.stop, at_stop);
+  const std::string call =
+      first && first->time_us() ? fmt::format("; one call takes {:.2g} s", *first->time_us() * 1e-6) : "";
   return fmt::format(
       "the limit of {:g} s was reached: set-up took {:.1f} s, and the default alone {:.1f} s (to compile, "
-      "check "
-      "and time it; one call takes {:.2g} s)",
-      limit_s, setup_s_, first_default_s_, *first->time_us() * 1e-6);
+      "check and time it{})",
+      limit_s, setup_s_, first_default_s_, call);
 }
 
 /// Only a contest gives a verdict: without one `best` shows the fastest row, and says so.

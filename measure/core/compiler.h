@@ -8,6 +8,7 @@
 
 #include "codegen/source.h"
 #include "measure/core/outcome.h"
+#include "measure/core/time_left.h"
 
 namespace lehr {
 
@@ -20,12 +21,16 @@ struct Binary {
 };
 using Compiled = std::variant<Binary, Failure>;
 
+inline constexpr const char* kCompiledTooLate = "the time was up while it was compiled";
+
 class Compiler {
  public:
   virtual ~Compiler() = default;
   /// One result per source, same order; in parallel where that pays. May be called by several threads at
-  /// once. Throws Error(kEnvironment) only when the compiler itself is missing or broken.
-  virtual std::vector<Compiled> compile(std::span<const Source> sources) = 0;
+  /// once. What is not compiled after `most_s` seconds is ended, and is kInterrupted: the time says nothing
+  /// of it. Throws Error(kEnvironment) only when the compiler itself is missing or broken.
+  virtual std::vector<Compiled> compile(std::span<const Source> sources, double most_s) = 0;
+  std::vector<Compiled> compile(std::span<const Source> sources) { return compile(sources, kNoLimitS); }
   /// "g++ 12.2.0 -O2 -march=native ..." or "NVRTC 13.0 --gpu-architecture=sm_90a ...": part of the device's
   /// identity.
   virtual std::string identity() const = 0;

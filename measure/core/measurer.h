@@ -103,15 +103,16 @@ class Measurer {
   /// search, while the next sources are compiled and nothing runs; else in the contest.
   virtual void prepare_baselines(std::map<std::string, LibrarySearch>) {}
   /// Compiles sources that are to be measured in several problems, and keeps them, whatever prepare() says,
-  /// until the next call; empty: none. What cannot be compiled is no failure before it is measured.
-  virtual void hold(std::span<const Source>) {}
+  /// until the next call; empty: none. What cannot be compiled in `most_s` is no failure before it is
+  /// measured.
+  virtual void hold(std::span<const Source>, [[maybe_unused]] double most_s) {}
   /// Measures what `next` gives until it gives nothing, and returns how many that were: behind the first
   /// nullopt it is not asked again, and what it gave before is finished. `done(i, outcome)` is called in the
   /// order of the sources, as soon as each outcome is known. How often `next` was called before done(i)
   /// follows from i and slots(), never from a clock. Throws only when the device or the environment is lost,
   /// or what `next` and `done` throw: a caller leaves that way, and the next call works. The first timing
-  /// after prepare() becomes the reference kernel. Behind `left.most_s` a source is kInterrupted; compiling
-  /// is not cut short.
+  /// after prepare() becomes the reference kernel. Behind `left.most_s` a source is kInterrupted, behind
+  /// `left.compile_s` one that is not compiled by then.
   virtual std::size_t measure(const NextSource& next,
                               const std::function<void(std::size_t, const Outcome&)>& done,
                               TimeLeft left = {}) = 0;

@@ -13,6 +13,9 @@ struct TimeLeft {
   double wanted_s = kNoLimitS;
   /// Behind it nothing is begun, and what still runs is ended, as if it had never been begun.
   double most_s = kNoLimitS;
+  /// A compilation still running then is ended, too, so that a very long one does not take the time that is
+  /// kept for later steps.
+  double compile_s = kNoLimitS;
 };
 
 }  // namespace lehr

@@ -244,7 +244,7 @@ std::unique_ptr<NvrtcCompiler> NvrtcCompiler::of(const std::string& identity,
   return nullptr;
 }
 
-std::vector<Compiled> NvrtcCompiler::compile(std::span<const Source> sources) {
+std::vector<Compiled> NvrtcCompiler::compile(std::span<const Source> sources, double) {
   if (!state_->directory) state_->directory.emplace();
   std::vector<Compiled> results;
   for (const Source& source : sources) {

@@ -39,8 +39,10 @@ class NvrtcCompiler : public WorkerCompiler {
   NvrtcCompiler(const NvrtcCompiler&) = delete;
   NvrtcCompiler& operator=(const NvrtcCompiler&) = delete;
 
-  /// Cubins live in a private temporary directory that goes with this object.
-  std::vector<Compiled> compile(std::span<const Source> sources) override;
+  using Compiler::compile;
+  /// Cubins live in a private temporary directory that goes with this object. A compilation in this process
+  /// cannot be ended: only its WorkerCompilerOptions limit it.
+  std::vector<Compiled> compile(std::span<const Source> sources, double most_s) override;
   Compiled compile_to(const Source& source, const std::string& path) override;
   /// The same in memory, with the PTX.
   std::variant<CudaImages, Failure> images_of(const Source& source);

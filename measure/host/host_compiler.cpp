@@ -157,7 +157,7 @@ struct HostCompiler::State {
     return {FailureKind::kInterrupted, "the session was ended while it was compiled", {}};
   }
 
-  Compiled compile_one(const std::string& text) {
+  Compiled compile_one(const std::string& text, Deadline end) {
     const auto start = std::chrono::steady_clock::now();
     const std::string stem = fmt::format("{}/k{}", directory.path(), next_number++);
     const std::string source = stem + ".cpp";
@@ -165,7 +165,7 @@ struct HostCompiler::State {
     binary.path = stem + ".so";
     write_file(source, text);
     const Captured run = run_captured(command(build_arguments(source, binary.path)),
-                                      deadline_in(options.time_limit_s), options.stop);
+                                      std::min(end, deadline_in(options.time_limit_s)), options.stop);
     unlink(source.c_str());
     const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (run.succeeded()) {
@@ -177,6 +177,8 @@ struct HostCompiler::State {
     Failure failure;
     failure.resources.compile_s = took;
     if (run.given_up) return interrupted();
+    if (run.timed_out && took < options.time_limit_s)
+      return Failure{FailureKind::kInterrupted, kCompiledTooLate, failure.resources};
     if (run.timed_out) {
       failure.kind = FailureKind::kCompileTimeout;
       failure.text = fmt::format("the compiler was killed after {:g} s", options.time_limit_s);
@@ -231,7 +233,7 @@ HostCompiler::HostCompiler(HostCompilerOptions options)
   }
 
   // One build of nothing: whatever fails from now on is the candidate's fault.
-  const Compiled probe = state.compile_one("extern \"C\" void probe(void) {}\n");
+  const Compiled probe = state.compile_one("extern \"C\" void probe(void) {}\n", Deadline::max());
   if (const auto* failure = std::get_if<Failure>(&probe)) {
     throw_environment("the compiler {} cannot build a shared object with {}: {}", state.path,
                       fmt::join(flags_of(wanted.isa), " "), first_line(failure->text));
@@ -248,7 +250,8 @@ HostCompiler::HostCompiler(HostCompilerOptions options)
 
 HostCompiler::~HostCompiler() = default;
 
-std::vector<Compiled> HostCompiler::compile(std::span<const Source> sources) {
+std::vector<Compiled> HostCompiler::compile(std::span<const Source> sources, double most_s) {
+  const Deadline end = deadline_in(most_s);
   std::vector<Compiled> results(sources.size());
   std::atomic<std::size_t> next = 0;
   std::mutex mutex;
@@ -258,7 +261,7 @@ std::vector<Compiled> HostCompiler::compile(std::span<const Source> sources) {
       try {
         const std::atomic<bool>* const stop = state_->options.stop;
         const bool stopped = stop != nullptr && *stop;
-        results[i] = stopped ? Compiled(State::interrupted()) : state_->compile_one(sources[i].text);
+        results[i] = stopped ? Compiled(State::interrupted()) : state_->compile_one(sources[i].text, end);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!broken) broken = std::current_exception();

@@ -53,7 +53,8 @@ class HostCompiler : public Compiler {
 
   /// Binaries lie in a private directory that is removed with this object. Throws Error(kEnvironment) when
   /// the disk is full: that is no candidate's fault.
-  std::vector<Compiled> compile(std::span<const Source> sources) override;
+  std::vector<Compiled> compile(std::span<const Source> sources, double most_s) override;
+  using Compiler::compile;
   /// "g++ (Debian 12.2.0-14+deb12u1) 12.2.0 -O2 -march=native ... [native=sapphirerapids/1f2e3d4c]": the last
   /// part, which no other -march has, names what the compiler made of native, with a hash of all the
   /// instruction sets that it switched on.

@@ -20,10 +20,10 @@ CompileAhead::~CompileAhead() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void CompileAhead::begin(Source source) {
+void CompileAhead::begin(Source source, Deadline end) {
   {
     const std::lock_guard lock(mutex_);
-    queue_.push_back({std::move(source), {}, {}});
+    queue_.push_back({std::move(source), end, {}, {}});
   }
   // The caller's alone.
   if (threads_.size() < jobs_) threads_.emplace_back([this] { work(); });
@@ -69,7 +69,7 @@ void CompileAhead::work() {
     std::optional<Compiled> result;
     std::exception_ptr broken;
     try {
-      result = compiler_.compile({&job.source, 1})[0];
+      result = compiler_.compile({&job.source, 1}, std::min(kNoLimitS, seconds_left(job.end)))[0];
     } catch (...) {
       broken = std::current_exception();
     }

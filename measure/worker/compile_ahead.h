@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "measure/core/compiler.h"
+#include "measure/system/process.h"
 
 namespace lehr {
 
@@ -27,8 +28,8 @@ class CompileAhead {
   CompileAhead(const CompileAhead&) = delete;
   CompileAhead& operator=(const CompileAhead&) = delete;
 
-  /// Returns at once.
-  void begin(Source source);
+  /// Returns at once. It is compiled until `end` at most (Compiler::compile()).
+  void begin(Source source, Deadline end = Deadline::max());
   /// What became of the oldest source that was begun and not taken. Throws what Compiler::compile() threw.
   Compiled take();
   /// What was begun and not taken is not wanted any more: waits for what is being compiled, and removes it.
@@ -40,6 +41,7 @@ class CompileAhead {
   using Clock = std::chrono::steady_clock;
   struct Job {
     Source source;
+    Deadline end;
     std::optional<Compiled> result;
     std::exception_ptr broken;
     bool finished() const { return result || broken; }

@@ -101,10 +101,10 @@ struct CompileWorkers::State {
     seat.deadline = deadline_in(options.worker.start_timeout_s);
   }
 
-  void give(Seat& seat, const Source& source) {
+  void give(Seat& seat, const Source& source, Deadline end) {
     seat.path = fmt::format("{}/{}.binary", directory.path(), compiled++);
     seat.begun = std::chrono::steady_clock::now();
-    seat.deadline = deadline_in(options.compiler.time_limit_s + kGraceS);
+    seat.deadline = std::min(end, deadline_in(options.compiler.time_limit_s + kGraceS));
     seat.process->send(to_text(
         CompileWork(CompileRequest{source.entry, source.text, source.launch.shared_bytes, seat.path})));
   }
@@ -138,7 +138,9 @@ struct CompileWorkers::State {
     if (const auto* death = std::get_if<Death>(&answer)) {
       seat.process.reset();
       unlink(seat.path.c_str());
-      Failure failure = compile_failure_of(*death, options.compiler.time_limit_s + kGraceS);
+      const double limit_s = options.compiler.time_limit_s + kGraceS;
+      Failure failure = compile_failure_of(*death, limit_s);
+      if (death->timed_out && took < limit_s) failure = {FailureKind::kInterrupted, kCompiledTooLate, {}};
       failure.resources.compile_s = took;
       return failure;
     }
@@ -188,7 +190,7 @@ struct CompileWorkers::State {
   }
 
   /// Those that answered in time; `busy`: who is at work when it is left.
-  std::vector<Compiled> compile(std::span<const Source> sources, std::vector<Seat*>& busy) {
+  std::vector<Compiled> compile(std::span<const Source> sources, Deadline end, std::vector<Seat*>& busy) {
     const Failure interrupted = {
         FailureKind::kInterrupted, "the session was ended while it was compiled", {}};
     std::vector<Compiled> results(sources.size(), interrupted);
@@ -200,7 +202,7 @@ struct CompileWorkers::State {
         busy.push_back(seat);
         seat->source = next++;
         if (seat->process == nullptr || seat->process->ended()) start(*seat);
-        if (seat->ready) give(*seat, sources[*seat->source]);
+        if (seat->ready) give(*seat, sources[*seat->source], end);
       }
       const std::vector<Seat*> due = wait(busy);
       if (due.empty()) return results;
@@ -213,7 +215,7 @@ struct CompileWorkers::State {
           ++done;
         } else {
           finish_start(*seat);
-          give(*seat, sources[i]);
+          give(*seat, sources[i], end);
         }
       }
     }
@@ -229,10 +231,10 @@ CompileWorkers::CompileWorkers(CompileWorkersOptions options)
 
 CompileWorkers::~CompileWorkers() = default;
 
-std::vector<Compiled> CompileWorkers::compile(std::span<const Source> sources) {
+std::vector<Compiled> CompileWorkers::compile(std::span<const Source> sources, double most_s) {
   std::vector<Seat*> busy;
   try {
-    std::vector<Compiled> results = state_->compile(sources, busy);
+    std::vector<Compiled> results = state_->compile(sources, deadline_in(most_s), busy);
     state_->abandon(busy);
     return results;
   } catch (...) {

@@ -38,7 +38,8 @@ class CompileWorkers : public Compiler {
   CompileWorkers(const CompileWorkers&) = delete;
   CompileWorkers& operator=(const CompileWorkers&) = delete;
 
-  std::vector<Compiled> compile(std::span<const Source> sources) override;
+  std::vector<Compiled> compile(std::span<const Source> sources, double most_s) override;
+  using Compiler::compile;
   /// The worker compiler's.
   std::string identity() const override;
   /// How many sources are compiled at once.

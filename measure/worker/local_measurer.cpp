@@ -86,6 +86,7 @@ struct LocalMeasurer::Given {
   std::vector<Source> checks;     ///< of the device, to be compiled in front of the first source
   std::deque<Source> sources;     ///< without an outcome
   std::deque<Compiled> compiled;  ///< the first of them, where nothing is compiled while one is timed
+  Deadline compiled_until;        ///< of what is compiled then
   bool more = true;               ///< next() has not said that there is none
 };
 
@@ -177,7 +178,7 @@ void LocalMeasurer::prepare_worker(std::vector<Compiled> checks) {
 void LocalMeasurer::prepare_worker() {
   if (worker_prepared_) return;
   const std::vector<Source> sources = check_sources();
-  prepare_worker(sources.empty() ? std::vector<Compiled>() : compile(sources));
+  prepare_worker(sources.empty() ? std::vector<Compiled>() : compile(sources, Deadline::max()));
 }
 
 Spent LocalMeasurer::spent() const {
@@ -186,9 +187,9 @@ Spent LocalMeasurer::spent() const {
   return all;
 }
 
-void LocalMeasurer::begin_compiling(const Source& source) {
+void LocalMeasurer::begin_compiling(const Source& source, Deadline end) {
   ahead_sources_.push_back(source);
-  if (held_.find(source) == nullptr) ahead_.begin(source);
+  if (held_.find(source) == nullptr) ahead_.begin(source, end);
 }
 
 /// Of the oldest one.
@@ -204,11 +205,11 @@ void LocalMeasurer::drop_compiling() {
   ahead_.drop();
 }
 
-std::vector<Compiled> LocalMeasurer::compile(std::span<const Source> sources) {
+std::vector<Compiled> LocalMeasurer::compile(std::span<const Source> sources, Deadline end) {
   std::vector<Compiled> results;
   if (options_.overlap) {
     drop_compiling();
-    for (const Source& source : sources) begin_compiling(source);
+    for (const Source& source : sources) begin_compiling(source, end);
     for (std::size_t i = 0; i < sources.size(); ++i) results.push_back(finish_compiling());
     return results;
   }
@@ -219,7 +220,7 @@ std::vector<Compiled> LocalMeasurer::compile(std::span<const Source> sources) {
     if (held_.find(source) == nullptr) missing.push_back(source);
   spent_.kernels += static_cast<int>(missing.size());
   std::vector<Compiled> compiled;
-  if (!missing.empty()) compiled = compiler_.compile(missing);
+  if (!missing.empty()) compiled = compiler_.compile(missing, std::min(kNoLimitS, seconds_left(end)));
   auto next = compiled.begin();
   for (const Source& source : sources) {
     const Binary* const held = held_.find(source);
@@ -228,10 +229,10 @@ std::vector<Compiled> LocalMeasurer::compile(std::span<const Source> sources) {
   return results;
 }
 
-void LocalMeasurer::hold(std::span<const Source> sources) {
+void LocalMeasurer::hold(std::span<const Source> sources, double most_s) {
   held_.clear();
   if (sources.empty()) return;
-  const std::vector<Compiled> compiled = compile(sources);
+  const std::vector<Compiled> compiled = compile(sources, deadline_in(most_s));
   for (std::size_t i = 0; i < sources.size(); ++i)
     if (const auto* binary = std::get_if<Binary>(&compiled[i])) held_.keep(sources[i], *binary, 0, true);
 }
@@ -244,12 +245,12 @@ Binary LocalMeasurer::copy_of(const Binary& held) {
 }
 
 /// Files of what was compiled here are the caller's to delete, those that were kept are not.
-std::vector<Compiled> LocalMeasurer::compile_unless_kept(std::span<const Source> sources) {
+std::vector<Compiled> LocalMeasurer::compile_unless_kept(std::span<const Source> sources, Deadline end) {
   std::vector<Source> missing;
   for (const Source& source : sources)
     if (kept_.find(source) == nullptr) missing.push_back(source);
   std::vector<Compiled> compiled;
-  if (!missing.empty()) compiled = compile(missing);
+  if (!missing.empty()) compiled = compile(missing, end);
   std::vector<Compiled> results;
   auto next = compiled.begin();
   for (const Source& source : sources) {
@@ -319,8 +320,8 @@ void LocalMeasurer::take_more(Given& given, const NextSource& next) {
     given.more = source.has_value();
     if (!source) return;
     if (options_.overlap) {
-      for (const Source& check : std::exchange(given.checks, {})) begin_compiling(check);
-      begin_compiling(*source);
+      for (const Source& check : std::exchange(given.checks, {})) begin_compiling(check, Deadline::max());
+      begin_compiling(*source, given.compiled_until);
     }
     given.sources.push_back(*std::move(source));
   }
@@ -335,6 +336,7 @@ std::size_t LocalMeasurer::measure(const NextSource& next,
   if (options_.overlap) drop_compiling();
   Given given;
   given.checks = check_sources();
+  given.compiled_until = deadline_in(std::min(left.most_s, left.compile_s));
   const std::size_t checks = given.checks.size();
   take_more(given, next);
   if (given.sources.empty()) return 0;
@@ -345,7 +347,7 @@ std::size_t LocalMeasurer::measure(const NextSource& next,
   if (options_.overlap) start_baselines();
   if (checks > 0) {
     std::vector<Compiled> compiled;
-    if (!options_.overlap) compiled = compile(given.checks);
+    if (!options_.overlap) compiled = compile(given.checks, Deadline::max());
     while (compiled.size() < checks) compiled.push_back(finish_compiling());
     const Stopwatch stopwatch(spent_.prepare_s);
     prepare_worker(std::move(compiled));
@@ -353,7 +355,8 @@ std::size_t LocalMeasurer::measure(const NextSource& next,
   std::size_t count = 0;
   while (!given.sources.empty()) {
     if (!options_.overlap && given.compiled.empty()) {
-      std::vector<Compiled> compiled = compile(std::vector(given.sources.begin(), given.sources.end()));
+      std::vector<Compiled> compiled =
+          compile(std::vector(given.sources.begin(), given.sources.end()), given.compiled_until);
       given.compiled.assign(std::make_move_iterator(compiled.begin()),
                             std::make_move_iterator(compiled.end()));
     }
@@ -588,7 +591,7 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
   const double compile_s_before = spent_.compile_s;
   std::vector<Source> ours(sources.begin(), sources.end());
   for (const Challenger& challenger : challengers) ours.push_back(challenger.source);
-  const std::vector<Compiled> compiled = compile_unless_kept(ours);
+  const std::vector<Compiled> compiled = compile_unless_kept(ours, end);
   const double behind_compiler_s =
       std::max(time.wanted_s / 2, time.wanted_s - (spent_.compile_s - compile_s_before));
   const Stopwatch stopwatch(spent_.run_s);
@@ -615,7 +618,7 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
 std::variant<Repetition, Failure> LocalMeasurer::repeat(const Source& source) {
   CHECK(!prepared_.problem_path.empty(), "prepare() comes first");
   prepare_worker();
-  const Compiled compiled = compile_unless_kept({&source, 1})[0];
+  const Compiled compiled = compile_unless_kept({&source, 1}, Deadline::max())[0];
   if (const auto* failure = std::get_if<Failure>(&compiled)) return *failure;
   const Stopwatch stopwatch(spent_.run_s);
   const Binary& binary = std::get<Binary>(compiled);

@@ -67,7 +67,7 @@ class LocalMeasurer : public Measurer {
   void prepare(const Problem& problem, const std::optional<Problem>& other = {},
                const std::optional<PlainSource>& plain = {}) override;
   void prepare_baselines(std::map<std::string, LibrarySearch> searches) override;
-  void hold(std::span<const Source> sources) override;
+  void hold(std::span<const Source> sources, double most_s) override;
   using Measurer::measure;
   std::size_t measure(const NextSource& next, const std::function<void(std::size_t, const Outcome&)>& done,
                       TimeLeft left = {}) override;
@@ -86,11 +86,12 @@ class LocalMeasurer : public Measurer {
   /// What next() has given of what measure() has to do.
   struct Given;
   void take_more(Given& given, const NextSource& next);
-  void begin_compiling(const Source& source);
+  void begin_compiling(const Source& source, Deadline end);
   Compiled finish_compiling();
   void drop_compiling();
-  std::vector<Compiled> compile(std::span<const Source> sources);
-  std::vector<Compiled> compile_unless_kept(std::span<const Source> sources);
+  /// Until `end` at most (Compiler::compile()).
+  std::vector<Compiled> compile(std::span<const Source> sources, Deadline end);
+  std::vector<Compiled> compile_unless_kept(std::span<const Source> sources, Deadline end);
   /// A binary of hold() for somebody who will delete it.
   Binary copy_of(const Binary& held);
   void drop_reference();

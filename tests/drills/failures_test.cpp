@@ -141,7 +141,7 @@ class DrillCompiler : public Compiler {
   }
   bool works() const { return std::holds_alternative<Binary>(library_); }
 
-  std::vector<Compiled> compile(std::span<const Source> sources) override {
+  std::vector<Compiled> compile(std::span<const Source> sources, double) override {
     std::vector<Compiled> results;
     for (const Source& source : sources) {
       const auto number = parse_int(source.entry.substr(6));  // after "drill_"

@@ -26,15 +26,16 @@ using CompilingAhead = testing::Measuring;
 class WatchedCompiler : public Compiler {
  public:
   explicit WatchedCompiler(Compiler& compiler) : compiler_(compiler) {}
-  std::vector<Compiled> compile(std::span<const Source> sources) override {
+  std::vector<Compiled> compile(std::span<const Source> sources, double most_s) override {
     std::unique_lock lock(mutex_);
     calls.push_back(sources.size());
+    most_s_of_calls.push_back(most_s);
     trials_at_call.push_back(trials_);
     // The second one is only ready after a trial of the first: who waits for it before that waits in vain.
     if (wait_for_a_trial && calls.size() == 2)
       overlapped = changed_.wait_for(lock, std::chrono::seconds(60), [this] { return trials_ > 0; });
     lock.unlock();
-    std::vector<Compiled> results = compiler_.compile(sources);
+    std::vector<Compiled> results = compiler_.compile(sources, most_s);
     lock.lock();
     for (const Compiled& one : results)
       if (const auto* binary = std::get_if<Binary>(&one)) paths.push_back(binary->path);
@@ -49,6 +50,7 @@ class WatchedCompiler : public Compiler {
 
   bool wait_for_a_trial = false, overlapped = false;
   std::vector<std::size_t> calls;
+  std::vector<double> most_s_of_calls;
   std::vector<int> trials_at_call;
   std::vector<std::string> paths;
 
@@ -133,6 +135,30 @@ TEST_F(CompilingAhead, HowOftenItAsksBeforeAnOutcomeFollowsFromItsOptions) {
   }
 }
 
+TEST_F(CompilingAhead, TellsTheCompilerHowMuchTimeIsLeft) {
+  for (const bool overlap : {false, true}) {
+    WatchedCompiler compiler(*compiler_);
+    LocalOptions options = local_options();
+    options.overlap = overlap;
+    LocalMeasurer measurer(compiler, options);
+    measurer.prepare(square_problem());
+    const std::vector<Source> sources(2, right_source());
+    measurer.measure(sources, {}, {.wanted_s = 300, .most_s = 1000, .compile_s = 500});
+    measurer.measure(sources, {}, {.wanted_s = 300, .most_s = 1000});
+    measurer.measure(sources, {}, {.wanted_s = 300});
+    ASSERT_EQ(compiler.most_s_of_calls.size(), 6u);
+    for (std::size_t i = 0; i < 6; ++i) {
+      const double most_s = i < 2 ? 500 : i < 4 ? 1000 : kNoLimitS;
+      EXPECT_LE(compiler.most_s_of_calls[i], most_s);
+      EXPECT_GT(compiler.most_s_of_calls[i], most_s - 200) << "on a busy machine, too";
+    }
+    const std::vector<Outcome> outcomes =
+        measurer.measure(sources, {}, {.wanted_s = -1, .most_s = 300, .compile_s = 0});
+    for (const Outcome& outcome : outcomes)
+      EXPECT_EQ(std::get<Failure>(outcome).kind, FailureKind::kInterrupted);
+  }
+}
+
 TEST_F(CompilingAhead, DropsWhatWasCompiledAheadWhenABatchIsLeft) {
   WatchedCompiler compiler(*compiler_);
   {
@@ -160,7 +186,7 @@ TEST_F(CompilingAhead, DropsWhatWasCompiledAheadWhenABatchIsLeft) {
 TEST_F(CompilingAhead, TellsAnErrorOfTheCompilerInItsTurn) {
   class Broken : public Compiler {
    public:
-    std::vector<Compiled> compile(std::span<const Source> sources) override {
+    std::vector<Compiled> compile(std::span<const Source> sources, double) override {
       if (sources[0].entry == "broken") throw Error(ErrorKind::kEnvironment, "the disk is full");
       return {Failure{FailureKind::kCompile, sources[0].entry, {}}};
     }

@@ -173,6 +173,14 @@ TEST(CompileWorkers, KillsACompilationThatNeverEnds) {
   EXPECT_EQ(read(results[2]).entry, "b");
 }
 
+TEST(CompileWorkers, EndsACompilationWhenTheTimeIsUp) {
+  CompileWorkers workers(options(1));
+  const std::vector<Compiled> results =
+      workers.compile(std::vector<Source>{source("stuck", "hang"), source("a", "hang")}, 0.5);
+  for (const Compiled& one : results) expect_failure(one, FailureKind::kInterrupted, kCompiledTooLate);
+  EXPECT_EQ(read(workers.compile(std::vector<Source>{source("b")})[0]).entry, "b");
+}
+
 TEST(CompileWorkers, LimitsTheMemoryOfACompilation) {
   if (!kMemoryIsLimited)
     GTEST_SKIP() << "no memory limit under this sanitizer (measure/system/memory_limit.h)";

@@ -187,6 +187,22 @@ TEST(HostCompiler, KillsACompilationThatTakesTooLong) {
   EXPECT_EQ(std::get<Failure>(results[0]).kind, FailureKind::kCompileTimeout);
 }
 
+TEST(HostCompiler, EndsACompilationWhenTheTimeIsUp) {
+  const TempDir directory;
+  HostCompilerOptions options;
+  options.compiler = compiler_script(directory, "sleep 60");
+  HostCompiler compiler(options);
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<Source> sources(5, source("/* SPECIAL */"));
+  const std::vector<Compiled> results = compiler.compile(sources, 0.5);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  for (const Compiled& one : results) {
+    ASSERT_TRUE(std::holds_alternative<Failure>(one));
+    EXPECT_EQ(std::get<Failure>(one).kind, FailureKind::kInterrupted) << "it says nothing of the candidate";
+    EXPECT_EQ(std::get<Failure>(one).text, kCompiledTooLate);
+  }
+}
+
 TEST(HostCompiler, HoldsACompilerToItsMemory) {
   const TempDir directory;
   HostCompilerOptions options;

@@ -25,7 +25,7 @@ class FakeCompiler : public Compiler {
  public:
   std::function<void()> meanwhile = [] {};  ///< what happens while it compiles
 
-  std::vector<Compiled> compile(std::span<const Source> sources) override {
+  std::vector<Compiled> compile(std::span<const Source> sources, double) override {
     meanwhile();
     std::vector<Compiled> results;
     for (std::size_t i = 0; i < sources.size(); ++i) {

@@ -42,9 +42,10 @@ std::size_t FakeMeasurer::measure(const NextSource& next,
     given.pop_front();
     if (before_trial) before_trial(static_cast<int>(measured.size()));
     const double gone_s = clock_->now_s - begin_s;
-    left.push_back({time.wanted_s - gone_s, time.most_s - gone_s});
+    left.push_back({time.wanted_s - gone_s, time.most_s - gone_s, time.compile_s - gone_s});
     const double whole_s = seconds_of ? seconds_of(source) : trial_s_;
-    const double trial_s = std::min(whole_s, std::max(0.0, left.back().most_s));
+    const double most_s = std::min(left.back().most_s, only_compiles ? left.back().compile_s : kNoLimitS);
+    const double trial_s = std::min(whole_s, std::max(0.0, most_s));
     clock_->now_s += trial_s;
     spent_.compile_s += trial_s / 2;
     spent_.compiling_s += trial_s;  // half of it while another trial ran

@@ -53,6 +53,7 @@ class FakeMeasurer : public Measurer {
   double prepare_s = 0;  ///< on the clock, for each prepare()
   /// Seconds that a source's trial takes; empty: `trial_s`.
   std::function<double(const Source&)> seconds_of;
+  bool only_compiles = false;  ///< these are the compiler's, which TimeLeft::compile_s ends
   /// Called before each trial; tests use it to interrupt.
   std::function<void(int trial)> before_trial;
   /// Times in a contest, in round `round`; empty: the time of outcome_of.

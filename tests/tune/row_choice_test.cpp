@@ -245,7 +245,7 @@ RowSet some_set() {
           .members = {{"gemm m=1", "gemv_cpu(x=1)", 7, "r0", 1},
                       {"gemm m=..64", "gemm_cpu(x=2)", ~0ULL, "r1", 64}},
           .times = {{1, 2, 2}, {8, 6, 5}, {64, 30, 30}},
-          .held_out = {{5, 4, 5, -0.2, -0.3, -0.1}, {9, 7, 5, 0.4, 0.3, 0.5}},
+          .held_out = {{5, 4, 5, 6, -0.2, -0.3, -0.1}, {9, 7, 5, 0, 0.4, 0.3, 0.5}},
           .held_out_seed = 3};
 }
 
@@ -267,6 +267,18 @@ TEST(RowSetOfVerdict, IsReadBackAsItWasWritten) {
   EXPECT_DOUBLE_EQ(losses_of(set.times).worst, 0.2);
   EXPECT_DOUBLE_EQ(losses_of(set.held_out).worst, 0.4);
   EXPECT_DOUBLE_EQ(losses_of(set.held_out).mean, 0.2) << "what is faster than its own counts as nothing lost";
+}
+
+TEST(RowLosses, TellHowWellTheirMeanIsKnown) {
+  std::vector<HeldOutRows> held_out(5);
+  for (std::size_t i = 0; i < 5; ++i) held_out[i].loss = 0.1 * static_cast<double>(i);
+  const Losses five = losses_of(held_out);
+  EXPECT_DOUBLE_EQ(five.mean, 0.2);
+  EXPECT_NEAR(five.mean_interval.low, 0.0037, 0.005) << "0.2 less 2.776 standard errors";
+  EXPECT_NEAR(five.mean_interval.high, 0.3963, 0.005);
+  held_out.resize(3);
+  EXPECT_FALSE(losses_of(held_out).mean_interval.known());
+  EXPECT_FALSE(losses_of(std::vector<HeldOutRows>()).mean_interval.known());
 }
 
 TEST(RowSetOfVerdict, IsNoneWhereItCoversNoRange) {

@@ -421,6 +421,38 @@ TEST(Session, EndsWithinATenthOfItsLimitHoweverLongATrialTakes) {
     }
 }
 
+// A kernel with 512 unrolled taps was compiled for 30 s, of 5 s that were asked for, and the finals had
+// nothing.
+TEST(Session, EndsACompilationWhenTheFinalsAreDue) {
+  ToySession toy;
+  slow_down(toy, 0.3, 0.1, 5);
+  toy.options.strategy = "random";
+  toy.with_model = false;
+  toy.arrange = [](FakeMeasurer& measurer) {
+    measurer.only_compiles = true;
+    measurer.seconds_of = [&measurer](const Source&) { return measurer.measured.size() < 8 ? 0.1 : 30.0; };
+  };
+  const Summary summary = toy.run();
+  EXPECT_LE(summary.elapsed.total_s, 5);
+  EXPECT_TRUE(summary.contested);
+  EXPECT_GE(summary.elapsed.parts.finals_s, 1);
+  EXPECT_EQ(toy.rows("session-1").size(), 8u) << "what was ended is as if it had never begun";
+  EXPECT_EQ(toy.measurer->left[0].compile_s, kNoLimitS) << "the default has to run";
+  EXPECT_NEAR(toy.measurer->left[3].compile_s, toy.measurer->left[3].wanted_s, 1e-9);
+}
+
+TEST(Session, SaysThatItsDefaultTookLongerThanTheLimitWhereThatFailed) {
+  ToySession toy;
+  slow_down(toy, 30, 30, 5);
+  toy.outcome_of = [](const Source&) -> Outcome { return Failure{FailureKind::kCompileTimeout, "slow", {}}; };
+  const Summary summary = toy.run();
+  EXPECT_EQ(summary.measured, 1);
+  EXPECT_EQ(
+      summary.stop_text,
+      "the limit of 5 s was reached: set-up took 0.2 s, and the default alone 30.0 s (to compile, check "
+      "and time it)");
+}
+
 TEST(Session, TellsTheMeasurerHowMuchTimeIsLeft) {
   ToySession toy;
   slow_down(toy, 0.3, 0.1, 10);
