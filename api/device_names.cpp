@@ -41,8 +41,9 @@ DeviceChoice parse_kind(const std::string& device, const std::string& threads) {
     }
     known.push_back(numbered + "0");
   }
-  parse_choice("--device", device, known);
-  return choice;
+  // No guess: "gpu" is nearer to "cpu" than to "cuda".
+  throw_user("--device {} is not known: it takes {}; lehr doctor says which of them are here",
+             device.empty() ? "''" : device, listed(known));
 }
 
 std::vector<const IsaLevel*> all_levels() {

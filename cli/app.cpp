@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -64,11 +65,23 @@ std::vector<std::string> flags_of(const CLI::App* app) {
   return flags;
 }
 
+/// A word that is not expected, and how the command that takes `flag` says what was meant; {} is the word.
+struct Meant {
+  std::string_view ending, flag, sentence;
+};
+constexpr Meant kMeant[] = {
+    {".db", "--db", "'{0}' is not expected here: a log is named with --db {0}"},
+    {".onnx", "--model", "'{0}' is not expected here: a network is named with --model {0}"},
+    {"--dtype", "--a", "unknown flag {}: a product names the type of each operand, as --a bf16 --b bf16"}};
+
 [[noreturn]] void explain_extra(const CLI::App& root) {
   const CLI::App* app = deepest(&root);
   const std::string word = root.remaining(true).empty() ? "" : root.remaining(true)[0];
+  const std::string flag = word.substr(0, word.find('='));
+  for (const Meant& meant : kMeant)
+    if (flag.ends_with(meant.ending) && std::ranges::count(flags_of(app), meant.flag) > 0)
+      throw_user("{}", fmt::format(fmt::runtime(meant.sentence), flag));
   if (word.starts_with('-')) {
-    const std::string flag = word.substr(0, word.find('='));
     throw_user("unknown flag {}{}; lehr {} --help lists all", flag, suggestion(flag, flags_of(app)),
                app == &root ? "" : path_of(app));
   }

@@ -192,6 +192,7 @@ Workload TuneCommand::first_workload() const {
 
 int TuneCommand::tune_model() {
   const api::Model model = model_.model();
+  check_ranges({});
   const Workload first = first_workload();
   ProgressPrinter progress(progress_style(progress_, quiet_));
   const api::TuneOptions options = tune_options(progress);
@@ -207,13 +208,18 @@ int TuneCommand::tune_model() {
 /// Workloads of a file that nothing serves are left out.
 int TuneCommand::tell_untuned() {
   if (model_.given()) throw_user("--trials 0 is for workloads; of a network, lehr model lists them");
-  if (!time_.empty() || deterministic_check_)
-    throw_user("--trials 0 runs nothing: leave out {}", time_.empty() ? "--deterministic-check" : "--time");
+  for (const auto& [flag, is_given] :
+       {std::pair("--time", !time_.empty()), std::pair("--patience", !patience_.empty()),
+        std::pair("--baseline", !baseline_.empty()),
+        std::pair("--deterministic-check", deterministic_check_)})
+    if (is_given) throw_user("--trials 0 runs nothing: leave out {}", flag);
+  const std::vector<Workload> workloads = problem_.workloads();
+  check_ranges(workloads);
   ProgressPrinter progress(ProgressStyle::kQuiet);
   const api::TuneOptions options = tune_options(progress);
   nlohmann::json documents = nlohmann::json::array();
   std::string last;
-  for (const Workload& workload : problem_.workloads()) {
+  for (const Workload& workload : workloads) {
     try {
       const std::string text = to_text(workload);
       const api::Untuned found = api::untuned(text, device_options(text), database_, options);

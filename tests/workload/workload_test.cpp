@@ -55,9 +55,11 @@ TEST(WorkloadText, SaysThatThereMayBeAnyNumberOfRows) {
             "gemm m=..64 n=2 k=3 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none");
   EXPECT_TRUE(any.gemm().any_rows);
   EXPECT_EQ(rows_of(any), 64);
+  EXPECT_EQ(of_any_call(any), any);
   const Workload few = parse_workload("gemm rows=24 n=2 k=3 m=..64");
   EXPECT_EQ(to_text(few), to_text(any) + " rows=24");
   EXPECT_EQ(parse_workload(to_text(few)), few);
+  EXPECT_EQ(of_any_call(few), any);
   EXPECT_EQ(tensors_of(few)[0].elements, 24 * 3);
   EXPECT_EQ(tensors_of(few)[2].elements, 24 * 2);
   EXPECT_EQ(flops_of(few), 2.0 * 24 * 2 * 3);
@@ -77,6 +79,9 @@ TEST(WorkloadText, RefusesRowsThatMakeNoSense) {
   EXPECT_EQ(message("m=64 rows=3"), "rows=3 needs a size that says the most rows, as m=..64");
   EXPECT_EQ(message("m=..64 rows=64"),
             "rows=64 is out of range: it is from 1 to 63, and left out for all rows of m=..64");
+  EXPECT_EQ(message("m=..64 rows=0"), "rows=0 is out of range: it is 1 or more, and left out for all rows");
+  EXPECT_EQ(message("m=..64 rows=-1"),
+            "rows=-1 is out of range: it is from 1 to 63, and left out for all rows of m=..64");
   EXPECT_EQ(message("m=65..64"),
             "m=65..64 is no range: the second number is at least the first, which is at least 1");
   EXPECT_EQ(message("m=0..64"), "m=0..64: a range begins with one row or more");

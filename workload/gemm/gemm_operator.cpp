@@ -44,11 +44,24 @@ constexpr Field rows_field() {
           .distance = &rows_distance};
 }
 
-/// Of which rows_distance() says all.
+void append_called_rows(const Workload& workload, std::string& text) {
+  if (workload.gemm().rows > 0) append_value(text, workload.gemm().rows);
+}
+
+/// A 0 would be as if nothing was said.
+void read_called_rows(const Field& field, std::string_view name, std::string_view value, Workload& workload) {
+  read_value(field, name, value, workload.gemm().rows);
+  if (workload.gemm().rows == 0)
+    throw_user("{}=0 is out of range: it is 1 or more, and left out for all rows", name);
+}
+
 constexpr Field called_rows_field() {
-  Field rows = field<&Gemm::rows>("rows", "of m=..64: the rows of the calls that are timed (0: all)");
-  rows.distance = [](const Workload&, const Workload&) { return 0.0; };
-  return rows;
+  return {.key = "rows",
+          .help = "of m=..64: the rows of the calls that are timed (all)",
+          .append = &append_called_rows,
+          .read = &read_called_rows,
+          // rows_distance() says all.
+          .distance = [](const Workload&, const Workload&) { return 0.0; }};
 }
 
 constexpr Field kGemmFields[] = {
@@ -94,7 +107,7 @@ constexpr Field kGemmFields[] = {
                        "multiplied: an input of one element behind C (none)")
         .usually("none")
         .added_later(),
-    called_rows_field().usually("0").added_later(),
+    called_rows_field().added_later(),
 };
 
 /// 't' stores the operand column-major; a layout of its own must agree.
