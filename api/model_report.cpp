@@ -89,10 +89,11 @@ std::string report_text(const std::string& flags, const std::vector<SharedResult
   };
   const SharedTotals totals = totals_of(results);
   double places = 0;
-  int trials = 0;
+  int trials = 0, timed = 0, disturbed = 0;
   for (const SharedResult& each : results) {
     if (!each.instead_of) places += each.occurrences;
     trials += trials_of(each);
+    if (each.summary) timed += each.summary->timed, disturbed += each.summary->disturbed;
     if (each.best_us <= 0) line("missing", printable(missing_text(each)));
   }
   line("result", fmt::format("{} for {:.0f} convolutions and products, {} with the defaults: {}",
@@ -106,6 +107,7 @@ std::string report_text(const std::string& flags, const std::vector<SharedResult
                          format_time_us(totals.best_where_baseline_us), format_time_us(totals.baseline_us),
                          format_ratio(totals.baseline_us / totals.best_where_baseline_us)));
   line("trials", fmt::format("{} measured", trials));
+  line("busy", busy_text(disturbed, timed));
   line("database", database);
   line("next", fmt::format("lehr export --db {} --out kernels.bundle", shell_quoted(database)));
   const std::string threads = device.limits.target.has(Feature::kChosenCores)

@@ -17,6 +17,15 @@ std::string failures_text(const std::map<FailureKind, int>& failed) {
   return text;
 }
 
+std::string busy_text(int disturbed, int timed) {
+  if (2 * disturbed <= timed) return "";
+  return fmt::format(
+      "the machine was busy while {} of {} trials were timed, so that small differences may be wrong: end "
+      "what "
+      "else runs, or leave it a CPU with --threads, and tune again",
+      disturbed, timed);
+}
+
 namespace {
 
 std::string shared_text(const SharedProgress& shared) {

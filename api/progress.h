@@ -14,5 +14,7 @@ std::string progress_text(const Event& event);
 std::string progress_json(const Event& event);
 /// "compile 3, timeout 1"; "" if none.
 std::string failures_text(const std::map<FailureKind, int>& failed);
+/// Returns a sentence if more than half of the timed trials had no calm window; else "".
+std::string busy_text(int disturbed, int timed);
 
 }  // namespace lehr

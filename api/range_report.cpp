@@ -32,24 +32,30 @@ std::string members_table(const RowSet& set) {
 }
 
 std::string held_out_line(const RowSet& set) {
-  if (set.held_out.empty()) return "no size was held out: there was no time, or there is none left";
+  if (set.held_out.empty())
+    return "no size was held out: there were no time and trials for one, or there is none left";
   const Losses losses = losses_of(set.held_out);
   const auto worst = std::ranges::max_element(set.held_out, {}, &HeldOutRows::loss);
+  const Interval& of_mean = losses.mean_interval;
   return fmt::format(
-      "{} in the mean, {} at worst ({} to {}, at {} rows), at {} sizes that were not measured "
-      "(seed {}), beside a short search at each",
-      percent(losses.mean), percent(losses.worst), percent(worst->loss_low), percent(worst->loss_high),
-      worst->rows, set.held_out.size(), set.held_out_seed);
+      "{} in the mean{}, {} at worst ({} to {}, at {} rows), at {} sizes that were not measured "
+      "(seed {}), of the faster one of the default and a short search at each",
+      percent(losses.mean),
+      of_mean.known() ? fmt::format(" ({} to {})", percent(of_mean.low), percent(of_mean.high)) : "",
+      percent(losses.worst), percent(worst->loss_low), percent(worst->loss_high), worst->rows,
+      set.held_out.size(), set.held_out_seed);
 }
 
 }  // namespace
 
 std::string set_text(const RowSet& set) {
   const Losses losses = losses_of(set.times);
+  const auto sizes = std::ranges::count_if(set.times, [](const RowTime& time) { return time.best_us > 0; });
   return fmt::format(
-      "{}\nloss      {} in the mean, {} at worst, of the fastest kernel at each measured size\n"
+      "{}\nloss      {} in the mean, {} at worst, of the fastest kernel at each of {} measured size{}\n"
       "held out  {}\n",
-      members_table(set), percent(losses.mean), percent(losses.worst), held_out_line(set));
+      members_table(set), percent(losses.mean), percent(losses.worst), sizes, sizes == 1 ? "" : "s",
+      held_out_line(set));
 }
 
 std::string report_text(const RangeSummary& s, const Device& device, const std::string& database) {
@@ -66,6 +72,7 @@ std::string report_text(const RangeSummary& s, const Device& device, const std::
        fmt::format("{} measured: {} timed, {} failed{}; the set is out of {} kernels", s.measured, s.timed,
                    s.measured - s.timed, failed.empty() ? "" : " (" + failed + ")", s.compared));
   line("failure", s.first_failure);
+  line("busy", busy_text(s.disturbed, s.timed));
   line("time", fmt::format("{:.1f} s: searches {:.1f}, choice {:.1f}, held-out sizes {:.1f}", s.total_s,
                            s.search_s, s.choice_s, s.held_out_s));
   line("database", database);

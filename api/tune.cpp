@@ -168,20 +168,20 @@ Results tune_all(const std::vector<std::string>& texts, Device& device, Log& log
   session.on_event = [&](const Event& event) { reporter.show(event); };
   const OpenDevice& open = device.state().open;
   Results results;
-  std::vector<Summary> summaries;
+  std::vector<AnySummary> summaries;
   nlohmann::json documents = nlohmann::json::array();
   for (const Workload& workload : workloads) {
     if (is_stopped(device)) break;
     session.session_id = new_session_id();
     const Logs logs = {database, other ? &*other : nullptr};
     if (is_range(workload)) {
-      const RangeSummary summary = tune_one_range(workload, device, logs, options, session, reporter);
-      results.each.push_back(result_of(summary, device, log.path()));
+      summaries.emplace_back(tune_one_range(workload, device, logs, options, session, reporter));
     } else {
       const Task task = {workload, open.device, options.winograd};
-      summaries.push_back(Session(task, candidates_for(task), open, logs, session).run());
-      results.each.push_back(result_of(summaries.back(), device, log.path()));
+      summaries.emplace_back(Session(task, candidates_for(task), open, logs, session).run());
     }
+    results.each.push_back(std::visit(
+        [&](const auto& summary) { return result_of(summary, device, log.path()); }, summaries.back()));
     session.before_s = 0;
     documents.push_back(nlohmann::json::parse(results.each.back().json));
     if (options.on_result) options.on_result(results.each.back());

@@ -121,6 +121,7 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
   if (s.retimed > 0)
     line("noise", fmt::format("{} disturbed window{} timed again; {} trial{} had no calm one", s.retimed,
                               s.retimed == 1 ? " was" : "s were", s.disturbed, s.disturbed == 1 ? "" : "s"));
+  line("busy", busy_text(s.disturbed, s.timed));
   const Elapsed::Parts& parts = s.elapsed.parts;
   line("time", fmt::format("{:.1f} s: setup {:.1f}, hints {:.1f}, proposals {:.1f}, compile {:.1f}, trials "
                            "{:.1f}, finals {:.1f}",
@@ -148,20 +149,51 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
   return out;
 }
 
-std::string overview_text(const std::vector<Summary>& summaries) {
+namespace {
+
+std::vector<std::string> overview_row(const Summary& s) {
+  return {s.workload,
+          format_time_us(s.verdict.default_time),
+          format_time_us(s.verdict.best) + (s.verdict.provisional ? " ?" : ""),
+          s.best ? fmt::format("{:.1f}", gflops_of(s.flops, s.verdict.best.us)) : "-",
+          format_ratio(s.verdict.speedup_vs_default),
+          format_ratio(s.verdict.speedup_vs_baseline),
+          s.verdict.baseline.empty() ? "-" : s.verdict.baseline,
+          std::to_string(s.measured),
+          std::string(name_of(s.stop))};
+}
+
+/// The time of a range is that of a call with the most rows.
+std::vector<std::string> overview_row(const RangeSummary& s) {
+  const Timing* const timing = s.record ? std::get_if<Timing>(&s.record->outcome) : nullptr;
+  const Time best = timing ? Time{timing->time_us, interval_of(*timing)} : Time{};
+  return {s.workload,
+          "-",
+          format_time_us(best),
+          timing ? fmt::format("{:.1f}", gflops_of(s.flops, best.us)) : "-",
+          "-",
+          "-",
+          "-",
+          std::to_string(s.measured),
+          "-"};
+}
+
+}  // namespace
+
+std::string overview_text(const std::vector<AnySummary>& summaries) {
   std::vector<std::vector<std::string>> rows;
-  for (const Summary& s : summaries)
-    rows.push_back({s.workload, format_time_us(s.verdict.default_time),
-                    format_time_us(s.verdict.best) + (s.verdict.provisional ? " ?" : ""),
-                    s.best ? fmt::format("{:.1f}", gflops_of(s.flops, s.verdict.best.us)) : "-",
-                    format_ratio(s.verdict.speedup_vs_default), format_ratio(s.verdict.speedup_vs_baseline),
-                    s.verdict.baseline.empty() ? "-" : s.verdict.baseline, std::to_string(s.measured),
-                    std::string(name_of(s.stop))});
+  bool provisional = false, range = false;
+  for (const AnySummary& each : summaries) {
+    rows.push_back(std::visit([](const auto& s) { return overview_row(s); }, each));
+    const auto* const one = std::get_if<Summary>(&each);
+    provisional = provisional || (one && one->verdict.provisional);
+    range = range || !one;
+  }
   std::string text = format_table({"<workload", "default", "best", "GFLOP/s", "vs default", "vs baseline",
                                    "<baseline", "trials", "<stopped by"},
                                   rows);
-  if (std::ranges::any_of(summaries, [](const Summary& s) { return s.verdict.provisional; }))
-    text += "? provisional: there was no time to prove it; lehr export does\n";
+  if (provisional) text += "? provisional: there was no time to prove it; lehr export does\n";
+  if (range) text += "The time of a range of rows is that of the most rows.\n";
   return text;
 }
 

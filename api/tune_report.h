@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "measure/core/device.h"
@@ -19,7 +20,8 @@ std::string report_text(const RangeSummary& summary, const Device& device, const
 /// The kernels of a set and the rows that each serves; then what is lost by having no others.
 std::string set_text(const RowSet& set);
 
-/// One row per workload.
-std::string overview_text(const std::vector<Summary>& summaries);
+/// One row per workload, in their order.
+using AnySummary = std::variant<Summary, RangeSummary>;
+std::string overview_text(const std::vector<AnySummary>& summaries);
 
 }  // namespace lehr

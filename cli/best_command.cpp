@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 
 #include "api/tune_report.h"
 #include "base/describe_json.h"
@@ -11,6 +12,7 @@
 #include "cli/help.h"
 #include "cli/standard_streams.h"
 #include "deploy/kernel_json.h"
+#include "deploy/rebuild.h"
 #include "deploy/winners.h"
 #include "measure/core/format.h"
 #include "tune/summary.h"
@@ -29,7 +31,16 @@ double gflops(const Winner& winner) {
   }
 }
 
-json json_of(const Winner& winner) {
+/// Explains, by a winner's position, why lehr export leaves it out. Winners that are only provisional are not
+/// among them.
+std::map<std::size_t, std::string> lost_of(const std::vector<Winner>& found, const Database& log) {
+  std::map<std::size_t, std::string> lost;
+  for (const Skipped& skipped : rebuild(found, log).skipped)
+    if (!skipped.provisional) lost[skipped.winner] = skipped.reason;
+  return lost;
+}
+
+json json_of(const Winner& winner, const std::string& lost) {
   const Record& record = winner.record;
   const Verdict& verdict = winner.verdict;
   json document = to_json(winner);
@@ -47,6 +58,7 @@ json json_of(const Winner& winner) {
                    {"picked_by", record.picked_by},
                    {"created_unix_ms", record.created_unix_ms},
                    {"session", record.session},
+                   {"lost", known_or_null(lost)},
                    {"set", winner.rows}});
   return document;
 }
@@ -72,13 +84,16 @@ BestCommand::BestCommand(CLI::App& root, const Environment& environment) : datab
 
 int BestCommand::run() {
   const RecordFilter filter = filter_.filter();
-  const std::vector<Winner> found = winners(Database::open_read_only(database_), filter);
+  const Database log = Database::open_read_only(database_);
+  const std::vector<Winner> found = winners(log, filter);
   if (found.empty())
     throw_not_found("{} holds no timed trial that matches; lehr tune gemm --db {} fills it", database_,
                     database_);
+  const std::map<std::size_t, std::string> lost = lost_of(found, log);
   if (json_) {
     json document = json::array();
-    for (const Winner& winner : found) document.push_back(json_of(winner));
+    for (std::size_t i = 0; i < found.size(); ++i)
+      document.push_back(json_of(found[i], lost.contains(i) ? lost.at(i) : ""));
     print_json(document);
     return 0;
   }
@@ -117,6 +132,7 @@ int BestCommand::run() {
     if (!winner.verdict.deterministic.value_or(true))
       fmt::print("not deterministic, other bits in a second run on the same input: {}\n",
                  printable(winner.record.workload));
+  for (const auto& [winner, reason] : lost) fmt::print("lehr export: {}\n", printable(reason));
   fmt::print("+-: half the width of the 95 % interval\n");
   if (std::ranges::any_of(found, [](const Winner& winner) { return !winner.contested; }))
     fmt::print("* a single trial, not re-timed here against the default: lehr tune the workload again\n");

@@ -45,6 +45,38 @@ TEST(TuneReport, SaysInWordsWhyWinogradIsAboveAHundredPercent) {
                         "than the direct sum that is counted\n"));
 }
 
+// 63 of 74 trials had no calm window, and nothing said what that means.
+TEST(TuneReport, SaysWhatToDoWhereTheMachineIsBusy) {
+  Summary summary;
+  summary.timed = 74, summary.retimed = 200, summary.disturbed = 63;
+  EXPECT_THAT(report_text(summary, Device{}, "lehr.db"),
+              HasSubstr("\nbusy      the machine was busy while 63 of 74 trials were timed"));
+  summary.disturbed = 37;
+  EXPECT_THAT(report_text(summary, Device{}, "lehr.db"), Not(HasSubstr("busy")));
+  RangeSummary range;
+  range.timed = 10, range.disturbed = 6;
+  EXPECT_THAT(report_text(range, Device{}, "lehr.db"), HasSubstr("6 of 10 trials"));
+}
+
+TEST(TuneReport, ListsRangesOfRowsWithOtherWorkloads) {
+  Summary one;
+  one.workload = "gemm m=8 n=8 k=8";
+  RangeSummary range, missing;
+  range.workload = "gemm m=1..3 n=8 k=8", missing.workload = "gemm m=1..5 n=8 k=8";
+  range.flops = 1e6, range.measured = 12;
+  Timing timing;
+  timing.time_us = 50;
+  range.record.emplace();
+  range.record->outcome = timing;
+  const std::string text = overview_text({range, one, missing});
+  const std::size_t first = text.find("gemm m=1..3 n=8 k=8 "), second = text.find(one.workload);
+  EXPECT_LT(first, second);
+  EXPECT_LT(second, text.find(missing.workload));
+  EXPECT_THAT(text.substr(first, second - first), HasSubstr("-  50.00 us +-0.0 %     20.0"));
+  EXPECT_THAT(text, HasSubstr("that of the most rows"));
+  EXPECT_THAT(overview_text({one}), Not(HasSubstr("most rows")));
+}
+
 Summary contested(const char* best, bool provisional) {
   Summary summary;
   summary.contested = true;

@@ -32,9 +32,10 @@ TEST(RangeOfRows, IsTunedThenToldAndMerged) {
   EXPECT_EQ(set["members"].back()["to"], 12);
   EXPECT_EQ(set["times"].front()["rows"], 1);
   EXPECT_EQ(set["times"].back()["rows"], 12);
+  EXPECT_LE(summary["trials"]["measured"], 40);
   EXPECT_LE(set["held_out"].size(), 5u) << "5, 7, 9, 10 and 11, some of which were timed for the set";
   EXPECT_GT(summary["best"]["time_us"].get<double>(), 0);
-  EXPECT_THAT(ran.err, HasSubstr("searching at 7 sizes from 1 to 12 rows"));
+  EXPECT_THAT(ran.err, HasSubstr("searching at 5 sizes from 1 to 12 rows"));
   EXPECT_THAT(ran.err, HasSubstr("timing the best"));
 
   const json best = parsed(lehr("best --json"));
@@ -60,6 +61,19 @@ TEST(RangeOfRows, IsTunedThenToldAndMerged) {
   const Ran none = run_lehr({"show", "--workload", kRange, "--db", "evidence.db"}, scratch.path());
   EXPECT_EQ(none.code, 3) << "somebody else's verdicts do not count";
   EXPECT_THAT(none.err, HasSubstr("holds no set of kernels"));
+}
+
+// Kernels with a residual, whose text told the rows of their trial, were left out by export a moment later.
+TEST(RangeOfRows, WithAResidualIsExported) {
+  const Scratch scratch;
+  const auto lehr = [&](const std::string& line) { return run_lehr(words(line), scratch.path()); };
+  const Ran ran = lehr(
+      "tune gemm --m 1..9 --n 20 --k 24 --b f32:row:constant --epilogue residual --device cpu --threads 1 "
+      "--trials 9 --quiet");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const Ran exported = lehr("export --out k --embed");
+  EXPECT_EQ(exported.code, 0);
+  EXPECT_THAT(exported.err, Not(HasSubstr("left out")));
 }
 
 }  // namespace
