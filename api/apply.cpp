@@ -19,6 +19,9 @@ EngineCheck engine_check(const Model& model, const ApplyOptions& options) {
   if (options.threads < 0 || options.threads > kMostThreads)
     throw_user("--threads {} is not valid: it must be a whole number from 1 to {}", options.threads,
                kMostThreads);
+  check_member("time_s", options.time_s, 0, kLongestSeconds);
+  if (options.tolerance) check_member("tolerance", *options.tolerance, 0, 1);
+  check_model(model);
   EngineCheck check;
   check.threads = options.threads;
   check.seed = options.seed;
@@ -71,6 +74,8 @@ Applied face_of(const lehr::Applied& applied) {
 }
 
 Applied applied_to(const Model& model, const ApplyOptions& options) {
+  check_named("--bundle", options.bundle);
+  check_named("--out", options.out);
   const auto supervisor = supervise(options.tools);
   check_replaceable(options.out, &applied_own_files);
   if (leads_into(model.file, options.out))
@@ -88,10 +93,8 @@ Applied applied_to(const Model& model, const ApplyOptions& options) {
   Applied result = face_of(applied);
   if (applied.files.empty()) {
     result.code = Code::kCheckFailed;
-    result.failure = fmt::format("{}: {}; nothing is written{}", model.file, applied.verdict.failure,
-                                 applied.verdict.proof == Proof::kOpen
-                                     ? " (--feed gives real inputs, --no-engine does without the check)"
-                                     : "");
+    result.failure = fmt::format("{}: {}; nothing is written", model.file, applied.verdict.failure);
+    result.uncompared = applied.verdict.proof == Proof::kOpen;
     return result;
   }
   write_folder(options.out, applied.files, &applied_own_files);

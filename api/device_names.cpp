@@ -19,8 +19,6 @@
 namespace lehr {
 namespace {
 
-constexpr int kMostJobs = 1024;
-
 DeviceChoice parse_kind(const std::string& device, const std::string& threads) {
   DeviceChoice choice;
   const auto cpus = static_cast<std::int64_t>(allowed_cpus().size());

@@ -10,6 +10,8 @@
 
 namespace lehr {
 
+inline constexpr int kMostJobs = 1024;  ///< compilations at once
+
 /// "--device auto | cpu | cuda | cuda:N", "--threads N" and "--isa LEVEL+FEATURE...". A level of `isa`
 /// chooses the target that has it. Throws Error(kUser), one sentence.
 DeviceChoice parse_device(const std::string& device, const std::string& threads, const std::string& isa);

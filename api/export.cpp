@@ -104,7 +104,7 @@ std::vector<std::string> gpu_libraries(const ToolPaths& tools) {
 }  // namespace
 
 Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads, Unproven unproven) {
-  if (options.out.empty()) throw_user("--out is missing: name the folder to write, such as --out kernels");
+  check_named("--out", options.out);
   FolderOptions folder;
   folder.tool_version = kVersion;
   folder.embed = options.embed;

@@ -13,6 +13,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/tool_paths.h"
@@ -33,14 +34,20 @@ enum class Code {
   kInterrupted = 130
 };
 
-/// What every function here throws, but for std::bad_alloc. One sentence: what, where, what would be right.
+/// The one exception of every function here, but for std::bad_alloc. One sentence: what was wrong, where,
+/// what would be right.
 class Error : public std::runtime_error {
  public:
-  Error(Code code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
+  Error(Code code, const std::string& sentence) : Error(code, sentence, sentence) {}
+  Error(Code code, const std::string& sentence, std::string as_command)
+      : std::runtime_error(sentence), code_(code), as_command_(std::move(as_command)) {}
   Code code() const { return code_; }
+  /// The sentence with flags of the program, "--time", where what() names members of options, "time_s".
+  const std::string& as_command() const { return as_command_; }
 
  private:
   Code code_;
+  std::string as_command_;
 };
 
 /// Where the program lehr is, from which worker processes are started, compilers and libraries. A program of
@@ -198,7 +205,7 @@ struct TuneOptions {
 
 /// Measures the default, searches, times the finalists against it and against libraries. Every trial is in
 /// the log at once: a call that was cut off goes on with the same log and seed. `workload` is a canonical
-/// text: "gemm m=512 n=512 k=512".
+/// text: "gemm m=512 n=512 k=512". Where DeviceOptions::stop is set the result's code is kInterrupted.
 Result tune(const std::string& workload, Device& device, Log& log, const TuneOptions& options = {});
 /// One after the other. Those that cannot be tuned here are notes; an Error where none can.
 Results tune(const std::vector<std::string>& workloads, Device& device, Log& log,
@@ -284,6 +291,9 @@ struct Applied {
   std::vector<Share> not_covered = {};       ///< by operator, likewise; with covered_share they make 1
   Code code = Code::kDone;                   ///< kCheckFailed: nothing is written, `failure` says why
   std::string failure = {};
+  /// It failed because nothing could be compared: ApplyOptions::feed gives real inputs, and `ask_engine`
+  /// false does without the check.
+  bool uncompared = false;
   std::string text = {};
   std::string json = {};
 };

@@ -112,8 +112,10 @@ void tell_all(const Model& model, const OptimizeOptions& options, int threads, O
 }
 
 Optimized optimized(const Model& model, const OptimizeOptions& options) {
-  if (options.time_s <= 0) throw_user("the time to optimize in must be above 0");
+  check_member("time_s", options.time_s, kShortestSeconds, kLongestSeconds);
+  if (options.tolerance) check_member("tolerance", *options.tolerance, 0, 1);
   is_narrow(options.precision);
+  check_named("--out", options.out);
   const Clock clock;
   check_replaceable(options.out, &applied_own_files);
   Reporter silent({});

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -19,8 +20,11 @@
 namespace lehr::api {
 
 SessionOptions session_options(const TuneOptions& options, const Device::State& device) {
-  if (options.trials < 0 || options.time_s < 0 || options.patience < 0)
-    throw_user("trials, time and patience cannot be below 0");
+  constexpr int kMost = std::numeric_limits<int>::max();
+  check_member("trials", options.trials, 0, kMost);
+  check_member("time_s", options.time_s, 0, kLongestSeconds);
+  check_member("patience", options.patience, 0, kMost);
+  check_member("kernels", options.kernels, 1, kMost);
   SessionOptions session;
   session.stop.trials = options.trials;
   session.stop.time_s = options.time_s == 0 && options.trials == 0 ? 60 : options.time_s;
@@ -139,10 +143,6 @@ constexpr double kSecondsASize = 10;
 
 RangeSummary tune_one_range(const Workload& range, Device& device, Logs logs, const TuneOptions& options,
                             SessionOptions session, Reporter& reporter) {
-  if (options.deterministic_check || (!options.baselines.empty() && options.baselines != "none"))
-    throw_user("'{}' is served by several kernels: none is compared with libraries or with its own bits",
-               to_text(range));
-  if (options.kernels < 1) throw_user("kernels cannot be below 1");
   const Gemm& gemm = range.gemm();
   if (options.time_s == 0 && options.trials == 0)
     session.stop.time_s = kSecondsASize * static_cast<double>(measured_sizes(gemm.least, gemm.m).size());
@@ -154,13 +154,24 @@ RangeSummary tune_one_range(const Workload& range, Device& device, Logs logs, co
   return tune_range(range, device.state().open, logs, wanted);
 }
 
+/// Throws Error(kUser) where something is asked of a range that is of a single kernel.
+void check_ranges(const std::vector<Workload>& workloads, const TuneOptions& options) {
+  if (!options.deterministic_check && (options.baselines.empty() || options.baselines == "none")) return;
+  const auto range = std::ranges::find_if(workloads, [](const Workload& each) { return is_range(each); });
+  if (range != workloads.end())
+    throw_user("'{}' is served by several kernels: none is compared with libraries or with its own bits",
+               to_text(*range));
+}
+
 Results tune_all(const std::vector<std::string>& texts, Device& device, Log& log,
                  const TuneOptions& options) {
+  if (texts.empty()) throw_user("there is no workload to tune: name one, such as 'gemm m=512 n=512 k=512'");
   if (options.precision != precision_names().front())
-    throw_user("--precision is of networks: the types of a workload are in its text");
+    throw_user("precision is of networks: the types of a workload are in its text");
   Reporter reporter(options.on_progress);
   if (!device.note().empty()) reporter.note(device.note());
   const std::vector<Workload> workloads = tunable(texts, device, reporter);
+  check_ranges(workloads, options);
   const std::optional<Database> other = other_log(options);
   SessionOptions session = session_options(options, device.state());
   Database& database = database_of(log, reporter);
@@ -171,7 +182,7 @@ Results tune_all(const std::vector<std::string>& texts, Device& device, Log& log
   std::vector<AnySummary> summaries;
   nlohmann::json documents = nlohmann::json::array();
   for (const Workload& workload : workloads) {
-    if (is_stopped(device)) break;
+    if (is_stopped(device) && !results.each.empty()) break;
     session.session_id = new_session_id();
     const Logs logs = {database, other ? &*other : nullptr};
     if (is_range(workload)) {

@@ -17,6 +17,7 @@
 namespace lehr::api {
 
 Network read_network(const Model& model, Reporter& reporter) {
+  check_model(model);
   Network network;
   network.model = read_onnx(model.file);
   for (const std::string& warning : network.model.warnings)

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::int64_t kLargestSize = (std::int64_t{1} << 31) - 1;
 constexpr std::size_t kMostSizes = 10'000;
-constexpr double kLongest = 30.0 * 24 * 3600;
 
 }  // namespace
 
@@ -68,7 +67,7 @@ double parse_duration(std::string_view flag, std::string_view text) {
                        : unit == "h"                  ? 3600
                                                       : 0;
   const double seconds = value * scale;
-  if (error != std::errc() || scale == 0 || !std::isfinite(seconds) || seconds < 0.1 || seconds > kLongest)
+  if (error != std::errc() || scale == 0 || !(seconds >= kShortestSeconds && seconds <= kLongestSeconds))
     throw_user("{} {} is not valid: write a time from 100ms to 720h, such as 500ms, 60s, 2m or 1h", flag,
                text.empty() ? "''" : text);
   return seconds;

@@ -19,7 +19,10 @@ std::int64_t parse_number(std::string_view flag, std::string_view text, std::int
 /// sum), or a comma list of all of these. At most 10 000 values, each in [1, 2^31). Throws as parse_number.
 std::vector<std::int64_t> parse_sizes(std::string_view flag, std::string_view text);
 
-/// Seconds of "60s", "2m", "1h", "500ms" or "60" (seconds); from 100 ms to 30 days. Throws as parse_number.
+/// Limits of a time that somebody asks for: 100 ms and 30 days.
+inline constexpr double kShortestSeconds = 0.1, kLongestSeconds = 30.0 * 24 * 3600;
+
+/// Seconds of "60s", "2m", "1h", "500ms" or "60" (seconds); within these limits. Throws as parse_number.
 double parse_duration(std::string_view flag, std::string_view text);
 
 /// A number above 0 and up to 1. Throws as parse_number.

@@ -52,7 +52,9 @@ int ApplyCommand::run() {
     tell("{}{}", progress.kind == api::Progress::Kind::kNote ? "note: " : "", progress.text);
   };
   const api::Applied applied = api::apply(problem_.model(), options);
-  if (!applied.failure.empty()) tell("lehr: {}", applied.failure);
+  if (!applied.failure.empty())
+    tell("lehr: {}{}", applied.failure,
+         applied.uncompared ? " (--feed gives real inputs, --no-engine does without the check)" : "");
   if (applied.code == api::Code::kDone) fmt::print("{}", json_ ? applied.json + "\n" : applied.text);
   return static_cast<int>(applied.code);
 }

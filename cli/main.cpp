@@ -66,15 +66,12 @@ int main(int argc, char** argv) {
   } catch (const lehr::Error& error) {
     return fail(static_cast<int>(lehr::api::code_of(error.kind())), error.what());
   } catch (const lehr::api::Error& error) {
-    return fail(static_cast<int>(error.code()), error.what());
+    const std::string unwritten = lehr::why_unwritten();
+    return unwritten.empty() ? fail(static_cast<int>(error.code()), error.as_command()) : fail(2, unwritten);
   } catch (const std::bad_alloc&) {
     return fail(2, "there is not enough memory");
-  } catch (const std::filesystem::filesystem_error& error) {
-    return fail(2, "'" + error.path1().string() + "': " + error.code().message());
-  } catch (const std::system_error& error) {
-    const std::string unwritten = lehr::why_unwritten();
-    return fail(2, unwritten.empty() ? std::string("unexpected: ") + error.what() : unwritten);
   } catch (const std::exception& error) {
-    return fail(2, std::string("unexpected: ") + error.what());
+    const std::string unwritten = lehr::why_unwritten();
+    return fail(2, unwritten.empty() ? lehr::api::sentence_of(error) : unwritten);
   }
 }

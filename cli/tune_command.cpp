@@ -228,7 +228,7 @@ int TuneCommand::tell_untuned() {
       documents.push_back(nlohmann::json::parse(found.json));
     } catch (const api::Error& error) {
       if (!problem_.from_file() || error.code() != api::Code::kNothingFound) throw;
-      last = error.what();
+      last = error.as_command();
       tell("lehr: left out: {}", last);
     }
   }

@@ -118,6 +118,10 @@ void for_each_group(const Connection& connection, const RecordFilter& filter,
   }
 }
 
+void check_named(const std::filesystem::path& path) {
+  if (path.empty()) throw_user("the log has no name: name its file, such as lehr.db");
+}
+
 }  // namespace
 
 std::int64_t now_unix_ms() {
@@ -157,6 +161,7 @@ Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
 Database Database::open(const std::filesystem::path& path) {
+  check_named(path);
   const bool in_memory = path == ":memory:";
   if (!in_memory) check_place(path);
   // Before SQLite takes the first damaged frame for the end, and writes over the rest.
@@ -183,6 +188,7 @@ Database Database::open(const std::filesystem::path& path) {
 }
 
 Database Database::open_read_only(const std::filesystem::path& path) {
+  check_named(path);
   const sqlite::Mode mode = read_only_mode(path);
   Connection connection(path, mode);
   const int version = checked_version(connection);
