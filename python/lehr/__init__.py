@@ -20,10 +20,25 @@ import functools
 import importlib.util
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
+from typing import Any, overload
 
-from ._program import CheckError, Error, InputError, MissingError, NotFoundError, flags_of, program, run
-from ._results import Exported, NotCovered, Optimized, Tuned, Winner
+from ._program import (
+    CheckError,
+    Error,
+    InputError,
+    MissingError,
+    NotFoundError,
+    environment,
+    flags_of,
+    program,
+    run,
+)
+from ._results import Exported, NotCovered, Optimized, RowsKernel, Tuned, Winner
+
+__version__ = "0.1.0"
 
 __all__ = [
     "CheckError",
@@ -34,8 +49,10 @@ __all__ = [
     "NotCovered",
     "NotFoundError",
     "Optimized",
+    "RowsKernel",
     "Tuned",
     "Winner",
+    "__version__",
     "best",
     "export",
     "load",
@@ -45,12 +62,51 @@ __all__ = [
 ]
 
 
-def tune(workload, *, time=None, threads=None, device=None, db=None, quiet=False, **flags):
+_File = str | os.PathLike[str]
+
+
+@overload
+def tune(
+    workload: str,
+    *,
+    time: float | str | None = None,
+    threads: int | None = None,
+    device: str | None = None,
+    db: _File | None = None,
+    quiet: bool = False,
+    **flags: Any,
+) -> Tuned: ...
+
+
+@overload
+def tune(
+    workload: list[str] | tuple[str, ...],
+    *,
+    time: float | str | None = None,
+    threads: int | None = None,
+    device: str | None = None,
+    db: _File | None = None,
+    quiet: bool = False,
+    **flags: Any,
+) -> list[Tuned]: ...
+
+
+def tune(
+    workload: str | list[str] | tuple[str, ...],
+    *,
+    time: float | str | None = None,
+    threads: int | None = None,
+    device: str | None = None,
+    db: _File | None = None,
+    quiet: bool = False,
+    **flags: Any,
+) -> Tuned | list[Tuned]:
     """Finds a fast kernel for a workload, such as "gemm m=512 n=512 k=512", within `time` seconds: a Tuned.
 
     For a list of workloads, `time` seconds each, the result is a list: equal ones are tuned once, and those
-    that nothing here can compute are left out with a note. A later call goes on from the log `db`
-    (./lehr.db). The flags are those of `lehr tune --help`.
+    that nothing here can compute are left out with a note. A range of rows ("gemm m=1..2048 n=1024 k=1024")
+    is one workload whose result has several `kernels`. A later call goes on from the log `db` (./lehr.db).
+    The flags are those of `lehr tune --help`.
     """
     if str(flags.get("trials")) == "0":
         raise InputError("trials=0 tunes nothing: lehr tune --trials 0 says what is believed")
@@ -64,33 +120,45 @@ def tune(workload, *, time=None, threads=None, device=None, db=None, quiet=False
     return [Tuned.of(each) for each in (document if isinstance(document, list) else [document])]
 
 
-def optimize(model, *, out, dims=None, time=None, threads=None, db=None, quiet=False, **flags):
-    """Writes a network that ONNX Runtime runs faster than the ONNX file `model` into `out`: an Optimized.
+def optimize(
+    model: _File,
+    *,
+    out: _File | None = None,
+    dims: Mapping[str, int] | None = None,
+    time: float | str | None = None,
+    threads: int | None = None,
+    db: _File | None = None,
+    quiet: bool = False,
+    **flags: Any,
+) -> Optimized:
+    """Writes a network that ONNX Runtime runs faster than the ONNX file `model` into `out` (./faster): an
+    Optimized.
 
     `dims` gives the model's named dimensions their sizes. The network is tuned for `threads` threads within
     `time` seconds, and compared with the original by the package onnxruntime of this Python. The flags are
     those of `lehr optimize --help`.
     """
-    engine = os.environ.get("LEHR_ONNXRUNTIME") or _engine()
-    named = {"out": out, "time": _duration(time), "threads": threads, "db": db}
-    named["dim"] = [f"{name}={size}" for name, size in (dims or {}).items()]
+    if not environment().get("LEHR_ONNXRUNTIME"):
+        raise _package_missing("lehr.optimize compares networks in ONNX Runtime", "onnxruntime")
+    dim = [f"{name}={size}" for name, size in (dims or {}).items()]
+    named = {"out": out, "time": _duration(time), "threads": threads, "db": db, "dim": dim}
     command = ["optimize", os.fspath(model), "--json", *flags_of(named | flags)]
-    return Optimized.of(run(command, quiet=quiet, progress=True, environment={"LEHR_ONNXRUNTIME": engine}))
+    return Optimized.of(run(command, quiet=quiet, progress=True))
 
 
-def best(*, db=None, quiet=False, **flags):
+def best(*, db: _File | None = None, quiet: bool = False, **flags: Any) -> list[Winner]:
     """The fastest known kernel of each workload in a log: a list of Winner."""
     documents = run(["best", "--json", *flags_of({"db": db} | flags)], quiet=quiet)
     return [Winner.of(each) for each in documents]
 
 
-def export(*, out, db=None, quiet=False, **flags):
+def export(*, out: _File, db: _File | None = None, quiet: bool = False, **flags: Any) -> Exported:
     """Writes a log's winners, compiled, into the folder `out`: an Exported."""
     return Exported.of(run(["export", "--json", *flags_of({"out": out, "db": db} | flags)], quiet=quiet))
 
 
-def load(folder, **options):
-    """Opens a folder that export() wrote, with the module lehr_bundle in it: a Bundle.
+def load(folder: _File, **options: Any) -> Any:
+    """Opens a folder that export() wrote, with the module lehr_bundle in it: its lehr_bundle.Bundle.
 
     Its kernels take NumPy arrays. The options are those of lehr_bundle.open: `threads`, `self_test`,
     `cuda_device`.
@@ -105,26 +173,18 @@ def load(folder, **options):
 
 
 @functools.cache
-def _module(file):
+def _module(file: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location("lehr_bundle", file)
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def _duration(time):
+def _duration(time: float | str | None) -> str | None:
     """Seconds, or a text of the program's such as "2m"."""
     return time if time is None or isinstance(time, str) else f"{time}s"
 
 
-def _engine():
-    """The library in the package onnxruntime of this Python."""
-    found = importlib.util.find_spec("onnxruntime")
-    for folder in (found.submodule_search_locations or []) if found else []:
-        for library in sorted(Path(folder).glob("capi/libonnxruntime.so*")):
-            return str(library)
-    raise _package_missing("lehr.optimize compares networks in ONNX Runtime", "onnxruntime")
-
-
-def _package_missing(why, package):
+def _package_missing(why: str, package: str) -> MissingError:
     return MissingError(f"{why}, which is not installed here: {sys.executable} -m pip install {package}")

@@ -3,16 +3,17 @@
 import os
 import sys
 
-from ._program import Error, program
+from ._program import Error, environment, program
+from ._progress import tell
 
 
-def main():
+def main() -> None:
     try:
         found = program()
     except Error as error:
-        print(f"lehr: {error}", file=sys.stderr)
+        tell(f"lehr: {error}")
         sys.exit(error.exit_code)
-    os.execv(found, ["lehr", *sys.argv[1:]])
+    os.execve(found, ["lehr", *sys.argv[1:]], environment())
 
 
 if __name__ == "__main__":

@@ -1,12 +1,16 @@
 """Finds the program `lehr` and runs it."""
 
+import importlib.util
 import json
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ._progress import Display
 
@@ -16,7 +20,7 @@ class Error(Exception):
 
     exit_code = 2
 
-    def __init__(self, sentence, exit_code=None, document=None):
+    def __init__(self, sentence: str, exit_code: int | None = None, document: Any = None) -> None:
         super().__init__(sentence)
         self.sentence = sentence
         self.exit_code = self.exit_code if exit_code is None else exit_code
@@ -47,7 +51,7 @@ class CheckError(Error):
     exit_code = 4
 
 
-def program():
+def program() -> str:
     """The program's file: inside this package (the wheel's), else LEHR_PROGRAM's, else the one on PATH."""
     beside = Path(__file__).parent / "program" / "bin" / "lehr"
     if beside.is_file():
@@ -62,14 +66,35 @@ def program():
     return found
 
 
-def flags_of(values):
+def environment() -> dict[str, str]:
+    """The variables for the program, which then finds what the environment of this Python has, also where
+    that environment is not activated: ONNX Runtime, and the vendors' libraries."""
+    values = dict(os.environ)
+    if not values.get("LEHR_ONNXRUNTIME"):
+        found = importlib.util.find_spec("onnxruntime")
+        folders = (found.submodule_search_locations if found else None) or []
+        for library in sorted(
+            each for folder in folders for each in Path(folder).glob("capi/libonnxruntime.so*")
+        ):
+            values["LEHR_ONNXRUNTIME"] = str(library)
+            break
+    scripts, path = os.path.join(sys.prefix, "bin"), values.get("PATH", os.defpath)
+    if sys.prefix != sys.base_prefix and scripts not in path.split(os.pathsep):
+        values["PATH"] = scripts + os.pathsep + path
+    return values
+
+
+def flags_of(values: Mapping[str, Any]) -> list[str]:
     """{"no_baseline": True, "time": "30s", "dim": ["a=1"]} -> --no-baseline --time 30s --dim a=1
 
-    A list is a flag for each of it; what is None or False is left out.
+    A list is a flag for each of it; what is None or False is left out. NumPy's scalars and arrays count as
+    Python's own.
     """
-    flags = []
+    flags: list[str] = []
     for name, value in values.items():
         flag = "--" + name.replace("_", "-")
+        if hasattr(value, "tolist"):
+            value = value.tolist()
         if value is True:
             flags.append(flag)
         elif value is not None and value is not False:
@@ -78,7 +103,7 @@ def flags_of(values):
     return flags
 
 
-def run(arguments, *, text="", quiet=False, progress=False, environment=None):
+def run(arguments: Sequence[str], *, text: str = "", quiet: bool = False, progress: bool = False) -> Any:
     """The JSON document of a command that has `text` on stdin. Raises Error for exit codes but 0."""
     command = [program(), *arguments, *(["--progress", "json"] if progress else [])]
     # Files and not pipes: one pipe alone is read, and nobody waits for another.
@@ -93,7 +118,7 @@ def run(arguments, *, text="", quiet=False, progress=False, environment=None):
             stdout=printed,
             stderr=subprocess.PIPE,
             process_group=0,
-            env=os.environ | (environment or {}),
+            env=environment(),
         )
         told = _follow(process, Display(quiet))
         printed.seek(0)
@@ -103,13 +128,14 @@ def run(arguments, *, text="", quiet=False, progress=False, environment=None):
     raise _error(process.returncode, told, document)
 
 
-def _follow(process, display):
+def _follow(process: subprocess.Popen[bytes], display: Display) -> list[str]:
     """Shows what the program tells until it ends, and returns the lines that are no events."""
-    told = []
+    assert process.stderr is not None
+    told: list[str] = []
     try:
         with display:
-            for line in process.stderr:
-                line = line.decode(errors="replace").rstrip("\n")
+            for read in process.stderr:
+                line = read.decode(errors="replace").rstrip("\n")
                 event = _document(line) if line.startswith("{") else None
                 if event is not None:
                     display.show(event)
@@ -130,22 +156,23 @@ def _follow(process, display):
     return told
 
 
-def _interrupt(process):
+def _interrupt(process: subprocess.Popen[bytes]) -> None:
     """Once, and waits: the program ends its workers and leaves a valid log. Another interrupt kills it."""
+    assert process.stderr is not None
     process.send_signal(signal.SIGINT)
     for _ in process.stderr:
         pass
     process.wait()
 
 
-def _document(text):
+def _document(text: str | bytes) -> Any:
     try:
         return json.loads(text)
     except ValueError:
         return None
 
 
-def _error(code, told, document):
+def _error(code: int, told: Sequence[str], document: Any) -> Error:
     first = next((i for i, line in enumerate(told) if line.startswith("lehr: ")), len(told) - 1)
     sentence = "\n".join(line.removeprefix("lehr: ") for line in told[max(first, 0) :])
     if code < 0:

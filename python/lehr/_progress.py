@@ -1,58 +1,83 @@
 """Shows the program's events: as a bar of tqdm where that is installed, else as lines on a terminal."""
 
+import importlib
 import sys
 import time
+from collections.abc import Callable, Mapping
+from typing import Any, Self
 
+tqdm: Any
 try:
-    from tqdm.auto import tqdm
+    tqdm = importlib.import_module("tqdm.auto").tqdm
 except ImportError:
     tqdm = None
+
+
+def tell(text: str) -> None:
+    """Writes a line to stderr. It is lost where stderr is closed or takes nothing, as the program's are."""
+    _try_to(lambda: print(text, file=sys.stderr))
+
+
+def _try_to(write: Callable[[], object]) -> None:
+    if sys.stderr is None:  # print() would take stdout
+        return
+    try:
+        write()
+    except (OSError, ValueError):
+        pass
 
 
 class Display:
     """Of one command. Notes are always shown, unless it is quiet."""
 
-    def __init__(self, quiet):
+    def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
-        self._bar = None
+        self._bar: Any = None
         self._shown_s = float("-inf")
-        self._lines = not quiet and tqdm is None and sys.stderr is not None and sys.stderr.isatty()
+        self._lines = False
+        if not quiet and tqdm is None:
+            _try_to(self._see_terminal)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
-            self._bar.close()
+            _try_to(self._bar.close)
 
-    def note(self, text):
+    def note(self, text: str) -> None:
         if self._quiet:
             return
         if self._bar is not None:
-            self._bar.write(text, file=sys.stderr)
+            _try_to(lambda: self._bar.write(text, file=sys.stderr))
         else:
-            print(text, file=sys.stderr)
+            tell(text)
 
-    def show(self, event):
-        if self._quiet:
-            return
+    def show(self, event: Mapping[str, Any]) -> None:
+        if not self._quiet:
+            _try_to(lambda: self._show(event))
+
+    def _see_terminal(self) -> None:
+        self._lines = sys.stderr.isatty()
+
+    def _show(self, event: Mapping[str, Any]) -> None:
         if event["event"] == "note":
-            return self.note("note: " + event["note"])
-        if event["event"] == "step":
-            return self._step(event["note"])
-        if tqdm is not None:
+            self.note("note: " + event["note"])
+        elif event["event"] == "step":
+            self._step(event["note"])
+        elif tqdm is not None:
             self._show_bar(event)
         elif self._lines and (event["event"] in ("setup", "finals") or time.monotonic() - self._shown_s > 2):
             self._shown_s = time.monotonic()
             print(f"{event['elapsed_s']:.0f} s: {progress_text(event)}", file=sys.stderr)
 
-    def _step(self, text):
+    def _step(self, text: str) -> None:
         if self._bar is not None:
             self._bar.set_postfix_str(text)
         elif self._lines:
             print(text, file=sys.stderr)
 
-    def _show_bar(self, event):
+    def _show_bar(self, event: Mapping[str, Any]) -> None:
         if self._bar is None:
             self._bar = tqdm(bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} s{postfix}", leave=False)
         bar = self._bar
@@ -62,10 +87,10 @@ class Display:
         bar.refresh()
 
 
-def progress_text(event):
+def progress_text(event: Mapping[str, Any]) -> str:
     """ "best 8.6 us, 1.35x default, 64 trials"."""
     if event["event"] == "setup" and "tasks" not in event:
-        return event["note"]
+        return str(event["note"])
     words = []
     if "tasks" in event:
         words.append(f"{event['known']} of {event['tasks']} workloads")
@@ -78,7 +103,7 @@ def progress_text(event):
     return ", ".join(words)
 
 
-def time_text(us):
+def time_text(us: float | None) -> str:
     """ "812 ns", "12.3 us", "4.56 ms", "1.20 s"; "-" for None."""
     if not us:
         return "-"

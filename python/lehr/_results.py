@@ -1,31 +1,36 @@
 """What the program found, as values: the essentials with types, the rest in `document`."""
 
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
+from typing import Any, Self
 
 from ._progress import time_text
 
+_Interval = tuple[float, float]
 
-def _document():
+
+def _document() -> Any:
     return field(repr=False, compare=False)
 
 
-def _pair(values):
+def _pair(values: Sequence[float] | None) -> Any:
     return None if values is None else tuple(values)
 
 
-def _ratio(value, interval=None):
+def _ratio(value: float | None, interval: _Interval | None = None) -> str:
     if value is None:
         return "-"
     return f"{value:.2f}x" + (f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else "")
 
 
-def _share(value):
+def _share(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f} %"
 
 
-def _table(rows):
+def _table(rows: Iterable[tuple[str, object]]) -> str:
     cells = "".join(f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>" for name, value in rows)
     return f"<table>{cells}</table>"
 
@@ -39,22 +44,22 @@ class Winner:
     target: str  #: "cpu" or "cuda"
     config: str
     time_us: float
-    time_us_interval: tuple[float, float]
+    time_us_interval: _Interval
     gflops: float
     speedup_vs_default: float | None
-    speedup_vs_default_interval: tuple[float, float] | None
+    speedup_vs_default_interval: _Interval | None
     baseline: str | None  #: the fastest vendor library that it was compared with
     speedup_vs_baseline: float | None
-    speedup_vs_baseline_interval: tuple[float, float] | None
+    speedup_vs_baseline_interval: _Interval | None
     provisional: bool  #: there was no time to prove it; export() does
     trials: int
-    document: dict = _document()
+    document: dict[str, Any] = _document()
 
     @classmethod
-    def of(cls, document):
+    def of(cls, document: dict[str, Any]) -> Self:
         return cls(**_winner(document, document), device=document["device"], trials=document["trials"])
 
-    def _rows(self):
+    def _rows(self) -> list[tuple[str, object]]:
         low, high = self.time_us_interval
         return [
             ("workload", self.workload),
@@ -71,33 +76,62 @@ class Winner:
             *([("provisional", "there was no time to prove it")] if self.provisional else []),
         ]
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return _table(self._rows())
 
 
 @dataclass(frozen=True)
+class RowsKernel:
+    """One of the kernels that serve a range of rows together."""
+
+    rows: tuple[int, int]  #: it serves from so many to so many
+    config: str
+    time_us: float | None  #: with the most of these rows
+
+
+@dataclass(frozen=True)
 class Tuned(Winner):
-    """What tune() found."""
+    """What tune() found.
+
+    Of a range of rows `kernels` has all that serve it, and config, time and GFLOP/s are those of the most
+    rows. A range is compared with no default and no library: what belongs to these is None.
+    """
 
     default_us: float | None = None
-    stopped: str = ""  #: why the search ended, a sentence
+    stopped: str = ""  #: why the search ended, a sentence; of a range ""
     seconds: float = 0
     database: str = ""
+    kernels: tuple[RowsKernel, ...] = ()  #: of a range, by rows
 
     @classmethod
-    def of(cls, document):
+    def of(cls, document: dict[str, Any]) -> Self:
         return cls(
             **_winner(document, document["best"]),
             device=document["identity"],
             trials=document["trials"]["measured"],
-            default_us=(document["default"] or {}).get("time_us"),
-            stopped=document["stop_text"],
+            default_us=(document.get("default") or {}).get("time_us"),
+            stopped=document.get("stop_text", ""),
             seconds=document["elapsed_s"]["total"],
             database=document["database"],
+            kernels=_kernels(document["set"]) if "set" in document else (),
         )
 
+    def _rows(self) -> list[tuple[str, object]]:
+        served = [(f"rows {each.rows[0]} to {each.rows[1]}", each.config) for each in self.kernels]
+        return [*super()._rows(), *served]
 
-def _winner(document, kernel):
+
+def _kernels(document: Mapping[str, Any]) -> tuple[RowsKernel, ...]:
+    times = {each["rows"]: each["us"] for each in document["times"]}
+    least, kernels = document["least"], []
+    for member in document["members"]:
+        most = member["to"]
+        kernels.append(RowsKernel((least, most), member["config"], times.get(most)))
+        least = most + 1
+    return tuple(kernels)
+
+
+def _winner(document: dict[str, Any], kernel: Mapping[str, Any]) -> dict[str, Any]:
     """What both kinds of documents have; `kernel` is the part with the config and its time."""
     return dict(
         workload=document["workload"],
@@ -106,12 +140,12 @@ def _winner(document, kernel):
         time_us=kernel["time_us"],
         time_us_interval=_pair(kernel["time_us_interval"]),
         gflops=kernel["gflops"],
-        speedup_vs_default=document["speedup_vs_default"],
-        speedup_vs_default_interval=_pair(document["speedup_vs_default_interval"]),
-        baseline=document["baseline"],
-        speedup_vs_baseline=document["speedup_vs_baseline"],
-        speedup_vs_baseline_interval=_pair(document["speedup_vs_baseline_interval"]),
-        provisional=document["provisional"],
+        speedup_vs_default=document.get("speedup_vs_default"),
+        speedup_vs_default_interval=_pair(document.get("speedup_vs_default_interval")),
+        baseline=document.get("baseline"),
+        speedup_vs_baseline=document.get("speedup_vs_baseline"),
+        speedup_vs_baseline_interval=_pair(document.get("speedup_vs_baseline_interval")),
+        provisional=document.get("provisional", False),
         document=document,
     )
 
@@ -122,14 +156,14 @@ class Exported:
 
     folder: str
     kernels: int
-    skipped: tuple  #: winners that are left out, with the reason
-    document: dict = _document()
+    skipped: tuple[str, ...]  #: winners that are left out, with the reason
+    document: dict[str, Any] = _document()
 
     @classmethod
-    def of(cls, document):
+    def of(cls, document: dict[str, Any]) -> Self:
         return cls(document["folder"], document["kernels"], tuple(document["skipped"]), document)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return _table([("folder", self.folder), ("kernels", self.kernels), ("left out", len(self.skipped))])
 
 
@@ -157,18 +191,17 @@ class Optimized:
     replaced: int
     places: int
     database: str
-    document: dict = _document()
+    document: dict[str, Any] = _document()
 
     @classmethod
-    def of(cls, document):
+    def of(cls, document: dict[str, Any]) -> Self:
         names = [name for name in cls.__dataclass_fields__ if name not in ("not_covered", "document")]
         left = tuple(NotCovered(each["operator"], each["share"]) for each in document["not_covered"])
         return cls(**{name: document[name] for name in names}, not_covered=left, document=document)
 
-    def session(self, options=None, **arguments):
+    def session(self, options: Any = None, **arguments: Any) -> Any:
         """An onnxruntime.InferenceSession of the new network, on `threads` threads without `options`."""
-        import onnxruntime
-
+        onnxruntime = importlib.import_module("onnxruntime")
         if options is None:
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = self.threads
@@ -178,7 +211,7 @@ class Optimized:
             options.register_custom_ops_library(str(plugin))
         return onnxruntime.InferenceSession(str(folder / "model.onnx"), options, **arguments)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         left = ", ".join(f"{each.operator} {_share(each.share)}" for each in self.not_covered)
         return _table(
             [

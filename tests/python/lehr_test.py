@@ -1,7 +1,9 @@
 """The package `lehr` over the program that LEHR_PROGRAM names: values, errors, interrupts, progress."""
 
+import array
 import contextlib
 import dataclasses
+import inspect
 import io
 import json
 import os
@@ -12,6 +14,7 @@ import sys
 import tempfile
 import textwrap
 import time
+import typing
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -93,6 +96,22 @@ class Results(InAFolder):
         self.assertEqual([each.workload.split(" batch")[0] for each in found], [GEMM, "gemm m=8 n=8 k=8"])
         self.assertEqual(len(lehr.tune([GEMM], **SMALL)), 1)
 
+    def test_a_range_has_all_its_kernels(self):
+        text = "gemm m=1..3 n=8 k=8"
+        few = SMALL | {"trials": 4}
+        found = lehr.tune(text, db="log.db", **few)
+        self.assertTrue(found.workload.startswith(text))
+        self.assertEqual([found.kernels[0].rows[0], found.kernels[-1].rows[1]], [1, 3])
+        self.assertEqual((found.kernels[-1].config, found.kernels[-1].time_us), (found.config, found.time_us))
+        self.assertEqual((found.default_us, found.speedup_vs_default, found.baseline), (None, None, None))
+        self.assertEqual((found.database, found.document["set"]["most"]), ("log.db", 3))
+        self.assertIn("rows 1 to", found._repr_html_())
+        several = lehr.tune([GEMM, text], db="log.db", **few)
+        self.assertEqual([len(each.kernels) > 0 for each in several], [False, True])
+        self.assertEqual(
+            sorted(each.config for each in lehr.best(db="log.db", workload=text)), [found.config]
+        )
+
     def test_a_network_is_what_the_document_says(self):
         text = f"""
             print(json.dumps({OPTIMIZED!r} | {{"apply": [sys.argv, os.environ["LEHR_ONNXRUNTIME"]]}}))
@@ -124,11 +143,71 @@ class Results(InAFolder):
             ],
         )
         self.assertEqual(engine, "/an/engine.so")
+        with self.stand_in(text), mock.patch.dict(os.environ, LEHR_ONNXRUNTIME="/an/engine.so"):
+            arguments, _ = lehr.optimize("net.onnx", dims={"batch": 1}).document["apply"]
+        self.assertNotIn("--out", arguments, "the program has a default")
         self.assertIn("LSTM 40.0 %", result._repr_html_())
         unknown = dict(
             OPTIMIZED, speedup=None, original_us=None, rewritten_us=None, error=None, covered_share=None
         )
         self.assertIn("<table>", lehr.Optimized.of(unknown)._repr_html_())
+
+
+class Interface(InAFolder):
+    def test_every_public_function_is_wholly_annotated(self):
+        functions = [getattr(lehr, name) for name in lehr.__all__]
+        functions += [each for kind in functions if inspect.isclass(kind) for each in vars(kind).values()]
+        functions = [getattr(each, "__func__", each) for each in functions]
+        folder = os.path.dirname(lehr.__file__)  # what a dataclass makes is of no file
+        functions = [
+            each
+            for each in functions
+            if inspect.isfunction(each) and each.__code__.co_filename.startswith(folder)
+        ]
+        self.assertGreater(len(functions), 15)
+        functions += typing.get_overloads(lehr.tune)
+        for function in functions:
+            hints = typing.get_type_hints(function).keys() | {"self", "cls"}
+            self.assertLessEqual({*inspect.signature(function).parameters, "return"}, hints, function)
+        returned = [typing.get_type_hints(each)["return"] for each in typing.get_overloads(lehr.tune)]
+        self.assertEqual(returned, [lehr.Tuned, list[lehr.Tuned]])
+
+    def test_the_version_is_the_programs(self):
+        said = subprocess.run([lehr.program(), "--version"], capture_output=True, text=True, check=True)
+        self.assertEqual(said.stdout.split(), ["lehr", lehr.__version__])
+
+    def test_values_of_numpy_are_flags_as_pythons_are(self):
+        one = mock.Mock(tolist=mock.Mock(return_value=True))  # as numpy.bool_ has it
+        values = {"cold": one, "m": array.array("i", [1, 16]), "fresh": False, "time": None}
+        self.assertEqual(_program.flags_of(values), ["--cold", "--m", "1", "--m", "16"])
+        try:
+            import numpy
+        except ImportError:
+            return
+        values = {
+            "cold": numpy.True_,
+            "fresh": numpy.False_,
+            "seed": numpy.int64(7),
+            "time": numpy.float32(1.5),
+        }
+        self.assertEqual(_program.flags_of(values), ["--cold", "--seed", "7", "--time", "1.5"])
+
+    def test_the_program_finds_what_this_python_has(self):
+        library = Path("packages/onnxruntime/capi/libonnxruntime.so.1.2").absolute()
+        library.parent.mkdir(parents=True)
+        library.touch()
+        (library.parents[1] / "__init__.py").touch()
+        self.enterContext(mock.patch.object(sys, "path", [str(library.parents[2])]))
+        for variable, found in (("", str(library)), ("/another.so", "/another.so")):
+            with mock.patch.dict(os.environ, LEHR_ONNXRUNTIME=variable):
+                self.assertEqual(_program.environment()["LEHR_ONNXRUNTIME"], found)
+        for prefix, searched, path in (
+            ("/venv", "/usr/bin", "/venv/bin:/usr/bin"),
+            ("/venv", "/usr/bin:/venv/bin", "/usr/bin:/venv/bin"),
+            (sys.base_prefix, "/usr/bin", "/usr/bin"),
+        ):
+            with mock.patch.object(sys, "prefix", prefix), mock.patch.dict(os.environ, PATH=searched):
+                self.assertEqual(_program.environment()["PATH"], path)
 
 
 class Errors(InAFolder):
@@ -251,6 +330,28 @@ class Progress(InAFolder):
                     display.show({"event": "step", "note": "next"})
                     display.show(note)
             self.assertEqual(stream.getvalue(), shown)
+
+    def test_a_stderr_that_takes_nothing_ends_nothing(self):
+        note = {"event": "note", "note": "a word"}
+        closed, full = io.StringIO(), mock.Mock(write=mock.Mock(side_effect=OSError(28, "full")))
+        closed.close()
+        for stream in (None, closed, full):
+            for bar in (None, mock.Mock(side_effect=ValueError("closed"))):
+                out = io.StringIO()
+                with (
+                    mock.patch("sys.stderr", stream),
+                    mock.patch("sys.stdout", out),
+                    mock.patch.object(_progress, "tqdm", bar),
+                    _progress.Display(False) as display,
+                ):
+                    display.show(note)
+                    display.show({"event": "setup", "note": "first", "elapsed_s": 2.0, "eta_s": None})
+                    display.note("another")
+                self.assertEqual(out.getvalue(), "")
+        script = f"import lehr; print(lehr.tune({GEMM!r}, trials=1, device='cpu', no_baseline=True).trials)"
+        shell = ["sh", "-c", '"$@" 2>&-', "sh", sys.executable, "-c", script]
+        ran = subprocess.run(shell, stdout=subprocess.PIPE, text=True)
+        self.assertEqual((ran.returncode, ran.stdout), (0, "1\n"))
 
     def test_a_bar_is_as_long_as_the_time(self):
         bar = mock.MagicMock()
