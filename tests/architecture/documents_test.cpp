@@ -107,6 +107,15 @@ TEST(Documents, LinkOnlyToWhatIsThere) {
   }
 }
 
+TEST(Documents, OfTheFolderDocsAreListedThere) {
+  const std::vector<std::string> listed = linked_files(read_text(kSourceRoot / "docs/README.md"));
+  for (const auto& entry : fs::directory_iterator(kSourceRoot / "docs")) {
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with(".md") || name == "README.md") continue;
+    EXPECT_THAT(listed, testing::Contains(name));
+  }
+}
+
 TEST(Documents, ShowOnlyCommandsThatExist) {
   const std::set<std::string> known = commands();
   ASSERT_TRUE(known.contains("tune"));

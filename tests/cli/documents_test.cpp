@@ -1,20 +1,26 @@
-// Every `lehr ...` line of the pages is one that the command line takes.
+// Every `lehr ...` line of the pages is one that the command line takes, and every field of `lehr tune
+// --json` has a place there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/app.h"
+#include "support.h"
 
 namespace lehr {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::HasSubstr;
 
 const fs::path kRoot = LEHR_SOURCE_DIR;
 
@@ -87,6 +93,33 @@ TEST(DocumentsOfCommands, ShowWhatTheCommandLineTakes) {
     }
   }
   EXPECT_GT(shown, 20U);
+}
+
+/// The names of all fields at any depth, but for kinds of failures, which are counted by their names.
+void add_fields(const nlohmann::json& document, std::set<std::string>& fields) {
+  if (!document.is_structured()) return;
+  for (const auto& [name, value] : document.items()) {
+    if (document.is_object()) fields.insert(name);
+    if (name != "failed") add_fields(value, fields);
+  }
+}
+
+TEST(DocumentsOfCommands, NameEachFieldOfTuneJson) {
+  const testing::Scratch scratch;
+  std::ofstream(scratch.path() / "problems") << "gemm m=8 n=8 k=8\ngemm m=1..3 n=8 k=8\n";
+  std::ifstream file(kRoot / "docs/json.md");
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  const std::string model = (kRoot / "examples/model/tiny.onnx").string();
+  std::set<std::string> fields;
+  for (const std::string& what : {std::string("--problems problems --trials 8 --no-baseline"),
+                                  "--model " + model + " --dim batch=1 --trials 1 --no-baseline",
+                                  std::string("gemm --m 8 --n 8 --k 8 --trials 1 --deterministic-check"),
+                                  std::string("gemm --m 8 --n 8 --k 8 --trials 0")}) {
+    const std::string line = "tune " + what + " --device cpu --threads 1 --json";
+    add_fields(testing::parsed(testing::run_lehr(testing::words(line), scratch.path())), fields);
+  }
+  EXPECT_GT(fields.size(), 90U);
+  for (const std::string& field : fields) EXPECT_THAT(page, HasSubstr("`" + field + "`"));
 }
 
 TEST(DocumentsOfCommands, ReadLinesAsAShellDoes) {
