@@ -63,10 +63,6 @@ Applied face_of(const lehr::Applied& applied) {
   result.original_us = verdict.original_us;
   result.rewritten_us = verdict.rewritten_us;
   result.speedup = verdict.speedup;
-  if (applied.replaced == 0 && verdict.speedup > 0) {  // what is written is the original
-    result.rewritten_us = verdict.original_us;
-    result.speedup = 1;
-  }
   if (verdict.proof == Proof::kRight) result.error = verdict.worst;
   result.covered_share = applied.covered_share;
   for (const OperatorShare& each : applied.not_covered) result.not_covered.push_back({each.name, each.share});

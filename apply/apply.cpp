@@ -8,9 +8,11 @@
 #include <fstream>
 #include <set>
 
+#include "apply/match_outputs.h"
 #include "apply/narrow_values.h"
 #include "apply/rounded.h"
 #include "apply/served.h"
+#include "apply/verify.h"
 #include "base/error.h"
 #include "deploy/applied_folder.h"
 #include "deploy/bundle_answers.h"
@@ -167,10 +169,12 @@ bool is_narrow(const Replacement& kernel) {
 
 /// How far outputs may be off that have places in bf16: so many times what rounding these's inputs does.
 constexpr double kTimesRounding = 2;
+/// What storing an output in bf16 adds to that, as a share of the output: half the spacing of bf16.
+constexpr double kStoredRounding = 0x1p-8;
 /// Where it does more, little could be said of a network with kernels.
 constexpr double kMostRounding = 0.2;
 
-/// Sets the tolerance, or takes what is in bf16 out of the places.
+/// Sets the tolerances, or takes what is in bf16 out of the places.
 void measure_rounding(const Network& network, std::vector<PlaceKernels>& places, const std::string& folder,
                       EngineCheck& check, const Tell& tell) {
   std::vector<Replacement> narrow;
@@ -179,15 +183,22 @@ void measure_rounding(const Network& network, std::vector<PlaceKernels>& places,
   if (check.tolerance || narrow.empty()) return;
   tell("asking ONNX Runtime what rounding to bf16 does to the outputs");
   const std::string path = folder + "/rounded.onnx";
-  std::ofstream(path, std::ios::binary) << rounded_network(network.model, network.shapes, narrow);
+  MatchTrial rounded = {rounded_network(network.model, network.shapes, narrow), "", {}, folder};
+  for (const Replacement& each : narrow)
+    rounded.outputs.push_back({std::string(each.place->output), std::string(each.place->output)});
+  std::ofstream(path, std::ios::binary) << rounded.bytes;
   EngineCheck any = check;
   any.tolerance = kMostRounding;
-  const EngineVerdict verdict = verdict_of(try_networks(network, {{path, ""}}, any, 0, true));
+  EngineVerdict verdict = verdict_of(try_networks(network, {{path, ""}}, any, 0, true));
   std::filesystem::remove(path);
-  if (verdict.proof == Proof::kRight) {
+  if (verdict.proof == Proof::kRight) verdict.matches = compare_matches(network, rounded, any);
+  if (verdict.proof == Proof::kRight && verdict.matches.proof != Proof::kWrong) {
     check.tolerance = std::max(kUsualTolerance, kTimesRounding * verdict.worst);
-  } else if (verdict.proof == Proof::kWrong) {
-    tell(fmt::format("places stay in f32: with inputs rounded to bf16 the {}", verdict.failure));
+    check.match_tolerance =
+        std::max(kUsualTolerance, kTimesRounding * verdict.matches.worst) + kStoredRounding;
+  } else if (verdict.proof == Proof::kWrong || verdict.matches.proof == Proof::kWrong) {
+    tell(fmt::format("places stay in f32: with inputs rounded to bf16 the {}",
+                     verdict.proof == Proof::kWrong ? verdict.failure : verdict.matches.failure));
     for (PlaceKernels& each : places)
       if (is_narrow(each.back())) each.pop_back();
     std::erase_if(places, [](const PlaceKernels& each) { return each.empty(); });
@@ -268,17 +279,25 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
     choice.replacements = expected_fastest(network, coverage.places);
   applied.verdict = choice.verdict;
   applied.without_saving_us = choice.without_saving_us;
+  applied.with_kernels -= choice.verdict.matches.blind.size();
+  for (const onnxruntime::BlindOutput& each : choice.verdict.matches.blind)
+    ++applied.reasons[fmt::format("no input shows what its kernel computes (--feed gives real ones): {}",
+                                  clause(each))];
   if (choice.verdict.proof == Proof::kWrong || choice.verdict.proof == Proof::kOpen) return applied;
   RewrittenModel rewritten = rewrite(model, network.shapes, choice.replacements);
   applied.narrow = static_cast<std::size_t>(std::ranges::count_if(choice.replacements, &is_narrow));
   if (applied.narrow > 0 && check.tolerance) {
     applied.tolerance = *check.tolerance;
-    rewritten.bytes += stated_tolerance_bytes(*check.tolerance);
+    rewritten.bytes += stated_tolerance_bytes(check);
   }
   sum_up(choice.replacements, coverage, rewritten.weights, applied);
   add_time_shares(choice, applied);
-  if (choice.replacements.empty())
+  if (choice.replacements.empty()) {  // what is written is the original
+    applied.verdict.rewritten_us = applied.verdict.original_us;
+    applied.verdict.speedup = applied.verdict.original_us > 0 ? 1 : 0;
+    applied.without_saving_us = 0;
     std::erase_if(files, [](const FolderFile& file) { return file.path == kPluginName; });
+  }
   files.push_back({kAppliedModel, std::move(rewritten.bytes)});
   add_external(rewritten.external, files);
   applied.files = std::move(files);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "apply/match_outputs.h"
 #include "apply/narrow_values.h"
 #include "deploy/applied_folder.h"
 
@@ -103,6 +104,16 @@ class Search {
     return report;
   }
 
+  /// Each kernel's own output beside the original's.
+  MatchVerdict matches(const Chosen& choice) const {
+    MatchTrial trial = {rewrite(network_.model, network_.shapes, those(choice)).bytes,
+                        fmt::format("{}/{}", folder_, kPluginName),
+                        {},
+                        folder_};
+    trial.outputs = match_outputs(trial.bytes);
+    return compare_matches(network_, trial, check_);
+  }
+
   std::vector<Replacement> those(const Chosen& choice) const { return those_of(all_, choice); }
 
   /// `best` with other kernels in each of so many runs of its places, and without it.
@@ -183,6 +194,21 @@ class Search {
   std::size_t variants_;
 };
 
+/// Holds the output of every kernel to the original's. Takes places out whose outputs say nothing.
+MatchVerdict prove_matches(const Search& search, std::vector<PlaceKernels>& places) {
+  MatchVerdict verdict = search.matches(first_kernels(places));
+  if (last_kernels(places) != first_kernels(places) && verdict.proof != Proof::kWrong) {
+    const MatchVerdict last = search.matches(last_kernels(places));
+    if (last.proof == Proof::kWrong || last.worst > verdict.worst) verdict = last;
+  }
+  std::erase_if(places, [&](const PlaceKernels& each) {
+    return std::ranges::count(verdict.blind, each[0].place->output, &onnxruntime::BlindOutput::name) > 0;
+  });
+  if (verdict.proof == Proof::kOpen && !verdict.blind.empty() && !places.empty())
+    verdict.proof = Proof::kRight;
+  return verdict;
+}
+
 }  // namespace
 
 std::vector<Replacement> expected_fastest(const Network& network, const std::vector<PlaceKernels>& places) {
@@ -195,9 +221,17 @@ PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> plac
   std::ranges::stable_sort(places, {}, [](const PlaceKernels& each) { return each[0].place->nodes[0]; });
   const Search search(network, places, folder, check);
   tell("asking ONNX Runtime whether the outputs agree");
+  const MatchVerdict matches = prove_matches(search, places);
+  if (matches.proof == Proof::kWrong || matches.proof == Proof::kOpen) {
+    PlaceChoice none;
+    none.verdict.proof = places.empty() ? Proof::kNone : matches.proof;
+    none.verdict.failure = matches.failure, none.verdict.matches = matches;
+    return none;
+  }
   Chosen best = expected_choice(network, places);
   const onnxruntime::TrialReport first = search.faster_of(first_kernels(places), 0.1 * seconds, best);
   PlaceChoice choice = {search.those(best), verdict_of(first)};
+  choice.verdict.matches = matches;
   if (choice.verdict.proof != Proof::kRight) return choice;
   for (std::size_t runs = 4; runs <= 16 && seconds_since(begin) < 0.7 * seconds; runs *= 2) {
     const auto kept = best.size() - static_cast<std::size_t>(std::ranges::count(best, 0));
@@ -214,6 +248,7 @@ PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> plac
   // The original and the best one, of which one is written.
   const onnxruntime::TrialReport last = search.compare(finalists, 0.1 * seconds, true, 2);
   choice.verdict = verdict_of(last);
+  choice.verdict.matches = matches;
   if (choice.verdict.proof != Proof::kRight) return choice;
   if (finalists.size() > 1) choice.without_saving_us = onnxruntime::median_us(last.models[2]);
   choice.replacements =

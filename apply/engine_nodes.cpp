@@ -105,6 +105,9 @@ class Translation {
     for (const bool narrowed : {true, false})
       for (std::size_t i = inputs.size(); i-- > 0;)
         if (!inputs[i].value.empty() && inputs[i].narrowed == narrowed) numbers_[inputs[i].value] = read_[i];
+    if (!place.dequantize) return;
+    before_[place.dequantize->outputs[0]] = &*place.dequantize;
+    numbers_[place.dequantize->input(0)] = read_[1];
   }
 
   /// Appends a cast; the number of its output.

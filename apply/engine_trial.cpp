@@ -4,24 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
-#include "apply/rewrite.h"
-#include "base/error.h"
-#include "base/text.h"
-#include "deploy/applied_folder.h"
 #include "network/index_ranges.h"
-#include "network/protobuf.h"
 
 namespace lehr {
 namespace {
-
-/// ModelProto's metadata_props, and the key of the tolerance there.
-constexpr std::uint32_t kMetadataField = 14;
-constexpr std::string_view kToleranceKey = "lehr.tolerance";
 
 /// Loading, comparing, and turns that take longer than asked for.
 constexpr double kOverheadS = 300;
@@ -54,6 +42,12 @@ Proof proof_of(const onnxruntime::TrialReport& report) {
   return report.compared ? Proof::kRight : Proof::kOpen;
 }
 
+std::vector<std::string> clauses(const onnxruntime::TrialReport& report) {
+  std::vector<std::string> result;
+  for (const onnxruntime::BlindOutput& each : report.blind) result.push_back(clause(each));
+  return result;
+}
+
 std::string why_unproved(const onnxruntime::TrialReport& report) {
   if (!report.failure.empty()) return report.failure;
   if (!report.models.at(0).failure.empty())
@@ -61,16 +55,15 @@ std::string why_unproved(const onnxruntime::TrialReport& report) {
   for (const onnxruntime::ModelTrial& model : report.models)
     if (!model.failure.empty()) return model.failure;
   if (report.compared) return "";
-  return fmt::format("nothing was compared: {}", fmt::join(report.uncompared, "; "));
+  return fmt::format("nothing was compared: {}", fmt::join(clauses(report), "; "));
 }
 
 }  // namespace
 
-double usual_tolerance(const Network& network) {
-  const bool of_wholes = std::ranges::any_of(network.places.workloads, [](const PlacedWorkload& placed) {
+bool is_quantized(const Network& network) {
+  return std::ranges::any_of(network.places.workloads, [](const PlacedWorkload& placed) {
     return accum_of(placed.workload) == DType::kS32;
   });
-  return of_wholes ? kWholesTolerance : kUsualTolerance;
 }
 
 EngineVerdict verdict_of(const onnxruntime::TrialReport& report) {
@@ -78,7 +71,7 @@ EngineVerdict verdict_of(const onnxruntime::TrialReport& report) {
   verdict.proof = proof_of(report);
   verdict.failure = why_unproved(report);
   verdict.engine = report.version;
-  verdict.uncompared = report.uncompared, verdict.notes = report.notes;
+  verdict.uncompared = clauses(report), verdict.notes = report.notes;
   verdict.own = report.own;
   if (report.models.size() < 2) return verdict;  // the engine died
   const onnxruntime::ModelTrial &original = report.models[0], &rewritten = report.models[1];
@@ -105,56 +98,12 @@ onnxruntime::TrialReport try_networks(const Network& network,
   request.ranges = index_ranges(network.model, network.shapes);
   request.fed = check.fed;
   request.all_kinds = all_kinds;
-  request.tolerance = check.tolerance.value_or(usual_tolerance(network));
+  const bool quantized = is_quantized(network);
+  request.rules = {check.tolerance.value_or(quantized ? kWholesTolerance : kUsualTolerance),
+                   check.outputs_vary, quantized};
   request.seconds = seconds;
   request.profiled = profiled;
   return onnxruntime::try_models_apart(request, check.tools, seconds + kOverheadS, check.stop);
-}
-
-std::optional<int> threads_of_folder(const std::string& folder) {
-  try {
-    const OnnxModel applied = read_onnx(fmt::format("{}/{}", folder, kAppliedModel));
-    for (const OnnxNode& node : applied.nodes)
-      if (node.domain == kFusedDomain)
-        if (const std::int64_t threads = node.whole("threads", 0); threads > 0)
-          return static_cast<int>(threads);
-  } catch (const Error&) {
-    // The engine is asked for the same file, and what it says counts.
-  }
-  return std::nullopt;
-}
-
-std::string stated_tolerance_bytes(double tolerance) {
-  return bytes_field(kMetadataField,
-                     bytes_field(1, kToleranceKey) + bytes_field(2, fmt::format("{}", tolerance)));
-}
-
-std::optional<double> stated_tolerance(const std::string& folder) {
-  std::optional<double> stated;
-  std::ifstream file(fmt::format("{}/{}", folder, kAppliedModel), std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(file), {});
-  try {
-    for (Wire wire(bytes); wire.next();) {
-      if (wire.field() != kMetadataField) continue;
-      std::string_view key, value;
-      for (Wire entry(wire.bytes()); entry.next();) (entry.field() == 1 ? key : value) = entry.bytes();
-      if (key == kToleranceKey) stated = parse_number(value);
-    }
-  } catch (const Error&) {  // the engine says what is wrong with it
-  }
-  return stated;
-}
-
-EngineVerdict try_folder(const Network& network, const std::string& folder, const EngineCheck& check,
-                         double seconds) {
-  const std::filesystem::path plugin = std::filesystem::path(folder) / kPluginName;
-  EngineCheck held = check;
-  if (!held.tolerance) held.tolerance = stated_tolerance(folder);
-  return verdict_of(
-      try_networks(network,
-                   {{fmt::format("{}/{}", folder, kAppliedModel),
-                     std::filesystem::exists(plugin) ? std::filesystem::absolute(plugin).string() : ""}},
-                   held, seconds, true));
 }
 
 }  // namespace lehr

@@ -25,14 +25,17 @@ struct EngineCheck {
   ShapeBindings bindings;                         ///< of the inputs' shapes; what they leave open is 1
   std::vector<onnxruntime::FedInput> fed = {};    ///< inputs that the user gives
   std::shared_ptr<const TempDir> fed_files = {};  ///< where these are
-  std::optional<double> tolerance = {};           ///< of an output's range; nullopt: usual_tolerance()
+  std::optional<double> tolerance = {};           ///< of an output's range; nullopt: the usual one
+  std::optional<double> match_tolerance = {};     ///< the same for kernels' own outputs; nullopt: `tolerance`
+  bool outputs_vary = false;                      ///< ComparisonRules
 };
 /// Of networks of f32: what other orders of summation come to, with room.
 inline constexpr double kUsualTolerance = 1e-4;
 /// Of networks of 8-bit integers: two units of a tensor that is coded from -127 to 127. Where an engine
 /// rounds a sum in another order, a whole number becomes the next one.
 inline constexpr double kWholesTolerance = 2.0 / 127;
-double usual_tolerance(const Network& network);
+/// Whether a match of the network computes with whole numbers.
+bool is_quantized(const Network& network);
 
 /// What is known of whether a rewritten network is right.
 enum class Proof {
@@ -42,15 +45,27 @@ enum class Proof {
   kRight
 };
 
+/// What the kernels' own outputs came to beside the original's.
+struct MatchVerdict {
+  Proof proof = Proof::kNone;
+  std::string failure = {};                          ///< why it is not kRight; a sentence without a full stop
+  std::size_t compared = 0;                          ///< kernels
+  double worst = 0;                                  ///< largest difference, as a share of an output's range
+  std::string worst_output = {};                     ///< the kernel's output with it
+  std::vector<onnxruntime::BlindOutput> blind = {};  ///< kernels' outputs that say nothing
+};
+
 /// Of a rewritten network beside the original.
 struct EngineVerdict {
   Proof proof = Proof::kNone;
-  std::string failure;                         ///< why it is not kRight; a sentence without a full stop
-  std::string engine;                          ///< its version
-  std::vector<std::string> uncompared, notes;  ///< TrialReport
-  double worst = 0, own = 0;  ///< largest difference, as a share of an output's range; TrialReport
-  std::string worst_output;   ///< ModelTrial
+  std::string failure;                  ///< why it is not kRight; a sentence without a full stop
+  std::string engine;                   ///< its version
+  std::vector<std::string> uncompared;  ///< TrialReport::blind as clauses
+  std::vector<std::string> notes;       ///< TrialReport
+  double worst = 0, own = 0;            ///< largest difference, as a share of an output's range; TrialReport
+  std::string worst_output;             ///< ModelTrial
   std::vector<onnxruntime::OutputAgreement> outputs = {};
+  MatchVerdict matches = {};                              ///< empty where these were not asked
   double original_us = 0, rewritten_us = 0, speedup = 0;  ///< 0: not timed
   /// Where the time goes; empty where it was not asked or the engine does not tell.
   std::vector<onnxruntime::OperatorTime> original_operators, rewritten_operators;
@@ -65,18 +80,5 @@ onnxruntime::TrialReport try_networks(const Network& network,
                                       const std::vector<onnxruntime::ModelFile>& rewritten,
                                       const EngineCheck& check, double seconds, bool all_kinds,
                                       std::size_t profiled = 0);
-
-/// For how many threads the kernels are that `lehr apply` has written to a folder; nullopt where there are
-/// none, or its network cannot be read.
-std::optional<int> threads_of_folder(const std::string& folder);
-/// A field of a model that states the tolerance to which its outputs were held, and what the model of a
-/// folder states; nullopt: nothing.
-std::string stated_tolerance_bytes(double tolerance);
-std::optional<double> stated_tolerance(const std::string& folder);
-
-/// What `lehr apply` has written to a folder, beside the original, with the tolerance that its model states
-/// where the check has none.
-EngineVerdict try_folder(const Network& network, const std::string& folder, const EngineCheck& check,
-                         double seconds);
 
 }  // namespace lehr

@@ -34,7 +34,7 @@ std::string engine_text(const Applied& applied) {
   if (applied.narrow > 0) text += outputs_text(verdict);
   if (applied.tolerance > 0)
     text += fmt::format("what is in bf16 was held to {:.2g} of their ranges\n", applied.tolerance);
-  if (verdict.speedup > 0) text += speedup_text(verdict) + "\n";
+  if (verdict.speedup > 0 && applied.replaced > 0) text += speedup_text(verdict) + "\n";
   if (applied.without_saving_us > 0)
     text += fmt::format("without Winograd's kernels, which do fewer products and round more: {}\n",
                         format_time_us(applied.without_saving_us));
@@ -46,6 +46,9 @@ std::string engine_text(const Applied& applied) {
 std::string agreement_text(const EngineVerdict& verdict) {
   std::string text = fmt::format("{} within {:.1g} of their ranges",
                                  verdict.uncompared.empty() ? "outputs" : "the other outputs", verdict.worst);
+  if (verdict.matches.compared > 0)
+    text += fmt::format(", {} kernels' own outputs within {:.1g}", verdict.matches.compared,
+                        verdict.matches.worst);
   if (verdict.own > 0) text += fmt::format("; the original itself differs by {:.1g}", verdict.own);
   for (const std::string& each : verdict.uncompared) text += "\nnot compared: output " + printable(each);
   for (const std::string& each : verdict.notes) text += "\n" + printable(each);
@@ -134,6 +137,8 @@ nlohmann::json to_json(const Applied& applied) {
       {"without_winograd_us", applied.without_saving_us},
       {"worst_difference", verdict.worst},
       {"own_difference", verdict.own},
+      {"kernels_compared", verdict.matches.compared},
+      {"worst_kernel_difference", verdict.matches.worst},
       {"tolerance", applied.tolerance > 0 ? nlohmann::json(applied.tolerance) : nlohmann::json()},
       {"outputs", outputs_json(verdict)},
       {"not_compared", verdict.uncompared},

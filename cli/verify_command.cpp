@@ -7,6 +7,7 @@
 
 #include "api/apply.h"
 #include "apply/report.h"
+#include "apply/verify.h"
 #include "base/args.h"
 #include "base/error.h"
 #include "cli/exit_codes.h"
@@ -44,6 +45,7 @@ int VerifyCommand::run() {
     check.threads = threads_of_folder(folder_).value_or(static_cast<int>(allowed_cpus().size()));
   const Network network = problem_.read();
   api::feed(network.model, options, check);
+  const bool states_tolerance = take_stated_tolerance(folder_, check);
   const EngineVerdict verdict = try_folder(network, folder_, check, seconds);
   if (verdict.proof == Proof::kNone) throw_environment("{}", verdict.failure);
   const bool right = verdict.proof == Proof::kRight;
@@ -57,6 +59,9 @@ int VerifyCommand::run() {
                 {"worst_difference", verdict.worst},
                 {"worst_output", verdict.worst_output},
                 {"own_difference", verdict.own},
+                {"kernels_compared", verdict.matches.compared},
+                {"worst_kernel_difference", verdict.matches.worst},
+                {"worst_kernel", verdict.matches.worst_output},
                 {"outputs", outputs_json(verdict)},
                 {"not_compared", verdict.uncompared},
                 {"notes", verdict.notes},
@@ -66,7 +71,7 @@ int VerifyCommand::run() {
   } else if (right) {
     fmt::print("ONNX Runtime {}, {} thread{}: {}\n", verdict.engine, check.threads,
                check.threads == 1 ? "" : "s", agreement_text(verdict));
-    if (stated_tolerance(folder_)) fmt::print("{}", outputs_text(verdict));
+    if (states_tolerance) fmt::print("{}", outputs_text(verdict));
     if (seconds > 0) fmt::print("{}\n", speedup_text(verdict));
   }
   if (right) return 0;

@@ -17,7 +17,8 @@ namespace lehr {
 namespace {
 
 using Found = FoundPlace;
-/// Of all places' scales and zero points: a short file may share one tensor of them between many nodes.
+/// Bytes of what is made for all places, beside those that the file itself has: a short file may share one
+/// tensor between many nodes.
 constexpr std::size_t kMostMadeBytes = std::size_t{64} << 20;
 using Start = std::variant<Found, Gap>;
 
@@ -50,8 +51,10 @@ class Finder {
       }
       Found& found = std::get<Found>(*start);
       for (const auto& [input, constant] : found.place.made) made_bytes_ += constant.bytes.size();
-      if (made_bytes_ > kMostMadeBytes) {
-        places_.gaps.push_back({"the network has more scales than are read", flops_of(found.workload), i});
+      if (made_bytes_ > kMostMadeBytes + model_.bytes->size()) {
+        places_.gaps.push_back(
+            {"the network has more scales, or weights that it quantizes itself, than are read",
+             flops_of(found.workload), i});
         continue;
       }
       if (!whole) {

@@ -10,90 +10,18 @@
 #include <utility>
 
 #include "base/error.h"
+#include "network/coded_weights.h"
+#include "network/codings.h"
 #include "network/problems.h"
 #include "network/quantized_steps.h"
 
 namespace lehr {
 namespace {
 
-/// Scales and zero points of channels, at most.
-constexpr std::int64_t kMostChannels = 65536;
 /// What an epilogue does at most: no step of the vocabulary comes much oftener than once.
 constexpr std::size_t kMostSteps = 16;
 /// A bias whose scale is that of the sums may have it rounded once more.
 constexpr double kSameScale = 1e-5;
-
-/// What a graph says is not served: a clause.
-struct Refused {
-  std::string reason;
-};
-
-template <typename... Args>
-[[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
-  throw Refused{fmt::format(text, std::forward<Args>(args)...)};
-}
-
-struct Coded {
-  std::string_view value;  ///< of whole numbers
-  Coding coding;
-  std::optional<std::size_t> node;  ///< the DequantizeLinear
-};
-
-bool is_8_bit(OnnxType type) {
-  return type == OnnxType::kU8 || type == OnnxType::kS8;
-}
-
-/// Reads scales and zero points.
-class Codings {
- public:
-  explicit Codings(const OpenGraph& graph) : graph_(graph) {}
-
-  /// Of `value`, with the names of its scale and zero point; "" for no zero point.
-  Coding read(OnnxType type, std::string_view scale, std::string_view zero, std::int64_t axis) const {
-    Coding coding{type, {}, {0}, axis};
-    const OnnxTensor* const scales = graph_.shapes.of(scale).constant;
-    const auto numbers = scales ? floats_of(*scales, kMostChannels) : std::nullopt;
-    if (!numbers || numbers->empty()) refuse("the scale '{}' is no constant of f32 in the file", scale);
-    for (const float number : *numbers)
-      if (!std::isfinite(number) || number <= 0) refuse("the scale '{}' is not above 0", scale);
-    coding.scales = *numbers;
-    if (!zero.empty()) {
-      const OnnxTensor* const zeros = graph_.shapes.of(zero).constant;
-      const auto wholes = zeros ? wholes_of(*zeros, kMostChannels) : std::nullopt;
-      if (!wholes || wholes->empty() || graph_.shapes.of(zero).type != type)
-        refuse("the zero point '{}' is no constant of {} in the file", zero, name_of(type));
-      if (wholes->size() != 1 && wholes->size() != numbers->size())
-        refuse("there are {} zero points in '{}', and {} scales", wholes->size(), zero, numbers->size());
-      coding.zeros = *wholes;
-    }
-    return coding;
-  }
-
-  /// What a QuantizeLinear or DequantizeLinear does; `value`: of whole numbers.
-  Coding of_node(const OnnxNode& node, std::string_view value) const {
-    if (node.whole("block_size", 0) != 0) refuse("it is quantized in blocks");
-    return read(graph_.shapes.of(value).type, node.input(1), node.input(2), node.whole("axis", 1));
-  }
-
-  /// What makes a value of f32 from whole numbers; nullopt: something else makes it.
-  std::optional<Coded> dequantized(std::string_view value) const {
-    const auto maker = graph_.makers.find(value);
-    if (maker == graph_.makers.end()) return std::nullopt;
-    const OnnxNode& node = graph_.model.nodes[maker->second];
-    if (node.op != "DequantizeLinear" || !node.domain.empty()) return std::nullopt;
-    return Coded{node.input(0), of_node(node, node.input(0)), maker->second};
-  }
-
-  /// Three inputs of an operator that has them: whole numbers, scale, zero point.
-  Coded of_inputs(const OnnxNode& node, std::size_t first, std::int64_t axis) const {
-    const std::string_view value = node.input(first);
-    return {
-        value, read(graph_.shapes.of(value).type, node.input(first + 1), node.input(first + 2), axis), {}};
-  }
-
- private:
-  const OpenGraph& graph_;
-};
 
 /// A node of integers on its way to a workload.
 class QuantizedPlace {
@@ -134,13 +62,13 @@ class QuantizedPlace {
     const std::string_view op = main_.op;
     const bool plain = op == "Conv" || op == "Gemm" || op == "MatMul";
     x_ = plain ? operand(0) : codings_.of_inputs(main_, 0, 1);
-    w_ = plain ? operand(1) : codings_.of_inputs(main_, 3, op == "QLinearConv" ? 0 : -1);
+    w_ = plain ? weights() : codings_.of_inputs(main_, 3, op == "QLinearConv" ? 0 : -1);
     if (op == "Conv" || op == "QLinearConv")
-      take(conv_problem(main_, shape(x_.value), shape(w_.value)));
+      take(conv_problem(main_, shape(x_.value), shape_of_weights()));
     else if (op == "Gemm" || op == "QGemm")
-      take(gemm_problem(main_, shape(x_.value), shape(w_.value)));
+      take(gemm_problem(main_, shape(x_.value), shape_of_weights()));
     else
-      take(matmul_problem(shape(x_.value), shape(w_.value)));
+      take(matmul_problem(shape(x_.value), shape_of_weights()));
     if (op == "QGemm") w_.coding.axis = main_.whole("transB", 0) != 0 ? 0 : 1;
     check_operands();
     set_types();
@@ -160,6 +88,20 @@ class QuantizedPlace {
     return std::move(*found);
   }
 
+  Coded weights() {
+    try {
+      made_ = coded_weights(graph_, main_.input(1));
+    } catch (const Error& error) {
+      refuse("{}", error.what());
+    }
+    if (!made_) return operand(1);
+    now_.before.insert(made_->nodes.begin(), made_->nodes.end());
+    return {"", made_->coding, std::nullopt};
+  }
+
+  std::optional<Sizes> shape_of_weights() const { return made_ ? made_->shape : shape(w_.value); }
+  bool has_fixed_weights() const { return made_ || graph_.shapes.of(w_.value).constant != nullptr; }
+
   template <typename Problem>
   void take(const ProblemOr<Problem>& known) {
     if (const auto* reason = std::get_if<std::string>(&known)) refuse("{}", *reason);
@@ -174,11 +116,10 @@ class QuantizedPlace {
     if (w_.coding.type != OnnxType::kS8)
       refuse("its {} is quantized to {}: families take s8", second, name_of(w_.coding.type));
     if (!w_.coding.is_symmetric()) refuse("its {} has a zero point that is not 0", second);
-    const bool is_fixed = graph_.shapes.of(w_.value).constant != nullptr;
-    if (conv && !is_fixed) refuse("its filter is no constant of the file");
+    if (conv && !has_fixed_weights()) refuse("its filter is no constant of the file");
     if (w_.coding.scales.size() == 1) return;
     const auto channels = static_cast<std::size_t>(channels_of());
-    const std::int64_t rank = static_cast<std::int64_t>(shape(w_.value)->size());
+    const std::int64_t rank = static_cast<std::int64_t>(shape_of_weights()->size());
     const std::int64_t axis = w_.coding.axis < 0 ? w_.coding.axis + rank : w_.coding.axis;
     const std::int64_t wanted =
         conv || (main_.op != "MatMul" && main_.op != "QLinearMatMul" && main_.whole("transB", 0) != 0)
@@ -194,6 +135,11 @@ class QuantizedPlace {
 
   /// Of s7 where all elements are: the file has them.
   DType second_type() const {
+    if (made_)
+      return std::ranges::all_of(made_->bytes,
+                                 [](char byte) { return std::abs(static_cast<signed char>(byte)) <= 64; })
+                 ? DType::kS7
+                 : DType::kS8;
     const OnnxTensor* const tensor = graph_.shapes.of(w_.value).constant;
     if (tensor == nullptr) return DType::kS8;
     const auto [known, is_new] = graph_.small.try_emplace(tensor, false);
@@ -216,7 +162,7 @@ class QuantizedPlace {
     Gemm& gemm = workload_.gemm();
     if (gemm.alpha != 1) refuse("its product is scaled");
     gemm.a.type = dtype_of(x_.coding), gemm.b.type = second, gemm.accum = DType::kS32, gemm.zero = zero;
-    gemm.b.constant = graph_.shapes.of(w_.value).constant != nullptr;
+    gemm.b.constant = has_fixed_weights();
   }
 
   /// Of whole numbers in the unit of the sums it joins these; else it is one of f32 behind them.
@@ -413,6 +359,10 @@ class QuantizedPlace {
       found.place.before.assign(state.before.begin(), state.before.end());
       found.place.output = state.value;
       found.place.inputs = {x_.value, w_.value};
+      if (made_) {
+        found.place.made[1] = {second_type(), made_->shape, made_->bytes};
+        found.place.dequantize = made_->dequantize;
+      }
       if (x_.coding.zero() != 0) add_zero(x_.coding, found);
       add_steps({x_.coding, w_.coding, channels_of(), bias_}, state.steps, found);
       const DType output = state.coded ? dtype_of(*state.coded) : DType::kF32;
@@ -436,7 +386,8 @@ class QuantizedPlace {
   const OnnxNode& main_;
   Workload workload_;  ///< without its epilogue and the type of its output
   Coded x_, w_;
-  std::string_view bias_;  ///< of s32
+  std::optional<CodedWeights> made_;  ///< the weights, where nodes make them
+  std::string_view bias_;             ///< of s32
   State now_;
   std::string why_not_ = "its epilogue cannot be told";
 };

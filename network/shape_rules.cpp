@@ -88,9 +88,13 @@ void recurrent(ShapeSite& site) {
 
 void quantize(ShapeSite& site) {
   same(site);
-  site.outputs[0].type = site.node.op == "DequantizeLinear" ? site.in(1).type
-                         : site.has(2)                      ? site.in(2).type
-                                                            : OnnxType::kU8;
+  const std::int64_t stated = site.node.whole("output_dtype", 0);
+  if (stated != 0)
+    site.outputs[0].type = static_cast<OnnxType>(stated);
+  else if (site.node.op == "DequantizeLinear")
+    site.outputs[0].type = site.in(1).type;
+  else
+    site.outputs[0].type = site.has(2) ? site.in(2).type : OnnxType::kU8;
 }
 
 void dropout(ShapeSite& site) {

@@ -17,11 +17,7 @@ Network chain(int convolutions, int size) {
   std::string text = fmt::format("input v0 f32 1x16x{}x{}\n constant w f32 16x16x3x3\n", size, size);
   for (int i = 0; i < convolutions; ++i)
     text += fmt::format("c{0} = Conv(v{0}, w) pads=1,1,1,1\n v{1} = Relu(c{0})\n", i, i + 1);
-  Network network;
-  network.model = onnx_model(text + fmt::format("output v{}", convolutions));
-  network.shapes = infer_shapes(network.model, {});
-  network.places = places_of(network.model, network.shapes);
-  return network;
+  return network_of(text + fmt::format("output v{}", convolutions));
 }
 
 /// "fbb": of each place in order the type that it is expected to be fastest in, where in f32 each takes 1000

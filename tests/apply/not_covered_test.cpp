@@ -18,10 +18,7 @@ using ::testing::Not;
 using ::testing::Pair;
 
 std::map<std::string, std::size_t> uncounted(const std::string& graph) {
-  Network network;
-  network.model = onnx_model(graph);
-  network.shapes = infer_shapes(network.model, {});
-  network.places = places_of(network.model, network.shapes);
+  const Network network = network_of(graph);
   return uncounted_nodes(network, network.places);
 }
 

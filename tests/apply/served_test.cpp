@@ -12,14 +12,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::IsEmpty;
 
-Network network_of(std::string_view text) {
-  Network network;
-  network.model = onnx_model(text);
-  network.shapes = infer_shapes(network.model, {});
-  network.places = places_of(network.model, network.shapes);
-  return network;
-}
-
 TEST(Served, WorkloadsHaveTheirShareAndFamiliesOrAReason) {
   const Network network = network_of(R"(
     input x f32 8x16

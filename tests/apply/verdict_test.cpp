@@ -38,11 +38,11 @@ TEST(Verdicts, SayWhyNothingIsProved) {
   none.failure = died.failure = "it is gone";
   died.died = true;
   uncompared.compared = false;
-  uncompared.uncompared = {"'y' is text"};
+  uncompared.blind = {{"y", "it is text"}};
   for (const auto& [report, proof, failure] :
        {std::tuple(none, Proof::kNone, "it is gone"), std::tuple(died, Proof::kWrong, "it is gone"),
         std::tuple(report_of({"no memory", ""}), Proof::kOpen, "the original does not run: no memory"),
-        std::tuple(uncompared, Proof::kOpen, "nothing was compared: 'y' is text"),
+        std::tuple(uncompared, Proof::kOpen, "nothing was compared: 'y': it is text"),
         std::tuple(report_of({"", "'y' differs"}), Proof::kWrong, "'y' differs"),
         std::tuple(report_of({"", "", "'z' differs"}), Proof::kWrong, "'z' differs")}) {
     const EngineVerdict verdict = verdict_of(report);

@@ -169,4 +169,12 @@ OnnxModel onnx_model(std::string_view text, std::int64_t opset) {
   return parse_onnx(std::make_shared<std::string>(onnx_bytes(text, opset)), "it");
 }
 
+Network network_of(std::string_view text) {
+  Network network;
+  network.model = onnx_model(text);
+  network.shapes = infer_shapes(network.model, {});
+  network.places = places_of(network.model, network.shapes);
+  return network;
+}
+
 }  // namespace lehr::testing

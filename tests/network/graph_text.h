@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "network/onnx.h"
+#include "network/places.h"
 
 namespace lehr::testing {
 
@@ -19,5 +19,8 @@ std::string onnx_bytes(std::string_view text, std::int64_t opset = 17, std::int6
 
 /// The same, read.
 OnnxModel onnx_model(std::string_view text, std::int64_t opset = 17);
+
+/// The same with its shapes and places.
+Network network_of(std::string_view text);
 
 }  // namespace lehr::testing

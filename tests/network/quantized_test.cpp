@@ -279,5 +279,60 @@ TEST(Quantized, WhatIsNotServedSaysWhy) {
             "the scale 's' is no constant of f32 in the file");
 }
 
+// Elements of 2 x 3: rows are channels.
+constexpr const char* kWeights = R"(
+  input p u8 4x3
+  dp = DequantizeLinear(p, xs, xz)
+  constant rows f32 2x3 = 0.1 0.26 -0.374 20 -30 0.5
+  constant whole s8 2x3 = 1 2 3 4 5 6
+  constant ws2 f32 2 = 0.25 0.125
+  constant wz2 s8 2 = 0 0
+)";
+
+TEST(Quantized, WeightsThatTheFileQuantizesItselfAreRoundedAsAnEngineDoes) {
+  const Place it(std::string(kWeights) + R"(
+    q = QuantizeLinear(rows, ws2, wz2) axis=0
+    d = DequantizeLinear(q, ws2, wz2) axis=0
+    y = Gemm(dp, d) transB=1
+  )");
+  EXPECT_EQ(it.of("b"), "0 1 -1 127 -128 4");
+  EXPECT_EQ(it.workload().gemm().b.type, DType::kS8);
+  EXPECT_TRUE(it.workload().gemm().b.constant);
+  EXPECT_EQ(it.of("dequant_scale"), "0.125 0.0625");
+  EXPECT_EQ(it.place().before.size(), 3u);
+}
+
+TEST(Quantized, WeightsBehindTransposeAreMovedWithTheirChannels) {
+  for (const char* const nodes :
+       {"d = DequantizeLinear(whole, ws2, wz2) axis=0\n t = Transpose(d) perm=1,0\n y = MatMul(dp, t)",
+        "d = DequantizeLinear(whole, ws2, wz2) axis=-2\n t = Transpose(d)\n y = MatMul(dp, t)",
+        "u = Transpose(whole)\n d = DequantizeLinear(u, ws2, wz2) axis=1\n y = MatMul(dp, d)"}) {
+    const Place it(std::string(kWeights) + nodes);
+    EXPECT_EQ(it.of("b"), "1 4 2 5 3 6") << nodes;
+    EXPECT_EQ(it.workload().gemm().b.type, DType::kS7);
+    EXPECT_EQ(it.of("dequant_scale"), "0.125 0.0625") << nodes;
+    EXPECT_EQ(it.place().dequantize->whole("axis", 7), 1) << nodes;
+  }
+  EXPECT_EQ(Place(std::string(kWeights) + R"(
+    d = DequantizeLinear(whole, ws2, wz2) axis=0
+    constant to s64 2 = 3 2
+    t = Reshape(d, to)
+    y = MatMul(dp, t)
+  )")
+                .text(),
+            "its weights' channels are put into another shape");
+}
+
+TEST(Quantized, TheTypeMayBeStatedWithoutAZeroPoint) {
+  const Place it(std::string(kWeights) + R"(
+    d = DequantizeLinear(whole, xs) axis=0
+    t = Transpose(d)
+    g = MatMul(dp, t)
+    y = QuantizeLinear(g, ys) output_dtype=3
+  )");
+  EXPECT_EQ(it.workload().gemm().c.type, DType::kS8);
+  EXPECT_EQ(it.text(), "dequant+quant -> y");
+}
+
 }  // namespace
 }  // namespace lehr::testing

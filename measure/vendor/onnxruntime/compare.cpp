@@ -16,6 +16,8 @@ namespace {
 constexpr double kTimesOwn = 4;
 /// An output that may differ by so much of its range says nothing: it is random.
 constexpr double kSaysNothing = 0.5;
+/// Steps of the 8-bit code of the largest magnitude.
+constexpr double kCodedRange = 127;
 
 template <typename T>
 T element(const std::string& bytes, std::size_t i) {
@@ -66,6 +68,10 @@ bool is_real(const Data& data) {
   return spacing_of(data.type) > 0;
 }
 
+bool is_coded(const Data& data) {
+  return data.type == OrtElementType::kUint8 || data.type == OrtElementType::kInt8;
+}
+
 std::size_t count_of(const Data& data) {
   const std::size_t size = bytes_of(data.type);
   return size == 0 ? 0 : data.bytes.size() / size;
@@ -106,6 +112,18 @@ Difference real_difference(const Data& wanted, const Data& got) {
   return result;
 }
 
+double steps_between(const Data& wanted, const Data& got) {
+  int worst = 0;
+  for (std::size_t i = 0; i < count_of(wanted); ++i) {
+    const bool is_signed = wanted.type == OrtElementType::kInt8;
+    const int one =
+        is_signed ? element<std::int8_t>(wanted.bytes, i) : element<std::uint8_t>(wanted.bytes, i);
+    const int other = is_signed ? element<std::int8_t>(got.bytes, i) : element<std::uint8_t>(got.bytes, i);
+    worst = std::max(worst, std::abs(one - other));
+  }
+  return worst;
+}
+
 /// Elements that differ, as a share of all; texts are one element.
 double unequal_share(const Data& wanted, const Data& got) {
   const std::size_t size = bytes_of(wanted.type), count = count_of(wanted);
@@ -118,10 +136,19 @@ double unequal_share(const Data& wanted, const Data& got) {
 
 }  // namespace
 
+std::size_t count_special(const Data& data) {
+  return is_real(data) ? tally_of(data, nullptr).special : 0;
+}
+
 Difference difference(const Data& wanted, const Data& got) {
   if (wanted.type != got.type || wanted.shape != got.shape) return {0, false, true};
   if (is_real(wanted)) return real_difference(wanted, got);
+  if (is_coded(wanted)) return {steps_between(wanted, got), false, false};
   return {unequal_share(wanted, got), false, false};
+}
+
+std::string clause(const BlindOutput& output) {
+  return fmt::format("'{}': {}", output.name, output.reason);
 }
 
 void add_own(Original& original, const std::vector<Data>& again) {
@@ -135,16 +162,17 @@ void add_own(Original& original, const std::vector<Data>& again) {
   }
 }
 
-Comparison::Comparison(std::span<const Original> originals, double tolerance)
+Comparison::Comparison(std::span<const Original> originals, const ComparisonRules& rules)
     : originals_(originals),
+      rules_(rules),
       outputs_(originals.empty() ? 0 : originals[0].outputs.size()),
       limits_(originals.size(), std::vector<Limit>(outputs_)) {
-  for (std::size_t i = 0; i < outputs_; ++i) set_limits(i, tolerance);
+  for (std::size_t i = 0; i < outputs_; ++i) set_limits(i);
 }
 
-void Comparison::set_limits(std::size_t output, double tolerance) {
+void Comparison::set_limits(std::size_t output) {
   std::vector<Tally> tallies;
-  double smallest_range = 0;  // above 0
+  double smallest_range = 0, largest_range = 0;  // above 0
   std::size_t fewest_special = SIZE_MAX;
   for (std::size_t kind = 0; kind < originals_.size(); ++kind) {
     const Data* const other =
@@ -154,7 +182,9 @@ void Comparison::set_limits(std::size_t output, double tolerance) {
     fewest_special = std::min(fewest_special, tally.special);
     if (tally.range > 0)
       smallest_range = smallest_range == 0 ? tally.range : std::min(smallest_range, tally.range);
+    largest_range = std::max(largest_range, tally.range);
   }
+  const bool says_something = !rules_.outputs_vary || originals_.size() < 2 || varies(output);
   for (std::size_t kind = 0; kind < originals_.size(); ++kind) {
     const Data& data = originals_[kind].outputs[output];
     const Difference& own = originals_[kind].own[output];
@@ -164,11 +194,15 @@ void Comparison::set_limits(std::size_t output, double tolerance) {
     if (is_real(data)) {
       // Where all is 0, differences are a share of what the output is for other inputs.
       limit.range = tally.range > 0 ? tally.range : smallest_range > 0 ? smallest_range : 1;
-      limit.share = std::max({tolerance, spacing_of(data.type), kTimesOwn * own.worst / limit.range});
+      if (rules_.common_range && largest_range > 0) limit.range = largest_range;
+      limit.share = std::max({rules_.tolerance, spacing_of(data.type), kTimesOwn * own.worst / limit.range});
+    } else if (is_coded(data)) {
+      limit.range = kCodedRange;
+      limit.share = std::max(rules_.tolerance, kTimesOwn * own.worst / kCodedRange);
     } else {
       limit.share = kTimesOwn * own.worst;
     }
-    limit.compared = !own.other_shape && !own.other_places && !data.bytes.empty() &&
+    limit.compared = says_something && !own.other_shape && !own.other_places && !data.bytes.empty() &&
                      (!is_real(data) || tally.special < count_of(data)) && limit.share < kSaysNothing;
   }
 }
@@ -216,7 +250,9 @@ void Comparison::add(std::size_t kind, const std::vector<Data>& got, Agreement& 
       wrong("has infinities or NaN in other places than the original's");
     } else if (!found.other_places && limit.compared) {
       const double share = found.worst / limit.range;
-      if (share > limit.share && is_real(wanted))
+      if (share > limit.share && is_coded(wanted))
+        wrong(fmt::format("differs by {:.0f} steps", found.worst));
+      else if (share > limit.share && is_real(wanted))
         wrong(fmt::format("differs by {:.2g} of its range, of which {:.2g} is allowed,", share, limit.share));
       else if (share > limit.share)
         wrong(fmt::format("differs in {:.2g} of its elements", share));
@@ -228,7 +264,13 @@ void Comparison::add(std::size_t kind, const std::vector<Data>& got, Agreement& 
   }
 }
 
-std::string Comparison::why_uncompared(std::size_t output) const {
+bool Comparison::varies(std::size_t output) const {
+  return std::ranges::any_of(originals_, [&](const Original& each) {
+    return each.outputs[output].bytes != originals_[0].outputs[output].bytes;
+  });
+}
+
+std::string Comparison::why_blind(std::size_t output) const {
   bool typed = false, filled = false, finite = false;
   for (std::size_t kind = 0; kind < originals_.size(); ++kind) {
     const Data& data = originals_[kind].outputs[output];
@@ -240,19 +282,20 @@ std::string Comparison::why_uncompared(std::size_t output) const {
   if (!typed) return "it is no tensor of a type that can be compared";
   if (!filled) return "it has no elements";
   if (!finite) return "it has no finite value";
+  if (rules_.outputs_vary && !varies(output)) return "it is the same for all inputs";
   return "the original itself does not give the same twice: it is made at random";
 }
 
-std::vector<std::string> Comparison::uncompared() const {
-  std::vector<std::string> result;
+std::vector<BlindOutput> Comparison::blind() const {
+  std::vector<BlindOutput> result;
   for (std::size_t i = 0; i < outputs_; ++i)
-    if (const std::string why = why_uncompared(i); !why.empty())
-      result.push_back(fmt::format("'{}': {}", originals_[0].outputs[i].name, why));
+    if (const std::string why = why_blind(i); !why.empty())
+      result.push_back({originals_[0].outputs[i].name, why});
   return result;
 }
 
 bool Comparison::says_anything() const {
-  return uncompared().size() < outputs_;
+  return blind().size() < outputs_;
 }
 
 std::vector<std::string> Comparison::not_finite() const {

@@ -11,9 +11,13 @@
 
 namespace lehr::onnxruntime {
 
+/// Counts infinities and NaN; 0 for an output of no real numbers.
+std::size_t count_special(const Data& data);
+
 /// How far one output is from another one.
 struct Difference {
-  /// Of reals, largest distance of two finite elements; of others, the share of elements that differ.
+  /// Of reals, and of 8-bit integers, the largest distance of two finite elements; of others, the share of
+  /// elements that differ.
   double worst = 0;
   /// Infinities or NaN stand in other places.
   bool other_places = false;
@@ -55,24 +59,52 @@ struct Agreement {
   std::vector<OutputAgreement> outputs = {};
 };
 
+/// What models are held to.
+struct ComparisonRules {
+  double tolerance = 1e-4;  ///< share of an output's range by which numbers may differ
+  /// Outputs that are the same for inputs of every kind say nothing. With one kind of inputs this is not
+  /// asked.
+  bool outputs_vary = false;
+  /// The range of an output is its largest over all kinds of inputs: a quantized network has the same steps
+  /// for small inputs as for large ones.
+  bool common_range = false;
+};
+void describe(auto& field, Is<ComparisonRules> auto& rules) {
+  field("tolerance", rules.tolerance);
+  field("outputs_vary", rules.outputs_vary);
+  field("common_range", rules.common_range);
+}
+
+/// An output that says nothing, whatever a model computes.
+struct BlindOutput {
+  std::string name;
+  std::string reason;  ///< a clause about the output, "it has no finite value"
+};
+void describe(auto& field, Is<BlindOutput> auto& output) {
+  field("name", output.name);
+  field("reason", output.reason);
+}
+/// Says both: "'y': it has no finite value".
+std::string clause(const BlindOutput& output);
+
 /// Holds models to the original.
 class Comparison {
  public:
-  /// Borrows `originals`, of which each has its `own`. `tolerance`: share of an output's range by which real
-  /// numbers may differ. The range is the largest finite magnitude among the elements that follow the inputs:
-  /// those of a mask would hide all others.
-  Comparison(std::span<const Original> originals, double tolerance);
+  /// Borrows `originals`, of which each has its `own`. The range of real numbers is the largest finite
+  /// magnitude among the elements that follow the inputs: those of a mask would hide all others. The range of
+  /// 8-bit integers is 127 steps, in which quantized values are coded.
+  Comparison(std::span<const Original> originals, const ComparisonRules& rules);
 
-  /// Adds one model's outputs for the inputs of a kind. A real output is wrong where it differs by more than
-  /// the tolerance and by more than four times what the original differs from itself; any other one where
-  /// more elements differ than four times as many as in the original itself. Where the original has more
-  /// infinities or NaN than for other inputs, where they stand is not held against a model.
+  /// Adds one model's outputs for the inputs of a kind. An output of reals or of 8-bit integers is wrong
+  /// where it differs by more than the tolerance and by more than four times what the original differs from
+  /// itself; any other one where more elements differ than four times as many as in the original itself.
+  /// Where the original has more infinities or NaN than for other inputs, where they stand is not held
+  /// against a model.
   void add(std::size_t kind, const std::vector<Data>& got, Agreement& agreement) const;
   /// Adds which classes come first in them.
   void add_classes(std::size_t kind, const std::vector<Data>& got, Agreement& agreement) const;
 
-  /// Of each output that says nothing, whatever the model, a clause with its name.
-  std::vector<std::string> uncompared() const;
+  std::vector<BlindOutput> blind() const;
   /// Whether any output says something.
   bool says_anything() const;
   /// Of each output and kind of inputs with more infinities or NaN than for other inputs, a clause.
@@ -87,11 +119,13 @@ class Comparison {
     double share = 0;    ///< allowed
     bool places = true;  ///< infinities and NaN have to stand in the original's places
   };
-  void set_limits(std::size_t output, double tolerance);
-  std::string why_uncompared(std::size_t output) const;
+  void set_limits(std::size_t output);
+  bool varies(std::size_t output) const;
+  std::string why_blind(std::size_t output) const;
   OutputAgreement& output_in(Agreement& agreement, std::size_t output) const;
 
   std::span<const Original> originals_;
+  ComparisonRules rules_;
   std::size_t outputs_;
   std::vector<std::vector<Limit>> limits_;  ///< by kind, then output
 };

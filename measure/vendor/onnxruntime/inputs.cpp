@@ -15,6 +15,7 @@ namespace {
 using Draw = InputKind::Draw;
 
 constexpr InputKind kKinds[] = {{"N(0, 1)", Draw::kNormal, 1},
+                                {"0 and 1", Draw::kMask, 1},
                                 {"N(0, 1) times 0.01", Draw::kNormal, 0.01},
                                 {"N(0, 1) times 30", Draw::kNormal, 30},
                                 {"N(0, 1) times 1000", Draw::kNormal, 1000},
@@ -35,16 +36,23 @@ double drawn_real(const InputKind& kind, Rng& rng) {
       return kind.scale * normal(rng);
     case Draw::kImage:
       return static_cast<double>(rng.below(256));
-    case Draw::kEqual:
+    default:
       return kind.scale;
   }
-  return 0;
 }
 
-std::int64_t drawn_whole(const InputKind& kind, const WholeRange& range, Rng& rng) {
+double drawn_whole(const InputKind& kind, const WholeRange& range, Rng& rng) {
   const auto [low, high] = range;
-  if (kind.draw == Draw::kEqual) return std::clamp(static_cast<std::int64_t>(kind.scale), low, high);
-  return low + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(high - low) + 1));
+  if (kind.draw == Draw::kEqual)
+    return static_cast<double>(std::clamp(static_cast<std::int64_t>(kind.scale), low, high));
+  return static_cast<double>(
+      low + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(high - low) + 1)));
+}
+
+/// Ones come first in a row and zeros last, as with a text that is padded.
+double drawn_of_mask(std::size_t column, std::size_t row, Rng& rng) {
+  if (column == 0) return 1;
+  return column + 1 == row ? 0 : static_cast<double>(rng.below(2));
 }
 
 /// What a type's elements may be where the graph asks for nothing; nullopt for reals.
@@ -105,29 +113,54 @@ std::span<const InputKind> input_kinds() {
   return kKinds;
 }
 
+namespace {
+
+/// An input's shape, without elements.
+Data without_elements(const Value& value, const InputNeeds& needs) {
+  Data data = {value.name, value.type, value.shape, ""};
+  if (const auto given = needs.shapes.find(value.name); given != needs.shapes.end())
+    data.shape = given->second;
+  for (std::int64_t& dim : data.shape)
+    if (dim < 0) dim = 1;
+  return data;
+}
+
+void append_elements(const InputKind& kind, const std::optional<WholeRange>& range, Rng& rng, Data& data) {
+  std::size_t count = 1;
+  for (const std::int64_t dim : data.shape) count *= static_cast<std::size_t>(dim);
+  const std::size_t row = data.shape.empty() ? 1 : static_cast<std::size_t>(data.shape.back());
+  for (std::size_t i = 0; i < count; ++i) {
+    const double drawn = kind.draw == Draw::kMask ? drawn_of_mask(i % row, row, rng)
+                         : range                  ? drawn_whole(kind, *range, rng)
+                                                  : drawn_real(kind, rng);
+    if (usual_range(data.type))
+      append_whole(data.type, static_cast<std::int64_t>(drawn), data.bytes);
+    else
+      append_real(data.type, drawn, data.bytes);
+  }
+}
+
+}  // namespace
+
+bool may_be_mask(const Value& input, const InputNeeds& needs) {
+  return usual_range(input.type) && !needs.ranges.contains(input.name);
+}
+
 std::vector<Data> make_inputs(std::span<const Value> inputs, const InputNeeds& needs, const InputKind& kind,
                               std::uint64_t seed) {
+  constexpr InputKind kMask = {"a mask", Draw::kMask, 1}, kAny = {"any", Draw::kNormal, 1};
   std::vector<Data> made;
   Rng rng(seed);
   for (const Value& value : inputs) {
-    Data& data = made.emplace_back(value.name, value.type, value.shape, "");
-    if (const auto given = needs.shapes.find(value.name); given != needs.shapes.end())
-      data.shape = given->second;
-    std::size_t count = 1;
-    for (std::int64_t& dim : data.shape) {
-      if (dim < 0) dim = 1;
-      count *= static_cast<std::size_t>(dim);
-    }
-    const std::optional<WholeRange> usual = usual_range(value.type);
+    Data& data = made.emplace_back(without_elements(value, needs));
     const auto asked = needs.ranges.find(value.name);
-    const std::optional<WholeRange> range = asked != needs.ranges.end() ? asked->second : usual;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::int64_t whole = range ? drawn_whole(kind, *range, rng) : 0;
-      if (usual)
-        append_whole(value.type, whole, data.bytes);
-      else
-        append_real(value.type, range ? static_cast<double>(whole) : drawn_real(kind, rng), data.bytes);
-    }
+    Rng of_mask(0);
+    if (needs.masks.contains(value.name))
+      append_elements(kMask, {}, of_mask, data);
+    else if (asked == needs.ranges.end())
+      append_elements(kind, usual_range(value.type), rng, data);
+    else
+      append_elements(kind.draw == Draw::kMask ? kAny : kind, asked->second, rng, data);
   }
   return made;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,7 +16,7 @@ namespace lehr::onnxruntime {
 
 /// How the elements of an input are drawn.
 struct InputKind {
-  enum class Draw { kNormal, kImage, kEqual };
+  enum class Draw { kNormal, kMask, kImage, kEqual };
   const char* called;  ///< "N(0, 1) times 1000"
   Draw draw;
   double scale;  ///< the factor; of kEqual the value
@@ -30,11 +31,16 @@ using WholeRange = std::pair<std::int64_t, std::int64_t>;
 struct InputNeeds {
   std::map<std::string, std::vector<std::int64_t>> shapes;  ///< by input; others' open dimensions are 1
   std::map<std::string, WholeRange> ranges;                 ///< by input: of indices into a table
+  std::set<std::string> masks = {};                         ///< inputs whose elements are 0 or 1
 };
 
-/// Real elements are of the kind. Whole ones lie in their range; without one in [0, 8), bytes in all of
-/// theirs. Those of kEqual are the value, or the number of the range next to it. Throws Error(kUser) for an
-/// input whose type nothing is made up for.
+/// Whether an input holds whole numbers that nothing in the graph limits, as an attention mask does.
+bool may_be_mask(const Value& input, const InputNeeds& needs);
+
+/// Makes elements of a kind. Whole numbers lie in their range; without one in [0, 8), bytes in all of theirs.
+/// Elements of kEqual are the value, or the number of the range next to it. Elements of kMask, and of masks
+/// in every kind, are 0 and 1, with both in each row of at least two. Masks are the same for every kind: what
+/// they hide then follows no input. Throws Error(kUser) for an input whose type nothing is made up for.
 std::vector<Data> make_inputs(std::span<const Value> inputs, const InputNeeds& needs, const InputKind& kind,
                               std::uint64_t seed);
 

@@ -77,20 +77,22 @@ Data fed_data(const FedInput& input) {
   return data;
 }
 
-/// What the user gives, and for others what is made up.
-std::vector<Data> inputs_for(const LoadedNetwork& network, const TrialRequest& request, std::size_t kind) {
+/// The inputs that the user does not give.
+std::vector<Value> made_up(const LoadedNetwork& network, const TrialRequest& request) {
+  std::vector<Value> inputs = network.inputs();
+  std::erase_if(inputs, [&](const Value& each) {
+    return std::ranges::find(request.fed, each.name, &FedInput::name) != request.fed.end();
+  });
+  return inputs;
+}
+
+std::vector<Data> inputs_for(const LoadedNetwork& network, const TrialRequest& request,
+                             const InputNeeds& needs, std::size_t kind) {
   std::vector<Data> inputs;
-  std::vector<Value> others;
-  for (const Value& value : network.inputs()) {
-    const auto given = std::ranges::find(request.fed, value.name, &FedInput::name);
-    if (given != request.fed.end())
-      inputs.push_back(fed_data(*given));
-    else
-      others.push_back(value);
-  }
-  const InputNeeds needs = {request.shapes, request.ranges};
+  for (const FedInput& each : request.fed) inputs.push_back(fed_data(each));
   // Each kind of its own seed: what is alike in two outputs follows no input.
-  for (Data& data : make_inputs(others, needs, input_kinds()[kind], request.seed + (kind << 32)))
+  for (Data& data :
+       make_inputs(made_up(network, request), needs, input_kinds()[kind], request.seed + (kind << 32)))
     inputs.push_back(std::move(data));
   return inputs;
 }
@@ -101,9 +103,39 @@ std::vector<Data> results_of(LoadedNetwork& network, const std::vector<Data>& in
   return network.results();
 }
 
+/// Counts infinities and NaN in the outputs for usual inputs; more than any count where the network fails.
+std::size_t special_outputs(LoadedNetwork& network, const TrialRequest& request, const InputNeeds& needs) {
+  try {
+    std::size_t special = 0;
+    for (const Data& data : results_of(network, inputs_for(network, request, needs, 0)))
+      special += count_special(data);
+    return special;
+  } catch (const Error&) {
+    return SIZE_MAX;
+  }
+}
+
+/// Adds the masks: inputs in which numbers above 1 make outputs infinite or NaN, or the network fail.
+void find_masks(LoadedNetwork& network, const TrialRequest& request, InputNeeds& needs) {
+  for (const Value& each : made_up(network, request))
+    if (may_be_mask(each, needs)) needs.masks.insert(each.name);
+  if (needs.masks.empty()) return;
+  const std::size_t fewest = special_outputs(network, request, needs);
+  const std::set<std::string> candidates = std::move(needs.masks);
+  needs.masks.clear();
+  if (special_outputs(network, request, needs) <= fewest) return;
+  needs.masks = candidates;
+  for (const std::string& each : candidates) {
+    needs.masks.erase(each);
+    if (special_outputs(network, request, needs) > fewest) needs.masks.insert(each);
+  }
+}
+
 /// The original's outputs for each kind of inputs with which it runs. Throws Error(kUser) where it runs with
 /// none.
 std::vector<Original> originals_of(LoadedNetwork& network, const TrialRequest& request, TrialReport& report) {
+  InputNeeds needs = {request.shapes, request.ranges};
+  find_masks(network, request, needs);
   const auto begin = std::chrono::steady_clock::now();
   const std::size_t kinds = request.fed.empty() ? input_kinds().size() : 1;
   std::vector<Original> originals;
@@ -115,7 +147,7 @@ std::vector<Original> originals_of(LoadedNetwork& network, const TrialRequest& r
       continue;
     }
     try {
-      Original original = {called, inputs_for(network, request, kind), {}, {}};
+      Original original = {called, inputs_for(network, request, needs, kind), {}, {}};
       original.outputs = results_of(network, original.inputs);
       network.run();
       add_own(original, network.results());
@@ -171,9 +203,9 @@ void try_all(const TrialRequest& request, const std::string& scratch, TrialRepor
     return;
   }
   if (request.all_kinds) add_unoptimized(engine, request, originals);
-  const Comparison comparison(originals, request.tolerance);
+  const Comparison comparison(originals, request.rules);
   report.compared = comparison.says_anything();
-  report.uncompared = comparison.uncompared();
+  report.blind = comparison.blind();
   report.own = comparison.own();
   for (std::string& note : comparison.not_finite()) report.notes.push_back(std::move(note));
   for (std::size_t i = 1; i < request.models.size(); ++i) try {

@@ -46,7 +46,7 @@ struct TrialRequest {
   std::map<std::string, WholeRange> ranges;                 ///< InputNeeds
   std::vector<FedInput> fed;  ///< in place of random inputs of these names; then of no kind but one
   bool all_kinds = true;      ///< of inputs; else of the first kind with which the original runs
-  double tolerance = 1e-4;    ///< share of an output's range
+  ComparisonRules rules;      ///< what the models are held to
   double seconds = 0;         ///< in which they are timed in turns; 0: they are not
   std::size_t profiled = 0;   ///< so many of the first models tell where their time goes, once they are timed
 };
@@ -59,7 +59,7 @@ void describe(auto& field, Is<TrialRequest> auto& request) {
   field("ranges", request.ranges);
   field("fed", request.fed);
   field("all_kinds", request.all_kinds);
-  field("tolerance", request.tolerance);
+  field("rules", request.rules);
   field("seconds", request.seconds);
   field("profiled", request.profiled);
 }
@@ -85,11 +85,11 @@ struct TrialReport {
   std::string failure;  ///< of the engine itself
   bool died = false;    ///< `failure` is that its process crashed or did not come to an end
   std::string version;  ///< of the engine
-  /// Whether an output was compared; else `uncompared` says why not.
+  /// Whether an output was compared; else `blind` says why not.
   bool compared = false;
-  std::vector<std::string> uncompared;  ///< clauses about outputs that could not be
-  std::vector<std::string> notes;       ///< clauses about inputs that show less than others
-  double own = 0;                       ///< largest difference of the original from itself, likewise
+  std::vector<BlindOutput> blind;  ///< outputs that could not be compared
+  std::vector<std::string> notes;  ///< clauses about inputs that show less than others
+  double own = 0;                  ///< largest difference of the original from itself, likewise
   std::vector<ModelTrial> models;
 };
 void describe(auto& field, Is<TrialReport> auto& report) {
@@ -97,7 +97,7 @@ void describe(auto& field, Is<TrialReport> auto& report) {
   field("died", report.died);
   field("version", report.version);
   field("compared", report.compared);
-  field("uncompared", report.uncompared);
+  field("blind", report.blind);
   field("notes", report.notes);
   field("own", report.own);
   field("models", report.models);

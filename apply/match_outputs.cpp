@@ -1,0 +1,139 @@
+#include "apply/match_outputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <unordered_set>
+
+#include "apply/graph_bytes.h"
+#include "apply/rewrite.h"
+#include "network/protobuf.h"
+
+namespace lehr {
+namespace {
+
+// Fields of ModelProto, and of GraphProto.
+constexpr std::uint32_t kGraphField = 7, kOutputField = 12;
+/// Outputs that are compared together are of so many bytes, or one: an engine holds them for each kind of
+/// inputs.
+constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
+
+std::string blind_text(const std::vector<onnxruntime::BlindOutput>& blind, std::size_t kernels) {
+  constexpr std::size_t kMostNamed = 5;
+  std::string text = fmt::format("{} of {} kernels are not verified", blind.size(), kernels);
+  for (std::size_t i = 0; i < std::min(kMostNamed, blind.size()); ++i)
+    text += fmt::format("{} {}", i == 0 ? ":" : ";", clause(blind[i]));
+  return text + (blind.size() > kMostNamed ? "; ..." : "") + " (--feed gives real inputs)";
+}
+
+std::int64_t bytes_of(const GraphShapes& shapes, const std::string& name) {
+  std::int64_t bytes = sizeof(float);
+  if (const auto shape = whole_shape(shapes.of(name)))
+    for (const std::int64_t dim : *shape) bytes *= dim;
+  return bytes;
+}
+
+std::vector<std::vector<MatchOutput>> in_groups(const GraphShapes& shapes,
+                                                const std::vector<MatchOutput>& outputs) {
+  std::vector<std::vector<MatchOutput>> groups;
+  std::int64_t bytes = kMostBytes;
+  for (const MatchOutput& each : outputs) {
+    const std::int64_t more = bytes_of(shapes, each.name);
+    if (bytes + more > kMostBytes) groups.emplace_back(), bytes = 0;
+    groups.back().push_back(each);
+    bytes += more;
+  }
+  return groups;
+}
+
+/// Returns a match that the original lacks; nullptr if it has all.
+const MatchOutput* unknown_output(const OnnxModel& original, const std::vector<MatchOutput>& outputs) {
+  std::unordered_set<std::string_view> names;
+  for (const OnnxNode& node : original.nodes) names.insert(node.outputs.begin(), node.outputs.end());
+  const auto found =
+      std::ranges::find_if_not(outputs, [&](const MatchOutput& each) { return names.contains(each.name); });
+  return found == outputs.end() ? nullptr : &*found;
+}
+
+onnxruntime::TrialReport try_group(const Network& network, const MatchTrial& trial,
+                                   const std::vector<MatchOutput>& group, const EngineCheck& check) {
+  std::vector<std::string> names, made;
+  std::vector<bool> plain, cast;
+  for (const MatchOutput& each : group) {
+    names.push_back(each.name), made.push_back(each.made);
+    plain.push_back(false), cast.push_back(each.name != each.made);
+  }
+  EngineCheck twin = check;
+  twin.original = trial.folder + "/original_matches.onnx";
+  if (check.match_tolerance) twin.tolerance = check.match_tolerance;
+  twin.outputs_vary = true;
+  const std::string other = trial.folder + "/rewritten_matches.onnx";
+  std::ofstream(twin.original, std::ios::binary) << with_outputs(*network.model.bytes, names, plain);
+  std::ofstream(other, std::ios::binary) << with_outputs(trial.bytes, made, cast);
+  onnxruntime::TrialReport report = try_networks(network, {{other, trial.plugin}}, twin, 0, true);
+  std::filesystem::remove(twin.original);
+  std::filesystem::remove(other);
+  return report;
+}
+
+}  // namespace
+
+std::vector<MatchOutput> match_outputs(const std::string& rewritten) {
+  std::vector<MatchOutput> outputs;
+  const OnnxModel model = parse_onnx(std::make_shared<const std::string>(rewritten), "the rewritten network");
+  for (const OnnxNode& node : model.nodes)
+    if (node.domain == kFusedDomain && is_fused_operator(node.op))
+      outputs.push_back({std::string(node.name), std::string(node.outputs.at(0))});
+  return outputs;
+}
+
+std::string with_outputs(std::string_view model, std::span<const std::string> values,
+                         const std::vector<bool>& as_f32) {
+  std::string more;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string cast = fmt::format("lehr.output.{}", i);
+    if (as_f32[i]) more += cast_record(values[i], cast, OnnxType::kF32);
+    more += bytes_field(kOutputField, bytes_field(1, as_f32[i] ? cast : values[i]));
+  }
+  std::string bytes;
+  for (Wire wire(model); wire.next();) {
+    if (wire.field() != kGraphField) {
+      bytes += wire.record();
+      continue;
+    }
+    std::string graph;
+    for (Wire field(wire.bytes()); field.next();)
+      if (field.field() != kOutputField) graph += field.record();
+    bytes += bytes_field(kGraphField, graph + more);
+  }
+  return bytes;
+}
+
+MatchVerdict compare_matches(const Network& network, const MatchTrial& trial, const EngineCheck& check) {
+  MatchVerdict all = {.proof = Proof::kRight};
+  if (const MatchOutput* unknown = unknown_output(network.model, trial.outputs))
+    return {.proof = Proof::kWrong,
+            .failure = fmt::format("a kernel makes '{}', which the original does not have", unknown->name)};
+  for (const std::vector<MatchOutput>& group : in_groups(network.shapes, trial.outputs)) {
+    const onnxruntime::TrialReport report = try_group(network, trial, group, check);
+    const EngineVerdict one = verdict_of(report);
+    all.blind.insert(all.blind.end(), report.blind.begin(), report.blind.end());
+    const bool is_blind = one.proof == Proof::kOpen && !report.blind.empty();
+    if (one.proof != Proof::kRight && !is_blind) {
+      all.proof = one.proof;
+      all.failure = fmt::format("of the kernels' own outputs, {}", one.failure);
+      return all;
+    }
+    all.compared += group.size() - report.blind.size();
+    if (one.worst > all.worst) all.worst = one.worst, all.worst_output = one.worst_output;
+  }
+  if (all.blind.empty()) return all;
+  all.proof = Proof::kOpen;
+  all.failure = blind_text(all.blind, trial.outputs.size());
+  return all;
+}
+
+}  // namespace lehr

@@ -1,0 +1,39 @@
+// The output of each kernel in a rewritten network beside the same value of the original. What a network's
+// own outputs hide shows here: a saturated softmax, a gate that is zero and a normalization make faults
+// vanish.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apply/engine_trial.h"
+
+namespace lehr {
+
+/// A value that one kernel computes.
+struct MatchOutput {
+  std::string name;  ///< in the original
+  std::string made;  ///< in the other network; it may be of bf16 there
+};
+/// Lists the outputs of a rewritten network's kernels. Throws Error(kUser) for what is no ONNX file.
+std::vector<MatchOutput> match_outputs(const std::string& rewritten);
+
+/// Returns the ONNX file with these values as its only outputs; with `as_f32` casts of them to f32.
+std::string with_outputs(std::string_view model, std::span<const std::string> values,
+                         const std::vector<bool>& as_f32);
+
+/// A network to be compared by its matches.
+struct MatchTrial {
+  std::string bytes;   ///< its ONNX file
+  std::string plugin;  ///< "": none
+  std::vector<MatchOutput> outputs;
+  std::string folder;  ///< gets files, and has the external files of both networks
+};
+
+/// Compares each match's output with the original's and returns `check`'s verdict on all of them. `proof` is
+/// kOpen where one says nothing: the verdict names it in `blind`. Outputs of 8 bits may differ by two steps.
+MatchVerdict compare_matches(const Network& network, const MatchTrial& trial, const EngineCheck& check);
+
+}  // namespace lehr

@@ -1,0 +1,165 @@
+#include "network/coded_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "network/constants.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::int64_t kWholeAttribute = 2;  // AttributeProto.AttributeType.INT
+constexpr std::string_view kQuantize = "QuantizeLinear", kDequantize = "DequantizeLinear";
+
+/// Elements on their way from the file to the operator. Those of 8 bits are exact in f32, too.
+struct Elements {
+  Sizes shape;
+  std::vector<float> values;
+  std::optional<Coding> coding;  ///< behind the DequantizeLinear
+};
+
+std::int64_t product(const Sizes& shape, std::size_t begin, std::size_t end) {
+  return std::accumulate(shape.begin() + static_cast<std::ptrdiff_t>(begin),
+                         shape.begin() + static_cast<std::ptrdiff_t>(end), std::int64_t{1},
+                         std::multiplies<>());
+}
+
+std::size_t axis_of(const Coding& coding, const Sizes& shape) {
+  const std::int64_t axis = coding.axis < 0 ? coding.axis + std::ssize(shape) : coding.axis;
+  if (axis < 0 || axis >= std::ssize(shape) ||
+      std::ssize(coding.scales) != shape[static_cast<std::size_t>(axis)])
+    refuse("its weights have other scales than one for each channel");
+  return static_cast<std::size_t>(axis);
+}
+
+/// As an engine rounds: ties to even.
+void quantize(const Coding& coding, Elements& elements) {
+  if (!is_8_bit(coding.type)) refuse("its weights are quantized to {}", name_of(coding.type));
+  const float low = coding.type == OnnxType::kS8 ? -128 : 0, high = coding.type == OnnxType::kS8 ? 127 : 255;
+  const std::size_t axis = coding.is_one() ? 0 : axis_of(coding, elements.shape);
+  const auto inner = static_cast<std::size_t>(
+      coding.is_one() ? 1 : product(elements.shape, axis + 1, elements.shape.size()));
+  for (std::size_t i = 0; i < elements.values.size(); ++i) {
+    const std::size_t channel = i / inner % coding.scales.size();
+    const auto zero = static_cast<float>(coding.zeros[coding.zeros.size() == 1 ? 0 : channel]);
+    float& value = elements.values[i];
+    value = std::clamp(std::nearbyint(value / coding.scales[channel]) + zero, low, high);
+  }
+}
+
+void transpose(const OnnxNode& node, Elements& elements) {
+  const Sizes from = elements.shape;
+  Sizes order = node.wholes("perm");
+  if (order.empty())
+    for (std::size_t i = from.size(); i-- > 0;) order.push_back(static_cast<std::int64_t>(i));
+  Sizes sorted = order;
+  std::ranges::sort(sorted);
+  for (std::size_t i = 0; i < sorted.size(); ++i)
+    if (sorted.size() != from.size() || sorted[i] != static_cast<std::int64_t>(i))
+      refuse("its weights are transposed in no order of their dimensions");
+  if (elements.coding && !elements.coding->is_one())
+    elements.coding->axis =
+        std::ranges::find(order, static_cast<std::int64_t>(axis_of(*elements.coding, from))) - order.begin();
+  std::vector<std::int64_t> steps;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const auto dim = static_cast<std::size_t>(order[i]);
+    elements.shape[i] = from[dim];
+    steps.push_back(product(from, dim + 1, from.size()));
+  }
+  std::vector<float> moved;
+  moved.reserve(elements.values.size());
+  Sizes at(from.size(), 0);
+  for (std::int64_t source = 0; moved.size() < elements.values.size();) {
+    moved.push_back(elements.values[static_cast<std::size_t>(source)]);
+    for (std::size_t i = at.size(); i-- > 0;) {
+      source += steps[i];
+      if (++at[i] < elements.shape[i]) break;
+      source -= steps[i] * at[i];
+      at[i] = 0;
+    }
+  }
+  elements.values = std::move(moved);
+}
+
+/// The channels stay where as many elements lie before and behind them.
+void reshape(const std::optional<Sizes>& shape, Elements& elements) {
+  if (!shape || product(*shape, 0, shape->size()) != std::ssize(elements.values))
+    refuse("the shape of its weights is not known");
+  const Sizes from = std::exchange(elements.shape, *shape);
+  if (!elements.coding || elements.coding->is_one()) return;
+  const std::size_t axis = axis_of(*elements.coding, from);
+  for (std::size_t i = 0; i < shape->size(); ++i)
+    if ((*shape)[i] == from[axis] && product(*shape, 0, i) == product(from, 0, axis)) {
+      elements.coding->axis = static_cast<std::int64_t>(i);
+      return;
+    }
+  refuse("its weights' channels are put into another shape");
+}
+
+/// Returns the nodes from the one that makes a value to the one that reads the constant; nullopt if others
+/// than those that move or code elements are among them.
+std::optional<std::vector<std::size_t>> chain_of(const OpenGraph& graph, std::string_view value) {
+  std::vector<std::size_t> chain;
+  std::ptrdiff_t dequantizing = 0;
+  while (graph.shapes.of(value).constant == nullptr) {
+    const auto maker = graph.makers.find(value);
+    if (maker == graph.makers.end()) return std::nullopt;
+    const OnnxNode& node = graph.model.nodes[maker->second];
+    const bool is_dequantizing = node.op == kDequantize;
+    if (!node.domain.empty() ||
+        !(is_dequantizing || node.op == kQuantize || node.op == "Transpose" || only_reshapes(node)))
+      return std::nullopt;
+    dequantizing += is_dequantizing;
+    chain.push_back(maker->second);
+    value = node.input(0);
+  }
+  if (dequantizing != 1 || chain.size() == 1) return std::nullopt;
+  return chain;
+}
+
+Elements elements_of(const OpenGraph& graph, const OnnxTensor& tensor) {
+  if (tensor.type == OnnxType::kF32) return {tensor.dims, f32_elements(graph.model, tensor), {}};
+  const auto wholes = wholes_of(tensor, std::numeric_limits<std::int64_t>::max());
+  if (!is_8_bit(tensor.type) || !wholes)
+    refuse("its weights '{}' are not of 8 bits within the file", tensor.name);
+  return {tensor.dims, {wholes->begin(), wholes->end()}, {}};
+}
+
+void follow(const OpenGraph& graph, const OnnxNode& node, Elements& elements) {
+  const Codings codings(graph);
+  if (node.op == kQuantize)
+    quantize(codings.of_node(node, node.outputs[0]), elements);
+  else if (node.op == kDequantize)
+    elements.coding = codings.of_node(node, node.input(0));
+  else if (node.op == "Transpose")
+    transpose(node, elements);
+  else
+    reshape(whole_shape(graph.shapes.of(node.outputs[0])), elements);
+}
+
+}  // namespace
+
+std::optional<CodedWeights> coded_weights(const OpenGraph& graph, std::string_view value) {
+  const auto chain = chain_of(graph, value);
+  if (!chain) return std::nullopt;
+  const std::vector<OnnxNode>& nodes = graph.model.nodes;
+  Elements elements = elements_of(graph, *graph.shapes.of(nodes[chain->back()].input(0)).constant);
+  for (auto at = chain->rbegin(); at != chain->rend(); ++at) follow(graph, nodes[*at], elements);
+  const Coding& coding = *elements.coding;
+  if (!is_8_bit(coding.type)) refuse("its weights are quantized to {}", name_of(coding.type));
+  CodedWeights weights{std::move(elements.shape), {}, coding, *chain, {}};
+  for (const float each : elements.values) weights.bytes += static_cast<char>(static_cast<int>(each));
+  weights.dequantize =
+      nodes[*std::ranges::find_if(*chain, [&](std::size_t at) { return nodes[at].op == kDequantize; })];
+  std::erase_if(weights.dequantize.attributes, [](const OnnxAttribute& each) { return each.name == "axis"; });
+  if (!coding.is_one()) {
+    OnnxAttribute& axis = weights.dequantize.attributes.emplace_back();
+    axis.name = "axis", axis.whole = coding.axis, axis.type = kWholeAttribute;
+  }
+  weights.dequantize.outputs = {value};
+  return weights;
+}
+
+}  // namespace lehr
