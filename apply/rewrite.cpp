@@ -6,7 +6,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -90,13 +89,12 @@ class Rewriter {
     }
     for (const std::size_t node : place.nodes) gone_.insert(node);
     replaced_.push_back(replacement);
-    before_.insert(place.before.begin(), place.before.end());
     ++result_.replaced;
   }
 
   RewrittenModel finish() {
     narrow_ = narrow_values(model_, shapes_, replaced_);
-    drop_before();
+    drop_unread();
     find_read();
     add_casts();
     std::string bytes;
@@ -253,23 +251,30 @@ class Rewriter {
     return fused;
   }
 
-  /// Nodes whose work places do as well, and which nobody else needs: the last ones first.
-  void drop_before() {
-    std::unordered_map<std::string_view, std::size_t> left;  // who still reads a value
+  /// Drops nodes that only dropped ones read: what dequantizes operands, constants of the filter. The last
+  /// ones come first.
+  void drop_unread() {
+    std::unordered_map<std::string_view, std::size_t> left;  // how many still read a value
+    std::unordered_set<std::string_view> lost;               // values that lost a reader
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
-      if (!gone_.contains(i))
-        for (const auto* values : {&model_.nodes[i].inputs, &model_.nodes[i].captured})
-          for (const std::string_view value : *values) ++left[value];
+      for (const auto* values : {&model_.nodes[i].inputs, &model_.nodes[i].captured})
+        for (const std::string_view value : *values)
+          if (gone_.contains(i))
+            lost.insert(value);
+          else
+            ++left[value];
     for (const OnnxValueInfo& output : model_.outputs) ++left[output.name];
     for (const auto& [at, fused] : fused_)
       for (const FusedInput& input : fused.inputs) ++left[input.name], ++left[input.value];
-    for (const std::size_t at : std::views::reverse(before_)) {
-      if (gone_.contains(at) || std::ranges::any_of(model_.nodes[at].outputs, [&](std::string_view output) {
-            return left[output] > 0;
-          }))
+    for (std::size_t at = model_.nodes.size(); at-- > 0;) {
+      const std::vector<std::string_view>& made = model_.nodes[at].outputs;
+      const auto is_lost = [&](std::string_view output) { return lost.contains(output); };
+      const auto is_read = [&](std::string_view output) { return left[output] > 0; };
+      if (gone_.contains(at) || std::ranges::none_of(made, is_lost) || std::ranges::any_of(made, is_read))
         continue;
       gone_.insert(at);
-      for (const std::string_view value : model_.nodes[at].inputs) --left[value];
+      for (const auto* values : {&model_.nodes[at].inputs, &model_.nodes[at].captured})
+        for (const std::string_view value : *values) --left[value], lost.insert(value);
     }
   }
 
@@ -398,7 +403,6 @@ class Rewriter {
   std::unordered_map<std::size_t, std::string> casts_after_;        ///< by the node that they come behind
   std::unordered_map<std::size_t, FusedNode> fused_;                ///< by the node in whose place they come
   std::set<std::size_t> gone_;                                      ///< nodes that fused ones compute
-  std::set<std::size_t> before_;                                    ///< NetworkPlace::before
   std::unordered_set<std::string_view> fixed_, overridable_;        ///< constants of the file
   std::unordered_set<std::string_view> read_;                       ///< by what stays
   std::unordered_set<std::string_view> gone_read_, gone_made_;      ///< by nodes that are gone

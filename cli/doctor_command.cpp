@@ -2,9 +2,11 @@
 #include "cli/doctor_command.h"
 
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -16,7 +18,9 @@
 #include "cli/help.h"
 #include "database/database.h"
 #include "measure/core/format.h"
+#include "measure/system/process.h"
 #include "measure/system/temp_dir.h"
+#include "measure/vendor/onnxruntime/trial.h"
 #include "measure/worker/backends.h"
 #include "measure/worker/baselines.h"
 
@@ -29,13 +33,38 @@ struct Finding {
   std::string text;  ///< what was found, or what is missing and what to do
 };
 
-/// `probe` returns what was found; an Error becomes a finding that is not ok.
-Finding found(const std::string& what, const std::function<std::string()>& probe) {
+/// Something to look for. `find` returns what was found, and throws Error for what is missing.
+struct Probe {
+  std::string what;
+  std::function<std::string()> find;
+};
+
+Finding found(const Probe& probe) {
   try {
-    return {what, true, probe()};
+    return {probe.what, true, probe.find()};
   } catch (const Error& error) {
-    return {what, false, error.what()};
+    return {probe.what, false, error.what()};
   }
+}
+
+/// Looks in a process of its own: a library that is loaded may crash, or never end, where memory is short.
+Finding found_apart(const Probe& probe, const Environment& environment) {
+  constexpr double kMostSeconds = 20;
+  const Captured said = run_captured({.command = {environment.program, "doctor", "--probe=" + probe.what}},
+                                     deadline_in(kMostSeconds));
+  std::string text = said.output.substr(0, said.output.find_last_not_of('\n') + 1);
+  if (said.timed_out)
+    text = fmt::format("it did not answer within {:.0f} s: {}", kMostSeconds, text);
+  else if (!WIFEXITED(said.status))
+    text = fmt::format("looking for it ended by {}: {}", describe_exit(said.status), text);
+  return {probe.what, said.succeeded(), text};
+}
+
+/// Prints what was found, for found_apart(). Ends the process at once: threads of a library may not end.
+[[noreturn]] void tell_parent(const Finding& finding) {
+  fmt::print("{}\n", finding.text);
+  std::fflush(stdout);
+  _exit(finding.ok ? 0 : 2);
 }
 
 std::string describe_temp(const std::string& scratch) {
@@ -64,6 +93,24 @@ std::string describe_database(const std::string& path) {
   return fmt::format("{} does not exist yet; lehr tune makes it", path);
 }
 
+/// What may load libraries.
+std::vector<Probe> probes(const Environment& environment) {
+  std::vector<Probe> all;
+  for (const Backend* backend : backends()) {
+    for (const MachinePart& part : backend->parts)
+      all.push_back({std::string(part.name), [&] { return part.describe(environment); }});
+    if (!archs_of(backend->target).levels.empty())
+      all.push_back({"--isa", [&] { return describe_isa_levels(environment); }});
+    for (const VendorLibrary* library : vendor_libraries())
+      if (library->target == backend->target)
+        all.push_back({std::string(library->name), [&environment, backend, library] {
+                         return library->describe(backend->library_folders(environment));
+                       }});
+  }
+  all.push_back({"ONNX Runtime", [&] { return onnxruntime::describe_engine(environment); }});
+  return all;
+}
+
 }  // namespace
 
 DoctorCommand::DoctorCommand(CLI::App& root, const Environment& environment)
@@ -72,22 +119,18 @@ DoctorCommand::DoctorCommand(CLI::App& root, const Environment& environment)
       "doctor", "Show what this machine offers, what is missing, and what to do about it");
   value_flag(*command, kOutputGroup, "--db", database_, "the trial log to look at (./lehr.db, or LEHR_DB)");
   switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
+  command->add_option("--probe", probe_)->group("");
 }
 
 int DoctorCommand::run() {
   std::vector<Finding> findings;
-  for (const Backend* backend : backends()) {
-    for (const MachinePart& part : backend->parts)
-      findings.push_back(found(std::string(part.name), [&] { return part.describe(environment_); }));
-    if (!archs_of(backend->target).levels.empty())
-      findings.push_back(found("--isa", [&] { return describe_isa_levels(environment_); }));
-    for (const VendorLibrary* library : vendor_libraries())
-      if (library->target == backend->target)
-        findings.push_back(found(std::string(library->name),
-                                 [&] { return library->describe(backend->library_folders(environment_)); }));
+  for (const Probe& probe : probes(environment_)) {
+    if (probe.what == probe_) tell_parent(found(probe));
+    if (probe_.empty()) findings.push_back(found_apart(probe, environment_));
   }
-  findings.push_back(found("temporary files", [this] { return describe_temp(environment_.scratch); }));
-  findings.push_back(found("database", [&] { return describe_database(database_); }));
+  if (!probe_.empty()) throw_user("lehr doctor --probe is given by lehr itself");
+  findings.push_back(found({"temporary files", [this] { return describe_temp(environment_.scratch); }}));
+  findings.push_back(found({"database", [&] { return describe_database(database_); }}));
   if (json_) {
     nlohmann::json document = nlohmann::json::array();
     for (const Finding& finding : findings)

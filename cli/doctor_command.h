@@ -21,6 +21,7 @@ class DoctorCommand {
   const Environment& environment_;
   std::string database_;
   bool json_ = false;
+  std::string probe_;  ///< the one thing to look for, in a process that another `lehr doctor` started
 };
 
 }  // namespace lehr

@@ -105,5 +105,34 @@ TEST(Rewrite, KeepsWhatItDoesNotReplaceAndIsNotDoneTwice) {
   EXPECT_THROW(rewrite(again, infer_shapes(again, {}), all), Error);
 }
 
+// ONNX Runtime warns of each constant that nothing reads.
+TEST(Rewrite, LeavesNoNodeAndNoConstantThatNothingReads) {
+  const Network network = network_of(R"(
+    input x f32 1x4x8x8
+    constant w f32 4x4x3x3
+    constant scale f32 4
+    constant bias f32 4
+    constant mean f32 4
+    constant var f32 4
+    i = Identity(w)
+    f = Identity(i)
+    m = Identity(mean)
+    c = Conv(x, f) pads=1,1,1,1
+    b = BatchNormalization(c, scale, bias, m, var)
+    unread = Identity(x)
+    output b f32 1x4x8x8
+  )");
+  const PlacedWorkload& placed = network.places.workloads.at(0);
+  const Replacement replacement = {&placed.places[0], placed.workload, 1, false, 1};
+  const RewrittenModel rewritten = rewrite(network.model, network.shapes, {&replacement, 1});
+  ASSERT_EQ(rewritten.replaced, 1u);
+  const OnnxModel model = parse_onnx(std::make_shared<const std::string>(rewritten.bytes), "it");
+  std::vector<std::string_view> nodes, constants;
+  for (const OnnxNode& node : model.nodes) nodes.push_back(node.outputs[0]);
+  for (const OnnxTensor& constant : model.constants) constants.push_back(constant.name);
+  EXPECT_THAT(nodes, ::testing::ElementsAre("b", "unread")) << "what nothing read before stays";
+  EXPECT_THAT(constants, ::testing::UnorderedElementsAre("b.filter", "b.bias"));
+}
+
 }  // namespace
 }  // namespace lehr::testing

@@ -406,9 +406,26 @@ TEST(Doctor, NamesEveryPartAndSucceedsWhateverIsMissing) {
   add_libraries(Target::kCpu);
   expected.insert(expected.end(), {"cuda device", "nvrtc"});
   add_libraries(Target::kCuda);
-  expected.insert(expected.end(), {"temporary files", "database"});
+  expected.insert(expected.end(), {"ONNX Runtime", "temporary files", "database"});
   EXPECT_EQ(parts, expected);
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
+}
+
+TEST(Doctor, OutlivesALibraryThatCrashesWhenItIsLoaded) {
+  const Scratch scratch;
+  const std::string library = (scratch.path() / "libcrash.so").string();
+  std::ofstream(scratch.path() / "crash.c")
+      << "__attribute__((constructor)) static void crash(void) { __builtin_trap(); }\n";
+  ASSERT_EQ(
+      std::system(("cc -shared -fPIC -o " + library + " " + (scratch.path() / "crash.c").string()).c_str()),
+      0);
+  const Ran ran = run_lehr({"doctor", "--json"}, scratch.path(), {}, {"LEHR_ONNXRUNTIME=" + library});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const json document = parsed(ran);
+  const json& engine = document["findings"][document["findings"].size() - 3];
+  EXPECT_EQ(engine["what"], "ONNX Runtime");
+  EXPECT_EQ(engine["ok"], false);
+  EXPECT_THAT(engine["text"].get<std::string>(), HasSubstr("SIGILL"));
 }
 
 }  // namespace

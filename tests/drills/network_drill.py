@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import time
@@ -25,10 +26,17 @@ class Network:
         self.nodes, self.constants, self.inputs, self.outputs = [], [], [], []
         self.shared = {}
         self.count = 0
-        value, shape = self.begin()
-        for _ in range(self.rng.integers(1, 4)):
-            value, shape = self.layer(value, shape)
-        self.finish(value, shape)
+        self.step = 0  # of a quantized output
+        kind = self.pick("image", "image", "matrix", "tokens", "masked", "masked", "quantized", "quantized")
+        if kind == "quantized":
+            value, shape = self.quantized()
+        elif kind == "masked":
+            value, shape = self.attention()
+        else:
+            value, shape = self.begin(kind)
+            for _ in range(self.rng.integers(1, 4)):
+                value, shape = self.layer(value, shape)
+        self.finish(*self.hide(value, shape))
 
     def pick(self, *choices):
         return choices[self.rng.integers(len(choices))]
@@ -58,8 +66,7 @@ class Network:
         self.nodes.append(helper.make_node(op, list(inputs), [name], **attributes))
         return name
 
-    def begin(self):
-        kind = self.pick("image", "image", "matrix", "tokens")
+    def begin(self, kind):
         if kind == "image":
             shape = (self.pick(1, 2), self.pick(3, 8, 16), *self.pick((8, 8), (12, 10), (17, 9)))
         elif kind == "matrix":
@@ -78,6 +85,79 @@ class Network:
             return self.add("Gather", table, ids), (1, words, width)
         self.inputs.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, shape))
         return "x", shape
+
+    def attention(self):
+        """As exporters write it: a mask of whole or real numbers whose zeros add something very low to the scores."""
+        words, width = self.pick(6, 8), self.pick(16, 32)
+        self.ids = 50
+        ints = helper.make_tensor_value_info("ids", TensorProto.INT64, (1, words))
+        kind = self.pick(TensorProto.INT64, TensorProto.INT32, TensorProto.FLOAT, TensorProto.BOOL)
+        self.inputs += [ints, helper.make_tensor_value_info("mask", kind, (1, words))]
+        x = self.add("Gather", self.constant(self.rng.standard_normal((self.ids, width))), "ids")
+        q, k, v = (self.add("MatMul", x, self.weights(width, width)) for _ in range(3))
+        scores = self.add("MatMul", q, self.add("Transpose", k, perm=[0, 2, 1]))
+        scores = self.add("Mul", scores, self.constant(self.pick(1, 0.2, 1e4)))
+        wide = self.add("Unsqueeze", "mask", self.constant([1], "i8"))
+        real = wide if kind == TensorProto.FLOAT else self.add("Cast", wide, to=TensorProto.FLOAT)
+        low = self.constant(self.pick(np.finfo("f4").min, -10000))
+        hidden = self.add("Mul", self.add("Sub", self.constant(1), real), low)
+        weights = self.add("Softmax", self.add("Add", scores, hidden), axis=-1)
+        value = self.add("Add", self.add("MatMul", weights, v), x)
+        return self.add("MatMul", value, self.weights(width, width)), (1, words, width)
+
+    def coded(self, value, scale, style):
+        """QuantizeLinear and DequantizeLinear; without a zero point the type is s8 as an attribute says it."""
+        zero = [self.constant(self.pick(128, 0, 3), "u1")] if style == "u8" else []
+        more = {} if zero else {"output_dtype": TensorProto.INT8}
+        return self.add("DequantizeLinear", self.add("QuantizeLinear", value, scale, *zero, **more), scale, *zero)
+
+    def coded_weights(self, shape, channels):
+        """`channels`: the axis with a scale for each, as the operator reads them."""
+        wholes, scales = self.rng.integers(-127, 128, shape), self.rng.uniform(0.002, 0.01, shape[channels])
+        style = self.pick("coded", "quantized here", "transposed")
+        if style == "transposed" and len(shape) == 2:
+            coded = self.add("DequantizeLinear", self.constant(wholes.T, "i1"), self.constant(scales), axis=1 - channels)
+            return self.add("Transpose", coded, perm=[1, 0])
+        if style == "coded":
+            return self.add("DequantizeLinear", self.constant(wholes, "i1"), self.constant(scales), axis=channels)
+        spread = scales.reshape([-1 if i == channels else 1 for i in range(len(shape))])
+        scale, zero = self.constant(scales), self.constant(np.zeros(shape[channels]), "i1")
+        whole = self.add("QuantizeLinear", self.constant(wholes * spread * 0.999), scale, zero, axis=channels)
+        return self.add("DequantizeLinear", whole, scale, zero, axis=channels)
+
+    def quantized(self):
+        image, style = self.rng.random() < 0.6, self.pick("u8", "u8", "s8")
+        shape = (1, 8, 10, 9) if image else (5, 32)
+        self.inputs.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, shape))
+        value = self.coded("x", self.constant(0.03), style)
+        for _ in range(self.rng.integers(1, 4)):
+            columns = self.pick(8, 16, 24)
+            if image:
+                value = self.add("Conv", value, self.coded_weights((columns, shape[1], 3, 3), 0), pads=[1] * 4)
+                shape = (1, columns, *shape[2:])
+            else:
+                value = self.add("MatMul", value, self.coded_weights((shape[1], columns), 1))
+                shape = (shape[0], columns)
+            if self.rng.random() < 0.5:
+                value = self.add("Relu", value)
+            self.step = self.pick(0.02, 0.05, 0.1)
+            value = self.coded(value, self.constant(self.step), style)
+        return value, shape
+
+    def hide(self, value, shape):
+        """Behind some operators nothing is seen of what a layer computes, or not how large it is."""
+        kind = self.rng.integers(6)
+        if kind > 2 or len(shape) == 4:
+            return value, shape
+        if kind == 0:
+            value = self.add("Softmax", self.add("Mul", value, self.constant(1e4)), axis=-1)
+        elif kind == 1:
+            value = self.add("Mul", value, self.add("Sigmoid", self.constant(np.full(shape[-1], -200))))
+        else:
+            ones = self.constant(np.ones(shape[-1]))
+            value = self.add("LayerNormalization", value, ones, axis=-1, epsilon=1e-9)
+        self.step = 0
+        return value, shape
 
     def layer(self, value, shape):
         before, before_shape = value, shape
@@ -154,12 +234,12 @@ class Network:
     def finish(self, value, shape):
         self.outputs.append((self.add("Identity", value), shape))
         if self.rng.random() < 0.3:
-            self.outputs.append((self.add("ReduceMax", value, axes=[-1], keepdims=0), shape[:-1]))
+            self.outputs.append((self.add("ReduceMax", value, self.constant([-1], "i8"), keepdims=0), shape[:-1]))
 
     def model(self):
         outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in self.outputs]
         graph = helper.make_graph(self.nodes, "drill", self.inputs, outputs, self.constants)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
         onnx.checker.check_model(model)
         return model
 
@@ -178,7 +258,10 @@ def inputs_at(network, scale, rng):
     feed = {}
     for value in network.inputs:
         shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
-        if value.name == "ids":
+        if value.name == "mask":
+            kind = helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+            feed["mask"] = (np.arange(shape[1]) < rng.integers(2, shape[1] + 1))[None].astype(kind)
+        elif value.name == "ids":
             feed["ids"] = rng.integers(0, network.ids, shape)
         elif scale is None:
             feed[value.name] = rng.integers(0, 256, shape).astype("f4")
@@ -226,7 +309,8 @@ def compare(network, original, folder, rng):
         own = [differences(wanted, each) for each in (plain.run(None, feed), first.run(None, moved), rounded.run(None, feed))]
         for i, (worst, elsewhere) in enumerate(differences(wanted, other.run(None, feed))):
             finite = np.abs(wanted[i][np.isfinite(wanted[i])])
-            tolerance, of_itself = TOLERANCE * (finite.max() if finite.size else 0), max(each[i][0] for each in own)
+            tolerance = max(TOLERANCE * (finite.max() if finite.size else 0), 3.1 * network.step)
+            of_itself = max(each[i][0] for each in own)
             exact = exact and of_itself <= tolerance
             allowed = max(tolerance, OWN * of_itself)
             excused = any(each[i][1] for each in own)
@@ -235,11 +319,49 @@ def compare(network, original, folder, rng):
     return wrong, exact
 
 
+def values_of(path, names, feeds, plugin=None):
+    """For each feed what a network has for these of its values, in f64."""
+    model = onnx.load(path)
+    del model.graph.output[:]
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
+    onnx.save(model, path + ".values")
+    runner = session(path + ".values", plugin)
+    return [[np.asarray(each, "f8") for each in runner.run(None, feed)] for feed in feeds]
+
+
+def shows(values):
+    """Whether a value that was computed for several inputs follows these."""
+    return any(np.isfinite(each).any() for each in values) and any(not np.array_equal(each, values[0], equal_nan=True) for each in values)
+
+
+def plant(folder, rng):
+    """Another filter in one kernel of a rewritten network; its names in the original and here, None where there is no kernel."""
+    model = onnx.load(folder + "/model.onnx")
+    kernels = [node for node in model.graph.node if node.op_type.startswith("Fused") and node.domain == "ai.lehr"]
+    constants = {each.name: each for each in model.graph.initializer}
+    kernels = [node for node in kernels if node.input[1] in constants]
+    if not kernels:
+        return None
+    node = kernels[rng.integers(len(kernels))]
+    filter_ = numpy_helper.to_array(constants[node.input[1]])
+    way = rng.integers(3)
+    other = np.roll(filter_, 1, axis=0) if way == 0 else filter_[::-1] if way == 1 else (filter_ // 2 if filter_.dtype == np.int8 else filter_ * 2)
+    planted = numpy_helper.from_array(np.ascontiguousarray(other.astype(filter_.dtype)), "planted")
+    model.graph.initializer.append(planted)
+    node.input[1] = "planted"
+    os.mkdir(folder + ".planted")
+    for each in os.listdir(folder):
+        if each != "model.onnx":
+            os.symlink(os.path.join("..", os.path.basename(folder), each), os.path.join(folder + ".planted", each))
+    onnx.save(model, folder + ".planted/model.onnx")
+    return node.name, node.output[0]
+
+
 class Batch:
     """Networks that are tuned into one log and take their kernels from one bundle."""
 
     def __init__(self, arguments, seeds):
-        self.arguments, self.wrong, self.places, self.verified = arguments, {}, 0, 0
+        self.arguments, self.wrong, self.blind, self.places, self.verified, self.planted = arguments, {}, {}, 0, 0, 0
         self.environment = {**os.environ, "CXX": f"{KEPT_COMPILER} {arguments.work}/kept"}
         self.folder = os.path.join(arguments.work, str(seeds[0]))
         os.mkdir(self.folder)
@@ -269,9 +391,44 @@ class Batch:
         wrong, exact = compare(network, folder + ".onnx", folder, np.random.default_rng(seed))
         for each in wrong:
             self.note(seed, each)
+        feeds = [inputs_at(network, scale, np.random.default_rng(seed)) for scale in SCALES.values()]
         if with_engine and exact:  # lehr verify knows of no rounding but the engine's
-            self.verified += self.run(seed, "verify", f"{seed}.onnx", "--threads", "1", "--out", f"{seed}")
-        self.places += sum(node.op_type == "Fused" for node in onnx.load(folder + "/model.onnx").graph.node)
+            self.verify(seed, folder, feeds)
+        self.find_planted(seed, folder, feeds)
+        self.places += sum(node.op_type.startswith("Fused") for node in onnx.load(folder + "/model.onnx").graph.node)
+
+    def verdict(self, seed, out):
+        return subprocess.run([self.arguments.program, "verify", f"{seed}.onnx", "--threads", "1", "--out", out],
+                              capture_output=True, text=True, cwd=self.folder, env=self.environment)
+
+    def verify(self, seed, folder, feeds):
+        """Right, or it names kernels whose outputs follow no input."""
+        done = self.verdict(seed, str(seed))
+        self.verified += 1
+        if done.returncode == 0:
+            return
+        named = re.findall(r"'([^']*)': it (?:is the same|has no finite)", done.stderr)
+        if done.returncode != 4 or not named or any(map(shows, zip(*values_of(folder + ".onnx", named, feeds)))):
+            self.note(seed, f"lehr verify: exit code {done.returncode}: {done.stdout}{done.stderr}")
+
+    def find_planted(self, seed, folder, feeds):
+        """A fault that changes what a kernel computes has to be found, whatever the network hides."""
+        names = plant(folder, np.random.default_rng(seed))
+        if names is None:
+            return
+        wanted = values_of(folder + ".onnx", names[:1], feeds)
+        got = values_of(folder + ".planted/model.onnx", names[1:], feeds, folder + "/liblehr_onnxruntime.so")
+        changed = 0
+        for (one,), (other,) in zip(wanted, got):
+            finite = np.isfinite(one) & np.isfinite(other)
+            if finite.any():
+                changed = max(changed, np.abs(one - other)[finite].max() / max(np.abs(one[finite]).max(), 1e-30))
+        if changed < 0.1:
+            return
+        self.planted += 1
+        done = self.verdict(seed, f"{seed}.planted")
+        if done.returncode != 4:
+            self.blind[seed] = f"'{names[0]}' is {changed:.2g} of its range off, and lehr verify ends with {done.returncode}: {done.stdout}{done.stderr}"
 
 
 def main():
@@ -282,18 +439,23 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()) % 1000000)
     arguments = parser.parse_args()
     print(f"network_drill: seed {arguments.seed}", flush=True)
-    wrong, places, verified = {}, 0, 0
+    wrong, blind, places, verified, planted = {}, {}, 0, 0, 0
     seeds = range(arguments.seed, arguments.seed + arguments.count)
     for begin in range(0, len(seeds), 10):
         batch = Batch(arguments, seeds[begin : begin + 10])
         places += batch.places
         verified += batch.verified
+        planted += batch.planted
         wrong.update(batch.wrong)
+        blind.update(batch.blind)
+        for seed, sentence in batch.blind.items():
+            print(f"network {seed}: blind: {sentence}", flush=True)
         for seed, sentences in batch.wrong.items():
             for each in sentences:
                 print(f"network {seed}: {each}", flush=True)
-    print(f"network_drill: {arguments.count} networks, {places} places by kernels, {verified} verified, {len(wrong)} wrong")
-    sys.exit(int(bool(wrong) or places == 0 or (verified == 0 and arguments.count > 1)))
+    print(f"network_drill: {arguments.count} networks, {places} places by kernels, {verified} verified, "
+          f"{len(wrong)} wrong; {planted} faults planted, {len(blind)} not found")
+    sys.exit(int(bool(wrong) or bool(blind) or places == 0 or planted == 0 or (verified == 0 and arguments.count > 1)))
 
 
 main()

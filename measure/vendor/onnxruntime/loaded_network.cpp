@@ -139,6 +139,7 @@ Engine::Engine(const std::vector<std::string>& libraries) {
   if (get == nullptr) throw_environment("{} is no ONNX Runtime: it has no OrtGetApiBase", loaded.path);
   const OrtApiBase* const base = get();
   version_ = base->get_version_string();
+  path_ = loaded.path;
   api_ = base->get_api(kOrtApiVersion);
   if (api_ == nullptr)
     throw_environment("{} is of version {}: 1.17 or newer is needed", loaded.path, version_);

@@ -20,13 +20,14 @@ class Engine {
   Engine(const Engine&) = delete;
 
   const std::string& version() const { return version_; }
+  const std::string& path() const { return path_; }  ///< of the library, or its name for the loader
   const OrtApi* api() const { return api_; }
   const OrtEnv* environment() const { return environment_; }
 
  private:
   const OrtApi* api_ = nullptr;
   OrtEnv* environment_ = nullptr;
-  std::string version_;
+  std::string version_, path_;
 };
 
 /// What a session takes or gives.

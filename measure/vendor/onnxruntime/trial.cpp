@@ -300,6 +300,11 @@ std::vector<std::string> find_libraries(const ToolPaths& tools) {
   return libraries;
 }
 
+std::string describe_engine(const ToolPaths& tools) {
+  const Engine engine(find_libraries(tools));
+  return fmt::format("{} ({}): networks are checked and timed in it", engine.version(), engine.path());
+}
+
 double median_us(const ModelTrial& trial) {
   return median(trial.turn_us);
 }

@@ -107,6 +107,10 @@ void describe(auto& field, Is<TrialReport> auto& report) {
 /// the package onnxruntime of the Python on PATH has.
 std::vector<std::string> find_libraries(const ToolPaths& tools);
 
+/// Loads ONNX Runtime into this process and returns its version and path. Throws Error(kEnvironment) that
+/// says what to install.
+std::string describe_engine(const ToolPaths& tools);
+
 /// In this process: an engine, and what it loads, may take it down. Each model computes the same inputs of
 /// each kind (input_kinds()) twice; then they are timed in turns of some inferences, and those that are asked
 /// tell where their time goes; they write files whose paths begin with `scratch`. Never throws for what
