@@ -308,6 +308,7 @@ struct OptimizeOptions {
   double time_s = 300;                   ///< of tuning and of trying what pays
   std::optional<double> tolerance = {};  ///< ApplyOptions
   std::string precision = "f32";         ///< "f32", "bf16"
+  std::string feed = {};                 ///< ApplyOptions
   std::uint64_t seed = 0;
   Tools tools = {};
   const std::atomic<bool>* stop = nullptr;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "api/apply.h"
 #include "api/export.h"
 #include "api/sessions.h"
 #include "apply/report.h"
@@ -78,6 +79,7 @@ ApplyOptions applying(const OptimizeOptions& options, const std::string& bundle,
   applying.tolerance = options.tolerance;
   applying.precision = options.precision;
   applying.seed = options.seed;
+  applying.feed = options.feed;
   applying.tools = options.tools;
   applying.stop = options.stop;
   applying.on_progress = options.on_progress;
@@ -119,7 +121,12 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
   const Clock clock;
   check_replaceable(options.out, &applied_own_files);
   Reporter silent({});
-  check_tunable(model, read_network(model, silent));  // else it is not worth the opening of a device
+  // What is wrong with the files is told before the tuning.
+  const Network network = read_network(model, silent);
+  check_tunable(model, network);
+  const ApplyOptions fed = applying(options, "", options.threads, 0);
+  EngineCheck check = engine_check(model, fed);
+  feed(network.model, fed, check);
   Reporter reporter(options.on_progress);
   Device device = open_cpu(options);
   const int threads = device.state().open.device.limits.cores;
@@ -135,7 +142,6 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
   // Apply compares the network's outputs, which proves the kernels that tuning had no time to prove.
   const std::set<std::string> workloads = workloads_of(nlohmann::json::parse(result.tuned.json));
   for (const std::string& each : export_of(kernels, workloads, Unproven::kTake).skipped) reporter.note(each);
-  reporter.step("trying in ONNX Runtime which of them pay");
   result.applied = apply(model, applying(options, kernels.out, threads, options.time_s - clock.elapsed_s()));
   std::tie(result.code, result.failure) = std::tie(result.applied.code, result.applied.failure);
   tell_all(model, options, threads, result);

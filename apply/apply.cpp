@@ -273,7 +273,9 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   add_external(external_files(model), tried);
   EngineCheck check = request.check;
   PlaceChoice choice;
-  if (request.ask && !coverage.places.empty())
+  const bool asks = request.ask && !coverage.places.empty();
+  if (asks) choice.verdict.failure = why_no_engine(check);
+  if (asks && choice.verdict.failure.empty())
     choice = chosen(network, coverage.places, tried, request, check, tell);
   else
     choice.replacements = expected_fastest(network, coverage.places);

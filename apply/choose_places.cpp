@@ -177,10 +177,11 @@ class Search {
     return several >= one ? all : single;
   }
 
-  /// Whether the outputs of both agree with the original's, and the faster one; `choice` where they are one.
+  /// Compares the outputs of both with the original's for one kind of inputs, and sets `choice` to the faster
+  /// one.
   onnxruntime::TrialReport faster_of(const Chosen& other, double seconds, Chosen& choice) const {
-    if (other == choice) return compare({choice}, 0, true);
-    onnxruntime::TrialReport report = compare({choice, other}, seconds, true);
+    if (other == choice) return compare({choice}, 0, false);
+    onnxruntime::TrialReport report = compare({choice, other}, seconds, false);
     if (report.models.size() == 3 && onnxruntime::speedup(report.models[2], report.models[1]) >= kLeastGain)
       choice = other;
     return report;
@@ -194,12 +195,15 @@ class Search {
   std::size_t variants_;
 };
 
-/// Holds the output of every kernel to the original's. Takes places out whose outputs say nothing.
-MatchVerdict prove_matches(const Search& search, std::vector<PlaceKernels>& places) {
+/// Holds the output of every kernel to the original's, and takes places out whose outputs say nothing.
+/// Returns what the first kernels came to; `worst_of_all` counts the other ones, too.
+MatchVerdict prove_matches(const Search& search, std::vector<PlaceKernels>& places, double& worst_of_all) {
   MatchVerdict verdict = search.matches(first_kernels(places));
+  worst_of_all = verdict.worst;
   if (last_kernels(places) != first_kernels(places) && verdict.proof != Proof::kWrong) {
     const MatchVerdict last = search.matches(last_kernels(places));
-    if (last.proof == Proof::kWrong || last.worst > verdict.worst) verdict = last;
+    worst_of_all = std::max(worst_of_all, last.worst);
+    if (last.proof == Proof::kWrong) verdict = last;
   }
   std::erase_if(places, [&](const PlaceKernels& each) {
     return std::ranges::count(verdict.blind, each[0].place->output, &onnxruntime::BlindOutput::name) > 0;
@@ -221,7 +225,8 @@ PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> plac
   std::ranges::stable_sort(places, {}, [](const PlaceKernels& each) { return each[0].place->nodes[0]; });
   const Search search(network, places, folder, check);
   tell("asking ONNX Runtime whether the outputs agree");
-  const MatchVerdict matches = prove_matches(search, places);
+  double worst_of_all = 0;
+  MatchVerdict matches = prove_matches(search, places, worst_of_all);
   if (matches.proof == Proof::kWrong || matches.proof == Proof::kOpen) {
     PlaceChoice none;
     none.verdict.proof = places.empty() ? Proof::kNone : matches.proof;
@@ -235,7 +240,7 @@ PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> plac
   if (choice.verdict.proof != Proof::kRight) return choice;
   for (std::size_t runs = 4; runs <= 16 && seconds_since(begin) < 0.7 * seconds; runs *= 2) {
     const auto kept = best.size() - static_cast<std::size_t>(std::ranges::count(best, 0));
-    if (kept < 2) break;
+    if (kept < 2 || (runs > 4 && runs / 2 >= kept)) break;  // the same runs again
     tell(fmt::format("{} places by kernels: which of {} runs of them pay, {:.0f} s of at most {:.0f} s", kept,
                      std::min(runs, kept), seconds_since(begin), seconds));
     best = search.improved(best, runs, 0.2 * seconds);
@@ -248,7 +253,8 @@ PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> plac
   // The original and the best one, of which one is written.
   const onnxruntime::TrialReport last = search.compare(finalists, 0.1 * seconds, true, 2);
   choice.verdict = verdict_of(last);
-  choice.verdict.matches = matches;
+  if (std::ranges::any_of(best, [](std::size_t kernel) { return kernel > 1; })) matches.worst = worst_of_all;
+  choice.verdict.matches = std::move(matches);
   if (choice.verdict.proof != Proof::kRight) return choice;
   if (finalists.size() > 1) choice.without_saving_us = onnxruntime::median_us(last.models[2]);
   choice.replacements =

@@ -66,6 +66,12 @@ bool is_quantized(const Network& network) {
   });
 }
 
+std::string why_no_engine(const EngineCheck& check) {
+  onnxruntime::TrialRequest request;
+  request.libraries = check.libraries;
+  return onnxruntime::try_models_apart(request, check.tools, kOverheadS, check.stop).failure;
+}
+
 EngineVerdict verdict_of(const onnxruntime::TrialReport& report) {
   EngineVerdict verdict;
   verdict.proof = proof_of(report);

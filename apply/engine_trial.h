@@ -70,6 +70,9 @@ struct EngineVerdict {
   /// Where the time goes; empty where it was not asked or the engine does not tell.
   std::vector<onnxruntime::OperatorTime> original_operators, rewritten_operators;
 };
+/// Returns why no engine can be asked, a sentence without a full stop; "": one is here.
+std::string why_no_engine(const EngineCheck& check);
+
 /// By the second network of the report.
 EngineVerdict verdict_of(const onnxruntime::TrialReport& report);
 

@@ -9,8 +9,7 @@ void EngineFlags::add_to(CLI::App& app, const char* threads_help) {
   value_flag(app, kMeasuringGroup, "--threads", threads_, threads_help);
   value_flag(app, kMeasuringGroup, "--tolerance", tolerance_, kToleranceHelp);
   value_flag(app, kMeasuringGroup, "--seed", seed_, "of the random inputs that both compute (0)");
-  value_flag(app, kMeasuringGroup, "--feed", feed_,
-             "real inputs in place of random ones: a .npz file with an array for each, or for some of them");
+  value_flag(app, kMeasuringGroup, "--feed", feed_, kFeedHelp);
 }
 
 api::ApplyOptions EngineFlags::options(const Environment& environment) const {

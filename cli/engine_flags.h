@@ -11,6 +11,8 @@ class App;
 
 namespace lehr {
 
+inline constexpr const char* kFeedHelp =
+    "real inputs in place of random ones: a .npz file with an array for each, or for some of them";
 inline constexpr const char* kToleranceHelp =
     "largest difference from the original's outputs, as a share of their range (1e-4; with places in bf16 "
     "twice what rounding their inputs comes to)";

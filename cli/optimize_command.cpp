@@ -25,6 +25,7 @@ OptimizeCommand::OptimizeCommand(CLI::App& root, const Environment& environment)
   value_flag(*command, kMeasuringGroup, "--threads", threads_,
              "CPU threads that the network is to run with (all that are allowed)");
   value_flag(*command, kMeasuringGroup, "--tolerance", tolerance_, kToleranceHelp);
+  value_flag(*command, kMeasuringGroup, "--feed", feed_, kFeedHelp);
   value_flag(*command, kOutputGroup, "--out", out_,
              "the folder to write: model.onnx, the plug-in, the kernels (faster)");
   value_flag(*command, kOutputGroup, "--db", database_,
@@ -52,6 +53,7 @@ int OptimizeCommand::run() {
   options.time_s = parse_duration("--time", time_);
   if (!tolerance_.empty()) options.tolerance = parse_share("--tolerance", tolerance_);
   options.precision = precision_;
+  options.feed = feed_;
   options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
   options.tools = environment_;
   options.stop = &watch_signals();

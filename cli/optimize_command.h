@@ -17,8 +17,8 @@ class OptimizeCommand {
  private:
   const Environment& environment_;
   ModelFlags model_;
-  std::string out_ = "faster", time_ = "5m", threads_, tolerance_, precision_ = "f32", seed_ = "0", database_,
-              progress_;
+  std::string out_ = "faster", time_ = "5m", threads_, tolerance_, feed_, precision_ = "f32", seed_ = "0",
+              database_, progress_;
   bool json_ = false, quiet_ = false;
 };
 

@@ -108,8 +108,8 @@ std::optional<std::vector<std::size_t>> chain_of(const OpenGraph& graph, std::st
     if (maker == graph.makers.end()) return std::nullopt;
     const OnnxNode& node = graph.model.nodes[maker->second];
     const bool is_dequantizing = node.op == kDequantize;
-    if (!node.domain.empty() ||
-        !(is_dequantizing || node.op == kQuantize || node.op == "Transpose" || only_reshapes(node)))
+    if (!node.domain.empty() || !(is_dequantizing || node.op == kQuantize || node.op == "Transpose" ||
+                                  node.op == "Clip" || only_reshapes(node)))
       return std::nullopt;
     dequantizing += is_dequantizing;
     chain.push_back(maker->second);
@@ -127,6 +127,18 @@ Elements elements_of(const OpenGraph& graph, const OnnxTensor& tensor) {
   return {tensor.dims, {wholes->begin(), wholes->end()}, {}};
 }
 
+/// Narrower bounds than the type's: as Brevitas keeps s8 symmetric.
+void clip(const OpenGraph& graph, const OnnxNode& node, Elements& elements) {
+  const auto bound = [&](std::size_t input, float otherwise) {
+    if (node.input(input).empty()) return otherwise;
+    const OnnxTensor* const tensor = graph.shapes.of(node.input(input)).constant;
+    if (tensor == nullptr || element_count(*tensor) != 1) refuse("the bounds of its weights are not known");
+    return elements_of(graph, *tensor).values[0];
+  };
+  const float low = bound(1, -INFINITY), high = bound(2, INFINITY);
+  for (float& value : elements.values) value = std::min(std::max(value, low), high);
+}
+
 void follow(const OpenGraph& graph, const OnnxNode& node, Elements& elements) {
   const Codings codings(graph);
   if (node.op == kQuantize)
@@ -135,6 +147,8 @@ void follow(const OpenGraph& graph, const OnnxNode& node, Elements& elements) {
     elements.coding = codings.of_node(node, node.input(0));
   else if (node.op == "Transpose")
     transpose(node, elements);
+  else if (node.op == "Clip")
+    clip(graph, node, elements);
   else
     reshape(whole_shape(graph.shapes.of(node.outputs[0])), elements);
 }

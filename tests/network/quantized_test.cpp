@@ -302,6 +302,18 @@ TEST(Quantized, WeightsThatTheFileQuantizesItselfAreRoundedAsAnEngineDoes) {
   EXPECT_EQ(it.place().before.size(), 3u);
 }
 
+TEST(Quantized, WeightsThatAreClippedInTheFileAreClipped) {
+  const Place it(std::string(kWeights) + R"(
+    constant low s8 - = -4
+    constant high s8 - = 5
+    q = QuantizeLinear(rows, ws2, wz2) axis=0
+    n = Clip(q, low, high)
+    d = DequantizeLinear(n, ws2, wz2) axis=0
+    y = Gemm(dp, d) transB=1
+  )");
+  EXPECT_EQ(it.of("b"), "0 1 -1 5 -4 4");
+}
+
 TEST(Quantized, WeightsBehindTransposeAreMovedWithTheirChannels) {
   for (const char* const nodes :
        {"d = DequantizeLinear(whole, ws2, wz2) axis=0\n t = Transpose(d) perm=1,0\n y = MatMul(dp, t)",

@@ -189,6 +189,7 @@ void compare(LoadedNetwork& network, const std::vector<Original>& originals, con
 void try_all(const TrialRequest& request, const std::string& scratch, TrialReport& report) {
   const Engine engine(request.libraries);
   report.version = engine.version();
+  if (request.models.empty()) return;
   std::vector<std::unique_ptr<LoadedNetwork>> networks(request.models.size());
   const auto session_of = [&](const ModelFile& file) {
     return std::make_unique<LoadedNetwork>(engine, file.path, LoadOptions{request.threads, file.plugin});

@@ -39,7 +39,8 @@ void describe(auto& field, Is<FedInput> auto& input) {
 
 struct TrialRequest {
   std::vector<std::string> libraries;  ///< find_libraries()
-  std::vector<ModelFile> models;       ///< the first is what the others are compared with
+  std::vector<ModelFile>
+      models;  ///< the first is what the others are compared with; none: only the engine is looked for
   int threads = 1;
   std::uint64_t seed = 0;                                   ///< of random inputs
   std::map<std::string, std::vector<std::int64_t>> shapes;  ///< InputNeeds
