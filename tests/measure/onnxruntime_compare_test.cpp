@@ -91,6 +91,11 @@ TEST(CompareOutputs, LeavesWhatFollowsNoInputOutOfTheRange) {
   EXPECT_NE(wrong(masked, floats({-3e38F, 1, 2.001F})), "");
   EXPECT_EQ(wrong(masked, floats({-3e38F, 1, 2.0001F})), "");
   EXPECT_EQ(wrong({floats({5, 5}), floats({5, 5})}, floats({5, 5.0001F})), "");
+  // A mask that is an input hides other elements each time.
+  const std::vector<Data> moving = {floats({-3e38F, 1, 2}), floats({3, -2e38F, 4})};
+  EXPECT_NE(wrong(moving, floats({-3e38F, 1, 2.001F})), "");
+  EXPECT_EQ(wrong(moving, floats({-2.9e38F, 1, 2})), "");
+  EXPECT_NE(wrong(moving, floats({0, 1, 2})), "");
 }
 
 /// What is wrong with `got` for the first kind under these rules.
@@ -257,12 +262,10 @@ TEST(InputsOfAllKinds, StayWithinTheRangeThatIsAsked) {
 
 TEST(InputsOfAllKinds, MasksHaveBothInEachRowAndAreTheSameForAllKinds) {
   const std::vector<Value> inputs = {{"mask", Type::kInt64, {5, 9}}, {"x", Type::kFloat, {5, 9}}};
-  InputNeeds needs;
-  EXPECT_TRUE(may_be_mask(inputs[0], needs));
-  EXPECT_FALSE(may_be_mask(inputs[1], needs));
-  needs.ranges["mask"] = {0, 5};
-  EXPECT_FALSE(may_be_mask(inputs[0], needs)) << "it indexes a table";
-  needs = {{}, {}, {"mask"}};
+  InputNeeds needs = {{}, {{"mask", {0, 0}}}};
+  EXPECT_TRUE(may_be_mask(inputs[0]));
+  EXPECT_FALSE(may_be_mask(inputs[1]));
+  needs.masks = {"mask"};
   std::string first;
   for (const InputKind& kind : input_kinds()) {
     const std::vector<Data> made = make_inputs(inputs, needs, kind, 3);

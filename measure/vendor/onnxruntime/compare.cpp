@@ -16,6 +16,8 @@ namespace {
 constexpr double kTimesOwn = 4;
 /// An output that may differ by so much of its range says nothing: it is random.
 constexpr double kSaysNothing = 0.5;
+/// Numbers beyond it are what a mask makes: they have to be as large, and do not count in a range.
+constexpr double kMasked = 1e30;
 /// Steps of the 8-bit code of the largest magnitude.
 constexpr double kCodedRange = 127;
 
@@ -91,10 +93,10 @@ Tally tally_of(const Data& data, const Data* other) {
   for (std::size_t i = 0; i < count_of(data); ++i) {
     const double value = real_at(data, i);
     double& largest = other != nullptr && real_at(*other, i) == value ? fixed : tally.range;
-    if (std::isfinite(value))
-      largest = std::max(largest, std::abs(value));
-    else
+    if (!std::isfinite(value))
       ++tally.special;
+    else if (std::abs(value) < kMasked)
+      largest = std::max(largest, std::abs(value));
   }
   if (tally.range == 0) tally.range = fixed;
   return tally;
@@ -105,7 +107,8 @@ Difference real_difference(const Data& wanted, const Data& got) {
   for (std::size_t i = 0; i < count_of(wanted); ++i) {
     const double one = real_at(wanted, i), other = real_at(got, i);
     if (std::isfinite(one) && std::isfinite(other))
-      result.worst = std::max(result.worst, std::abs(one - other));
+      result.worst = std::max(
+          result.worst, std::abs(std::clamp(one, -kMasked, kMasked) - std::clamp(other, -kMasked, kMasked)));
     else if (one != other && !(std::isnan(one) && std::isnan(other)))
       result.other_places = true;
   }

@@ -142,8 +142,8 @@ void append_elements(const InputKind& kind, const std::optional<WholeRange>& ran
 
 }  // namespace
 
-bool may_be_mask(const Value& input, const InputNeeds& needs) {
-  return usual_range(input.type) && !needs.ranges.contains(input.name);
+bool may_be_mask(const Value& input) {
+  return usual_range(input.type).has_value();
 }
 
 std::vector<Data> make_inputs(std::span<const Value> inputs, const InputNeeds& needs, const InputKind& kind,

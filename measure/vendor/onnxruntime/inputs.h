@@ -34,8 +34,8 @@ struct InputNeeds {
   std::set<std::string> masks = {};                         ///< inputs whose elements are 0 or 1
 };
 
-/// Whether an input holds whole numbers that nothing in the graph limits, as an attention mask does.
-bool may_be_mask(const Value& input, const InputNeeds& needs);
+/// Whether an input holds whole numbers, as an attention mask does.
+bool may_be_mask(const Value& input);
 
 /// Makes elements of a kind. Whole numbers lie in their range; without one in [0, 8), bytes in all of theirs.
 /// Elements of kEqual are the value, or the number of the range next to it. Elements of kMask, and of masks

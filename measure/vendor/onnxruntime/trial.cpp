@@ -115,20 +115,32 @@ std::size_t special_outputs(LoadedNetwork& network, const TrialRequest& request,
   }
 }
 
-/// Adds the masks: inputs in which numbers above 1 make outputs infinite or NaN, or the network fail.
+/// Adds the masks: inputs in which numbers above 1 make outputs infinite or NaN, or the network fail. An input
+/// that the graph leaves one number only is one, too: positions are counted by sums over a mask.
 void find_masks(LoadedNetwork& network, const TrialRequest& request, InputNeeds& needs) {
+  std::set<std::string> candidates;
   for (const Value& each : made_up(network, request))
-    if (may_be_mask(each, needs)) needs.masks.insert(each.name);
-  if (needs.masks.empty()) return;
-  const std::size_t fewest = special_outputs(network, request, needs);
-  const std::set<std::string> candidates = std::move(needs.masks);
-  needs.masks.clear();
-  if (special_outputs(network, request, needs) <= fewest) return;
-  needs.masks = candidates;
+    if (may_be_mask(each)) candidates.insert(each.name);
+  if (candidates.empty()) return;
+  const auto special_with = [&](std::set<std::string> masks) {
+    needs.masks = std::move(masks);
+    return special_outputs(network, request, needs);
+  };
+  const std::size_t fewest = special_with(candidates), usual = special_with({});
+  std::set<std::string> masks;
+  if (usual > fewest) masks = candidates;
   for (const std::string& each : candidates) {
-    needs.masks.erase(each);
-    if (special_outputs(network, request, needs) > fewest) needs.masks.insert(each);
+    std::set<std::string> others = masks;
+    const auto range = needs.ranges.find(each);
+    if (masks.contains(each)) {
+      others.erase(each);
+      if (special_with(others) <= fewest) masks = others;
+    } else if (range != needs.ranges.end() && range->second.first == range->second.second) {
+      others.insert(each);
+      if (special_with(others) <= usual) masks = others;
+    }
   }
+  needs.masks = masks;
 }
 
 /// The original's outputs for each kind of inputs with which it runs. Throws Error(kUser) where it runs with
