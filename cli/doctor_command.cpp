@@ -52,12 +52,14 @@ Finding found_apart(const Probe& probe, const Environment& environment) {
   constexpr double kMostSeconds = 20;
   const Captured said = run_captured({.command = {environment.program, "doctor", "--probe=" + probe.what}},
                                      deadline_in(kMostSeconds));
-  std::string text = said.output.substr(0, said.output.find_last_not_of('\n') + 1);
+  constexpr std::size_t kMostShown = 1000;  // a library may print much
+  std::string text = said.output.substr(0, said.output.find_last_not_of('\n') + 1).substr(0, kMostShown);
   if (said.timed_out)
     text = fmt::format("it did not answer within {:.0f} s: {}", kMostSeconds, text);
   else if (!WIFEXITED(said.status))
     text = fmt::format("looking for it ended by {}: {}", describe_exit(said.status), text);
-  return {probe.what, said.succeeded(), text};
+  if (text.empty()) text = fmt::format("looking for it {} without a word", describe_exit(said.status));
+  return {probe.what, said.succeeded() && !said.output.empty(), text};
 }
 
 /// Prints what was found, for found_apart(). Ends the process at once: threads of a library may not end.

@@ -45,6 +45,7 @@ void quantize(const Coding& coding, Elements& elements) {
     const std::size_t channel = i / inner % coding.scales.size();
     const auto zero = static_cast<float>(coding.zeros[coding.zeros.size() == 1 ? 0 : channel]);
     float& value = elements.values[i];
+    if (std::isnan(value)) refuse("its weights are not all numbers");
     value = std::clamp(std::nearbyint(value / coding.scales[channel]) + zero, low, high);
   }
 }

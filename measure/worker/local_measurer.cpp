@@ -431,8 +431,10 @@ LocalMeasurer::Baselined LocalMeasurer::start_baseline(const std::string& name, 
     WorkerOptions worker_options = options_.worker;
     worker_options.environment.insert(worker_options.environment.end(), variant.environment.begin(),
                                       variant.environment.end());
-    worker_options.prepare_timeout_s += search_s;
-    worker_options.prepare_may_give_up = baseline->searches;
+    // A library may hang while it is loaded.
+    worker_options.prepare_timeout_s =
+        std::min(worker_options.prepare_timeout_s, std::max(kLibraryStartS, seconds_left(end))) + search_s;
+    worker_options.prepare_may_give_up = true;
     Baselined one;
     one.worker = std::make_unique<Worker>(std::move(worker_options));
     Participant& trial = one.participant;

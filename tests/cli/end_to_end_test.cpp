@@ -411,21 +411,38 @@ TEST(Doctor, NamesEveryPartAndSucceedsWhateverIsMissing) {
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
 }
 
+/// Makes a library that does this while it is loaded.
+std::string library(const Scratch& scratch, const std::string& name, const std::string& body) {
+  const std::string source = scratch.path() / "library.c", path = scratch.path() / name;
+  std::ofstream(source) << "__attribute__((constructor)) static void load(void) { " << body << " }\n";
+  EXPECT_EQ(std::system(fmt::format("cc -shared -fPIC -o {} {}", path, source).c_str()), 0);
+  return path;
+}
+
 TEST(Doctor, OutlivesALibraryThatCrashesWhenItIsLoaded) {
+  for (const auto& [body, text] : {std::pair("__builtin_trap();", "SIGILL"),
+                                   std::pair("extern void _exit(int); _exit(0);", "without a word")}) {
+    const Scratch scratch;
+    const Ran ran = run_lehr({"doctor", "--json"}, scratch.path(), {},
+                             {"LEHR_ONNXRUNTIME=" + library(scratch, "libcrash.so", body)});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    const json document = parsed(ran);
+    const json& engine = document["findings"][document["findings"].size() - 3];
+    EXPECT_EQ(engine["what"], "ONNX Runtime");
+    EXPECT_EQ(engine["ok"], false);
+    EXPECT_THAT(engine["text"].get<std::string>(), HasSubstr(text));
+  }
+}
+
+// It was waited for two minutes.
+TEST(Tune, IsNotHeldUpByALibraryThatHangs) {
   const Scratch scratch;
-  const std::string library = (scratch.path() / "libcrash.so").string();
-  std::ofstream(scratch.path() / "crash.c")
-      << "__attribute__((constructor)) static void crash(void) { __builtin_trap(); }\n";
-  ASSERT_EQ(
-      std::system(("cc -shared -fPIC -o " + library + " " + (scratch.path() / "crash.c").string()).c_str()),
-      0);
-  const Ran ran = run_lehr({"doctor", "--json"}, scratch.path(), {}, {"LEHR_ONNXRUNTIME=" + library});
+  library(scratch, "libopenblas.so.0", "for (;;) __asm__ volatile(\"\");");
+  const Ran ran =
+      run_lehr(words("tune gemm --m 8 --n 8 --k 8 --device cpu --threads 1 --time 2s --baseline openblas"),
+               scratch.path(), {}, {"LD_LIBRARY_PATH=" + scratch.path().string()});
   EXPECT_EQ(ran.code, 0) << ran.err;
-  const json document = parsed(ran);
-  const json& engine = document["findings"][document["findings"].size() - 3];
-  EXPECT_EQ(engine["what"], "ONNX Runtime");
-  EXPECT_EQ(engine["ok"], false);
-  EXPECT_THAT(engine["text"].get<std::string>(), HasSubstr("SIGILL"));
+  EXPECT_THAT(ran.out, ::testing::ContainsRegex("openblas .*(was killed|no time)"));
 }
 
 }  // namespace

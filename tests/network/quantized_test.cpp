@@ -302,6 +302,17 @@ TEST(Quantized, WeightsThatTheFileQuantizesItselfAreRoundedAsAnEngineDoes) {
   EXPECT_EQ(it.place().before.size(), 3u);
 }
 
+TEST(Quantized, WeightsThatAreNoNumbersAreLeftToTheEngine) {
+  EXPECT_EQ(Place(std::string(kWeights) + R"(
+    constant bad f32 2x3 = 1 nan 1 1 1 1
+    q = QuantizeLinear(bad, ws2, wz2) axis=0
+    d = DequantizeLinear(q, ws2, wz2) axis=0
+    y = Gemm(dp, d) transB=1
+  )")
+                .text(),
+            "its weights are not all numbers");
+}
+
 TEST(Quantized, WeightsThatAreClippedInTheFileAreClipped) {
   const Place it(std::string(kWeights) + R"(
     constant low s8 - = -4

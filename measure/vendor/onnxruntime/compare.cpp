@@ -201,7 +201,7 @@ void Comparison::set_limits(std::size_t output) {
       limit.share = std::max({rules_.tolerance, spacing_of(data.type), kTimesOwn * own.worst / limit.range});
     } else if (is_coded(data)) {
       limit.range = kCodedRange;
-      limit.share = std::max(rules_.tolerance, kTimesOwn * own.worst / kCodedRange);
+      limit.share = std::max({rules_.tolerance, 1 / kCodedRange, kTimesOwn * own.worst / kCodedRange});
     } else {
       limit.share = kTimesOwn * own.worst;
     }

@@ -91,9 +91,10 @@ std::string clause(const BlindOutput& output);
 class Comparison {
  public:
   /// Borrows `originals`, of which each has its `own`. The range of real numbers is the largest finite
-  /// magnitude among the elements that follow the inputs: those of a mask would hide all others, and so would numbers beyond 1e30, which
-  /// only have to be as large. The range of
-  /// 8-bit integers is 127 steps, in which quantized values are coded.
+  /// magnitude among the elements that follow the inputs: those of a mask would hide all others, and so would
+  /// numbers beyond 1e30, which only have to be as large. The range of 8-bit integers is 127 steps, in which
+  /// quantized values are coded; one step is always allowed, because a sum in another order may be rounded to
+  /// the next number.
   Comparison(std::span<const Original> originals, const ComparisonRules& rules);
 
   /// Adds one model's outputs for the inputs of a kind. An output of reals or of 8-bit integers is wrong

@@ -115,8 +115,8 @@ std::size_t special_outputs(LoadedNetwork& network, const TrialRequest& request,
   }
 }
 
-/// Adds the masks: inputs in which numbers above 1 make outputs infinite or NaN, or the network fail. An input
-/// that the graph leaves one number only is one, too: positions are counted by sums over a mask.
+/// Adds the masks: inputs in which numbers above 1 make outputs infinite or NaN, or the network fail. An
+/// input that the graph leaves one number only is one, too: positions are counted by sums over a mask.
 void find_masks(LoadedNetwork& network, const TrialRequest& request, InputNeeds& needs) {
   std::set<std::string> candidates;
   for (const Value& each : made_up(network, request))
