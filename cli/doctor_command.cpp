@@ -121,7 +121,7 @@ DoctorCommand::DoctorCommand(CLI::App& root, const Environment& environment)
       "doctor", "Show what this machine offers, what is missing, and what to do about it");
   value_flag(*command, kOutputGroup, "--db", database_, "the trial log to look at (./lehr.db, or LEHR_DB)");
   switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
-  command->add_option("--probe", probe_)->group("");
+  command->add_option("--probe", probe_, "the one thing to look for")->group("");
 }
 
 int DoctorCommand::run() {
