@@ -47,6 +47,11 @@ std::vector<Winner> chosen_winners(const ExportOptions& options, const std::set<
   return found;
 }
 
+void check_stop(const ExportOptions& options) {
+  if (options.stop != nullptr && *options.stop)
+    throw Error(Code::kInterrupted, "it was stopped; nothing is written");
+}
+
 /// Measures again what can be and is to be, and says what came of it. false: nothing was.
 bool remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>& skipped,
                    const ExportOptions& options, Reporter& reporter) {
@@ -61,8 +66,7 @@ bool remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>&
     const Winner& winner = found[each.winner];
     const Remeasured again =
         remeasure(winner.record, database, {options.tools, 0, Timings::kFull, options.stop});
-    if (options.stop != nullptr && *options.stop)
-      throw Error(Code::kInterrupted, "it was stopped; nothing is written");
+    check_stop(options);
     if (!again.why_not.empty())
       reporter.note(fmt::format("'{}' is not measured again: {}", winner.record.workload, again.why_not));
     else
@@ -105,6 +109,7 @@ std::vector<std::string> gpu_libraries(const ToolPaths& tools) {
 
 Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads, Unproven unproven) {
   check_named("--out", options.out);
+  check_stop(options);
   FolderOptions folder;
   folder.tool_version = kVersion;
   folder.embed = options.embed;
@@ -132,6 +137,7 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
           "have it laid out",
           to_text(set.workload), set.twice_bytes));
   check_buckets(rebuilt.kernels, folder.buckets);
+  check_stop(options);
   write_folder(options.out, export_folder(rebuilt.kernels, rebuilt.sets, compilers, folder),
                &bundle_own_files);
   result.kernels = static_cast<int>(rebuilt.kernels.size());

@@ -184,8 +184,9 @@ void measure_rounding(const Network& network, std::vector<PlaceKernels>& places,
   tell("asking ONNX Runtime what rounding to bf16 does to the outputs");
   const std::string path = folder + "/rounded.onnx";
   MatchTrial rounded = {rounded_network(network.model, network.shapes, narrow), "", {}, folder};
-  for (const Replacement& each : narrow)
-    rounded.outputs.push_back({std::string(each.place->output), std::string(each.place->output)});
+  for (const PlacedWorkload& placed : network.places.workloads)
+    for (const NetworkPlace& place : placed.places)
+      rounded.outputs.push_back({std::string(place.output), std::string(place.output), false});
   std::ofstream(path, std::ios::binary) << rounded.bytes;
   EngineCheck any = check;
   any.tolerance = kMostRounding;
@@ -283,8 +284,8 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   applied.without_saving_us = choice.without_saving_us;
   applied.with_kernels -= choice.verdict.matches.blind.size();
   for (const onnxruntime::BlindOutput& each : choice.verdict.matches.blind)
-    ++applied.reasons[fmt::format("no input shows what its kernel computes (--feed gives real ones): {}",
-                                  clause(each))];
+    ++applied.reasons[fmt::format("no input shows what its kernel computes{}: {}",
+                                  check.fed.empty() ? " (--feed gives real ones)" : "", clause(each))];
   if (choice.verdict.proof == Proof::kWrong || choice.verdict.proof == Proof::kOpen) return applied;
   RewrittenModel rewritten = rewrite(model, network.shapes, choice.replacements);
   applied.narrow = static_cast<std::size_t>(std::ranges::count_if(choice.replacements, &is_narrow));

@@ -7,6 +7,7 @@
 
 #include "apply/narrow_values.h"
 #include "base/error.h"
+#include "network/constants.h"
 
 namespace lehr {
 namespace {
@@ -43,18 +44,18 @@ constexpr std::int64_t kMostElements = 65536;
 
 /// A short constant of the graph as one of the plan: one number or, for a place of whole numbers, which has
 /// scales, a list of them; null for others.
-json constant_json(const GraphShapes& shapes, std::string_view name, bool of_wholes) {
+json constant_json(const OnnxModel& model, const GraphShapes& shapes, std::string_view name, bool of_wholes) {
   const OnnxTensor* const tensor = shapes.of(name).constant;
   if (tensor == nullptr || element_count(*tensor) > (of_wholes ? kMostElements : 1)) return nullptr;
   const auto told = [&](const auto& values, const std::string& number, const std::string& list) -> json {
-    if (!values || values->empty() || (of_wholes && tensor->dims.size() > 1)) return nullptr;
-    if (values->size() == 1 && (!of_wholes || tensor->dims.empty())) return {{number, (*values)[0]}};
-    return {{list, *values}};
+    if (values.empty() || (of_wholes && tensor->dims.size() > 1)) return nullptr;
+    if (values.size() == 1 && (!of_wholes || tensor->dims.empty())) return {{number, values[0]}};
+    return {{list, values}};
   };
-  if (tensor->type == OnnxType::kF32) return told(floats_of(*tensor, kMostElements), "f", "floats");
+  if (tensor->type == OnnxType::kF32) return told(f32_elements(model, *tensor), "f", "floats");
   const std::string type = name_of(tensor->type);
   if (of_wholes && (type == "u8" || type == "s8" || type == "s32"))
-    return told(wholes_of(*tensor, kMostElements), type, type);
+    return told(whole_elements(model, *tensor), type, type);
   return nullptr;
 }
 
@@ -146,7 +147,7 @@ class Translation {
   json input(const OnnxNode& node, std::string_view value) const {
     if (value.empty()) return -1;
     if (const auto found = numbers_.find(value); found != numbers_.end()) return found->second;
-    if (json constant = constant_json(shapes_, value, of_wholes_); !constant.is_null())
+    if (json constant = constant_json(model_, shapes_, value, of_wholes_); !constant.is_null())
       return {{"constant", std::move(constant)}};
     throw_user("{} reads '{}', which is not one of its tensors", node.op, value);
   }

@@ -12,13 +12,16 @@
 
 namespace lehr {
 
-/// A value that one kernel computes.
+/// A value that a match computes.
 struct MatchOutput {
-  std::string name;  ///< in the original
-  std::string made;  ///< in the other network; it may be of bf16 there
+  std::string name;       ///< in the original
+  std::string made;       ///< in the other network; it may be of bf16 there
+  bool by_kernel = true;  ///< else by the engine in both networks
 };
 /// Lists the outputs of a rewritten network's kernels. Throws Error(kUser) for what is no ONNX file.
 std::vector<MatchOutput> match_outputs(const std::string& rewritten);
+/// Adds the outputs of the original's matches that the other network's engine computes.
+std::vector<MatchOutput> all_match_outputs(const Network& original, const std::string& rewritten);
 
 /// Returns the ONNX file with these values as its only outputs; with `as_f32` casts of them to f32.
 std::string with_outputs(std::string_view model, std::span<const std::string> values,
@@ -33,7 +36,7 @@ struct MatchTrial {
 };
 
 /// Compares each match's output with the original's and returns `check`'s verdict on all of them. `proof` is
-/// kOpen where one says nothing: the verdict names it in `blind`. Outputs of 8 bits may differ by two steps.
+/// kOpen where a kernel's says nothing: the verdict names it in `blind`.
 MatchVerdict compare_matches(const Network& network, const MatchTrial& trial, const EngineCheck& check);
 
 }  // namespace lehr

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "deploy/folder_files.h"
@@ -109,6 +110,8 @@ NpzArray array_of(const std::string& name, const std::string& npy, const std::st
 }  // namespace
 
 std::vector<NpzArray> read_npz(const std::string& path) {
+  if (const std::string_view kind = kind_if_no_file(path); !kind.empty())
+    throw_user("{} is {} and no .npz file", path, kind);
   const std::string bytes = read_bytes(path);
   const std::size_t end = bytes.rfind("PK\5\6");
   if (!bytes.starts_with("PK") || end == std::string::npos)

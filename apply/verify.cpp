@@ -82,7 +82,7 @@ EngineVerdict try_folder(const Network& network, const std::string& folder, cons
   if (verdict.proof != Proof::kRight) return verdict;
   const TempDir scratch(check.tools.scratch);
   MatchTrial trial = {model_in(folder), plugin, {}, scratch.path()};
-  trial.outputs = match_outputs(trial.bytes);
+  trial.outputs = all_match_outputs(network, trial.bytes);
   std::vector<FolderFile> external;
   for (const auto& [path, source] : external_files(network.model))
     external.push_back({.path = path, .bytes = "", .source = source});

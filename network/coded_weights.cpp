@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "network/constants.h"
@@ -122,10 +121,9 @@ std::optional<std::vector<std::size_t>> chain_of(const OpenGraph& graph, std::st
 
 Elements elements_of(const OpenGraph& graph, const OnnxTensor& tensor) {
   if (tensor.type == OnnxType::kF32) return {tensor.dims, f32_elements(graph.model, tensor), {}};
-  const auto wholes = wholes_of(tensor, std::numeric_limits<std::int64_t>::max());
-  if (!is_8_bit(tensor.type) || !wholes)
-    refuse("its weights '{}' are not of 8 bits within the file", tensor.name);
-  return {tensor.dims, {wholes->begin(), wholes->end()}, {}};
+  if (!is_8_bit(tensor.type)) refuse("its weights '{}' are of {}", tensor.name, name_of(tensor.type));
+  const std::vector<std::int64_t> wholes = whole_elements(graph.model, tensor);
+  return {tensor.dims, {wholes.begin(), wholes.end()}, {}};
 }
 
 /// Narrower bounds than the type's: as Brevitas keeps s8 symmetric.

@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "base/error.h"
+#include "network/constants.h"
+
 namespace lehr {
 
 bool is_8_bit(OnnxType type) {
@@ -10,21 +13,30 @@ bool is_8_bit(OnnxType type) {
 
 Coding Codings::read(OnnxType type, std::string_view scale, std::string_view zero, std::int64_t axis) const {
   Coding coding{type, {}, {0}, axis};
-  const OnnxTensor* const scales = graph_.shapes.of(scale).constant;
-  const auto numbers = scales ? floats_of(*scales, kMostChannels) : std::nullopt;
-  if (!numbers || numbers->empty()) refuse("the scale '{}' is no constant of f32 in the file", scale);
-  for (const float number : *numbers)
-    if (!std::isfinite(number) || number <= 0) refuse("the scale '{}' is not above 0", scale);
-  coding.scales = *numbers;
-  if (zero.empty()) return coding;
-  const OnnxTensor* const zeros = graph_.shapes.of(zero).constant;
-  const auto wholes = zeros ? wholes_of(*zeros, kMostChannels) : std::nullopt;
-  if (!wholes || wholes->empty() || graph_.shapes.of(zero).type != type)
+  const OnnxTensor* const scales = few(scale, OnnxType::kF32);
+  if (scales == nullptr) refuse("the scale '{}' is no constant of f32 in the file", scale);
+  const OnnxTensor* const zeros = zero.empty() ? nullptr : few(zero, type);
+  if (zeros == nullptr && !zero.empty())
     refuse("the zero point '{}' is no constant of {} in the file", zero, name_of(type));
-  if (wholes->size() != 1 && wholes->size() != numbers->size())
-    refuse("there are {} zero points in '{}', and {} scales", wholes->size(), zero, numbers->size());
-  coding.zeros = *wholes;
+  try {
+    coding.scales = f32_elements(graph_.model, *scales);
+    if (zeros != nullptr) coding.zeros = whole_elements(graph_.model, *zeros);
+  } catch (const Error& error) {
+    refuse("{}", error.what());
+  }
+  for (const float number : coding.scales)
+    if (!std::isfinite(number) || number <= 0) refuse("the scale '{}' is not above 0", scale);
+  if (coding.zeros.size() != 1 && coding.zeros.size() != coding.scales.size())
+    refuse("there are {} zero points in '{}', and {} scales", coding.zeros.size(), zero,
+           coding.scales.size());
   return coding;
+}
+
+const OnnxTensor* Codings::few(std::string_view name, OnnxType type) const {
+  const OnnxTensor* const tensor = graph_.shapes.of(name).constant;
+  const bool fits = tensor != nullptr && tensor->type == type && element_count(*tensor) > 0 &&
+                    element_count(*tensor) <= kMostChannels;
+  return fits ? tensor : nullptr;
 }
 
 Coding Codings::of_node(const OnnxNode& node, std::string_view value) const {

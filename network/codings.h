@@ -50,6 +50,9 @@ class Codings {
   Coded of_inputs(const OnnxNode& node, std::size_t first, std::int64_t axis) const;
 
  private:
+  /// Returns a constant of a type with one element for each channel at most; nullptr for another value.
+  const OnnxTensor* few(std::string_view name, OnnxType type) const;
+
   const OpenGraph& graph_;
 };
 

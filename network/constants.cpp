@@ -40,15 +40,34 @@ void expect_elements(const OnnxTensor& tensor, const std::filesystem::path& path
     throw_user("{} ends before the elements of '{}'", path.string(), tensor.name);
 }
 
-std::vector<float> read_external(const OnnxModel& model, const OnnxTensor& tensor) {
+/// The listed elements of an external tensor, as raw bytes.
+std::string read_external(const OnnxModel& model, const OnnxTensor& tensor) {
   const std::filesystem::path path = external_file(model, tensor);
-  std::vector<float> values(static_cast<std::size_t>(listed_count(tensor)));
+  std::string bytes(static_cast<std::size_t>(listed_count(tensor)) * bits_of(tensor.type).value_or(0) / 8,
+                    '\0');
   std::ifstream file(path, std::ios::binary);
   file.seekg(static_cast<std::streamoff>(tensor.offset));
-  file.read(reinterpret_cast<char*>(values.data()),
-            static_cast<std::streamsize>(values.size() * sizeof(float)));
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   if (!file) throw_user("{} cannot be read", path.string());
-  return values;
+  return bytes;
+}
+
+/// What `elements_of` gives for a tensor, whose elements may be in a file of their own.
+template <typename ElementsOf>
+auto all_elements(const OnnxModel& model, const OnnxTensor& tensor, const ElementsOf& elements_of) {
+  if (element_count(tensor) > kMostElements) throw_user("'{}' is too large", tensor.name);
+  OnnxTensor whole = tensor;
+  std::string bytes;
+  if (tensor.external) {
+    bytes = read_external(model, tensor);
+    whole.raw = bytes;
+    whole.external = false;
+  }
+  auto values = elements_of(whole, kMostElements);
+  if (!values)
+    throw_user("'{}' has other elements than its shape{} says", tensor.name,
+               tensor.places ? " and its places" : "");
+  return *std::move(values);
 }
 
 }  // namespace
@@ -94,13 +113,11 @@ ExternalFiles external_files(const OnnxModel& model) {
 
 std::vector<float> f32_elements(const OnnxModel& model, const OnnxTensor& tensor) {
   if (tensor.type != OnnxType::kF32) throw_user("'{}' is of {}, not f32", tensor.name, name_of(tensor.type));
-  if (element_count(tensor) > kMostElements) throw_user("'{}' is too large", tensor.name);
-  std::optional<std::vector<float>> values =
-      tensor.external ? all_of(tensor, read_external(model, tensor)) : floats_of(tensor, kMostElements);
-  if (!values)
-    throw_user("'{}' has other elements than its shape{} says", tensor.name,
-               tensor.places ? " and its places" : "");
-  return *std::move(values);
+  return all_elements(model, tensor, &floats_of);
+}
+
+std::vector<std::int64_t> whole_elements(const OnnxModel& model, const OnnxTensor& tensor) {
+  return all_elements(model, tensor, &wholes_of);
 }
 
 bool only_reshapes(const OnnxNode& node) {

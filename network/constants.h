@@ -29,6 +29,9 @@ ExternalFiles external_files(const OnnxModel& model);
 /// many as its shape says, or its file cannot be read.
 std::vector<float> f32_elements(const OnnxModel& model, const OnnxTensor& tensor);
 
+/// All elements of a constant of 8 bits, s32, s64 or bool; the same.
+std::vector<std::int64_t> whole_elements(const OnnxModel& model, const OnnxTensor& tensor);
+
 /// Whether a node computes nothing: its one output is its first input, perhaps in another shape.
 bool only_reshapes(const OnnxNode& node);
 

@@ -92,8 +92,9 @@ void size_itself(ShapeSite& site) {
 
 void constant(ShapeSite& site) {
   ValueFacts& output = site.outputs[0];
-  const OnnxAttribute* value = site.node.attribute("value");
-  if (value == nullptr) value = site.node.attribute("sparse_value");
+  const OnnxAttribute* value = nullptr;
+  for (const char* const name : {"value", "sparse_value", "value_float", "value_floats"})
+    if (value == nullptr) value = site.node.attribute(name);
   if (value && value->tensor) {
     output.type = value->tensor->type;
     output.constant = &*value->tensor;
@@ -105,10 +106,6 @@ void constant(ShapeSite& site) {
   } else if (const OnnxAttribute* const several = site.node.attribute("value_ints")) {
     output = {OnnxType::kS64, Shape{static_cast<std::int64_t>(several->wholes.size())},
               Shape(several->wholes.begin(), several->wholes.end()), nullptr, false};
-  } else if (site.node.attribute("value_float")) {
-    output = {OnnxType::kF32, Shape{}, {}, nullptr, false};
-  } else if (const OnnxAttribute* const numbers = site.node.attribute("value_floats")) {
-    output = {OnnxType::kF32, Shape{static_cast<std::int64_t>(numbers->numbers.size())}, {}, nullptr, false};
   }
 }
 

@@ -134,6 +134,13 @@ OnnxAttribute read_attribute(std::string_view message) {
         break;
     }
   }
+  // The other forms of a Constant's value.
+  if (attribute.name == "value_float" || attribute.name == "value_floats") {
+    OnnxTensor& tensor = attribute.tensor.emplace();
+    tensor.type = OnnxType::kF32;
+    tensor.floats = attribute.name == "value_float" ? std::vector{attribute.number} : attribute.numbers;
+    if (attribute.name == "value_floats") tensor.dims = {std::ssize(attribute.numbers)};
+  }
   return attribute;
 }
 
@@ -474,10 +481,6 @@ std::int64_t element_count(const OnnxTensor& tensor) {
 
 std::int64_t listed_count(const OnnxTensor& tensor) {
   return tensor.places == nullptr ? element_count(tensor) : tensor.places->dims[0];
-}
-
-std::optional<std::vector<float>> all_of(const OnnxTensor& tensor, std::vector<float> listed) {
-  return spread(tensor, std::move(listed));
 }
 
 std::optional<std::vector<std::int64_t>> wholes_of(const OnnxTensor& tensor, std::int64_t most) {

@@ -55,10 +55,6 @@ struct OnnxTensor {
 std::int64_t element_count(const OnnxTensor& tensor);
 /// Of those the ones that the file lists.
 std::int64_t listed_count(const OnnxTensor& tensor);
-/// All elements of a tensor from those that are listed: the same unless it is sparse. nullopt where a place
-/// is none of the tensor's or comes twice, and for a sparse tensor of more than 2^26 elements, which a short
-/// file may claim.
-std::optional<std::vector<float>> all_of(const OnnxTensor& tensor, std::vector<float> listed);
 /// The elements of a tensor of s64, s32, s8, u8 or bool within the file; nullopt for others, and where there
 /// are more than `most`.
 std::optional<std::vector<std::int64_t>> wholes_of(const OnnxTensor& tensor, std::int64_t most);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "network/coded_weights.h"
 #include "network/codings.h"
+#include "network/constants.h"
 #include "network/problems.h"
 #include "network/quantized_steps.h"
 
@@ -89,11 +90,7 @@ class QuantizedPlace {
   }
 
   Coded weights() {
-    try {
-      made_ = coded_weights(graph_, main_.input(1));
-    } catch (const Error& error) {
-      refuse("{}", error.what());
-    }
+    made_ = coded_weights(graph_, main_.input(1));
     if (!made_) return operand(1);
     now_.before.insert(made_->nodes.begin(), made_->nodes.end());
     return {"", made_->coding, std::nullopt};
@@ -202,15 +199,15 @@ class QuantizedPlace {
       return false;
     QuantizedStep step{.kind = QuantizedStep::Kind::kBias};
     if (coded) {
-      const auto wholes = wholes_of(*tensor, kMostChannels);
+      if (tensor->type == OnnxType::kF32) return false;
+      const std::vector<std::int64_t> wholes = whole_elements(graph_.model, *tensor);
       const Coding& coding = coded->coding;
-      if (!wholes || (!coding.is_one() && coding.scales.size() != wholes->size())) return false;
-      for (std::size_t i = 0; i < wholes->size(); ++i)
-        step.bias.push_back(
-            static_cast<float>((*wholes)[i] - coding.zeros[coding.zeros.size() == 1 ? 0 : i]) *
-            coding.scales[coding.is_one() ? 0 : i]);
-    } else if (auto reals = floats_of(*tensor, kMostChannels)) {
-      step.bias = std::move(*reals);
+      if (!coding.is_one() && coding.scales.size() != wholes.size()) return false;
+      for (std::size_t i = 0; i < wholes.size(); ++i)
+        step.bias.push_back(static_cast<float>(wholes[i] - coding.zeros[coding.zeros.size() == 1 ? 0 : i]) *
+                            coding.scales[coding.is_one() ? 0 : i]);
+    } else if (tensor->type == OnnxType::kF32) {
+      step.bias = f32_elements(graph_.model, *tensor);
     } else {
       return false;
     }
@@ -248,6 +245,8 @@ class QuantizedPlace {
       return take_node() || (!now_.coded && take_function());
     } catch (const Refused&) {
       return false;  // what is found so far stands
+    } catch (const Error&) {
+      return false;
     }
   }
 
@@ -415,6 +414,8 @@ std::optional<std::variant<FoundPlace, Gap>> quantized_place(const OpenGraph& gr
     return place.find();
   } catch (const Refused& refused) {
     return Gap{refused.reason, place.flops()};
+  } catch (const Error& error) {  // elements that are not there
+    return Gap{error.what(), place.flops()};
   }
 }
 

@@ -114,6 +114,8 @@ def tune(
     named = {"time": _duration(time), "threads": threads, "device": device, "db": db}
     command = ["tune", "--problems", "-", "--strict", "--json", *flags_of(named | flags)]
     text = "".join(" ".join(each.split()) + "\n" for each in workloads)
+    if not text.strip():
+        raise InputError("there is no workload to tune: name one, such as 'gemm m=512 n=512 k=512'")
     document = run(command, text=text, quiet=quiet, progress=True)
     if isinstance(workload, str):
         return Tuned.of(document)

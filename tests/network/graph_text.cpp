@@ -1,5 +1,6 @@
 #include "graph_text.h"
 
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -70,7 +71,9 @@ std::string tensor(const Texts& words, std::size_t at) {
   for (std::int64_t i = 0; i < count; ++i) {
     const std::size_t word = at + 4 + static_cast<std::size_t>(i);
     if (type == 1)
-      floats += f32_bits(word < words.size() ? *parse_number(words[word]) : 0.5F);
+      floats += f32_bits(word >= words.size()   ? 0.5F
+                         : words[word] == "nan" ? NAN
+                                                : *parse_number(words[word]));
     else
       wholes.push_back(word < words.size() ? *parse_int(words[word]) : 1);
   }

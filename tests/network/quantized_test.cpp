@@ -302,6 +302,16 @@ TEST(Quantized, WeightsThatTheFileQuantizesItselfAreRoundedAsAnEngineDoes) {
   EXPECT_EQ(it.place().before.size(), 3u);
 }
 
+TEST(Quantized, AScaleMayBeAConstantNode) {
+  const Place it(std::string(kWeights) + R"(
+    scale = Constant() value_float=0.25
+    d = DequantizeLinear(whole, ws2, wz2) axis=0
+    dq = DequantizeLinear(p, scale)
+    y = Gemm(dq, d) transB=1
+  )");
+  EXPECT_EQ(it.of("dequant_scale"), "0.0625 0.03125");
+}
+
 TEST(Quantized, WeightsThatAreNoNumbersAreLeftToTheEngine) {
   EXPECT_EQ(Place(std::string(kWeights) + R"(
     constant bad f32 2x3 = 1 nan 1 1 1 1

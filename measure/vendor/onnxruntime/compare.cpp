@@ -14,12 +14,17 @@ namespace {
 
 /// Models differ by so many times what the original differs from itself.
 constexpr double kTimesOwn = 4;
+/// Of a range, at most, that rounding of the inputs excuses: a network that makes more of it would hide all.
+constexpr double kMostNudged = 0.02;
 /// An output that may differ by so much of its range says nothing: it is random.
 constexpr double kSaysNothing = 0.5;
 /// Numbers beyond it are what a mask makes: they have to be as large, and do not count in a range.
 constexpr double kMasked = 1e30;
 /// Steps of the 8-bit code of the largest magnitude.
 constexpr double kCodedRange = 127;
+/// What a step in what a kernel reads may become in what it makes.
+constexpr double kChained = 4;
+constexpr double kMostMeanSteps = 0.25;
 
 template <typename T>
 T element(const std::string& bytes, std::size_t i) {
@@ -115,16 +120,19 @@ Difference real_difference(const Data& wanted, const Data& got) {
   return result;
 }
 
-double steps_between(const Data& wanted, const Data& got) {
+Difference steps_between(const Data& wanted, const Data& got) {
   int worst = 0;
-  for (std::size_t i = 0; i < count_of(wanted); ++i) {
+  double sum = 0;
+  const std::size_t count = count_of(wanted);
+  for (std::size_t i = 0; i < count; ++i) {
     const bool is_signed = wanted.type == OrtElementType::kInt8;
     const int one =
         is_signed ? element<std::int8_t>(wanted.bytes, i) : element<std::uint8_t>(wanted.bytes, i);
     const int other = is_signed ? element<std::int8_t>(got.bytes, i) : element<std::uint8_t>(got.bytes, i);
     worst = std::max(worst, std::abs(one - other));
+    sum += std::abs(one - other);
   }
-  return worst;
+  return {.worst = static_cast<double>(worst), .mean = count == 0 ? 0 : sum / static_cast<double>(count)};
 }
 
 /// Elements that differ, as a share of all; texts are one element.
@@ -144,10 +152,10 @@ std::size_t count_special(const Data& data) {
 }
 
 Difference difference(const Data& wanted, const Data& got) {
-  if (wanted.type != got.type || wanted.shape != got.shape) return {0, false, true};
+  if (wanted.type != got.type || wanted.shape != got.shape) return {.other_shape = true};
   if (is_real(wanted)) return real_difference(wanted, got);
-  if (is_coded(wanted)) return {steps_between(wanted, got), false, false};
-  return {unequal_share(wanted, got), false, false};
+  if (is_coded(wanted)) return steps_between(wanted, got);
+  return {.worst = unequal_share(wanted, got)};
 }
 
 std::string clause(const BlindOutput& output) {
@@ -160,7 +168,7 @@ void add_own(Original& original, const std::vector<Data>& again) {
     if (i >= again.size()) continue;
     const Difference one = difference(original.outputs[i], again[i]);
     Difference& own = original.own[i];
-    own = {std::max(own.worst, one.worst), own.other_places || one.other_places,
+    own = {std::max(own.worst, one.worst), std::max(own.mean, one.mean), own.other_places || one.other_places,
            own.other_shape || one.other_shape};
   }
 }
@@ -198,10 +206,18 @@ void Comparison::set_limits(std::size_t output) {
       // Where all is 0, differences are a share of what the output is for other inputs.
       limit.range = tally.range > 0 ? tally.range : smallest_range > 0 ? smallest_range : 1;
       if (rules_.common_range && largest_range > 0) limit.range = largest_range;
-      limit.share = std::max({rules_.tolerance, spacing_of(data.type), kTimesOwn * own.worst / limit.range});
+      const std::vector<Difference>& nudged = originals_[kind].nudged;
+      const double rounding = output < nudged.size() ? kTimesOwn * nudged[output].worst / limit.range : 0;
+      limit.share = std::max({rules_.tolerance, spacing_of(data.type), kTimesOwn * own.worst / limit.range,
+                              std::min(rounding, kMostNudged)});
     } else if (is_coded(data)) {
       limit.range = kCodedRange;
-      limit.share = std::max({rules_.tolerance, 1 / kCodedRange, kTimesOwn * own.worst / kCodedRange});
+      limit.share =
+          std::max({kChained * rules_.tolerance, 1 / kCodedRange, kTimesOwn * own.worst / kCodedRange});
+      // Of a short output one element counts much.
+      const double of_one =
+          limit.share * kCodedRange / static_cast<double>(std::max<std::size_t>(1, count_of(data)));
+      limit.mean = std::max({kMostMeanSteps, of_one, kTimesOwn * own.mean});
     } else {
       limit.share = kTimesOwn * own.worst;
     }
@@ -255,6 +271,8 @@ void Comparison::add(std::size_t kind, const std::vector<Data>& got, Agreement& 
       const double share = found.worst / limit.range;
       if (share > limit.share && is_coded(wanted))
         wrong(fmt::format("differs by {:.0f} steps", found.worst));
+      else if (is_coded(wanted) && found.mean > limit.mean)
+        wrong(fmt::format("differs by {:.2g} steps in the mean", found.mean));
       else if (share > limit.share && is_real(wanted))
         wrong(fmt::format("differs by {:.2g} of its range, of which {:.2g} is allowed,", share, limit.share));
       else if (share > limit.share)

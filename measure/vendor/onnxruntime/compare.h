@@ -19,6 +19,8 @@ struct Difference {
   /// Of reals, and of 8-bit integers, the largest distance of two finite elements; of others, the share of
   /// elements that differ.
   double worst = 0;
+  /// Of 8-bit integers the mean distance; else 0.
+  double mean = 0;
   /// Infinities or NaN stand in other places.
   bool other_places = false;
   /// It has another type or shape.
@@ -33,6 +35,8 @@ struct Original {
   /// Of each output the most that the original differs from itself: from another run, from one without
   /// optimizations.
   std::vector<Difference> own;
+  /// What rounding the inputs makes of each output; empty: not known.
+  std::vector<Difference> nudged = {};
 };
 void add_own(Original& original, const std::vector<Data>& again);
 
@@ -92,16 +96,18 @@ class Comparison {
  public:
   /// Borrows `originals`, of which each has its `own`. The range of real numbers is the largest finite
   /// magnitude among the elements that follow the inputs: those of a mask would hide all others, and so would
-  /// numbers beyond 1e30, which only have to be as large. The range of 8-bit integers is 127 steps, in which
-  /// quantized values are coded; one step is always allowed, because a sum in another order may be rounded to
-  /// the next number.
+  /// numbers beyond 1e30, which only have to be as large. 8-bit integers are
+  /// counted in steps, of which 127 are a range. A step that one kernel makes becomes some in those behind
+  /// it, at few elements: four times the tolerance is allowed there, at least one step, and a quarter of a
+  /// step in the mean.
   Comparison(std::span<const Original> originals, const ComparisonRules& rules);
 
   /// Adds one model's outputs for the inputs of a kind. An output of reals or of 8-bit integers is wrong
   /// where it differs by more than the tolerance and by more than four times what the original differs from
-  /// itself; any other one where more elements differ than four times as many as in the original itself.
-  /// Where the original has more infinities or NaN than for other inputs, where they stand is not held
-  /// against a model.
+  /// itself. What rounding of the inputs does counts, too, up to 2 % of the range: a bounded function behind
+  /// large numbers amplifies it. Any other output is wrong where more elements differ than four times as many
+  /// as in the original itself. Where the original has more infinities or NaN than for other inputs, where
+  /// they stand is not held against a model.
   void add(std::size_t kind, const std::vector<Data>& got, Agreement& agreement) const;
   /// Adds which classes come first in them.
   void add_classes(std::size_t kind, const std::vector<Data>& got, Agreement& agreement) const;
@@ -119,6 +125,7 @@ class Comparison {
     bool compared = false;
     double range = 1;    ///< that a difference is a share of
     double share = 0;    ///< allowed
+    double mean = 0;     ///< allowed; 8-bit integers
     bool places = true;  ///< infinities and NaN have to stand in the original's places
   };
   void set_limits(std::size_t output);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -49,9 +50,10 @@ double drawn_whole(const InputKind& kind, const WholeRange& range, Rng& rng) {
       low + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(high - low) + 1)));
 }
 
-/// Ones come first in a row and zeros last, as with a text that is padded.
+/// Ones come first in a row and zeros last, as with a text that is padded. With a single one a softmax over
+/// the row would be constant.
 double drawn_of_mask(std::size_t column, std::size_t row, Rng& rng) {
-  if (column == 0) return 1;
+  if (column == 0 || (column == 1 && row > 2)) return 1;
   return column + 1 == row ? 0 : static_cast<double>(rng.below(2));
 }
 
@@ -148,7 +150,9 @@ bool may_be_mask(const Value& input) {
 
 std::vector<Data> make_inputs(std::span<const Value> inputs, const InputNeeds& needs, const InputKind& kind,
                               std::uint64_t seed) {
-  constexpr InputKind kMask = {"a mask", Draw::kMask, 1}, kAny = {"any", Draw::kNormal, 1};
+  constexpr InputKind kMixed = {"a mask", Draw::kMask, 1}, kOnes = {"ones", Draw::kEqual, 1},
+                      kAny = {"any", Draw::kNormal, 1};
+  const bool mixed = kind.draw == Draw::kMask || (kind.draw == Draw::kNormal && kind.scale == 1);
   std::vector<Data> made;
   Rng rng(seed);
   for (const Value& value : inputs) {
@@ -156,13 +160,28 @@ std::vector<Data> make_inputs(std::span<const Value> inputs, const InputNeeds& n
     const auto asked = needs.ranges.find(value.name);
     Rng of_mask(0);
     if (needs.masks.contains(value.name))
-      append_elements(kMask, {}, of_mask, data);
+      append_elements(mixed ? kMixed : kOnes, {}, of_mask, data);
     else if (asked == needs.ranges.end())
       append_elements(kind, usual_range(value.type), rng, data);
     else
       append_elements(kind.draw == Draw::kMask ? kAny : kind, asked->second, rng, data);
   }
   return made;
+}
+
+std::vector<Data> nudged(std::vector<Data> inputs, std::uint64_t seed) {
+  constexpr float kNudge = 0x1p-20F;
+  Rng rng(seed);
+  for (Data& data : inputs) {
+    if (data.type != OrtElementType::kFloat) continue;
+    for (std::size_t i = 0; i + sizeof(float) <= data.bytes.size(); i += sizeof(float)) {
+      float value = 0;
+      std::memcpy(&value, data.bytes.data() + i, sizeof value);
+      value *= rng.below(2) == 0 ? 1 + kNudge : 1 - kNudge;
+      std::memcpy(data.bytes.data() + i, &value, sizeof value);
+    }
+  }
+  return inputs;
 }
 
 }  // namespace lehr::onnxruntime

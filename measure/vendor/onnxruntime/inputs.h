@@ -38,10 +38,14 @@ struct InputNeeds {
 bool may_be_mask(const Value& input);
 
 /// Makes elements of a kind. Whole numbers lie in their range; without one in [0, 8), bytes in all of theirs.
-/// Elements of kEqual are the value, or the number of the range next to it. Elements of kMask, and of masks
-/// in every kind, are 0 and 1, with both in each row of at least two. Masks are the same for every kind: what
-/// they hide then follows no input. Throws Error(kUser) for an input whose type nothing is made up for.
+/// Elements of kEqual are the value, or the number of the range next to it. Elements of kMask are 0 and 1,
+/// with both in each row of at least two. Masks are so for the first two kinds, the same for both: what they
+/// hide then follows no input. They are 1 for the others: a short row with zeros hides nearly all. Throws
+/// Error(kUser) for an input whose type nothing is made up for.
 std::vector<Data> make_inputs(std::span<const Value> inputs, const InputNeeds& needs, const InputKind& kind,
                               std::uint64_t seed);
+
+/// Returns the inputs with elements of f32 that are rounded otherwise: by 2^-20 of their size, up or down.
+std::vector<Data> nudged(std::vector<Data> inputs, std::uint64_t seed);
 
 }  // namespace lehr::onnxruntime

@@ -143,6 +143,20 @@ void find_masks(LoadedNetwork& network, const TrialRequest& request, InputNeeds&
   needs.masks = masks;
 }
 
+/// How far the original's outputs move when its inputs are rounded otherwise. Nothing for zeros and ones,
+/// which have to be exact.
+std::vector<Difference> moved_by_rounding(LoadedNetwork& network, const TrialRequest& request,
+                                          const Original& original, std::size_t kind) {
+  using Draw = InputKind::Draw;
+  const Draw draw = input_kinds()[kind].draw;
+  if (request.fed.empty() && draw != Draw::kNormal && draw != Draw::kImage) return {};
+  const std::vector<Data> results = results_of(network, nudged(original.inputs, request.seed + kind));
+  std::vector<Difference> moved;
+  for (std::size_t i = 0; i < std::min(results.size(), original.outputs.size()); ++i)
+    moved.push_back(difference(original.outputs[i], results[i]));
+  return moved;
+}
+
 /// The original's outputs for each kind of inputs with which it runs. Throws Error(kUser) where it runs with
 /// none.
 std::vector<Original> originals_of(LoadedNetwork& network, const TrialRequest& request, TrialReport& report) {
@@ -159,10 +173,12 @@ std::vector<Original> originals_of(LoadedNetwork& network, const TrialRequest& r
       continue;
     }
     try {
-      Original original = {called, inputs_for(network, request, needs, kind), {}, {}};
+      Original original = {
+          .kind = called, .inputs = inputs_for(network, request, needs, kind), .outputs = {}, .own = {}};
       original.outputs = results_of(network, original.inputs);
       network.run();
       add_own(original, network.results());
+      if (request.all_kinds) original.nudged = moved_by_rounding(network, request, original, kind);
       originals.push_back(std::move(original));
     } catch (const Error& error) {
       if (failure.empty()) failure = error.what();
