@@ -79,10 +79,6 @@ onnxruntime::TrialReport try_group(const Network& network, const MatchTrial& tri
   return report;
 }
 
-}  // namespace
-
-namespace {
-
 OnnxModel parsed(const std::string& rewritten) {
   return parse_onnx(std::make_shared<const std::string>(rewritten), "the rewritten network");
 }

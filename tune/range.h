@@ -19,8 +19,8 @@ namespace lehr {
 struct RangeOptions {
   std::size_t kernels = 6;      ///< at most, of the set
   bool saving_products = true;  ///< Task::saving_products
-  /// Of each search. Its limits of time and trials are those of all of it together; there are no finals, and
-  /// no baselines. `session_id` gets a size behind it.
+  /// Options of each search. Its limits of time and trials hold for all of it together; there are no finals
+  /// and no baselines. `session_id` gets a size behind it.
   SessionOptions session;
   std::function<void(const std::string&)> on_step;  ///< told what comes next, a sentence; may be empty
 };

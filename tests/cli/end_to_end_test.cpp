@@ -438,11 +438,12 @@ TEST(Doctor, OutlivesALibraryThatCrashesWhenItIsLoaded) {
 TEST(Tune, IsNotHeldUpByALibraryThatHangs) {
   const Scratch scratch;
   library(scratch, "libopenblas.so.0", "for (;;) __asm__ volatile(\"\");");
-  const Ran ran =
-      run_lehr(words("tune gemm --m 8 --n 8 --k 8 --device cpu --threads 1 --time 2s --baseline openblas"),
-               scratch.path(), {}, {"LD_LIBRARY_PATH=" + scratch.path().string()});
+  const Ran ran = run_lehr(
+      words("tune gemm --m 8 --n 8 --k 8 --device cpu --threads 1 --time 2s --baseline openblas --json"),
+      scratch.path(), {}, {"LD_LIBRARY_PATH=" + scratch.path().string()});
   EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_THAT(ran.out, ::testing::ContainsRegex("openblas .*(was killed|no time)"));
+  // The limit that it was waited for, whatever the machine's speed.
+  EXPECT_LT(parsed(ran)["elapsed_s"]["total"].get<double>(), 100);
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ struct Gemm {
   ZeroPoint zero = ZeroPoint::kNone;  ///< of A
   /// "m=..64": m is the most rows of A and C. How many there are, at least 1, is an argument of each call.
   bool any_rows = false;
-  /// Of any_rows: those of the call that is meant, fewer than m, as "rows=24" says; 0: m of them, and no
-  /// text says so.
+  /// Rows of the call that is meant, fewer than m, as "rows=24" says, where any_rows is set; 0: m of them,
+  /// and no text says so.
   std::int64_t rows = 0;
   /// "m=16..64": a range of rows from this number up to m, which a set of kernels covers. It has no kernel of
   /// its own. 0: no range.

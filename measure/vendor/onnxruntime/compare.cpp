@@ -14,7 +14,8 @@ namespace {
 
 /// Models differ by so many times what the original differs from itself.
 constexpr double kTimesOwn = 4;
-/// Of a range, at most, that rounding of the inputs excuses: a network that makes more of it would hide all.
+/// The largest share of a range that rounding of the inputs excuses. A network that amplifies it more would
+/// hide every fault.
 constexpr double kMostNudged = 0.02;
 /// An output that may differ by so much of its range says nothing: it is random.
 constexpr double kSaysNothing = 0.5;
@@ -214,7 +215,7 @@ void Comparison::set_limits(std::size_t output) {
       limit.range = kCodedRange;
       limit.share =
           std::max({kChained * rules_.tolerance, 1 / kCodedRange, kTimesOwn * own.worst / kCodedRange});
-      // Of a short output one element counts much.
+      // One element of a short output moves its mean a lot.
       const double of_one =
           limit.share * kCodedRange / static_cast<double>(std::max<std::size_t>(1, count_of(data)));
       limit.mean = std::max({kMostMeanSteps, of_one, kTimesOwn * own.mean});

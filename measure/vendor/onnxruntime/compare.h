@@ -16,10 +16,10 @@ std::size_t count_special(const Data& data);
 
 /// How far one output is from another one.
 struct Difference {
-  /// Of reals, and of 8-bit integers, the largest distance of two finite elements; of others, the share of
-  /// elements that differ.
+  /// The largest distance of two finite elements, for reals and 8-bit integers; else the share of elements
+  /// that differ.
   double worst = 0;
-  /// Of 8-bit integers the mean distance; else 0.
+  /// The mean distance of 8-bit integers; else 0.
   double mean = 0;
   /// Infinities or NaN stand in other places.
   bool other_places = false;
@@ -96,10 +96,9 @@ class Comparison {
  public:
   /// Borrows `originals`, of which each has its `own`. The range of real numbers is the largest finite
   /// magnitude among the elements that follow the inputs: those of a mask would hide all others, and so would
-  /// numbers beyond 1e30, which only have to be as large. 8-bit integers are
-  /// counted in steps, of which 127 are a range. A step that one kernel makes becomes some in those behind
-  /// it, at few elements: four times the tolerance is allowed there, at least one step, and a quarter of a
-  /// step in the mean.
+  /// numbers beyond 1e30, which only have to be as large. 8-bit integers are counted in steps, of which 127
+  /// are a range. A step in what a kernel reads becomes some in what it makes, at few elements: four times
+  /// the tolerance is allowed, at least one step, and a quarter of a step in the mean.
   Comparison(std::span<const Original> originals, const ComparisonRules& rules);
 
   /// Adds one model's outputs for the inputs of a kind. An output of reals or of 8-bit integers is wrong
