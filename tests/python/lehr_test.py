@@ -113,9 +113,9 @@ class Results(InAFolder):
         self.assertIn("rows 1 to", found._repr_html_())
         several = lehr.tune([GEMM, text], db="log.db", **few)
         self.assertEqual([len(each.kernels) > 0 for each in several], [False, True])
-        self.assertEqual(
-            sorted(each.config for each in lehr.best(db="log.db", workload=text)), [found.config]
-        )
+        # The second run times the kernels again and may choose another: the log's answer is its.
+        best = lehr.best(db="log.db", workload=text)
+        self.assertEqual([each.config for each in best], [several[1].config])
 
     def test_a_network_is_what_the_document_says(self):
         text = f"""
