@@ -15,12 +15,7 @@
 namespace lehr::api {
 
 EngineCheck engine_check(const Model& model, const ApplyOptions& options) {
-  constexpr int kMostThreads = 1024;
-  if (options.threads < 0 || options.threads > kMostThreads)
-    throw_user("--threads {} is not valid: it must be a whole number from 1 to {}", options.threads,
-               kMostThreads);
-  check_member("time_s", options.time_s, 0, kLongestSeconds);
-  if (options.tolerance) check_member("tolerance", *options.tolerance, 0, 1);
+  check(options);
   check_model(model);
   EngineCheck check;
   check.threads = options.threads;
@@ -47,7 +42,7 @@ ApplyRequest request_of(const Model& model, const ApplyOptions& options) {
   ApplyRequest request;
   request.bundle = options.bundle;
   request.saving_products = options.winograd;
-  request.narrow = is_narrow(options.precision);
+  request.narrow = options.precision == kNarrow;
   request.compiler = host_compiler_options(options.tools);
   request.check = engine_check(model, options);
   request.ask = options.ask_engine;
@@ -69,7 +64,9 @@ Applied face_of(const lehr::Applied& applied) {
   return result;
 }
 
-Applied applied_to(const Model& model, const ApplyOptions& options) {
+}  // namespace
+
+Applied applied_to(const Model& model, const ApplyOptions& options, nlohmann::json& document) {
   check_named("--bundle", options.bundle);
   check_named("--out", options.out);
   const auto supervisor = supervise(options.tools);
@@ -94,7 +91,7 @@ Applied applied_to(const Model& model, const ApplyOptions& options) {
     return result;
   }
   write_folder(options.out, applied.files, &applied_own_files);
-  nlohmann::json document = to_json(applied);
+  document = to_json(applied);
   document["model"] = model.file;
   document["folder"] = options.out;
   result.json = dumped(document);
@@ -102,10 +99,9 @@ Applied applied_to(const Model& model, const ApplyOptions& options) {
   return result;
 }
 
-}  // namespace
-
 Applied apply(const Model& model, const ApplyOptions& options) {
-  return guarded([&] { return applied_to(model, options); });
+  nlohmann::json document;
+  return guarded([&] { return applied_to(model, options, document); });
 }
 
 }  // namespace lehr::api

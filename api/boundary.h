@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "api/lehr.h"
-#include "base/args.h"
+#include "api/options.h"
 #include "base/error.h"
 #include "database/database.h"
 #include "tune/events.h"
@@ -27,10 +27,6 @@ struct Log::State {
 Code code_of(ErrorKind kind);
 /// Returns the sentence for an exception of the standard library or of another one.
 std::string sentence_of(const std::exception& error);
-/// Replaces flags by the members of options that they stand for: "--time 1" by "time_s 1". A command line in
-/// the sentence ("lehr tune --time 1") keeps its flags.
-std::string with_members(const std::string& sentence);
-
 /// Returns what `call` returns. Whatever it throws becomes an Error of the face, but for std::bad_alloc.
 template <typename Call>
 auto guarded(Call&& call) {
@@ -47,10 +43,8 @@ auto guarded(Call&& call) {
   }
 }
 
-/// Throws lehr::Error unless a member of options is a number from `least` to `most`, which NaN is not.
-void check_member(std::string_view name, double value, double least, double most);
-/// Throws lehr::Error where a flag or member that names a file or folder is empty.
-void check_named(std::string_view name, const std::string& path);
+/// Throws lehr::Error where an option that names a file or folder is empty.
+void check_named(std::string_view flag, const std::string& path);
 /// Throws lehr::Error where the file has no name or a size is below 1.
 void check_model(const Model& model);
 

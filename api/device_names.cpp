@@ -19,10 +19,8 @@
 namespace lehr {
 namespace {
 
-DeviceChoice parse_kind(const std::string& device, const std::string& threads) {
+DeviceChoice parse_kind(const std::string& device) {
   DeviceChoice choice;
-  const auto cpus = static_cast<std::int64_t>(allowed_cpus().size());
-  if (!threads.empty()) choice.threads = static_cast<int>(parse_number("--threads", threads, 1, cpus));
   if (device == "auto") return choice;
   choice.automatic = false;
   std::vector<std::string> known = {"auto"};
@@ -100,14 +98,23 @@ Isa parse_isa(const std::string& text) {
   return isa_named(text);
 }
 
-DeviceChoice parse_device(const std::string& device, const std::string& threads, const std::string& isa) {
-  DeviceChoice choice = parse_kind(device, threads);
-  choice.isa = parse_isa(isa);
+DeviceChoice choice_of(const api::DeviceOptions& options) {
+  const std::size_t cpus = allowed_cpus().size();
+  if (options.threads < 0 || static_cast<std::size_t>(options.threads) > cpus)
+    throw_user("--threads {} is not valid: it must be a whole number from 1 to {}", options.threads, cpus);
+  DeviceChoice choice = parse_kind(options.device);
+  choice.threads = options.threads;
+  choice.cold = options.cold;
+  choice.cold_on_host = options.cold_cpu;
+  choice.overlap = options.overlap;
+  choice.run_timeout_s = options.run_timeout_s;
+  choice.isa = parse_isa(options.isa);
   if (choice.isa.level == nullptr) return choice;
   const Target target =
       *std::ranges::find_if(kTargets, [&](Target one) { return has_level(one, choice.isa.level); });
   if (!choice.automatic && choice.target != target)
-    throw_user("--isa {} is for a {}; leave out --device {}", isa, target->title, name_of(choice.target));
+    throw_user("--isa {} is for a {}; leave out --device {}", options.isa, target->title,
+               name_of(choice.target));
   choice.automatic = false;
   choice.target = target;
   return choice;
@@ -132,11 +139,6 @@ std::string baseline_help() {
       if (std::ranges::find(usual, name) == usual.end()) left_out += (left_out.empty() ? "" : ", ") + name;
   }
   return fmt::format("{} (all{}{})", text, left_out.empty() ? "" : " but ", left_out);
-}
-
-int parse_jobs(const std::string& text) {
-  if (text.empty()) return static_cast<int>(allowed_cpus().size());
-  return static_cast<int>(parse_number("--jobs", text, 1, kMostJobs));
 }
 
 std::string describe_isa_levels(const ToolPaths& tools) {

@@ -1,23 +1,19 @@
-// How people name devices, levels and libraries: the values of --device, --threads, --isa, --jobs and
-// --baseline.
+// How people name devices, levels and libraries: the values of --device, --isa and --baseline.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "api/lehr.h"
 #include "target/archs.h"
 #include "tune/open_device.h"
 
 namespace lehr {
 
-inline constexpr int kMostJobs = 1024;  ///< compilations at once
-
-/// "--device auto | cpu | cuda | cuda:N", "--threads N" and "--isa LEVEL+FEATURE...". A level of `isa`
-/// chooses the target that has it. Throws Error(kUser), one sentence.
-DeviceChoice parse_device(const std::string& device, const std::string& threads, const std::string& isa);
-
-/// "--jobs N": compilations at once; "" = one per CPU that this process may use. Throws Error(kUser).
-int parse_jobs(const std::string& text);
+/// Reads the names: "--device auto | cpu | cuda | cuda:N", "--isa LEVEL+FEATURE...". A level of `isa` chooses
+/// the target that has it. Throws Error(kUser), one sentence, for these and for more threads than there are
+/// CPUs.
+DeviceChoice choice_of(const api::DeviceOptions& options);
 
 /// "--baseline a,b": vendor libraries of the target, and kUnfused where it can be. "": usual_baselines().
 /// Throws Error(kUser) for one that is not known.

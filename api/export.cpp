@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/best.h"
 #include "api/boundary.h"
 #include "api/device_names.h"
 #include "api/export.h"
@@ -18,20 +19,12 @@
 namespace lehr::api {
 namespace {
 
-RecordFilter filter_of(const ExportOptions& options) {
-  RecordFilter filter;
-  if (!options.workload.empty()) filter.workload = to_text(parse_workload(options.workload));
-  filter.device = options.device;
-  filter.target = options.target;
-  filter.family = options.family;
-  return filter;
-}
-
 /// Throws Error(kNotFound) where there is none.
 std::vector<Winner> chosen_winners(const ExportOptions& options, const std::set<std::string>& workloads,
                                    Unproven unproven) {
   const Isa isa = options.isa.empty() ? Isa() : parse_isa(options.isa);
-  std::vector<Winner> found = winners(Database::open_read_only(options.log), filter_of(options));
+  const RecordFilter filter = filter_of(options);
+  std::vector<Winner> found = winners(Database::open_read_only(options.log), filter);
   if (!workloads.empty())
     std::erase_if(found, [&](const Winner& winner) { return !workloads.contains(winner.record.workload); });
   if (found.empty()) throw_not_found("{} holds no timed trial that matches; nothing is written", options.log);

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/describe.h"
 #include "base/tool_paths.h"
 
 #ifndef LEHR_PROGRAM
@@ -59,15 +60,31 @@ struct Tools : ToolPaths {
   }
 };
 
-/// Which device, and how it is used: the flags of `lehr tune` of the same names (docs/commands.md).
+/// What there is to say of an option, beside the struct that has it. The program's flags and help, the checks
+/// of values, Python's keywords and the sentences of errors are made of these rows. The flag of `time_s` is
+/// --time, that of a bool which is true unless it is said otherwise --no-winograd.
+struct OptionRow {
+  const char* group;         ///< of the program's help: "Problem", "Filters", "Search", "Measuring", "Output"
+  const char* help;          ///< what it does
+  const char* flag = "";     ///< where it is another than the member's
+  const char* usual = "";    ///< what 0, "" or nullopt stands for, which are valid then: "no limit"
+  const char* choices = "";  ///< of a word, the default first: "f32 | bf16"
+  /// Of a number. 0 and 0: any seed, a time from 0.1 s to 30 days, a share up to 1.
+  std::int64_t least = 0, most = 0;
+};
+
+/// The most of them that an option can ask for.
+inline constexpr std::int64_t kMostThreads = 1024, kMostTrials = 10'000'000;
+
+/// Which device, and how it is used.
 struct DeviceOptions {
-  std::string device = "auto";  ///< "auto", "cpu", "cuda", "cuda:1"
-  int threads = 0;              ///< CPU; 0: all that the process may use
-  std::string isa = "native";   ///< "x86-64-v4", with features "x86-64-v4+avx512vnni+avx512bf16"
-  bool cold = false;            ///< caches are swept before each timed call
-  int jobs = 0;                 ///< compilers at once; 0: one for each CPU, 16 at most, one less with a GPU
-  std::optional<bool> overlap = {};  ///< compile while others are timed; nullopt: where it does not disturb
-  double run_timeout_s = 10;         ///< of a candidate's check and timing, beside what the fastest takes
+  std::string device = "auto";
+  int threads = 0;
+  std::string isa = "native";
+  bool cold = false;
+  int jobs = 0;
+  std::optional<bool> overlap = {};
+  double run_timeout_s = 10;
   /// The caches of a CPU, at least: in a network each layer's weights evict those of the others.
   bool cold_cpu = false;
   /// For "auto": the GPU is taken where it can compute this.
@@ -77,6 +94,40 @@ struct DeviceOptions {
   /// set by any thread or signal handler. It outlives the device; nullptr: nothing ends it.
   const std::atomic<bool>* stop = nullptr;
 };
+
+void describe(auto& option, Is<DeviceOptions> auto& o) {
+  constexpr const char* kGroup = "Measuring";
+  option("device", o.device,
+         {.group = kGroup, .help = "auto | cpu | cuda:N", .usual = "auto: the GPU where there is one"});
+  option("threads", o.threads,
+         {.group = kGroup,
+          .help = "CPU threads that a kernel may use",
+          .usual = "all that are allowed",
+          .least = 1,
+          .most = kMostThreads});
+  option("isa", o.isa,
+         {.group = kGroup,
+          .help = "what kernels for the CPU are made for: a level of its architecture, with features as "
+                  "x86-64-v4+avx512vnni"});
+  option("cold", o.cold,
+         {.group = kGroup,
+          .help = "sweep the caches before each timed call (else a CPU's are warm, a GPU's inputs in DRAM)"});
+  option("jobs", o.jobs,
+         {.group = kGroup,
+          .help = "kernels compiled at once",
+          .usual = "one per CPU, 16 at most; one less with a GPU",
+          .least = 1,
+          .most = 1024});
+  option("overlap", o.overlap,
+         {.group = kGroup,
+          .help = "compile while others are timed",
+          .usual = "auto: with a GPU, and where --threads and --jobs leave a CPU free",
+          .choices = "auto | on | off"});
+  option("run_timeout_s", o.run_timeout_s,
+         {.group = kGroup,
+          .help = "of a candidate's check and timing, on top of what the fastest so far takes for as many "
+                  "calls"});
+}
 
 /// A device of this machine with its compiler and what measures on it. One call at a time.
 class Device {
@@ -180,28 +231,75 @@ struct Results {
 };
 
 struct TuneOptions {
-  int trials = 0;  ///< new ones of each workload; 0: no limit
-  /// Of each workload, of a network for all of it. 0: no limit where there is one of trials, else 60, and 10
-  /// for each workload of a network.
+  int trials = 0;
   double time_s = 0;
-  int patience = 256;               ///< stop after so many trials without a gain; 0: never
-  std::string strategy = "anneal";  ///< "anneal", "random", "genetic", "autotvm"
-  std::uint64_t seed = 0;           ///< same seed and same log: same picks
-  bool fresh = false;               ///< earlier rows of the log do not answer
-  std::string transfer = "auto";    ///< hints of other tasks: "auto", "off", or the path of another log
-  /// Libraries to compare with: "openblas,onednn"; "": the usual ones; "none": none.
-  std::string baselines = {};
-  bool winograd = true;  ///< also families that do fewer products than the sum has
-  /// Of a network: "f32", or "bf16" for each of its places of f32 in bf16, too, where a family serves it so.
+  int patience = 256;
+  std::string strategy = "anneal";
+  std::uint64_t seed = 0;
+  bool fresh = false;
+  std::string transfer = "auto";
+  std::string baselines = {};  ///< "openblas,onednn"; "none": nothing but the default
+  bool winograd = true;
   std::string precision = "f32";
-  bool deterministic_check = false;  ///< the winner runs twice, and its bits are compared
-  /// Of a range of rows ("gemm m=1..2048 ..."): so many kernels cover it, at most. Its time is of all of it:
-  /// 10 s for each size that is searched at where nothing is said.
-  int kernels = 6;
+  bool deterministic_check = false;
+  int kernels = 0;
   OnProgress on_progress = {};
   /// Gets each workload's result as soon as it is there.
   std::function<void(const Result&)> on_result = {};
 };
+
+void describe(auto& option, Is<TuneOptions> auto& o) {
+  constexpr const char* kGroup = "Search";
+  option("trials", o.trials,
+         {.group = kGroup,
+          .help = "new candidates to measure per workload, those of a run that was cut off included",
+          .usual = "no limit",
+          .least = 0,
+          .most = kMostTrials});
+  option("time_s", o.time_s,
+         {.group = kGroup,
+          .help = "wall time per workload, of a model or a range of rows for all of it, finals included: "
+                  "500ms, 60s, 2m; of each run: what a run that was cut off has spent does not count",
+          .usual = "60s where no --trials is given, 10s per workload of a model and per size that a range is "
+                   "searched at"});
+  option("patience", o.patience,
+         {.group = kGroup,
+          .help = "stop after so many trials without a gain, when the model expects none; 0: never",
+          .least = 0,
+          .most = kMostTrials});
+  option("strategy", o.strategy,
+         {.group = kGroup,
+          .help = "who picks candidates; autotvm has AutoTVM's settings",
+          .choices = "anneal | random | genetic | autotvm"});
+  option("seed", o.seed, {.group = kGroup, .help = "same seed and same log: same picks"});
+  option(
+      "transfer", o.transfer,
+      {.group = kGroup, .help = "auto | off | FILE: hints from other tasks of the log, or of another log"});
+  option("fresh", o.fresh, {.group = kGroup, .help = "do not reuse earlier rows of the log"});
+  option("kernels", o.kernels,
+         {.group = kGroup,
+          .help = "of a range of rows, --m 1..2048: so many kernels cover it, at most",
+          .usual = "6",
+          .least = 1,
+          .most = 64});
+  option(
+      "winograd", o.winograd,
+      {.group = kGroup,
+       .help = "without the families that do fewer products than a convolution's sum has, and round more"});
+  option("baselines", o.baselines,
+         {.group = "Measuring",
+          .help = "vendor libraries to compare with, and where kernels are functions, unfused (the epilogue "
+                  "as a pass of its own)",
+          .flag = "--baseline",
+          .usual = "the usual ones"});
+  option("deterministic_check", o.deterministic_check,
+         {.group = "Measuring",
+          .help = "run the winner twice on the same input and compare the bits; exit code 4 if they differ"});
+  option("precision", o.precision,
+         {.group = "Problem",
+          .help = "convolutions and products of a network also in bf16, where that is faster",
+          .choices = "f32 | bf16"});
+}
 
 /// Measures the default, searches, times the finalists against it and against libraries. Every trial is in
 /// the log at once: a call that was cut off goes on with the same log and seed. `workload` is a canonical
@@ -231,20 +329,50 @@ struct ModelResult {
 /// CPU the device is to be opened with `cold_cpu`, as the command does it.
 ModelResult tune(const Model& model, Device& device, Log& log, const TuneOptions& options = {});
 
+/// The options that say which winners of a log are meant; "": all.
+void describe_filter(auto& option, auto& o) {
+  constexpr const char* kGroup = "Filters";
+  option("workload", o.workload,
+         {.group = kGroup,
+          .help = "a workload's text: \"gemm m=512 n=512 k=512\" (missing keys have their defaults)"});
+  option("device", o.device, {.group = kGroup, .help = "any part of the device's identity"});
+  option("target", o.target, {.group = kGroup, .help = "cpu | cuda"});
+  option("family", o.family, {.group = kGroup, .help = "kernel family"});
+}
+
 struct ExportOptions {
-  std::string log = {},
-              out = {};  ///< the log's file, and the folder to write; an old one is replaced in one step
-  std::string workload = {}, device = {}, target = {}, family = {};  ///< only winners of these; "": all
-  std::string isa = {};                                              ///< only winners made for it; "": all
-  std::map<std::string, std::vector<std::int64_t>> buckets = {};     ///< sizes that may serve smaller ones
-  bool embed = false;                                                ///< sources, no binaries
-  /// Measures winners anew whose kernels cannot be made again as they were. One that was not proven always
-  /// is.
+  std::string log = {};  ///< its file
+  std::string out = {};
+  std::string workload = {}, device = {}, target = {}, family = {};
+  std::string isa = {};
+  std::map<std::string, std::vector<std::int64_t>> buckets = {};
+  bool embed = false;
   bool remeasure = false;
   Tools tools = {};
   const std::atomic<bool>* stop = nullptr;
   OnProgress on_progress = {};  ///< notes
 };
+
+void describe(auto& option, Is<ExportOptions> auto& o) {
+  describe_filter(option, o);
+  option("isa", o.isa, {.group = "Filters", .help = "only winners that were made for it", .usual = "all"});
+  option("log", o.log,
+         {.group = "Output", .help = "the trial log", .flag = "--db", .usual = "./lehr.db, or LEHR_DB"});
+  option("out", o.out,
+         {.group = "Output", .help = "the folder to write; an old one is replaced in one step"});
+  option("buckets", o.buckets,
+         {.group = "Output",
+          .help = "sizes that may serve smaller ones with padding: m=1,16,64",
+          .usual = "none"});
+  option("embed", o.embed,
+         {.group = "Output",
+          .help = "the folder has sources, for builds that take no binaries, with how each CUDA kernel is "
+                  "launched"});
+  option("remeasure", o.remeasure,
+         {.group = "Measuring",
+          .help = "check and time winners that cannot be made again as they were measured, as this version "
+                  "makes them, where their device is at hand"});
+}
 
 struct Exported {
   int kernels = 0;
@@ -256,26 +384,64 @@ struct Exported {
 /// none.
 Exported export_kernels(const ExportOptions& options);
 
+/// The options that say how a network's outputs are compared with the original's.
+void describe_check(auto& option, auto& o) {
+  constexpr const char* kGroup = "Measuring";
+  option("tolerance", o.tolerance,
+         {.group = kGroup,
+          .help = "largest difference from the original's outputs, as a share of their range",
+          .usual = "1e-4; with places in bf16 twice what rounding their inputs comes to"});
+  option("seed", o.seed, {.group = kGroup, .help = "of the random inputs that both compute"});
+  option("feed", o.feed,
+         {.group = kGroup,
+          .help = "real inputs in place of random ones: a .npz file with an array for each, or for some of "
+                  "them"});
+}
+
 struct ApplyOptions {
-  std::string bundle = {}, out = {};  ///< what export_kernels() wrote; the folder to write
-  /// Kernels tuned for so many; 0: the number that the bundle's are for or, where they are for several, all
-  /// that the process may use. An Error where none is for it.
+  std::string bundle = {}, out = {};
   int threads = 0;
-  double time_s = 60;  ///< in which the engine tries which places pay, at most
-  /// The largest difference from the original, as a share of an output's range; nullopt: 1e-4 or, of a
-  /// network with places in bf16, what rounding explains (docs/models.md).
+  double time_s = 60;
   std::optional<double> tolerance = {};
-  std::uint64_t seed = 0;  ///< of the random inputs that both compute
-  std::string feed = {};   ///< real inputs in their place: an .npz file; "": none
+  std::uint64_t seed = 0;
+  std::string feed = {};
   bool winograd = true;
-  /// "f32", or "bf16": places may be computed by kernels of bf16 where the network is faster so.
   std::string precision = "f32";
-  bool ask_engine = true;  ///< whether outputs agree and what pays; else all that has a kernel is replaced
+  bool ask_engine = true;
   Tools tools = {};
   /// While it is set nothing is waited for and nothing written; nullptr: never.
   const std::atomic<bool>* stop = nullptr;
   OnProgress on_progress = {};
 };
+
+void describe(auto& option, Is<ApplyOptions> auto& o) {
+  constexpr const char* kGroup = "Measuring";
+  option("bundle", o.bundle,
+         {.group = "Problem", .help = "the folder with kernels that `lehr export` has written"});
+  option("precision", o.precision,
+         {.group = "Problem",
+          .help = "convolutions and products also in bf16, where that is faster",
+          .choices = "f32 | bf16"});
+  option(
+      "winograd", o.winograd,
+      {.group = "Problem",
+       .help = "leave to the engine what only a kernel computes that does fewer products, and rounds more"});
+  option("threads", o.threads,
+         {.group = kGroup,
+          .help = "the kernels tuned for so many; right with any number of the engine's",
+          .usual = "those that the bundle's are for; all that are allowed where they are for several",
+          .least = 1,
+          .most = kMostThreads});
+  option("time_s", o.time_s,
+         {.group = kGroup, .help = "in which ONNX Runtime tries which places pay, at most: 30s, 2m"});
+  describe_check(option, o);
+  option("ask_engine", o.ask_engine,
+         {.group = kGroup,
+          .help = "do not ask ONNX Runtime whether outputs agree and what pays, though it is here",
+          .flag = "--no-engine"});
+  option("out", o.out,
+         {.group = "Output", .help = "the folder to write: model.onnx, the plug-in, the kernels"});
+}
 
 /// An operator's share of a network's time.
 struct Share {
@@ -291,8 +457,8 @@ struct Applied {
   std::vector<Share> not_covered = {};       ///< by operator, likewise; with covered_share they make 1
   Code code = Code::kDone;                   ///< kCheckFailed: nothing is written, `failure` says why
   std::string failure = {};
-  /// It failed because nothing could be compared: ApplyOptions::feed gives real inputs, and `ask_engine`
-  /// false does without the check.
+  /// It failed because nothing could be compared: ApplyOptions::feed gives real inputs, and
+  /// `ask_engine` false does without the check.
   bool uncompared = false;
   std::string text = {};
   std::string json = {};
@@ -302,18 +468,40 @@ struct Applied {
 Applied apply(const Model& model, const ApplyOptions& options);
 
 struct OptimizeOptions {
-  std::string out = "faster";            ///< the folder to write
-  std::string log = "lehr.db";           ///< the log's file
-  int threads = 0;                       ///< 0: all that the process may use
-  double time_s = 300;                   ///< of tuning and of trying what pays
-  std::optional<double> tolerance = {};  ///< ApplyOptions
-  std::string precision = "f32";         ///< "f32", "bf16"
-  std::string feed = {};                 ///< ApplyOptions
-  std::uint64_t seed = 0;
+  std::string out = "faster";
+  std::string log = "lehr.db";  ///< its file
+  int threads = 0;
+  double time_s = 300;
+  std::optional<double> tolerance = {};
+  std::string precision = "f32";
+  std::string feed = {};
+  std::uint64_t seed = 0;  ///< also that of the search
   Tools tools = {};
   const std::atomic<bool>* stop = nullptr;
   OnProgress on_progress = {};
 };
+
+void describe(auto& option, Is<OptimizeOptions> auto& o) {
+  option("precision", o.precision,
+         {.group = "Problem",
+          .help = "convolutions and products also in bf16, where that is faster",
+          .choices = "f32 | bf16"});
+  option("time_s", o.time_s, {.group = "Search", .help = "for all of it: 60s, 5m"});
+  option("threads", o.threads,
+         {.group = "Measuring",
+          .help = "CPU threads that the network is to run with",
+          .usual = "all that are allowed",
+          .least = 1,
+          .most = kMostThreads});
+  describe_check(option, o);
+  option("out", o.out,
+         {.group = "Output", .help = "the folder to write: model.onnx, the plug-in, the kernels"});
+  option("log", o.log,
+         {.group = "Output",
+          .help = "the trial log; earlier rows are reused",
+          .flag = "--db",
+          .usual = "./lehr.db, or LEHR_DB"});
+}
 
 struct Optimized {
   ModelResult tuned;

@@ -34,41 +34,8 @@ std::string sentence_of(const std::exception& error) {
   return fmt::format("'{}': {}", of_file->path1().string(), of_file->code().message());
 }
 
-std::string with_members(const std::string& sentence) {
-  static const std::map<std::string, std::string> others = {
-      {"time", "time_s"},          {"run_timeout", "run_timeout_s"},
-      {"baseline", "baselines"},   {"dim", "dims"},
-      {"input", "inputs"},         {"db", "log"},
-      {"scratch", "tools.scratch"}};
-  std::string text;
-  bool in_command = false;
-  for (std::size_t i = 0; i < sentence.size();) {
-    const std::string_view rest = std::string_view(sentence).substr(i);
-    if (rest.starts_with("lehr ")) in_command = true;
-    if (std::string_view(";:,)`").find(rest[0]) != std::string_view::npos) in_command = false;
-    const bool begins_word = i == 0 || sentence[i - 1] == ' ' || sentence[i - 1] == '(';
-    const std::size_t size = std::min(rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz-"), rest.size());
-    if (in_command || !begins_word || !rest.starts_with("--") || size < 3) {
-      text += rest[0];
-      ++i;
-      continue;
-    }
-    std::string member(rest.substr(2, size - 2));
-    std::ranges::replace(member, '-', '_');
-    const auto other = others.find(member);
-    text += other == others.end() ? member : other->second;
-    i += size;
-  }
-  return text;
-}
-
-void check_member(std::string_view name, double value, double least, double most) {
-  if (!(value >= least && value <= most))
-    throw_user("{} {} is not valid: it must be a number from {} to {}", name, value, least, most);
-}
-
-void check_named(std::string_view name, const std::string& path) {
-  if (path.empty()) throw_user("{} is missing: it must be a path", name);
+void check_named(std::string_view flag, const std::string& path) {
+  if (path.empty()) throw_user("{} is missing: it must be a path", flag);
 }
 
 void check_model(const Model& model) {
@@ -84,14 +51,8 @@ namespace {
 
 std::unique_ptr<Device::State> opened(const DeviceOptions& options) {
   const auto begun = std::chrono::steady_clock::now();
-  check_member("run_timeout_s", options.run_timeout_s, kShortestSeconds, kLongestSeconds);
-  check_member("jobs", options.jobs, 0, kMostJobs);
-  DeviceChoice choice =
-      parse_device(options.device, options.threads == 0 ? "" : std::to_string(options.threads), options.isa);
-  choice.cold = options.cold;
-  choice.cold_on_host = options.cold_cpu;
-  choice.overlap = options.overlap;
-  choice.run_timeout_s = options.run_timeout_s;
+  check(options);
+  const DeviceChoice choice = choice_of(options);
   auto state = std::make_unique<Device::State>();
   state->open = open_device(choice, parse_workload(options.workload),
                             {options.tools, options.jobs, Timings::kFull, options.stop});

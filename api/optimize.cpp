@@ -86,7 +86,9 @@ ApplyOptions applying(const OptimizeOptions& options, const std::string& bundle,
   return applying;
 }
 
-void tell_all(const Model& model, const OptimizeOptions& options, int threads, Optimized& result) {
+/// The text and the document of all, from those of the two commands.
+void tell_all(const Model& model, const OptimizeOptions& options, int threads, const nlohmann::json& tuned,
+              const nlohmann::json& rewritten, Optimized& result) {
   const Applied& applied = result.applied;
   nlohmann::json not_covered = nlohmann::json::array();
   for (const Share& each : applied.not_covered)
@@ -105,8 +107,8 @@ void tell_all(const Model& model, const OptimizeOptions& options, int threads, O
       {"replaced", applied.replaced},
       {"places", applied.places},
       {"database", options.log},
-      {"tune", nlohmann::json::parse(result.tuned.json)},
-      {"apply", applied.json.empty() ? nlohmann::json() : nlohmann::json::parse(applied.json)}};
+      {"tune", tuned},
+      {"apply", rewritten}};
   result.json = dumped(document);
   result.text = fmt::format("\n{} trials of {} workloads: {} for all, {} with the defaults\n{}",
                             result.tuned.trials, result.tuned.workloads, format_time_us(result.tuned.best_us),
@@ -114,9 +116,7 @@ void tell_all(const Model& model, const OptimizeOptions& options, int threads, O
 }
 
 Optimized optimized(const Model& model, const OptimizeOptions& options) {
-  check_member("time_s", options.time_s, kShortestSeconds, kLongestSeconds);
-  if (options.tolerance) check_member("tolerance", *options.tolerance, 0, 1);
-  is_narrow(options.precision);
+  check(options);
   check_named("--out", options.out);
   const Clock clock;
   check_replaceable(options.out, &applied_own_files);
@@ -133,18 +133,20 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
   Log log(options.log);
   Optimized result;
   Reporter tuning_reporter(options.on_progress, (1 - kTuningShare) * options.time_s);
-  result.tuned = tune_network(model, device, log, tuning(options), tuning_reporter);
+  nlohmann::json tuned, rewritten;
+  result.tuned = tune_network(model, device, log, tuning(options), tuning_reporter, tuned);
   std::tie(result.code, result.failure) = std::tie(result.tuned.code, result.tuned.failure);
   if (result.code != Code::kDone) return result;
   const TempDir folder(options.tools.scratch);
   reporter.step("compiling the fastest kernels");
   const ExportOptions kernels = exporting(options, device, folder.path());
   // Apply compares the network's outputs, which proves the kernels that tuning had no time to prove.
-  const std::set<std::string> workloads = workloads_of(nlohmann::json::parse(result.tuned.json));
-  for (const std::string& each : export_of(kernels, workloads, Unproven::kTake).skipped) reporter.note(each);
-  result.applied = apply(model, applying(options, kernels.out, threads, options.time_s - clock.elapsed_s()));
+  for (const std::string& each : export_of(kernels, workloads_of(tuned), Unproven::kTake).skipped)
+    reporter.note(each);
+  const double left_s = options.time_s - clock.elapsed_s();
+  result.applied = applied_to(model, applying(options, kernels.out, threads, left_s), rewritten);
   std::tie(result.code, result.failure) = std::tie(result.applied.code, result.applied.failure);
-  tell_all(model, options, threads, result);
+  tell_all(model, options, threads, tuned, rewritten, result);
   return result;
 }
 

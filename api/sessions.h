@@ -12,10 +12,8 @@
 
 namespace lehr::api {
 
-/// The values of --precision, the usual one first.
-std::vector<std::string> precision_names();
-/// Whether places may be in bf16. Throws Error(kUser) for a word that is none of these.
-bool is_narrow(const std::string& precision);
+/// The `precision` with which places may be in bf16.
+inline constexpr std::string_view kNarrow = "bf16";
 
 SessionOptions session_options(const TuneOptions& options, const Device::State& device);
 /// The log that hints are to come from; nullopt: the session's own.
@@ -28,8 +26,15 @@ inline const std::pair<Code, std::string> kStopped = {Code::kInterrupted,
 /// Indented, and whatever is in it.
 std::string dumped(const nlohmann::json& document);
 
+/// Throws Error(kUser) where something is asked of a range that is of a single kernel, or the other way
+/// round.
+void check_ranges(const std::vector<Workload>& workloads, const TuneOptions& options);
+/// Does what tune() promises (lehr.h). Throws lehr::Error.
+Results tune_workloads(const std::vector<Workload>& workloads, Device& device, Log& log,
+                       const TuneOptions& options);
+/// The same of a network; `document` is that of ModelResult::json.
 ModelResult tune_network(const Model& model, Device& device, Log& log, const TuneOptions& options,
-                         Reporter& reporter);
+                         Reporter& reporter, nlohmann::json& document);
 /// The file with its shapes and places; what is newer than what is known is a note.
 Network read_network(const Model& model, Reporter& reporter);
 /// GraphShapes::missing_sizes for a shell; "" where there are none.

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -12,7 +11,6 @@
 #include "api/tune_report.h"
 #include "base/args.h"
 #include "measure/system/affinity.h"
-#include "search/make_strategy.h"
 #include "tune/range.h"
 #include "tune/session_id.h"
 #include "tune/task.h"
@@ -20,17 +18,13 @@
 namespace lehr::api {
 
 SessionOptions session_options(const TuneOptions& options, const Device::State& device) {
-  constexpr int kMost = std::numeric_limits<int>::max();
-  check_member("trials", options.trials, 0, kMost);
-  check_member("time_s", options.time_s, 0, kLongestSeconds);
-  check_member("patience", options.patience, 0, kMost);
-  check_member("kernels", options.kernels, 1, kMost);
+  check(options);
   SessionOptions session;
   session.stop.trials = options.trials;
   session.stop.time_s = options.time_s == 0 && options.trials == 0 ? 60 : options.time_s;
   session.stop.cut_searches = options.time_s > 0;
   session.stop.plateau_trials = options.patience;
-  session.strategy = parse_strategy(options.strategy);
+  session.strategy = options.strategy;
   session.seed = options.seed;
   session.threads = static_cast<int>(allowed_cpus().size());
   session.reuse = !options.fresh;
@@ -69,13 +63,8 @@ Time face_of(const lehr::Time& time) {
   return {time.us, time.interval.low, time.interval.high};
 }
 
-nlohmann::json document_of(const Summary& summary, const std::string& log) {
-  nlohmann::json document = to_json(summary);
-  document["database"] = log;
-  return document;
-}
-
-Result result_of(const Summary& summary, const Device& device, const std::string& log) {
+Result result_of(const Summary& summary, const Device& device, const std::string& log,
+                 nlohmann::json& document) {
   Result result;
   const Verdict& verdict = summary.verdict;
   result.workload = summary.workload;
@@ -92,33 +81,34 @@ Result result_of(const Summary& summary, const Device& device, const std::string
   std::tie(result.code, result.failure) = outcome_of(summary);
   if (is_stopped(device)) std::tie(result.code, result.failure) = kStopped;
   result.text = report_text(summary, device.state().open.device, log);
-  result.json = dumped(document_of(summary, log));
+  document = to_json(summary);
+  document["database"] = log;
+  result.json = dumped(document);
   return result;
 }
 
-/// A reading of each text that can be tuned; what cannot is a note, or, where it is alone, an Error.
-std::vector<Workload> tunable(const std::vector<std::string>& texts, const Device& device,
-                              Reporter& reporter) {
+/// Returns those that can be tuned; what cannot is a note, or, where it is alone, an Error.
+std::vector<Workload> tunable(const std::vector<Workload>& wanted, const Device& device, Reporter& reporter) {
   std::vector<Workload> workloads;
   std::string last;
-  for (const std::string& text : texts) {
-    Workload workload = parse_workload(text);
+  for (const Workload& workload : wanted) {
     std::vector<std::string> left_out;
     const auto none = lehr::why_not_served(workload, device.state().open.device.limits,
                                            [&](const std::string& each) { left_out.push_back(each); });
-    if (none && texts.size() == 1) throw_user("{}", *none);
+    if (none && wanted.size() == 1) throw_user("{}", *none);
     for (const std::string& each : left_out) reporter.note("left out: " + each);
     if (none)
       last = *none;
     else
-      workloads.push_back(std::move(workload));
+      workloads.push_back(workload);
   }
   if (workloads.empty())
-    throw_user("none of {} workloads can be tuned here; the last reason: {}", texts.size(), last);
+    throw_user("none of {} workloads can be tuned here; the last reason: {}", wanted.size(), last);
   return workloads;
 }
 
-Result result_of(const RangeSummary& summary, const Device& device, const std::string& log) {
+Result result_of(const RangeSummary& summary, const Device& device, const std::string& log,
+                 nlohmann::json& document) {
   Result result;
   result.workload = summary.workload;
   if (summary.record) {
@@ -132,7 +122,7 @@ Result result_of(const RangeSummary& summary, const Device& device, const std::s
         std::pair(Code::kNothingFound, fmt::format("'{}': {}", summary.workload, summary.missing));
   if (is_stopped(device)) std::tie(result.code, result.failure) = kStopped;
   result.text = report_text(summary, device.state().open.device, log);
-  nlohmann::json document = to_json(summary);
+  document = to_json(summary);
   document["database"] = log;
   result.json = dumped(document);
   return result;
@@ -147,30 +137,50 @@ RangeSummary tune_one_range(const Workload& range, Device& device, Logs logs, co
   if (options.time_s == 0 && options.trials == 0)
     session.stop.time_s = kSecondsASize * static_cast<double>(measured_sizes(gemm.least, gemm.m).size());
   RangeOptions wanted;
-  wanted.kernels = static_cast<std::size_t>(options.kernels);
+  if (options.kernels > 0) wanted.kernels = static_cast<std::size_t>(options.kernels);
   wanted.saving_products = options.winograd;
   wanted.session = std::move(session);
   wanted.on_step = [&](const std::string& text) { reporter.step(text); };
   return tune_range(range, device.state().open, logs, wanted);
 }
 
-/// Throws Error(kUser) where something is asked of a range that is of a single kernel.
-void check_ranges(const std::vector<Workload>& workloads, const TuneOptions& options) {
-  if (!options.deterministic_check && (options.baselines.empty() || options.baselines == "none")) return;
-  const auto range = std::ranges::find_if(workloads, [](const Workload& each) { return is_range(each); });
-  if (range != workloads.end())
-    throw_user("'{}' is served by several kernels: none is compared with libraries or with its own bits",
-               to_text(*range));
+/// Adds what came of one workload, and hands it on.
+void add_result(const AnySummary& summary, const Device& device, const Log& log, const TuneOptions& options,
+                Results& results, nlohmann::json& documents) {
+  results.each.push_back(std::visit(
+      [&](const auto& one) { return result_of(one, device, log.path(), documents.emplace_back()); },
+      summary));
+  const Result& result = results.each.back();
+  if (result.code > results.code)
+    std::tie(results.code, results.failure) = std::tie(result.code, result.failure);
+  if (options.on_result) options.on_result(result);
 }
 
-Results tune_all(const std::vector<std::string>& texts, Device& device, Log& log,
-                 const TuneOptions& options) {
-  if (texts.empty()) throw_user("there is no workload to tune: name one, such as 'gemm m=512 n=512 k=512'");
-  if (options.precision != precision_names().front())
-    throw_user("precision is of networks: the types of a workload are in its text");
+}  // namespace
+
+void check_ranges(const std::vector<Workload>& workloads, const TuneOptions& options) {
+  const auto range = std::ranges::find_if(workloads, [](const Workload& each) { return is_range(each); });
+  if (range == workloads.end()) {
+    if (options.kernels > 0)
+      throw_user("--kernels {} is for a range of rows, as --m 1..2048", options.kernels);
+    return;
+  }
+  if (options.deterministic_check)
+    throw_user("--deterministic-check is of one kernel; '{}' is served by several", to_text(*range));
+  if (!options.baselines.empty() && options.baselines != "none")
+    throw_user(
+        "--baseline {} is for one size: '{}' is compared with no library, each of its sizes is, as --m {}",
+        options.baselines, to_text(*range), range->gemm().m);
+}
+
+Results tune_workloads(const std::vector<Workload>& wanted, Device& device, Log& log,
+                       const TuneOptions& options) {
+  if (wanted.empty()) throw_user("there is no workload to tune: name one, such as 'gemm m=512 n=512 k=512'");
+  if (options.precision == kNarrow)
+    throw_user("--precision is for a network: the types of a workload are in its text");
   Reporter reporter(options.on_progress);
   if (!device.note().empty()) reporter.note(device.note());
-  const std::vector<Workload> workloads = tunable(texts, device, reporter);
+  const std::vector<Workload> workloads = tunable(wanted, device, reporter);
   check_ranges(workloads, options);
   const std::optional<Database> other = other_log(options);
   SessionOptions session = session_options(options, device.state());
@@ -191,14 +201,8 @@ Results tune_all(const std::vector<std::string>& texts, Device& device, Log& log
       const Task task = {workload, open.device, options.winograd};
       summaries.emplace_back(Session(task, candidates_for(task), open, logs, session).run());
     }
-    results.each.push_back(std::visit(
-        [&](const auto& summary) { return result_of(summary, device, log.path()); }, summaries.back()));
     session.before_s = 0;
-    documents.push_back(nlohmann::json::parse(results.each.back().json));
-    if (options.on_result) options.on_result(results.each.back());
-  }
-  for (const Result& each : results.each) {
-    if (each.code > results.code) std::tie(results.code, results.failure) = std::tie(each.code, each.failure);
+    add_result(summaries.back(), device, log, options, results, documents);
   }
   if (is_stopped(device)) std::tie(results.code, results.failure) = kStopped;
   results.text = overview_text(summaries);
@@ -206,19 +210,21 @@ Results tune_all(const std::vector<std::string>& texts, Device& device, Log& log
   return results;
 }
 
-}  // namespace
-
 std::string dumped(const nlohmann::json& document) {
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Result tune(const std::string& workload, Device& device, Log& log, const TuneOptions& options) {
-  return guarded([&] { return tune_all({workload}, device, log, options).each.at(0); });
+  return guarded([&] { return tune_workloads({parse_workload(workload)}, device, log, options).each.at(0); });
 }
 
 Results tune(const std::vector<std::string>& workloads, Device& device, Log& log,
              const TuneOptions& options) {
-  return guarded([&] { return tune_all(workloads, device, log, options); });
+  return guarded([&] {
+    std::vector<Workload> read;
+    for (const std::string& text : workloads) read.push_back(parse_workload(text));
+    return tune_workloads(read, device, log, options);
+  });
 }
 
 }  // namespace lehr::api

@@ -53,14 +53,6 @@ void check_tunable(const Model& model, const Network& network) {
              sizes.empty() ? "" : "; " + sizes);
 }
 
-std::vector<std::string> precision_names() {
-  return {"f32", "bf16"};
-}
-
-bool is_narrow(const std::string& precision) {
-  return parse_choice("--precision", precision, precision_names()) == "bf16";
-}
-
 std::string flags_of(const Model& model) {
   std::string text = shell_quoted(model.file);
   for (const auto& [name, size] : model.dims)
@@ -122,14 +114,15 @@ std::pair<Code, std::string> outcome_of(const std::vector<SharedResult>& results
 }  // namespace
 
 ModelResult tune_network(const Model& model, Device& device, Log& log, const TuneOptions& options,
-                         Reporter& reporter) {
+                         Reporter& reporter, nlohmann::json& document) {
+  check_ranges({}, options);
   if (!device.note().empty()) reporter.note(device.note());
   Network network = read_network(model, reporter);
   if (const std::string sizes = missing_sizes_text(network); !sizes.empty()) reporter.note(sizes);
   OpenDevice& open = device.state().open;
   network.places = served_places(network, open.device.limits);
   std::vector<SharedTask> tasks =
-      tasks_of(network, model, open.device.limits, is_narrow(options.precision), reporter);
+      tasks_of(network, model, open.device.limits, options.precision == kNarrow, reporter);
   SharedOptions shared;
   shared.session = session_options(options, device.state());
   const std::optional<Database> other = other_log(options);
@@ -151,13 +144,15 @@ ModelResult tune_network(const Model& model, Device& device, Log& log, const Tun
   for (const SharedResult& each : found) result.trials += each.summary ? each.summary->measured : 0;
   std::tie(result.code, result.failure) = is_stopped(device) ? kStopped : outcome_of(found);
   result.text = report_text(flags_of(model), found, open.device, log.path());
-  result.json = dumped(document_of(model.file, found, log.path()));
+  document = document_of(model.file, found, log.path());
+  result.json = dumped(document);
   return result;
 }
 
 ModelResult tune(const Model& model, Device& device, Log& log, const TuneOptions& options) {
   Reporter reporter(options.on_progress);
-  return guarded([&] { return tune_network(model, device, log, options, reporter); });
+  nlohmann::json document;
+  return guarded([&] { return tune_network(model, device, log, options, reporter, document); });
 }
 
 }  // namespace lehr::api

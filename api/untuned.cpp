@@ -21,11 +21,7 @@ namespace {
 using nlohmann::json;
 
 Task task_of(const Workload& workload, const DeviceOptions& options, bool winograd, std::string& note) {
-  DeviceChoice choice =
-      parse_device(options.device, options.threads == 0 ? "" : std::to_string(options.threads), options.isa);
-  choice.cold = options.cold;
-  choice.cold_on_host = options.cold_cpu;
-  Task task = {workload, identified_device(choice, workload, options.tools, note), winograd};
+  Task task = {workload, identified_device(choice_of(options), workload, options.tools, note), winograd};
   const auto none = lehr::why_not_served(workload, task.device.limits, [](const std::string&) {});
   if (none) throw_not_found("{}", *none);
   return task;
@@ -92,18 +88,17 @@ std::string text_of(const lehr::Untuned& found, const Task& task, const std::str
 
 }  // namespace
 
-Untuned untuned(const std::string& workload, const DeviceOptions& device, const std::string& log,
-                const TuneOptions& options) {
+Untuned untuned(const Workload& wanted, const DeviceOptions& device, const std::string& log,
+                const TuneOptions& options, nlohmann::json& document) {
   return guarded([&] {
-    const Workload wanted = parse_workload(workload);
     if (is_range(wanted))
       throw_user("'{}' is a range of rows: what its kernels lose is measured, not believed; ask for one size",
-                 workload);
+                 to_text(wanted));
     Untuned result;
     const Task task = task_of(wanted, device, options.winograd, result.note);
     const lehr::Untuned found = asked(task, log, options);
     result.text = text_of(found, task, log);
-    result.json = dumped(document_of(found, task, log));
+    document = document_of(found, task, log);
     return result;
   });
 }

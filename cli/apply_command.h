@@ -2,11 +2,9 @@
 // kernels.
 #pragma once
 
-#include <string>
-
-#include "cli/engine_flags.h"
 #include "cli/environment.h"
 #include "cli/model_flags.h"
+#include "cli/option_flags.h"
 
 namespace CLI {
 class App;
@@ -23,9 +21,8 @@ class ApplyCommand {
  private:
   const Environment& environment_;
   ModelFlags problem_;
-  EngineFlags engine_;
-  std::string bundle_, out_, time_ = "60s", precision_ = "f32";
-  bool json_ = false, no_engine_ = false, no_winograd_ = false;
+  OptionFlags options_;
+  bool json_ = false;
 };
 
 }  // namespace lehr

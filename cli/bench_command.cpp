@@ -8,6 +8,7 @@
 #include "base/args.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/device_flags.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/standard_streams.h"
@@ -90,7 +91,7 @@ BenchCommand::BenchCommand(CLI::App& root, const Environment& environment) : env
         ->option_text(" ")
         ->take_all();
     add("--bundle", bundle_, kBundleHelp);
-    measure_.add(*app);
+    add_run_flags(device_, *app);
     add("--time", time_, "of the contest: 500ms, 5s, 1m (5s)");
     add("--baseline", baseline_, baseline_help().c_str());
     switch_flag(*app, kMeasuringGroup, "--no-baseline", no_baseline_, "compare with no vendor library");
@@ -133,7 +134,7 @@ int BenchCommand::list_bundle() const {
 }
 
 DeviceChoice BenchCommand::device_choice() const {
-  DeviceChoice choice = measure_.choice();
+  DeviceChoice choice = choice_of(device_.read<api::DeviceOptions>());
   if (bundle_.empty()) return choice;
   if (choice.automatic) choice.target = Target();  // as lehr_find does where no target is said
   choice.automatic = false;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/device_flags.h"
 #include "cli/environment.h"
+#include "cli/option_flags.h"
 #include "cli/problem_flags.h"
 #include "tune/open_device.h"
 #include "tune/task.h"
@@ -41,7 +41,7 @@ class BenchCommand {
   const Environment& environment_;
   ProblemFlags problem_;
   std::vector<std::string> configs_;
-  MeasureFlags measure_;
+  OptionFlags device_;
   std::string time_ = "5s", baseline_, bundle_;
   bool no_baseline_ = false, json_ = false;
 };

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/environment.h"
-#include "cli/filter_flags.h"
+#include "cli/option_flags.h"
 
 namespace CLI {
 class App;
@@ -19,8 +19,8 @@ class BestCommand {
   int run();
 
  private:
-  FilterFlags filter_;
-  std::string database_;
+  const Environment& environment_;
+  OptionFlags options_;
   bool json_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include "base/args.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/device_flags.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/signals.h"
@@ -29,7 +30,7 @@ void CheckCommand::add_flags(CLI::App& app) {
   value_flag(app, kSearchGroup, "--samples", samples_,
              "configs per family and workload, its default among them (4)");
   value_flag(app, kSearchGroup, "--seed", seed_, "same seed: same configs and inputs (0)");
-  measure_.add(app);
+  add_run_flags(device_, app);
   switch_flag(app, kOutputGroup, "--json", json_, "one JSON document on stdout");
   app.footer(
       examples({{"problem", "lehr check gemm --m 1,35,257 --n 129 --k 67"},
@@ -41,7 +42,7 @@ void CheckCommand::add_flags(CLI::App& app) {
 
 int CheckCommand::run() {
   std::vector<Workload> workloads = problem_.workloads();
-  const DeviceChoice choice = measure_.choice();
+  const DeviceChoice choice = choice_of(device_.read<api::DeviceOptions>());
   SpotCheckOptions options;
   options.samples = static_cast<int>(parse_number("--samples", samples_, 1, kMostSamples));
   options.seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "cli/device_flags.h"
 #include "cli/environment.h"
+#include "cli/option_flags.h"
 #include "cli/problem_flags.h"
 
 namespace CLI {
@@ -24,7 +24,7 @@ class CheckCommand {
   void add_flags(CLI::App& app);
   const Environment& environment_;
   ProblemFlags problem_;
-  MeasureFlags measure_;
+  OptionFlags device_;
   std::string samples_ = "4", seed_ = "0";
   bool json_ = false;
 };

@@ -17,6 +17,7 @@
 #include "cli/standard_streams.h"
 #include "codegen/emit.h"
 #include "measure/core/format.h"
+#include "measure/system/affinity.h"
 #include "measure/worker/backends.h"
 #include "templates/catalog.h"
 
@@ -72,7 +73,8 @@ CompileCommand::CompileCommand(CLI::App& root, const Environment& environment) :
   add("--samples", samples_, "so many random configs; without it and --config: the default of each family");
   add("--seed", seed_, "same seed: same samples (0)");
   add("--family", family_, "only this kernel family");
-  value_flag(*command, kMeasuringGroup, "--jobs", jobs_, "kernels compiled at once (one per CPU)");
+  options_.add<api::DeviceOptions>(*command, {"jobs"});
+  command->get_option("--jobs")->description("kernels compiled at once (one per CPU)");
   switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
   command->footer(
       examples({{"problem", "lehr compile --workload \"gemm m=4096 n=4096 k=4096\" --arch sm_90a"},
@@ -106,7 +108,8 @@ std::vector<Point> CompileCommand::points(const KernelSpace& kernels) const {
 
 int CompileCommand::run() {
   const Workload workload = kernel_.workload();
-  const int jobs = parse_jobs(jobs_);
+  int jobs = options_.read<api::DeviceOptions>().jobs;
+  if (jobs == 0) jobs = static_cast<int>(allowed_cpus().size());
   const Device device = kernel_.device(workload, environment_);
   const KernelSpace kernels = kernel_space(workload, device.limits);
   std::vector<Config> chosen;

@@ -25,7 +25,8 @@ class CompileCommand {
 
   const Environment& environment_;
   KernelFlags kernel_;
-  std::string samples_, seed_ = "0", family_, jobs_;
+  std::string samples_, seed_ = "0", family_;
+  OptionFlags options_;
   bool json_ = false;
 };
 

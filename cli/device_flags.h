@@ -1,29 +1,17 @@
-// The flags of commands that measure.
+// The flags of commands that choose a device.
 #pragma once
 
-#include <string>
+#include <string_view>
+#include <vector>
 
 #include "api/device_names.h"
-#include "cli/environment.h"
-
-namespace CLI {
-class App;
-}
+#include "cli/option_flags.h"
 
 namespace lehr {
 
-/// The flags of commands that measure: on what, and how long a candidate may take.
-class MeasureFlags {
- public:
-  /// May be called for several commands, of which one is chosen.
-  void add(CLI::App& app);
-  /// Throws Error(kUser), one sentence, for values that cannot be meant.
-  DeviceChoice choice() const;
-  /// The same for api/.
-  api::DeviceOptions options(const Environment& environment) const;
-
- private:
-  std::string device_ = "auto", isa_ = "native", threads_, run_timeout_;
-};
+/// Adds those of DeviceOptions, or the members that are named, among them `isa`, with what they take here.
+void add_device_flags(OptionFlags& flags, CLI::App& app, const std::vector<std::string_view>& members = {});
+/// Adds those that say where a kernel is run, and for how long it may.
+void add_run_flags(OptionFlags& flags, CLI::App& app);
 
 }  // namespace lehr

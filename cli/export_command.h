@@ -1,10 +1,8 @@
 // `lehr export`: winners as a folder that a product uses.
 #pragma once
 
-#include <string>
-
 #include "cli/environment.h"
-#include "cli/filter_flags.h"
+#include "cli/option_flags.h"
 
 namespace CLI {
 class App;
@@ -20,9 +18,8 @@ class ExportCommand {
 
  private:
   const Environment& environment_;
-  FilterFlags filter_;
-  std::string database_, out_, buckets_, isa_;
-  bool json_ = false, remeasure_ = false, embed_ = false;
+  OptionFlags options_;
+  bool json_ = false;
 };
 
 }  // namespace lehr

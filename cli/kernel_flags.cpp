@@ -3,8 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <climits>
+#include <utility>
 
+#include "api/device_names.h"
 #include "base/args.h"
 #include "base/error.h"
 #include "cli/device_flags.h"
@@ -34,13 +35,9 @@ void KernelFlags::add_to(CLI::App& app) {
   for (CLI::App* each : problem_.operators()) each->fallthrough();
   value_flag(app, "Problem", "--workload", workload_, "the workload as text: \"gemm m=512 n=512 k=512\"");
   value_flag(app, kSearchGroup, "--config", config_, "the config as text");
-  const auto add = [&](const char* name, std::string& value, const char* help) {
-    value_flag(app, kMeasuringGroup, name, value, help);
-  };
-  add("--arch", arch_, "a CUDA architecture, which need not be present: sm_80, sm_90a, ...");
-  add("--device", device_, "auto | cpu | cuda:N");
-  add("--threads", threads_, "CPU threads that a kernel may use (all that are allowed)");
-  add("--isa", isa_, isa_help().c_str());
+  value_flag(app, kMeasuringGroup, "--arch", arch_,
+             "a CUDA architecture, which need not be present: sm_80, sm_90a, ...");
+  add_device_flags(device_, app, {"device", "threads", "isa"});
 }
 
 Workload KernelFlags::workload() const {
@@ -59,9 +56,10 @@ Workload KernelFlags::workload() const {
 
 Device KernelFlags::device(const Workload& workload, const Environment& environment,
                            bool measure_rates) const {
+  const auto options = device_.read<api::DeviceOptions>();
   if (!arch_.empty() && isa().level != nullptr)
-    throw_user("--arch {} and --isa {} exclude each other", arch_, isa_);
-  const DeviceChoice choice = parse_device(device_, threads_, isa_);
+    throw_user("--arch {} and --isa {} exclude each other", arch_, options.isa);
+  const DeviceChoice choice = choice_of(options);
   if (arch_.empty()) {
     std::string note;
     return choose_device(choice, workload, environment, measure_rates, note);
@@ -76,7 +74,7 @@ Device KernelFlags::device(const Workload& workload, const Environment& environm
 }
 
 Isa KernelFlags::isa() const {
-  return parse_isa(isa_);
+  return parse_isa(device_.read<api::DeviceOptions>().isa);
 }
 
 std::optional<Point> KernelFlags::point(const Space& space) const {
@@ -93,10 +91,12 @@ std::optional<Point> KernelFlags::point(const Space& space) const {
 }
 
 LoggedDevices KernelFlags::logged_devices() const {
-  const DeviceChoice choice = parse_device(device_, "", isa_);
+  auto options = device_.read<api::DeviceOptions>();
+  const int threads =
+      std::exchange(options.threads, 0);  // the log's machine may have more CPUs than this one
+  const DeviceChoice choice = choice_of(options);
   LoggedDevices devices{.target = "", .arch = arch_, .isa = choice.isa};
-  // Not as parse_device: the log's machine may have more CPUs than this one.
-  if (!threads_.empty()) devices.threads = static_cast<int>(parse_number("--threads", threads_, 1, INT_MAX));
+  if (device_.is_given("--threads")) devices.threads = threads;
   if (!choice.automatic) devices.target = name_of(choice.target);
   return devices;
 }

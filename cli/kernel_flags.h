@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/environment.h"
+#include "cli/option_flags.h"
 #include "cli/problem_flags.h"
 #include "measure/core/device.h"
 #include "replay/origin.h"
@@ -39,7 +40,8 @@ class KernelFlags {
  private:
   CLI::App* app_ = nullptr;
   ProblemFlags problem_;
-  std::string workload_, config_, arch_, device_ = "auto", threads_, isa_ = "native";
+  std::string workload_, config_, arch_;
+  OptionFlags device_;
 };
 
 }  // namespace lehr

@@ -1,10 +1,9 @@
 // `lehr model FILE.onnx`: what of a network is tuned, and what is not.
 #pragma once
 
-#include <string>
-
 #include "cli/environment.h"
 #include "cli/model_flags.h"
+#include "cli/option_flags.h"
 
 namespace CLI {
 class App;
@@ -21,7 +20,7 @@ class ModelCommand {
  private:
   const Environment& environment_;
   ModelFlags problem_;
-  std::string device_ = "auto", threads_, isa_ = "native";
+  OptionFlags device_;
   bool json_ = false;
 };
 

@@ -14,9 +14,6 @@ class App;
 namespace lehr {
 
 /// Of the commands that make a network faster.
-inline constexpr const char* kPrecisionHelp =
-    "f32 | bf16: convolutions and products also in bf16, where that is faster (f32)";
-
 class ModelFlags {
  public:
   /// Adds --dim and --input, and the file under that name: "FILE" or "--model".

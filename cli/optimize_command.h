@@ -5,6 +5,7 @@
 
 #include "cli/environment.h"
 #include "cli/model_flags.h"
+#include "cli/option_flags.h"
 
 namespace lehr {
 
@@ -17,8 +18,8 @@ class OptimizeCommand {
  private:
   const Environment& environment_;
   ModelFlags model_;
-  std::string out_ = "faster", time_ = "5m", threads_, tolerance_, feed_, precision_ = "f32", seed_ = "0",
-              database_, progress_;
+  OptionFlags options_;
+  std::string progress_;
   bool json_ = false, quiet_ = false;
 };
 

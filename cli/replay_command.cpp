@@ -45,7 +45,7 @@ ReplayCommand::ReplayCommand(CLI::App& root, const Environment&) {
   const auto add = [&](const char* name, std::string& value, const char* help) {
     value_flag(*command, kSearchGroup, name, value, help);
   };
-  add("--strategy,--preset", strategy_,
+  add("--strategy", strategy_,
       "anneal | random | genetic | autotvm (anneal, the one of tune); autotvm: AutoTVM's settings");
   add("--trials", trials_, "length of each search (256)");
   add("--seeds", seeds_, "searches per table (10)");

@@ -1,11 +1,9 @@
 // `lehr verify`: whether a network that `lehr apply` has written computes what the original does.
 #pragma once
 
-#include <string>
-
-#include "cli/engine_flags.h"
 #include "cli/environment.h"
 #include "cli/model_flags.h"
+#include "cli/option_flags.h"
 
 namespace CLI {
 class App;
@@ -22,8 +20,7 @@ class VerifyCommand {
  private:
   const Environment& environment_;
   ModelFlags problem_;
-  EngineFlags engine_;
-  std::string folder_, time_;
+  OptionFlags options_;
   bool json_ = false;
 };
 

@@ -18,8 +18,6 @@ std::vector<std::string> strategy_names() {
 }
 
 std::string parse_strategy(std::string_view text) {
-  if (text == "grid")  // earlier versions had it, and so do their logs
-    throw_user("--strategy grid is gone: random, too, measures each config of a space once, and then ends");
   return parse_choice("--strategy", text, strategy_names());
 }
 

@@ -23,8 +23,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
+from . import _flags
 from ._program import (
     CheckError,
     Error,
@@ -69,12 +70,8 @@ _File = str | os.PathLike[str]
 def tune(
     workload: str,
     *,
-    time: float | str | None = None,
-    threads: int | None = None,
-    device: str | None = None,
-    db: _File | None = None,
     quiet: bool = False,
-    **flags: Any,
+    **flags: Unpack[_flags.Tune],
 ) -> Tuned: ...
 
 
@@ -82,24 +79,16 @@ def tune(
 def tune(
     workload: list[str] | tuple[str, ...],
     *,
-    time: float | str | None = None,
-    threads: int | None = None,
-    device: str | None = None,
-    db: _File | None = None,
     quiet: bool = False,
-    **flags: Any,
+    **flags: Unpack[_flags.Tune],
 ) -> list[Tuned]: ...
 
 
 def tune(
     workload: str | list[str] | tuple[str, ...],
     *,
-    time: float | str | None = None,
-    threads: int | None = None,
-    device: str | None = None,
-    db: _File | None = None,
     quiet: bool = False,
-    **flags: Any,
+    **flags: Unpack[_flags.Tune],
 ) -> Tuned | list[Tuned]:
     """Finds a fast kernel for a workload, such as "gemm m=512 n=512 k=512", within `time` seconds: a Tuned.
 
@@ -111,8 +100,7 @@ def tune(
     if str(flags.get("trials")) == "0":
         raise InputError("trials=0 tunes nothing: lehr tune --trials 0 says what is believed")
     workloads = [workload] if isinstance(workload, str) else list(workload)
-    named = {"time": _duration(time), "threads": threads, "device": device, "db": db}
-    command = ["tune", "--problems", "-", "--strict", "--json", *flags_of(named | flags)]
+    command = ["tune", "--problems", "-", "--strict", "--json", *flags_of(flags)]
     text = "".join(" ".join(each.split()) + "\n" for each in workloads)
     if not text.strip():
         raise InputError("there is no workload to tune: name one, such as 'gemm m=512 n=512 k=512'")
@@ -125,13 +113,9 @@ def tune(
 def optimize(
     model: _File,
     *,
-    out: _File | None = None,
     dims: Mapping[str, int] | None = None,
-    time: float | str | None = None,
-    threads: int | None = None,
-    db: _File | None = None,
     quiet: bool = False,
-    **flags: Any,
+    **flags: Unpack[_flags.Optimize],
 ) -> Optimized:
     """Writes a network that ONNX Runtime runs faster than the ONNX file `model` into `out` (./faster): an
     Optimized.
@@ -143,20 +127,19 @@ def optimize(
     if not environment().get("LEHR_ONNXRUNTIME"):
         raise _package_missing("lehr.optimize compares networks in ONNX Runtime", "onnxruntime")
     dim = [f"{name}={size}" for name, size in (dims or {}).items()]
-    named = {"out": out, "time": _duration(time), "threads": threads, "db": db, "dim": dim}
-    command = ["optimize", os.fspath(model), "--json", *flags_of(named | flags)]
+    command = ["optimize", os.fspath(model), "--json", *flags_of({"dim": dim} | flags)]
     return Optimized.of(run(command, quiet=quiet, progress=True))
 
 
-def best(*, db: _File | None = None, quiet: bool = False, **flags: Any) -> list[Winner]:
+def best(*, quiet: bool = False, **flags: Unpack[_flags.Best]) -> list[Winner]:
     """The fastest known kernel of each workload in a log: a list of Winner."""
-    documents = run(["best", "--json", *flags_of({"db": db} | flags)], quiet=quiet)
+    documents = run(["best", "--json", *flags_of(flags)], quiet=quiet)
     return [Winner.of(each) for each in documents]
 
 
-def export(*, out: _File, db: _File | None = None, quiet: bool = False, **flags: Any) -> Exported:
+def export(*, quiet: bool = False, **flags: Unpack[_flags.Export]) -> Exported:
     """Writes a log's winners, compiled, into the folder `out`: an Exported."""
-    return Exported.of(run(["export", "--json", *flags_of({"out": out, "db": db} | flags)], quiet=quiet))
+    return Exported.of(run(["export", "--json", *flags_of(flags)], quiet=quiet))
 
 
 def load(folder: _File, **options: Any) -> Any:
@@ -181,11 +164,6 @@ def _module(file: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def _duration(time: float | str | None) -> str | None:
-    """Seconds, or a text of the program's such as "2m"."""
-    return time if time is None or isinstance(time, str) else f"{time}s"
 
 
 def _package_missing(why: str, package: str) -> MissingError:

@@ -182,8 +182,8 @@ TEST_F(Api, SaysOfEachWrongMemberInASentenceWhatItIs) {
   optimizing("threads", &OptimizeOptions::threads, -1);
   optimizing("precision", &OptimizeOptions::precision, "f64");
   optimizing("out", &OptimizeOptions::out, "");
-  refused("kernels", [&] { tune("gemm m=1..2 n=8 k=8", device, log, {.trials = 1, .kernels = 0}); });
-  refused("'gemm m=1..2 n=8 k=8",
+  refused("kernels", [&] { tune("gemm m=1..2 n=8 k=8", device, log, {.trials = 1, .kernels = -1}); });
+  refused("deterministic_check",
           [&] { tune("gemm m=1..2 n=8 k=8", device, log, {.deterministic_check = true}); });
   refused("file", [&] { tune(Model{}, device, log); });
   refused("dims", [&] { tune(Model{LEHR_MODEL, {{"batch", 0}}, {}}, device, log); });
@@ -240,7 +240,7 @@ TEST_F(Api, ThrowsNothingButItsErrorWhateverIsAsked) {
 
 TEST(Sentences, NameMembersWhereTheCommandNamesFlags) {
   EXPECT_EQ(with_members("--time 1 is not valid; give --run-timeout (--db), or --no-such"),
-            "time_s 1 is not valid; give run_timeout_s (log), or no_such");
+            "time_s 1 is not valid; give run_timeout_s (log), or --no-such");
   EXPECT_EQ(with_members("lehr tune --isa x makes some; --isa y does not"),
             "lehr tune --isa x makes some; isa y does not");
   EXPECT_EQ(with_members("a is no bundle: `lehr export --out a` writes one"),

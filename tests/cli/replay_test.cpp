@@ -60,7 +60,7 @@ TEST(Replay, TheLogOfATunerRunIsATable) {
   const Scratch scratch;
   const Ran tuned = run_lehr(words("tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --no-baseline "
                                    "--quiet --json --db own.db --trials 20 "
-                                   "--preset autotvm"),
+                                   "--strategy autotvm"),
                              scratch.path());
   ASSERT_EQ(tuned.code, 0) << tuned.err;
   EXPECT_EQ(json::parse(tuned.out).at("strategy"), "autotvm");

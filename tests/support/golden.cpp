@@ -11,10 +11,6 @@ namespace {
 
 bool update_golden = false;
 
-std::filesystem::path golden_path(const std::string& name) {
-  return std::filesystem::path(LEHR_SOURCE_DIR) / "tests" / "golden" / name;
-}
-
 }  // namespace
 
 void set_update_golden(bool update) {
@@ -22,13 +18,18 @@ void set_update_golden(bool update) {
 }
 
 void expect_golden(const std::string& name, const std::string& text) {
+  expect_generated("tests/golden/" + name, text);
+}
+
+void expect_generated(const std::string& name, const std::string& text) {
+  const std::filesystem::path path = std::filesystem::path(LEHR_SOURCE_DIR) / name;
   if (update_golden) {
-    std::filesystem::create_directories(golden_path(name).parent_path());
-    std::ofstream(golden_path(name), std::ios::binary) << text;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << text;
     return;
   }
-  std::ifstream file(golden_path(name), std::ios::binary);
-  ASSERT_TRUE(file) << golden_path(name) << " is missing; run the test program with --update-golden";
+  std::ifstream file(path, std::ios::binary);
+  ASSERT_TRUE(file) << path << " is missing; run the test program with --update-golden";
   std::istringstream got(text);
   std::string want_line;
   std::string got_line;

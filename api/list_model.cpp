@@ -1,0 +1,112 @@
+// File -> table of workloads.
+#include "api/list_model.h"
+
+#include <fmt/ranges.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "api/device_names.h"
+#include "api/sessions.h"
+#include "apply/served.h"
+#include "base/text.h"
+#include "measure/core/format.h"
+
+namespace lehr::api {
+namespace {
+
+using nlohmann::json;
+
+/// Reasons, with how many nodes have them and the first of these.
+std::map<std::string, std::pair<std::size_t, std::string>> grouped(const Network& network) {
+  std::map<std::string, std::pair<std::size_t, std::string>> groups;
+  for (const Gap& gap : network.places.gaps) {
+    const OnnxNode& node = network.model.nodes[gap.node];
+    auto& [count, first] = groups[fmt::format("{}: {}", node.op, gap.reason)];
+    if (count++ == 0) first = called(node, gap.node);
+  }
+  return groups;
+}
+
+std::string text_of(const Network& network, const std::vector<ServedWorkload>& served) {
+  std::size_t places = 0;
+  double covered = 0;
+  std::vector<std::vector<std::string>> cells;
+  for (const ServedWorkload& each : served) {
+    const auto& [workload, its_places] = *each.placed;
+    places += its_places.size();
+    if (!each.families.empty()) covered += each.share;
+    cells.push_back({std::to_string(its_places.size()), fmt::format("{:.1f} %", 100 * each.share),
+                     fmt::format("{:.3f}", flops_of(workload) / 1e9), to_text(workload),
+                     each.families.empty() ? "none: " + each.unserved
+                                           : fmt::format("{}", fmt::join(each.families, ", "))});
+  }
+  std::string text = fmt::format("{} nodes, opset {}, by {}\n", network.model.nodes.size(),
+                                 network.model.opset(), printable(network.model.producer));
+  text += fmt::format("{} workloads in {} places, {:.1f} % of the operations that are known\n\n",
+                      served.size(), places, 100 * covered);
+  if (!served.empty()) text += format_table({"places", "share", "GFLOP", "<workload", "<families"}, cells);
+  for (const auto& [reason, group] : grouped(network))
+    text += fmt::format("not covered: {} x {}, the first {}\n", group.first, printable(reason),
+                        printable(group.second));
+  for (const std::string& unknown : network.shapes.unknown)
+    text += fmt::format("not known: {}\n", printable(unknown));
+  if (const std::string flags = missing_flags(network); !flags.empty())
+    text += fmt::format("say the sizes: {}\n", flags);
+  return text;
+}
+
+json document_of(const std::string& file, const Network& network, const std::vector<ServedWorkload>& served) {
+  const OnnxModel& model = network.model;
+  json tasks = json::array(), gaps = json::array();
+  for (const ServedWorkload& each : served) {
+    json places = json::array();
+    for (const NetworkPlace& place : each.placed->places) {
+      json nodes = json::array();
+      for (const std::size_t node : place.nodes) nodes.push_back(called(model.nodes[node], node));
+      places.push_back({{"nodes", std::move(nodes)}, {"output", place.output}});
+    }
+    tasks.push_back({{"workload", to_text(each.placed->workload)},
+                     {"flops", flops_of(each.placed->workload)},
+                     {"share", each.share},
+                     {"families", each.families},
+                     {"unserved", each.unserved},
+                     {"places", std::move(places)}});
+  }
+  for (const Gap& gap : network.places.gaps)
+    gaps.push_back(
+        {{"node", called(model.nodes[gap.node], gap.node)}, {"reason", gap.reason}, {"flops", gap.flops}});
+  return {{"model", file},
+          {"producer", model.producer},
+          {"ir_version", model.ir_version},
+          {"opset", model.opset()},
+          {"nodes", model.nodes.size()},
+          {"tasks", std::move(tasks)},
+          {"gaps", std::move(gaps)},
+          {"unknown", network.shapes.unknown},
+          {"missing_sizes", network.shapes.missing_sizes},
+          {"warnings", model.warnings}};
+}
+
+}  // namespace
+
+Listing list_model(const Model& model, const DeviceOptions& options, const OnProgress& on_note) {
+  return guarded([&] {
+    check(options);
+    const DeviceChoice choice = choice_of(options);
+    Reporter reporter(on_note);
+    Network network = read_network(model, reporter);
+    std::vector<ServedWorkload> served;
+    std::string note;
+    if (!network.places.workloads.empty()) {
+      const Workload& first = network.places.workloads[0].workload;
+      const Limits limits = choose_device(choice, first, options.tools, false, note).limits;
+      network.places = served_places(network, limits);
+      served = served_by(network.places, limits);
+    }
+    if (!note.empty()) reporter.note(note);
+    return Listing{text_of(network, served), dumped(document_of(model.file, network, served))};
+  });
+}
+
+}  // namespace lehr::api

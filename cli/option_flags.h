@@ -1,0 +1,89 @@
+// Flags of options that describe themselves (api/lehr.h).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "api/options.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace lehr {
+
+/// Sizes that may serve smaller ones, by the field that they are of.
+using Buckets = std::map<std::string, std::vector<std::int64_t>>;
+
+/// Sets an option's value to what was written behind its flag. Throws Error(kUser), one sentence.
+void read_value(const std::string& flag, const std::string& text, const api::OptionRow& row, int& value);
+void read_value(const std::string& flag, const std::string& text, const api::OptionRow&,
+                std::uint64_t& value);
+void read_value(const std::string& flag, const std::string& text, const api::OptionRow&, double& seconds);
+void read_value(const std::string& flag, const std::string& text, const api::OptionRow&,
+                std::optional<double>& share);
+void read_value(const std::string& flag, const std::string& text, const api::OptionRow& row,
+                std::optional<bool>& value);
+void read_value(const std::string& flag, const std::string& text, const api::OptionRow& row,
+                std::string& value);
+void read_value(const std::string& flag, const std::string& text, const api::OptionRow&, Buckets& value);
+
+/// Returns a default as one would write it; "" for a type whose default has no such text.
+std::string usual_text(int value);
+std::string usual_text(std::uint64_t value);
+std::string usual_text(double seconds);
+std::string usual_text(const std::string& value);
+std::string usual_text(const auto&) {
+  return "";
+}
+
+class OptionFlags {
+ public:
+  /// Adds a flag for each option, or for the members that are named. May be called for several commands, of
+  /// which one is chosen.
+  template <typename Options>
+  void add(CLI::App& app, const std::vector<std::string_view>& members = {}) {
+    const auto flag = [&](std::string_view member, const auto& usual, const api::OptionRow& row) {
+      if (members.size() > 0 && std::ranges::find(members, member) == members.end()) return;
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(usual)>, bool>)
+        add_switch(app, api::flag_of(member, row, usual), row);
+      else
+        add_value(app, api::flag_of(member, row), row, usual_text(usual));
+    };
+    const Options usual;
+    describe(flag, usual);
+  }
+
+  /// Returns `options` with what was written. Throws Error(kUser), one sentence, for what cannot be meant.
+  template <typename Options>
+  Options read(Options options = {}) const {
+    const auto option = [&](std::string_view member, auto& value, const api::OptionRow& row) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, bool>) {
+        value = value != is_given(api::flag_of(member, row, value));
+      } else {
+        const std::string flag = api::flag_of(member, row);
+        if (is_given(flag)) read_value(flag, texts_.at(flag), row, value);
+      }
+    };
+    describe(option, options);
+    return options;
+  }
+
+  bool is_given(const std::string& flag) const;
+
+ private:
+  void add_switch(CLI::App& app, const std::string& flag, const api::OptionRow& row);
+  void add_value(CLI::App& app, const std::string& flag, const api::OptionRow& row, const std::string& usual);
+
+  std::map<std::string, std::string> texts_;
+  std::map<std::string, std::vector<const CLI::Option*>> options_;
+};
+
+}  // namespace lehr

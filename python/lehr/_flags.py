@@ -1,0 +1,72 @@
+"""Keywords of the functions, made of the options of the program (tests/api, --update-golden)."""
+
+import os
+from typing import Literal, TypedDict
+
+
+class Tune(TypedDict, total=False):
+    """Of `lehr tune`."""
+
+    device: str | os.PathLike[str]
+    threads: int
+    isa: str | os.PathLike[str]
+    cold: bool
+    jobs: int
+    overlap: Literal["auto", "on", "off"]
+    run_timeout: float | str
+    trials: int
+    time: float | str
+    patience: int
+    strategy: Literal["anneal", "random", "genetic", "autotvm"]
+    seed: int
+    transfer: str | os.PathLike[str]
+    fresh: bool
+    kernels: int
+    no_winograd: bool
+    baseline: str | os.PathLike[str]
+    deterministic_check: bool
+    precision: Literal["f32", "bf16"]
+    db: str | os.PathLike[str]
+    no_baseline: bool
+    warm: bool
+    scratch: str
+
+
+class Optimize(TypedDict, total=False):
+    """Of `lehr optimize`."""
+
+    precision: Literal["f32", "bf16"]
+    time: float | str
+    threads: int
+    tolerance: float
+    seed: int
+    feed: str | os.PathLike[str]
+    out: str | os.PathLike[str]
+    db: str | os.PathLike[str]
+    scratch: str
+
+
+class Best(TypedDict, total=False):
+    """Of `lehr best`."""
+
+    workload: str | os.PathLike[str]
+    device: str | os.PathLike[str]
+    target: str | os.PathLike[str]
+    family: str | os.PathLike[str]
+    db: str | os.PathLike[str]
+
+
+class Export(TypedDict, total=False):
+    """Of `lehr export`."""
+
+    workload: str | os.PathLike[str]
+    device: str | os.PathLike[str]
+    target: str | os.PathLike[str]
+    family: str | os.PathLike[str]
+    isa: str | os.PathLike[str]
+    db: str | os.PathLike[str]
+    out: str | os.PathLike[str]
+    buckets: str
+    embed: bool
+    remeasure: bool
+    scratch: str
