@@ -1,5 +1,5 @@
 // Lehr from a program: open a device and a log, tune, export, apply. Start here. This header stays as it is
-// within 0.x; others may change with each minor version (docs/library.md).
+// within 0.x (docs/library.md).
 //
 // Nothing here reads the environment, prints, or installs a signal handler. Several threads may work at the
 // same time, each with a device and a log of its own.

@@ -92,8 +92,8 @@ std::optional<Point> KernelFlags::point(const Space& space) const {
 
 LoggedDevices KernelFlags::logged_devices() const {
   auto options = device_.read<api::DeviceOptions>();
-  const int threads =
-      std::exchange(options.threads, 0);  // the log's machine may have more CPUs than this one
+  // The log's machine may have more CPUs than this one.
+  const int threads = std::exchange(options.threads, 0);
   const DeviceChoice choice = choice_of(options);
   LoggedDevices devices{.target = "", .arch = arch_, .isa = choice.isa};
   if (device_.is_given("--threads")) devices.threads = threads;

@@ -2,11 +2,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "api/sessions.h"
 #include "base/args.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/standard_streams.h"
 
 namespace lehr {
 namespace {
@@ -48,11 +46,6 @@ api::Model ModelFlags::model() const {
       model.inputs[name].push_back(parse_number("--input " + name, size, 1, kMostSize));
   }
   return model;
-}
-
-Network ModelFlags::read() const {
-  api::Reporter reporter([](const api::Progress& progress) { tell("note: {}", progress.text); });
-  return api::read_network(model(), reporter);
 }
 
 }  // namespace lehr

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "api/lehr.h"
-#include "network/places.h"
 
 namespace CLI {
 class App;
@@ -24,9 +23,6 @@ class ModelFlags {
   const std::string& file() const { return file_; }
   /// Throws Error(kUser) for sizes that are none.
   api::Model model() const;
-  /// Reads the file, with every pool taken by the convolution before it (served_places()); what is newer than
-  /// what is known is a note on stderr. Throws Error(kUser), one sentence.
-  Network read() const;
 
  private:
   std::string file_;

@@ -357,12 +357,4 @@ std::optional<Record> Database::find(const std::string& id) const {
   return row.step() ? decode_record(row.row()) : std::nullopt;
 }
 
-std::vector<std::pair<std::string, std::int64_t>> Database::sessions() const {
-  Statement rows =
-      impl_->connection.prepare("SELECT session, count(*) FROM trial GROUP BY session ORDER BY min(seq)");
-  std::vector<std::pair<std::string, std::int64_t>> sessions;
-  while (rows.step()) sessions.emplace_back(rows.get<std::string>(0), rows.get<std::int64_t>(1));
-  return sessions;
-}
-
 }  // namespace lehr

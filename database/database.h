@@ -200,8 +200,6 @@ class Database {
   DatabaseStats stats() const;
   /// The record with this id; nullopt if there is none or it is damaged.
   std::optional<Record> find(const std::string& id) const;
-  /// Session ids and the number of their trials, in order of their first trial.
-  std::vector<std::pair<std::string, std::int64_t>> sessions() const;
   /// Reads the whole file and says what is wrong with it.
   Verification verify() const;
 

@@ -1,4 +1,5 @@
 // The tree as it is, held against the rules of ARCHITECTURE.md.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,6 +52,23 @@ TEST_F(Architecture, HasRoomsInMeasureThatKeepToTheirTable) {
 TEST_F(Architecture, TouchesEachLibraryInOneFile) {
   for (const char* header : {"xgboost/c_api.h", "sqlite3.h", "zlib.h"})
     expect_none(check_single_user(files_, header));
+}
+
+/// What goes in by a program's flags and what comes out are api/'s, which C++ and Python get the same way.
+TEST_F(Architecture, HasCommandsThatAreFacesOfTheLibrary) {
+  const std::set<std::string> allowed = {"api", "base", "cli"};
+  for (const char* command : {"apply", "best", "export", "model", "optimize", "tune", "verify"}) {
+    const std::string stem = fmt::format("cli/{}_command.", command);
+    const auto found = std::ranges::count_if(files_, [&](const SourceFile& file) {
+      if (!file.path.starts_with(stem)) return false;
+      for (const Include& each : file.includes)
+        EXPECT_TRUE(!each.quoted || allowed.contains(each.path.substr(0, each.path.find('/'))))
+            << file.path << ':' << each.line << " includes " << each.path
+            << ", which api/ is to be asked for";
+      return true;
+    });
+    EXPECT_EQ(found, 2) << stem;
+  }
 }
 
 TEST_F(Architecture, NeedsNoCudaHeaderToBuild) {

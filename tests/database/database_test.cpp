@@ -215,7 +215,6 @@ TEST(Database, CountsTasksFailuresAndSessions) {
   EXPECT_EQ(w.first_unix_ms, 5);
   EXPECT_GT(w.last_unix_ms, 1'600'000'000'000);
   EXPECT_THAT(w.failed, ElementsAre(Pair(std::string(name_of(FailureKind::kCompile)), 2)));
-  EXPECT_THAT(database.sessions(), ElementsAre(Pair("s1", 4), Pair("s2", 1)));
 }
 
 TEST(Database, KeepsTheNewestVerdictOfEachTask) {
