@@ -158,6 +158,15 @@ sqlite::Row changed(const LogTable& table, sqlite::Row row, std::string_view nam
   return row;
 }
 
+std::int64_t bytes_read() {
+  std::ifstream io("/proc/self/io");
+  std::string name;
+  std::int64_t bytes = 0;
+  io >> name >> bytes;
+  EXPECT_EQ(name, "rchar:");
+  return bytes;
+}
+
 StoredVerdict verdict(const std::string& workload, const std::string& device, const std::string& winner) {
   StoredVerdict result;
   result.workload = workload;

@@ -35,6 +35,9 @@ Record timed(const std::string& workload, const std::string& device, double time
 /// A failure for this task.
 Record failed(const std::string& workload, const std::string& device, FailureKind kind);
 
+/// How much this process has read from files.
+std::int64_t bytes_read();
+
 /// A verdict for this task that names the winner's id.
 StoredVerdict verdict(const std::string& workload, const std::string& device, const std::string& winner);
 

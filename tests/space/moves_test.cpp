@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <ctime>
 #include <unordered_set>
 #include <vector>
 
@@ -151,18 +150,18 @@ TEST(Mutate, GivesUpWhereThereIsNoMove) {
   EXPECT_EQ(Space({family}).mutate({0, {0, 1}}, rng), std::nullopt);
 }
 
-TEST(Mutate, TakesFewMicroseconds) {
-  const Space space = testing::gemm_like_space();
+TEST(Mutate, AsksFewRules) {
+  std::int64_t asked = 0;
+  const Space space = testing::gemm_like_space(&asked);
   Rng rng(9);
   Point point = space.sample(rng);
   constexpr int kMoves = 20'000;
-  const std::clock_t start = std::clock();  // of this process alone: others may load the machine
+  asked = 0;
   for (int i = 0; i < kMoves; ++i) {
     if (auto next = space.mutate(point, rng)) point = *std::move(next);
   }
-  const double spent_us = 1e6 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  // Below 1 us was measured on an optimised build; the limit leaves room for sanitizers.
-  EXPECT_LT(spent_us / kMoves, 20);
+  EXPECT_GT(asked, 0);
+  EXPECT_LT(asked, 4 * kMoves);
 }
 
 TEST(Crossover, TakesEachKnobFromAParentOrRepairsIt) {

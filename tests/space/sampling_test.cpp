@@ -1,7 +1,6 @@
 // Sampling: uniform, valid, deterministic, and of a cost that does not follow the size of the product.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 #include <unordered_map>
 #include <vector>
@@ -145,7 +144,8 @@ TEST(SpaceSampling, IsDeterministicBySeed) {
 }
 
 TEST(SpaceSampling, CostsNothingThatFollowsTheSizeOfTheProduct) {
-  const Space space = testing::huge_space();
+  std::int64_t asked = 0;
+  const Space space = testing::huge_space(&asked);
   ASSERT_GT(space.families()[0].product_size(), 1e12);
   Rng rng(7);
   constexpr int kDraws = 20'000;
@@ -155,12 +155,11 @@ TEST(SpaceSampling, CostsNothingThatFollowsTheSizeOfTheProduct) {
   const double share = static_cast<double>(valid) / kDraws;
   ASSERT_GE(share, 0.01);
   ASSERT_LE(share, 0.2) << "rejection is not exercised";
-  const auto start = std::chrono::steady_clock::now();
+  asked = 0;
   constexpr int kSamples = 2'000;
   for (int i = 0; i < kSamples; ++i) space.sample(rng);
-  const std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - start;
-  // About 2 us were measured; the limit leaves room for a loaded machine and an unoptimised build.
-  EXPECT_LT(spent.count() / kSamples, 50);
+  EXPECT_GT(asked, 0);
+  EXPECT_LT(asked, 50 * kSamples);
 }
 
 }  // namespace

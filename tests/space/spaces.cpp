@@ -55,6 +55,15 @@ void expand(const FamilySpace& family, Point point, std::size_t knob, std::vecto
   }
 }
 
+/// The same test, which counts how often it is asked.
+MembersTest counted(std::int64_t* asked, MembersTest test) {
+  if (asked == nullptr) return test;
+  return [=](const Members& p) {
+    ++*asked;
+    return test(p);
+  };
+}
+
 }  // namespace
 
 FamilySpace small_family() {
@@ -88,22 +97,22 @@ Space two_family_space() {
   return Space({few, many});
 }
 
-Space gemm_like_space() {
+Space gemm_like_space(std::int64_t* asked) {
   FamilySpace f("gemm");
   const std::size_t bm = f.add("block_m", "rows of a block's tile", powers_of_two(16, 256));
   const std::size_t bn = f.add("block_n", "columns of a block's tile", powers_of_two(16, 256));
   const std::size_t bk = f.add("block_k", "depth of a stage", powers_of_two(8, 128));
   const std::size_t tm = f.add("thread_m", "rows of a thread's tile", powers_of_two(1, 16));
-  f.only([=](const Members& p) { return p[tm] <= p[bm]; });
+  f.only(counted(asked, [=](const Members& p) { return p[tm] <= p[bm]; }));
   const std::size_t tn = f.add("thread_n", "columns of a thread's tile", powers_of_two(1, 16));
-  f.only([=](const Members& p) { return p[tn] <= p[bn]; });
-  f.forbid("needs fewer than 32 threads or more than 1024", [=](const Members& p) {
-    const std::int64_t threads = p[bm] * p[bn] / (p[tm] * p[tn]);
-    return threads < 32 || threads > 1024;
-  });
+  f.only(counted(asked, [=](const Members& p) { return p[tn] <= p[bn]; }));
+  f.forbid("needs fewer than 32 threads or more than 1024", counted(asked, [=](const Members& p) {
+             const std::int64_t threads = p[bm] * p[bn] / (p[tm] * p[tn]);
+             return threads < 32 || threads > 1024;
+           }));
   const std::size_t stages = f.add("stages", "buffers", {1, 2, 3, 4, 5});
   f.forbid("needs more than 96 KiB of shared memory",
-           [=](const Members& p) { return (p[bm] + p[bn]) * p[bk] * 2 * p[stages] > 98304; });
+           counted(asked, [=](const Members& p) { return (p[bm] + p[bn]) * p[bk] * 2 * p[stages] > 98304; }));
   f.add("vector_a", "elements per load", {1, 2, 4, 8});
   f.add("vector_b", "elements per load", {1, 2, 4, 8});
   f.add("swizzle", "", {0, 1, 2, 3});
@@ -113,14 +122,14 @@ Space gemm_like_space() {
   return Space({f});
 }
 
-Space huge_space() {
+Space huge_space(std::int64_t* asked) {
   FamilySpace family("huge");
   std::vector<std::int64_t> values;
   for (std::int64_t v = 0; v < 32; ++v) values.push_back(v);
   for (std::size_t i = 0; i < 10; ++i) {
     family.add("k" + std::to_string(i), "", values);
     if (i >= 5 && i < 9)  // each keeps about half: (1/2)^4 = 6 % are valid
-      family.forbid("not ascending", [=](const Members& p) { return p[i - 5] > p[i]; });
+      family.forbid("not ascending", counted(asked, [=](const Members& p) { return p[i - 5] > p[i]; }));
   }
   return Space({family});
 }

@@ -15,10 +15,11 @@ FamilySpace small_family();
 Space small_space();
 /// Two families of very different size: "few" (3 valid configs) and "many" (some hundred).
 Space two_family_space();
-/// One family in the manner of a GPU GEMM: 12 knobs, two dependent, two rules; 7e7 valid configs.
-Space gemm_like_space();
-/// More than 1e12 points, of which a few percent are valid.
-Space huge_space();
+/// One family in the manner of a GPU GEMM: 12 knobs, two dependent, two rules; 7e7 valid configs. Adds to
+/// `asked` how often a rule or a dependent knob is asked.
+Space gemm_like_space(std::int64_t* asked = nullptr);
+/// More than 1e12 points, of which a few percent are valid. `asked` as above.
+Space huge_space(std::int64_t* asked = nullptr);
 /// A space drawn at random: 1-3 families of 1-6 knobs, dependent knobs with dead ends, rules. May be
 /// empty.
 Space random_space(std::uint64_t seed);
