@@ -183,7 +183,8 @@ TEST_F(ChecksOnAFakeDevice, WithoutTheirKernelsAreTheHosts) {
 }
 
 // Of a large product and of one row: a check brings back no more than of a small one, and the host has no
-// work with them but once, when the problem is prepared.
+// work with them but once, when the problem is prepared. The device's work, which is a fake's on the same
+// processor, is the measure.
 TEST_F(ChecksOnAFakeDevice, BringLittleBackAndLeaveTheHostAlone) {
   for (const char* text :
        {"gemm m=4096 n=4096 k=4096 a=bf16:row b=bf16:row c=bf16:row",
@@ -198,9 +199,7 @@ TEST_F(ChecksOnAFakeDevice, BringLittleBackAndLeaveTheHostAlone) {
     host_s += cpu_s();
     device_s += work_s();
     EXPECT_EQ(runner.checked_by(), "device") << text;
-    RecordProperty(fmt::format("setup_of_{}_host_ms", rows_of(workload)),
-                   static_cast<int>(1e3 * (host_s - device_s)));
-    EXPECT_LT(host_s - device_s, 0.5) << "CPU time of the host, " << text;
+    EXPECT_LT(host_s - device_s, device_s) << "CPU time of the host, " << text;
 
     ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(1, kernel("answer", workload))));
     const std::size_t before = bytes_back();
@@ -212,7 +211,7 @@ TEST_F(ChecksOnAFakeDevice, BringLittleBackAndLeaveTheHostAlone) {
       EXPECT_TRUE(std::holds_alternative<Checked>(checked)) << std::get<Fault>(checked).failure.text;
     }
     EXPECT_LE(bytes_back() - before, kChecks * 4096U) << text;
-    EXPECT_LT(host_s + cpu_s() - device_s - work_s(), 0.1 * kChecks) << text;
+    EXPECT_LT(host_s + cpu_s() - device_s - work_s(), device_s + work_s()) << text;
   }
 }
 
