@@ -267,8 +267,10 @@ TEST(EndToEnd, CudaWithoutAGpuSaysWhatIsMissing) {
 
 TEST(Bench, TimesWhatABundleAnswersBesideTheLibrary) {
   const Scratch scratch;
-  const auto lehr = [&](const std::string& line) { return run_lehr(words(line), scratch.path()); };
-  parsed(run_lehr(tune_command("--trials 2"), scratch.path()));
+  const auto lehr = [&](const std::string& line) {
+    return run_lehr(words(line), scratch.path(), {}, kept_compiler());
+  };
+  record_log(scratch.path() / "lehr.db", kWorkload, 2);
   parsed(lehr("export --out product --json"));
   const json kernels = parsed(lehr("bench --bundle product --json"))["kernels"];
   ASSERT_EQ(kernels.size(), 1u);
@@ -377,11 +379,7 @@ TEST(Show, ListsTheOperandsOfAnEpilogue) {
 
 TEST(EndToEnd, BestOfADatabaseWithoutAMatchIsNotFound) {
   const Scratch scratch;
-  ASSERT_EQ(
-      run_lehr(words("tune gemm --m 8 --n 8 --k 8 --device cpu --threads 1 --trials 1 --no-baseline --quiet"),
-               scratch.path())
-          .code,
-      0);
+  record_log(scratch.path() / "lehr.db", "gemm m=8 n=8 k=8", 1);
   const Ran ran = run_lehr({"best", "--workload", "gemm m=9 n=9 k=9"}, scratch.path());
   EXPECT_EQ(ran.code, 3);
   EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;

@@ -28,6 +28,7 @@ std::string read(const fs::path& path) {
   return text.str();
 }
 
+constexpr const char* kProduct = "gemm m=16 n=8 k=24 b=f32:row:constant";
 constexpr const char* kManifest = R"({"format": "lehr-bundle-folder"})";
 
 /// One sentence with `why`, and exit code 1.
@@ -78,7 +79,7 @@ exec c++ "$@"
 
 TEST(Folders, AreAppliedAgainAndSurviveAKill) {
   const Scratch scratch;
-  std::vector<std::string> environment;
+  std::vector<std::string> environment = kept_compiler();
   const auto lehr = [&](const std::string& line) {
     return run_lehr(words(line), scratch.path(), {}, environment);
   };
@@ -89,9 +90,7 @@ TEST(Folders, AreAppliedAgainAndSurviveAKill) {
     y = MatMul(x, w)
     output y
   )"));
-  parsed(
-      lehr("tune gemm --m 16 --n 8 --k 24 --b f32:row:constant --device cpu --threads 1 --trials 1 "
-           "--no-baseline --quiet --json --db log.db"));
+  record_log(scratch.path() / "log.db", kProduct, 1);
   for (int times = 0; times < 2; ++times) parsed(lehr("export --db log.db --target cpu --out k --json"));
   environment = {quick_compiler(scratch.path())};
   const std::string apply = "apply net.onnx --bundle k --no-engine --json --out app";
@@ -133,26 +132,25 @@ TEST(Folders, AreAppliedAgainAndSurviveAKill) {
 
 TEST(Folders, AreNotAppliedForThreadsThatABundleHasNoKernelFor) {
   const Scratch scratch;
-  const auto lehr = [&](const std::string& line) { return run_lehr(words(line), scratch.path()); };
+  const auto lehr = [&](const std::string& line) {
+    return run_lehr(words(line), scratch.path(), {}, kept_compiler());
+  };
   write(scratch.path() / "net.onnx", onnx_bytes(R"(
     input x f32 16x24
     constant w f32 24x8
     y = MatMul(x, w)
     output y
   )"));
-  const auto export_for = [&](const std::string& threads) {
-    parsed(
-        lehr("tune gemm --m 16 --n 8 --k 24 --b f32:row:constant --device cpu --trials 1 --no-baseline "
-             "--quiet --json --db log.db --threads " +
-             threads));
+  const auto export_for = [&](int threads) {
+    record_log(scratch.path() / "log.db", kProduct, 1, threads);
     parsed(lehr("export --db log.db --target cpu --out k --json"));
   };
-  export_for("1");
+  export_for(1);
   const std::string apply = "apply net.onnx --bundle k --no-engine --out app --threads 1000";
   expect_refused(
       lehr(apply),
       "k has no kernel for 1000 threads, but for 1: say that with --threads, or tune and export for 1000");
-  export_for("2");
+  export_for(2);
   expect_refused(lehr(apply), "but for 1, 2: ");
   EXPECT_FALSE(fs::exists(scratch.path() / "app"));
 }

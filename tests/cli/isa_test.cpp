@@ -154,7 +154,8 @@ TEST(Isa, ACompilerWithoutTheLevelIsSaidSo) {
 
 /// Runs `lehr` in `folder`; what it says on stdout.
 json done(const Scratch& folder, const std::string& line) {
-  const Ran ran = run_lehr(words(line), folder.path());
+  const Ran ran = run_lehr(words(line), folder.path(), {},
+                           line.starts_with("export") ? kept_compiler() : std::vector<std::string>{});
   EXPECT_EQ(ran.code, 0) << line << "\n" << ran.err;
   return parsed(ran);
 }

@@ -8,8 +8,16 @@
 #include <unistd.h>
 
 #include <array>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
+
+#include "base/hash.h"
+#include "database/database.h"
+#include "tests/support/fake_measurer.h"
+#include "tune/open_device.h"
+#include "tune/session.h"
+#include "tune/session_id.h"
 
 namespace lehr::testing {
 namespace {
@@ -74,6 +82,35 @@ nlohmann::json parsed(const Ran& ran) {
   nlohmann::json document = nlohmann::json::parse(ran.out, nullptr, false);
   EXPECT_FALSE(document.is_discarded()) << ran.out;
   return document;
+}
+
+Summary record_log(const std::filesystem::path& log, const std::string& workload, int trials, int threads) {
+  const Workload parsed = parse_workload(workload);
+  OpenOptions open;
+  open.tools.program = LEHR_PROGRAM;
+  DeviceChoice cpu;
+  cpu.automatic = false;
+  cpu.target = Target::kCpu;
+  cpu.threads = threads;
+  OpenDevice device = open_device(cpu, parsed, open);
+  FakeClock clock;
+  const auto outcome = [](const Source& source) -> Outcome {
+    const double us = 1000 + static_cast<double>(stable_hash(source.text) % 1000);
+    return Timing{.time_us = us, .samples_us = {us, us, us}, .resources = {}};
+  };
+  device.measurer = std::make_unique<FakeMeasurer>(outcome, clock);
+  device.prober = {};
+  SessionOptions options;
+  options.stop.trials = trials;
+  options.session_id = new_session_id();
+  options.now_s = [&] { return clock.now_s; };
+  Database database = Database::open(log);
+  const Task task = {parsed, device.device};
+  return Session(task, candidates_for(task), device, {database}, options).run();
+}
+
+std::vector<std::string> kept_compiler() {
+  return {"CXX=" LEHR_SOURCE_DIR "/tests/kept_compiler " LEHR_BINARY_DIR "/kept_compiler"};
 }
 
 Scratch::Scratch() {

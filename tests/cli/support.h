@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tune/summary.h"
+
 namespace lehr::testing {
 
 struct Ran {
@@ -22,6 +24,14 @@ Ran run_lehr(const std::vector<std::string>& arguments, const std::filesystem::p
 
 /// The document on stdout; what failed is a failed expectation.
 nlohmann::json parsed(const Ran& ran);
+
+/// Writes the log of a tuning on this CPU with made-up times, in a hundredth of its time: `trials` of
+/// `workload`, the finals and the verdict.
+Summary record_log(const std::filesystem::path& log, const std::string& workload, int trials,
+                   int threads = 1);
+
+/// An environment in which `lehr export` compiles what is the same for every log once for all tests.
+std::vector<std::string> kept_compiler();
 
 /// A directory of its own for each test, removed at the end.
 class Scratch {

@@ -45,14 +45,13 @@ TEST(Untuned, GoesByTheLogAndThenByItsOtherTasks) {
   const Scratch scratch;
   const auto lehr = [&](const std::string& line) { return run_lehr(words(line), scratch.path()); };
   const std::string tune = "tune gemm --n 20 --k 16" + kFlags + "--json ";
-  const json tuned = parsed(lehr(tune + "--m 24 --trials 4 --no-baseline --quiet"));
+  const Summary tuned = record_log(scratch.path() / "lehr.db", "gemm m=24 n=20 k=16", 4);
   const std::string before = bytes_of(scratch.path() / "lehr.db");
 
   const json own = parsed(lehr(tune + "--m 24 --trials 0"));
   EXPECT_EQ(own["from"], "log");
-  EXPECT_EQ(own["config"], tuned["best"]["config"]);
-  EXPECT_EQ(own["record"], tuned["best"]["record"]);
-  EXPECT_EQ(own["expected_us"], tuned["best"]["time_us"]);
+  EXPECT_EQ(own["config"], to_text(tuned.best->config));
+  EXPECT_EQ(own["expected_us"], tuned.verdict.best.us);
   EXPECT_EQ(own["contested"], true);
   EXPECT_EQ(own["trials"], 4);
 
