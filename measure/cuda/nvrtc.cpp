@@ -268,9 +268,12 @@ Compiled NvrtcCompiler::compile_to(const Source& source, const std::string& path
 
 std::variant<CudaImages, Failure> NvrtcCompiler::images_of(const Source& source) {
   CudaImages images;
-  Compiled compiled = state_->compile(
-      source, [&](const Program& program) { images = {state_->cubin_of(program), state_->ptx_of(program)}; });
+  Compiled compiled = state_->compile(source, [&](const Program& program) {
+    images.cubin = state_->cubin_of(program);
+    images.ptx = state_->ptx_of(program);
+  });
   if (auto* failure = std::get_if<Failure>(&compiled)) return std::move(*failure);
+  images.resources = std::move(std::get<Binary>(compiled).resources);
   return images;
 }
 

@@ -20,6 +20,7 @@ namespace lehr {
 /// another.
 struct CudaImages {
   std::string cubin, ptx;
+  Resources resources;
 };
 
 /// Compiles with `--std=c++17 -Xptxas -v` for one architecture. Spilling candidates and those with advisories

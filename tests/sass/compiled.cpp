@@ -4,11 +4,9 @@
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "measure/system/temp_dir.h"
 
 namespace lehr::sass {
@@ -36,29 +34,19 @@ std::pair<std::string, int> nvdisasm() {
 
 }  // namespace
 
-std::optional<std::string> why_skipped() {
-  if (auto reason = why_no_nvrtc()) return reason;
+std::optional<std::string> why_no_nvdisasm() {
   const auto [text, code] = nvdisasm();
   return code == 0 ? std::nullopt : std::optional(text);
 }
 
-std::variant<Machine, Failure> compiled(NvrtcCompiler& compiler, const Source& source) {
-  std::variant<CudaImages, Failure> images = compiler.images_of(source);
-  if (auto* const failure = std::get_if<Failure>(&images)) return std::move(*failure);
-  auto& [cubin, ptx] = std::get<CudaImages>(images);
+Listing disassembled(const std::string& cubin) {
   static const TempDir folder;
   const std::string path = folder.path() + "/kernel.cubin";
   std::ofstream(path, std::ios::binary) << cubin;
-  auto [listing, code] = output_of(fmt::format("{} --print-code {}", nvdisasm().first, path));
-  if (code != 0) throw_environment("nvdisasm does not read a cubin of NVRTC: {}", listing);
-  Machine machine = {std::move(ptx), std::move(listing), {}};
-  machine.function = parse(machine.listing);
-  return machine;
-}
-
-std::int64_t configs_wanted(std::int64_t otherwise) {
-  const char* const wanted = std::getenv("LEHR_SASS_CONFIGS");
-  return wanted ? parse_int(wanted).value_or(otherwise) : otherwise;
+  auto [text, code] = output_of(fmt::format("{} --print-code {}", nvdisasm().first, path));
+  if (code != 0) throw_environment("nvdisasm does not read a cubin of NVRTC: {}", text);
+  std::vector<Instruction> function = parse(text);
+  return {std::move(text), std::move(function)};
 }
 
 }  // namespace lehr::sass

@@ -1,37 +1,30 @@
-// Emitted text through NVRTC and nvdisasm: what one compilation has made of it.
+// The machine code of a compilation, by nvdisasm.
 #pragma once
 
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
-#include "codegen/source.h"
-#include "measure/cuda/nvrtc.h"
 #include "sass.h"
 
 namespace lehr::sass {
 
-/// A sentence, where NVRTC or nvdisasm is missing.
-std::optional<std::string> why_skipped();
+/// A sentence, where nvdisasm is missing.
+std::optional<std::string> why_no_nvdisasm();
 
-struct Machine {
-  std::string ptx;
-  std::string listing;                ///< nvdisasm's
+struct Listing {
+  std::string text;
   std::vector<Instruction> function;  ///< parsed
 };
 /// Throws Error(kEnvironment) where nvdisasm does not read the cubin.
-std::variant<Machine, Failure> compiled(NvrtcCompiler& compiler, const Source& source);
-
-/// How many configs a test takes: LEHR_SASS_CONFIGS in the environment, or `otherwise`.
-std::int64_t configs_wanted(std::int64_t otherwise);
+Listing disassembled(const std::string& cubin);
 
 }  // namespace lehr::sass
 
-/// At the beginning of a test that needs both; in CI it fails without them.
-#define SKIP_WITHOUT_NVRTC_AND_NVDISASM()                                          \
-  if (const auto reason = ::lehr::sass::why_skipped()) {                           \
-    if (std::getenv("LEHR_CI") != nullptr) FAIL() << "skipped in CI: " << *reason; \
-    GTEST_SKIP() << *reason;                                                       \
-  }                                                                                \
+/// At the beginning of a test that needs what `reason` misses; in CI it fails without it.
+#define SKIP_WITHOUT(reason)                                                    \
+  if (const std::optional<std::string> why = reason) {                          \
+    if (std::getenv("LEHR_CI") != nullptr) FAIL() << "skipped in CI: " << *why; \
+    GTEST_SKIP() << *why;                                                       \
+  }                                                                             \
   static_assert(true)

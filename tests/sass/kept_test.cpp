@@ -9,6 +9,7 @@
 
 #include "codegen/emit.h"
 #include "compiled.h"
+#include "measure/cuda/nvrtc.h"
 #include "target/cuda/archs.h"
 #include "templates/gemm/cuda/gemm_wgmma.h"
 #include "templates/gemm/cuda/gemm_wgmma_space.h"
@@ -160,17 +161,18 @@ extern "C" __global__ void two_level(float* out, unsigned long long a, unsigned 
 
 /// Why ptxas has not kept all of a kernel for sm_90a.
 std::vector<std::string> losses(NvrtcCompiler& compiler, const Source& source) {
-  const std::variant<Machine, Failure> machine = compiled(compiler, source);
-  if (const auto* failure = std::get_if<Failure>(&machine)) return {failure->text};
-  const auto& [ptx, listing, function] = std::get<Machine>(machine);
-  return why_not_kept(parse_ptx(ptx), function, "sm_90a");
+  const std::variant<CudaImages, Failure> images = compiler.images_of(source);
+  if (const auto* failure = std::get_if<Failure>(&images)) return {failure->text};
+  const auto& made = std::get<CudaImages>(images);
+  return why_not_kept(parse_ptx(made.ptx), disassembled(made.cubin).function, "sm_90a");
 }
 bool may_have_the_fault(const NvrtcCompiler& compiler) {
   return compiler.version().major * 100 + compiler.version().minor <= 1305;  // newer ones are not known to
 }
 
 TEST(Kept, ProductsThatPtxasIsKnownToDropAreMissed) {
-  SKIP_WITHOUT_NVRTC_AND_NVDISASM();
+  SKIP_WITHOUT(why_no_nvrtc());
+  SKIP_WITHOUT(why_no_nvdisasm());
   NvrtcCompiler compiler({.arch = "sm_90a"});
   Source source;
   source.entry = "two_level";
@@ -182,7 +184,8 @@ TEST(Kept, ProductsThatPtxasIsKnownToDropAreMissed) {
 /// Three configs that an H200 got wrong. What they were is the text of two stages, of which the second is
 /// left out.
 TEST(Kept, SumsOfTwoLevelsInOneStageAreAnotherTextThanInSeveral) {
-  SKIP_WITHOUT_NVRTC_AND_NVDISASM();
+  SKIP_WITHOUT(why_no_nvrtc());
+  SKIP_WITHOUT(why_no_nvdisasm());
   NvrtcCompiler compiler({.arch = "sm_90a"});
   if (!may_have_the_fault(compiler)) GTEST_SKIP() << "NVRTC is newer than those that have the fault";
   GemmWgmmaSchedule one{

@@ -1,5 +1,4 @@
-# The CUDA families: their spaces, their emitted text under the emulator, and through NVRTC (skips itself where that is
-# missing).
+# The CUDA families: their spaces, and their emitted text under the emulator.
 lehr_test(gemm_simt SOURCES gemm_simt_space_test.cpp LINKS verify templates codegen)
 lehr_test(gemm_simt_emulated SOURCES gemm_simt_emulated_test.cpp LINKS verify templates codegen emulator)
 set_target_properties(gemm_simt_emulated_test PROPERTIES ENABLE_EXPORTS ON)
@@ -13,6 +12,3 @@ lehr_test(gemm_wgmma SOURCES conv2d_wgmma_space_test.cpp gemm_wgmma_space_test.c
 lehr_test(gemm_wgmma_emulated SOURCES gemm_wgmma_emulated_test.cpp gemm_wgmma_cluster_emulated_test.cpp gemm_wgmma_split_emulated_test.cpp LINKS verify tune emulator SECONDS 200)
 set_target_properties(gemm_wgmma_emulated_test PROPERTIES ENABLE_EXPORTS ON)
 lehr_test(conv2d_winograd SOURCES conv2d_winograd_space_test.cpp LINKS verify templates target)
-lehr_test(cuda_nvrtc SOURCES cuda_nvrtc_test.cpp LINKS templates codegen measure LABELS nvrtc SECONDS 220)
-target_compile_definitions(cuda_nvrtc_test PRIVATE LEHR_MEASURE_WORKER="$<TARGET_FILE:measure_worker>")
-add_dependencies(cuda_nvrtc_test measure_worker)

@@ -1,0 +1,36 @@
+// What the property tests draw, and how much of it: the same little in each run, or what `scripts/test
+// --thorough` asks for in the environment.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace lehr::testing {
+
+/// `fixed`, or the number in LEHR_TEST_SEED. `random` there draws one, of which the program prints the
+/// number.
+inline std::uint64_t test_seed(std::uint64_t fixed) {
+  static const char* const wanted = std::getenv("LEHR_TEST_SEED");
+  if (wanted == nullptr) return fixed;
+  static const std::uint64_t seed = [] {
+    const std::uint64_t drawn = std::string_view(wanted) == "random"
+                                    ? std::random_device()()
+                                    : static_cast<std::uint64_t>(parse_int(wanted).value());
+    std::cout << "LEHR_TEST_SEED=" << drawn << "\n";
+    return drawn;
+  }();
+  return seed;
+}
+
+/// `few`, or the number in LEHR_TEST_CONFIGS.
+inline std::int64_t configs_wanted(std::int64_t few) {
+  const char* const wanted = std::getenv("LEHR_TEST_CONFIGS");
+  return wanted != nullptr ? parse_int(wanted).value() : few;
+}
+
+}  // namespace lehr::testing
