@@ -6,7 +6,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 
 #include "gemm_mma_cases.h"
 #include "gemm_wgmma_faults.h"
@@ -33,10 +32,6 @@ using lehr::testing::Sampled;
 using lehr::testing::source_of;
 using lehr::testing::with_output;
 
-/// Of a mode: of how consumers share the work and of clusters, with all their shapes; of any other part; of
-/// each kind of C's way through shared memory; of what the families' test runs, too.
-constexpr std::size_t kSchedules = 40, kOthers = 20, kOfEachTile = 8, kFew = 8;
-
 const std::vector<Workload>& workloads() {
   static const std::vector<Workload> all = {
       mma_of(DType::kBF16, 200, 136, 72, 1, 2),
@@ -61,104 +56,68 @@ const std::vector<Workload>& workloads() {
   return all;
 }
 
-class GemmWgmmaMode : public ::testing::TestWithParam<const char*> {};
-
-/// Whether the config is of the mode.
-bool is_of(const Workload& workload, const GemmWgmmaSchedule& s, std::string_view mode) {
-  if (mode == "single_consumer") return s.consumers == 1;
-  if (mode == "cooperative") return s.consumers > 1 && s.ping_pong == 0;
-  if (mode == "ping_pong") return s.ping_pong == 1;
-  if (mode == "swapped") return s.swap_ab == 1;
-  if (mode == "stored") return s.staged() && s.stmatrix == 0;
-  if (mode == "gated") return s.staged() && !workload.epilogue.empty();
-  if (mode == "stmatrix") return s.stmatrix == 1;
-  if (mode == "clustered") return s.cluster() > 1;
-  if (mode == "split") return s.split_k > 1 && s.reduce < 2;
-  if (mode == "added") return s.reduce == 2;
-  if (mode == "registers")
-    return workload.gemm().math == Math::kTf32 &&
-           s.accumulators() < gemm_wgmma_sums(gemm_wgmma_problem(workload), s);
-  if (mode == "two_level") return workload.gemm().math == Math::kTwoLevel;
-  return s.persistent == 1 && s.ping_pong == 0;
+/// The ways of working that a config has.
+std::vector<std::string> modes_of(const Workload& workload, const GemmWgmmaSchedule& s) {
+  std::vector<std::string> modes = {fmt::format("keep={}", s.keep), fmt::format("pdl={}", s.pdl)};
+  const auto add = [&](bool has, std::string mode) {
+    if (has) modes.push_back(std::move(mode));
+  };
+  add(s.consumers == 1, "single consumer");
+  add(s.consumers > 1 && s.ping_pong == 0, "cooperative");
+  add(s.ping_pong == 1, "ping-pong");
+  add(s.persistent == 1 && s.ping_pong == 0, "persistent");
+  add(s.swap_ab == 1, "swapped");
+  add(s.staged(), fmt::format("store={} stmatrix={}", s.store, s.stmatrix));
+  add(s.staged() && !workload.epilogue.empty(), "gated");
+  add(s.cluster() > 1, fmt::format("cluster {}x{}", s.cluster_bm, s.cluster_bn));
+  add(s.split_k > 1, fmt::format("split_k={} reduce={}", s.split_k, s.reduce));
+  add(s.reduce == 2, "added " + std::string(name_of(workload.gemm().accum)));
+  add(s.reduce == 2 && s.consumers > 1, "added by several consumers");
+  add(s.split_k > 1 && s.cluster_bm * s.cluster_bn > 1, "split in clusters");
+  add(workload.gemm().math == Math::kTwoLevel, "two levels");
+  add(workload.gemm().math == Math::kTf32 &&
+          s.accumulators() < gemm_wgmma_sums(gemm_wgmma_problem(workload), s),
+      "registers");
+  return modes;
 }
 
-/// What a sampled config is turned into for modes that few are of.
-std::vector<std::pair<std::string, std::int64_t>> knobs_of(std::string_view mode, Rng& rng) {
-  if (mode == "split") return {{"reduce", static_cast<std::int64_t>(rng.below(2))}};
-  if (mode == "added") return {{"reduce", 2}};
-  const auto store = static_cast<std::int64_t>(1 + rng.below(3));
-  if (mode == "stored" || mode == "gated") return {{"store", store}, {"stmatrix", 0}};
-  if (mode == "stmatrix") return {{"store", store}, {"stmatrix", 1}};
-  return {};
-}
-
-/// A config, of the mode where it can be; nullopt where that would not be one of the space.
-std::optional<Config> sampled(const FamilySpace& space, std::string_view mode, Rng& rng) {
+/// A config with knobs that few have; nullopt where that would not be one of the space.
+std::optional<Config> sampled(const FamilySpace& space, Rng& rng) {
   Config config = testing::sample_config(space, rng).value();
-  for (const auto& [name, value] : knobs_of(mode, rng))
+  const auto set = [&](std::string_view name, std::uint64_t value) {
     for (KnobValue& knob : config.knobs)
-      if (knob.name == name) knob.value = value;
+      if (knob.name == name) knob.value = static_cast<std::int64_t>(value);
+  };
+  const std::uint64_t kind = rng.below(3);
+  if (kind == 1) set("reduce", rng.below(3));
+  if (kind == 2) {
+    set("store", 1 + rng.below(3));
+    set("stmatrix", rng.below(2));
+  }
   return space.why_invalid(config) ? std::nullopt : std::optional(config);
 }
 
-TEST_P(GemmWgmmaMode, IsRight) {
+/// Each mode at least twice, on multiprocessors so few that a persistent block has several tiles; all else is
+/// emulated_families_test's.
+TEST(GemmWgmmaEmulated, IsRightInEachModeOnFewMultiprocessors) {
   SCOPED_TRACE(::testing::Message() << "seed " << kGemmWgmmaSeed);
-  const Template family = gemm_wgmma_template();
+  constexpr int kOfEach = 2, kDraws = 20000;
   Rng rng(kGemmWgmmaSeed);
   std::vector<Sampled> all;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> of_shape;
-  std::map<std::int64_t, std::size_t> of_store;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> of_split;
-  const std::string_view mode = GetParam();
-  const bool many = mode == "single_consumer" || mode == "cooperative" || mode == "ping_pong" ||
-                    mode == "clustered" || mode == "added";
-  const bool staged = mode == "stored" || mode == "stmatrix";
-  const std::size_t wanted = many ? kSchedules : staged ? 3 * kOfEachTile : mode == "gated" ? kFew : kOthers;
-  for (std::size_t i = 0; all.size() < wanted; ++i) {
-    ASSERT_LT(i, 2000 * kSchedules) << "the mode is hardly ever sampled";
+  std::map<std::string, int> seen;
+  for (int draw = 0; draw < kDraws; ++draw) {
     const Workload& workload = workloads()[rng.below(workloads().size())];
     const Limits limits = few_cores(static_cast<int>(1 + rng.below(4)));
-    const std::optional<Config> config = sampled(family.space(workload, limits), mode, rng);
+    const std::optional<Config> config = sampled(gemm_wgmma_template().space(workload, limits), rng);
     if (!config) continue;
-    const auto s = testing::schedule_of<gemm_wgmma_knobs>(*config, workload, limits);
-    if (!is_of(workload, s, GetParam())) continue;
-    // Clusters are slow here: a few of each of their seven shapes.
-    const std::size_t most = std::string_view(GetParam()) == "clustered" ? 6 : 1;
-    if (s.cluster() > 1 && ++of_shape[{s.cluster_bm, s.cluster_bn}] > most) continue;
-    if (staged && of_store[s.store]++ >= kOfEachTile) continue;
-    // In 2, 3 and 4 parts, of which 2 and 4 also meet in a cluster.
-    if (mode == "split" && of_split[{s.split_k, s.reduce}]++ >= kOthers / 5) continue;
+    const std::vector<std::string> modes =
+        modes_of(workload, testing::schedule_of<gemm_wgmma_knobs>(*config, workload, limits));
+    if (std::ranges::all_of(modes, [&](const std::string& mode) { return seen[mode] >= kOfEach; })) continue;
+    for (const std::string& mode : modes) ++seen[mode];
     all.push_back({workload, limits, *config});
   }
-  std::set<std::pair<std::int64_t, std::int64_t>> clusters;
-  std::set<std::int64_t> kept, splits, reduced, overlapping, consumers;
-  std::set<DType> sums;
-  for (const Sampled& each : all) {
-    const auto s = testing::schedule_of<gemm_wgmma_knobs>(each.config, each.workload, each.limits);
-    clusters.insert({s.cluster_bm, s.cluster_bn});
-    kept.insert(s.keep);
-    splits.insert(s.split_k);
-    if (s.reduce == 1) reduced.insert(s.split_k);
-    overlapping.insert(s.pdl);
-    consumers.insert(s.consumers);
-    sums.insert(each.workload.gemm().accum);
-  }
-  EXPECT_GE(kept.size(), wanted > kFew ? 3u : 2u);
-  EXPECT_EQ(overlapping.size(), 2u);
-  if (std::string_view(GetParam()) == "clustered") {
-    EXPECT_EQ(clusters.size(), 7u);  // 1, 2, 4 along either side, at most eight, and not alone
-  }
-  if (std::string_view(GetParam()) == "split") {
-    EXPECT_EQ(splits.size(), 3u);    // 2, 3, 4
-    EXPECT_EQ(reduced.size(), 2u);   // 2, 4
-    EXPECT_GT(clusters.size(), 1u);  // and alone
-  }
-  if (mode == "added") {
-    EXPECT_EQ(splits.size(), 3u);
-    EXPECT_EQ(sums.size(), 2u);  // s32: all parts have one place
-    EXPECT_GT(consumers.size(), 1u);
-    EXPECT_GT(clusters.size(), 1u);
-  }
+  for (const auto& [mode, count] : seen) EXPECT_GE(count, kOfEach) << mode;
+  EXPECT_EQ(seen.size(), 38u);
   std::vector<Source> sources;
   for (const Sampled& each : all) sources.push_back(source_of(each));
   const emulator::Program program(sources);
@@ -177,12 +136,6 @@ TEST_P(GemmWgmmaMode, IsRight) {
     EXPECT_EQ(run.traffic.at(2).written_bytes, bytes);  // each element once
   }
 }
-
-INSTANTIATE_TEST_SUITE_P(Modes, GemmWgmmaMode,
-                         ::testing::Values("single_consumer", "cooperative", "ping_pong", "persistent",
-                                           "swapped", "stored", "clustered", "split", "added", "two_level",
-                                           "stmatrix", "gated", "registers"),
-                         [](const auto& info) { return std::string(info.param); });
 
 TEST(GemmWgmmaEmulated, NeedsEveryStep) {
   const std::vector<Case> cases = {
