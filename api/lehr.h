@@ -270,7 +270,7 @@ void describe(auto& option, Is<TuneOptions> auto& o) {
   option("strategy", o.strategy,
          {.group = kGroup,
           .help = "who picks candidates; autotvm has AutoTVM's settings",
-          .choices = "anneal | random | genetic | autotvm"});
+          .choices = "anneal | random | autotvm"});
   option("seed", o.seed, {.group = kGroup, .help = "same seed and same log: same picks"});
   option(
       "transfer", o.transfer,

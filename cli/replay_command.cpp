@@ -46,7 +46,7 @@ ReplayCommand::ReplayCommand(CLI::App& root, const Environment&) {
     value_flag(*command, kSearchGroup, name, value, help);
   };
   add("--strategy", strategy_,
-      "anneal | random | genetic | autotvm (anneal, the one of tune); autotvm: AutoTVM's settings");
+      "anneal | random | autotvm (anneal, the one of tune); autotvm: AutoTVM's settings");
   add("--trials", trials_, "length of each search (256)");
   add("--seeds", seeds_, "searches per table (10)");
   add("--seed", seed_, "the first seed (0)");

@@ -8,13 +8,12 @@
 #include "base/error.h"
 #include "search/anneal.h"
 #include "search/autotvm.h"
-#include "search/genetic.h"
 #include "search/random.h"
 
 namespace lehr {
 
 std::vector<std::string> strategy_names() {
-  return {"anneal", "random", "genetic", "autotvm"};
+  return {"anneal", "random", "autotvm"};
 }
 
 std::string parse_strategy(std::string_view text) {
@@ -24,7 +23,6 @@ std::string parse_strategy(std::string_view text) {
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const Space& space) {
   if (name == "anneal") return std::make_unique<AnnealStrategy>(space);
   if (name == "random") return std::make_unique<RandomStrategy>(space);
-  if (name == "genetic") return std::make_unique<GeneticStrategy>(space);
   if (name == "autotvm") return std::make_unique<AutotvmStrategy>(space);
   throw_user("unknown strategy \"{}\": known are {}", name, fmt::join(strategy_names(), ", "));
 }

@@ -10,7 +10,7 @@
 
 namespace lehr {
 
-/// anneal, random, genetic, autotvm.
+/// anneal, random, autotvm.
 std::vector<std::string> strategy_names();
 /// What --strategy says. Throws Error(kUser) where none has this name.
 std::string parse_strategy(std::string_view text);

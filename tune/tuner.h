@@ -35,8 +35,8 @@ struct Tuner {
 /// Trees and a process in turns, which look at `max_scored` configs after each fit, at most. Without models,
 /// features and prior. Borrows `space`.
 Tuner annealing_tuner(const Space& space, std::size_t max_scored = AnnealStrategy::kMaxScored);
-/// By the names of strategy_names(): "anneal" is the default, an annealing_tuner() with models; "random" and
-/// "genetic" are model-free comparisons; "autotvm" reproduces AutoTVM's settings: its plan and annealing, its
+/// By the names of strategy_names(): "anneal" is the default, an annealing_tuner() with models; "random" is
+/// the model-free comparison; "autotvm" reproduces AutoTVM's settings: its plan and annealing, its
 /// model, a fit from scratch after every 64 trials, failures as rows of target 0, knobs as features, no
 /// validity model. Without features and prior. Borrows `space`. Throws Error(kUser) for an unknown name.
 Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed);

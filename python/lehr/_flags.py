@@ -17,7 +17,7 @@ class Tune(TypedDict, total=False):
     trials: int
     time: float | str
     patience: int
-    strategy: Literal["anneal", "random", "genetic", "autotvm"]
+    strategy: Literal["anneal", "random", "autotvm"]
     seed: int
     transfer: str | os.PathLike[str]
     fresh: bool
