@@ -39,8 +39,7 @@ ReplayCommand::ReplayCommand(CLI::App& root, const Environment&) {
   CLI::App* command =
       root.add_subcommand("replay", "Run a search strategy on recorded tables, without measuring anything");
   command
-      ->add_option("TABLE", tables_,
-                   "Kernel Tuner caches, KTT or T4 results (.json, plain or gzipped), or logs of lehr (.db)")
+      ->add_option("TABLE", tables_, "Kernel Tuner caches (.json, plain or gzipped), or logs of lehr (.db)")
       ->option_text("...");
   const auto add = [&](const char* name, std::string& value, const char* help) {
     value_flag(*command, kSearchGroup, name, value, help);

@@ -44,13 +44,6 @@ const json& member(const json& object, std::string_view name, const Place& place
   return *found;
 }
 
-std::string text_member(const json& object, std::string_view name, const Place& place) {
-  const json& value = member(object, name, place);
-  if (!value.is_string())
-    throw_at(place, fmt::format("\"{}\" must be text, not {}", name, value.type_name()));
-  return value.get<std::string>();
-}
-
 std::string stem_of(const std::string& file) {
   std::filesystem::path path(file);
   if (path.extension() == ".gz") path = path.stem();
@@ -88,12 +81,8 @@ std::vector<std::string> RowBuilder::notes() const {
   return notes;
 }
 
-bool RowBuilder::has_times() const {
-  return std::ranges::any_of(times_us_, [](const auto& time) { return time.has_value(); });
-}
-
 std::vector<TableRow> RowBuilder::finish() {
-  if (!has_times())
+  if (std::ranges::none_of(times_us_, [](const auto& time) { return time.has_value(); }))
     throw_user("{} holds {} rows, none of which has a time: there is nothing to search for", file_,
                values_.size());
   // Per knob: the code of each value, where they are not all whole numbers.

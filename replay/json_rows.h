@@ -1,4 +1,4 @@
-// What the readers of JSON tables share: checked access, and knob values of any kind as whole numbers.
+// What the reader of a JSON table needs: checked access, and knob values of any kind as whole numbers.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -21,9 +21,6 @@ struct Place {
 
 /// The member `name` of an object. Throws at `place` if there is none, or if `object` is no object.
 const nlohmann::json& member(const nlohmann::json& object, std::string_view name, const Place& place);
-/// A member that is text.
-std::string text_member(const nlohmann::json& object, std::string_view name, const Place& place);
-
 /// What a format has to say of one row's time.
 using Microseconds = std::optional<double>;
 
@@ -42,7 +39,6 @@ class RowBuilder {
 
   /// One value per knob. A time that is not finite and positive is how some programs write a failure.
   void add(const std::vector<nlohmann::json>& values, Microseconds time_us);
-  bool has_times() const;
   /// The rows; of several with one config the first. Throws Error(kUser) if none has a time.
   std::vector<TableRow> finish();
   /// After finish(), one sentence each: rows that were left out, times that were none.

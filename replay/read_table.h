@@ -8,12 +8,11 @@
 
 namespace lehr {
 
-/// The tables of a file, told apart by its content: a Kernel Tuner cache file, T4 results (one table each) or
-/// KTT's JSON (one per kernel), all plain or gzipped, or one of our own logs (one table per workload and
-/// device). Throws
-/// Error(kUser), one sentence with the file, the place in it and what would be right.
+/// The tables of a file, told apart by its content: a Kernel Tuner cache file, plain or gzipped (one table),
+/// or one of our own logs (one table per workload and device). Throws Error(kUser), one sentence with the
+/// file, the place in it and what would be right.
 std::vector<Table> read_tables(const std::string& path);
-/// The tables in a JSON text, as of the file `path`, which is not read. Throws as read_tables().
-std::vector<Table> parse_tables(std::string text, const std::string& path);
+/// The table in a JSON text, as of the file `path`, which is not read. Throws as read_tables().
+Table parse_table(std::string text, const std::string& path);
 
 }  // namespace lehr

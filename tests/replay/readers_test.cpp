@@ -87,38 +87,6 @@ TEST(Readers, TakeFailuresFromAnyMemberAndParametersFromKeys) {
   EXPECT_EQ(keyed.rows[1].config.at("a"), 4);
 }
 
-TEST(Readers, TakeKttResults) {
-  const Folder folder;
-  const std::string text = R"({"Metadata": {"Device": "RTX", "TimeUnit": "Milliseconds"}, "Results": [
-    {"Configuration": [{"Name": "BX", "Value": 2}, {"Name": "F", "Value": 0.5}], "KernelName": "conv", "Status": "Ok",
-     "TotalDuration": 3.0},
-    {"Configuration": [{"Name": "BX", "Value": 4}, {"Name": "F", "Value": 0.25}], "KernelName": "conv",
-     "Status": "ComputationFailed", "TotalDuration": 0.0}]})";
-  const Table table = read_tables(folder.file("ktt.json", text)).at(0);
-  EXPECT_EQ(table.device, "RTX");
-  EXPECT_EQ(table.kernel, "conv");
-  ASSERT_EQ(table.rows.size(), 2u);
-  EXPECT_EQ(row_of(table, "conv(BX=2, F=1)").time_us, 3000);  // 0.5 is the second of 0.25 and 0.5
-  EXPECT_EQ(row_of(table, "conv(BX=4, F=0)").time_us, std::nullopt);
-}
-
-TEST(Readers, TakeT4Results) {
-  const Folder folder;
-  const std::string text = R"({"schema_version": "1.0.0", "results": [
-    {"configuration": {"a": 1, "b": 2}, "objectives": ["time"], "invalidity": "correct", "correctness": 1,
-     "times": {"runtimes": [1, 2]}, "measurements": [{"name": "power", "value": 9, "unit": "W"},
-                                                     {"name": "time", "value": 0.5, "unit": "ms"}]},
-    {"configuration": {"a": 1, "b": 2}, "objectives": ["time"], "invalidity": "correct",
-     "measurements": [{"name": "time", "value": 0.7, "unit": "ms"}]},
-    {"configuration": {"b": 4, "a": 1}, "invalidity": "compile", "measurements": []}]})";
-  const Table table = read_tables(folder.file("H100.json", text)).at(0);
-  EXPECT_EQ(table.device, "H100");
-  ASSERT_EQ(table.rows.size(), 2u);
-  EXPECT_EQ(row_of(table, "T4(a=1, b=2)").time_us, 500);
-  EXPECT_EQ(row_of(table, "T4(a=1, b=4)").time_us, std::nullopt);
-  EXPECT_THAT(table.notes.back(), HasSubstr("1 repeated"));
-}
-
 std::optional<std::string> note_with(const Table& table, const std::string& part) {
   for (const std::string& note : table.notes)
     if (note.find(part) != std::string::npos) return note;
@@ -170,107 +138,6 @@ TEST(Readers, TakeParametersOfAnyTypeAndNamesThatCollide) {
   EXPECT_EQ(row_of(table, "kernel(o=0, tile_x=1, tile_x_2=0)").time_us, 1000);
   EXPECT_EQ(row_of(table, "kernel(o=0, tile_x=0, tile_x_2=2)").time_us, 2000);
   EXPECT_EQ(row_of(table, "kernel(o=0, tile_x=0, tile_x_2=1)").time_us, 3000);
-}
-
-TEST(Readers, TakeEachKernelOfAKttFileAsATable) {
-  const Folder folder;
-  const auto result = [](const std::string& kernel, const std::string& parameters,
-                         const std::string& status) {
-    return fmt::format(R"({{"KernelName": "{}", "Configuration": [{}], "Status": "{}", "TotalDuration": 2}})",
-                       kernel, parameters, status);
-  };
-  const std::string x = R"({"Name": "X", "Value": 1})", y = R"({"Name": "Y", "Value": 7})";
-  const std::string head = R"({"Metadata": {"Device": "d", "TimeUnit": "Microseconds"}, "Results": [)";
-  const std::string text = head + result("transpose", x, "Ok") + "," +
-                           result("broken", x, "CompilationFailed") + "," +
-                           result("sort", x + "," + y, "Ok") + "," +
-                           result("transpose", R"({"Name": "X", "Value": 2})", "ComputationFailed") + "]}";
-  const std::vector<Table> tables = read_tables(folder.file("ktt.json", text));
-  ASSERT_EQ(tables.size(), 2u);
-  EXPECT_EQ(tables[0].kernel, "transpose");
-  EXPECT_EQ(row_of(tables[0], "transpose(X=1)").time_us, 2);
-  EXPECT_EQ(row_of(tables[0], "transpose(X=2)").time_us, std::nullopt);
-  EXPECT_EQ(tables[0].rows.size(), 2u);
-  EXPECT_TRUE(note_with(tables[0], "its kernel \"broken\" has no timed result and is left out"));
-  EXPECT_EQ(tables[1].rows.size(), 1u);
-  EXPECT_EQ(row_of(tables[1], "sort(X=1, Y=7)").time_us, 2);
-}
-
-TEST(Readers, TakeKttParametersInAnyOrderAndOfAnyType) {
-  const Folder folder;
-  const std::string text = R"({"Metadata": {"Device": "d", "TimeUnit": "Nanoseconds", "KttVersion": "2.2"},
-   "UserData": {"n": 1}, "Results": [
-    {"Configuration": [{"Name": "A", "Value": 18446744073709551615, "IsDouble": false}, {"Name": "B", "Value": true}],
-     "KernelName": "k", "Status": "Ok", "TotalDuration": 5000, "ExtraDuration": 1},
-    {"Configuration": [{"Name": "B", "Value": false}, {"Name": "A", "Value": 2}], "KernelName": "k",
-     "Status": "ValidationFailed", "TotalDuration": 4000},
-    {"Configuration": [{"Name": "B", "Value": true}, {"Name": "A", "Value": 2}], "KernelName": "k",
-     "Status": "Ok", "TotalDuration": null},
-    {"Configuration": [{"Name": "B", "Value": true}, {"Name": "A", "Value": 3}], "KernelName": "k",
-     "Status": "DeviceLimitsExceeded"}]})";
-  const Table table = read_tables(folder.file("ktt.json", text)).at(0);
-  ASSERT_EQ(table.rows.size(), 4u);
-  EXPECT_EQ(row_of(table, "k(A=-1, B=1)").time_us, 5);
-  for (const char* failed : {"k(A=2, B=0)", "k(A=2, B=1)", "k(A=3, B=1)"})
-    EXPECT_EQ(row_of(table, failed).time_us, std::nullopt) << failed;
-}
-
-TEST(Readers, TakeT4ResultsWithOtherObjectivesAndUnits) {
-  const Folder folder;
-  const std::string text = R"({"schema_version": "1.0.0", "metadata": {"timeunit": "miliseconds"},
-   "requires": {"kernel_tuner": ">=1"}, "results": [
-    {"configuration": {"a": 1}, "objectives": ["GFLOP/s"], "invalidity": "correct", "requires": [],
-     "measurements": [{"name": "GFLOP/s", "value": 900, "unit": ""}, {"name": "time", "value": 2, "unit": "us"}]},
-    {"configuration": {"a": 2}, "objectives": ["TFLOPS"], "invalidity": "correct",
-     "measurements": [{"name": "TFLOPS", "value": 900}, {"name": "time", "value": 2}]},
-    {"configuration": {"a": 3}, "times": {"runtimes": [1, 2]}, "invalidity": "correct", "correctness": 1,
-     "measurements": []},
-    {"configuration": {"a": 4}, "times": {"runtimes": [3]}, "objectives": []},
-    {"configuration": {"a": 5}, "invalidity": "timeout"},
-    {"configuration": {"a": 6}, "invalidity": "correct", "correctness": 0,
-     "measurements": [{"name": "time", "value": 2}]},
-    {"configuration": {"a": 7}, "invalidity": "correct",
-     "measurements": [{"name": "time", "value": "RuntimeFailedConfig", "unit": "ms"}]},
-    {"configuration": {"a": 8}, "objectives": ["kernel_time"], "invalidity": "correct",
-     "measurements": [{"name": "time", "value": 9, "unit": "s"}, {"name": "kernel_time", "value": 8}]}]})";
-  const Table table = read_tables(folder.gzipped("MI250X.json.gz", text)).at(0);
-  EXPECT_EQ(table.device, "MI250X");
-  const std::vector<std::optional<double>> times = {
-      2, 2000, 1500, 3000, std::nullopt, std::nullopt, std::nullopt, 8000};
-  ASSERT_EQ(table.rows.size(), times.size());
-  for (std::size_t i = 0; i < times.size(); ++i) EXPECT_EQ(table.rows[i].time_us, times[i]) << i + 1;
-}
-
-/// Why a file is no table.
-std::string refusal_of(const std::string& path) {
-  try {
-    read_tables(path);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "it was read";
-}
-
-TEST(Readers, RefuseT4ResultsThatWereNotTunedForTime) {
-  const Folder folder;
-  for (const char* objective : {"score", "energy", "GFLOPS/W", "GFLOP/J"}) {
-    const std::string text = fmt::format(
-        R"({{"results": [{{"configuration": {{"a": 1}}, "invalidity": "correct", "times": {{"runtimes": [100]}},
-         "measurements": [{{"name": "{0}", "value": 0.9, "unit": ""}}, {{"name": "time", "value": 2}}],
-         "objectives": ["{0}"]}}]}})",
-        objective);
-    EXPECT_THAT(refusal_of(folder.file("other.json", text)),
-                HasSubstr(fmt::format("other.json: result 1: its objective is \"{}\"", objective)));
-  }
-}
-
-TEST(Readers, SayWhatOfKttIsRead) {
-  const Folder folder;
-  for (const char* text : {"<?xml version=\"1.0\"?>\n<KttResults/>", "\xef\xbb\xbf  <Results></Results>",
-                           "Kernel name;Total duration (us);X;Y\nconv;12.5;1;2\n",
-                           "Kernel name,Computation duration (ms),A\nk,1,2\n"})
-    EXPECT_THAT(refusal_of(folder.file("ktt.out", text)), HasSubstr("of KTT's results the JSON is read"))
-        << text;
 }
 
 Record record_of(const std::string& config, std::optional<double> us, const std::string& device) {
@@ -370,8 +237,8 @@ TEST(Readers, SayOfABadFileWhatIsWrongAndWhere) {
       {R"({"tune_params_keys": ["a"], "cache": {)"
        "\n",
        "holds 0 rows, none of which has a time"},
-      {"[1, 2]", "no table: it must be an object"},
-      {"{\"a\": 1}", "no table that is known"},
+      {"[1, 2]", "no Kernel Tuner cache: it must be an object with \"cache\""},
+      {"{\"a\": 1}", "no Kernel Tuner cache"},
       {replaced(replaced(kCache, "tune_params_keys", "keys"), "\"tune_params\"", "\"values\""),
        "\"tune_params_keys\" is missing"},
       {replaced(kCache, "[\"block_size_x\", \"use\", \"mode\"]", "[]"),
@@ -383,21 +250,6 @@ TEST(Readers, SayOfABadFileWhatIsWrongAndWhere) {
        "configuration \"32,false,fast\": \"time\" must be milliseconds"},
       {replaced(replaced(kCache, "\"time\": 1.5", "\"time\": \"no\""), "\"time\": 0.75", "\"time\": \"no\""),
        "holds 4 rows, none of which has a time"},
-      {R"({"Metadata": {"Device": "d", "TimeUnit": "Fortnights"}, "Results": []})",
-       "Metadata: the unit \"Fortnights\""},
-      {R"({"Metadata": {"Device": "d", "TimeUnit": "Seconds"}, "Results": []})",
-       "\"Results\" must be a list"},
-      {R"({"Metadata": {"Device": "d", "TimeUnit": "Seconds"}, "Results": [
-           {"KernelName": "a", "Configuration": [], "Status": "CompilationFailed"},
-           {"KernelName": "b", "Configuration": [], "Status": "CompilationFailed"}]})",
-       "none of its results has a time"},
-      {R"({"Metadata": {"Device": "d", "TimeUnit": "Seconds"}, "Results": [
-           {"KernelName": "a", "Configuration": [], "Status": "CompilationFailed"}]})",
-       "holds 1 rows, none of which has a time"},
-      {R"({"metadata": {"timeunit": "moons"}, "results": [{"configuration": {"a": 1}}]})",
-       "metadata: the \"timeunit\" \"moons\" is no unit of time"},
-      {R"({"results": [{"configuration": {"a": 1}, "invalidity": "correct", "measurements": []}]})",
-       "result 1: it has no time: no measurement \"time\""},
   };
   for (const auto& each : cases) {
     const std::string path = folder.file("bad.json", each.text);
