@@ -133,10 +133,6 @@ void run(const std::filesystem::path& folder, std::uint64_t rows) {
   begin = now_s();
   if (!log.verify().sound()) throw_user("{} is damaged", a.string());
   report("verify", now_s() - begin);
-  begin = now_s();
-  std::uint64_t bytes = 0;
-  log.dump([&bytes](std::string_view line) { bytes += line.size(); });
-  report(fmt::format("dump ({} MB of text)", bytes / 1000000), now_s() - begin);
 
   for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(all.string() + suffix);
   std::filesystem::copy_file(a, all);

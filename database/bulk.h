@@ -1,4 +1,4 @@
-// Adding many rows of unknown origin in one transaction: what merge, import and salvage have in common.
+// Adding many rows of unknown origin in one transaction: what merge and salvage have in common.
 #pragma once
 
 #include <filesystem>

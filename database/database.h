@@ -164,15 +164,6 @@ class Database {
   /// Their sessions are noted as theirs (StoredOrigin), unless they are trusted. Running it twice changes
   /// nothing. Returns one entry for each.
   std::vector<AddedRows> merge(std::span<const Database> others, Trust trust = Trust::kEvidence);
-  /// Every sound row as one line of JSON (json_lines.h) without line break, trials first, then the other
-  /// tables, each in order of appending. Returns how many rows were left out because they are damaged.
-  /// Equal verdicts are given once.
-  std::int64_t dump(const std::function<void(std::string_view)>& line) const;
-  /// Appends the rows of files of such lines, all of them or none. Throws Error(kUser) that names file and
-  /// line for one that is no row of ours or whose checksum is wrong. Running it twice changes nothing.
-  /// Returns one entry for each.
-  std::vector<AddedRows> import_lines(std::span<const std::filesystem::path> files,
-                                      Trust trust = Trust::kEvidence);
   /// Appends rows of a table's columns (columns.h), all of them or none. `next` gives false at the end.
   AddedRows add_rows(const std::function<bool(const LogTable*& table, sqlite::Row& row)>& next);
   /// Fastest timing that matches, the older one of equals; nullopt if none. Damaged rows are passed over.

@@ -166,7 +166,7 @@ void describe(auto& field, Is<StoredWay> auto& way) {
 /// Where the rows of a session came from that was not run here: they are evidence of somebody else's.
 struct StoredOrigin {
   std::string session;
-  std::string merged_from;  ///< name of the log, or of the file of lines, that brought them; not empty
+  std::string merged_from;  ///< name of the log that brought them; not empty
   std::int64_t merged_unix_ms = 0;
 };
 void describe(auto& field, Is<StoredOrigin> auto& origin) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "base/error.h"
 #include "tests/database/support.h"
@@ -40,8 +41,9 @@ void fill(Database& database, int count) {
 }
 
 std::set<std::string> lines_of(const Database& database) {
+  std::istringstream text(dump_of(database));
   std::set<std::string> lines;
-  database.dump([&lines](std::string_view line) { lines.insert(std::string(line)); });
+  for (std::string line; std::getline(text, line);) lines.insert(line);
   return lines;
 }
 

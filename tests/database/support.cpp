@@ -189,7 +189,16 @@ void write_bytes(const std::filesystem::path& path, const std::string& bytes) {
 
 std::string dump_of(const Database& database) {
   std::string text;
-  database.dump([&text](std::string_view line) { (text += line) += '\n'; });
+  const sqlite::Connection connection(database.path(), sqlite::Mode::kReadOnly);
+  for (const LogTable* table : log_tables()) {
+    sqlite::Statement rows =
+        connection.prepare(select_from(*table, schema_version(connection)) + " ORDER BY seq");
+    while (rows.step()) {
+      const sqlite::Row row = rows.row();
+      if (checksum_holds(*table, row))
+        text += fmt::format("{} {}\n", table->name, std::get<std::int64_t>(row.back()));
+    }
+  }
   return text;
 }
 

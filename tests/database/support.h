@@ -63,7 +63,7 @@ inline constexpr const char* kOlderDocument =
 
 std::string bytes_of(const std::filesystem::path& path);
 void write_bytes(const std::filesystem::path& path, const std::string& bytes);
-/// All lines of Database::dump, each with its line break.
+/// The table and checksum of every sound row, one a line: equal texts mean equal logs.
 std::string dump_of(const Database& database);
 
 /// All fields of a record, one per line: equal texts mean equal records, and a difference can be read.

@@ -15,8 +15,6 @@ void fuzz_workload(std::string_view bytes);
 void fuzz_flags(std::string_view bytes);
 /// A database row of any values, its checksum made right.
 void fuzz_row(std::string_view bytes);
-/// A line of JSON for lehr db import.
-void fuzz_line(std::string_view bytes);
 /// A whole database file, torn or not.
 void fuzz_page_file(std::string_view bytes);
 /// A recorded table.
