@@ -1,4 +1,4 @@
-// Moves within a space: one-step neighbours, random mutation, crossover. All results are valid.
+// Moves within a space: one-step neighbours, random mutation. All results are valid.
 #include <algorithm>
 
 #include "base/error.h"
@@ -73,17 +73,6 @@ std::optional<Point> Space::mutate(const Point& point, Rng& rng) const {
     if (family.repair(moved, index)) return moved;
   }
   return std::nullopt;
-}
-
-std::optional<Point> Space::crossover(const Point& a, const Point& b, Rng& rng) const {
-  if (a.family != b.family) return std::nullopt;
-  const FamilySpace& family = families_[a.family];
-  Point child = a;
-  for (std::size_t i = 0; i < family.knobs().size(); ++i) {
-    if (rng.below(2) == 0) child.knobs[i] = b.knobs[i];
-  }
-  if (!family.knobs().empty() && !family.repair(child, 0)) return std::nullopt;
-  return child;
 }
 
 }  // namespace lehr

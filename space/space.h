@@ -28,8 +28,6 @@ class Space {
   bool contains(const Config& config) const { return find(config).has_value(); }
   /// The point of a config; nullopt where why_invalid() has a reason.
   std::optional<Point> find(const Config& config) const;
-  /// The same whatever values retired knobs have (FamilySpace::find_like).
-  std::optional<Point> find_like(const Config& config) const;
   /// As find(), but throws Error(kUser) with the reason.
   Point point_of(const Config& config) const;
   /// Of a point of this space.
@@ -48,9 +46,6 @@ class Space {
   /// value; now and then (1 in 64, when there is more than one family) a fresh sample of another family.
   /// nullopt when 32 attempts found no valid move.
   std::optional<Point> mutate(const Point& point, Rng& rng) const;
-  /// A child that takes each knob from `a` or `b` at random (same family), repaired like neighbours; nullopt
-  /// if invalid.
-  std::optional<Point> crossover(const Point& a, const Point& b, Rng& rng) const;
 
  private:
   /// With the number of its family, which is one of families_.

@@ -1,4 +1,4 @@
-// Neighbours, mutation and crossover.
+// Neighbours and mutation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -162,39 +162,6 @@ TEST(Mutate, AsksFewRules) {
   }
   EXPECT_GT(asked, 0);
   EXPECT_LT(asked, 4 * kMoves);
-}
-
-TEST(Crossover, TakesEachKnobFromAParentOrRepairsIt) {
-  for (std::uint64_t seed = 0; seed < 80; ++seed) {
-    const Space space = testing::random_space(seed);
-    Rng rng(seed);
-    for (int i = 0; i < 20; ++i) {
-      const auto a = space.try_sample(rng);
-      const auto b = space.try_sample(rng);
-      if (!a || !b) break;
-      const auto child = space.crossover(*a, *b, rng);
-      if (!child) continue;
-      ASSERT_EQ(a->family, b->family);
-      ASSERT_EQ(space.why_invalid(space.config_of(*child)), std::nullopt)
-          << to_text(space.config_of(*child)) << ", seed " << seed;
-      for (std::size_t k = 0; k < space.families()[a->family].knobs().size(); ++k) {
-        if (space.families()[a->family].knobs()[k].only) continue;
-        const std::uint16_t value = child->knobs[k];
-        ASSERT_TRUE(value == a->knobs[k] || value == b->knobs[k]) << "seed " << seed;
-      }
-    }
-  }
-}
-
-TEST(Crossover, MixesBothParents) {
-  const Space space = testing::two_family_space();
-  Rng rng(4);
-  PointSet children;
-  const Point low = space.point_of(parse_config("many(a=1, b=1, c=1)"));
-  const Point high = space.point_of(parse_config("many(a=8, b=8, c=6)"));
-  for (int i = 0; i < 500; ++i) children.insert(space.crossover(low, high, rng).value());
-  EXPECT_EQ(children.size(), 8U);
-  EXPECT_EQ(space.crossover(low, space.point_of(parse_config("few(variant=0)")), rng), std::nullopt);
 }
 
 }  // namespace

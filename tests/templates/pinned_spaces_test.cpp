@@ -114,6 +114,17 @@ std::string samples_of(const Space& space) {
   return digest.text();
 }
 
+/// A point that takes each knob from `a` or `b`, repaired: steps that are wider than a mutation's.
+std::optional<Point> between(const Space& space, const Point& a, const Point& b, Rng& rng) {
+  if (a.family != b.family) return std::nullopt;
+  const FamilySpace& family = space.families()[a.family];
+  Point child = a;
+  for (std::size_t i = 0; i < family.knobs().size(); ++i)
+    if (rng.below(2) == 0) child.knobs[i] = b.knobs[i];
+  if (!family.knobs().empty() && !family.repair(child, 0)) return std::nullopt;
+  return child;
+}
+
 std::string moves_of(const Space& space, Point at) {
   Digest digest;
   Rng rng(2);
@@ -121,7 +132,7 @@ std::string moves_of(const Space& space, Point at) {
   for (int i = 0; i < 200; ++i) {
     const auto moved = space.mutate(at, rng);
     digest.add(text_of(space, moved));
-    const auto child = space.crossover(moved.value_or(at), other, rng);
+    const auto child = between(space, moved.value_or(at), other, rng);
     digest.add(text_of(space, child));
     other = at, at = child.value_or(moved.value_or(at));
   }
