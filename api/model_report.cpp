@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "api/progress.h"
+#include "base/describe_json.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "measure/core/format.h"
+#include "tune/documents.h"
 
 namespace lehr {
-
-using nlohmann::json;
 
 std::string knowledge_text(const std::vector<SharedTask>& tasks) {
   const auto count = [&](Knowledge knowledge) {
@@ -120,28 +120,9 @@ std::string report_text(const std::string& flags, const std::vector<SharedResult
   return out;
 }
 
-json document_of(const std::string& file, const std::vector<SharedResult>& results,
-                 const std::string& database) {
-  json tasks = json::array();
-  for (const SharedResult& each : results)
-    tasks.push_back({{"workload", to_text(each.workload)},
-                     {"occurrences", each.occurrences},
-                     {"log", name_of(each.knowledge)},
-                     {"best_us", each.best_us},
-                     {"default_us", each.default_us},
-                     {"baseline", each.baseline},
-                     {"baseline_us", each.baseline_us},
-                     {"turns", each.turns},
-                     {"trials", trials_of(each)},
-                     {"summary", each.summary ? to_json(*each.summary) : json()}});
-  const SharedTotals totals = totals_of(results);
-  return {{"model", file},
-          {"database", database},
-          {"best_us", totals.best_us},
-          {"default_us", totals.default_us},
-          {"baseline_us", totals.baseline_us},
-          {"best_where_baseline_us", totals.best_where_baseline_us},
-          {"tasks", std::move(tasks)}};
+nlohmann::json document_of(const std::string& file, const std::vector<SharedResult>& results,
+                           const std::string& database) {
+  return NetworkTold{file, database, results};
 }
 
 }  // namespace lehr

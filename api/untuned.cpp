@@ -10,15 +10,13 @@
 #include "api/sessions.h"
 #include "base/describe_json.h"
 #include "measure/core/format.h"
+#include "tune/documents.h"
 #include "tune/open_device.h"
-#include "tune/summary.h"
 #include "tune/task.h"
 #include "tune/untuned.h"
 
 namespace lehr::api {
 namespace {
-
-using nlohmann::json;
 
 Task task_of(const Workload& workload, const DeviceOptions& options, bool winograd, std::string& note) {
   Task task = {workload, identified_device(choice_of(options), workload, options.tools, note), winograd};
@@ -40,26 +38,6 @@ lehr::Untuned asked(const Task& task, const std::string& log, const TuneOptions&
   if (options.transfer != "off") wanted.others = other ? &*other : own ? &*own : nullptr;
   wanted.seed = options.seed;
   return lehr::untuned(task, candidates_for(task), wanted);
-}
-
-json document_of(const lehr::Untuned& found, const Task& task, const std::string& log) {
-  return {{"workload", to_text(task.workload)},
-          {"device", task.device.name},
-          {"identity", identity_of(task.device)},
-          {"target", std::string(name_of(task.device.limits.target))},
-          {"config", to_text(found.config)},
-          {"template", found.config.family},
-          {"from", std::string(name_of(found.belief))},
-          {"source", found.source},
-          {"trials", found.trials},
-          {"record", known_or_null(found.record)},
-          {"contested", found.contested},
-          {"expected_us", found.expected.us},
-          {"expected_us_interval", found.expected.interval},
-          {"gflops", gflops_of(flops_of(task.workload), found.expected.us)},
-          {"loss", found.loss},
-          {"measured", 0},
-          {"database", log}};
 }
 
 std::string text_of(const lehr::Untuned& found, const Task& task, const std::string& log) {
@@ -98,7 +76,7 @@ Untuned untuned(const Workload& wanted, const DeviceOptions& device, const std::
     const Task task = task_of(wanted, device, options.winograd, result.note);
     const lehr::Untuned found = asked(task, log, options);
     result.text = text_of(found, task, log);
-    document = document_of(found, task, log);
+    document = UntunedTold{found, task, log};
     return result;
   });
 }

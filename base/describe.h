@@ -24,6 +24,30 @@ concept Is = std::same_as<std::remove_const_t<T>, S>;
 /// for ever.
 inline constexpr int kNotAColumn = 0;
 
+/// Documents that are only written, such as those of --json, are described in the same way: of a const
+/// struct, with what each field is in place of the version ("" where its name says it), computed values among
+/// them.
+///
+/// A number or text that is null in a document where it is not known: 0 or "".
+template <typename T>
+struct Known {
+  T value;
+};
+template <typename T>
+Known(T) -> Known<T>;
+
+/// An object within a document whose fields a function describes.
+template <typename F>
+struct Fields {
+  F each;
+};
+template <typename F>
+Fields(F) -> Fields<F>;
+template <typename F>
+void describe(auto& field, const Fields<F>& fields) {
+  fields.each(field);
+}
+
 /// A visitor that does nothing.
 struct AnyField {
   template <typename... Args>

@@ -14,13 +14,22 @@ template <lehr::Described T>
 struct adl_serializer<T, void> {
   static void to_json(json& object, const T& value) {
     object = json::object();
-    const auto field = [&object](const char* name, const auto& member, int = 1) { object[name] = member; };
+    const auto field = [&object](const char* name, const auto& member, const auto&...) {
+      object[name] = member;
+    };
     describe(field, value);
   }
   /// Throws json::exception where a member is missing or of another type.
   static void from_json(const json& object, T& value) {
     const auto field = [&object](const char* name, auto& member, int = 1) { object.at(name).get_to(member); };
     describe(field, value);
+  }
+};
+
+template <typename T>
+struct adl_serializer<lehr::Known<T>, void> {
+  static void to_json(json& document, const lehr::Known<T>& known) {
+    document = known.value == T() ? json(nullptr) : json(known.value);
   }
 };
 
