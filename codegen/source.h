@@ -10,7 +10,7 @@
 
 #include "base/dtype.h"
 #include "base/target.h"
-#include "ir/kernel.h"
+#include "ir/launch.h"
 
 namespace lehr {
 

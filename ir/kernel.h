@@ -2,7 +2,6 @@
 // as features.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "base/target.h"
+#include "ir/launch.h"
 #include "ir/stmt.h"
 
 namespace lehr::ir {
@@ -33,56 +33,6 @@ struct Buffer {
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
-enum class Direction {
-  kIn,
-  kOut,
-  /// Memory that the launch may use as it likes. All bytes are zero before the first launch that gets it;
-  /// what must be zero again before the next one, the kernel leaves zero. Never shared by two launches that
-  /// run at the same time. Behind all other parameters.
-  kWorkspace,
-  /// CPU: what Kernel::prepack makes of inputs that stay as they are from launch to launch (a filter). The
-  /// body only reads it. Behind all other parameters.
-  kPrepacked
-};
-/// "in", "out", "workspace", "prepacked".
-std::string_view name_of(Direction direction);
-/// How the tensor memory accelerator (TMA) reads the pixels of images, a tensor of (c, w, h, n), as the rows
-/// of a matrix: what the driver's cuTensorMapEncodeIm2col takes besides the tensor (PTX ISA 9.0, "Tensors:
-/// im2col mode"). An instruction names a place (c, w, h, n), whose w and h lie in the bounding box from
-/// `lower` to dims - 1 + `upper`, and an offset (w, h), a filter tap's. It reads `pixels` pixels: the
-/// place's, those `step` further along w in the bounding box, then the lines step[1] further from lower[0]
-/// on, then the next images from `lower` on, each moved by the offset. What lies outside of the tensor reads
-/// as zero.
-struct Im2col {
-  /// What the driver and the instruction take along w and h, of tensors of four dimensions: corners of the
-  /// bounding box, steps (elementStrides), offsets of an instruction.
-  static constexpr std::int64_t kLeastCorner = -128, kMostCorner = 127, kMostStep = 8, kMostOffset = 255;
-  std::int64_t pixels = 0;
-  std::array<std::int64_t, 2> lower{}, upper{};  ///< w, h; upper: counted from the last pixel
-  std::array<std::int64_t, 2> step = {1, 1};     ///< w, h: the strides of a convolution
-  friend bool operator==(const Im2col&, const Im2col&) = default;
-};
-/// How the tensor memory accelerator sees a global buffer, as a tensor of up to four dimensions, innermost
-/// first: what the driver's cuTensorMapEncodeTiled takes (CUDA Driver API, "Tensor Map Object Management",
-/// which states the limits that verify.cpp holds). What a box reaches beyond the tensor reads as zero and is
-/// not written.
-struct TensorMap {
-  static constexpr int kMaxRank = 4;
-  int rank = 2;
-  /// Elements.
-  std::array<std::int64_t, kMaxRank> dims{};
-  /// Elements between neighbours; the innermost is 1.
-  std::array<std::int64_t, kMaxRank> strides{};
-  /// Elements that one instruction moves along each dimension.
-  std::array<std::int64_t, kMaxRank> box{};
-  /// Of `box`, only the channels count then.
-  std::optional<Im2col> im2col = std::nullopt;
-  /// Bytes: 0, 32, 64, 128; the 16-byte chunks of a box are permuted in shared memory.
-  std::int64_t swizzle = 0;
-  /// f32 elements are rounded to tf32 on their way.
-  bool tf32 = false;
-  friend bool operator==(const TensorMap&, const TensorMap&) = default;
-};
 struct Param {
   BufferId buffer{};
   Direction direction = Direction::kIn;
@@ -143,23 +93,6 @@ struct Kernel {
 /// order).
 std::vector<std::string> var_names(const Kernel& kernel);
 
-/// Grid and block (CUDA) or number of parts (CPU), read off the kernel's loops.
-struct Launch {
-  std::array<std::int64_t, 3> grid = {1, 1, 1};
-  std::array<std::int64_t, 3> block = {1, 1, 1};
-  /// All kShared buffers with memory of their own, rounded up to their alignments.
-  std::int64_t shared_bytes = 0;
-  /// CPU: extent of the kParallel loop.
-  std::int64_t parts = 1;
-  /// CPU: the same of Kernel::prepack; 0: nothing is prepacked.
-  std::int64_t prepack_parts = 0;
-  /// Kernel::cluster; compiled into the kernel, the launch need not say it.
-  std::int64_t cluster = 1;
-  /// Kernel::programmatic: the launch says so by the attribute
-  /// CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION; without it the kernel is right as well.
-  bool programmatic = false;
-  friend bool operator==(const Launch&, const Launch&) = default;
-};
 /// The part of a launch that loops bind, gathered by whoever walks them anyway.
 class LaunchLoops {
  public:

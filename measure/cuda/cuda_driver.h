@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/dtype.h"
-#include "ir/kernel.h"
+#include "ir/launch.h"
 #include "measure/system/shared_library.h"
 #include "runtime/cuda_api.h"
 
