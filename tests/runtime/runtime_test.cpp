@@ -8,9 +8,9 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <random>
 #include <string>
@@ -274,11 +274,17 @@ TEST(Runtime, KeepsSeventyThousandShapes) {
     return find(bundle, ("scale width=4 m=" + std::to_string(rows)).c_str(), 1 + rows % 2);
   };
   std::vector<lehr_kernel> kernels(70000);
+  // Of this thread alone: others may load the machine.
+  const auto cpu_ns = [] {
+    timespec now = {};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return 1'000'000'000 * std::int64_t{now.tv_sec} + now.tv_nsec;
+  };
   const auto find_known = [&](int from) {
-    const auto begin = std::chrono::steady_clock::now();
+    const std::int64_t begin = cpu_ns();
     for (int rows = from; rows < from + 1000; ++rows)
       EXPECT_EQ(of_rows(rows), kernels[static_cast<std::size_t>(rows)]);
-    return std::chrono::steady_clock::now() - begin;
+    return cpu_ns() - begin;
   };
   for (int rows = 5; rows < 1005; ++rows) kernels[static_cast<std::size_t>(rows)] = of_rows(rows);
   const auto among_few = find_known(5);
