@@ -1,5 +1,7 @@
 #include "cli/db_report.h"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "base/text.h"

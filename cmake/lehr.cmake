@@ -1,7 +1,7 @@
-# lehr_library(NAME SOURCES a.cpp ... LINKS base ... [EXTERNAL fmt::fmt ...])
+# lehr_library(NAME SOURCES a.cpp ... LINKS base ... [EXTERNAL fmt::fmt ...] [PRECOMPILED <header> ...])
 # One static library per folder. LINKS are other folders of this project, EXTERNAL are third-party targets.
 function(lehr_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;EXTERNAL" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;EXTERNAL;PRECOMPILED" ${ARGN})
   add_library(lehr_${name} STATIC ${ARG_SOURCES})
   target_include_directories(lehr_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include/lehr>)
   target_compile_features(lehr_${name} PUBLIC cxx_std_20)
@@ -11,7 +11,22 @@ function(lehr_library name)
     target_link_libraries(lehr_${name} PUBLIC lehr_${link})
   endforeach()
   target_link_libraries(lehr_${name} PUBLIC ${ARG_EXTERNAL})
+  if(LEHR_UNITY AND ARG_PRECOMPILED)
+    target_precompile_headers(lehr_${name} PRIVATE ${ARG_PRECOMPILED})
+  elseif(LEHR_UNITY)
+    target_precompile_headers(lehr_${name} REUSE_FROM lehr_precompiled)
+  endif()
 endfunction()
+
+# The headers that most of the product reads, compiled once where the build has to be short. That each file includes what it
+# uses of them is held by tests/architecture.
+if(LEHR_UNITY)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "" @ONLY)
+  add_library(lehr_precompiled OBJECT ${CMAKE_BINARY_DIR}/precompiled.cpp)
+  target_link_libraries(lehr_precompiled PRIVATE fmt::fmt)
+  target_compile_options(lehr_precompiled PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wconversion>)
+  target_precompile_headers(lehr_precompiled PRIVATE <algorithm> <array> <cmath> <functional> <map> <memory> <optional> <span> <string> <variant> <vector> <fmt/core.h>)
+endif()
 
 # lehr_installed_headers(TO HEADER...)
 # These headers, and all that they include.

@@ -1,6 +1,8 @@
 // The canonical text of a config, its parser and its hash: what databases, bundles and logs hold.
 #include "space/config.h"
 
+#include <functional>
+
 #include <fmt/format.h>
 
 #include "base/error.h"

@@ -92,6 +92,12 @@ TEST_F(Architecture, GivesEachTypeANameOfItsOwn) {
   expect_none(check_type_names(files_));
 }
 
+TEST_F(Architecture, IncludesWhatIsPrecompiledForIt) {
+  expect_none(check_precompiled(files_));
+  EXPECT_NE(read_text(kRoot / "cmake/lehr.cmake").find(precompiled_headers()), std::string::npos)
+      << precompiled_headers();
+}
+
 TEST_F(Architecture, ExplainsEveryFolder) {
   for (const std::string& folder : all_folders())
     EXPECT_FALSE(read_text(kRoot / folder / "README.md").empty()) << folder << "/README.md is missing";

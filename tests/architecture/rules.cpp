@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <regex>
+#include <set>
 
 namespace lehr::test {
 namespace {
@@ -255,6 +256,83 @@ std::vector<std::string> check_target_names(const std::vector<SourceFile>& files
         findings.push_back(fmt::format(
             "{}:{}: names a target: ask what it has, or move it to the target's room", file.path, i + 1));
     }
+  }
+  return findings;
+}
+
+namespace {
+
+/// A header, and names of std:: or fmt:: in it, each between blanks.
+struct Precompiled {
+  std::string_view header, names;
+};
+constexpr std::array kPrecompiled = {
+    Precompiled{
+        "algorithm",
+        " all_of any_of clamp copy count count_if equal fill find find_if lower_bound max max_element min "
+        "min_element minmax none_of nth_element reverse sort stable_sort transform unique upper_bound "},
+    Precompiled{"array", " array "},
+    Precompiled{"cmath", " abs ceil erf exp floor isfinite isinf isnan log log2 lround pow round sqrt tanh "},
+    Precompiled{"functional", " function greater hash invoke less plus "},
+    Precompiled{"map", " map multimap "},
+    Precompiled{"memory", " make_shared make_unique shared_ptr unique_ptr weak_ptr "},
+    Precompiled{"optional", " nullopt optional "},
+    Precompiled{"span", " span "},
+    Precompiled{"string", " stoi string to_string "},
+    Precompiled{"variant", " get_if holds_alternative monostate variant visit "},
+    Precompiled{"vector", " vector "},
+    Precompiled{"fmt/core.h", " format print "}};
+
+/// Headers of kPrecompiled that a line of code names something of.
+std::vector<std::string> headers_for(const std::string& line) {
+  static const std::regex kName("(?:std::(?:ranges::)?|fmt::)([a-z_0-9]+)\\b(?!::)");
+  const std::string code = line.substr(0, line.find("//"));
+  std::vector<std::string> headers;
+  if (code.find("std::") == std::string::npos && code.find("fmt::") == std::string::npos) return headers;
+  for (std::sregex_iterator name(code.begin(), code.end(), kName), end; name != end; ++name)
+    for (const Precompiled& each : kPrecompiled)
+      if (each.names.find(" " + (*name)[1].str() + " ") != std::string_view::npos)
+        headers.emplace_back(each.header);
+  return headers;
+}
+
+/// Headers in angle brackets that `path` includes by itself or by our headers.
+const std::set<std::string>& foreign_includes(const std::map<std::string, const SourceFile*>& files,
+                                              const std::string& path,
+                                              std::map<std::string, std::set<std::string>>& known) {
+  if (const auto found = known.find(path); found != known.end()) return found->second;
+  std::set<std::string>& all = known[path];
+  const auto file = files.find(path);
+  if (file == files.end()) return all;
+  for (const Include& include : file->second->includes) {
+    // Each of fmt's headers includes its core.
+    if (!include.quoted) all.insert(include.path.starts_with("fmt/") ? "fmt/core.h" : include.path);
+    if (include.quoted) all.merge(std::set<std::string>(foreign_includes(files, include.path, known)));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string precompiled_headers() {
+  std::string text;
+  for (const Precompiled& each : kPrecompiled)
+    text += fmt::format("{}<{}>", text.empty() ? "" : " ", each.header);
+  return text;
+}
+
+std::vector<std::string> check_precompiled(const std::vector<SourceFile>& files) {
+  std::map<std::string, const SourceFile*> by_path;
+  for (const SourceFile& file : files) by_path[file.path] = &file;
+  std::map<std::string, std::set<std::string>> known;
+  std::vector<std::string> findings;
+  for (const SourceFile& file : files) {
+    if (!is_product(file) || file.folder == "runtime" || file.folder == "plugin") continue;
+    std::set<std::string> included = foreign_includes(by_path, file.path, known);
+    for (std::size_t line = 0; line < file.lines.size(); ++line)
+      for (const std::string& header : headers_for(file.lines[line]))
+        if (included.insert(header).second)
+          findings.push_back(fmt::format("{}:{}: <{}> is not included", file.path, line + 1, header));
   }
   return findings;
 }

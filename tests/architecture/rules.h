@@ -43,6 +43,11 @@ std::vector<std::string> check_type_names(const std::vector<SourceFile>& files);
 /// The product asks what a target has and does not name one (`Target::kCuda`, "cuda"), but for base/target.h,
 /// a target's rooms (folders cpu/ and cuda/, measure/host/) and the rows of vendor libraries.
 std::vector<std::string> check_target_names(const std::vector<SourceFile>& files);
+/// What the preset ci precompiles for the product (cmake/lehr.cmake): headers, separated by blanks.
+std::string precompiled_headers();
+/// Who uses a name of one of them includes it, or one of our headers that does: behind precompiled headers no
+/// compiler finds that it is missing. Not of `runtime/` and `plugin/`, which are compiled without.
+std::vector<std::string> check_precompiled(const std::vector<SourceFile>& files);
 /// The library prints nothing and leaves alone what belongs to the whole process of whoever calls it:
 /// environment, signals, working directory, locale. Not of `cli/`, of what runs in products (`runtime/`,
 /// `plugin/`), and of what runs in processes of our own.

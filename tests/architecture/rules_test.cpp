@@ -109,6 +109,14 @@ TEST(ArchitectureRules, FindALibraryWithoutManners) {
   EXPECT_THAT(found("ir/a.cpp", "x = snprintf(text);  // no printf()\n"), IsEmpty());
 }
 
+TEST(ArchitectureRules, FindAnIncludeThatPrecompiledHeadersHide) {
+  const SourceFile header =
+      parse_source("ir/a.h", "#include <map>\nstd::map<int, int> of(std::string_view);\n");
+  const SourceFile source = parse_source(
+      "ir/a.cpp", "#include \"ir/a.h\"\nstd::map<int, int> all;\nstd::span<int> some;  // std::array\n");
+  EXPECT_THAT(check_precompiled({header, source}), ElementsAre("ir/a.cpp:3: <span> is not included"));
+}
+
 TEST(ArchitectureRules, FindATypeThatTwoHeadersDefine) {
   const SourceFile first =
       parse_source("search/a.h", "namespace lehr {\nstruct Run {\n};\nclass Other;\n}\n");
