@@ -44,7 +44,7 @@ NOT_RUN = {
     "--suite autotvm": "takes minutes",
     "lehr compile": "needs NVRTC",
     "yolov8n.onnx": "a large download",
-    "--precision bf16": "tests/plugin/apply_narrow_test runs it",
+    "--precision bf16": "tests/networks/narrow.py runs it",
 }
 if "avx2" not in Path("/proc/cpuinfo").read_text():
     NOT_RUN["--isa x86-64-v3"] = "this processor does not run it"

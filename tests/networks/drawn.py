@@ -1,20 +1,18 @@
-"""The drill of network_drill: makes networks, has them applied, and compares what ONNX Runtime computes."""
+"""Random networks with constants over twelve orders of magnitude, masks, ids and quantized exports: what is written against the original
+at five scales of inputs, and a fault planted in a kernel of each."""
 
-import argparse
 import os
 import re
-import subprocess
-import sys
-import time
 
 import numpy as np
 import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
+from networks import test_seed
+
 SCALES = {"0.01": 0.01, "1": 1.0, "30": 30.0, "1000": 1000.0, "images": None}
 TOLERANCE = 1e-4  # of an output's range
-KEPT_COMPILER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kept_compiler")
 OWN = 8  # times what the original differs from itself
 
 
@@ -359,67 +357,47 @@ def plant(folder, rng):
     return node.name, node.output[0]
 
 
-class Batch:
+class Drill:
     """Networks that are tuned into one log and take their kernels from one bundle."""
 
-    def __init__(self, arguments, seeds):
-        self.arguments, self.wrong, self.blind, self.places, self.verified, self.planted = arguments, {}, {}, 0, 0, 0
-        self.environment = {**os.environ, "CXX": f"{KEPT_COMPILER} {arguments.work}/kept"}
-        self.folder = os.path.join(arguments.work, str(seeds[0]))
-        os.mkdir(self.folder)
-        self.networks = {seed: Network(seed) for seed in seeds}
-        for seed, network in self.networks.items():
-            onnx.save(network.model(), os.path.join(self.folder, f"{seed}.onnx"))
-            self.run(seed, "tune", "--model", f"{seed}.onnx", "--device", "cpu", "--threads", "1", "--trials", "1",
-                     "--no-baseline", "--quiet", "--db", "log.db")
-        self.run(seeds[0], "export", "--target", "cpu", "--db", "log.db", "--out", "bundle")
-        for i, (seed, network) in enumerate(self.networks.items()):
+    def __init__(self, lehr, seeds):
+        self.lehr, self.places, self.verified, self.planted = lehr, 0, 0, 0
+        networks = {seed: Network(seed) for seed in seeds}
+        for seed, network in networks.items():
+            onnx.save(network.model(), f"{seed}.onnx")
+            lehr.tune(f"--model {seed}.onnx --quiet", limit="--trials 1")
+        self.bundle = f"bundle{seeds[0]}"
+        lehr.export(self.bundle)
+        for i, (seed, network) in enumerate(networks.items()):
             self.apply(seed, network, i % 2 == 0)
 
-    def note(self, seed, what):
-        self.wrong.setdefault(seed, []).append(what)
-
-    def run(self, seed, *words):
-        done = subprocess.run([self.arguments.program, *words], capture_output=True, text=True, cwd=self.folder,
-                              env=self.environment)
-        if done.returncode:
-            self.note(seed, f"lehr {' '.join(words)}: exit code {done.returncode}: {done.stdout}{done.stderr}")
-        return done.returncode == 0
-
     def apply(self, seed, network, with_engine):
-        if not self.run(seed, "apply", f"{seed}.onnx", "--threads", "1", "--bundle", "bundle", "--out", f"{seed}", "--no-engine"):
-            return
-        folder = os.path.join(self.folder, str(seed))
-        wrong, exact = compare(network, folder + ".onnx", folder, np.random.default_rng(seed))
-        for each in wrong:
-            self.note(seed, each)
+        self.lehr(f"apply {seed}.onnx --threads 1 --bundle {self.bundle} --out {seed} --no-engine")
+        wrong, exact = compare(network, f"{seed}.onnx", str(seed), np.random.default_rng(seed))
+        assert not wrong, (seed, wrong)
         feeds = [inputs_at(network, scale, np.random.default_rng(seed)) for scale in SCALES.values()]
         if with_engine and exact:  # lehr verify knows of no rounding but the engine's
-            self.verify(seed, folder, feeds)
-        self.find_planted(seed, folder, feeds)
-        self.places += sum(node.op_type.startswith("Fused") for node in onnx.load(folder + "/model.onnx").graph.node)
+            self.verify(seed, feeds)
+        self.find_planted(seed, feeds)
+        self.places += sum(node.op_type.startswith("Fused") for node in onnx.load(f"{seed}/model.onnx").graph.node)
 
-    def verdict(self, seed, out):
-        return subprocess.run([self.arguments.program, "verify", f"{seed}.onnx", "--threads", "1", "--out", out],
-                              capture_output=True, text=True, cwd=self.folder, env=self.environment)
-
-    def verify(self, seed, folder, feeds):
+    def verify(self, seed, feeds):
         """Right, or it names kernels whose outputs follow no input."""
-        done = self.verdict(seed, str(seed))
+        code, said = self.lehr.ended(f"verify {seed}.onnx --threads 1 --out {seed}")
         self.verified += 1
-        if done.returncode == 0:
+        if code == 0:
             return
-        named = re.findall(r"'([^']*)': it (?:is the same|has no finite)", done.stderr)
-        if done.returncode != 4 or not named or any(map(shows, zip(*values_of(folder + ".onnx", named, feeds)))):
-            self.note(seed, f"lehr verify: exit code {done.returncode}: {done.stdout}{done.stderr}")
+        named = re.findall(r"'([^']*)': it (?:is the same|has no finite)", said)
+        blind = code == 4 and named and not any(map(shows, zip(*values_of(f"{seed}.onnx", named, feeds))))
+        assert blind, (seed, code, said)
 
-    def find_planted(self, seed, folder, feeds):
+    def find_planted(self, seed, feeds):
         """A fault that changes what a kernel computes has to be found, whatever the network hides."""
-        names = plant(folder, np.random.default_rng(seed))
+        names = plant(str(seed), np.random.default_rng(seed))
         if names is None:
             return
-        wanted = values_of(folder + ".onnx", names[:1], feeds)
-        got = values_of(folder + ".planted/model.onnx", names[1:], feeds, folder + "/liblehr_onnxruntime.so")
+        wanted = values_of(f"{seed}.onnx", names[:1], feeds)
+        got = values_of(f"{seed}.planted/model.onnx", names[1:], feeds, os.path.abspath(f"{seed}/liblehr_onnxruntime.so"))
         changed = 0
         for (one,), (other,) in zip(wanted, got):
             finite = np.isfinite(one) & np.isfinite(other)
@@ -428,36 +406,14 @@ class Batch:
         if changed < 0.1:
             return
         self.planted += 1
-        done = self.verdict(seed, f"{seed}.planted")
-        if done.returncode != 4:
-            self.blind[seed] = f"'{names[0]}' is {changed:.2g} of its range off, and lehr verify ends with {done.returncode}: {done.stdout}{done.stderr}"
+        code, said = self.lehr.ended(f"verify {seed}.onnx --threads 1 --out {seed}.planted")
+        assert code == 4, f"network {seed}: '{names[0]}' is {changed:.2g} of its range off, and lehr verify ends with {code}: {said}"
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--work", required=True)
-    parser.add_argument("--count", type=int, default=8)
-    parser.add_argument("--seed", type=int, default=int(time.time()) % 1000000)
-    arguments = parser.parse_args()
-    print(f"network_drill: seed {arguments.seed}", flush=True)
-    wrong, blind, places, verified, planted = {}, {}, 0, 0, 0
-    seeds = range(arguments.seed, arguments.seed + arguments.count)
-    for begin in range(0, len(seeds), 10):
-        batch = Batch(arguments, seeds[begin : begin + 10])
-        places += batch.places
-        verified += batch.verified
-        planted += batch.planted
-        wrong.update(batch.wrong)
-        blind.update(batch.blind)
-        for seed, sentence in batch.blind.items():
-            print(f"network {seed}: blind: {sentence}", flush=True)
-        for seed, sentences in batch.wrong.items():
-            for each in sentences:
-                print(f"network {seed}: {each}", flush=True)
-    print(f"network_drill: {arguments.count} networks, {places} places by kernels, {verified} verified, "
-          f"{len(wrong)} wrong; {planted} faults planted, {len(blind)} not found")
-    sys.exit(int(bool(wrong) or bool(blind) or places == 0 or planted == 0 or (verified == 0 and arguments.count > 1)))
-
-
-main()
+def run(lehr, first="555000"):
+    first = int(first) if "LEHR_TEST_SEED" not in os.environ else test_seed(0)
+    count = int(os.environ.get("LEHR_TEST_CONFIGS", 4))
+    drills = [Drill(lehr, range(begin, min(begin + 10, first + count))) for begin in range(first, first + count, 10)]
+    places, verified, planted = (sum(getattr(drill, what) for drill in drills) for what in ("places", "verified", "planted"))
+    print(f"{count} networks from {first} on: {places} places by kernels, {verified} verified, {planted} faults planted and found")
+    assert places > 0 and planted > 0 and verified > 0

@@ -1,11 +1,10 @@
-"""See rewrite_test, which starts this."""
+"""Rewritten models compute what the originals do: each fused node is expanded into the operators that its plan names. The networks of
+the package onnx with seeded random weights, and graphs in which all that is folded occurs."""
 
 import collections
 import glob
 import os
 import subprocess
-import sys
-import tempfile
 
 import numpy as np
 import onnx
@@ -15,10 +14,9 @@ from onnxruntime import quantization
 
 import make_models
 from expand_plans import expanded
+from networks import test_seed
 
-PROGRAM, PACKAGES = sys.argv[1:]
-SEED = int(os.environ.get("LEHR_SEED", 1))
-print(f"seed {SEED}")
+SEED = test_seed(1)
 
 
 def session(model):
@@ -445,28 +443,27 @@ def narrow(folder):
     assert found == {"Cast": 2, "FusedBf16*": 1, "Fused*": 2, "Softmax": 1, "Mul": 1, "Exp": 1}, found
 
 
-def main():
-    with tempfile.TemporaryDirectory() as folder:
-        narrow(folder)
-        for make in (folds, numbers, signals, captured, external):
-            compare(make(folder), (1, 3), precision=("bf16",))
-        for make in (folds, numbers, signals, captured, external):
-            compare(make(folder), (1, 3))
-        for check in (sparse, overridable, hostile, gemms, shared):
-            check(folder)
-            print(check.__name__)
-        for name in ("tiny", "encoder"):
-            inputs, build = make_models.MODELS[name]
-            g = make_models.Graph(SEED)
-            g.save(os.path.join(folder, name + ".onnx"), inputs, build(g))
-            for precision in ((), ("bf16",)):
-                compare(os.path.join(folder, name + ".onnx"), (1,), precision=precision)
-        quantized(os.path.join(folder, "tiny.onnx"), folder)
-        lights = sorted(glob.glob(PACKAGES + "/onnx/backend/test/data/light/*.onnx"))
-        assert len(lights) == 9, lights
-        for path in lights:
-            if any(name in path for name in ("squeezenet", "shufflenet", "resnet50", "inception_v2")):
-                compare(with_random_weights(path, folder), (1,))
-
-
-main()
+def run(lehr):
+    global PROGRAM
+    PROGRAM, folder = lehr.helper, os.path.abspath("networks")
+    os.mkdir(folder)  # onnx writes constants to no file of a name that the current folder has
+    narrow(folder)
+    for make in (folds, numbers, signals, captured, external):
+        compare(make(folder), (1, 3), precision=("bf16",))
+    for make in (folds, numbers, signals, captured, external):
+        compare(make(folder), (1, 3))
+    for check in (sparse, overridable, hostile, gemms, shared):
+        check(folder)
+        print(check.__name__)
+    for name in ("tiny", "encoder"):
+        inputs, build = make_models.MODELS[name]
+        g = make_models.Graph(SEED)
+        g.save(os.path.join(folder, name + ".onnx"), inputs, build(g))
+        for precision in ((), ("bf16",)):
+            compare(os.path.join(folder, name + ".onnx"), (1,), precision=precision)
+    quantized(os.path.join(folder, "tiny.onnx"), folder)
+    lights = sorted(glob.glob(lehr.packages + "/onnx/backend/test/data/light/*.onnx"))
+    assert len(lights) == 9, lights
+    for path in lights:
+        if any(name in path for name in ("squeezenet", "shufflenet", "resnet50", "inception_v2")):
+            compare(with_random_weights(path, folder), (1,))

@@ -1,0 +1,98 @@
+"""A small network in f32: every place a kernel, a planted fault found, a second network from the log, what is broken refused."""
+
+import os
+import shutil
+
+import make_models
+import onnx
+from onnx import numpy_helper
+
+NETWORK = "tiny.onnx --dim batch=1"
+# A compiler that makes a plug-in with nothing in it.
+EMPTY = """#!/bin/sh
+previous=
+for word; do
+  [ "$previous" = -o ] && out=$word
+  previous=$word
+done
+case " $* " in *" -shared "*) exec c++ -shared -o "$out" -x c++ /dev/null ;; esac
+exec c++ "$@"
+"""
+
+
+def two_filters_change_places(model):
+    weights = next(each for each in model.graph.initializer if len(each.dims) == 4 and each.dims[0] >= 16)
+    values = numpy_helper.to_array(weights).copy()
+    values[[0, 1]] = values[[1, 0]]
+    weights.CopyFrom(numpy_helper.from_array(values, weights.name))
+
+
+def ten_classes_become_seven(model):
+    for each in model.graph.initializer:
+        if each.dims and each.dims[0] == 10:
+            each.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(each)[:7], each.name))
+
+
+def edited(edit, source, target):
+    model = onnx.load(source)
+    edit(model)
+    onnx.save(model, target)
+
+
+def run(lehr):
+    inputs, build = make_models.MODELS["tiny"]
+    graph = make_models.Graph(1)
+    graph.save("tiny.onnx", inputs, build(graph))
+    lehr.tune("--model " + NETWORK, "^0 of 10 workloads known from the log, 0 near, 10 new")
+    lehr.export()
+    applied(lehr)
+    checked(lehr)
+    edited(ten_classes_become_seven, "tiny.onnx", "other.onnx")
+    lehr.tune("--model other.onnx --dim batch=1", "^9 of 10 workloads known from the log, 1 near, 0 new", limit="--trials 1")
+    threads(lehr)
+    refused(lehr)
+
+
+def applied(lehr):
+    apply = f"apply {NETWORK} --threads 1 --bundle kernels.bundle --out "
+    lehr(apply + "faster --time 1s", "^[0-9]+ of 10 convolutions and products by kernels", "outputs within")
+    lehr(apply + "all --no-engine", "^10 of 10 convolutions and products by kernels, 100.0 %")
+    nodes = [node.op_type for node in onnx.load("all/model.onnx").graph.node]
+    assert nodes.count("Fused") == 10 and not {"Conv", "Gemm", "MatMul", "Relu", "Add"} & set(nodes), nodes
+    lehr(apply + "unasked", "not verified: no ONNX Runtime is here", LEHR_ONNXRUNTIME=shutil.which("true"))
+    with open("cxx", "w") as file:
+        file.write(EMPTY)
+    os.chmod("cxx", 0o755)
+    lehr(apply + "refused", "nothing is written", code=4, wrote="refused", CXX=os.path.abspath("cxx"))
+
+
+def checked(lehr):
+    for seed in (1, 2):
+        lehr(f"verify {NETWORK} --threads {seed} --seed {seed} --out all")
+    lehr("verify tiny.onnx --dim batch=3 --out all")
+    shutil.copytree("all", "wrong")
+    edited(two_filters_change_places, "all/model.onnx", "wrong/model.onnx")
+    lehr(f"verify {NETWORK} --out wrong", "differs by", code=4)
+
+
+def threads(lehr):
+    """Kernels for another number of threads are none for this one. Their own number need not be said: to apply, nor to verify."""
+    apply = f"apply {NETWORK} --bundle kernels.bundle --out same "
+    lehr(apply + "--threads 7", "kernels.bundle has no kernel for 7 threads, but for 1: ", code=1, wrote="same")
+    lehr(apply + "--no-engine", "^for 1 thread, as the bundle's kernels are", "^10 of 10 ")
+    lehr(f"verify {NETWORK} --out same", "^ONNX Runtime .*, 1 thread: ")
+
+
+def refused(lehr):
+    with open("tiny.onnx", "rb") as whole, open("cut.onnx", "wb") as cut:
+        cut.write(whole.read(5000))
+    os.mkdir("foreign")
+    open("foreign/file", "w").close()
+    bundle = "--threads 1 --bundle kernels.bundle"
+    for line in ("apply cut.onnx --bundle kernels.bundle --out new", f"apply {NETWORK} --bundle nowhere --out new",
+                 f"apply {NETWORK} --no-engine {bundle} --out foreign", "verify tiny.onnx --out foreign",
+                 f"apply all/model.onnx --dim batch=1 {bundle} --out new", "tune --model cut.onnx",
+                 "tune --model tiny.onnx --dim size=4", "tune gemm --m 8 --n 8 --k 8 --warm",
+                 "apply tiny.onnx --bundle kernels.bundle --out new --seed x", "verify tiny.onnx --out all --tolerance 2"):
+        lehr(line, code=1, wrote="new", lines=1)
+        assert os.listdir("foreign") == ["file"], line
