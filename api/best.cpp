@@ -51,8 +51,8 @@ json json_of(const Winner& winner, const std::string& lost) {
                    {"speedup_vs_default_interval", verdict.speedup_vs_default.interval},
                    {"baseline", known_or_null(verdict.baseline)},
                    {"baseline_us", known_or_null(verdict.baseline_us)},
-                   {"ways_tried", known_or_null(verdict.ways_tried)},
-                   {"ways", known_or_null(verdict.ways)},
+                   {"algorithms_tried", known_or_null(verdict.algorithms_tried)},
+                   {"algorithms", known_or_null(verdict.algorithms)},
                    {"provisional", verdict.provisional},
                    {"speedup_vs_baseline", known_or_null(verdict.speedup_vs_baseline.value)},
                    {"speedup_vs_baseline_interval", verdict.speedup_vs_baseline.interval},
@@ -60,16 +60,18 @@ json json_of(const Winner& winner, const std::string& lost) {
                    {"picked_by", record.picked_by},
                    {"created_unix_ms", record.created_unix_ms},
                    {"session", record.session},
+                   {"session_began_unix_ms", record.session_began_unix_ms},
                    {"lost", known_or_null(lost)},
                    {"set", winner.rows}});
   return document;
 }
 
-/// With the ways that it has not tried.
+/// With the algorithms that it has not tried.
 std::string baseline_of(const Verdict& verdict) {
   if (verdict.baseline.empty()) return "-";
-  if (verdict.ways_tried == verdict.ways) return verdict.baseline;
-  return fmt::format("{} ({} of {} ways tried)", verdict.baseline, verdict.ways_tried, verdict.ways);
+  if (verdict.algorithms_tried == verdict.algorithms) return verdict.baseline;
+  return fmt::format("{} ({} of {} algorithms tried)", verdict.baseline, verdict.algorithms_tried,
+                     verdict.algorithms);
 }
 
 std::vector<std::string> row_of(const Winner& winner) {

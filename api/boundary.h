@@ -65,7 +65,7 @@ class Reporter {
   const double later_s_;
 };
 
-/// Opened now, where it was not; what was done to it, such as a change to a newer format, is a note.
-Database& database_of(Log& log, Reporter& reporter);
+/// Opened now, where it was not.
+Database& database_of(Log& log);
 
 }  // namespace lehr::api

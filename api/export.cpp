@@ -53,7 +53,6 @@ bool remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>&
   };
   if (std::ranges::none_of(skipped, due)) return false;
   Database database = Database::open(options.log);
-  if (!database.note().empty()) reporter.note(database.note());
   for (const Skipped& each : skipped) {
     if (!due(each)) continue;
     const Winner& winner = found[each.winner];

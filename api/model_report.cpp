@@ -122,7 +122,7 @@ std::string report_text(const std::string& flags, const std::vector<SharedResult
 
 nlohmann::json document_of(const std::string& file, const std::vector<SharedResult>& results,
                            const std::string& database) {
-  return NetworkTold{file, database, results};
+  return NetworkDocument{file, database, results};
 }
 
 }  // namespace lehr

@@ -87,12 +87,9 @@ std::string Device::why_not_served(const std::string& workload) const {
   });
 }
 
-Database& database_of(Log& log, Reporter& reporter) {
+Database& database_of(Log& log) {
   std::optional<Database>& database = log.state().database;
-  if (!database) {
-    database = Database::open(log.path());
-    if (!database->note().empty()) reporter.note(database->note());
-  }
+  if (!database) database = Database::open(log.path());
   return *database;
 }
 

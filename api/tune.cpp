@@ -184,7 +184,7 @@ Results tune_workloads(const std::vector<Workload>& wanted, Device& device, Log&
   check_ranges(workloads, options);
   const std::optional<Database> other = other_log(options);
   SessionOptions session = session_options(options, device.state());
-  Database& database = database_of(log, reporter);
+  Database& database = database_of(log);
   session.before_s = std::exchange(device.state().opening_s, 0);
   session.on_event = [&](const Event& event) { reporter.show(event); };
   const OpenDevice& open = device.state().open;
@@ -194,6 +194,7 @@ Results tune_workloads(const std::vector<Workload>& wanted, Device& device, Log&
   for (const Workload& workload : workloads) {
     if (is_stopped(device) && !results.each.empty()) break;
     session.session_id = new_session_id();
+    session.began_unix_ms = now_unix_ms();
     const Logs logs = {database, other ? &*other : nullptr};
     if (is_range(workload)) {
       summaries.emplace_back(tune_one_range(workload, device, logs, options, session, reporter));

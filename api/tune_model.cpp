@@ -126,7 +126,7 @@ ModelResult tune_network(const Model& model, Device& device, Log& log, const Tun
   SharedOptions shared;
   shared.session = session_options(options, device.state());
   const std::optional<Database> other = other_log(options);
-  Database& database = database_of(log, reporter);
+  Database& database = database_of(log);
   if (!options.fresh) recall(tasks, open.device, options.winograd, database);
   reporter.step(knowledge_text(tasks));
   shared.session.before_s = std::exchange(device.state().opening_s, 0);

@@ -61,8 +61,9 @@ std::string verdict_line(const Summary& s) {
     text += fmt::format("{}{} the speed of {}{}", text.empty() ? "" : "; ",
                         format_ratio(verdict.speedup_vs_baseline.value), verdict.baseline,
                         bounds(verdict.speedup_vs_baseline.interval));
-  if (verdict.ways_tried < verdict.ways)
-    text += fmt::format(", of which {} of {} ways were tried", verdict.ways_tried, verdict.ways);
+  if (verdict.algorithms_tried < verdict.algorithms)
+    text += fmt::format(", of which {} of {} algorithms were tried", verdict.algorithms_tried,
+                        verdict.algorithms);
   const auto add = [&](const std::string& clause) { text += (text.empty() ? "" : "; ") + clause; };
   if (!s.earlier.empty())
     add("the verdict of an earlier run, whose winner there was no time to time again");

@@ -76,7 +76,7 @@ Untuned untuned(const Workload& wanted, const DeviceOptions& device, const std::
     const Task task = task_of(wanted, device, options.winograd, result.note);
     const lehr::Untuned found = asked(task, log, options);
     result.text = text_of(found, task, log);
-    document = UntunedTold{found, task, log};
+    document = UntunedDocument{found, task, log};
     return result;
   });
 }

@@ -15,14 +15,13 @@ concept Is = std::same_as<std::remove_const_t<T>, S>;
 ///     void describe(auto& field, Is<Resources> auto& resources) {
 ///       field("registers", resources.registers);
 ///       field("compile_s", resources.compile_s);
-///       field("advisories", resources.advisories, 2);
+///       field("windows", resources.windows, kNotAColumn);
 ///     }
 ///
 /// The name is that of the member of a JSON object (base/describe_json.h) and of the column of a table
-/// (database/record_codec.h), in the same order. A third argument is the schema version that brought the
-/// column (1 where there is none), or kNotAColumn. Columns that are stored keep their names and their order
-/// for ever.
-inline constexpr int kNotAColumn = 0;
+/// (database/record_codec.h), in the same order. A member with kNotAColumn behind it is in
+/// messages and documents alone.
+inline constexpr bool kNotAColumn = false;
 
 /// Documents that are only written, such as those of --json, are described in the same way: of a const
 /// struct, with what each field is in place of the version ("" where its name says it), computed values among

@@ -107,31 +107,23 @@ inline nlohmann::json facts_of(const Limits& limits) {
 }
 
 /// Fills `limits` with what `object` tells; what it does not tell, because a later version asks for it or
-/// because it is 0, stays as it is. The names of facts that stayed and are not 0 in `limits` are added to
-/// `untold`, which may be nullptr. Members that this version does not know are passed over. False, with
+/// because it is 0, stays as it is. Members that this version does not know are passed over. False, with
 /// `limits` in any state, where `object` or one of its members is nothing that facts_of() can have given.
-inline bool read_facts(const nlohmann::json& object, Limits& limits,
-                       std::vector<std::string>* untold = nullptr) {
+inline bool read_facts(const nlohmann::json& object, Limits& limits) {
   if (!object.is_object()) return false;
   bool good = true;
-  const auto take = [&](const char* name, auto& member) {  // whether it is told
+  const auto take = [&](const char* name, auto& member) {
     const auto found = object.find(name);
-    if (found == object.end()) return false;
+    if (found == object.end()) return;
     if (!limits_json::fits<std::remove_cvref_t<decltype(member)>>(*found)) {
       good = false;
-      return true;
+      return;
     }
     std::remove_cvref_t<decltype(member)> value{};
     found->get_to(value);
-    if (limits_json::is_empty(value)) return false;
-    member = std::move(value);
-    return true;
+    if (!limits_json::is_empty(value)) member = std::move(value);
   };
-  const auto fact = [&](const char* name, auto& member) {
-    if (!take(name, member) && !limits_json::is_empty(member) && untold != nullptr)
-      untold->emplace_back(name);
-  };
-  describe(fact, take, limits);
+  describe(take, take, limits);
   return good;
 }
 

@@ -109,7 +109,7 @@ std::optional<Timed> timed(const LoggedTask& logged) {
   Table table;
   std::unordered_map<Config, double, ConfigHash> times_us;
   for (const Record& row : logged.rows) {
-    const auto point = all->space.find_like(row.config);
+    const auto point = all->space.find(row.config);
     if (!point || !row.time_us()) continue;
     const auto [known, fresh] = times_us.try_emplace(all->space.config_of(*point), *row.time_us());
     if (fresh) table.rows.push_back({known->first, *row.time_us()});

@@ -17,17 +17,6 @@
 #include "tune/known_best.h"
 
 namespace lehr {
-namespace {
-
-/// A log that is written to; says what opening did to it.
-Database open_for_writing(const std::string& file) {
-  Database database = Database::open(file);
-  if (!database.note().empty()) tell("note: {}", database.note());
-  return database;
-}
-
-}  // namespace
-
 DbCommand::DbCommand(CLI::App& root, const Environment& environment) : database_(environment.database) {
   CLI::App* command = root.add_subcommand("db", "Look into a trial log, check it, join and save logs");
   command->require_subcommand(1);
@@ -108,7 +97,7 @@ int DbCommand::merge() const {
       throw_user("'{}' cannot be merged into itself", file);
     from.push_back(Database::open_read_only(file));
   }
-  Database into = open_for_writing(database_);
+  Database into = Database::open(database_);
   const std::vector<AddedRows> added = into.merge(from, trusted_ ? Trust::kAsRunHere : Trust::kEvidence);
   nlohmann::json documents = nlohmann::json::array();
   for (std::size_t i = 0; i < added.size(); ++i) {

@@ -30,15 +30,9 @@ std::string figures_table(const std::string& strategy, const Figures& searched, 
 
 /// What of the table's times belongs to other kernels than it is searched with; "" where nothing is known to.
 std::string kernels_text(const Table& table) {
-  std::string text;
-  const auto add = [&](std::size_t trials, const char* what) {
-    if (trials > 0)
-      text += fmt::format("{}{} timed trial{} {}", text.empty() ? "" : "; ", trials, trials == 1 ? "" : "s",
-                          what);
-  };
-  add(table.other_kernels, "of kernels that this version makes otherwise");
-  add(table.unknown_kernels, "without the hash of what was measured");
-  return text.empty() ? "" : text + "\n";
+  if (table.other_kernels == 0) return "";
+  return fmt::format("{} timed trial{} of kernels that this version makes otherwise\n", table.other_kernels,
+                     table.other_kernels == 1 ? "" : "s");
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ std::optional<ShowCommand::Choice> ShowCommand::choose_from_log(const Workload& 
   filter.target = name_of(limits.target);
   for (const Winner& winner : winners(Database::open_read_only(database_), filter)) {
     if (winner.record.arch != limits.arch || !devices.include(winner.record)) continue;
-    const Limits own = winner.device ? limits_of(*winner.device).limits : limits;
+    const Limits own = winner.device ? limits_of(*winner.device) : limits;
     std::optional<ir::Kernel> kernel = known_kernel(workload, winner.record.config, own);
     if (!kernel) continue;
     return Choice{winner.record.config,
@@ -109,8 +109,7 @@ std::optional<ShowCommand::Choice> ShowCommand::choose_from_log(const Workload& 
   return std::nullopt;
 }
 
-/// Warns where the shown kernel is not known to be the one that was measured. true, false, or null where
-/// nobody knows.
+/// Warns where the shown kernel is not the one that was measured. null: none was.
 nlohmann::json ShowCommand::as_measured(const Choice& choice, const Source& source) {
   if (!choice.record) return nullptr;
   const std::optional<std::string> another = why_another(*choice.record, source);
@@ -118,7 +117,7 @@ nlohmann::json ShowCommand::as_measured(const Choice& choice, const Source& sour
   tell("warning: what is shown need not be what was measured: {}{}", *another,
        choice.facts_known ? ""
                           : ", and the log does not know the facts of the device that it was measured on");
-  return choice.record->source_hash == 0 ? nlohmann::json(nullptr) : nlohmann::json(false);
+  return false;
 }
 
 int ShowCommand::run() {

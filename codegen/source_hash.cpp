@@ -15,7 +15,7 @@ class Writer {
   std::string text;
 
   template <typename T>
-  void operator()(std::string_view name, const T& member, int = 1) {
+  void operator()(std::string_view name, const T& member, bool = true) {
     const std::size_t before = text.size();
     text += name;
     if (write(member))

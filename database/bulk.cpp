@@ -32,11 +32,11 @@ std::string log_name(const std::filesystem::path& path) {
 std::string why_damaged(const LogTable& table, const Row& row) {
   if (!checksum_holds(table, row)) return "its checksum is wrong";
   // A device's row may be of a target that this version does not know: it goes where its trials go.
-  const bool readable = &table == &trial_table()     ? decode_record(row).has_value()
-                        : &table == &verdict_table() ? decode_verdict(row).has_value()
-                        : &table == &origin_table()  ? decode_origin(row).has_value()
-                        : &table == &way_table()     ? decode_way(row).has_value()
-                                                     : has_types_of(table, row);
+  const bool readable = &table == &trial_table()       ? decode_record(row).has_value()
+                        : &table == &verdict_table()   ? decode_verdict(row).has_value()
+                        : &table == &origin_table()    ? decode_origin(row).has_value()
+                        : &table == &algorithm_table() ? decode_algorithm(row).has_value()
+                                                       : has_types_of(table, row);
   return readable ? "" : fmt::format("its values are no {}", table.name);
 }
 
@@ -46,18 +46,18 @@ Bulk::Bulk(Database::Impl& impl)
   Statement rows = impl.connection.prepare("SELECT checksum FROM verdict");
   while (rows.step()) verdicts_.insert(rows.row()[0]);
   Statement here = impl.connection.prepare(
-      "SELECT session FROM trial UNION SELECT session FROM verdict UNION SELECT session FROM way "
+      "SELECT session FROM trial UNION SELECT session FROM verdict UNION SELECT session FROM algorithm "
       "EXCEPT SELECT session FROM origin");
   while (here.step()) here_.insert(here.row()[0]);
 }
 
 void Bulk::add(const LogTable& table, const Row& row, AddedRows& counts) {
   const bool trial = &table == &trial_table(), verdict = &table == &verdict_table();
-  RowCounts& count = trial                       ? counts.trials
-                     : verdict                   ? counts.verdicts
-                     : &table == &origin_table() ? counts.origins
-                     : &table == &way_table()    ? counts.ways
-                                                 : counts.devices;
+  RowCounts& count = trial                          ? counts.trials
+                     : verdict                      ? counts.verdicts
+                     : &table == &origin_table()    ? counts.origins
+                     : &table == &algorithm_table() ? counts.algorithms
+                                                    : counts.devices;
   if (!why_damaged(table, row).empty()) {
     ++count.refused;
     return;
@@ -65,7 +65,7 @@ void Bulk::add(const LogTable& table, const Row& row, AddedRows& counts) {
   // Another log had this one's rows from it.
   if (&table == &origin_table() && here_.contains(session_of(table, row))) return;
   const bool fresh = (!verdict || verdicts_.insert(row.back()).second) && impl_.insert(table, row);
-  if (fresh && (trial || verdict || &table == &way_table())) added_.insert(session_of(table, row));
+  if (fresh && (trial || verdict || &table == &algorithm_table())) added_.insert(session_of(table, row));
   ++(fresh ? count.added : !trial || present(row) ? count.present : count.conflicting);
 }
 
@@ -104,8 +104,7 @@ std::vector<AddedRows> Database::merge(std::span<const Database> others, Trust t
   for (const Database& other : others) {
     AddedRows counts;
     for (const LogTable* table : log_tables()) {
-      Statement rows =
-          other.impl_->connection.prepare(select_from(*table, other.impl_->version) + " ORDER BY seq");
+      Statement rows = other.impl_->connection.prepare(select_from(*table) + " ORDER BY seq");
       while (rows.step()) bulk.add(*table, rows.row(), counts);
     }
     if (trust == Trust::kAsRunHere)

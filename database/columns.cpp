@@ -50,8 +50,6 @@ std::uint64_t row_checksum(std::span<const Column> columns, std::span<const Valu
   std::string text;
   text.reserve(2048);
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    // Rows that are older than the column keep the checksum that they were written with.
-    if (columns[i].since > 1 && std::holds_alternative<std::monostate>(values[i])) continue;
     text.append(columns[i].name) += '=';
     std::visit(overloaded{
                    [&](std::monostate) { text += "null"; },
@@ -75,14 +73,12 @@ bool checksum_holds(const LogTable& table, const Row& row) {
                                   row_checksum(table.columns.first(table.columns.size() - 1), row);
 }
 
-std::string select_from(const LogTable& table, int version, bool with_seq) {
+std::string select_from(const LogTable& table, bool with_seq) {
   std::string names = with_seq ? "seq" : "";
   for (const Column& column : table.columns) {
     if (!names.empty()) names += ',';
-    names += table.since <= version && column.since <= version ? column.name : "NULL";
+    names += column.name;
   }
-  if (table.since > version)  // one column per value, no row: as of a table that is empty
-    return fmt::format("SELECT {} FROM (SELECT 0 AS seq WHERE 0)", names);
   return fmt::format("SELECT {} FROM {}", names, table.name);
 }
 

@@ -16,8 +16,6 @@ struct Column {
   std::string_view name;
   ColumnType type = ColumnType::kText;
   bool nullable = false;
-  /// 1: as old as its table; else the schema version that brought it: nullable, NULL in older rows.
-  int since = 1;
 };
 
 /// A table without `seq`, which says where a row lies and not what it says. A `Row` of the table has one
@@ -25,15 +23,14 @@ struct Column {
 struct LogTable {
   std::string_view name;
   std::span<const Column> columns;  ///< the last one is "checksum"
-  int since = 1;                    ///< schema version that brought it
   std::string_view unique = "";     ///< no two rows have the same in this column; "": none is
 };
 const LogTable& trial_table();
 const LogTable& verdict_table();
 const LogTable& device_table();
 const LogTable& origin_table();
-const LogTable& way_table();
-/// All of them, in the order in which they are dumped.
+const LogTable& algorithm_table();
+/// All of them, in the order in which they are merged.
 std::span<const LogTable* const> log_tables();
 
 /// True if there is one value for every column, each of its column's type or, where that is allowed, NULL.
@@ -46,9 +43,8 @@ std::uint64_t row_checksum(std::span<const Column> columns, std::span<const sqli
 /// True if the row's last value is the checksum of those before it.
 bool checksum_holds(const LogTable& table, const sqlite::Row& row);
 
-/// "SELECT id,workload,...": for a file of schema `version`, NULL stands for the columns that it has not yet,
-/// and a table that it has not yet is one without rows. With `seq` in front where asked for.
-std::string select_from(const LogTable& table, int version, bool with_seq = false);
+/// "SELECT id,workload,... FROM trial", with `seq` in front where asked for.
+std::string select_from(const LogTable& table, bool with_seq = false);
 /// "INSERT INTO trial (id,...) VALUES (?,...) ON CONFLICT(id) DO NOTHING"
 std::string insert_into(const LogTable& table);
 

@@ -14,10 +14,10 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "database/backup.h"
 #include "database/file_system.h"
 #include "database/impl.h"
 #include "database/record_codec.h"
+#include "database/save_copy.h"
 #include "database/schema.h"
 #include "database/sqlite.h"
 #include "database/wal_file.h"
@@ -66,10 +66,9 @@ bool matches(const std::string& wanted, const std::string& got) {
 }
 
 // The fastest undamaged row of one group, if it is faster than `bound_us`.
-std::optional<Record> best_of_group(const Connection& connection, int version, const Row& group,
-                                    double bound_us) {
+std::optional<Record> best_of_group(const Connection& connection, const Row& group, double bound_us) {
   Statement rows =
-      connection.prepare(select_from(trial_table(), version) +
+      connection.prepare(select_from(trial_table()) +
                          " INDEXED BY trial_by_time WHERE workload=? AND device=? AND target=? AND "
                          "family=? AND time_us>0 AND time_us<? ORDER BY time_us, seq");
   Row values = group;
@@ -169,41 +168,28 @@ Database Database::open(const std::filesystem::path& path) {
     throw_damaged("{}; nothing was changed: `lehr db salvage {} NEW.db` brings what is left to a new log",
                   damage, path.string());
   Connection connection(path, sqlite::Mode::kReadWrite);
-  checked_version(connection);  // whose file it is: before anything is written to it
+  const bool made = is_log(connection);  // before anything is written to it
   if (connection.read_only()) {
     throw_environment("the database '{}' cannot be written: the file or its directory is read-only",
                       connection.path());
   }
   if (!in_memory) connection.use_durable_log();
-  std::string note;
-  migrate(connection, migrations(), [&](int version) {
-    if (in_memory) return;
-    const std::string copy = back_up(connection.path(), version);
-    note = fmt::format("brought '{}' from schema version {} to {}; the file as it was is '{}'", path.string(),
-                       version, migrations().back().version, copy);
-  });
-  auto impl = std::make_unique<Impl>(std::move(connection), migrations().back().version);
-  impl->note = std::move(note);
-  return Database(std::move(impl));
+  if (!made) make_log(connection);
+  return Database(std::make_unique<Impl>(std::move(connection)));
 }
 
 Database Database::open_read_only(const std::filesystem::path& path) {
   check_named(path);
   const sqlite::Mode mode = read_only_mode(path);
   Connection connection(path, mode);
-  const int version = checked_version(connection);
-  if (version == 0) {
+  if (!is_log(connection)) {
     const std::string damage = damage_of_wal(path);
     if (!damage.empty())
       throw_damaged("{}; `lehr db salvage {} NEW.db` brings what is left to a new log", damage,
                     path.string());
     throw_user("'{}' is empty: no Lehr database was made in it yet", path.string());
   }
-  return Database(std::make_unique<Impl>(std::move(connection), version));
-}
-
-const std::string& Database::note() const {
-  return impl_->note;
+  return Database(std::make_unique<Impl>(std::move(connection)));
 }
 
 void Database::expect_in_place() const {
@@ -240,34 +226,33 @@ std::uint64_t Database::append(const StoredDevice& device) {
   return std::bit_cast<std::uint64_t>(std::get<std::int64_t>(row.back()));
 }
 
-void Database::append(const StoredWay& way) {
-  StoredWay stored = way;
+void Database::append(const StoredAlgorithm& algorithm) {
+  StoredAlgorithm stored = algorithm;
   if (stored.created_unix_ms == 0) stored.created_unix_ms = now_unix_ms();
-  impl_->insert(way_table(), encode(stored));
+  impl_->insert(algorithm_table(), encode(stored));
 }
 
-std::vector<StoredWay> Database::ways(const std::string& workload, const std::string& device) const {
-  if (impl_->version < way_table().since) return {};
+std::vector<StoredAlgorithm> Database::algorithms(const std::string& workload,
+                                                  const std::string& device) const {
   Where where;
   where.require("workload=?", workload);
   where.require("device=?", device);
-  Statement rows =
-      impl_->connection.prepare(select_from(way_table(), impl_->version) + where.sql + " ORDER BY seq");
+  Statement rows = impl_->connection.prepare(select_from(algorithm_table()) + where.sql + " ORDER BY seq");
   rows.bind(where.values);
   const std::map<std::string, std::string> merged = origins();
-  std::map<std::tuple<std::string, std::string, std::int64_t>, StoredWay> newest;
+  std::map<std::tuple<std::string, std::string, std::int64_t>, StoredAlgorithm> newest;
   while (rows.step()) {
-    std::optional<StoredWay> way = decode_way(rows.row());
-    if (way && !merged.contains(way->session))
-      newest.insert_or_assign({way->library, way->baseline, way->list}, *way);
+    std::optional<StoredAlgorithm> algorithm = decode_algorithm(rows.row());
+    if (algorithm && !merged.contains(algorithm->session))
+      newest.insert_or_assign({algorithm->library, algorithm->baseline, algorithm->list}, *algorithm);
   }
-  std::vector<StoredWay> ways;
-  for (auto& [key, way] : newest) ways.push_back(std::move(way));
-  return ways;
+  std::vector<StoredAlgorithm> algorithms;
+  for (auto& [key, algorithm] : newest) algorithms.push_back(std::move(algorithm));
+  return algorithms;
 }
 
 std::map<std::uint64_t, StoredDevice> Database::devices() const {
-  Statement rows = impl_->connection.prepare(select_from(device_table(), impl_->version));
+  Statement rows = impl_->connection.prepare(select_from(device_table()));
   std::map<std::uint64_t, StoredDevice> devices;
   while (rows.step()) {
     const Row row = rows.row();
@@ -278,7 +263,7 @@ std::map<std::uint64_t, StoredDevice> Database::devices() const {
 }
 
 std::map<std::string, std::string> Database::origins() const {
-  Statement rows = impl_->connection.prepare(select_from(origin_table(), impl_->version));
+  Statement rows = impl_->connection.prepare(select_from(origin_table()));
   std::map<std::string, std::string> origins;
   while (rows.step())
     if (std::optional<StoredOrigin> origin = decode_origin(rows.row()))
@@ -290,7 +275,7 @@ std::optional<Record> Database::best(const RecordFilter& filter) const {
   std::optional<Record> best;
   double best_us = std::numeric_limits<double>::infinity();
   for_each_group(impl_->connection, filter, [&](const Row& group) {
-    std::optional<Record> record = best_of_group(impl_->connection, impl_->version, group, best_us);
+    std::optional<Record> record = best_of_group(impl_->connection, group, best_us);
     if (!record) return;
     best_us = *record->time_us();
     best = std::move(record);
@@ -319,8 +304,7 @@ std::int64_t Database::timed(const RecordFilter& filter) const {
 
 std::vector<Record> Database::all(const RecordFilter& filter) const {
   const Where where = where_record(filter);
-  Statement rows =
-      impl_->connection.prepare(select_from(trial_table(), impl_->version) + where.sql + " ORDER BY seq");
+  Statement rows = impl_->connection.prepare(select_from(trial_table()) + where.sql + " ORDER BY seq");
   rows.bind(where.values);
   std::vector<Record> records;
   while (rows.step()) {
@@ -334,8 +318,7 @@ std::vector<StoredVerdict> Database::verdicts(const RecordFilter& filter) const 
   where.require("workload=?", filter.workload);
   where.require("device=?", filter.device);
   where.require("EXISTS (SELECT 1 FROM trial WHERE trial.id=record_id AND trial.target=?)", filter.target);
-  Statement rows = impl_->connection.prepare(select_from(verdict_table(), impl_->version) + where.sql +
-                                             " ORDER BY seq DESC");
+  Statement rows = impl_->connection.prepare(select_from(verdict_table()) + where.sql + " ORDER BY seq DESC");
   rows.bind(where.values);
   std::vector<StoredVerdict> newest;
   std::set<std::pair<std::string, std::string>> seen;
@@ -351,7 +334,7 @@ std::vector<StoredVerdict> Database::verdicts(const RecordFilter& filter) const 
 }
 
 std::optional<Record> Database::find(const std::string& id) const {
-  Statement row = impl_->connection.prepare(select_from(trial_table(), impl_->version) + " WHERE id=?");
+  Statement row = impl_->connection.prepare(select_from(trial_table()) + " WHERE id=?");
   const Value wanted = id;
   row.bind({&wanted, 1});
   return row.step() ? decode_record(row.row()) : std::nullopt;

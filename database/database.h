@@ -42,8 +42,8 @@ void describe(auto& field, const TaskStats& task) {
   field("last_unix_ms", task.last_unix_ms);
 }
 struct DatabaseStats {
-  int schema_version = 0;
-  std::int64_t file_bytes = 0, records = 0, verdicts = 0, devices = 0, ways = 0, sessions = 0;
+  std::int64_t schema_version = 0;
+  std::int64_t file_bytes = 0, records = 0, verdicts = 0, devices = 0, algorithms = 0, sessions = 0;
   std::map<std::string, std::int64_t>
       merged_sessions;  ///< of `sessions` those that were run elsewhere, by origins()
   std::vector<TaskStats> tasks;
@@ -54,7 +54,7 @@ void describe(auto& field, const DatabaseStats& stats) {
   field("records", stats.records);
   field("verdicts", stats.verdicts);
   field("devices", stats.devices);
-  field("ways", stats.ways);
+  field("algorithms", stats.algorithms);
   field("sessions", stats.sessions);
   field("merged_sessions", stats.merged_sessions);
   field("tasks", stats.tasks);
@@ -74,10 +74,10 @@ void describe(auto& field, const RowCounts& rows) {
   field("damaged", rows.refused);
 }
 struct AddedRows {
-  RowCounts trials, verdicts, devices, origins, ways;
+  RowCounts trials, verdicts, devices, origins, algorithms;
   /// Damaged rows of all tables.
   std::int64_t refused() const {
-    return trials.refused + verdicts.refused + devices.refused + origins.refused + ways.refused;
+    return trials.refused + verdicts.refused + devices.refused + origins.refused + algorithms.refused;
   }
 };
 void describe(auto& field, const AddedRows& rows) {
@@ -85,7 +85,7 @@ void describe(auto& field, const AddedRows& rows) {
   field("verdicts", rows.verdicts);
   field("devices", rows.devices);
   field("origins", rows.origins);
-  field("ways", rows.ways);
+  field("algorithms", rows.algorithms);
 }
 /// What rows of another log are: somebody else's evidence, or as good as measured here (a log of one's own).
 enum class Trust { kEvidence, kAsRunHere };
@@ -94,7 +94,7 @@ struct DamagedRow {
   std::string table;
   /// 1 is the first row that was appended to the table.
   std::int64_t seq = 0;
-  /// As far as it can be read; a verdict's is that of its winner, a device's its identity, a way's its
+  /// As far as it can be read; a verdict's is that of its winner, a device's its identity, an algorithm's its
   /// workload.
   std::string id;
   /// "its checksum is wrong".
@@ -108,7 +108,7 @@ void describe(auto& field, const DamagedRow& row) {
 }
 struct Verification {
   std::int64_t records = 0, verdicts = 0, devices = 0, origins = 0,
-               ways = 0;            ///< rows that were looked at, damaged ones included
+               algorithms = 0;      ///< rows that were looked at, damaged ones included
   std::int64_t without_device = 0;  ///< sound trials that name a device which the log has no sound row of
   std::vector<DamagedRow> damaged;
   std::vector<std::string> structure;  ///< SQLite's words on what is wrong with the file as a whole
@@ -120,30 +120,29 @@ void describe(auto& field, const Verification& found) {
   field("verdicts", found.verdicts);
   field("devices", found.devices);
   field("origins", found.origins);
-  field("ways", found.ways);
+  field("algorithms", found.algorithms);
   field("without_device", found.without_device);
   field("damaged", found.damaged);
   field("structure", found.structure);
 }
 
+/// Milliseconds since 1970 by the system's clock, as rows have them.
+std::int64_t now_unix_ms();
+
 /// One open log. Not thread-safe; several processes may have the same file open (WAL).
 class Database {
  public:
-  /// Opens or creates. ":memory:" for tests. A file of an older schema is copied to "FILE.v1.bak" (its
-  /// version), then brought forward; note() says so. Throws Error(kUser) for a file that is no Lehr database,
-  /// whose tables are not exactly ours, or that has a newer schema (saying which version it has and which we
-  /// know), Error(kDamaged), changing nothing, where SQLite would write over rows behind a damaged frame of
-  /// its "-wal", Error(kEnvironment) for one that cannot be written, a full disk, or a network file system.
+  /// Opens or creates. ":memory:" for tests. Throws Error(kUser) for a file that is no Lehr database, is one
+  /// of another schema version (naming both), or whose tables are not exactly ours, Error(kDamaged), changing
+  /// nothing, where SQLite would write over rows behind a damaged frame of its "-wal", Error(kEnvironment)
+  /// for one that cannot be written, a full disk, or a network file system.
   static Database open(const std::filesystem::path& path);
-  /// Like open, but throws Error(kUser) if the file does not exist and never writes to it: an older schema is
-  /// read as it is.
+  /// Like open, but throws Error(kUser) if the file does not exist and never writes to it.
   static Database open_read_only(const std::filesystem::path& path);
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
   ~Database();
 
-  /// What open() did to the file that its owner should know, one sentence; "" = nothing.
-  const std::string& note() const;
   /// Absolute; "" for ":memory:".
   std::string path() const;
   /// Throws Error(kEnvironment) where the file was removed, renamed or replaced since it was opened: all rows
@@ -159,10 +158,10 @@ class Database {
   /// Returns Record::device_hash of its trials. One that is already there is left as it is.
   std::uint64_t append(const StoredDevice& device);
   /// created_unix_ms is given by the database when 0.
-  void append(const StoredWay& way);
-  /// Appends the records, verdicts, devices and ways of `others` that are not here yet, all of them or none.
-  /// Their sessions are noted as theirs (StoredOrigin), unless they are trusted. Running it twice changes
-  /// nothing. Returns one entry for each.
+  void append(const StoredAlgorithm& algorithm);
+  /// Appends the records, verdicts, devices and algorithms of `others` that are not here yet, all of them or
+  /// none. Their sessions are noted as theirs (StoredOrigin), unless they are trusted. Running it twice
+  /// changes nothing. Returns one entry for each.
   std::vector<AddedRows> merge(std::span<const Database> others, Trust trust = Trust::kEvidence);
   /// Appends rows of a table's columns (columns.h), all of them or none. `next` gives false at the end.
   AddedRows add_rows(const std::function<bool(const LogTable*& table, sqlite::Row& row)>& next);
@@ -184,7 +183,7 @@ class Database {
   std::map<std::uint64_t, StoredDevice> devices() const;
   /// The newest of each library's version, baseline and list for the workload on the device. Those of
   /// sessions that were run elsewhere (origins()) are left out.
-  std::vector<StoredWay> ways(const std::string& workload, const std::string& device) const;
+  std::vector<StoredAlgorithm> algorithms(const std::string& workload, const std::string& device) const;
   /// Of sessions that were not run here: log_name() of what brought them. Damaged rows are left out.
   std::map<std::string, std::string> origins() const;
   /// Counts rows without looking at their checksums, which verify() does; `best_us` is best()'s.

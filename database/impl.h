@@ -11,7 +11,7 @@
 namespace lehr {
 
 struct Database::Impl {
-  Impl(sqlite::Connection opened, int schema) : connection(std::move(opened)), version(schema) {}
+  explicit Impl(sqlite::Connection opened) : connection(std::move(opened)) {}
 
   /// Durable on return unless a transaction is open. False if a row with the same LogTable::unique is already
   /// there. Throws Error(kEnvironment) if the log was opened for reading.
@@ -22,12 +22,7 @@ struct Database::Impl {
   void expect_in_place() const;
 
   sqlite::Connection connection;
-  int version;  ///< of the file: an older one that is only read keeps its own
-  std::string note;
   std::map<const LogTable*, sqlite::Statement> inserts;  ///< made when first used
 };
-
-/// Milliseconds since 1970, by the system's clock.
-std::int64_t now_unix_ms();
 
 }  // namespace lehr

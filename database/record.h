@@ -17,15 +17,16 @@ namespace lehr {
 /// A config that is to be measured, and who wants it.
 struct Pick {
   Config config;
-  std::string picked_by;            ///< "default", "anneal", "random", "transfer", "resume", ...
+  std::string picked_by;            ///< "default", "trees", "process", "transfer", ... (tune/README.md)
   std::optional<double> predicted;  ///< the model's score when it was picked; nullopt: picked without a model
 };
 
 /// One measured config.
 struct Trial : Pick {
   Outcome outcome;
-  std::string id;                 ///< of its row: unique, 32 hex digits; given by the database when empty
-  std::uint64_t source_hash = 0;  ///< of the source that was measured (codegen/source_hash.h); 0: not known
+  std::string id;  ///< of its row: unique, 32 hex digits; given by the database when empty
+  /// Hash of the source that was measured (codegen/source_hash.h); 0: there was none.
+  std::uint64_t source_hash = 0;
 
   /// Microseconds; nullopt when it failed.
   std::optional<double> time_us() const { return time_of(outcome); }
@@ -38,12 +39,12 @@ struct Record : Trial {
   std::string target;    ///< "cpu" or "cuda"
   std::string arch;
   int template_version = 1;
-  std::string session;               ///< id of the tuner run
+  std::string session;  ///< id of the tuner run
+  std::int64_t session_began_unix_ms = 0;
   std::uint64_t seed = 0;            ///< of that run
   std::int64_t created_unix_ms = 0;  ///< given by the database when 0
   std::string tool_version;          ///< of lehr
-  /// The StoredDevice with the facts that its kernel was lowered with; 0: not known, as of all rows before
-  /// schema 3.
+  /// The StoredDevice with the facts that its kernel was lowered with; 0: not known.
   std::uint64_t device_hash = 0;
 };
 void describe(auto& field, Is<Record> auto& record) {
@@ -59,11 +60,12 @@ void describe(auto& field, Is<Record> auto& record) {
   field("predicted", record.predicted);
   field("picked_by", record.picked_by);
   field("session", record.session);
+  field("session_began_unix_ms", record.session_began_unix_ms);
   field("seed", record.seed);
   field("created_unix_ms", record.created_unix_ms);
   field("tool_version", record.tool_version);
-  field("device_hash", record.device_hash, 3);
-  field("source_hash", record.source_hash, 3);
+  field("device_hash", record.device_hash);
+  field("source_hash", record.source_hash);
 }
 
 /// A device as stored. Its row never changes: other facts under the same identity are another row, and each
@@ -92,8 +94,8 @@ struct Verdict {
   std::string baseline;      ///< fastest baseline's name; "": none at hand
   double baseline_us = 0;
   Ratio speedup_vs_baseline;
-  std::int64_t ways_tried = 0;  ///< by the baseline's search for its fastest way, ...
-  std::int64_t ways = 0;        ///< ... of so many; 0: it searches for none
+  std::int64_t algorithms_tried = 0;  ///< by the baseline's search for its fastest algorithm, ...
+  std::int64_t algorithms = 0;        ///< ... of so many; 0: it searches for none
   /// There was no time to prove the winner in many calls and on other inputs. Its trial and each check in the
   /// contest were right.
   bool provisional = false;
@@ -123,24 +125,23 @@ void describe(auto& field, Is<StoredVerdict> auto& verdict) {
   field("speedup_vs_baseline", verdict.speedup_vs_baseline.value);
   field("json", verdict.json);
   field("created_unix_ms", verdict.created_unix_ms);
-  // Rows of before tell these only in `json`, which verdict_document.h reads.
-  field("default_us_low", verdict.default_time.interval.low, 3);
-  field("default_us_high", verdict.default_time.interval.high, 3);
-  field("best_us_low", verdict.best.interval.low, 3);
-  field("best_us_high", verdict.best.interval.high, 3);
-  field("speedup_vs_default_low", verdict.speedup_vs_default.interval.low, 3);
-  field("speedup_vs_default_high", verdict.speedup_vs_default.interval.high, 3);
-  field("speedup_vs_baseline_low", verdict.speedup_vs_baseline.interval.low, 3);
-  field("speedup_vs_baseline_high", verdict.speedup_vs_baseline.interval.high, 3);
-  field("deterministic", verdict.deterministic, 3);
-  field("ways_tried", verdict.ways_tried, 5);
-  field("ways", verdict.ways, 5);
-  field("provisional", verdict.provisional, 6);
+  field("default_us_low", verdict.default_time.interval.low);
+  field("default_us_high", verdict.default_time.interval.high);
+  field("best_us_low", verdict.best.interval.low);
+  field("best_us_high", verdict.best.interval.high);
+  field("speedup_vs_default_low", verdict.speedup_vs_default.interval.low);
+  field("speedup_vs_default_high", verdict.speedup_vs_default.interval.high);
+  field("speedup_vs_baseline_low", verdict.speedup_vs_baseline.interval.low);
+  field("speedup_vs_baseline_high", verdict.speedup_vs_baseline.interval.high);
+  field("deterministic", verdict.deterministic);
+  field("algorithms_tried", verdict.algorithms_tried);
+  field("algorithms", verdict.algorithms);
+  field("provisional", verdict.provisional);
 }
 
-/// What a baseline's search in one list of a library's ways found, and where: numbers that find the way again
-/// in the same version's list. Nothing of it is ever run.
-struct StoredWay : FoundWay {
+/// What a baseline's search in one list of a library's algorithms found, and where: numbers that find the
+/// algorithm again in the same version's list. Nothing of it is ever run.
+struct StoredAlgorithm : FoundAlgorithm {
   std::string workload;
   std::string device;                ///< identity text, the driver's version with it
   std::string session;               ///< that searched
@@ -149,18 +150,18 @@ struct StoredWay : FoundWay {
   std::int64_t list = 0;             ///< position in LibraryFinding::lists
   std::int64_t created_unix_ms = 0;  ///< given by the database when 0
 };
-void describe(auto& field, Is<StoredWay> auto& way) {
-  field("workload", way.workload);
-  field("device", way.device);
-  field("session", way.session);
-  field("baseline", way.baseline);
-  field("library", way.library);
-  field("list", way.list);
-  field("way", way.way);
-  field("mark", way.mark);
-  field("tried", way.tried);
-  field("offered", way.offered);
-  field("created_unix_ms", way.created_unix_ms);
+void describe(auto& field, Is<StoredAlgorithm> auto& algorithm) {
+  field("workload", algorithm.workload);
+  field("device", algorithm.device);
+  field("session", algorithm.session);
+  field("baseline", algorithm.baseline);
+  field("library", algorithm.library);
+  field("list", algorithm.list);
+  field("algorithm", algorithm.algorithm);
+  field("mark", algorithm.mark);
+  field("tried", algorithm.tried);
+  field("offered", algorithm.offered);
+  field("created_unix_ms", algorithm.created_unix_ms);
 }
 
 /// Where the rows of a session came from that was not run here: they are evidence of somebody else's.

@@ -1,6 +1,4 @@
-// One visitor that writes a described struct as a row, one that reads it back. A member whose column came
-// with a later schema version lies behind the others, as a later step can only add it there, and its empty
-// value is NULL, as it is in older rows.
+// One visitor that writes a described struct as a row, one that reads it back.
 #include "database/record_codec.h"
 
 #include <fmt/format.h>
@@ -14,7 +12,6 @@
 #include "base/error.h"
 #include "base/limits_json.h"
 #include "database/columns.h"
-#include "database/verdict_document.h"
 
 namespace lehr {
 namespace {
@@ -114,31 +111,27 @@ class Writer {
   Row row;
 
   template <typename T>
-  void operator()(std::string_view name, const T& member, int since = 1) {
+  void operator()(std::string_view name, const T& member, bool is_column = true) {
     if constexpr (std::is_same_v<T, Outcome>) {
       write_outcome(member);
     } else if constexpr (!Described<T>) {
-      if (since == kNotAColumn) return;
-      Value value = absent_ ? Value() : stored(member);
-      if (since > 1 && value == stored(T())) value = {};
-      // Columns of the first version stand before those of later ones.
-      const auto at = since > 1 ? std::ssize(columns) : std::ranges::count(columns, 1, &Column::since);
-      columns.insert(columns.begin() + at, column_of(name, member, since));
-      row.insert(row.begin() + at, std::move(value));
+      if (!is_column) return;
+      columns.push_back(column_of(name, member));
+      row.push_back(absent_ ? Value() : stored(member));
     }
   }
 
  private:
   template <typename T>
-  Column column_of(std::string_view name, const T&, int since) const {
+  Column column_of(std::string_view name, const T&) const {
     const ColumnType type = std::is_floating_point_v<T> ? ColumnType::kReal
                             : std::is_integral_v<T>     ? ColumnType::kInteger
                                                         : ColumnType::kText;
-    return {name, type, since > 1 || of_alternative_, since};
+    return {name, type, of_alternative_};
   }
   template <typename T>
-  Column column_of(std::string_view name, const std::optional<T>&, int since) const {
-    Column column = column_of(name, T(), since);
+  Column column_of(std::string_view name, const std::optional<T>&) const {
+    Column column = column_of(name, T());
     column.nullable = true;
     return column;
   }
@@ -164,19 +157,16 @@ class Writer {
 /// Fills a struct from a row of its table; what it cannot hold makes the whole row bad.
 class Reader {
  public:
-  Reader(const LogTable& table, const Row& row)
-      : row_(row),
-        later_(static_cast<std::size_t>(std::ranges::count(table.columns, 1, &Column::since)) - 1) {}
+  explicit Reader(const Row& row) : row_(row) {}
 
   template <typename T>
-  void operator()(std::string_view, T& member, int since = 1) {
+  void operator()(std::string_view, T& member, bool is_column = true) {
     if constexpr (std::is_same_v<T, Outcome>) {
       read_outcome(member);
     } else if constexpr (!Described<T>) {
-      if (since == kNotAColumn) return;
-      const Value& value = row_[since > 1 ? later_++ : next_++];
-      const bool null = std::holds_alternative<std::monostate>(value);
-      good_ = (absent_ ? null : (null && since > 1) || restore(value, member)) && good_;
+      if (!is_column) return;
+      const Value& value = row_[next_++];
+      good_ = (absent_ ? std::holds_alternative<std::monostate>(value) : restore(value, member)) && good_;
     }
   }
   bool good() const { return good_; }
@@ -202,7 +192,7 @@ class Reader {
   }
 
   const Row& row_;
-  std::size_t next_ = 0, later_;  // the next columns of the first version and of later ones
+  std::size_t next_ = 0;  // column
   bool good_ = true, absent_ = false;
 };
 
@@ -215,14 +205,6 @@ std::vector<Column> columns_of() {
   return std::move(writer.columns);
 }
 
-/// Whether an encoded row tells nothing of what schema `version` brought: it was written before, or has
-/// nothing to tell.
-bool is_older(const LogTable& table, const Row& encoded, int version) {
-  for (std::size_t i = 0; i < encoded.size(); ++i)
-    if (table.columns[i].since >= version && encoded[i] != Value()) return false;
-  return true;
-}
-
 /// What a row may not say, whatever its columns allow.
 bool is_sound(const Record& record) {
   const auto* timing = std::get_if<Timing>(&record.outcome);
@@ -230,7 +212,7 @@ bool is_sound(const Record& record) {
          (!timing || (std::isfinite(timing->time_us) && timing->time_us > 0));
 }
 bool is_sound(const StoredVerdict& verdict) {
-  if (!(verdict.ways_tried >= 0 && verdict.ways_tried <= verdict.ways)) return false;
+  if (!(verdict.algorithms_tried >= 0 && verdict.algorithms_tried <= verdict.algorithms)) return false;
   for (const Interval& interval : {verdict.best.interval, verdict.default_time.interval,
                                    verdict.speedup_vs_default.interval, verdict.speedup_vs_baseline.interval})
     if (!(interval.low >= 0 && interval.low <= interval.high && std::isfinite(interval.high))) return false;
@@ -242,10 +224,11 @@ bool is_sound(const StoredDevice&) {
 bool is_sound(const StoredOrigin& origin) {
   return !origin.merged_from.empty();
 }
-bool is_sound(const StoredWay& way) {
-  constexpr std::int64_t kMostLists = 16, kMostWays = 100'000;
-  return way.list >= 0 && way.list < kMostLists && way.way >= 0 && way.way < way.offered && way.tried >= 1 &&
-         way.tried <= way.offered && way.offered <= kMostWays;
+bool is_sound(const StoredAlgorithm& algorithm) {
+  constexpr std::int64_t kMostLists = 16, kMostAlgorithms = 100'000;
+  return algorithm.list >= 0 && algorithm.list < kMostLists && algorithm.algorithm >= 0 &&
+         algorithm.algorithm < algorithm.offered && algorithm.tried >= 1 &&
+         algorithm.tried <= algorithm.offered && algorithm.offered <= kMostAlgorithms;
 }
 
 template <typename T>
@@ -261,7 +244,7 @@ Row encoded(const LogTable& table, const T& object) {
 template <typename T>
 std::optional<T> decoded(const LogTable& table, const Row& row) {
   if (!checksum_holds(table, row)) return std::nullopt;
-  Reader reader(table, row);
+  Reader reader(row);
   std::optional<T> result(std::in_place);
   describe(reader, *result);
   return reader.good() && is_sound(*result) ? std::move(result) : std::nullopt;
@@ -281,22 +264,22 @@ const LogTable& verdict_table() {
 }
 const LogTable& device_table() {
   static const std::vector<Column> columns = columns_of<StoredDevice>();
-  static const LogTable table = {.name = "device", .columns = columns, .since = 3, .unique = "checksum"};
+  static const LogTable table = {.name = "device", .columns = columns, .unique = "checksum"};
   return table;
 }
 const LogTable& origin_table() {
   static const std::vector<Column> columns = columns_of<StoredOrigin>();
-  static const LogTable table = {.name = "origin", .columns = columns, .since = 4, .unique = "session"};
+  static const LogTable table = {.name = "origin", .columns = columns, .unique = "session"};
   return table;
 }
-const LogTable& way_table() {
-  static const std::vector<Column> columns = columns_of<StoredWay>();
-  static const LogTable table = {.name = "way", .columns = columns, .since = 5, .unique = "checksum"};
+const LogTable& algorithm_table() {
+  static const std::vector<Column> columns = columns_of<StoredAlgorithm>();
+  static const LogTable table = {.name = "algorithm", .columns = columns, .unique = "checksum"};
   return table;
 }
 std::span<const LogTable* const> log_tables() {
   static const std::array tables = {&trial_table(), &verdict_table(), &device_table(), &origin_table(),
-                                    &way_table()};
+                                    &algorithm_table()};
   return tables;
 }
 
@@ -312,18 +295,15 @@ Row encode(const StoredDevice& device) {
 Row encode(const StoredOrigin& origin) {
   return encoded(origin_table(), origin);
 }
-Row encode(const StoredWay& way) {
-  return encoded(way_table(), way);
+Row encode(const StoredAlgorithm& algorithm) {
+  return encoded(algorithm_table(), algorithm);
 }
 
 std::optional<Record> decode_record(const Row& row) {
   return decoded<Record>(trial_table(), row);
 }
 std::optional<StoredVerdict> decode_verdict(const Row& row) {
-  std::optional<StoredVerdict> verdict = decoded<StoredVerdict>(verdict_table(), row);
-  // Encoded again, because a stranger may have written the zeros that encode() leaves out.
-  if (verdict && is_older(verdict_table(), encode(*verdict), 3)) take_from_document(*verdict);
-  return verdict;
+  return decoded<StoredVerdict>(verdict_table(), row);
 }
 std::optional<StoredDevice> decode_device(const Row& row) {
   return decoded<StoredDevice>(device_table(), row);
@@ -331,8 +311,8 @@ std::optional<StoredDevice> decode_device(const Row& row) {
 std::optional<StoredOrigin> decode_origin(const Row& row) {
   return decoded<StoredOrigin>(origin_table(), row);
 }
-std::optional<StoredWay> decode_way(const Row& row) {
-  return decoded<StoredWay>(way_table(), row);
+std::optional<StoredAlgorithm> decode_algorithm(const Row& row) {
+  return decoded<StoredAlgorithm>(algorithm_table(), row);
 }
 
 }  // namespace lehr

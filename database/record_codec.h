@@ -15,13 +15,13 @@ sqlite::Row encode(const Record& record);
 sqlite::Row encode(const StoredVerdict& verdict);
 sqlite::Row encode(const StoredDevice& device);
 sqlite::Row encode(const StoredOrigin& origin);
-sqlite::Row encode(const StoredWay& way);
+sqlite::Row encode(const StoredAlgorithm& algorithm);
 
 /// nullopt if the row is damaged: its checksum is wrong, or it holds what this version cannot read.
 std::optional<Record> decode_record(const sqlite::Row& row);
 std::optional<StoredVerdict> decode_verdict(const sqlite::Row& row);
 std::optional<StoredDevice> decode_device(const sqlite::Row& row);
 std::optional<StoredOrigin> decode_origin(const sqlite::Row& row);
-std::optional<StoredWay> decode_way(const sqlite::Row& row);
+std::optional<StoredAlgorithm> decode_algorithm(const sqlite::Row& row);
 
 }  // namespace lehr

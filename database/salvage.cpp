@@ -14,24 +14,11 @@ namespace {
 using sqlite::Row;
 using sqlite::Value;
 
-// A row as stored begins with NULL for `seq`, and lacks the columns that came after it was written.
-// `advisories` lies behind `checksum`: a later step added it.
+// A row as stored begins with NULL for `seq`.
 std::optional<Row> as_row_of(const LogTable& table, const Row& stored) {
-  Row row;
-  std::vector<std::size_t> later;
-  std::size_t from = 1;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    row.emplace_back();
-    if (table.columns[i].since > 1)
-      later.push_back(i);
-    else if (from < stored.size())
-      row[i] = stored[from++];
-    else
-      return std::nullopt;
-  }
-  for (const std::size_t i : later)
-    if (from < stored.size()) row[i] = stored[from++];
-  if (from != stored.size() || !std::holds_alternative<std::monostate>(stored[0])) return std::nullopt;
+  if (stored.size() != table.columns.size() + 1 || !std::holds_alternative<std::monostate>(stored[0]))
+    return std::nullopt;
+  Row row(stored.begin() + 1, stored.end());
   for (std::size_t i = 0; i < row.size(); ++i)
     if (const auto* whole = std::get_if<std::int64_t>(&row[i]);
         whole && table.columns[i].type == ColumnType::kReal)

@@ -1,11 +1,7 @@
-// The layout of the file: whose it is, which version it has, and the steps that bring an older one up to
-// date.
+// The layout of the file: whose it is, and the tables that it has.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <span>
-#include <string_view>
 
 #include "database/sqlite.h"
 
@@ -13,29 +9,17 @@ namespace lehr {
 
 /// PRAGMA application_id of our files: "Lehr" in ASCII.
 inline constexpr std::int64_t kApplicationId = 0x4C656872;
+/// PRAGMA user_version of our files. A change of any column raises it, and files of other versions are
+/// refused. Versions 1 to 6 were of before the first release.
+inline constexpr std::int64_t kSchemaVersion = 7;
 
-/// One step forward. Once released, a step never changes; a new layout is a new step.
-struct Migration {
-  int version;           ///< PRAGMA user_version after the step
-  std::string_view sql;  ///< any number of statements
-};
-/// All steps, in order, versions 1, 2, ...: the first makes a new file.
-std::span<const Migration> migrations();
+/// Whether the file is a log; false: it is empty. Only reads. Throws Error(kUser) for another program's file,
+/// for another version (naming both), and unless its tables and indexes are, to the letter, ours and there is
+/// nothing else: a trigger or an index of a stranger's would run when a row is added.
+bool is_log(const sqlite::Connection& connection);
 
-/// The file's schema version; 0 for an empty file. Only reads.
-/// Throws Error(kUser) for another program's file, and for a version newer than the last of `steps` (naming
-/// both).
-int schema_version(const sqlite::Connection& connection, std::span<const Migration> steps = migrations());
-
-/// Applies the steps that the file lacks, all or nothing; two processes may do this to one file at once.
-/// `before` is called with the file's version, unless that is 0, when nothing was changed yet and nobody else
-/// can change anything.
-void migrate(const sqlite::Connection& connection, std::span<const Migration> steps = migrations(),
-             const std::function<void(int version)>& before = {});
-
-/// schema_version(), and throws Error(kUser) unless the file's tables and indexes are, to the letter, those
-/// of that version and there is nothing else: a trigger or an index of a stranger's would run when a row is
-/// added.
-int checked_version(const sqlite::Connection& connection, std::span<const Migration> steps = migrations());
+/// Makes the tables in an empty file, all or nothing; leaves a log as it is. Two processes may do this to one
+/// file at once. Throws as is_log().
+void make_log(const sqlite::Connection& connection);
 
 }  // namespace lehr

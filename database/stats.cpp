@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "database/bulk.h"
+#include "database/schema.h"
 #include "database/wal_file.h"
 
 namespace lehr {
@@ -34,21 +35,21 @@ void verify_table(const Database::Impl& impl, const LogTable& table, Verificatio
   const bool trial = &table == &trial_table(), verdict = &table == &verdict_table();
   const auto device_hash = static_cast<std::size_t>(
       std::ranges::find(table.columns, "device_hash", &Column::name) - table.columns.begin());
-  Statement rows = impl.connection.prepare(select_from(table, impl.version, true));
+  Statement rows = impl.connection.prepare(select_from(table, true));
   while (rows.step()) {
     Row row = rows.row();
     const std::int64_t seq = std::get<std::int64_t>(row.front());
     row.erase(row.begin());
-    ++(trial                       ? result.records
-       : verdict                   ? result.verdicts
-       : &table == &origin_table() ? result.origins
-       : &table == &way_table()    ? result.ways
-                                   : result.devices);
+    ++(trial                          ? result.records
+       : verdict                      ? result.verdicts
+       : &table == &origin_table()    ? result.origins
+       : &table == &algorithm_table() ? result.algorithms
+                                      : result.devices);
     if (const std::string problem = why_damaged(table, row); !problem.empty()) {
       const auto* id = std::get_if<std::string>(&row[verdict ? 3 : 0]);
       result.damaged.push_back({std::string(table.name), seq, id ? *id : "", problem});
     } else if (trial) {
-      if (const auto* device = std::get_if<std::int64_t>(&row[device_hash])) ++devices.named[*device];
+      if (const auto device = std::get<std::int64_t>(row[device_hash]); device != 0) ++devices.named[device];
     } else if (&table == &device_table()) {
       devices.there.insert(std::get<std::int64_t>(row.back()));
     }
@@ -60,15 +61,14 @@ void verify_table(const Database::Impl& impl, const LogTable& table, Verificatio
 DatabaseStats Database::stats() const {
   const sqlite::Connection& connection = impl_->connection;
   DatabaseStats stats;
-  stats.schema_version = impl_->version;
+  stats.schema_version = kSchemaVersion;
   const std::string path = connection.path();
   stats.file_bytes =
       path.empty() ? connection.query_int("PRAGMA page_count") * connection.query_int("PRAGMA page_size")
                    : size_on_disk(path);
   stats.verdicts = connection.query_int("SELECT count(*) FROM verdict");
-  if (impl_->version >= device_table().since)
-    stats.devices = connection.query_int("SELECT count(*) FROM device");
-  if (impl_->version >= way_table().since) stats.ways = connection.query_int("SELECT count(*) FROM way");
+  stats.devices = connection.query_int("SELECT count(*) FROM device");
+  stats.algorithms = connection.query_int("SELECT count(*) FROM algorithm");
   struct Task {
     TaskStats stats;
     std::map<std::string, std::int64_t, std::less<>> failed;

@@ -41,21 +41,13 @@ std::variant<RebuiltKernel, Refusal> kernel_of(const Winner& winner) {
   const Record& record = winner.record;
   const Workload workload = of_any_call(parse_workload(record.workload));
   if (!winner.device)
-    return Refusal{
-        record.device_hash == 0
-            ? "its row, of a log of before version 3, tells neither its device's facts nor the hash of "
-              "what was measured"
-            : "the row of its device, with the facts that its kernel depends on, is not in the log"};
-  const StoredLimits stored = limits_of(*winner.device);
-  std::variant<ir::Kernel, Refusal> made = lowered(workload, record.config, stored.limits);
+    return Refusal{"the row of its device, with the facts that its kernel depends on, is not in the log"};
+  std::variant<ir::Kernel, Refusal> made = lowered(workload, record.config, limits_of(*winner.device));
   if (auto* refusal = std::get_if<Refusal>(&made)) return std::move(*refusal);
   ir::Kernel& kernel = std::get<ir::Kernel>(made);
   Source source = emit(kernel);
   std::optional<std::string> another = why_another(record, source);
   if (!another) return RebuiltKernel{winner, workload, std::move(kernel), std::move(source)};
-  if (!stored.untold.empty())
-    *another += fmt::format(", and the row of its device, of an older version, does not tell {}",
-                            fmt::join(stored.untold, ", "));
   return Refusal{*std::move(another)};
 }
 
@@ -65,8 +57,7 @@ std::variant<RebuiltKernel, Refusal> member_of(const Winner& range, const RowMem
                                                const std::map<std::uint64_t, StoredDevice>& devices) {
   const std::optional<Record> record = log.find(member.record);
   const Timing* const timing = record ? std::get_if<Timing>(&record->outcome) : nullptr;
-  if (timing == nullptr || record->device != range.record.device ||
-      record->source_hash != member.source_hash || record->source_hash == 0)
+  if (timing == nullptr || record->device != range.record.device || record->source_hash != member.source_hash)
     return Refusal{"its trial is not in the log", false};
   Winner winner;
   winner.record = *record;

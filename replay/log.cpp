@@ -50,17 +50,8 @@ void count_changed_kernels(const std::vector<Record>& records, const std::option
     return kernels->lower(kernels->space.point_of(config));
   };
   for (const Record& record : records) {
-    if (!record.time_us()) continue;
-    const Rebuilt kernel = rebuilt(record, lower);
-    table.other_kernels += kernel == Rebuilt::kOther;
-    table.unknown_kernels += kernel == Rebuilt::kUnknown;
+    if (record.time_us() && !is_as_measured(record, lower)) ++table.other_kernels;
   }
-}
-
-/// Writes configs as this version does, so that rows of before and after a knob went are of one table.
-void leave_out_retired_knobs(std::vector<Record>& records, const Space& space) {
-  for (Record& record : records)
-    if (const auto point = space.find_like(record.config)) record.config = space.config_of(*point);
 }
 
 }  // namespace
@@ -86,7 +77,6 @@ std::vector<Table> read_log(const std::string& file) {
     table.origin = origin_of(records, facts);
     const std::optional<KernelSpace> kernels = table.origin ? kernels_of(*table.origin) : std::nullopt;
     count_changed_kernels(records, kernels, table);
-    if (kernels) leave_out_retired_knobs(records, kernels->space);
     table.rows = rows_of(records);
     tables.push_back(std::move(table));
   }

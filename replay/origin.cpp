@@ -48,10 +48,8 @@ std::optional<TableOrigin> origin_of(std::span<const Record> rows, const LoggedF
     Workload workload = parse_workload(newest.workload);
     for (const Record& row : std::views::reverse(rows))
       if (const auto device = facts.find(row.device_hash); device != facts.end())
-        return TableOrigin{std::move(workload), limits_of(device->second).limits};
-    const std::optional<Target> target = target_named(newest.target);
-    if (!target) return std::nullopt;
-    return TableOrigin{std::move(workload), archs_of(*target).limits(newest.arch, cores_of(newest.device))};
+        return TableOrigin{std::move(workload), limits_of(device->second)};
+    return std::nullopt;
   } catch (const Error&) {
     return std::nullopt;  // a workload or device of a newer version: its knobs remain
   }

@@ -19,10 +19,8 @@ namespace lehr {
 using LoggedFacts = std::map<std::uint64_t, StoredDevice>;
 
 /// Workload and limits of the rows of one workload on one device, of which there must be one: with the facts
-/// of the device that the newest row names. Only where none does, as in logs of before schema 3, what the
-/// identity's text tells, which is the arch and the number of cores, and what is usual besides, the same
-/// wherever the log is read. nullopt for a workload that this version does not know, and in such a log for an
-/// architecture.
+/// of the device that the newest row names. nullopt for a workload that this version does not know, and where
+/// the log has no device that a row names.
 std::optional<TableOrigin> origin_of(std::span<const Record> rows, const LoggedFacts& facts);
 
 /// The kernels that this version makes of the configs of such a table; nullopt where no family serves its

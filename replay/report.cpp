@@ -131,7 +131,6 @@ json replay_json(const std::vector<TableReport>& reports, const ReplayPlan& plan
     each["device"] = report.table->device;
     each["rows"] = report.table->rows.size();
     each["other_kernels"] = report.table->other_kernels;
-    each["unknown_kernels"] = report.table->unknown_kernels;
     each["optimum"] = report.table->optimum_us();
     each["random"] = json_of(report.random);
     each["transfer"] = report.learnt_from;

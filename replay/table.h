@@ -33,8 +33,8 @@ struct Table {
   std::vector<std::string> notes;     ///< what a reader should know of how it was read
   std::optional<TableOrigin> origin;  ///< of our own logs only
   /// Of our own logs: timed rows whose configs this version makes into other kernels than were measured, or
-  /// into none, and those that tell no hash of what was measured, as none of before schema 3 does.
-  std::size_t other_kernels = 0, unknown_kernels = 0;
+  /// into none.
+  std::size_t other_kernels = 0;
 
   /// Fastest time. CHECKs that there is one.
   double optimum_us() const;

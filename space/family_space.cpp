@@ -35,8 +35,6 @@ void FamilySpace::knob(std::size_t place, std::string_view name, std::string_vie
   for (const Knob& other : knobs_)
     CHECK(other.name != name && other.place != place,
           "family {}: two knobs are called {}, or are at one place", family_, name);
-  CHECK(std::ranges::count(retired_, name, &RetiredKnob::name) == 0, "family {}: {} is retired", family_,
-        name);
   knobs_.push_back({std::string(name), std::string(meaning), std::move(values), place, nullptr, {}});
 }
 
@@ -49,13 +47,6 @@ void FamilySpace::only(MembersTest goes) {
 void FamilySpace::forbid(std::string_view sentence, MembersTest when) {
   CHECK(!knobs_.empty() && when != nullptr, "family {}: rule \"{}\"", family_, sentence);
   knobs_.back().rules.push_back({std::string(sentence), std::move(when)});
-}
-
-void FamilySpace::retired(std::string_view name, std::int64_t kept) {
-  CHECK(is_name(name) && std::ranges::count(knobs_, name, &Knob::name) == 0 &&
-            std::ranges::count(retired_, name, &RetiredKnob::name) == 0,
-        "family {}: retired knob \"{}\"", family_, name);
-  retired_.push_back({std::string(name), kept});
 }
 
 std::size_t FamilySpace::add(std::string_view name, std::string_view meaning,
@@ -102,14 +93,6 @@ std::vector<std::uint16_t> FamilySpace::choices(const Point& point, std::size_t 
 
 std::optional<std::string> FamilySpace::read(const Config& config, Point& point) const {
   if (config.family != family_) return fmt::format("it is of family {}, not {}", config.family, family_);
-  const auto is_retired = [this](const KnobValue& knob) {
-    return std::ranges::count(retired_, knob.name, &RetiredKnob::name) > 0;
-  };
-  if (std::ranges::any_of(config.knobs, is_retired)) {
-    Config now = config;
-    std::erase_if(now.knobs, is_retired);
-    return read(now, point);
-  }
   Members members = unset_;
   for (std::size_t i = 0; i < knobs_.size(); ++i) {
     const Knob& knob = knobs_[i];
@@ -140,25 +123,12 @@ std::optional<std::string> FamilySpace::read(const Config& config, Point& point)
   return std::nullopt;
 }
 
-const RetiredKnob* FamilySpace::gone(const Config& config) const {
-  for (const RetiredKnob& knob : retired_)
-    if (config.find(knob.name).value_or(knob.kept) != knob.kept) return &knob;
-  return nullptr;
-}
-
 std::optional<std::string> FamilySpace::why_invalid(const Config& config) const {
-  if (const RetiredKnob* knob = gone(config))
-    return fmt::format("{} has no knob {} any more: what is left is {}={}", family_, knob->name, knob->name,
-                       knob->kept);
   Point point;
   return read(config, point);
 }
 
 std::optional<Point> FamilySpace::find(const Config& config) const {
-  return gone(config) ? std::nullopt : find_like(config);
-}
-
-std::optional<Point> FamilySpace::find_like(const Config& config) const {
   Point point;
   return read(config, point) ? std::nullopt : std::optional(point);
 }

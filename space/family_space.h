@@ -57,12 +57,6 @@ class Members {
 /// A predicate over the knobs up to one of them.
 using MembersTest = std::function<bool(const Members&)>;
 
-/// A knob that there is no more. Schedules with this value of it are what they were.
-struct RetiredKnob {
-  std::string name;
-  std::int64_t kept = 0;
-};
-
 /// What a knob's value and those before it must not be together.
 struct Rule {
   std::string sentence;  ///< what a config that breaks it does wrong, e.g. "needs more than 48 KiB of memory"
@@ -98,10 +92,6 @@ class FamilySpace {
   /// (read_ahead() finds out); why_invalid() says `sentence`.
   void forbid(std::string_view sentence, MembersTest when);
 
-  /// Says that configs of older versions have a knob `name`, and that its value `kept` is what schedules have
-  /// now: a config with that value is read as the one without the knob. CHECKs that no knob is called so.
-  void retired(std::string_view name, std::int64_t kept);
-
   /// Adds a knob at a place behind the others, 0 until it has a value, and answers the place: for a family
   /// without a struct, as a list is.
   std::size_t add(std::string_view name, std::string_view meaning, std::vector<std::int64_t> values);
@@ -123,9 +113,6 @@ class FamilySpace {
   std::optional<std::string> why_invalid(const Config& config) const;
   /// The point of a config; nullopt where why_invalid() has a reason.
   std::optional<Point> find(const Config& config) const;
-  /// The same whatever values retired knobs have: the schedule that a time of an older version is evidence
-  /// of.
-  std::optional<Point> find_like(const Config& config) const;
   Config config_of(const Point& point) const;
   Members members_of(const Point& point) const;
   /// Of each knob by its name, valid or not. CHECKs that the config has all of them.
@@ -171,15 +158,12 @@ class FamilySpace {
   bool goes(std::size_t index, const Members& members) const;
   /// The first rule of knob `index` that is broken, or nullptr.
   const Rule* broken(std::size_t index, const Members& members) const;
-  /// `config`, without retired knobs, as a point, or what is wrong with it.
+  /// `config` as a point, or what is wrong with it.
   std::optional<std::string> read(const Config& config, Point& point) const;
-  /// The first retired knob that has another value than what it kept, or nullptr.
-  const RetiredKnob* gone(const Config& config) const;
 
   std::string family_;
   Members unset_;
   std::vector<Knob> knobs_;
-  std::vector<RetiredKnob> retired_;
   std::vector<Point> starts_;     // what draws begin with; empty: with nothing
   std::size_t start_length_ = 0;  // knobs that have their value there
 };

@@ -43,7 +43,7 @@ class Knobs {
   /// Adds to `space`, which began with the members of S{}.
   explicit Knobs(FamilySpace& space) : space_(space) {}
 
-  /// The next knob. Its name is stored with configs, so it stays, or is retired(). `values` are all that it
+  /// The next knob. Its name is stored with configs, so it stays. `values` are all that it
   /// can take, ordered: neighbours are one step apart.
   void knob(std::int64_t S::* member, std::string_view name, std::string_view meaning,
             std::vector<std::int64_t> values) {
@@ -62,9 +62,6 @@ class Knobs {
   void forbid(std::string_view sentence, Test when) {
     space_.forbid(sentence, [when](const Members& members) { return when(members.as<S>()); });
   }
-  /// A knob that went: configs with its value `kept` are read as those without it, any others are none of the
-  /// space's, and their times evidence.
-  void retired(std::string_view name, std::int64_t kept) { space_.retired(name, kept); }
 
  private:
   FamilySpace& space_;

@@ -49,11 +49,6 @@ std::optional<Point> Space::find(const Config& config) const {
   return found ? numbered(*found, found->find(config)) : std::nullopt;
 }
 
-std::optional<Point> Space::find_like(const Config& config) const {
-  const FamilySpace* found = family(config.family);
-  return found ? numbered(*found, found->find_like(config)) : std::nullopt;
-}
-
 std::optional<Point> Space::numbered(const FamilySpace& family, std::optional<Point> point) const {
   if (point) point->family = static_cast<std::uint16_t>(&family - families_.data());
   return point;

@@ -24,15 +24,15 @@ inline std::map<std::string, int> by_name(const std::map<FailureKind, int>& fail
 }
 
 /// A trial that stands for a task, with its time there.
-struct TrialTold {
+struct TrialDocument {
   Time time;
   double flops = 0;
   std::string config, family, record, picked_by;
 };
-inline TrialTold told(const Trial& trial, const Time& time, double flops) {
+inline TrialDocument told(const Trial& trial, const Time& time, double flops) {
   return {time, flops, to_text(trial.config), trial.config.family, trial.id, trial.picked_by};
 }
-void describe(auto& field, const TrialTold& trial) {
+void describe(auto& field, const TrialDocument& trial) {
   field("time_us", trial.time.us, "");
   field("time_us_interval", trial.time.interval, "");
   field("gflops", gflops_of(trial.flops, trial.time.us), "");
@@ -50,8 +50,8 @@ void describe(auto& field, const BaselineTime& library) {
   field("speedup_interval", library.speedup.interval, "");
   field("gpu", library.gpu, "as `gpu` above, while the library was timed");
   field("note", Known{library.note}, "how it was run");
-  field("ways_tried", Known{library.ways_tried}, "of its algorithms");
-  field("ways", Known{library.ways}, "that it offers");
+  field("algorithms_tried", Known{library.algorithms_tried}, "of its algorithms so many were timed");
+  field("algorithms", Known{library.algorithms}, "that it offers");
   field("missing", Known{library.missing}, "why it has no time");
 }
 
@@ -77,12 +77,12 @@ void describe(auto& field, const Elapsed::Parts& parts) {
   field("finals", parts.finals_s, "contest, libraries, proofs, and what is compiled for them");
 }
 void describe(auto& field, const Elapsed& elapsed) {
-  field("total", elapsed.total_s, "the sum of the next four, and of the parts");
+  field("total", elapsed.total_s, "the sum of the next four, and of the phases");
   field("setup", elapsed.setup_s, "opening the device, inputs and the expected output");
   field("search", elapsed.search_s, "the tuner's own share");
   field("compile", elapsed.compile_s, "waiting for the compiler with the device idle, also for the finals");
   field("run", elapsed.run_s, "checking and timing, the finals included");
-  field("parts", elapsed.parts, "what went on, one thing at a time");
+  field("phases", elapsed.parts, "what went on, one thing at a time");
 }
 
 void describe(auto& field, const Peaks& peaks) {
@@ -118,7 +118,7 @@ void describe(auto& field, const Summary& s) {
   const auto trial = [&](const std::optional<Trial>& one, const Time& time) {
     return one ? std::optional(told(*one, time, s.flops)) : std::nullopt;
   };
-  field("slots", s.slots, "configs that are compiled while one is timed");
+  field("compiled_ahead", s.slots, "configs that are compiled while one is timed");
   field("default", trial(s.default_trial, verdict.default_time), "the schedule that needs no timing");
   field("best", trial(s.best, verdict.best), "the fastest proven one");
   field("gpu", s.gpu, "while the best one was timed: `sm_mhz`, `power_w`, `temperature_c`");
@@ -180,7 +180,7 @@ void describe(auto& field, const Summary& s) {
 
 /// What a set loses at these sizes.
 template <typename Size>
-auto losses_told(const std::vector<Size>& sizes) {
+auto losses_document(const std::vector<Size>& sizes) {
   const auto fields = [count = sizes.size(), losses = losses_of(sizes)](auto& f) {
     f("sizes", count, "so many");
     f("mean", losses.mean, "0.02: 2 %");
@@ -195,7 +195,7 @@ void describe(auto& field, const RangeSummary& s) {
   const auto* const timing = s.record ? &std::get<Timing>(s.record->outcome) : nullptr;
   field("best",
         timing == nullptr ? std::nullopt
-                          : std::optional(TrialTold{{timing->time_us, interval_of(*timing)},
+                          : std::optional(TrialDocument{{timing->time_us, interval_of(*timing)},
                                                     s.flops,
                                                     to_text(s.record->config),
                                                     s.record->config.family,
@@ -214,8 +214,8 @@ void describe(auto& field, const RangeSummary& s) {
       "and "
       "its interval `loss_low`, `loss_high`; `held_out_seed`");
   const auto losses = [&](auto& f) {
-    f("measured", losses_told(s.set->times), "at the sizes where all kernels were timed");
-    f("held_out", losses_told(s.set->held_out), "at sizes that were not measured before");
+    f("measured", losses_document(s.set->times), "at the sizes where all kernels were timed");
+    f("held_out", losses_document(s.set->held_out), "at sizes that were not measured before");
   };
   field("losses", s.set ? std::optional(Fields{losses}) : std::nullopt,
         "what is lost to the fastest kernel of each size");
@@ -247,11 +247,11 @@ void describe(auto& field, const SharedResult& task) {
 }
 
 /// Several tasks that shared their time.
-struct NetworkTold {
+struct NetworkDocument {
   std::string model, database;
   const std::vector<SharedResult>& tasks;
 };
-void describe(auto& field, const NetworkTold& told) {
+void describe(auto& field, const NetworkDocument& told) {
   const SharedTotals totals = totals_of(told.tasks);
   field("model", told.model, "the file");
   field("best_us", totals.best_us, "for all places");
@@ -263,12 +263,12 @@ void describe(auto& field, const NetworkTold& told) {
 }
 
 /// What is believed where nothing is measured.
-struct UntunedTold {
+struct UntunedDocument {
   const Untuned& found;
   const Task& task;
   std::string database;
 };
-void describe(auto& field, const UntunedTold& told) {
+void describe(auto& field, const UntunedDocument& told) {
   const auto& [found, task, database] = told;
   field("workload", to_text(task.workload), "its canonical text");
   field("device", task.device.name, "its name");

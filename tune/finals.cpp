@@ -42,7 +42,7 @@ class ContestCosts {
     if (challengers) seconds += costs_.challengers * (costs_.challenger_s + least_of(typical()));
     return seconds + libraries * library_s();
   }
-  /// To start one, to choose a way and to time it as the fastest one is timed.
+  /// To start one, to choose an algorithm and to time it as the fastest one is timed.
   double library_s() const {
     constexpr int kChecks = 2;
     return costs_.library_s + kChecks * typical().check_s + 2 * kLeastRounds * turn_s(typical(), contest_);
@@ -274,9 +274,9 @@ Verdict verdict_of(const std::vector<ContestEntry>& entries, std::size_t sources
     verdict.baseline = entry.name;
     verdict.baseline_us = entry.time_us;
     verdict.speedup_vs_baseline = speedup_over(entries[winner], entry);
-    const WayCount ways = entry.finding ? ways_of(*entry.finding) : WayCount();
-    verdict.ways_tried = ways.tried;
-    verdict.ways = ways.offered;
+    const AlgorithmCount algorithms = entry.finding ? algorithms_of(*entry.finding) : AlgorithmCount();
+    verdict.algorithms_tried = algorithms.tried;
+    verdict.algorithms = algorithms.offered;
   }
   return verdict;
 }

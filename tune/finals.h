@@ -43,7 +43,7 @@ struct FinalsPlan {
   std::size_t finalists = 0;  ///< that take part beside the default
   bool challengers = true;    ///< take part
   ContestTime contest;
-  double search_s = kNoLimitS;  ///< that each library may search for its fastest way
+  double search_s = kNoLimitS;  ///< that each library may search for its fastest algorithm
 };
 
 /// Splits the time that is `left`. What proves the fastest and the default is set aside first. Where the rest

@@ -58,7 +58,7 @@ std::vector<Record> rows_of(const Database& log, const Group& group, bool own, c
   std::vector<Record> rows = log.all(group.where);
   std::erase_if(rows, [&](const Record& row) {
     return !row.time_us() ||
-           (own && (!candidates.space.find_like(row.config) ||
+           (own && (!candidates.space.find(row.config) ||
                     (candidates.space.contains(row.config) && answers(row, identity, candidates))));
   });
   cut(rows, most);
@@ -105,7 +105,7 @@ std::vector<PastTask> past_tasks(const Database& log, const Task& task, const Ca
     std::vector<float> row(columns);
     for (const Record& record : rows_of(log, group, own, identity, candidates, std::min(most_each, left))) {
       const Space& space = theirs ? theirs->space : candidates.space;
-      const auto point = space.find_like(record.config);
+      const auto point = space.find(record.config);
       if (!point || !row_of(*point, row)) continue;
       past.configs.push_back(space.config_of(*point));
       past.rows.append(row);

@@ -522,6 +522,7 @@ class RangeRun {
     record->created_unix_ms = 0;
     record->workload = summary_.workload;
     record->session = session_.session_id;
+    record->session_began_unix_ms = session_.began_unix_ms;
     record->picked_by = kPickedForSet;
     summary_.record = logs_.own.append(*record);
     StoredVerdict verdict;

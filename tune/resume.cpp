@@ -62,8 +62,6 @@ EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& ide
       continue;
     }
     if (!lasting(row.outcome) && origins.contains(row.session)) continue;
-    Record answer = row;
-    answer.config = candidates.space.config_of(*point);  // without retired knobs
     const bool killed = killed_a_worker(row.outcome);
     if (killed) ++result.deaths[*point];
     const auto known = result.deaths.find(*point);
@@ -74,7 +72,7 @@ EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& ide
     runs.insert(row.session);
     const auto [found, inserted] = answer_at.try_emplace(*point, result.answers.size());
     if (inserted) result.answers.emplace_back();
-    result.answers[found->second] = {std::move(answer), *point, Origin::kEarlier};
+    result.answers[found->second] = {row, *point, Origin::kEarlier};
   }
   result.runs = static_cast<int>(runs.size());
   return result;

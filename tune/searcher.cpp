@@ -90,6 +90,7 @@ std::optional<Proposal> Searcher::next() {
     const Turn turn = turns_.next();
     pick = turn == Turn::kProcess ? by_process() : by_trees();
     if (!pick) pick = by_strategy({});  // what is left of the space
+    if (pick && pick->picked_by.empty()) pick->picked_by = "blind";
     if (pick && learner_.fitted()) pending_[pick->point] = turn;
   }
   if (!pick) return pick;
@@ -103,7 +104,7 @@ std::optional<Proposal> Searcher::by_trees() {
     if (!seen_.contains(first_.back())) return Proposal{.point = first_.back(), .picked_by = "transfer"};
   if (!learner_.ready()) return blindly();
   const std::vector<ScoredPoint>& list = listed(by_trees_, tree_scores(), kShortList);
-  if (!learner_.fitted()) return best_of(list);
+  if (!learner_.fitted()) return best_of(list, "transfer");
   if (!process_->current()) renew_process(false);
   const ScoredPoint* best = nullptr;
   double most = 0;
@@ -118,7 +119,7 @@ std::optional<Proposal> Searcher::by_trees() {
     most = wanted;
   }
   if (!best) return std::nullopt;
-  return Proposal{.point = best->point, .predicted = best->score};
+  return Proposal{.point = best->point, .picked_by = "trees", .predicted = best->score};
 }
 
 std::optional<Proposal> Searcher::by_process() {
@@ -130,7 +131,8 @@ std::optional<Proposal> Searcher::by_process() {
   };
   const std::optional<Point> point = process_->most_promising(seen_, log_chance);
   if (!point) return std::nullopt;
-  return Proposal{.point = *point, .predicted = scorer_.score({&*point, 1}, tree_scores())[0]};
+  return Proposal{
+      .point = *point, .picked_by = "process", .predicted = scorer_.score({&*point, 1}, tree_scores())[0]};
 }
 
 /// As a search begins that knows nothing of this task: by the prior, or far from what was measured.
@@ -139,10 +141,10 @@ std::optional<Proposal> Searcher::blindly() {
   // To choose kinds from all that were scored.
   const std::size_t count = tuner_.diversity ? std::numeric_limits<std::size_t>::max() : kShortList;
   const Predict scores = [this](const FeatureMatrix& rows) { return tuner_.prior->predict(rows); };
-  return best_of(listed(by_prior_, scores, count));
+  return best_of(listed(by_prior_, scores, count), "blind");
 }
 
-std::optional<Proposal> Searcher::best_of(const std::vector<ScoredPoint>& list) {
+std::optional<Proposal> Searcher::best_of(const std::vector<ScoredPoint>& list, const char* picked_by) {
   std::vector<ScoredPoint> left;
   std::ranges::copy_if(list, std::back_inserter(left),
                        [&](const ScoredPoint& each) { return !seen_.contains(each.point); });
@@ -151,7 +153,7 @@ std::optional<Proposal> Searcher::best_of(const std::vector<ScoredPoint>& list) 
   const std::vector<std::size_t> picks =
       diverse ? tuner_.diversity->choose(left, 1) : std::vector<std::size_t>{0};
   if (picks.empty()) return std::nullopt;
-  return Proposal{.point = left[picks[0]].point, .predicted = left[picks[0]].score};
+  return Proposal{.point = left[picks[0]].point, .picked_by = picked_by, .predicted = left[picks[0]].score};
 }
 
 const std::vector<ScoredPoint>& Searcher::listed(List& list, const Predict& predict, std::size_t count) {

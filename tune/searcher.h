@@ -27,8 +27,8 @@ struct Measurement {
 /// A config that is to be measured.
 struct Proposal {
   Point point;
-  /// Who wants it, as it is stored: "default", "anneal", "random", "transfer", "resume", ... A Searcher says
-  /// "transfer" of other tasks' configs, and leaves the rest to its caller, which knows the strategy's name.
+  /// Who wants it, as it is stored: "default", "resume", ... (tune/README.md). A Searcher that anneals says
+  /// "transfer", "blind", "trees" or "process"; of another strategy its caller says the name.
   std::string picked_by = {};
   std::optional<double> predicted = {};  ///< the score when it was picked; nullopt: picked without a model
 };
@@ -69,7 +69,7 @@ class Searcher {
   std::optional<Proposal> blindly();
   std::optional<Proposal> by_strategy(const Predict& predict);
   /// The most wanted of the list that nobody has measured.
-  std::optional<Proposal> best_of(const std::vector<ScoredPoint>& list);
+  std::optional<Proposal> best_of(const std::vector<ScoredPoint>& list, const char* picked_by);
   const std::vector<ScoredPoint>& listed(List& list, const Predict& predict, std::size_t count);
   std::optional<Proposal> with_score(const Point& point);
   Predict tree_scores() const;

@@ -42,6 +42,7 @@ Record common_row(const Task& task, const SessionOptions& options, Database& log
   row.target = name_of(task.device.limits.target);
   row.arch = task.device.limits.arch;
   row.session = options.session_id;
+  row.session_began_unix_ms = options.began_unix_ms;
   row.seed = options.seed;
   row.tool_version = kVersion;
   row.device_hash = log.append(stored_device(task.device));

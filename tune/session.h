@@ -44,6 +44,7 @@ struct SessionOptions {
   const Budget* shared = nullptr;
   double shared_s = 0;     ///< this session's part of it
   std::string session_id;  ///< unique: names this run in the database
+  std::int64_t began_unix_ms = now_unix_ms();
   /// Told what goes on; may be empty. It ends with the first call that throws: the session goes on without.
   EventSink on_event;
   Budget::Now now_s;  ///< empty: the steady clock
@@ -131,7 +132,7 @@ class Session {
   std::vector<std::string> libraries() const;
   /// Tells the measurer what the log knows of libraries' searches, and how long each may search.
   void prepare_libraries(double search_s);
-  void remember_ways(const ContestEntry& library);
+  void remember_algorithms(const ContestEntry& library);
   void finals();
   /// What the finals may take from now on, and whether more would be too much.
   TimeLeft finals_left() const;

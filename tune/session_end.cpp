@@ -142,37 +142,39 @@ void Session::prepare_libraries(double search_s) {
   std::map<std::string, LibrarySearch> searches;
   for (const std::string& name : libraries()) searches[name].seconds = search_s;
   if (options_.reuse) {
-    for (const StoredWay& way : logs_.own.ways(summary_.workload, summary_.identity)) {
-      const auto search = searches.find(way.baseline);
+    for (const StoredAlgorithm& algorithm : logs_.own.algorithms(summary_.workload, summary_.identity)) {
+      const auto search = searches.find(algorithm.baseline);
       if (search == searches.end()) continue;
       std::vector<LibraryFinding>& known = search->second.known;
-      if (way.list == 0) known.push_back({way.library, {}});
+      if (algorithm.list == 0) known.push_back({algorithm.library, {}});
       // In their order; behind a gap they are of no use.
-      if (!known.empty() && known.back().library == way.library && way.list == std::ssize(known.back().lists))
-        known.back().lists.push_back(way);
+      if (!known.empty() && known.back().library == algorithm.library &&
+          algorithm.list == std::ssize(known.back().lists))
+        known.back().lists.push_back(algorithm);
     }
   }
   device_.measurer->prepare_baselines(std::move(searches));
 }
 
 /// For the next session, unless the log has it.
-void Session::remember_ways(const ContestEntry& library) {
+void Session::remember_algorithms(const ContestEntry& library) {
   if (!library.finding) return;
-  const std::vector<StoredWay> known = logs_.own.ways(summary_.workload, summary_.identity);
+  const std::vector<StoredAlgorithm> known = logs_.own.algorithms(summary_.workload, summary_.identity);
   for (std::size_t i = 0; i < library.finding->lists.size(); ++i) {
-    StoredWay way;
-    static_cast<FoundWay&>(way) = library.finding->lists[i];
-    way.workload = summary_.workload;
-    way.device = summary_.identity;
-    way.session = options_.session_id;
-    way.baseline = library.name;
-    way.library = library.finding->library;
-    way.list = static_cast<std::int64_t>(i);
-    const bool there = std::ranges::any_of(known, [&](const StoredWay& other) {
-      return other.baseline == way.baseline && other.library == way.library && other.list == way.list &&
-             static_cast<const FoundWay&>(other) == static_cast<const FoundWay&>(way);
+    StoredAlgorithm algorithm;
+    static_cast<FoundAlgorithm&>(algorithm) = library.finding->lists[i];
+    algorithm.workload = summary_.workload;
+    algorithm.device = summary_.identity;
+    algorithm.session = options_.session_id;
+    algorithm.baseline = library.name;
+    algorithm.library = library.finding->library;
+    algorithm.list = static_cast<std::int64_t>(i);
+    const bool there = std::ranges::any_of(known, [&](const StoredAlgorithm& other) {
+      return other.baseline == algorithm.baseline && other.library == algorithm.library &&
+             other.list == algorithm.list &&
+             static_cast<const FoundAlgorithm&>(other) == static_cast<const FoundAlgorithm&>(algorithm);
     });
-    if (!there) logs_.own.append(way);
+    if (!there) logs_.own.append(algorithm);
   }
 }
 
@@ -297,16 +299,16 @@ void Session::tell_finalists(const std::vector<Point>& points, const FinalsResul
 
 void Session::tell_libraries(std::span<const ContestEntry> entries, const ContestEntry& winner) {
   for (const ContestEntry& entry : entries) {
-    const WayCount ways = entry.finding ? ways_of(*entry.finding) : WayCount();
+    const AlgorithmCount algorithms = entry.finding ? algorithms_of(*entry.finding) : AlgorithmCount();
     summary_.baselines.push_back({.name = entry.name,
                                   .time = time_of(entry),
                                   .speedup = speedup_over(winner, entry),
                                   .gpu = entry.gpu,
                                   .note = entry.note,
-                                  .ways_tried = ways.tried,
-                                  .ways = ways.offered,
+                                  .algorithms_tried = algorithms.tried,
+                                  .algorithms = algorithms.offered,
                                   .missing = entry.missing});
-    remember_ways(entry);
+    remember_algorithms(entry);
   }
 }
 

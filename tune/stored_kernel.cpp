@@ -36,19 +36,17 @@ StoredDevice stored_device(const Device& device) {
   return stored;
 }
 
-StoredLimits limits_of(const StoredDevice& device) {
-  StoredLimits result;
-  result.limits = usual_limits(device.limits);
+Limits limits_of(const StoredDevice& device) {
+  Limits limits = usual_limits(device.limits);
   const auto keep = [](const char*, const auto&) {};
   const auto unknown = [](const char*, auto& rate) { rate = {}; };
-  describe(keep, unknown, result.limits);
-  result.limits.arch = device.limits.arch;
-  CHECK(read_facts(facts_of(device.limits), result.limits, &result.untold));
-  return result;
+  describe(keep, unknown, limits);
+  limits.arch = device.limits.arch;
+  CHECK(read_facts(facts_of(device.limits), limits));
+  return limits;
 }
 
 std::optional<std::string> why_another(const Record& record, const Source& source) {
-  if (record.source_hash == 0) return "its row tells no hash of what was measured";
   const std::uint64_t hash = hash_of(source);
   if (hash == record.source_hash) return std::nullopt;
   return fmt::format(
@@ -56,21 +54,19 @@ std::optional<std::string> why_another(const Record& record, const Source& sourc
       to_hex(hash), to_hex(record.source_hash));
 }
 
-Rebuilt rebuilt(const Record& record, const std::function<ir::Kernel(const Config&)>& lower) {
-  if (record.source_hash == 0) return Rebuilt::kUnknown;
+bool is_as_measured(const Record& record, const std::function<ir::Kernel(const Config&)>& lower) {
   try {
-    return why_another(record, emit(lower(record.config))) ? Rebuilt::kOther : Rebuilt::kSame;
+    return !why_another(record, emit(lower(record.config)));
   } catch (const std::exception&) {  // a template must not end what reads a log
-    return Rebuilt::kOther;
+    return false;
   }
 }
 
 bool answers(const Record& record, const std::string& identity, const Candidates& candidates) {
   if (record.device != identity) return false;
   if (record.source_hash == 0) return record.template_version == candidates.version_of(record.config.family);
-  return rebuilt(record, [&](const Config& config) {
-           return candidates.lower(candidates.space.point_of(config));
-         }) == Rebuilt::kSame;
+  return is_as_measured(
+      record, [&](const Config& config) { return candidates.lower(candidates.space.point_of(config)); });
 }
 
 }  // namespace lehr

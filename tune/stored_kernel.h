@@ -5,7 +5,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "codegen/source.h"
 #include "database/record.h"
@@ -19,31 +18,21 @@ namespace lehr {
 /// session (Backend::peak_gflops) are left out: they belong to the session, and no kernel depends on them.
 StoredDevice stored_device(const Device& device);
 
-/// The limits that a stored device's trials are lowered with.
-struct StoredLimits {
-  Limits limits;
-  /// Facts that its row, of an older version, does not tell: they are those that are usual for its arch.
-  /// Whether a kernel depends on one, its hash says.
-  std::vector<std::string> untold;
-};
-StoredLimits limits_of(const StoredDevice& device);
+/// The limits that a stored device's trials are lowered with. A fact that its row does not tell is the one
+/// that is usual for its arch: whether a kernel depends on it, its hash says.
+Limits limits_of(const StoredDevice& device);
 
-/// A clause why `source` is not known to be the kernel that `record` timed: its row tells no hash, or another
-/// one. nullopt: it is that kernel.
+/// A clause why `source` is another kernel than the one that `record` timed, by the hash in its row. nullopt:
+/// it is that kernel.
 std::optional<std::string> why_another(const Record& record, const Source& source);
 
-/// What became of a stored trial's kernel since it was measured.
-enum class Rebuilt {
-  kSame,     ///< this version makes it again
-  kOther,    ///< this version makes another one of its config, or none
-  kUnknown,  ///< its row tells no hash
-};
-Rebuilt rebuilt(const Record& record, const std::function<ir::Kernel(const Config&)>& lower);
+/// Whether this version makes of a stored trial's config the kernel that was measured.
+bool is_as_measured(const Record& record, const std::function<ir::Kernel(const Config&)>& lower);
 
 /// Whether a stored outcome is an answer for `task`'s device: it was measured under the same identity, and
-/// this version makes the very same source of its config, whose hash the row tells. Older rows and failures
-/// before there was a source tell none: they must be of the same version of their template, which is all
-/// there is to go by. `record.config` must be of `candidates.space`.
+/// this version makes the very same source of its config, by the hash in its row. Failures before there was a
+/// source have none: they must be of the same version of their template. `record.config` must be of
+/// `candidates.space`.
 bool answers(const Record& record, const std::string& identity, const Candidates& candidates);
 
 }  // namespace lehr

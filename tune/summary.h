@@ -22,7 +22,7 @@ struct BaselineTime {
   Ratio speedup;                               ///< how much faster the best kernel is; 0: not timed
   std::optional<GpuState> gpu = std::nullopt;  ///< while it was timed
   std::string note;                            ///< how it was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
-  std::int64_t ways_tried = 0, ways = 0;       ///< as Verdict::ways
+  std::int64_t algorithms_tried = 0, algorithms = 0;  ///< as Verdict::algorithms
   std::string missing;
 };
 

@@ -82,12 +82,12 @@ nlohmann::json to_json(const std::vector<ContestEntry>& entries) {
     const bool timed = entry.missing.empty();
     const Ratio ratio = timed ? speedup_over(entry, entries[0]) : Ratio{};
     const Interval time = timed ? time_of(entry).interval : Interval{};
-    const WayCount ways = entry.finding ? ways_of(*entry.finding) : WayCount();
+    const AlgorithmCount algorithms = entry.finding ? algorithms_of(*entry.finding) : AlgorithmCount();
     documents.push_back({{"what", entry.name},
                          {"missing", known_or_null(entry.missing)},
                          {"note", entry.note},
-                         {"ways_tried", known_or_null(ways.tried)},
-                         {"ways", known_or_null(ways.offered)},
+                         {"algorithms_tried", known_or_null(algorithms.tried)},
+                         {"algorithms", known_or_null(algorithms.offered)},
                          {"time_us", timed ? json(entry.time_us) : json(nullptr)},
                          {"time_us_interval", {time.low, time.high}},
                          {"rounds_us", entry.round_us},

@@ -32,7 +32,7 @@ void describe(auto& field, Is<Resources> auto& resources) {
   field("shared_bytes", resources.shared_bytes);
   field("stack_bytes", resources.stack_bytes);
   field("compile_s", resources.compile_s);
-  field("advisories", resources.advisories, 2);
+  field("advisories", resources.advisories);
 }
 
 /// What a GPU did while it was timed.

@@ -12,7 +12,7 @@
 namespace lehr {
 namespace {
 
-/// First look at each way, then the best of them in turn.
+/// First look at each algorithm, then the best of them in turn.
 constexpr SampleRequest kScreening = {200, 2, 0, 5000, 1, 0};
 constexpr double kHopelessFactor = 3;
 constexpr std::size_t kFinalists = 8;
@@ -21,7 +21,7 @@ constexpr SampleRequest kRound = {500, 3, 3000, 100000, 1, 0};
 /// Of the seconds of a search; the rest is for the rounds.
 constexpr double kScreeningShare = 0.75;
 
-struct Way {
+struct Algorithm {
   std::size_t index = 0;
   CudaHarness::Call call;
   double us = 0;
@@ -29,19 +29,19 @@ struct Way {
 
 class Search {
  public:
-  Search(CudaHarness& harness, const VendorWays& ways, double seconds)
-      : harness_(harness), ways_(ways), seconds_(seconds) {}
+  Search(CudaHarness& harness, const VendorAlgorithms& algorithms, double seconds)
+      : harness_(harness), algorithms_(algorithms), seconds_(seconds) {}
 
-  /// Whether there is a way that runs and no time to look at another one.
+  /// Whether there is an algorithm that runs and no time to look at another one.
   bool cut(double share = kScreeningShare) const {
     const double spent_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     return !timed_.empty() && seconds_ > 0 && spent_s > share * seconds_;
   }
   bool empty() const { return timed_.empty(); }
 
-  /// A short look at way `index`.
-  void try_way(std::size_t index) {
-    std::optional<CudaHarness::Call> call = ways_.call_of(index);
+  /// A short look at algorithm `index`.
+  void try_algorithm(std::size_t index) {
+    std::optional<CudaHarness::Call> call = algorithms_.call_of(index);
     if (!call) return;
     const std::optional<double> us = screen(*call);
     if (!us) return;
@@ -50,7 +50,7 @@ class Search {
   }
 
   bool is_right(std::size_t index) {
-    const std::optional<CudaHarness::Call> call = ways_.call_of(index);
+    const std::optional<CudaHarness::Call> call = algorithms_.call_of(index);
     return call && is_right(*call);
   }
 
@@ -61,23 +61,23 @@ class Search {
     timed_.resize(std::min(timed_.size(), kFinalists));
     if (timed_.size() > 1) time_in_turn();
     std::stable_sort(timed_.begin(), timed_.end(), faster);
-    const auto right =
-        std::find_if(timed_.begin(), timed_.end(), [&](const Way& way) { return is_right(way.call); });
+    const auto right = std::find_if(timed_.begin(), timed_.end(),
+                                    [&](const Algorithm& algorithm) { return is_right(algorithm.call); });
     VendorChoice choice;
     choice.right = right != timed_.end();
     if (choice.right) choice.wrong = static_cast<std::size_t>(right - timed_.begin());
-    choice.found.way = static_cast<std::int64_t>(choice.right ? right->index : timed_.front().index);
+    choice.found.algorithm = static_cast<std::int64_t>(choice.right ? right->index : timed_.front().index);
     return choice;
   }
 
  private:
-  static bool faster(const Way& x, const Way& y) { return x.us < y.us; }
+  static bool faster(const Algorithm& x, const Algorithm& y) { return x.us < y.us; }
 
   bool is_right(const CudaHarness::Call& call) {
-    const std::variant<Checked, Fault> checked = harness_.check(call, ways_.who);
+    const std::variant<Checked, Fault> checked = harness_.check(call, algorithms_.who);
     const auto* fault = std::get_if<Fault>(&checked);
     if (fault != nullptr && fault->worker_lost)
-      throw_environment("{} failed while its kernels were tried: {}", ways_.who, fault->failure.text);
+      throw_environment("{} failed while its kernels were tried: {}", algorithms_.who, fault->failure.text);
     return fault == nullptr;
   }
 
@@ -86,7 +86,7 @@ class Search {
     // Not captured: libraries load a kernel when it is first called, which a capture does not allow.
     if (call(0)) return std::nullopt;
     if (const CudaStatus status = harness_.stream().wait(); !status.ok())
-      throw_environment("{} failed while its kernels were tried: {}", ways_.who,
+      throw_environment("{} failed while its kernels were tried: {}", algorithms_.who,
                         harness_.driver().text_of(status));
     SampleRequest request = kScreening;
     request.hopeless_us = kHopelessFactor * best_us_;
@@ -94,7 +94,7 @@ class Search {
   }
 
   std::optional<double> time(const CudaHarness::Call& call, const SampleRequest& request) {
-    const std::variant<Samples, Fault> timed = harness_.time(call, request, ways_.who);
+    const std::variant<Samples, Fault> timed = harness_.time(call, request, algorithms_.who);
     const auto* samples = std::get_if<Samples>(&timed);
     return samples != nullptr ? std::optional(estimate(samples->us)) : std::nullopt;
   }
@@ -110,51 +110,54 @@ class Search {
   }
 
   CudaHarness& harness_;
-  const VendorWays& ways_;
+  const VendorAlgorithms& algorithms_;
   double seconds_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::vector<Way> timed_;
+  std::vector<Algorithm> timed_;
   double best_us_ = 0;
 };
 
 }  // namespace
 
 std::string VendorChoice::text() const {
-  const char* const ways = found.offered == 1 ? "way" : "ways";
-  std::string text = found.complete() ? fmt::format("fastest of {} {}", found.offered, ways)
-                                      : fmt::format("{} of {} {} tried", found.tried, found.offered, ways);
+  const char* const algorithms = found.offered == 1 ? "algorithm" : "algorithms";
+  std::string text = found.complete()
+                         ? fmt::format("fastest of {} {}", found.offered, algorithms)
+                         : fmt::format("{} of {} {} tried", found.tried, found.offered, algorithms);
   if (recalled) text += " by an earlier search";
   if (wrong > 0) text += fmt::format(" ({} faster one{} wrong)", wrong, wrong == 1 ? " was" : "s were");
   return text;
 }
 
-std::optional<VendorChoice> choose_fastest(CudaHarness& harness, const VendorWays& ways,
-                                           const std::optional<FoundWay>& known, double seconds) {
-  Search search(harness, ways, seconds);
-  const std::size_t count = ways.texts.size();
-  const auto mark_of = [&](std::int64_t way) {
-    return stable_hash(ways.texts[static_cast<std::size_t>(way)]);
+std::optional<VendorChoice> choose_fastest(CudaHarness& harness, const VendorAlgorithms& algorithms,
+                                           const std::optional<FoundAlgorithm>& known, double seconds) {
+  Search search(harness, algorithms, seconds);
+  const std::size_t count = algorithms.texts.size();
+  const auto mark_of = [&](std::int64_t algorithm) {
+    return stable_hash(algorithms.texts[static_cast<std::size_t>(algorithm)]);
   };
-  const bool of_this_list = known && known->offered == static_cast<std::int64_t>(count) && known->way >= 0 &&
-                            known->way < known->offered && mark_of(known->way) == known->mark;
-  if (of_this_list && known->complete() && search.is_right(static_cast<std::size_t>(known->way)))
+  const bool of_this_list = known && known->offered == static_cast<std::int64_t>(count) &&
+                            known->algorithm >= 0 && known->algorithm < known->offered &&
+                            mark_of(known->algorithm) == known->mark;
+  if (of_this_list && known->complete() && search.is_right(static_cast<std::size_t>(known->algorithm)))
     return VendorChoice{.found = *known, .right = true, .recalled = true};
   std::size_t next = 0;
   if (of_this_list && !known->complete()) {
-    search.try_way(static_cast<std::size_t>(known->way));
+    search.try_algorithm(static_cast<std::size_t>(known->algorithm));
     if (!search.empty())
       next = static_cast<std::size_t>(std::clamp<std::int64_t>(known->tried, 0, known->offered));
   }
-  for (; next < count && !search.cut(); ++next) search.try_way(next);
+  for (; next < count && !search.cut(); ++next) search.try_algorithm(next);
   if (search.empty()) return std::nullopt;
   VendorChoice choice = search.fastest();
-  choice.found.mark = mark_of(choice.found.way);
+  choice.found.mark = mark_of(choice.found.algorithm);
   choice.found.tried = static_cast<std::int64_t>(next);
   choice.found.offered = static_cast<std::int64_t>(count);
   return choice;
 }
 
-std::optional<FoundWay> known_way(const LibrarySearch& search, std::string_view library, std::size_t list) {
+std::optional<FoundAlgorithm> known_algorithm(const LibrarySearch& search, std::string_view library,
+                                              std::size_t list) {
   for (const LibraryFinding& finding : search.known)
     if (finding.library == library && list < finding.lists.size()) return finding.lists[list];
   return std::nullopt;

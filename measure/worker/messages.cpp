@@ -33,7 +33,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Candidate, path, entry, launch, scratch_bytes
                                    prepacked_bytes, tensor_maps, most_rows, then)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SampleRequest, sample_us, min_samples, min_total_us, max_total_us,
                                    few_samples, hopeless_us, tolerance, tight_total_us, contender_us)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FoundWay, way, mark, tried, offered)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FoundAlgorithm, algorithm, mark, tried, offered)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LibraryFinding, library, lists)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LibrarySearch, seconds, known)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceCheck, kernels, plain, bands)

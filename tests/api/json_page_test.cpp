@@ -82,9 +82,9 @@ TEST(JsonPage, HasTheFieldsThatAreDescribed) {
   testing::expect_generated(
       "docs/json.md", std::string(kIntroduction) + "\n## A workload\n\n" + page.table(a_summary()) +
                           database + "\n## A range of rows\n\n`--m 1..2048` has\n\n" + page.table(a_range()) +
-                          database + "\n## A network\n\n" + page.table(NetworkTold{"", "", tasks}) +
+                          database + "\n## A network\n\n" + page.table(NetworkDocument{"", "", tasks}) +
                           "\n## Without a trial\n\n`--trials 0` has\n\n" +
-                          page.table(UntunedTold{found, task, ""}));
+                          page.table(UntunedDocument{found, task, ""}));
 }
 
 }  // namespace

@@ -129,11 +129,12 @@ TEST(TuneReport, SaysThatALibrarysSearchWasCut) {
     summary.contested = true;
     summary.verdict.baseline = "cudnn-best";
     summary.verdict.speedup_vs_baseline.value = 1.25;
-    summary.verdict.ways_tried = tried;
-    summary.verdict.ways = 44;
+    summary.verdict.algorithms_tried = tried;
+    summary.verdict.algorithms = 44;
     return report_text(summary, Device(), "lehr.db");
   };
-  EXPECT_THAT(report(9), HasSubstr("1.25x the speed of cudnn-best, of which 9 of 44 ways were tried\n"));
+  EXPECT_THAT(report(9),
+              HasSubstr("1.25x the speed of cudnn-best, of which 9 of 44 algorithms were tried\n"));
   EXPECT_THAT(report(44), HasSubstr("1.25x the speed of cudnn-best\n"));
 }
 

@@ -30,9 +30,7 @@ TEST(LimitsJson, GivesBackEveryFactAndRate) {
   const Limits limits = numbered();
   const json facts = facts_of(limits);
   Limits back;
-  std::vector<std::string> untold;
-  ASSERT_TRUE(read_facts(json::parse(facts.dump()), back, &untold));
-  EXPECT_TRUE(untold.empty());
+  ASSERT_TRUE(read_facts(json::parse(facts.dump()), back));
   EXPECT_EQ(facts_of(back), facts);
   EXPECT_EQ(back.shared_bytes_per_core, limits.shared_bytes_per_core);
   EXPECT_EQ(back.dram_gbytes_per_s, limits.dram_gbytes_per_s);
@@ -63,7 +61,7 @@ TEST(LimitsJson, KeepsTheNamesOfFacts) {
     EXPECT_TRUE(names.contains(name)) << name;
 }
 
-TEST(LimitsJson, LeavesWhatIsNotToldAsItIsAndNamesIt) {
+TEST(LimitsJson, LeavesWhatIsNotToldAsItIs) {
   json facts = facts_of(numbered());
   facts.erase("l2_bytes");
   facts["warp_size"] = 0;
@@ -72,19 +70,11 @@ TEST(LimitsJson, LeavesWhatIsNotToldAsItIsAndNamesIt) {
   Limits limits = numbered();
   limits.l2_bytes = 77;
   limits.warp_size = 78;
-  std::vector<std::string> untold;
-  ASSERT_TRUE(read_facts(facts, limits, &untold));
+  ASSERT_TRUE(read_facts(facts, limits));
   EXPECT_EQ(limits.l2_bytes, 77);
   EXPECT_EQ(limits.warp_size, 78);
-  EXPECT_EQ(untold, (std::vector<std::string>{"warp_size", "l2_bytes"}));  // a rate is no fact
-  Limits none;
-  untold.clear();
-  none.cores = 0;
-  ASSERT_TRUE(read_facts(json::object(), none, &untold));
-  EXPECT_TRUE(untold.empty());  // nobody would have used them
 }
 
-// Processors' rows of before have none, and are read as such.
 TEST(LimitsJson, KeepsAbilities) {
   Limits limits;
   limits.abilities = static_cast<int>(Ability::kInt8Dot) | static_cast<int>(Ability::kBf16Dot);
@@ -94,13 +84,11 @@ TEST(LimitsJson, KeepsAbilities) {
   ASSERT_TRUE(read_facts(facts, back));
   EXPECT_TRUE(back.has(Ability::kInt8Dot) && back.has(Ability::kBf16Dot));
   EXPECT_EQ(facts_of(Limits())["abilities"], 0);
-  std::vector<std::string> untold;
   for (const json& older : {facts_of(Limits()), json::object()}) {
     Limits read;
-    ASSERT_TRUE(read_facts(older, read, &untold));
+    ASSERT_TRUE(read_facts(older, read));
     EXPECT_EQ(read.abilities, 0);
   }
-  EXPECT_EQ(untold, std::vector<std::string>({"cores"}));
 }
 
 TEST(LimitsJson, RefusesWhatNoDeviceIs) {

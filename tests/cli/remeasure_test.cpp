@@ -6,8 +6,7 @@
 
 #include <fstream>
 
-#include "database/record_codec.h"
-#include "database/schema.h"
+#include "database/database.h"
 #include "runtime/cpu_features.h"
 #include "support.h"
 #include "target/archs.h"
@@ -24,43 +23,18 @@ constexpr const char* kTune =
 constexpr const char* kShowStored =
     "show gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --as source --json";
 
-/// All trials of the log, changed, in a log of schema `version`.
-void rewrite(const std::filesystem::path& path, int version, const std::function<void(Record&)>& change) {
+/// The log with all its trials changed.
+void rewrite(const std::filesystem::path& path, const std::function<void(Record&)>& change) {
   const std::filesystem::path old = path.string() + ".old";
   std::filesystem::rename(path, old);
   const Database from = Database::open_read_only(old);
-  const sqlite::Connection into(path, sqlite::Mode::kReadWrite);
-  into.use_durable_log();
-  migrate(into, migrations().first(static_cast<std::size_t>(version)));
-  const auto insert = [&](const LogTable& table, const sqlite::Row& row) {
-    std::string names, marks;
-    sqlite::Row values;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (table.columns[i].since > version) continue;
-      names += (names.empty() ? "" : ",") + std::string(table.columns[i].name);
-      marks += marks.empty() ? "?" : ",?";
-      values.push_back(row[i]);
-    }
-    sqlite::Statement statement =
-        into.prepare("INSERT INTO " + std::string(table.name) + " (" + names + ") VALUES (" + marks + ")");
-    statement.bind(values);
-    statement.step();
-  };
+  Database into = Database::open(path);
+  for (const auto& [hash, device] : from.devices()) into.append(device);
   for (Record record : from.all({})) {
-    if (version < 3) record.source_hash = record.device_hash = 0;
     change(record);
-    insert(trial_table(), encode(record));
+    into.append(record);
   }
-  for (StoredVerdict verdict : from.verdicts({})) {
-    if (version < 3) {  // only its document tells
-      verdict.best.interval = verdict.default_time.interval = {};
-      verdict.speedup_vs_default.interval = verdict.speedup_vs_baseline.interval = {};
-      verdict.deterministic.reset();
-    }
-    insert(verdict_table(), encode(verdict));
-  }
-  if (version >= 3)
-    for (const auto& [hash, device] : from.devices()) insert(device_table(), encode(device));
+  for (const StoredVerdict& verdict : from.verdicts({})) into.append(verdict);
 }
 
 class Remeasure : public ::testing::Test {
@@ -85,7 +59,6 @@ class Remeasure : public ::testing::Test {
     EXPECT_EQ(parsed(mended)["kernels"], 1);
     const json stats = parsed(lehr("db stats --json"));
     EXPECT_GT(stats["records"], before);
-    EXPECT_EQ(stats["schema_version"], 6);
     const json kernel = bundle()["kernels"][0];
     const std::optional<Record> row = Database::open_read_only(log()).find(kernel["record"]);
     ASSERT_TRUE(row);
@@ -135,7 +108,7 @@ TEST_F(Remeasure, ExportProvesAWinnerThatTuningHadNoTimeToProve) {
 // `best` listed winners with a knob that is gone as if nothing was wrong, and export left them out.
 TEST_F(Remeasure, BestSaysWhichWinnersExportLeavesOut) {
   EXPECT_TRUE(parsed(lehr("best --json"))[0]["lost"].is_null());
-  rewrite(log(), 6, [](Record& record) { record.config.knobs.push_back({"gone", 1}); });
+  rewrite(log(), [](Record& record) { record.config.knobs.push_back({"gone", 1}); });
   EXPECT_THAT(parsed(lehr("best --json"))[0]["lost"].get<std::string>(), HasSubstr("has no knob gone"));
   const Ran best = lehr("best");
   EXPECT_EQ(best.code, 0);
@@ -155,7 +128,7 @@ TEST_F(Remeasure, MendsAWinnerOfALevel) {
   for (const IsaLevel& level : archs_of(Target::kCpu).levels) {
     if (level.machine != runtime::cpu_machine()) continue;
     ASSERT_EQ(lehr(fmt::format("{} --db level.db --isa {}", kTune, level.name)).code, 0);
-    rewrite(log().parent_path() / "level.db", 3, [](Record& record) { record.source_hash = 1; });
+    rewrite(log().parent_path() / "level.db", [](Record& record) { record.source_hash = 1; });
     const Ran mended = lehr("export --db level.db --out w --embed --remeasure --json");
     EXPECT_THAT(mended.err, HasSubstr("was measured again"));
     EXPECT_EQ(parsed(mended)["kernels"], 1);
@@ -166,7 +139,7 @@ TEST_F(Remeasure, MendsAWinnerOfALevel) {
 }
 
 TEST_F(Remeasure, MendsAWinnerWhoseKernelIsAnotherNow) {
-  rewrite(log(), 3, [](Record& record) { record.source_hash ^= 1; });
+  rewrite(log(), [](Record& record) { record.source_hash ^= 1; });
   const Ran shown = lehr(kShowStored);
   EXPECT_EQ(shown.code, 0);
   EXPECT_THAT(shown.err, AllOf(HasSubstr("warning: "), HasSubstr("another kernel of its config")));
@@ -182,7 +155,7 @@ TEST_F(Remeasure, MendsAWinnerWhoseKernelIsAnotherNow) {
 }
 
 TEST_F(Remeasure, SaysThatAWinnerIsOfAnotherDevice) {
-  rewrite(log(), 3, [](Record& record) {
+  rewrite(log(), [](Record& record) {
     record.source_hash ^= 1;
     record.device += " of somebody else";
   });
@@ -190,43 +163,6 @@ TEST_F(Remeasure, SaysThatAWinnerIsOfAnotherDevice) {
   EXPECT_EQ(ran.code, 3);
   EXPECT_THAT(ran.err, HasSubstr("this machine has no such device"));
   EXPECT_FALSE(std::filesystem::exists(log().parent_path() / "w/manifest.json"));
-}
-
-TEST_F(Remeasure, GoesOnWithLogsOfEveryOlderVersion) {
-  const auto best_of = [&](const std::string& file) {
-    json best = parsed(lehr("best --json --db " + file));
-    best[0].erase("lost");  // older rows tell too little for an export
-    return best;
-  };
-  const json best = best_of("lehr.db");
-  const std::string kept = log().string() + ".kept";
-  std::filesystem::copy_file(log(), kept);
-  for (const int version : {1, 2}) {
-    SCOPED_TRACE(version);
-    for (const char* file : {"lehr.db", "lehr.db-wal", "lehr.db-shm", "lehr.db.old", "w"})
-      std::filesystem::remove_all(log().parent_path() / file);
-    std::filesystem::copy_file(kept, log());
-    rewrite(log(), version, [](Record&) {});
-    EXPECT_EQ(best_of("lehr.db"), best);
-    const Ran shown = lehr(kShowStored);
-    EXPECT_EQ(shown.code, 0);
-    EXPECT_THAT(shown.err, HasSubstr("tells no hash"));
-    EXPECT_TRUE(parsed(shown)["as_measured"].is_null());
-    const json replayed = parsed(lehr("replay lehr.db --trials 4 --seeds 1 --quiet --json"));
-    EXPECT_EQ(replayed["tables"][0]["unknown_kernels"], 4);
-    EXPECT_EQ(replayed["tables"][0]["other_kernels"], 0);
-    EXPECT_EQ(lehr("db verify lehr.db").code, 0);
-    const std::string merged = "merged" + std::to_string(version) + ".db";
-    EXPECT_THAT(lehr("db merge " + merged + " lehr.db --trusted").out,
-                HasSubstr("4 trials and 1 verdict added"));
-    const std::string saved = "saved" + std::to_string(version) + ".db";
-    EXPECT_EQ(lehr("db salvage lehr.db " + saved).code, 0);
-    for (const std::string& each : {merged, saved}) EXPECT_EQ(best_of(each), best);
-    EXPECT_EQ(parsed(lehr("db stats --json"))["schema_version"], version);  // whoever reads changes nothing
-    expect_refused_then_mended("before version 3");
-    // Old rows have no hash: their template's version makes them answers, as it always did.
-    EXPECT_THAT(parsed(lehr(kTune))["resume"].get<std::string>(), HasSubstr("reused"));
-  }
 }
 
 // What somebody else's log says of its winner is no contest of this one.

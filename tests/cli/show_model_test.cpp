@@ -36,12 +36,16 @@ void write_log(const std::filesystem::path& path, int cores, int trials, bool pr
   const Space space = kernel_space(workload, limits).space;
   Rng rng(3);
   Database database = Database::open(path);
+  StoredDevice device;
+  device.limits = limits;
+  const std::uint64_t facts = database.append(device);
   for (int i = 0; i < trials; ++i) {
     Record record;
     record.workload = to_text(workload);
     record.device = fmt::format("cpu | Nobody's CPU | avx2 | cores={} | driver= | g++", cores);
     record.target = "cpu";
     record.arch = "avx2";
+    record.device_hash = facts;
     record.config = testing::sample_config(space, rng);
     record.template_version = template_named(record.config.family).version;
     double us = 100;

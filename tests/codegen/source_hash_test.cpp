@@ -50,7 +50,7 @@ class Changer {
   std::string changed;  ///< its name; "": there is none of that number
 
   template <typename T>
-  void operator()(const std::string& name, T& member, int = 1) {
+  void operator()(const std::string& name, T& member, bool = true) {
     change(name, member);
   }
 
@@ -85,7 +85,9 @@ class Changer {
   }
   template <Described T>
   void change(const std::string& name, T& value) {
-    const auto inside = [&](const char* member, auto& each, int = 1) { change(name + "." + member, each); };
+    const auto inside = [&](const char* member, auto& each, bool = true) {
+      change(name + "." + member, each);
+    };
     describe(inside, value);
   }
   template <typename T>

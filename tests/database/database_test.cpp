@@ -208,7 +208,7 @@ TEST(Database, CountsTasksFailuresAndSessions) {
         failed("w", "d", FailureKind::kCompile), failed("v", "d", FailureKind::kTimeout)})
     database.append(record);
   const DatabaseStats stats = database.stats();
-  EXPECT_EQ(stats.schema_version, 6);
+  EXPECT_EQ(stats.schema_version, 7);
   EXPECT_GT(stats.file_bytes, 4096);
   EXPECT_EQ(stats.sessions, 2);
   ASSERT_THAT(stats.tasks, SizeIs(2));
@@ -273,9 +273,9 @@ TEST(Database, NamesItsTasksInOrderAndCountsWhatWasTimed) {
 
 TEST(Database, TellsTheNewestWayOfEachListAndVersion) {
   Database database = Database::open(":memory:");
-  const auto found = [](std::int64_t list, std::int64_t way, std::int64_t tried, const char* library) {
-    StoredWay stored = test::stored_way("s1", list);
-    stored.way = way;
+  const auto found = [](std::int64_t list, std::int64_t algorithm, std::int64_t tried, const char* library) {
+    StoredAlgorithm stored = test::stored_algorithm("s1", list);
+    stored.algorithm = algorithm;
     stored.tried = tried;
     stored.library = library;
     return stored;
@@ -285,10 +285,11 @@ TEST(Database, TellsTheNewestWayOfEachListAndVersion) {
   database.append(found(0, 8, 44, "cuDNN 9.19.0"));
   database.append(found(0, 4, 44, "cuDNN 9.10.0"));
   database.append(found(0, 4, 44, "cuDNN 9.10.0"));
-  const std::vector<StoredWay> ways = database.ways("w", "d");
-  ASSERT_EQ(ways.size(), 3U);
-  const auto is = [&](std::size_t i, const char* library, std::int64_t list, std::int64_t way) {
-    return ways[i].library == library && ways[i].list == list && ways[i].way == way;
+  const std::vector<StoredAlgorithm> algorithms = database.algorithms("w", "d");
+  ASSERT_EQ(algorithms.size(), 3U);
+  const auto is = [&](std::size_t i, const char* library, std::int64_t list, std::int64_t algorithm) {
+    return algorithms[i].library == library && algorithms[i].list == list &&
+           algorithms[i].algorithm == algorithm;
   };
   EXPECT_TRUE(is(0, "cuDNN 9.10.0", 0, 4));
   EXPECT_TRUE(is(1, "cuDNN 9.19.0", 0, 8));

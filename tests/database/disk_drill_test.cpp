@@ -16,7 +16,6 @@ namespace {
 using test::FaultyDisk;
 using test::TempDir;
 using test::timed;
-using testing::AnyOf;
 using testing::HasSubstr;
 
 struct Life {
@@ -124,35 +123,6 @@ TEST(DiskDrill, APowerCutAtAnyOperationLosesNothingThatWasAcknowledged) {
     }
     EXPECT_GT(k, 40);
   }
-}
-
-TEST(DiskDrill, AMigrationThatFailsAtAnyOperationLeavesOneOfBothVersionsWhole) {
-  FaultyDisk disk;
-  TempDir dir;
-  const std::string rows = test::make_older(dir / "old.db", 1, 10);
-  const std::string old = test::bytes_of(dir / "old.db");
-  std::int64_t k = 1;
-  for (;; ++k) {
-    TempDir here;
-    test::write_bytes(here / "a.db", old);
-    disk.fail_at(k, FaultyDisk::Fault::kIoError);
-    try {
-      Database::open(here / "a.db");
-    } catch (const Error& error) {
-      ASSERT_EQ(error.kind(), ErrorKind::kEnvironment) << error.what();
-    }
-    const bool struck = disk.struck();
-    disk.heal();
-    const Database database = Database::open_read_only(here / "a.db");
-    ASSERT_THAT(database.stats().schema_version, AnyOf(1, 6));
-    ASSERT_EQ(test::dump_of(database), rows) << "operation " << k;
-    ASSERT_TRUE(database.verify().sound());
-    if (database.stats().schema_version == 4) {
-      ASSERT_EQ(test::dump_of(Database::open_read_only(here / "a.db.v1.bak")), rows) << "operation " << k;
-    }
-    if (!struck) break;
-  }
-  EXPECT_GT(k, 10);
 }
 
 }  // namespace

@@ -144,30 +144,30 @@ TEST(Merge, KnowsWhoseSessionsAreWhose) {
   EXPECT_TRUE(b.verify().sound());
 }
 
-TEST(Merge, WaysOfOthersAreNotTaken) {
+TEST(Merge, AlgorithmsOfOthersAreNotTaken) {
   TempDir dir;
   Database a = log_of(dir / "a.db", "of a"), b = log_of(dir / "b.db", "of b");
-  a.append(test::stored_way("of a"));
-  StoredWay other = test::stored_way("of b");
-  other.way = 7;
+  a.append(test::stored_algorithm("of a"));
+  StoredAlgorithm other = test::stored_algorithm("of b");
+  other.algorithm = 7;
   b.append(other);
   other.list = 1;
   other.session = "of nobody who has trials";
   b.append(other);
-  EXPECT_EQ(b.ways("w", "d").size(), 2U);
+  EXPECT_EQ(b.algorithms("w", "d").size(), 2U);
   const auto count = [](const RowCounts& rows) { return std::pair(rows.added, rows.present); };
-  EXPECT_EQ(count(a.merge({&b, 1})[0].ways), std::pair(std::int64_t{2}, std::int64_t{0}));
-  EXPECT_EQ(count(a.merge({&b, 1})[0].ways), std::pair(std::int64_t{0}, std::int64_t{2}));
-  EXPECT_EQ(a.stats().ways, 3);
-  EXPECT_EQ(a.verify().ways, 3);
+  EXPECT_EQ(count(a.merge({&b, 1})[0].algorithms), std::pair(std::int64_t{2}, std::int64_t{0}));
+  EXPECT_EQ(count(a.merge({&b, 1})[0].algorithms), std::pair(std::int64_t{0}, std::int64_t{2}));
+  EXPECT_EQ(a.stats().algorithms, 3);
+  EXPECT_EQ(a.verify().algorithms, 3);
   EXPECT_TRUE(a.verify().sound());
-  ASSERT_EQ(a.ways("w", "d").size(), 1U);
-  EXPECT_EQ(a.ways("w", "d")[0].way, 5);
-  EXPECT_TRUE(a.ways("w", "another").empty());
-  EXPECT_TRUE(a.ways("another", "d").empty());
+  ASSERT_EQ(a.algorithms("w", "d").size(), 1U);
+  EXPECT_EQ(a.algorithms("w", "d")[0].algorithm, 5);
+  EXPECT_TRUE(a.algorithms("w", "another").empty());
+  EXPECT_TRUE(a.algorithms("another", "d").empty());
   Database d = Database::open(dir / "d.db");
   d.merge({&b, 1}, Trust::kAsRunHere);
-  EXPECT_EQ(d.ways("w", "d").size(), 2U) << "of a log of one's own";
+  EXPECT_EQ(d.algorithms("w", "d").size(), 2U) << "of a log of one's own";
   EXPECT_TRUE(dump_of(d) == dump_of(b));
 }
 

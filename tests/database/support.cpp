@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "database/record_codec.h"
-#include "database/schema.h"
 
 namespace lehr::test {
 namespace {
@@ -122,6 +121,7 @@ Record random_record(Rng& rng) {
   if (rng.below(2) == 0) record.predicted = random_real(rng);
   record.picked_by = random_text(rng);
   record.session = random_text(rng);
+  record.session_began_unix_ms = random_integer(rng);
   record.seed = rng.next();
   record.tool_version = random_text(rng);
   if (rng.below(2) == 0) record.source_hash = rng.next();
@@ -191,8 +191,7 @@ std::string dump_of(const Database& database) {
   std::string text;
   const sqlite::Connection connection(database.path(), sqlite::Mode::kReadOnly);
   for (const LogTable* table : log_tables()) {
-    sqlite::Statement rows =
-        connection.prepare(select_from(*table, schema_version(connection)) + " ORDER BY seq");
+    sqlite::Statement rows = connection.prepare(select_from(*table) + " ORDER BY seq");
     while (rows.step()) {
       const sqlite::Row row = rows.row();
       if (checksum_holds(*table, row))
@@ -217,60 +216,27 @@ StoredDevice stored_gpu(const std::string& name, int cores) {
   return device;
 }
 
-StoredWay stored_way(const std::string& session, std::int64_t list) {
-  StoredWay way;
-  static_cast<FoundWay&>(way) = {.way = 5, .mark = 0xfedc'ba98'7654'3210, .tried = 9, .offered = 44};
-  way.workload = "w";
-  way.device = "d";
-  way.session = session;
-  way.baseline = "cudnn-unfused";
-  way.library = "cuDNN 9.19.0";
-  way.list = list;
-  return way;
-}
-
-std::string make_older(const std::filesystem::path& path, int version, int rows) {
-  Database same = Database::open(":memory:");
-  const sqlite::Connection connection(path, sqlite::Mode::kReadWrite);
-  connection.use_durable_log();
-  migrate(connection, migrations().first(static_cast<std::size_t>(version)));
-  const auto insert = [&](const LogTable& table, const sqlite::Row& row) {
-    std::string names, marks;
-    sqlite::Row values;
-    for (std::size_t at = 0; at < row.size(); ++at) {
-      if (table.columns[at].since > version) continue;
-      names += (names.empty() ? "" : ",") + std::string(table.columns[at].name);
-      marks += marks.empty() ? "?" : ",?";
-      values.push_back(row[at]);
-    }
-    sqlite::Statement statement = connection.prepare("INSERT INTO " + std::string(table.name) + " (" + names +
-                                                     ") VALUES (" + marks + ")");
-    statement.bind(values);
-    statement.step();
-  };
-  Rng rng(9);
-  for (int i = 0; i < rows; ++i) {
-    Record record = random_record(rng);
-    record.source_hash = record.device_hash = 0;
-    if (version < 2) std::visit([](auto& outcome) { outcome.resources.advisories.clear(); }, record.outcome);
-    insert(trial_table(), encode(same.append(record)));
-  }
-  StoredVerdict old = verdict("w", "d", "id");
-  old.json = kOlderDocument;
-  old.created_unix_ms = 5;
-  insert(verdict_table(), encode(old));
-  same.append(old);
-  return dump_of(same);
+StoredAlgorithm stored_algorithm(const std::string& session, std::int64_t list) {
+  StoredAlgorithm algorithm;
+  static_cast<FoundAlgorithm&>(algorithm) = {
+      .algorithm = 5, .mark = 0xfedc'ba98'7654'3210, .tried = 9, .offered = 44};
+  algorithm.workload = "w";
+  algorithm.device = "d";
+  algorithm.session = session;
+  algorithm.baseline = "cudnn-unfused";
+  algorithm.library = "cuDNN 9.19.0";
+  algorithm.list = list;
+  return algorithm;
 }
 
 std::string describe(const Record& r) {
   std::string text = fmt::format(
       "id {}\nworkload {}\ndevice {}\ntarget {}\narch {}\nconfig {}\nversion {}\npredicted {}\npicked "
-      "{}\nsession {}\n"
+      "{}\nsession {} of {}\n"
       "seed {}\ncreated {}\ntool {}\nsource {}\ndevice {}\n",
       r.id, r.workload, r.device, r.target, r.arch, to_text(r.config), r.template_version,
-      r.predicted ? fmt::format("{:a}", *r.predicted + 0.0) : "none", r.picked_by, r.session, r.seed,
-      r.created_unix_ms, r.tool_version, r.source_hash, r.device_hash);
+      r.predicted ? fmt::format("{:a}", *r.predicted + 0.0) : "none", r.picked_by, r.session,
+      r.session_began_unix_ms, r.seed, r.created_unix_ms, r.tool_version, r.source_hash, r.device_hash);
   if (const auto* t = std::get_if<Timing>(&r.outcome)) {
     text += fmt::format("timing {:a} spread {:a} reference {:a} error {:a} run {:a}\nsamples", t->time_us,
                         t->spread + 0.0, t->reference_us + 0.0, t->max_error + 0.0, t->run_s + 0.0);

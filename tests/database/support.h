@@ -49,17 +49,8 @@ sqlite::Row changed(const LogTable& table, sqlite::Row row, std::string_view nam
 /// A GPU with so many multiprocessors, as it would be stored.
 StoredDevice stored_gpu(const std::string& name, int cores);
 
-/// A finding of cudnn-unfused on workload "w" and device "d": way 5 of 44, of which 9 were tried.
-StoredWay stored_way(const std::string& session, std::int64_t list = 0);
-
-/// A file with so many random trials and one verdict, whose intervals only its document tells, as the program
-/// of schema `version` (before 5) wrote it: without the columns and the table that came later. Returns what
-/// dump_of gives for it.
-std::string make_older(const std::filesystem::path& path, int version, int rows);
-/// What dump_of gives for the verdict of make_older, read.
-inline constexpr const char* kOlderDocument =
-    R"({"best":{"time_us_interval":[4.5,5.5]},"default":{"time_us_interval":[9.0,11.0]},"deterministic":true,)"
-    R"("speedup_vs_default_interval":[1.9,2.1],"speedup_vs_baseline_interval":null})";
+/// A finding of cudnn-unfused on workload "w" and device "d": algorithm 5 of 44, of which 9 were tried.
+StoredAlgorithm stored_algorithm(const std::string& session, std::int64_t list = 0);
 
 std::string bytes_of(const std::filesystem::path& path);
 void write_bytes(const std::filesystem::path& path, const std::string& bytes);

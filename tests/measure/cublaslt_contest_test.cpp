@@ -94,18 +94,19 @@ TEST(CublasLtContest, SearchesWithinTheLimitThatItIsGiven) {
   measurer.prepare(gemm_problem(gemm_of(7, 5, 3)));
   measurer.prepare_baselines({{"cublaslt-best", {.seconds = 1e-9}}});
   std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, {.wanted_s = 0.1});
-  EXPECT_THAT(entries[2].note, HasSubstr("1 of 2 ways tried"));
+  EXPECT_THAT(entries[2].note, HasSubstr("1 of 2 algorithms tried"));
   EXPECT_FALSE(entries[1].finding.has_value());
   ASSERT_TRUE(entries[2].finding.has_value());
-  EXPECT_EQ(ways_of(*entries[2].finding).tried, 1);
+  EXPECT_EQ(algorithms_of(*entries[2].finding).tried, 1);
   const LibraryFinding cut = *entries[2].finding;
   // Until the next problem; there is no limit where none is named.
   measurer.prepare(gemm_problem(gemm_of(7, 5, 3)));
   entries = measurer.contest(sources, {}, baselines, {.wanted_s = 0.1});
-  EXPECT_THAT(entries[2].note, HasSubstr("fastest of 2 ways, "));
+  EXPECT_THAT(entries[2].note, HasSubstr("fastest of 2 algorithms, "));
   measurer.prepare_baselines({{"cublaslt-best", {.seconds = 0, .known = {cut, *entries[2].finding}}}});
   entries = measurer.contest(sources, {}, baselines, {.wanted_s = 0.1});
-  EXPECT_THAT(entries[2].note, HasSubstr("fastest of 2 ways, ")) << "the first one that is known counts";
+  EXPECT_THAT(entries[2].note, HasSubstr("fastest of 2 algorithms, "))
+      << "the first one that is known counts";
   EXPECT_GT(entries[2].time_us, 0);
 }
 
@@ -136,7 +137,7 @@ TEST(CublasLtContest, LibrariesStartWhileTheFirstSourcesAreCompiled) {
   const std::vector<ContestEntry> entries = measurer.contest(sources, {}, baselines, {.wanted_s = 0.1});
   EXPECT_EQ(starts(), 2) << "they are not started again";
   EXPECT_NEAR(entries[1].time_us, 10, 1e-3);
-  EXPECT_THAT(entries[2].note, HasSubstr("fastest of 2 ways"));
+  EXPECT_THAT(entries[2].note, HasSubstr("fastest of 2 algorithms"));
   EXPECT_THAT(entries[3].missing, HasSubstr("no baseline named absent"));
 }
 

@@ -224,7 +224,7 @@ TEST_F(CublasLtOnFakes, BestIsTheFastestOfAllThatRunAndAreRight) {
   EXPECT_EQ(counts().asked, 100);
   EXPECT_EQ(counts().workspace_bytes, 256 << 20);
   const std::string note = checked(runner);
-  EXPECT_THAT(note, HasSubstr("fastest of 10 ways (2 faster ones were wrong), heuristic 4"));
+  EXPECT_THAT(note, HasSubstr("fastest of 10 algorithms (2 faster ones were wrong), heuristic 4"));
   EXPECT_THAT(note, HasSubstr("workspace 67108864 bytes"));
   const auto timed = runner.time(0, {});
   ASSERT_TRUE(std::holds_alternative<Samples>(timed));
@@ -254,7 +254,7 @@ TEST_F(CublasLtOnFakes, SaysThatNoAlgorithmRuns) {
   EXPECT_THAT(checked(runner), HasSubstr("FAULT CUBLAS_STATUS_OTHER (a fake status) from cublasLtMatmul"));
 }
 
-/// A search that is cut behind its first way.
+/// A search that is cut behind its first algorithm.
 const RunSettings kNoTime = {.search = {.seconds = 1e-9}};
 
 /// Which knows what another one has found.
@@ -266,7 +266,7 @@ TEST_F(CublasLtOnFakes, TriesWhatTimeAllowsAndSaysSo) {
   offer({{.us = 50}, {.us = 40}, {.us = 30}});
   CublasLtRunner best(options_, true);
   best.prepare(gemm_problem(gemm_of(7, 5, 3)), kNoTime);
-  EXPECT_THAT(checked(best), HasSubstr("cuBLASLt 13.1.0, 1 of 6 ways tried, heuristic 0"));
+  EXPECT_THAT(checked(best), HasSubstr("cuBLASLt 13.1.0, 1 of 6 algorithms tried, heuristic 0"));
   ASSERT_TRUE(best.finding().has_value());
   EXPECT_EQ(best.finding()->library, "cuBLASLt 13.1.0");
   ASSERT_EQ(best.finding()->lists.size(), 1U);
@@ -275,7 +275,7 @@ TEST_F(CublasLtOnFakes, TriesWhatTimeAllowsAndSaysSo) {
   // The first one that runs counts, however long the others took to fail.
   offer({{.fails = true}, {.us = 40}, {.us = 30}});
   best.prepare(gemm_problem(gemm_of(7, 5, 3)), kNoTime);
-  EXPECT_THAT(checked(best), HasSubstr("3 of 6 ways tried, heuristic 1"));
+  EXPECT_THAT(checked(best), HasSubstr("3 of 6 algorithms tried, heuristic 1"));
   CublasLtRunner first(options_);
   first.prepare(gemm_problem(gemm_of(7, 5, 3)), kNoTime);
   EXPECT_FALSE(first.finding().has_value()) << "it searches nothing";
@@ -296,7 +296,7 @@ TEST_F(CublasLtOnFakes, TimesWhatAnEarlierSearchFoundAndSearchesNothing) {
   best.prepare(problem, knowing(found));
   EXPECT_EQ(counts().outputs.size(), 1U) << "the call whose result was checked";
   EXPECT_EQ(best.finding(), found);
-  EXPECT_THAT(checked(best), HasSubstr("fastest of 6 ways by an earlier search, heuristic 1"));
+  EXPECT_THAT(checked(best), HasSubstr("fastest of 6 algorithms by an earlier search, heuristic 1"));
   const auto timed = best.time(0, {});
   EXPECT_NEAR(std::get<Samples>(timed).us[0], 20, 0.1);
 }
@@ -314,20 +314,20 @@ TEST_F(CublasLtOnFakes, SearchesAgainWhatIsNotSoAnyMore) {
     best.prepare(problem, knowing(changed));
     return checked(best);
   };
-  const auto searched = HasSubstr("fastest of 4 ways, heuristic 1");
+  const auto searched = HasSubstr("fastest of 4 algorithms, heuristic 1");
   EXPECT_THAT(note_with([](LibraryFinding&) {}), HasSubstr("by an earlier search"));
   EXPECT_THAT(note_with([](LibraryFinding& f) { f.library = "cuBLASLt 13.0.0"; }), searched);
   EXPECT_THAT(note_with([](LibraryFinding& f) { ++f.lists[0].mark; }), searched);
-  EXPECT_THAT(note_with([](LibraryFinding& f) { f.lists[0].way = 0; }), searched);
-  EXPECT_THAT(note_with([](LibraryFinding& f) { f.lists[0].way = -1; }), searched);
-  EXPECT_THAT(note_with([](LibraryFinding& f) { f.lists[0].way = std::int64_t{1} << 60; }), searched);
+  EXPECT_THAT(note_with([](LibraryFinding& f) { f.lists[0].algorithm = 0; }), searched);
+  EXPECT_THAT(note_with([](LibraryFinding& f) { f.lists[0].algorithm = -1; }), searched);
+  EXPECT_THAT(note_with([](LibraryFinding& f) { f.lists[0].algorithm = std::int64_t{1} << 60; }), searched);
   EXPECT_THAT(note_with([](LibraryFinding& f) { f.lists[0].offered = f.lists[0].tried = 5; }), searched);
   EXPECT_THAT(note_with([](LibraryFinding& f) { f.lists.clear(); }), searched);
   offer({{.us = 50, .row_order_us = 90}, {.us = 20, .row_order_us = 90, .wrong = true}});
   EXPECT_THAT(note_with([](LibraryFinding&) {}),
-              HasSubstr("fastest of 4 ways (1 faster one was wrong), heuristic 0"));
+              HasSubstr("fastest of 4 algorithms (1 faster one was wrong), heuristic 0"));
   offer({{.us = 50, .row_order_us = 90}, {.us = 20, .row_order_us = 90, .fails = true}});
-  EXPECT_THAT(note_with([](LibraryFinding&) {}), HasSubstr("fastest of 4 ways, heuristic 0"));
+  EXPECT_THAT(note_with([](LibraryFinding&) {}), HasSubstr("fastest of 4 algorithms, heuristic 0"));
 }
 
 TEST_F(CublasLtOnFakes, GoesOnWithASearchThatWasCut) {
@@ -339,9 +339,9 @@ TEST_F(CublasLtOnFakes, GoesOnWithASearchThatWasCut) {
   found.lists[0].tried = 4;  // of which the first was the fastest
   best.prepare(problem, knowing(found, 1e-9));
   EXPECT_EQ(best.finding(), found) << "no time to go on";
-  EXPECT_THAT(checked(best), HasSubstr("4 of 6 ways tried, heuristic 0"));
+  EXPECT_THAT(checked(best), HasSubstr("4 of 6 algorithms tried, heuristic 0"));
   best.prepare(problem, knowing(found));
-  EXPECT_THAT(checked(best), HasSubstr("fastest of 6 ways, heuristic 0"));
+  EXPECT_THAT(checked(best), HasSubstr("fastest of 6 algorithms, heuristic 0"));
   EXPECT_TRUE(best.finding()->lists[0].complete());
 }
 

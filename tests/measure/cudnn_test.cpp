@@ -89,7 +89,7 @@ TEST_F(CudnnOnFakes, ComputesConvolutionsAndAllThatMayFollowThem) {
         if (epilogue == "none") continue;
         CudnnRunner unfused(options_, Mode::kUnfused);
         unfused.prepare(problem, {});
-        EXPECT_THAT(checked(unfused), HasSubstr("; then fastest of 1 way, plan 0: engine 0"));
+        EXPECT_THAT(checked(unfused), HasSubstr("; then fastest of 1 algorithm, plan 0: engine 0"));
       }
     }
   }
@@ -122,7 +122,7 @@ TEST_F(CudnnOnFakes, BestIsTheFastestOfAllHeuristicsThatRunsAndIsRight) {
   CudnnRunner best(options_, Mode::kBest);
   best.prepare(problem, {});
   EXPECT_EQ(checked(best),
-            "cuDNN 9.19.0, fastest of 7 ways (1 faster one was wrong), plan 6: engine 5, workspace "
+            "cuDNN 9.19.0, fastest of 7 algorithms (1 faster one was wrong), plan 6: engine 5, workspace "
             "1048576 bytes");
   const auto timed = best.time(0, {});
   ASSERT_TRUE(std::holds_alternative<Samples>(timed));
@@ -150,23 +150,24 @@ TEST_F(CudnnOnFakes, SearchesWithinItsLimitAndGoesOnLater) {
   CudnnRunner runner(options_, Mode::kUnfused);
   runner.prepare(problem, {.search = {.seconds = 1e-9}});
   EXPECT_THAT(checked(runner),
-              ::testing::ContainsRegex("1 of 2 ways tried, plan 0.*; then 1 of 2 ways tried"));
+              ::testing::ContainsRegex("1 of 2 algorithms tried, plan 0.*; then 1 of 2 algorithms tried"));
   ASSERT_TRUE(runner.finding().has_value());
   const LibraryFinding cut = *runner.finding();
   EXPECT_EQ(cut.library, "cuDNN 9.19.0");
   ASSERT_EQ(cut.lists.size(), 2U);
-  EXPECT_EQ(ways_of(cut).tried, 2);
-  EXPECT_EQ(ways_of(cut).offered, 4);
+  EXPECT_EQ(algorithms_of(cut).tried, 2);
+  EXPECT_EQ(algorithms_of(cut).offered, 4);
   runner.prepare(problem, {.search = {.known = {cut}}});
-  EXPECT_THAT(checked(runner),
-              ::testing::ContainsRegex("fastest of 2 ways, plan 1.*; then fastest of 2 ways, plan 1"));
+  EXPECT_THAT(
+      checked(runner),
+      ::testing::ContainsRegex("fastest of 2 algorithms, plan 1.*; then fastest of 2 algorithms, plan 1"));
   const LibraryFinding whole = runner.finding().value();
   offer(plans);
   runner.prepare(problem, {.search = {.known = {whole}}});
   EXPECT_EQ(counts().graphs, "conv+0 pointwise+4 conv+0 pointwise+4 ") << "each half checked once";
   EXPECT_EQ(runner.finding(), whole);
-  EXPECT_THAT(checked(runner),
-              ::testing::ContainsRegex("2 ways by an earlier search, plan 1.*; then .*plan 1: engine 1"));
+  EXPECT_THAT(checked(runner), ::testing::ContainsRegex(
+                                   "2 algorithms by an earlier search, plan 1.*; then .*plan 1: engine 1"));
   CudnnRunner first(options_);
   first.prepare(problem, {});
   EXPECT_FALSE(first.finding().has_value());
@@ -177,11 +178,11 @@ TEST_F(CudnnOnFakes, LeavesOutPlansThatRoundMoreThanTheProblemPermits) {
   offer({tf32, narrow, plain});
   CudnnRunner best(options_, Mode::kBest);
   best.prepare(conv_problem(odd_conv(true)), {});
-  EXPECT_THAT(checked(best), HasSubstr("fastest of 1 way, plan 0: engine 2"));
+  EXPECT_THAT(checked(best), HasSubstr("fastest of 1 algorithm, plan 0: engine 2"));
   best.prepare(conv_problem(odd_conv(true), "none", DType::kF16), {});
-  EXPECT_THAT(checked(best), HasSubstr("fastest of 2 ways, plan 0: engine 0"));
+  EXPECT_THAT(checked(best), HasSubstr("fastest of 2 algorithms, plan 0: engine 0"));
   best.prepare(conv_problem(odd_conv(true) + " math=tf32"), {});
-  EXPECT_THAT(checked(best), HasSubstr("fastest of 2 ways, plan 0: engine 0"));
+  EXPECT_THAT(checked(best), HasSubstr("fastest of 2 algorithms, plan 0: engine 0"));
   offer({tf32});
   EXPECT_EQ(error_of([&] { best.prepare(conv_problem(odd_conv(true)), {}); }),
             "cudnn has no plan for this graph that rounds nothing in between");

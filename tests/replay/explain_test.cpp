@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "costmodel/features.h"
 #include "replay/origin.h"
+#include "target/archs.h"
 #include "templates/catalog.h"
 #include "tests/support/sample_config.h"
 
@@ -19,12 +20,22 @@ namespace {
 constexpr const char* kWorkload =
     "gemm m=96 n=80 k=64 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none";
 
+const LoggedFacts& facts() {
+  static const LoggedFacts facts = [] {
+    StoredDevice device;
+    device.limits = archs_of(Target()).limits("avx2", 2);
+    return LoggedFacts{{3, device}};
+  }();
+  return facts;
+}
+
 Record record_of(const Config& config, std::optional<double> us) {
   Record record;
   record.workload = kWorkload;
   record.device = "cpu | Somebody's CPU | avx2 | cores=2 | driver= | g++";
   record.target = "cpu";
   record.arch = "avx2";
+  record.device_hash = 3;
   record.config = config;
   record.picked_by = "anneal";
   record.session = "s";
@@ -41,7 +52,7 @@ Record record_of(const Config& config, std::optional<double> us) {
 
 /// Sampled kernels whose time is their value in one column.
 std::vector<Record> kernels_ruled_by(std::string_view column, std::size_t count) {
-  const TableOrigin origin = *origin_of(std::vector{record_of({}, 1)}, {});
+  const TableOrigin origin = *origin_of(std::vector{record_of({}, 1)}, facts());
   const Space space = kernel_space(origin.workload, origin.limits).space;
   Rng rng(7);
   std::vector<Record> records;
@@ -57,7 +68,7 @@ std::vector<Record> kernels_ruled_by(std::string_view column, std::size_t count)
 
 TEST(Explain, NamesTheColumnThatATimeIsMadeOfAndItsGroup) {
   const std::vector<Record> records = kernels_ruled_by("memory_instructions", 120);
-  const auto explained = explain(records, {});
+  const auto explained = explain(records, facts());
   ASSERT_TRUE(explained);
   EXPECT_TRUE(explained->kernels);
   EXPECT_EQ(explained->older, 0u);
@@ -84,7 +95,7 @@ std::vector<Record> knobs_of(std::size_t count) {
 }
 
 TEST(Explain, FallsBackToKnobsOfFamiliesThatAreNoMore) {
-  const auto explained = explain(knobs_of(80), {});
+  const auto explained = explain(knobs_of(80), facts());
   ASSERT_TRUE(explained);
   EXPECT_FALSE(explained->kernels);
   EXPECT_TRUE(explained->groups.empty());
@@ -99,7 +110,7 @@ TEST(Explain, CountsTrialsAndWhereTheyCameFrom) {
   records.push_back(record_of(records[1].config, 30));  // once more, slower
   records.back().session = "t";
   records.push_back(record_of({"gone", {{"x", 9}, {"y", 9}}}, std::nullopt));
-  const auto explained = explain(records, {});
+  const auto explained = explain(records, facts());
   ASSERT_TRUE(explained);
   EXPECT_EQ(explained->trials, 42u);
   EXPECT_EQ(explained->timed, 41u);
@@ -129,7 +140,7 @@ TEST(Explain, JudgesStoredPredictionsPerSessionAndNearOnesApart) {
       records[i].predicted = us;
     }
   }
-  const auto explained = explain(records, {});
+  const auto explained = explain(records, facts());
   ASSERT_TRUE(explained);
   ASSERT_EQ(explained->stored.size(), 2u);
   EXPECT_EQ(explained->stored[0].session, "a");
@@ -149,24 +160,12 @@ TEST(Explain, NeedsTwentyTimedConfigs) {
   records.push_back(records[0]);  // no new config
   records.push_back(record_of({"gone", {{"x", 9}, {"y", 9}}}, std::nullopt));
   EXPECT_EQ(timed_configs(records), 19u);
-  EXPECT_FALSE(explain(records, {}));
-  EXPECT_TRUE(explain(knobs_of(20), {}));
+  EXPECT_FALSE(explain(records, facts()));
+  EXPECT_TRUE(explain(knobs_of(20), facts()));
 }
 
-TEST(Origin, TellsWhatTheIdentityOfAnOldRowKnowsOfItsDevice) {
-  Record record = record_of({"f", {}}, 1);
-  const auto origin = [&record] { return origin_of({&record, 1}, {}); };
-  ASSERT_TRUE(origin());
-  EXPECT_EQ(origin()->limits.cores, 2);
-  EXPECT_EQ(origin()->limits.vector_bytes, 32);
-  record.target = "cuda";
-  record.arch = "sm_90a";
-  record.device = "cuda | NVIDIA H100 | sm_90a | cores=132 | driver=1";
-  EXPECT_EQ(origin()->limits.cores, 132);
-  EXPECT_EQ(origin()->limits.warp_size, 32);
-  record.arch = "sm_999";
-  EXPECT_FALSE(origin());
-  EXPECT_EQ(short_name(record.device), "NVIDIA H100, 132 cores");
+TEST(Origin, HasAShortNameOfItsIdentity) {
+  EXPECT_EQ(short_name("cuda | NVIDIA H100 | sm_90a | cores=132 | driver=1"), "NVIDIA H100, 132 cores");
   EXPECT_EQ(short_name("cpu | Xeon | avx2 | cores=2 | driver= | g++ -O2 -march=x86-64-v3"),
             "Xeon as x86-64-v3, 2 cores");
 }
@@ -185,7 +184,7 @@ TEST(Origin, HasTheFactsThatTheNewestRowNames) {
   EXPECT_EQ(origin_of(rows, facts)->limits.arch, "sm_999");
   EXPECT_EQ(origin_of(rows, facts)->limits.cores, 114);
   EXPECT_EQ(origin_of(rows, facts)->limits.shared_bytes_per_block, 77 << 10);
-  EXPECT_EQ(origin_of({rows.data(), 1}, facts)->limits.cores, 2);  // the last resort
+  EXPECT_FALSE(origin_of({rows.data(), 1}, facts));
 }
 
 }  // namespace

@@ -75,36 +75,6 @@ TEST(Knobs, AreReadByNameAndAllOfThem) {
             3);
 }
 
-TEST(Knobs, ThatWentAreReadWhereTheyHadTheValueThatStays) {
-  const auto f = described_space<Schedule>("f", [](Knobs<Schedule>& k) {
-    k.retired("order", 2);
-    visit(k, false);
-    k.retired("swap", 0);
-  });
-  const Config now = parse_config("f(threads=8, split=0, mr=4, unroll=2)");
-  const std::optional<Point> point = f.find(now);
-  ASSERT_TRUE(point);
-  for (const char* const text : {"f(threads=8, split=0, order=2, mr=4, unroll=2, swap=0)",
-                                 "f(threads=8, split=0, mr=4, unroll=2, swap=0)"}) {
-    EXPECT_EQ(f.find(parse_config(text)), point) << text;
-    EXPECT_EQ(f.why_invalid(parse_config(text)), std::nullopt) << text;
-    EXPECT_EQ(f.members_of(parse_config(text)).as<Schedule>().mr, 4) << text;
-  }
-  EXPECT_EQ(to_text(f.config_of(*point)), to_text(now));
-  const Config other = parse_config("f(threads=8, split=0, order=1, mr=4, unroll=2, swap=0)");
-  EXPECT_EQ(f.find(other), std::nullopt);
-  EXPECT_EQ(f.why_invalid(other), "f has no knob order any more: what is left is order=2");
-  EXPECT_EQ(f.find_like(other), point);
-  // What is wrong besides is still wrong.
-  EXPECT_EQ(f.why_invalid(parse_config("f(threads=8, split=0, mr=16, unroll=1, order=2)")),
-            "more threads than tiles (at mr=16)");
-  EXPECT_EQ(f.find_like(parse_config("f(threads=8, split=0, mr=16, unroll=1, order=1)")), std::nullopt);
-  FamilySpace taken = f;
-  EXPECT_THROW(taken.retired("mr", 1), Error);
-  EXPECT_THROW(taken.retired("swap", 1), Error);
-  EXPECT_THROW(taken.add("swap", "", {1}), Error);
-}
-
 TEST(Knobs, TheNearestConfigOfAWantedScheduleIsValid) {
   EXPECT_EQ(to_text(space(true).nearest(
                 Members::of(Schedule{.unroll = 2, .threads = 8, .split = 1, .mr = 12, .pack = 1}))),

@@ -66,7 +66,8 @@ TEST(Resume, TakesNoTimeOfAnotherKernelForAnAnswer) {
   const std::string identity = identity_of(toy.task.device);
   ASSERT_EQ(earlier_runs(rows, identity, toy.candidates, {}).answers.size(), rows.size());
   rows[3].source_hash ^= 1;
-  rows[5].source_hash = 0;  // an older row, which has no more to go by than its version
+  rows[5].source_hash = 0;  // a failure before there was a source has no more to go by than its version
+  rows[5].outcome = Failure{FailureKind::kLower, "no", {}};
   const EarlierRuns earlier = earlier_runs(rows, identity, toy.candidates, {});
   EXPECT_EQ(earlier.answers.size(), rows.size() - 1);
   EXPECT_EQ(earlier.changed, 1);

@@ -111,17 +111,18 @@ CudaHarness::Call CublasLtRunner::call_of(const Choice& choice) const {
 
 /// Brings the fastest one to the front. `note_` is the library's name so far.
 void CublasLtRunner::choose(const LibrarySearch& search) {
-  VendorWays ways = {"cublaslt", {}, [this](std::size_t i) { return std::optional(call_of(choices_[i])); }};
+  VendorAlgorithms algorithms = {
+      "cublaslt", {}, [this](std::size_t i) { return std::optional(call_of(choices_[i])); }};
   for (const Choice& choice : choices_)
-    ways.texts.push_back(fmt::format("{}{}, workspace {}", choice.matmul->gemm().row_order ? "rows, " : "",
-                                     choice.matmul->numbers_of(choice.algorithm),
-                                     choice.algorithm.workspace_bytes));
+    algorithms.texts.push_back(
+        fmt::format("{}{}, workspace {}", choice.matmul->gemm().row_order ? "rows, " : "",
+                    choice.matmul->numbers_of(choice.algorithm), choice.algorithm.workspace_bytes));
   const std::optional<VendorChoice> fastest =
-      choose_fastest(harness_, ways, known_way(search, note_, 0), search.seconds);
+      choose_fastest(harness_, algorithms, known_algorithm(search, note_, 0), search.seconds);
   if (!fastest) throw_environment("none of cublaslt's {} algorithms for this problem runs", choices_.size());
   if (fastest->right) finding_ = LibraryFinding{note_, {fastest->found}};
   note_ += ", " + fastest->text();
-  std::swap(choices_.front(), choices_[fastest->way()]);
+  std::swap(choices_.front(), choices_[fastest->algorithm()]);
 }
 
 std::variant<Checked, Fault> CublasLtRunner::check(int) {

@@ -54,7 +54,7 @@ void CudnnRunner::prepare(const Problem& problem, const RunSettings& settings) {
   const double seconds = settings.search.seconds / static_cast<double>(stages_.size());
   if (mode_ != Mode::kFirst)
     for (std::size_t i = 0; i < stages_.size(); ++i)
-      take_fastest(*stages_[i], known_way(settings.search, name_, i), seconds);
+      take_fastest(*stages_[i], known_algorithm(settings.search, name_, i), seconds);
   note_ = name_;
   for (const auto& stage : stages_) note_ += (stage == stages_.front() ? ", " : "; then ") + stage->note;
 }
@@ -121,7 +121,7 @@ void CudnnRunner::take_first(Stage& stage) {
 }
 
 /// Among all of them, with the other stages as they are.
-void CudnnRunner::take_fastest(Stage& stage, const std::optional<FoundWay>& known, double seconds) {
+void CudnnRunner::take_fastest(Stage& stage, const std::optional<FoundAlgorithm>& known, double seconds) {
   std::vector<std::shared_ptr<DnnPlan>> plans(stage.configs.size());
   const auto call_of = [&](std::size_t i) -> std::optional<CudaHarness::Call> {
     std::string why_not;
@@ -132,14 +132,14 @@ void CudnnRunner::take_fastest(Stage& stage, const std::optional<FoundWay>& know
       return all_stages()(set);
     };
   };
-  VendorWays ways = {"cudnn", {}, call_of};
-  for (const DnnConfig& config : stage.configs) ways.texts.push_back(config.text);
-  stage.choice = choose_fastest(harness_, ways, known, seconds);
+  VendorAlgorithms algorithms = {"cudnn", {}, call_of};
+  for (const DnnConfig& config : stage.configs) algorithms.texts.push_back(config.text);
+  stage.choice = choose_fastest(harness_, algorithms, known, seconds);
   if (!stage.choice) throw_environment("none of cudnn's {} plans for this graph runs", plans.size());
-  const std::size_t way = stage.choice->way();
-  stage.plan = plans[way];
-  stage.note = fmt::format("{}, plan {}: {}, workspace {} bytes", stage.choice->text(), way,
-                           stage.configs[way].text, stage.plan->workspace_bytes());
+  const std::size_t algorithm = stage.choice->algorithm();
+  stage.plan = plans[algorithm];
+  stage.note = fmt::format("{}, plan {}: {}, workspace {} bytes", stage.choice->text(), algorithm,
+                           stage.configs[algorithm].text, stage.plan->workspace_bytes());
 }
 
 std::optional<LibraryFinding> CudnnRunner::finding() const {

@@ -55,7 +55,7 @@ class CudnnRunner : public VendorRunner {
 
   void describe(const DnnGraph& graph);
   void take_first(Stage& stage);
-  void take_fastest(Stage& stage, const std::optional<FoundWay>& known, double seconds);
+  void take_fastest(Stage& stage, const std::optional<FoundAlgorithm>& known, double seconds);
   std::shared_ptr<DnnPlan> plan_of(const DnnConfig& config, std::string& why_not);
   std::optional<Fault> run(const DnnOperations& operations, const DnnPlan& plan, std::int64_t set) const;
   CudaHarness::Call all_stages() const;

@@ -100,15 +100,8 @@ class Lowering {
       pixels.image = filters.filters_of = p_.image;
       return;
     }
-    const std::int64_t a_elements = size.batch * size.m * size.k;
-    const std::int64_t b_elements = size.batch * size.k * size.n;
-    const BufferId first =
-        builder_.param("a", p_.operand, size.swapped ? b_elements : a_elements, Direction::kIn);
-    const BufferId second =
-        builder_.param("b", p_.operand, size.swapped ? a_elements : b_elements, Direction::kIn);
-    a_.global = size.swapped ? second : first;
-    b_.global = size.swapped ? first : second;
-    c_ = builder_.param("c", p_.output, size.batch * size.m * size.output_columns(), Direction::kOut);
+    const Operands operands = lehr::add_params(builder_, size);
+    a_.global = operands.a, b_.global = operands.b, c_ = operands.c;
   }
 
   void add_split() {

@@ -300,9 +300,6 @@ void gemm_wgmma_knobs(Knobs<S>& k, const Workload& workload, const Limits& limit
   order_knobs(k, p);
   k.knob(&S::pdl, "pdl", "1: a launch begins while the one before it ends (programmatic dependent launch)",
          {0, 1});
-  // Tiles along a Hilbert curve, and another split of the registers: an H200 felt neither.
-  k.retired("hilbert", 0);
-  k.retired("registers", 0);
 }
 
 /// C from registers goes out in pieces of a pair of columns, of one behind a gate: of less than eight bytes

@@ -1,4 +1,4 @@
-#include "database/backup.h"
+#include "database/save_copy.h"
 
 #include <fmt/core.h>
 
@@ -8,11 +8,6 @@
 #include "database/sqlite.h"
 
 namespace lehr {
-
-std::string back_up(const std::string& path, int version) {
-  return save_copy(sqlite::Connection(path, sqlite::Mode::kReadOnly),
-                   fmt::format("{}.v{}.bak", path, version));
-}
 
 std::string save_copy(const sqlite::Connection& source, const std::string& wanted) {
   namespace fs = std::filesystem;
