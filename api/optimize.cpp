@@ -10,11 +10,18 @@
 #include "api/export.h"
 #include "api/sessions.h"
 #include "apply/report.h"
+#include "base/describe_json.h"
 #include "deploy/applied_folder.h"
 #include "measure/core/format.h"
 #include "measure/system/temp_dir.h"
 
 namespace lehr::api {
+
+void describe(auto& field, const Share& share) {
+  field("operator", share.what);
+  field("share", share.share);
+}
+
 namespace {
 
 /// Of the time; the rest is for the compiler, and for the engine to try which places pay.
@@ -90,25 +97,22 @@ ApplyOptions applying(const OptimizeOptions& options, const std::string& bundle,
 void tell_all(const Model& model, const OptimizeOptions& options, int threads, const nlohmann::json& tuned,
               const nlohmann::json& rewritten, Optimized& result) {
   const Applied& applied = result.applied;
-  nlohmann::json not_covered = nlohmann::json::array();
-  for (const Share& each : applied.not_covered)
-    not_covered.push_back({{"operator", each.what}, {"share", each.share}});
-  const auto known = [](double value) { return value > 0 ? nlohmann::json(value) : nlohmann::json(); };
-  const nlohmann::json document = {
-      {"model", model.file},
-      {"out", options.out},
-      {"threads", threads},
-      {"speedup", known(applied.speedup)},
-      {"original_us", known(applied.original_us)},
-      {"rewritten_us", known(applied.rewritten_us)},
-      {"error", applied.error ? nlohmann::json(*applied.error) : nlohmann::json()},
-      {"covered_share", applied.covered_share ? nlohmann::json(*applied.covered_share) : nlohmann::json()},
-      {"not_covered", not_covered},
-      {"replaced", applied.replaced},
-      {"places", applied.places},
-      {"database", options.log},
-      {"tune", tuned},
-      {"apply", rewritten}};
+  const nlohmann::json document = Fields{[&](auto& field) {
+    field("model", model.file);
+    field("out", options.out);
+    field("threads", threads);
+    field("speedup", Known{applied.speedup});
+    field("original_us", Known{applied.original_us});
+    field("rewritten_us", Known{applied.rewritten_us});
+    field("error", applied.error);
+    field("covered_share", applied.covered_share);
+    field("not_covered", applied.not_covered);
+    field("replaced", applied.replaced);
+    field("places", applied.places);
+    field("database", options.log);
+    field("tune", tuned);
+    field("apply", rewritten);
+  }};
   result.json = dumped(document);
   result.text = fmt::format("\n{} trials of {} workloads: {} for all, {} with the defaults\n{}",
                             result.tuned.trials, result.tuned.workloads, format_time_us(result.tuned.best_us),

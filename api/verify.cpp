@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "api/apply.h"
 #include "api/sessions.h"
 #include "apply/report.h"
 #include "apply/verify.h"
+#include "base/describe_json.h"
 #include "base/error.h"
 #include "deploy/applied_folder.h"
 #include "measure/system/affinity.h"
@@ -36,24 +35,16 @@ EngineCheck check_of(const Model& model, const VerifyOptions& options) {
 
 nlohmann::json document_of(const EngineVerdict& verdict, const Model& model, const VerifyOptions& options,
                            int threads) {
-  return {{"model", model.file},
-          {"folder", options.out},
-          {"engine", verdict.engine},
-          {"threads", threads},
-          {"right", verdict.proof == Proof::kRight},
-          {"failure", verdict.failure},
-          {"worst_difference", verdict.worst},
-          {"worst_output", verdict.worst_output},
-          {"own_difference", verdict.own},
-          {"kernels_compared", verdict.matches.compared},
-          {"worst_kernel_difference", verdict.matches.worst},
-          {"worst_kernel", verdict.matches.worst_output},
-          {"outputs", outputs_json(verdict)},
-          {"not_compared", verdict.uncompared},
-          {"notes", verdict.notes},
-          {"original_us", verdict.original_us},
-          {"rewritten_us", verdict.rewritten_us},
-          {"speedup", verdict.speedup}};
+  return Fields{[&](auto& field) {
+    describe_agreement(field, verdict);
+    field("model", model.file);
+    field("folder", options.out);
+    field("threads", threads);
+    field("right", verdict.proof == Proof::kRight);
+    field("failure", verdict.failure);
+    field("worst_output", verdict.worst_output);
+    field("worst_kernel", verdict.matches.worst_output);
+  }};
 }
 
 Verified verified(const Model& model, const VerifyOptions& options) {

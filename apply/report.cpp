@@ -66,12 +66,6 @@ std::string outputs_text(const EngineVerdict& verdict) {
   return text;
 }
 
-nlohmann::json outputs_json(const EngineVerdict& verdict) {
-  nlohmann::json outputs = nlohmann::json::array();
-  for (const onnxruntime::OutputAgreement& each : verdict.outputs) outputs.push_back(each);
-  return outputs;
-}
-
 std::string speedup_text(const EngineVerdict& verdict) {
   return fmt::format("original {}, rewritten {}: {}", format_time_us(verdict.original_us),
                      format_time_us(verdict.rewritten_us), format_ratio(verdict.speedup));
@@ -113,37 +107,7 @@ std::string report_text(const Applied& applied) {
 }
 
 nlohmann::json to_json(const Applied& applied) {
-  const EngineVerdict& verdict = applied.verdict;
-  nlohmann::json not_covered = nlohmann::json::array();
-  for (const OperatorShare& each : applied.not_covered)
-    not_covered.push_back({{"operator", each.name}, {"share", each.share}});
-  return {
-      {"threads", applied.threads},
-      {"places", applied.places},
-      {"with_kernels", applied.with_kernels},
-      {"replaced", applied.replaced},
-      {"in_bf16", applied.narrow},
-      {"share_of_flops", applied.share_of_flops},
-      {"not_counted", applied.not_counted},
-      {"covered_share", applied.covered_share ? nlohmann::json(*applied.covered_share) : nlohmann::json()},
-      {"not_covered", std::move(not_covered)},
-      {"expected_us", applied.expected_us},
-      {"prepacked_bytes", applied.prepacked_bytes},
-      {"reasons", applied.reasons},
-      {"engine", verdict.engine},
-      {"original_us", verdict.original_us},
-      {"rewritten_us", verdict.rewritten_us},
-      {"speedup", verdict.speedup},
-      {"without_winograd_us", applied.without_saving_us},
-      {"worst_difference", verdict.worst},
-      {"own_difference", verdict.own},
-      {"kernels_compared", verdict.matches.compared},
-      {"worst_kernel_difference", verdict.matches.worst},
-      {"tolerance", applied.tolerance > 0 ? nlohmann::json(applied.tolerance) : nlohmann::json()},
-      {"outputs", outputs_json(verdict)},
-      {"not_compared", verdict.uncompared},
-      {"notes", verdict.notes},
-      {"not_verified", verdict.failure}};
+  return applied;
 }
 
 }  // namespace lehr

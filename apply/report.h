@@ -5,6 +5,7 @@
 #include <string>
 
 #include "apply/apply.h"
+#include "base/describe.h"
 
 namespace lehr {
 
@@ -12,7 +13,6 @@ namespace lehr {
 std::string agreement_text(const EngineVerdict& verdict);
 /// Lines: "output 'logits': within 0.0031 of its range, the same class first in 7 of 7 rows".
 std::string outputs_text(const EngineVerdict& verdict);
-nlohmann::json outputs_json(const EngineVerdict& verdict);
 /// "original 5.32 ms, rewritten 3.01 ms: 1.77x".
 std::string speedup_text(const EngineVerdict& verdict);
 /// "kernels cover 61.3 % of the original's time; not covered: LSTM 35.0 %, Softmax 2.4 %, others 1.3 %".
@@ -22,7 +22,44 @@ std::string coverage_text(const Applied& applied);
 /// Lines: how much is replaced, what stays the engine's and why, how far off and how much faster it is, which
 /// share of the time is covered.
 std::string report_text(const Applied& applied);
-/// The same, all of it, by the keys of `lehr apply --json`.
+
+void describe(auto& field, const OperatorShare& share) {
+  field("operator", share.name);
+  field("share", share.share);
+}
+/// What both `lehr apply --json` and `lehr verify --json` have of the engine's answer.
+void describe_agreement(auto& field, const EngineVerdict& verdict) {
+  field("engine", verdict.engine);
+  field("original_us", verdict.original_us);
+  field("rewritten_us", verdict.rewritten_us);
+  field("speedup", verdict.speedup);
+  field("worst_difference", verdict.worst);
+  field("own_difference", verdict.own);
+  field("kernels_compared", verdict.matches.compared);
+  field("worst_kernel_difference", verdict.matches.worst);
+  field("outputs", verdict.outputs);
+  field("not_compared", verdict.uncompared);
+  field("notes", verdict.notes);
+}
+/// The document of `lehr apply --json`.
+void describe(auto& field, const Applied& applied) {
+  describe_agreement(field, applied.verdict);
+  field("threads", applied.threads);
+  field("places", applied.places);
+  field("with_kernels", applied.with_kernels);
+  field("replaced", applied.replaced);
+  field("in_bf16", applied.narrow);
+  field("share_of_flops", applied.share_of_flops);
+  field("not_counted", applied.not_counted);
+  field("covered_share", applied.covered_share);
+  field("not_covered", applied.not_covered);
+  field("expected_us", applied.expected_us);
+  field("prepacked_bytes", applied.prepacked_bytes);
+  field("reasons", applied.reasons);
+  field("without_winograd_us", applied.without_saving_us);
+  field("tolerance", Known{applied.tolerance});
+  field("not_verified", applied.verdict.failure);
+}
 nlohmann::json to_json(const Applied& applied);
 
 }  // namespace lehr

@@ -30,7 +30,7 @@ def run(lehr, flags, seconds):
 
 
 def row(name, seconds, took, documents):
-    parts = [sum(d["elapsed_s"].get("parts", {}).get(part, 0) for d in documents) for part in PARTS]
+    parts = [sum(d["elapsed_s"].get("phases", {}).get(part, 0) for d in documents) for part in PARTS]
     contested = sum(d["contested"] for d in documents)
     cells = [name, f"{seconds:g}", f"{took:.2f}", f"{took - seconds:+.2f} ({100 * (took / seconds - 1):+.0f} %)",
              sum(d["trials"]["measured"] for d in documents),

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/args.h"
+#include "base/describe_json.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/device_flags.h"
@@ -60,7 +61,7 @@ int CheckCommand::run() {
     if (interrupted) break;
     const Task task = {workload, setup.device};
     const std::vector<FamilyCheck> found = spot_check(task, candidates_for(task), setup, options);
-    for (nlohmann::json& one : to_json(to_text(workload), found)) checks.push_back(std::move(one));
+    for (const FamilyCheck& check : found) checks.push_back(check);
     for (const FamilyCheck& check : found) {
       sampled += check.sampled;
       right += check.right;

@@ -196,11 +196,11 @@ void describe(auto& field, const RangeSummary& s) {
   field("best",
         timing == nullptr ? std::nullopt
                           : std::optional(TrialDocument{{timing->time_us, interval_of(*timing)},
-                                                    s.flops,
-                                                    to_text(s.record->config),
-                                                    s.record->config.family,
-                                                    s.record->id,
-                                                    s.record->picked_by}),
+                                                        s.flops,
+                                                        to_text(s.record->config),
+                                                        s.record->config.family,
+                                                        s.record->id,
+                                                        s.record->picked_by}),
         "the kernel for the most rows");
   field(
       "set", s.set,

@@ -2,7 +2,6 @@
 #include "tune/spot_check.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "measure/core/check.h"
 #include "workload/reference.h"
@@ -10,8 +9,6 @@
 namespace lehr {
 namespace {
 
-/// Of a failure's text in the document: the sentence and the first lines of a compile log.
-constexpr std::size_t kMostText = 2000;
 
 /// Leaves a batch of the measurer between two candidates.
 struct Interrupted {};
@@ -59,6 +56,7 @@ std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidat
   std::vector<FamilyCheck> checks;
   for (std::size_t family = 0; family < candidates.space.families().size(); ++family) {
     FamilyCheck& check = checks.emplace_back();
+    check.workload = to_text(task.workload);
     check.family = candidates.space.families()[family].family();
     std::vector<Config> configs;
     std::vector<Source> sources;
@@ -87,26 +85,6 @@ std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidat
     if (device.stopped()) break;
   }
   return checks;
-}
-
-nlohmann::json to_json(const std::string& workload, const std::vector<FamilyCheck>& checks) {
-  nlohmann::json result = nlohmann::json::array();
-  for (const FamilyCheck& check : checks) {
-    nlohmann::json failures = nlohmann::json::array();
-    for (const CheckFailure& one : check.failures)
-      failures.push_back({{"config", to_text(one.config)},
-                          {"kind", std::string(name_of(one.failure.kind))},
-                          {"text", one.failure.text.substr(0, kMostText)}});
-    result.push_back({{"workload", workload},
-                      {"family", check.family},
-                      {"sampled", check.sampled},
-                      {"right", check.right},
-                      {"rejected", check.rejected},
-                      {"checked_by", check.checked_by},
-                      {"error_of_tolerance", check.error_of_tolerance},
-                      {"failures", failures}});
-  }
-  return result;
 }
 
 }  // namespace lehr

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -19,7 +18,7 @@ struct CheckFailure {
 
 /// What came of one family on one workload. sampled = right + rejected + failures.
 struct FamilyCheck {
-  std::string family;
+  std::string workload, family;
   int sampled = 0;   ///< distinct configs that were drawn and run
   int right = 0;     ///< gave the reference's result
   int rejected = 0;  ///< compiled, but their log broke a rule (spills): a search would not have run them
@@ -39,7 +38,22 @@ struct SpotCheckOptions {
 std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidates, const OpenDevice& device,
                                     const SpotCheckOptions& options);
 
-/// One object per family: workload, family, counts, error_of_tolerance, failures{config, kind, text}.
-nlohmann::json to_json(const std::string& workload, const std::vector<FamilyCheck>& checks);
+/// Documents of `lehr check --json`.
+void describe(auto& field, const CheckFailure& one) {
+  constexpr std::size_t kMostText = 2000;  // a compiler's may be megabytes
+  field("config", to_text(one.config));
+  field("kind", std::string(name_of(one.failure.kind)));
+  field("text", one.failure.text.substr(0, kMostText));
+}
+void describe(auto& field, const FamilyCheck& check) {
+  field("workload", check.workload);
+  field("family", check.family);
+  field("sampled", check.sampled);
+  field("right", check.right);
+  field("rejected", check.rejected);
+  field("checked_by", check.checked_by);
+  field("error_of_tolerance", check.error_of_tolerance);
+  field("failures", check.failures);
+}
 
 }  // namespace lehr

@@ -74,7 +74,7 @@ double baseline_us(const json& result, const std::string& name) {
 /// The columns behind the libraries' times: the ratios, and what the tuning's seconds went into.
 std::string costs_text(const json& result, double ratio) {
   const json gpu = result.value("gpu", json()), elapsed = result.value("elapsed_s", json());
-  const json parts = elapsed.is_object() ? elapsed.value("parts", json()) : json();
+  const json parts = elapsed.is_object() ? elapsed.value("phases", json()) : json();
   const double trials = number(result.value("trials", json()), "measured"),
                searching = number(parts, "hints") + number(parts, "proposals") + number(parts, "compile") +
                            number(parts, "trials");

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 
 namespace lehr::test {
 namespace {
@@ -335,6 +337,33 @@ std::vector<std::string> check_precompiled(const std::vector<SourceFile>& files)
           findings.push_back(fmt::format("{}:{}: <{}> is not included", file.path, line + 1, header));
   }
   return findings;
+}
+
+std::map<std::string, std::size_t> lines_of_code(const std::vector<SourceFile>& files) {
+  std::map<std::string, std::size_t> counts;
+  for (const SourceFile& file : files) {
+    const std::filesystem::path path = file.path;
+    const bool is_deep_test = file.folder == "tests" && std::distance(path.begin(), path.end()) > 2;
+    const std::string folder = is_deep_test ? "tests/" + std::next(path.begin())->string() : file.folder;
+    counts[folder] += static_cast<std::size_t>(std::ranges::count_if(file.lines, [](const std::string& line) {
+      const std::size_t first = line.find_first_not_of(" \t");
+      return first != std::string::npos && line.compare(first, 2, "//") != 0;
+    }));
+  }
+  return counts;
+}
+
+std::map<std::string, std::size_t> budget_of(const std::string& architecture) {
+  static const std::regex kRow(R"(\| `([a-z]+)/` \| ([0-9]+|-) \| ([0-9]+|-) \|)");
+  std::map<std::string, std::size_t> budget;
+  std::istringstream text(architecture);
+  for (std::string line; std::getline(text, line);) {
+    std::smatch row;
+    if (!std::regex_match(line, row, kRow)) continue;
+    if (row[2] != "-") budget[row[1]] = std::stoul(row[2]);
+    if (row[3] != "-") budget["tests/" + row[1].str()] = std::stoul(row[3]);
+  }
+  return budget;
 }
 
 }  // namespace lehr::test

@@ -1,6 +1,8 @@
 // The rules of the project's structure, as data and as functions from source files to findings.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +50,12 @@ std::string precompiled_headers();
 /// Who uses a name of one of them includes it, or one of our headers that does: behind precompiled headers no
 /// compiler finds that it is missing. Not of `runtime/` and `plugin/`, which are compiled without.
 std::vector<std::string> check_precompiled(const std::vector<SourceFile>& files);
+/// Lines of code, without blanks and lines that are comments, of each folder: "base", and "tests/base" of its
+/// tests.
+std::map<std::string, std::size_t> lines_of_code(const std::vector<SourceFile>& files);
+/// The budget in ARCHITECTURE.md: rows "| `base/` | 1500 | 700 |" with the most lines of code of a folder and of
+/// its tests, by the names of lines_of_code(). A "-" is none.
+std::map<std::string, std::size_t> budget_of(const std::string& architecture);
 /// The library prints nothing and leaves alone what belongs to the whole process of whoever calls it:
 /// environment, signals, working directory, locale. Not of `cli/`, of what runs in products (`runtime/`,
 /// `plugin/`), and of what runs in processes of our own.

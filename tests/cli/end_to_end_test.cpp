@@ -45,7 +45,7 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
                             "stop_reason",
                             "stop_text",
                             "seed",
-                            "slots",
+                            "compiled_ahead",
                             "strategy",
                             "session",
                             "database"})

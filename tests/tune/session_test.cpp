@@ -596,7 +596,7 @@ TEST(Session, KeepsATimeLimitIncludingTheFinals) {
     const Elapsed& e = summary.elapsed;
     EXPECT_NEAR(e.total_s, e.setup_s + e.search_s + e.compile_s + e.run_s, 1e-9) << limit;
     expect_parts_to_add_up(e);
-    EXPECT_NEAR(to_json(summary)["elapsed_s"]["parts"]["finals"], e.parts.finals_s, 1e-9);
+    EXPECT_NEAR(to_json(summary)["elapsed_s"]["phases"]["finals"], e.parts.finals_s, 1e-9);
     // The fake measurer compiles for half of each trial's 50 ms; the contest recompiles its sources at no
     // cost.
     EXPECT_NEAR(e.compile_s, 0.025 * summary.measured, 1e-9) << limit;
