@@ -9,10 +9,8 @@
 #include <chrono>
 #include <iostream>
 #include <map>
-#include <random>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "codegen/emit.h"
 #include "measure/core/check.h"
 #include "target/cuda/archs.h"
@@ -22,6 +20,7 @@
 #include "tests/emulator/random_workloads.h"
 #include "tests/support/problem_for.h"
 #include "tests/support/sample_config.h"
+#include "tests/support/seed.h"
 #include "tests/support/verify.h"
 #include "tune/task.h"
 
@@ -35,15 +34,13 @@ constexpr std::uint64_t kSeed = 20251121;
 /// Kernels that are compiled and held at a time.
 constexpr std::size_t kBatch = 64;
 
-std::size_t& configs_per_family() {
-  static std::size_t count = 16;
-  return count;
+std::size_t configs_per_family() {
+  return static_cast<std::size_t>(testing::configs_wanted(16));
 }
 
-/// Of the random shapes; main() sets it.
-std::uint64_t& random_seed() {
-  static std::uint64_t seed = kSeed;
-  return seed;
+/// The seed of the random shapes.
+std::uint64_t random_seed() {
+  return testing::test_seed(kSeed);
 }
 
 /// Small, since emulation is slow: no size a multiple of a tile, one, few and many of each.
@@ -133,7 +130,8 @@ void add_random_sample(const Template& family, const Workload& workload, const L
 }
 
 TEST_P(EmulatedFamily, IsRightForRandomShapes) {
-  SCOPED_TRACE(::testing::Message() << "--seed " << random_seed() << " --configs " << configs_per_family());
+  SCOPED_TRACE(::testing::Message() << "LEHR_TEST_SEED=" << random_seed()
+                                    << " LEHR_TEST_CONFIGS=" << configs_per_family());
   const std::vector<std::string> archs = known_cuda_archs();
   const std::size_t count = configs_per_family() / 2;
   constexpr int kMostDraws = 4000;  // for one sample: few shapes are those of a special family
@@ -343,17 +341,3 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, EmulatedFamily, ::testing::ValuesIn(lehr::te
 
 }  // namespace
 }  // namespace lehr
-
-int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  lehr::random_seed() = std::random_device()();
-  for (int i = 1; i + 1 < argc; ++i) {
-    const std::string_view flag = argv[i];
-    if (flag == "--configs")
-      lehr::configs_per_family() = static_cast<std::size_t>(lehr::parse_int(argv[i + 1]).value_or(24));
-    if (flag == "--seed")
-      lehr::random_seed() = static_cast<std::uint64_t>(lehr::parse_int(argv[i + 1]).value_or(0));
-  }
-  std::cout << "random shapes: --seed " << lehr::random_seed() << "\n";
-  return RUN_ALL_TESTS();
-}

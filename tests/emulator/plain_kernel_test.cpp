@@ -1,32 +1,27 @@
-// The plain kernel in f64 against the reference of the host: random workloads, other ones in each run by a
-// seed that is printed (`--seed N` draws them again), and those that have something of their own. Bands in
-// any order, all of them or some.
+// The plain kernel in f64 against the reference of the host: random workloads (tests/support/seed.h), and
+// those that have something of their own. Bands in any order, all of them or some.
 #include "templates/reference/plain_kernel.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iostream>
 #include <numeric>
-#include <random>
 #include <set>
-#include <string_view>
 
-#include "base/text.h"
 #include "codegen/emit.h"
 #include "target/cuda/archs.h"
 #include "tests/emulator/program.h"
 #include "tests/emulator/random_workloads.h"
+#include "tests/support/seed.h"
 #include "tests/support/verify.h"
 #include "workload/reference.h"
 
 namespace lehr {
 namespace {
 
-std::uint64_t& random_seed() {
-  static std::uint64_t seed = 1;
-  return seed;
+std::uint64_t random_seed() {
+  return testing::test_seed(1);
 }
 
 /// A kernel to be, and the bands that it is to compute.
@@ -118,7 +113,7 @@ void run(const std::vector<Case>& cases) {
 class PlainKernels : public ::testing::TestWithParam<Operator> {};
 
 TEST_P(PlainKernels, AreTheReferenceOfRandomWorkloads) {
-  SCOPED_TRACE(::testing::Message() << "--seed " << random_seed());
+  SCOPED_TRACE(::testing::Message() << "LEHR_TEST_SEED=" << random_seed());
   constexpr int kWorkloads = 24;
   Rng rng = Rng(random_seed()).fork(GetParam() == Operator::kGemm ? "gemm" : "conv2d");
   std::vector<Case> cases;
@@ -131,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(Operators, PlainKernels, ::testing::Values(Operator::kG
                          [](const auto& info) { return info.param == Operator::kGemm ? "gemm" : "conv2d"; });
 
 TEST(PlainKernel, IsTheReferenceWhereShapesAndTypesAreUnusual) {
-  SCOPED_TRACE(::testing::Message() << "--seed " << random_seed());
+  SCOPED_TRACE(::testing::Message() << "LEHR_TEST_SEED=" << random_seed());
   Rng rng = Rng(random_seed()).fork("unusual");
   std::vector<Case> cases;
   for (const char* const text :
@@ -174,13 +169,3 @@ TEST(PlainKernel, SaysWhatABandHolds) {
 
 }  // namespace
 }  // namespace lehr
-
-int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  lehr::random_seed() = std::random_device()();
-  for (int i = 1; i + 1 < argc; ++i)
-    if (std::string_view(argv[i]) == "--seed")
-      lehr::random_seed() = static_cast<std::uint64_t>(lehr::parse_int(argv[i + 1]).value_or(0));
-  std::cout << "random workloads: --seed " << lehr::random_seed() << "\n";
-  return RUN_ALL_TESTS();
-}

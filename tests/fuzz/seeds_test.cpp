@@ -9,7 +9,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,6 +16,7 @@
 #include "base/rng.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/targets.h"
+#include "tests/support/seed.h"
 
 namespace lehr::test {
 namespace {
@@ -62,10 +62,7 @@ TEST_P(FuzzSeeds, AndTheirNeighboursAreAnswered) {
   using Clock = std::chrono::steady_clock;
   const char* const seconds_text = std::getenv("LEHR_FUZZ_SECONDS");
   const auto end = Clock::now() + std::chrono::seconds(seconds_text ? std::atoi(seconds_text) : 0);
-  // Where there is time for more, it goes into other changes each day.
-  const auto seed = seconds_text ? static_cast<std::uint64_t>(std::time(nullptr) / 86400) : 1;
-  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
-  Rng rng(seed);
+  Rng rng(lehr::testing::test_seed(1));
   const std::vector<std::string> seeds = seeds_of(GetParam().name);
   ASSERT_FALSE(seeds.empty());
   for (const std::string& each : seeds) run(each);

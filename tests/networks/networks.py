@@ -8,6 +8,7 @@ FOLDER keeps onnx and onnxruntime (PyPI). HELPER: what a kind needs beside lehr.
 """
 
 import argparse
+import contextlib
 import glob
 import importlib
 import os
@@ -79,8 +80,9 @@ def main():
     sys.modules["networks"] = sys.modules["__main__"]
     kind = importlib.import_module(arguments.kind)
     for each in glob.glob(arguments.packages + ".kept/*"):
-        if time.time() - os.path.getmtime(each) > 24 * 3600:
-            os.remove(each)
+        with contextlib.suppress(FileNotFoundError):  # another kind has removed it
+            if time.time() - os.path.getmtime(each) > 24 * 3600:
+                os.remove(each)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         kind.run(Lehr(arguments, folder), *rest)

@@ -13,6 +13,7 @@
 
 #include "runtime/lehr_bundle.h"
 #include "runtime/sha256.h"
+#include "tests/support/seed.h"
 
 namespace lehr::testing {
 
@@ -205,7 +206,7 @@ void expect_no_corruption_loads(BundleFolder& folder, int times) {
   std::vector<std::string> names = {"manifest.json"}, sound;
   for (const auto& [name, hash] : folder.manifest["files"].items()) names.push_back(name);
   for (const std::string& name : names) sound.push_back(folder.read_file(name));
-  const auto seed = std::random_device()();
+  const std::uint64_t seed = lehr::testing::test_seed(1);
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
   const auto below = [&](std::size_t limit) { return random() % limit; };

@@ -20,6 +20,7 @@
 #include "folder_support.h"
 #include "runtime/lehr_bundle.h"
 #include "runtime/self_test.h"
+#include "tests/support/seed.h"
 
 namespace lehr::testing {
 namespace {
@@ -349,7 +350,7 @@ TEST(Runtime, PutsRowsTogetherFromTunedSizes) {
 }
 
 TEST(Runtime, PutsAnyRowsTogetherInTheLeastTimeFromAnySizes) {
-  const std::uint64_t seed = std::random_device()();
+  const std::uint64_t seed = lehr::testing::test_seed(1);
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
   BundleFolder folder;

@@ -187,7 +187,7 @@ TEST_P(EveryArchitecture, SamplesOfEveryFamilyObeyTheSameRules) {
     const std::vector<Workload> odd = served_on(family, limits, odd_workloads());
     EXPECT_EQ(usual.empty(), name.find("wgmma") != std::string::npos) << name;
     if (usual.empty()) continue;
-    for (std::int64_t i = 0; i < testing::configs_wanted(1); ++i) {
+    for (std::int64_t i = 0; i < (testing::configs_wanted(1) + 3) / 4; ++i) {
       const bool is_default = rng.below(2) == 0;
       const std::vector<Workload>& drawn = is_default ? usual : odd;
       candidates.push_back(

@@ -8,8 +8,6 @@
 #include <random>
 #include <string_view>
 
-#include "base/text.h"
-
 namespace lehr::testing {
 
 /// `fixed`, or the number in LEHR_TEST_SEED. `random` there draws one, of which the program prints the
@@ -18,9 +16,8 @@ inline std::uint64_t test_seed(std::uint64_t fixed) {
   static const char* const wanted = std::getenv("LEHR_TEST_SEED");
   if (wanted == nullptr) return fixed;
   static const std::uint64_t seed = [] {
-    const std::uint64_t drawn = std::string_view(wanted) == "random"
-                                    ? std::random_device()()
-                                    : static_cast<std::uint64_t>(parse_int(wanted).value());
+    const std::uint64_t drawn =
+        std::string_view(wanted) == "random" ? std::random_device()() : std::strtoull(wanted, nullptr, 10);
     std::cout << "LEHR_TEST_SEED=" << drawn << "\n";
     return drawn;
   }();
@@ -30,7 +27,7 @@ inline std::uint64_t test_seed(std::uint64_t fixed) {
 /// `few`, or the number in LEHR_TEST_CONFIGS.
 inline std::int64_t configs_wanted(std::int64_t few) {
   const char* const wanted = std::getenv("LEHR_TEST_CONFIGS");
-  return wanted != nullptr ? parse_int(wanted).value() : few;
+  return wanted != nullptr ? std::strtoll(wanted, nullptr, 10) : few;
 }
 
 }  // namespace lehr::testing

@@ -9,6 +9,6 @@ lehr_test(gemm_mma SOURCES conv2d_mma_space_test.cpp gemm_mma_space_test.cpp LIN
 lehr_test(gemm_mma_emulated SOURCES gemm_mma_emulated_test.cpp LINKS verify templates codegen emulator)
 set_target_properties(gemm_mma_emulated_test PROPERTIES ENABLE_EXPORTS ON)
 lehr_test(gemm_wgmma SOURCES conv2d_wgmma_space_test.cpp gemm_wgmma_space_test.cpp LINKS verify templates codegen costmodel target)
-lehr_test(gemm_wgmma_emulated SOURCES gemm_wgmma_emulated_test.cpp gemm_wgmma_cluster_emulated_test.cpp gemm_wgmma_split_emulated_test.cpp LINKS verify tune emulator SECONDS 200)
+lehr_test(gemm_wgmma_emulated SOURCES gemm_wgmma_emulated_test.cpp gemm_wgmma_cluster_emulated_test.cpp gemm_wgmma_split_emulated_test.cpp LINKS verify tune emulator SECONDS 35)
 set_target_properties(gemm_wgmma_emulated_test PROPERTIES ENABLE_EXPORTS ON)
 lehr_test(conv2d_winograd SOURCES conv2d_winograd_space_test.cpp LINKS verify templates target)

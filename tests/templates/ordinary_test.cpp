@@ -2,14 +2,13 @@
 // whatever a person may ask for has spaces, defaults, kernels, text and features. Shapes that were chosen by
 // hand hid that no image over 224 pixels could be tuned.
 //
-//   LEHR_ORDINARY_COUNT=100000 LEHR_ORDINARY_SEED=7 build/ci/tests/templates/ordinary_test (scripts/ordinary
+//   LEHR_ORDINARY_COUNT=100000 LEHR_TEST_SEED=7 build/ci/tests/templates/ordinary_test (scripts/ordinary
 //   sweep)
 #include <gtest/gtest.h>
 
 #include <fmt/core.h>
 
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <exception>
@@ -28,6 +27,7 @@
 #include "tests/support/ordinary.h"
 #include "tests/support/ordinary_gpu.h"
 #include "tests/support/sample_config.h"
+#include "tests/support/seed.h"
 #include "tests/support/verify.h"
 
 namespace lehr::testing {
@@ -38,14 +38,6 @@ constexpr int kSampledConfigs = 2;
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   const char* const text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
-/// Another one in each run, unless it is given.
-std::uint64_t seed_of_run() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return from_environment(
-      "LEHR_ORDINARY_SEED",
-      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count()));
 }
 
 /// One of each kind of device, with a number of CPU cores and a GPU beside Hopper's that differ from workload
@@ -106,7 +98,7 @@ std::string fault_of(const Template& family, const Workload& workload, const Lim
 /// Draws `count` workloads of each of `kinds` and lets every family that serves one make kernels of it. How
 /// many are served by none.
 std::uint64_t sweep(std::uint64_t seed, std::uint64_t count, std::span<const Ordinary> kinds) {
-  fmt::print("seed {} (LEHR_ORDINARY_SEED), {} workloads (LEHR_ORDINARY_COUNT)\n", seed, count);
+  fmt::print("seed {} (LEHR_TEST_SEED), {} workloads (LEHR_ORDINARY_COUNT)\n", seed, count);
   Rng rng(seed);
   Seen seen;
   std::uint64_t unserved = 0;
@@ -132,7 +124,7 @@ std::uint64_t sweep(std::uint64_t seed, std::uint64_t count, std::span<const Ord
 TEST(Ordinary, EveryWorkloadHasSpacesDefaultsKernelsTextAndFeaturesInEveryFamilyThatServesIt) {
   const std::uint64_t count = from_environment("LEHR_ORDINARY_COUNT", 1200);
   const std::array kinds = {Ordinary{}};
-  EXPECT_LT(sweep(seed_of_run(), count, kinds), count / 5);
+  EXPECT_LT(sweep(test_seed(1), count, kinds), count / 5);
 }
 
 // Depthwise ones of integers are served by none.
@@ -140,11 +132,11 @@ TEST(Ordinary, SoHasEveryWorkloadOfBf16AndIntegers) {
   const std::uint64_t count = from_environment("LEHR_ORDINARY_COUNT", 600);
   const std::array kinds = {Ordinary{.type = DType::kBF16}, Ordinary{.type = DType::kU8},
                             Ordinary{.type = DType::kS8}};
-  EXPECT_LT(sweep(seed_of_run(), count, kinds), count / 4);
+  EXPECT_LT(sweep(test_seed(1), count, kinds), count / 4);
 }
 
 TEST(OrdinaryGpu, DrawsWorkloadsOfEveryKindThatHopperServesAndThatSomeSecondsTune) {
-  const std::uint64_t seed = seed_of_run();
+  const std::uint64_t seed = test_seed(1);
   SCOPED_TRACE(seed);
   Rng rng(seed);
   std::map<std::string, int> kinds;
