@@ -183,7 +183,7 @@ const char* words_of(Fate fate) {
     case Fate::kCrash:
       return "SIGSEGV (invalid memory access)";
     case Fate::kHang:
-      return "ran longer than 0.5";
+      return "ran longer than ";
     case Fate::kWrong:
       return "element 5 is ";
     default:
