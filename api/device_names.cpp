@@ -104,8 +104,9 @@ DeviceChoice choice_of(const api::DeviceOptions& options) {
     throw_user("--threads {} is not valid: it must be a whole number from 1 to {}", options.threads, cpus);
   DeviceChoice choice = parse_kind(options.device);
   choice.threads = options.threads;
-  choice.cold = options.cold;
-  choice.cold_on_host = options.cold_cpu;
+  choice.caches = options.caches == "cold"     ? Caches::kCold
+                  : options.caches == "memory" ? Caches::kMemory
+                                               : Caches::kUsual;
   choice.overlap = options.overlap;
   choice.run_timeout_s = options.run_timeout_s;
   choice.isa = parse_isa(options.isa);

@@ -81,12 +81,10 @@ struct DeviceOptions {
   std::string device = "auto";
   int threads = 0;
   std::string isa = "native";
-  bool cold = false;
+  std::string caches = "usual";
   int jobs = 0;
   std::optional<bool> overlap = {};
   double run_timeout_s = 10;
-  /// The caches of a CPU, at least: in a network each layer's weights evict those of the others.
-  bool cold_cpu = false;
   /// For "auto": the GPU is taken where it can compute this.
   std::string workload = "gemm m=512 n=512 k=512";
   Tools tools = {};
@@ -109,9 +107,12 @@ void describe(auto& option, Is<DeviceOptions> auto& o) {
          {.group = kGroup,
           .help = "what kernels for the CPU are made for: a level of its architecture, with features as "
                   "x86-64-v4+avx512vnni"});
-  option("cold", o.cold,
+  option("caches", o.caches,
          {.group = kGroup,
-          .help = "sweep the caches before each timed call (else a CPU's are warm, a GPU's inputs in DRAM)"});
+          .help = "what a timed call finds: usual: its inputs in a CPU's caches, or in a GPU's memory; "
+                  "memory: a CPU's caches swept, too, as each layer of a network finds them (what --model "
+                  "takes); cold: every cache swept",
+          .choices = "usual | memory | cold"});
   option("jobs", o.jobs,
          {.group = kGroup,
           .help = "kernels compiled at once",
@@ -326,7 +327,7 @@ struct ModelResult {
 };
 
 /// All convolutions and products of a network, in turns: each turn goes where most is expected of it. On a
-/// CPU the device is to be opened with `cold_cpu`, as the command does it.
+/// CPU the device is to be opened with `caches` "memory", as the command does it.
 ModelResult tune(const Model& model, Device& device, Log& log, const TuneOptions& options = {});
 
 /// The options that say which winners of a log are meant; "": all.

@@ -45,7 +45,7 @@ Device open_cpu(const OptimizeOptions& options) {
   device.device = name_of(
       *std::ranges::find_if(kTargets, [](Target target) { return target.has(Feature::kHostFunction); }));
   device.threads = options.threads;
-  device.cold_cpu = true;
+  device.caches = "memory";
   device.tools = options.tools;
   device.stop = options.stop;
   return Device(device);

@@ -38,33 +38,31 @@ void TuneCommand::add_flags(CLI::App& app) {
   app.get_option("--baseline")->description(baseline_help());
   add_device_flags(options_, app);
   switch_flag(app, kMeasuringGroup, "--no-baseline", no_baseline_, "compare with nothing but the default");
-  switch_flag(app, kMeasuringGroup, "--warm", warm_,
-              "of a model: warm caches, not swept before each call as they are else");
   value_flag(app, kOutputGroup, "--db", database_,
              "the trial log; earlier rows are reused (./lehr.db, or LEHR_DB)");
   switch_flag(app, kOutputGroup, "--json", json_,
               "one JSON document on stdout; an array where there are several workloads");
   value_flag(app, kOutputGroup, "--progress", progress_, kProgressHelp);
   switch_flag(app, kOutputGroup, "--quiet", quiet_, "no progress on stderr: --progress none");
-  app.footer(examples(
-      {{"problem", "lehr tune gemm --m 1,16,64 --n 4096 --k 1024:4096:1024 --epilogue bias+relu"},
-       {"", "lehr tune gemm --m 1..2048 --n 1024 --k 1024 --b f32:row:constant --time 10m"},
-       {"", "lehr tune conv2d --h 56 --w 56 --c 64 --k 64 --r 3 --pad 1"},
-       {"", "lehr tune --problems FILE"},
-       {"", "lehr tune --model resnet18.onnx --dim batch=1 --time 5m"},
-       {"search", "lehr tune gemm --m 512 --n 512 --k 512 --trials 200 --seed 7"},
-       {"measuring", "lehr tune gemm --m 512 --n 512 --k 512 --time 30s --device cpu --threads 1 --cold"},
-       {"output", "lehr tune gemm --m 512 --n 512 --k 512 --time 30s --db llama.db --json"}},
-      "Ctrl-C ends a run with exit code 130; everything measured so far is in the log, and the next "
-      "run goes on from there."));
+  app.footer(
+      examples({{"problem", "lehr tune gemm --m 1,16,64 --n 4096 --k 1024:4096:1024 --epilogue bias+relu"},
+                {"", "lehr tune gemm --m 1..2048 --n 1024 --k 1024 --b f32:row:constant --time 10m"},
+                {"", "lehr tune conv2d --h 56 --w 56 --c 64 --k 64 --r 3 --pad 1"},
+                {"", "lehr tune --problems FILE"},
+                {"", "lehr tune --model resnet18.onnx --dim batch=1 --time 5m"},
+                {"search", "lehr tune gemm --m 512 --n 512 --k 512 --trials 200 --seed 7"},
+                {"measuring",
+                 "lehr tune gemm --m 512 --n 512 --k 512 --time 30s --device cpu --threads 1 --caches cold"},
+                {"output", "lehr tune gemm --m 512 --n 512 --k 512 --time 30s --db llama.db --json"}},
+               "Ctrl-C ends a run with exit code 130; everything measured so far is in the log, and the next "
+               "run goes on from there."));
 }
 
 api::DeviceOptions TuneCommand::device_options(const Workload& workload) const {
   auto options = options_.read<api::DeviceOptions>();
-  if (options.cold && warm_) throw_user("--cold and --warm exclude each other");
   options.workload = to_text(workload);
   // In a model each layer's weights evict the other layers'.
-  options.cold_cpu = model_.given() && !warm_;
+  if (model_.given() && !options_.is_given("--caches")) options.caches = "memory";
   options.tools = environment_;
   options.stop = &watch_signals();
   return options;
@@ -160,8 +158,8 @@ int TuneCommand::tell_untuned() {
 int TuneCommand::run() {
   if (model_.given() && (problem_.chosen() || problem_.from_file()))
     throw_user("--model and other problems exclude each other");
-  if (!model_.given() && (model_.has_sizes() || warm_ || options_.is_given("--precision")))
-    throw_user("--dim, --input, --precision and --warm are for a network: name it with --model");
+  if (!model_.given() && (model_.has_sizes() || options_.is_given("--precision")))
+    throw_user("--dim, --input and --precision are for a network: name it with --model");
   if (options_.is_given("--trials") && options_.read<api::TuneOptions>().trials == 0) return tell_untuned();
   return model_.given() ? tune_model() : tune_workloads();
 }

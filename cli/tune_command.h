@@ -38,7 +38,7 @@ class TuneCommand {
   ModelFlags model_;
   OptionFlags options_;
   std::string database_, progress_;
-  bool no_baseline_ = false, json_ = false, quiet_ = false, warm_ = false;
+  bool no_baseline_ = false, json_ = false, quiet_ = false;
 };
 
 }  // namespace lehr

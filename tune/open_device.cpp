@@ -66,7 +66,7 @@ Device choose_device(const DeviceChoice& choice, const Workload& workload, const
     const std::optional<std::string> unfit =
         choice.automatic && !last ? why_not(*device, workload, tools) : std::nullopt;
     if (!unfit) {
-      device->cold = choice.cold || (choice.cold_on_host && backend->on_host);
+      device->cold = choice.caches == Caches::kCold || (choice.caches == Caches::kMemory && backend->on_host);
       return *std::move(device);
     }
     note = fmt::format("{} is there but not used: {}", device->name, *unfit);
@@ -99,8 +99,9 @@ std::optional<DeviceChoice> device_at_hand(const std::string& identity, const st
     if (!identity.starts_with(identity_of(*device)))
       continue;  // all but the compiler, which takes time to ask
     device->compiler = make_compiler(device->limits, options.tools, {1, choice.isa})->identity();
-    for (const bool cold : {false, true}) {
-      choice.cold = device->cold = cold;
+    for (const Caches caches : {Caches::kUsual, Caches::kCold}) {
+      choice.caches = caches;
+      device->cold = caches == Caches::kCold;
       if (identity_of(*device) == identity) return choice;
     }
   }

@@ -16,17 +16,23 @@
 
 namespace lehr {
 
+/// Where a timed call finds its inputs.
+enum class Caches {
+  kUsual,   ///< as the target's calls do one behind the other (Backend::caches)
+  kMemory,  ///< in memory: the caches are swept where calls would find them there
+  kCold,    ///< in memory, and all caches are swept
+};
+
 /// Which device, and how it is used.
 struct DeviceChoice {
   bool automatic = true;
   Target target;
   int ordinal = 0;
-  int threads = 0;              ///< CPU; 0: all that the process may use
-  Isa isa = {};                 ///< of a CPU
-  bool cold = false;            ///< RunSettings::cold
-  bool cold_on_host = false;    ///< the same, but for a target whose calls find their inputs in memory anyway
-  std::string bundle;           ///< RunSettings::bundle
-  std::optional<bool> overlap;  ///< LocalOptions::overlap; nullopt: where it does not disturb
+  int threads = 0;  ///< CPU; 0: all that the process may use
+  Isa isa = {};     ///< of a CPU
+  Caches caches = Caches::kUsual;
+  std::string bundle;                   ///< RunSettings::bundle
+  std::optional<bool> overlap;          ///< LocalOptions::overlap; nullopt: where it does not disturb
   std::optional<double> run_timeout_s;  ///< LocalOptions::run_timeout_s
 };
 /// Ordinals are below.

@@ -10,7 +10,7 @@ class Tune(TypedDict, total=False):
     device: str | os.PathLike[str]
     threads: int
     isa: str | os.PathLike[str]
-    cold: bool
+    caches: Literal["usual", "memory", "cold"]
     jobs: int
     overlap: Literal["auto", "on", "off"]
     run_timeout: float | str
@@ -28,7 +28,6 @@ class Tune(TypedDict, total=False):
     precision: Literal["f32", "bf16"]
     db: str | os.PathLike[str]
     no_baseline: bool
-    warm: bool
     scratch: str
 
 

@@ -124,7 +124,7 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   EXPECT_NEAR(ahead["device_idle_s"].get<double>(),
               ahead["elapsed_s"]["compile"].get<double>() + ahead["elapsed_s"]["search"].get<double>(), 1e-9);
   // Times of cold caches are a task of their own.
-  const json cold = parsed(lehr(tune_command("--trials 1 --cold")));
+  const json cold = parsed(lehr(tune_command("--trials 1 --caches cold")));
   EXPECT_EQ(cold["caches"], "cold");
   EXPECT_EQ(cold["trials"]["reused"], 0);
   EXPECT_EQ(parsed(lehr({"best", "--json"})).size(), 2U);

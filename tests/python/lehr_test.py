@@ -183,19 +183,19 @@ class Interface(InAFolder):
 
     def test_values_of_numpy_are_flags_as_pythons_are(self):
         one = mock.Mock(tolist=mock.Mock(return_value=True))  # as numpy.bool_ has it
-        values = {"cold": one, "m": array.array("i", [1, 16]), "fresh": False, "time": None}
-        self.assertEqual(_program.flags_of(values), ["--cold", "--m", "1", "--m", "16"])
+        values = {"no_winograd": one, "m": array.array("i", [1, 16]), "fresh": False, "time": None}
+        self.assertEqual(_program.flags_of(values), ["--no-winograd", "--m", "1", "--m", "16"])
         try:
             import numpy
         except ImportError:
             return
         values = {
-            "cold": numpy.True_,
+            "no_winograd": numpy.True_,
             "fresh": numpy.False_,
             "seed": numpy.int64(7),
             "time": numpy.float32(1.5),
         }
-        self.assertEqual(_program.flags_of(values), ["--cold", "--seed", "7", "--time", "1.5"])
+        self.assertEqual(_program.flags_of(values), ["--no-winograd", "--seed", "7", "--time", "1.5"])
 
     def test_the_program_finds_what_this_python_has(self):
         library = Path("packages/onnxruntime/capi/libonnxruntime.so.1.2").absolute()
