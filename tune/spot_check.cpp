@@ -9,7 +9,6 @@
 namespace lehr {
 namespace {
 
-
 /// Leaves a batch of the measurer between two candidates.
 struct Interrupted {};
 

@@ -71,8 +71,8 @@ TEST_F(Architecture, HasCommandsThatAreFacesOfTheLibrary) {
   }
 }
 
-// Code grows by wishes that are each reasonable. Whoever needs more lines changes the figure in the same commit
-// and says there what they are worth.
+// Code grows by wishes that are each reasonable. Whoever needs more lines changes the figure in the same
+// commit and says there what they are worth.
 TEST_F(Architecture, KeepsToItsBudgetOfLines) {
   const std::map<std::string, std::size_t> budget = budget_of(read_text(kRoot / "ARCHITECTURE.md"));
   for (const auto& [folder, lines] : lines_of_code(files_)) {

@@ -53,8 +53,8 @@ std::vector<std::string> check_precompiled(const std::vector<SourceFile>& files)
 /// Lines of code, without blanks and lines that are comments, of each folder: "base", and "tests/base" of its
 /// tests.
 std::map<std::string, std::size_t> lines_of_code(const std::vector<SourceFile>& files);
-/// The budget in ARCHITECTURE.md: rows "| `base/` | 1500 | 700 |" with the most lines of code of a folder and of
-/// its tests, by the names of lines_of_code(). A "-" is none.
+/// The budget in ARCHITECTURE.md: rows "| `base/` | 1500 | 700 |" with the most lines of code of a folder and
+/// of its tests, by the names of lines_of_code(). A "-" is none.
 std::map<std::string, std::size_t> budget_of(const std::string& architecture);
 /// The library prints nothing and leaves alone what belongs to the whole process of whoever calls it:
 /// environment, signals, working directory, locale. Not of `cli/`, of what runs in products (`runtime/`,

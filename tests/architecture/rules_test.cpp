@@ -130,14 +130,16 @@ TEST(ArchitectureRules, FindATypeThatTwoHeadersDefine) {
 }
 
 TEST(Rules, CountCodeByFolderAndReadTheBudget) {
-  const std::vector<SourceFile> files = {parse_source("base/a.h", "// what\n\nint a;  // b\n  // c\n\tint b;\n"),
-                                         parse_source("tests/base/x/a_test.cpp", "int a;\n"),
-                                         parse_source("tests/base/b_test.cpp", "int b;\n\n")};
+  const std::vector<SourceFile> files = {
+      parse_source("base/a.h", "// what\n\nint a;  // b\n  // c\n\tint b;\n"),
+      parse_source("tests/base/x/a_test.cpp", "int a;\n"),
+      parse_source("tests/base/b_test.cpp", "int b;\n\n")};
   const std::map<std::string, std::size_t> counted = {{"base", 2}, {"tests/base", 2}};
   EXPECT_EQ(lines_of_code(files), counted);
   const std::map<std::string, std::size_t> budget = {{"base", 20}, {"tests/base", 7}, {"tests/sass", 3}};
-  EXPECT_EQ(budget_of("| folder | product | tests |\n|---|--:|--:|\n| `base/` | 20 | 7 |\n| `sass/` | - | 3 |\n"),
-            budget);
+  EXPECT_EQ(
+      budget_of("| folder | product | tests |\n|---|--:|--:|\n| `base/` | 20 | 7 |\n| `sass/` | - | 3 |\n"),
+      budget);
 }
 
 }  // namespace

@@ -107,6 +107,11 @@ Stmt copy_input(KernelBuilder& builder, const OcCopy& c) {
                 block(Let{row, c.line * conv.stride_h + var(slot) * shape.step_h - conv.pad_top},
                       If{is_inside, copy, otherwise}));
   };
+  // Where the steps between taps pass over an image of a pixel, all that is kept of a line is padding.
+  if (covered(c) == 0)
+    return loop(slot, shape.lines_in, LoopKind::kSerial,
+                block(cpu::clear_line(builder, c.to, var(slot) * line_elements(c), line_elements(c), c.lanes,
+                                      c.padding)));
   const bool whole_groups = conv.c / conv.groups % shape.group == 0;
   if (is_nhwc(c) && whole_groups) {
     // Pixels side by side have no gaps between them, unless other groups' channels or dropped ones lie there.
