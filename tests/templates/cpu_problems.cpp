@@ -76,8 +76,7 @@ const std::vector<std::string>& depthwise_convolutions() {
 const std::vector<std::string>& nhwc_convolutions() {
   static const std::vector<std::string> all = {
       "conv2d h=1 w=1 c=1 k=1 r=1 s=1 layout=nhwc",
-      "conv2d h=1 w=1 c=4 k=40 r=4 s=4 stride=4 pad=18x19x18x19 dilation=12 layout=nhwc",  // no tap meets the
-                                                                                           // pixel
+      "conv2d h=1 w=1 c=4 k=40 r=4 s=4 stride=4 pad=18x19x18x19 dilation=12 layout=nhwc",  // no tap meets it
       "conv2d h=7 w=9 c=5 k=37 r=3 s=3 pad=1 layout=nhwc",
       "conv2d h=11 w=13 c=3 k=20 r=7 s=7 stride=2 pad=3 layout=nhwc",
       "conv2d n=3 h=8 w=6 c=24 k=5 r=3 s=2 stride=1x2 pad=1x0 layout=nhwc",
