@@ -112,6 +112,25 @@ void describe_trials(auto& field, const auto& s) {
   field("failed", by_name(s.failed), "of these, for each kind of failure");
 }
 
+/// How much faster the best one is than the default and the libraries.
+void describe_verdict(auto& field, const Summary& s) {
+  const Verdict& verdict = s.verdict;
+  const auto fastest = [&](auto& f) {
+    f("name", verdict.baseline, "");
+    f("time_us", verdict.baseline_us, "");
+  };
+  field("baseline", verdict.baseline.empty() ? std::nullopt : std::optional(Fields{fastest}),
+        "the fastest library");
+  field("baselines", s.baselines, "all libraries that were asked for");
+  field("speedup_vs_default", Known{verdict.speedup_vs_default.value}, "how much faster the best one is");
+  field("speedup_vs_default_interval", verdict.speedup_vs_default.interval, "");
+  field("speedup_vs_baseline", Known{verdict.speedup_vs_baseline.value}, "");
+  field("speedup_vs_baseline_interval", verdict.speedup_vs_baseline.interval, "");
+  field("deterministic", verdict.deterministic,
+        "with `--deterministic-check`: whether the winner gave the same bits twice");
+  field("determinism", Known{s.determinism}, "the same as a sentence");
+}
+
 void describe(auto& field, const Summary& s) {
   const Verdict& verdict = s.verdict;
   describe_task(field, s);
@@ -128,20 +147,7 @@ void describe(auto& field, const Summary& s) {
   field("finalists", s.finalists, "our kernels in the finals");
   field("earlier", Known{s.earlier},
         "the session whose verdict this is, where there was no time to time its winner again");
-  const auto fastest = [&](auto& f) {
-    f("name", verdict.baseline, "");
-    f("time_us", verdict.baseline_us, "");
-  };
-  field("baseline", verdict.baseline.empty() ? std::nullopt : std::optional(Fields{fastest}),
-        "the fastest library");
-  field("baselines", s.baselines, "all libraries that were asked for");
-  field("speedup_vs_default", Known{verdict.speedup_vs_default.value}, "how much faster the best one is");
-  field("speedup_vs_default_interval", verdict.speedup_vs_default.interval, "");
-  field("speedup_vs_baseline", Known{verdict.speedup_vs_baseline.value}, "");
-  field("speedup_vs_baseline_interval", verdict.speedup_vs_baseline.interval, "");
-  field("deterministic", verdict.deterministic,
-        "with `--deterministic-check`: whether the winner gave the same bits twice");
-  field("determinism", Known{s.determinism}, "the same as a sentence");
+  describe_verdict(field, s);
   field("unproven", Known{s.unproven}, "why there is no best one, though some were timed");
   field("checked_by", Known{s.checked_by}, "who compared its results with the reference: `host` or `device`");
   field("roofline_fraction", s.roofline_fraction, "the best one's share of the peak");
