@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/describe_json.h"
 #include "fake_measurer.h"
 #include "toy_task.h"
 
