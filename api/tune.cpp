@@ -161,15 +161,14 @@ void add_result(const AnySummary& summary, const Device& device, const Log& log,
 void check_ranges(const std::vector<Workload>& workloads, const TuneOptions& options) {
   const auto range = std::ranges::find_if(workloads, [](const Workload& each) { return is_range(each); });
   if (range == workloads.end()) {
-    if (options.kernels > 0)
-      throw_user("--kernels {} is for a range of rows, as --m 1..2048", options.kernels);
+    if (options.kernels > 0) throw_user("--kernels {} is for a range of rows, as m=1..2048", options.kernels);
     return;
   }
   if (options.deterministic_check)
     throw_user("--deterministic-check is of one kernel; '{}' is served by several", to_text(*range));
   if (!options.baselines.empty() && options.baselines != "none")
     throw_user(
-        "--baseline {} is for one size: '{}' is compared with no library, each of its sizes is, as --m {}",
+        "--baseline {} is for one size: '{}' is compared with no library, each of its sizes is, as m={}",
         options.baselines, to_text(*range), range->gemm().m);
 }
 

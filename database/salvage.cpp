@@ -1,12 +1,16 @@
 #include "database/salvage.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <fstream>
 #include <optional>
 #include <tuple>
 #include <vector>
 
 #include "base/error.h"
 #include "database/page_file.h"
+#include "database/schema.h"
 
 namespace lehr {
 namespace {
@@ -31,6 +35,23 @@ struct Found {
   CellPlace place;
 };
 
+/// Throws Error(kUser) where the file's header says that it is a log of another schema version, whose rows
+/// look like nothing here; Error(kNotFound) else.
+[[noreturn]] void throw_nothing(const std::filesystem::path& torn) {
+  // Offsets of the header, big-endian: https://www.sqlite.org/fileformat2.html#the_database_header
+  constexpr std::size_t kUserVersion = 60, kApplicationIdAt = 68;
+  std::array<char, 100> header{};
+  std::ifstream(torn, std::ios::binary).read(header.data(), header.size());
+  const auto number_at = [&](std::size_t at) {
+    std::uint32_t number = 0;
+    for (std::size_t i = 0; i < 4; ++i) number = number << 8 | static_cast<unsigned char>(header[at + i]);
+    return number;
+  };
+  if (number_at(kApplicationIdAt) == kApplicationId && number_at(kUserVersion) != kSchemaVersion)
+    throw_other_version(torn.string(), number_at(kUserVersion));
+  throw_not_found("'{}' holds no sound row of a Lehr database", torn.string());
+}
+
 }  // namespace
 
 AddedRows salvage(const std::filesystem::path& torn, const std::filesystem::path& fresh) {
@@ -47,8 +68,7 @@ AddedRows salvage(const std::filesystem::path& torn, const std::filesystem::path
     for (const LogTable* table : log_tables())
       if (as_row_of(*table, *stored)) found.push_back({table, place});
   }
-  const auto nothing = [&] { throw_not_found("'{}' holds no sound row of a Lehr database", torn.string()); };
-  if (found.empty()) nothing();
+  if (found.empty()) throw_nothing(torn);
   std::ranges::stable_sort(found, {}, [](const Found& each) {
     return std::tuple(std::ranges::find(log_tables(), each.table), each.place.rowid);
   });
@@ -67,7 +87,7 @@ AddedRows salvage(const std::filesystem::path& torn, const std::filesystem::path
   }
   if (counts.trials.added + counts.verdicts.added == 0) {
     std::filesystem::remove(fresh, ignored);
-    nothing();
+    throw_nothing(torn);
   }
   return counts;
 }

@@ -41,12 +41,7 @@ bool is_ours(const sqlite::Connection& connection) {
     throw_user("'{}' is another program's SQLite file (application_id {:#x}; a Lehr database has {:#x})",
                connection.path(), static_cast<std::uint32_t>(owner), kApplicationId);
   }
-  if (version != kSchemaVersion)
-    throw_user(
-        "'{}' has schema version {}, and this lehr reads and writes version {} alone; name another file, or "
-        "use "
-        "the lehr that made it",
-        connection.path(), version, kSchemaVersion);
+  if (version != kSchemaVersion) throw_other_version(connection.path(), version);
   return true;
 }
 
@@ -61,6 +56,14 @@ std::vector<sqlite::Row> objects_of(const sqlite::Connection& connection) {
 }
 
 }  // namespace
+
+void throw_other_version(const std::string& path, std::int64_t version) {
+  throw_user(
+      "'{}' has schema version {}, and this lehr reads and writes version {} alone; name another file, or "
+      "use "
+      "the lehr that made it",
+      path, version, kSchemaVersion);
+}
 
 bool is_log(const sqlite::Connection& connection) {
   const sqlite::Transaction transaction(connection, sqlite::Transaction::Access::kRead);
@@ -80,8 +83,7 @@ bool is_log(const sqlite::Connection& connection) {
     if (which.empty() && std::ranges::find(got, object) == got.end()) which = name(object);
   throw_user(
       "'{}' has other tables than a Lehr database ('{}' differs) and is not used; lehr db salvage takes its "
-      "sound "
-      "rows to a new file",
+      "sound rows to a new file",
       connection.path(), which);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "database/sqlite.h"
 
@@ -12,6 +13,9 @@ inline constexpr std::int64_t kApplicationId = 0x4C656872;
 /// PRAGMA user_version of our files. A change of any column raises it, and files of other versions are
 /// refused. Versions 1 to 6 were of before the first release.
 inline constexpr std::int64_t kSchemaVersion = 7;
+
+/// Throws Error(kUser) that names the version of a file and ours.
+[[noreturn]] void throw_other_version(const std::string& path, std::int64_t version);
 
 /// Whether the file is a log; false: it is empty. Only reads. Throws Error(kUser) for another program's file,
 /// for another version (naming both), and unless its tables and indexes are, to the letter, ours and there is

@@ -2,6 +2,7 @@
 #include "replay/read_table.h"
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"

@@ -28,7 +28,7 @@ class Tune(TypedDict, total=False):
     precision: Literal["f32", "bf16"]
     db: str | os.PathLike[str]
     no_baseline: bool
-    scratch: str
+    scratch: str | os.PathLike[str]
 
 
 class Optimize(TypedDict, total=False):
@@ -42,7 +42,8 @@ class Optimize(TypedDict, total=False):
     feed: str | os.PathLike[str]
     out: str | os.PathLike[str]
     db: str | os.PathLike[str]
-    scratch: str
+    input: str | list[str]
+    scratch: str | os.PathLike[str]
 
 
 class Best(TypedDict, total=False):
@@ -68,4 +69,4 @@ class Export(TypedDict, total=False):
     buckets: str
     embed: bool
     remeasure: bool
-    scratch: str
+    scratch: str | os.PathLike[str]

@@ -49,16 +49,18 @@ std::string python_class(const std::string& name, const std::string& about) {
 }
 
 TEST(Options, AreTheKeywordsOfPython) {
-  testing::expect_generated("python/lehr/_flags.py",
-                            "\"\"\"Keywords of the functions, made of the options of the program (tests/api, "
-                            "--update-golden).\"\"\"\n\n"
-                            "import os\nfrom typing import Literal, TypedDict\n" +
-                                python_class<DeviceOptions, TuneOptions>("Tune", "Of `lehr tune`.") +
-                                "    db: str | os.PathLike[str]\n    no_baseline: bool\n    scratch: str\n" +
-                                python_class<OptimizeOptions>("Optimize", "Of `lehr optimize`.") +
-                                "    scratch: str\n" + python_class<BestOptions>("Best", "Of `lehr best`.") +
-                                python_class<ExportOptions>("Export", "Of `lehr export`.") +
-                                "    scratch: str\n");
+  testing::expect_generated(
+      "python/lehr/_flags.py",
+      "\"\"\"Keywords of the functions, made of the options of the program (tests/api, "
+      "--update-golden).\"\"\"\n\n"
+      "import os\nfrom typing import Literal, TypedDict\n" +
+          python_class<DeviceOptions, TuneOptions>("Tune", "Of `lehr tune`.") +
+          "    db: str | os.PathLike[str]\n    no_baseline: bool\n    scratch: str | os.PathLike[str]\n" +
+          python_class<OptimizeOptions>("Optimize", "Of `lehr optimize`.") +
+          "    input: str | list[str]\n    scratch: str | os.PathLike[str]\n" +
+          python_class<BestOptions>("Best", "Of `lehr best`.") +
+          python_class<ExportOptions>("Export", "Of `lehr export`.") +
+          "    scratch: str | os.PathLike[str]\n");
 }
 
 /// Counts the flags of a struct, and holds each row to what a reader needs.

@@ -278,5 +278,18 @@ TEST(Salvage, FindsNothingInWhatIsNoLogAndMakesNoFile) {
   EXPECT_TRUE(bytes_of(dir / "noise.db") == noise);
 }
 
+// "holds no sound row" would tell its owner that a sound log is lost.
+TEST(Salvage, NamesTheVersionOfALogThatIsOfAnother) {
+  TempDir dir;
+  {
+    Database::open(dir / "older.db");
+  }
+  sqlite::Connection(dir / "older.db", sqlite::Mode::kReadWrite).execute("PRAGMA user_version=6");
+  const auto caught = error_of([&] { salvage(dir / "older.db", dir / "new.db"); });
+  EXPECT_EQ(caught.kind, kUser);
+  EXPECT_THAT(caught.message, HasSubstr("older.db' has schema version 6"));
+  EXPECT_FALSE(std::filesystem::exists(dir / "new.db"));
+}
+
 }  // namespace
 }  // namespace lehr
