@@ -101,7 +101,7 @@ Isa parse_isa(const std::string& text) {
 DeviceChoice choice_of(const api::DeviceOptions& options) {
   const std::size_t cpus = allowed_cpus().size();
   if (options.threads < 0 || static_cast<std::size_t>(options.threads) > cpus)
-    throw_user("--threads {} is not valid: it must be a whole number from 1 to {}", options.threads, cpus);
+    throw_user("--threads {} is not valid: this process may use {} CPUs", options.threads, cpus);
   DeviceChoice choice = parse_kind(options.device);
   choice.threads = options.threads;
   choice.caches = options.caches == "cold"     ? Caches::kCold

@@ -392,7 +392,6 @@ void describe_check(auto& option, auto& o) {
          {.group = kGroup,
           .help = "largest difference from the original's outputs, as a share of their range",
           .usual = "1e-4; with places in bf16 twice what rounding their inputs comes to"});
-  option("seed", o.seed, {.group = kGroup, .help = "of the random inputs that both compute"});
   option("feed", o.feed,
          {.group = kGroup,
           .help = "real inputs in place of random ones: a .npz file with an array for each, or for some of "
@@ -436,6 +435,7 @@ void describe(auto& option, Is<ApplyOptions> auto& o) {
   option("time_s", o.time_s,
          {.group = kGroup, .help = "in which ONNX Runtime tries which places pay, at most: 30s, 2m"});
   describe_check(option, o);
+  option("seed", o.seed, {.group = kGroup, .help = "of the random inputs that both compute"});
   option("ask_engine", o.ask_engine,
          {.group = kGroup,
           .help = "do not ask ONNX Runtime whether outputs agree and what pays, though it is here",
@@ -476,7 +476,7 @@ struct OptimizeOptions {
   std::optional<double> tolerance = {};
   std::string precision = "f32";
   std::string feed = {};
-  std::uint64_t seed = 0;  ///< also that of the search
+  std::uint64_t seed = 0;
   Tools tools = {};
   const std::atomic<bool>* stop = nullptr;
   OnProgress on_progress = {};
@@ -494,6 +494,9 @@ void describe(auto& option, Is<OptimizeOptions> auto& o) {
           .usual = "all that are allowed",
           .least = 1,
           .most = kMostThreads});
+  option("seed", o.seed,
+         {.group = "Search",
+          .help = "same seed and same log: same picks; also of the random inputs that both compute"});
   describe_check(option, o);
   option("out", o.out,
          {.group = "Output", .help = "the folder to write: model.onnx, the plug-in, the kernels"});

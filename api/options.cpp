@@ -12,9 +12,10 @@
 namespace lehr::api {
 namespace {
 
-void check_number(const std::string& flag, double value, double least, double most) {
+void check_number(const std::string& flag, auto value, auto least, auto most) {
   if (!(value >= least && value <= most))
-    throw_user("{} {} is not valid: it must be a number from {} to {}", flag, value, least, most);
+    throw_user("{} {} is not valid: it must be a {} from {} to {}", flag, value,
+               std::is_integral_v<decltype(value)> ? "whole number" : "number", least, most);
 }
 
 /// Collects the flags that are not their member with a dash for each underscore.
@@ -55,7 +56,7 @@ std::vector<std::string> choices_of(const OptionRow& row) {
 
 void Checker::operator()(std::string_view member, int value, const OptionRow& row) const {
   if (value == 0 && *row.usual != '\0') return;
-  check_number(flag_of(member, row), value, static_cast<double>(row.least), static_cast<double>(row.most));
+  check_number(flag_of(member, row), std::int64_t{value}, row.least, row.most);
 }
 
 void Checker::operator()(std::string_view member, double value, const OptionRow& row) const {
@@ -65,7 +66,7 @@ void Checker::operator()(std::string_view member, double value, const OptionRow&
 
 void Checker::operator()(std::string_view member, const std::optional<double>& value,
                          const OptionRow& row) const {
-  if (value) check_number(flag_of(member, row), *value, 0, 1);
+  if (value) check_number(flag_of(member, row), *value, 0.0, 1.0);
 }
 
 void Checker::operator()(std::string_view member, const std::string& value, const OptionRow& row) const {

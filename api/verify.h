@@ -29,6 +29,7 @@ void describe(auto& option, Is<VerifyOptions> auto& o) {
   option("time_s", o.time_s,
          {.group = "Measuring", .help = "time both in turns for so long: 10s", .usual = "not at all"});
   describe_check(option, o);
+  option("seed", o.seed, {.group = "Measuring", .help = "of the random inputs that both compute"});
 }
 
 struct Verified {

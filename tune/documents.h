@@ -99,7 +99,9 @@ void describe_task(auto& field, const auto& s) {
   field("device", s.device, "its name");
   field("identity", s.identity, "all that two times must have in common to be compared");
   field("target", s.target, "`cpu` or `cuda`");
-  field("caches", s.caches, "`usual`, or `cold`: swept before each timed call");
+  field("caches", s.caches,
+        "what a timed call finds: `warm` on a CPU, `rotating` on a GPU (other inputs in turn), or `cold`: "
+        "swept before");
   field("session", s.session, "this run's name in the log");
   field("strategy", s.strategy, "how the search picks");
   field("seed", s.seed, "with the same log: the same picks");

@@ -1,7 +1,7 @@
 """Keywords of the functions, made of the options of the program (tests/api, --update-golden)."""
 
 import os
-from typing import Literal, TypedDict
+from typing import Literal, Required, TypedDict
 
 
 class Tune(TypedDict, total=False):
@@ -37,8 +37,8 @@ class Optimize(TypedDict, total=False):
     precision: Literal["f32", "bf16"]
     time: float | str
     threads: int
-    tolerance: float
     seed: int
+    tolerance: float
     feed: str | os.PathLike[str]
     out: str | os.PathLike[str]
     db: str | os.PathLike[str]
@@ -65,7 +65,7 @@ class Export(TypedDict, total=False):
     family: str | os.PathLike[str]
     isa: str | os.PathLike[str]
     db: str | os.PathLike[str]
-    out: str | os.PathLike[str]
+    out: Required[str | os.PathLike[str]]
     buckets: str
     embed: bool
     remeasure: bool

@@ -34,14 +34,16 @@ std::string python_type(const auto& value, const OptionRow& row) {
 
 /// A TypedDict of the flags of these options.
 template <typename... Options>
-std::string python_class(const std::string& name, const std::string& about) {
+std::string python_class(const std::string& name, const std::string& about,
+                         const std::string& required = "") {
   std::string text = "\n\nclass " + name + "(TypedDict, total=False):\n    \"\"\"" + about + "\"\"\"\n\n";
   const auto add = [&](std::string_view member, const auto& value, const OptionRow& row) {
     bool is_on = false;
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, bool>) is_on = value;
     std::string keyword = flag_of(member, row, is_on).substr(2);
     std::ranges::replace(keyword, '-', '_');
-    text += "    " + keyword + ": " + python_type(value, row) + "\n";
+    const std::string type = python_type(value, row);
+    text += "    " + keyword + ": " + (keyword == required ? "Required[" + type + "]" : type) + "\n";
   };
   const std::tuple<Options...> all;
   std::apply([&](const auto&... each) { (describe(add, each), ...); }, all);
@@ -53,13 +55,13 @@ TEST(Options, AreTheKeywordsOfPython) {
       "python/lehr/_flags.py",
       "\"\"\"Keywords of the functions, made of the options of the program (tests/api, "
       "--update-golden).\"\"\"\n\n"
-      "import os\nfrom typing import Literal, TypedDict\n" +
+      "import os\nfrom typing import Literal, Required, TypedDict\n" +
           python_class<DeviceOptions, TuneOptions>("Tune", "Of `lehr tune`.") +
           "    db: str | os.PathLike[str]\n    no_baseline: bool\n    scratch: str | os.PathLike[str]\n" +
           python_class<OptimizeOptions>("Optimize", "Of `lehr optimize`.") +
           "    input: str | list[str]\n    scratch: str | os.PathLike[str]\n" +
           python_class<BestOptions>("Best", "Of `lehr best`.") +
-          python_class<ExportOptions>("Export", "Of `lehr export`.") +
+          python_class<ExportOptions>("Export", "Of `lehr export`.", "out") +
           "    scratch: str | os.PathLike[str]\n");
 }
 
