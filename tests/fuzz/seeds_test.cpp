@@ -21,7 +21,7 @@
 namespace lehr::test {
 namespace {
 
-constexpr std::size_t kChanges = 200;
+constexpr std::size_t kChanges = 5000;
 constexpr std::size_t kInputsPerLook = 16;  // at the clock
 
 std::vector<std::string> seeds_of(std::string_view target) {
