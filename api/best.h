@@ -29,8 +29,7 @@ struct BestOptions {
 
 void describe(auto& option, Is<BestOptions> auto& o) {
   describe_filter(option, o);
-  option("log", o.log,
-         {.group = "Output", .help = "the trial log", .flag = "--db", .usual = "./lehr.db, or LEHR_DB"});
+  describe_log(option, o);
 }
 
 /// Lists the fastest known kernel of each workload. Throws lehr::Error of kNotFound where none is known.

@@ -69,12 +69,26 @@ struct OptionRow {
   const char* flag = "";     ///< where it is another than the member's
   const char* usual = "";    ///< what 0, "" or nullopt stands for, which are valid then: "no limit"
   const char* choices = "";  ///< of a word, the default first: "f32 | bf16"
-  /// Of a number. 0 and 0: any seed, a time from 0.1 s to 30 days, a share up to 1.
+  /// Limits of a number. 0 and 0: any seed, a time from 0.1 s to 30 days, a share up to 1.
   std::int64_t least = 0, most = 0;
 };
 
 /// The most of them that an option can ask for.
 inline constexpr std::int64_t kMostThreads = 1024, kMostTrials = 10'000'000;
+
+/// The option that lets kernels of bf16 take part in a network.
+void describe_precision(auto& option, auto& o) {
+  option("precision", o.precision,
+         {.group = "Problem",
+          .help = "convolutions and products of a network also in bf16, where that is faster",
+          .choices = "f32 | bf16"});
+}
+
+/// The option that names a log which is read.
+void describe_log(auto& option, auto& o) {
+  option("log", o.log,
+         {.group = "Output", .help = "the trial log", .flag = "--db", .usual = "./lehr.db, or LEHR_DB"});
+}
 
 /// Which device, and how it is used.
 struct DeviceOptions {
@@ -296,10 +310,7 @@ void describe(auto& option, Is<TuneOptions> auto& o) {
   option("deterministic_check", o.deterministic_check,
          {.group = "Measuring",
           .help = "run the winner twice on the same input and compare the bits; exit code 4 if they differ"});
-  option("precision", o.precision,
-         {.group = "Problem",
-          .help = "convolutions and products of a network also in bf16, where that is faster",
-          .choices = "f32 | bf16"});
+  describe_precision(option, o);
 }
 
 /// Measures the default, searches, times the finalists against it and against libraries. Every trial is in
@@ -357,8 +368,7 @@ struct ExportOptions {
 void describe(auto& option, Is<ExportOptions> auto& o) {
   describe_filter(option, o);
   option("isa", o.isa, {.group = "Filters", .help = "only winners that were made for it", .usual = "all"});
-  option("log", o.log,
-         {.group = "Output", .help = "the trial log", .flag = "--db", .usual = "./lehr.db, or LEHR_DB"});
+  describe_log(option, o);
   option("out", o.out,
          {.group = "Output", .help = "the folder to write; an old one is replaced in one step"});
   option("buckets", o.buckets,
@@ -418,10 +428,7 @@ void describe(auto& option, Is<ApplyOptions> auto& o) {
   constexpr const char* kGroup = "Measuring";
   option("bundle", o.bundle,
          {.group = "Problem", .help = "the folder with kernels that `lehr export` has written"});
-  option("precision", o.precision,
-         {.group = "Problem",
-          .help = "convolutions and products also in bf16, where that is faster",
-          .choices = "f32 | bf16"});
+  describe_precision(option, o);
   option(
       "winograd", o.winograd,
       {.group = "Problem",
@@ -483,10 +490,7 @@ struct OptimizeOptions {
 };
 
 void describe(auto& option, Is<OptimizeOptions> auto& o) {
-  option("precision", o.precision,
-         {.group = "Problem",
-          .help = "convolutions and products also in bf16, where that is faster",
-          .choices = "f32 | bf16"});
+  describe_precision(option, o);
   option("time_s", o.time_s, {.group = "Search", .help = "for all of it: 60s, 5m"});
   option("threads", o.threads,
          {.group = "Measuring",

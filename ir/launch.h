@@ -53,7 +53,7 @@ struct TensorMap {
   std::array<std::int64_t, kMaxRank> strides{};
   /// Elements that one instruction moves along each dimension.
   std::array<std::int64_t, kMaxRank> box{};
-  /// Of `box`, only the channels count then.
+  /// Where it is there, only the channels of `box` count.
   std::optional<Im2col> im2col = std::nullopt;
   /// Bytes: 0, 32, 64, 128; the 16-byte chunks of a box are permuted in shared memory.
   std::int64_t swizzle = 0;

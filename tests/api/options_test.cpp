@@ -1,4 +1,5 @@
 // Options by their rows: what Python's keywords are made of, and rows that hold what the product takes.
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "api/best.h"
 #include "api/options.h"
 #include "api/verify.h"
+#include "base/target.h"
 #include "search/make_strategy.h"
 #include "tests/support/golden.h"
 
@@ -97,6 +99,16 @@ TEST(Options, HaveRowsThatTheirDefaultsObey) {
   EXPECT_TRUE(flags_of<ApplyOptions>().contains("--no-engine"));
   EXPECT_TRUE(flags_of<OptimizeOptions>().contains("--out"));
   EXPECT_TRUE(flags_of<VerifyOptions>().contains("--tolerance"));
+}
+
+TEST(Options, ListTheTargetsThatThereAre) {
+  std::string listed;
+  const auto find = [&](std::string_view member, const auto&, const OptionRow& row) {
+    if (member == "target") listed = row.help;
+  };
+  const BestOptions usual;
+  describe(find, usual);
+  EXPECT_EQ(listed, fmt::format("{}", fmt::join(target_names(), " | ")));
 }
 
 TEST(Options, ListTheStrategiesThatThereAre) {

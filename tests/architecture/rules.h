@@ -50,8 +50,8 @@ std::string precompiled_headers();
 /// Who uses a name of one of them includes it, or one of our headers that does: behind precompiled headers no
 /// compiler finds that it is missing. Not of `runtime/` and `plugin/`, which are compiled without.
 std::vector<std::string> check_precompiled(const std::vector<SourceFile>& files);
-/// Lines of code, without blanks and lines that are comments, of each folder: "base", and "tests/base" of its
-/// tests.
+/// Counts the lines of code, without blanks and lines that are comments, of each folder: "base", and of its
+/// tests, "tests/base".
 std::map<std::string, std::size_t> lines_of_code(const std::vector<SourceFile>& files);
 /// The budget in ARCHITECTURE.md: rows "| `base/` | 1500 | 700 |" with the most lines of code of a folder and
 /// of its tests, by the names of lines_of_code(). A "-" is none.

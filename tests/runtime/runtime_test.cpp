@@ -275,7 +275,7 @@ TEST(Runtime, KeepsSeventyThousandShapes) {
     return find(bundle, ("scale width=4 m=" + std::to_string(rows)).c_str(), 1 + rows % 2);
   };
   std::vector<lehr_kernel> kernels(70000);
-  // Of this thread alone: others may load the machine.
+  // Counts this thread alone: others may load the machine.
   const auto cpu_ns = [] {
     timespec now = {};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -164,7 +164,7 @@ TEST_P(CudaKernels, CompileFitTheDeviceLoseNothingAndHaveCleanLoops) {
   EXPECT_EQ(in_clusters > 0, is_wgmma) << in_clusters;
 }
 
-/// Those that have no test of their own above.
+/// Runs the families that have no test of their own above.
 std::vector<std::string> other_archs() {
   std::vector<std::string> archs = known_cuda_archs();
   std::erase(archs, "sm_80");
