@@ -1,12 +1,11 @@
 // A caller, helpers, and a round that they run together.
+#include "runtime/pool.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
-#include <atomic>
-
-#include "runtime/memory.h"
-#include "runtime/message.h"
+#include <utility>
 
 namespace lehr::runtime {
 namespace {
@@ -113,57 +112,34 @@ struct Crew {
   }
 };
 
-}  // namespace lehr::runtime
-
-using namespace lehr::runtime;
-
-struct lehr_pool {
-  std::uint32_t helpers = 0;
-  std::atomic<Crew*> crew = nullptr;
-
-  ~lehr_pool() {
-    Owner<Crew> last;
-    last.reset(crew);
-    if (last && last->process == getpid()) last->join();
-    while (last) last.reset(std::exchange(last->before, nullptr));
-  }
-
-  /// The crew of this process. In a child of the one that made the pool the first call makes it anew; nullptr
-  /// where there is no memory for it.
-  Crew* crew_here() {
-    Crew* const seen = crew.load(std::memory_order_acquire);
-    if (seen->process == getpid()) return seen;
-    Owner<Crew> made = Crew::start(helpers);
-    if (!made) return nullptr;
-    made->before = seen;
-    Crew* other = seen;
-    if (crew.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel)) return made.release();
-    made->join();
-    return other;
-  }
-};
-
-lehr_status lehr_pool_create(uint32_t threads, lehr_pool** pool, lehr_error* error) {
-  if (pool == nullptr || threads == 0 || threads > LEHR_MOST_THREADS)
-    return fail(error, LEHR_BAD_ARGUMENT,
-                "lehr_pool_create needs a place for the pool and 1 to %d threads, not %u", LEHR_MOST_THREADS,
-                threads);
-  *pool = nullptr;
-  Owner<lehr_pool> made = Owner<lehr_pool>::make();
-  if (made) made->crew = Crew::start(threads - 1).release();
-  if (!made || made->crew == nullptr) return fail(error, LEHR_NO_MEMORY, "there is no memory for the pool");
-  made->helpers = threads - 1;
-  const std::size_t started = made->crew.load()->helpers.size();
-  if (started < threads - 1)
-    return fail(error, LEHR_NO_MEMORY, "only %zu of %u threads could be started", started + 1, threads);
-  *pool = made.release();
-  return succeed(error);
+Pool::~Pool() {
+  Owner<Crew> last;
+  last.reset(crew_);
+  if (last && last->process == getpid()) last->join();
+  while (last) last.reset(std::exchange(last->before, nullptr));
 }
 
-void lehr_pool_run(void* given, uint32_t workers, void (*work)(void* context, uint32_t worker),
-                   void* context) {
-  auto& pool = *static_cast<lehr_pool*>(given);
-  Crew* const crew = pool.helpers == 0 || workers <= 1 ? nullptr : pool.crew_here();
+std::uint32_t Pool::start(std::uint32_t threads) {
+  crew_ = Crew::start(threads - 1).release();
+  if (crew_ == nullptr) return 0;
+  helpers_ = threads - 1;
+  return static_cast<std::uint32_t>(crew_.load()->helpers.size()) + 1;
+}
+
+Crew* Pool::crew_here() {
+  Crew* const seen = crew_.load(std::memory_order_acquire);
+  if (seen->process == getpid()) return seen;
+  Owner<Crew> made = Crew::start(helpers_);
+  if (!made) return nullptr;
+  made->before = seen;
+  Crew* other = seen;
+  if (crew_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel)) return made.release();
+  made->join();
+  return other;
+}
+
+void Pool::run(std::uint32_t workers, void (*work)(void* context, std::uint32_t worker), void* context) {
+  Crew* const crew = helpers_ == 0 || workers <= 1 ? nullptr : crew_here();
   if (crew == nullptr || crew->busy.exchange(true, std::memory_order_acquire)) {
     for (std::uint32_t worker = 0; worker < workers; ++worker) work(context, worker);
     return;
@@ -175,7 +151,4 @@ void lehr_pool_run(void* given, uint32_t workers, void (*work)(void* context, ui
   crew->busy.store(false, std::memory_order_release);
 }
 
-void lehr_pool_destroy(lehr_pool* pool) {
-  Owner<lehr_pool> ended;
-  ended.reset(pool);
-}
+}  // namespace lehr::runtime
