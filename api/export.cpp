@@ -10,6 +10,7 @@
 #include "api/export.h"
 #include "base/version.h"
 #include "deploy/export_folder.h"
+#include "deploy/library.h"
 #include "measure/core/format.h"
 #include "measure/host/host_backend.h"
 #include "measure/worker/backends.h"
@@ -70,17 +71,14 @@ bool remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>&
   return true;
 }
 
-/// Leaves what a folder made here can hold.
-void keep_those_of_here(RebuiltWinners& winners, FolderCompilers& compilers, const FolderOptions& options,
+/// Leaves what can be compiled here.
+void keep_those_of_here(RebuiltWinners& winners, FolderCompilers& compilers,
                         std::vector<std::string>& skipped) {
   std::vector<bool> left_out;
   for (const RebuiltKernel& kernel : winners.kernels) {
     const std::optional<std::string> reason = compilers.why_not(kernel);
-    const bool held = !reason || can_hold(kernel, compilers, options);
-    left_out.push_back(!held);
-    if (reason)
-      skipped.push_back(fmt::format("'{}' is {}: {}", kernel.winner.record.workload,
-                                    held ? "there as a source alone" : "left out", *reason));
+    left_out.push_back(reason.has_value());
+    if (reason) skipped.push_back(fmt::format("'{}' is left out: {}", kernel.winner.record.workload, *reason));
   }
   for (const RebuiltSet& set : winners.sets)
     if (set.members.size() > 1 && std::ranges::any_of(set.members, [&](const RebuiltSet::Member& member) {
@@ -102,10 +100,9 @@ std::vector<std::string> gpu_libraries(const ToolPaths& tools) {
 Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads, Unproven unproven) {
   check_named("--out", options.out);
   check_stop(options);
-  FolderOptions folder;
-  folder.tool_version = kVersion;
-  folder.embed = options.embed;
-  for (const auto& [field, values] : options.buckets) folder.buckets.push_back({field, values});
+  if (!is_library_name(options.name))
+    throw_user("--name {}: a library's name is a small letter, then small letters, digits and '_', at most 40",
+               options.name);
   check_replaceable(options.out, &bundle_own_files);
   Reporter reporter(options.on_progress);
   std::vector<Winner> found = chosen_winners(options, workloads, unproven);
@@ -118,22 +115,17 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
   for (const Skipped& each : rebuilt.skipped) result.skipped.push_back(each.reason);
   const auto supervisor = supervise(options.tools);
   FolderCompilers compilers({host_compiler_options(options.tools), gpu_libraries(options.tools)});
-  keep_those_of_here(rebuilt, compilers, folder, result.skipped);
+  keep_those_of_here(rebuilt, compilers, result.skipped);
   for (const std::string& reason : result.skipped) reporter.note(reason);
   if (rebuilt.kernels.empty())
     throw_not_found("none of the {} winners of {} can be exported here", found.size(), options.log);
-  for (const RebuiltSet& set : rebuilt.sets)
-    if (set.twice_bytes > 0)
-      reporter.note(fmt::format(
-          "'{}' takes {} bytes more: some of its kernels read what is constant as it lies, others "
-          "have it laid out",
-          to_text(set.workload), set.twice_bytes));
-  check_buckets(rebuilt.kernels, folder.buckets);
   check_stop(options);
-  write_folder(options.out, export_folder(rebuilt.kernels, rebuilt.sets, compilers, folder),
-               &bundle_own_files);
+  const std::vector<FolderFile> files =
+      options.plugin ? export_folder(rebuilt.kernels, rebuilt.sets, compilers, kVersion)
+                     : library_files(rebuilt.kernels, rebuilt.sets, compilers, {options.name, kVersion});
+  write_folder(options.out, files, &bundle_own_files);
   result.kernels = static_cast<int>(rebuilt.kernels.size());
-  result.sets = static_cast<int>(rebuilt.sets.size());
+  result.functions = static_cast<int>(functions_of(rebuilt.kernels, rebuilt.sets).size());
   return result;
 }
 

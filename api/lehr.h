@@ -357,8 +357,8 @@ struct ExportOptions {
   std::string out = {};
   std::string workload = {}, device = {}, target = {}, family = {};
   std::string isa = {};
-  std::map<std::string, std::vector<std::int64_t>> buckets = {};
-  bool embed = false;
+  std::string name = "kernels";
+  bool plugin = false;
   bool remeasure = false;
   Tools tools = {};
   const std::atomic<bool>* stop = nullptr;
@@ -371,14 +371,10 @@ void describe(auto& option, Is<ExportOptions> auto& o) {
   describe_log(option, o);
   option("out", o.out,
          {.group = "Output", .help = "the folder to write; an old one is replaced in one step"});
-  option("buckets", o.buckets,
-         {.group = "Output",
-          .help = "sizes that may serve smaller ones with padding: m=1,16,64",
-          .usual = "none"});
-  option("embed", o.embed,
-         {.group = "Output",
-          .help = "the folder has sources, for builds that take no binaries, with how each CUDA kernel is "
-                  "launched"});
+  option("name", o.name,
+         {.group = "Output", .help = "what the library's files and functions begin with: small letters, digits, '_'"});
+  option("plugin", o.plugin,
+         {.group = "Output", .help = "write what `lehr apply` takes in place of a library"});
   option("remeasure", o.remeasure,
          {.group = "Measuring",
           .help = "check and time winners that cannot be made again as they were measured, as this version "
@@ -387,11 +383,11 @@ void describe(auto& option, Is<ExportOptions> auto& o) {
 
 struct Exported {
   int kernels = 0;
-  int sets = 0;                      ///< of them, each for any number of rows of a product
+  int functions = 0;
   std::vector<std::string> skipped;  ///< a sentence for each winner that is not there
 };
 
-/// The winners of a log as a folder that a program links or loads (docs/deploy.md). An Error where there is
+/// The winners of a log as a library with a function for each workload (docs/deploy.md). An Error where there is
 /// none.
 Exported export_kernels(const ExportOptions& options);
 

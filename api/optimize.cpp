@@ -71,6 +71,7 @@ ExportOptions exporting(const OptimizeOptions& options, const Device& device, co
   ExportOptions exporting;
   exporting.log = options.log;
   exporting.out = folder + "/kernels";
+  exporting.plugin = true;
   exporting.device = device.identity();
   exporting.tools = options.tools;
   return exporting;

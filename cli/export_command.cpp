@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "api/device_names.h"
-#include "base/error.h"
 #include "cli/help.h"
 #include "cli/signals.h"
 #include "cli/standard_streams.h"
@@ -14,13 +13,12 @@ namespace lehr {
 
 ExportCommand::ExportCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
   CLI::App* command =
-      root.add_subcommand("export", "Write the winners as a folder that a program links, loads or compiles");
+      root.add_subcommand("export", "Write the winners as a library with a function for each workload");
   options_.add<api::ExportOptions>(*command);
   command->get_option("--isa")->description(isa_filter_help());
   switch_flag(*command, kOutputGroup, "--json", json_, "what was done as JSON on stdout");
-  command->footer(examples({{"filters", "lehr export --out kernels --target cpu"},
-                            {"folder", "lehr export --out product/kernels --target cpu --buckets m=1,16"},
-                            {"sources", "lehr export --out third_party/kernels --target cpu --embed"},
+  command->footer(examples({{"library", "lehr export --out kernels"},
+                            {"filters", "lehr export --out product/llama --name llama --target cpu"},
                             {"measuring", "lehr export --out kernels --remeasure"},
                             {"output", "lehr export --db llama.db --out kernels --json"}}));
 }
@@ -29,9 +27,6 @@ int ExportCommand::run() {
   api::ExportOptions options;
   options.log = environment_.database;
   options = options_.read(std::move(options));
-  if (options.out.ends_with(".json"))
-    throw_user("--out {} is no folder: name one; with --embed it has the sources and how they are launched",
-               options.out);
   options.tools = environment_;
   if (options.remeasure) options.stop = &watch_signals();
   options.on_progress = [](const api::Progress& progress) { tell("note: {}", progress.text); };
@@ -39,11 +34,11 @@ int ExportCommand::run() {
   if (json_)
     print_json({{"folder", options.out},
                 {"kernels", exported.kernels},
-                {"sets", exported.sets},
+                {"functions", exported.functions},
                 {"skipped", exported.skipped}});
   else
-    fmt::print("{} kernel{} written to {}\n", exported.kernels, exported.kernels == 1 ? "" : "s",
-               options.out);
+    fmt::print("{} function{} of {} kernel{} written to {}\n", exported.functions,
+               exported.functions == 1 ? "" : "s", exported.kernels, exported.kernels == 1 ? "" : "s", options.out);
   return 0;
 }
 

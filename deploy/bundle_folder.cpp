@@ -71,13 +71,7 @@ json params_of(const RebuiltKernel& kernel) {
 // Any library reads it.
 constexpr std::uint64_t kVersionWithoutRows = 1;
 
-bool is_bucket(const Slices& slices, std::span<const Buckets> buckets) {
-  return std::ranges::any_of(buckets, [&](const Buckets& one) {
-    return one.field == slices.field && std::ranges::find(one.values, slices.count) != one.values.end();
-  });
-}
-
-json to_json(const FolderKernel& kernel, std::span<const Buckets> buckets) {
+json to_json(const FolderKernel& kernel) {
   const RebuiltKernel& rebuilt = kernel.rebuilt;
   const StoredDevice& device = *rebuilt.winner.device;
   const Deployment& target = deployment_of(kernel);
@@ -88,8 +82,7 @@ json to_json(const FolderKernel& kernel, std::span<const Buckets> buckets) {
                    {"shorter", shorter_words(rebuilt.workload)},
                    {"machine", std::string(target.machine())},
                    {"features", kernel.features},
-                   {"file", kernel.library.empty() ? source_path(kernel) : library_path(kernel)},
-                   {"source", source_path(kernel)},
+                   {"file", library_path(kernel)},
                    {"threads", has_threads ? device.limits.cores : 0},
                    {"cold", device.cold},
                    {"scratch_bytes", rebuilt.source.scratch_bytes},
@@ -100,18 +93,14 @@ json to_json(const FolderKernel& kernel, std::span<const Buckets> buckets) {
   if (const std::optional<Slices> slices = slices_of(rebuilt.workload))
     document["slices"] = {{"field", std::string(slices->field)},
                           {"size", slices->count},
-                          {"bucket", rebuilt.source.most_rows == 0 && is_bucket(*slices, buckets)}};
+                          {"bucket", false}};
   return document;
 }
 
 json to_json(const RebuiltSet& set, std::span<const FolderKernel> kernels) {
   const Gemm& gemm = set.workload.gemm();
   json members = json::array(), times = json::array();
-  for (const auto& [kernel, to] : set.members) {
-    // A source alone has no place in the manifest.
-    const auto place = std::ranges::count(kernels.first(kernel), false, &FolderKernel::source_alone);
-    members.push_back({{"kernel", place}, {"to", to}});
-  }
+  for (const auto& [kernel, to] : set.members) members.push_back({{"kernel", kernel}, {"to", to}});
   for (const auto& [rows, us] : set.times) times.push_back({rows, us});
   return {{"workload", to_text(set.workload)},
           {"defaults", optional_words(set.workload)},
@@ -138,25 +127,6 @@ bool is_text_of(const Workload& workload, const std::vector<std::string>& words)
   }
 }
 
-std::string launch_path(std::string source) {
-  return source.substr(0, source.rfind('.')) + ".json";
-}
-
-// What a third party needs to compile the source beside it, and to launch what it makes of it.
-std::string launch_text(const FolderKernel& kernel) {
-  json document = to_json(kernel.rebuilt.winner);
-  Source source = kernel.rebuilt.source;
-  source.text = deployed_text(kernel.rebuilt, kernel.name);
-  source.entry = kernel.name;
-  document["source"] = to_json(source);
-  document["source"].erase("text");
-  document["source"]["file"] = source_path(kernel);
-  document["compiler"] = kernel.rebuilt.winner.device->compiler;
-  document["format"] = "lehr-kernel";
-  document["version"] = 1;
-  return document.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
 std::optional<json> manifest_of(const std::string& folder) {
   std::ifstream file(folder + "/manifest.json");
   json document = json::parse(file, nullptr, false);
@@ -171,12 +141,14 @@ std::string deployed_name(const Source& source, std::string_view compiler) {
   return fmt::format("{}_{}", source.entry, to_hex(hash_combine(hash_of(source), stable_hash(compiler))));
 }
 
-std::string deployed_text(const RebuiltKernel& kernel, const std::string& name) {
+std::string renamed_text(const Source& source, const std::string& name) {
   std::string text;
-  for (const auto& [before, after] : renamed(kernel.source, name))
-    text += fmt::format("#define {} {}\n", before, after);
-  text += deployment_of(kernel.source.target).text_before(kernel, name);
-  return text + kernel.source.text;
+  for (const auto& [before, after] : renamed(source, name)) text += fmt::format("#define {} {}\n", before, after);
+  return text + source.text;
+}
+
+std::string deployed_text(const RebuiltKernel& kernel, const std::string& name) {
+  return deployment_of(kernel.source.target).text_before(kernel, name) + renamed_text(kernel.source, name);
 }
 
 std::vector<std::string> deployed_functions(const Source& source, const std::string& name) {
@@ -224,12 +196,10 @@ std::string shorter_words(const Workload& workload) {
 }
 
 std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const RebuiltSet> sets,
-                          std::span<const FolderFile> files, const FolderFile* library,
-                          std::span<const Buckets> buckets, std::string_view tool_version) {
+                          std::span<const FolderFile> files, std::string_view tool_version) {
   json hashes = json::object(), documents = json::array();
   for (const FolderFile& file : files) hashes[file.path] = sha256_of(file.bytes);
-  for (const FolderKernel& kernel : kernels)
-    if (!kernel.source_alone) documents.push_back(to_json(kernel, buckets));
+  for (const FolderKernel& kernel : kernels) documents.push_back(to_json(kernel));
   const std::string digits(64, '0');
   json document = {{"format", std::string(runtime::kManifestFormat)},
                    {"version", sets.empty() ? kVersionWithoutRows : runtime::kManifestVersionOfRows},
@@ -237,7 +207,6 @@ std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const
                    {"files", std::move(hashes)},
                    {"kernels", std::move(documents)}};
   for (const RebuiltSet& set : sets) document["sets"].push_back(to_json(set, kernels));
-  if (library != nullptr) document["library"] = {{library->path, sha256_of(library->bytes)}};
   std::string text = document.dump(1, ' ', false, json::error_handler_t::replace);
   // The last member, as the runtime looks for it.
   text.replace(text.rfind("\n}"), 2, fmt::format(",\n \"sha256\": \"{}\"\n}}\n", digits));
@@ -252,20 +221,6 @@ std::vector<std::reference_wrapper<const FolderKernel>> first_of_each_name(
   for (const FolderKernel& kernel : kernels)
     if (seen.insert(kernel.name).second) first.push_back(kernel);
   return first;
-}
-
-std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels) {
-  std::vector<FolderFile> files;
-  for (const FolderKernel& kernel : first_of_each_name(kernels)) {
-    std::string guard;
-    for (const std::string& feature : kernel.features)
-      guard += fmt::format("#ifndef {0}\n#error \"compile this for processors with {1}\"\n#endif\n",
-                           macro_of(feature), feature);
-    files.push_back({source_path(kernel), guard + deployed_text(kernel.rebuilt, kernel.name)});
-    if (deployment_of(kernel).source_alone)
-      files.push_back({launch_path(source_path(kernel)), launch_text(kernel)});
-  }
-  return files;
 }
 
 std::vector<FolderFile> libraries_of(std::span<const FolderKernel> kernels) {
@@ -293,16 +248,6 @@ std::optional<FileList> loaded_files(const std::string& path) {
 std::optional<FileList> bundle_own_files(const std::string& path) {
   std::optional<FileList> files = loaded_files(path);
   if (!files) return std::nullopt;
-  for (const char* name :
-       {"CMakeLists.txt", "sources/lehr_linked.cpp", "liblehr_bundle.so", "liblehr_bundle.a"})
-    (*files)[name];
-  for (const ShippedFile& shipped : shipped_files()) (*files)[std::string(shipped.path)];
-  const json kernels = manifest_of(path)->value("kernels", json());
-  for (const json& kernel : kernels)
-    if (kernel.is_object() && kernel.value("source", json()).is_string())
-      for (const std::string source = kernel["source"];
-           const std::string& path : {source, launch_path(source)})
-        (*files)[path];
   return files;
 }
 

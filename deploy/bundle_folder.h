@@ -28,9 +28,6 @@ struct FolderKernel {
   // Of one for a GPU.
   std::string ptx;       ///< for newer ones; "": none but this architecture runs it
   CudaVersion compiler;  ///< what compiled it
-  /// The folder has its source and how it is launched, and no manifest names it: what compiles it is not
-  /// here.
-  bool source_alone = false;
 };
 
 /// Its family, and a hash of all that decides what its function does: its source, and `compiler`, the
@@ -39,6 +36,8 @@ std::string deployed_name(const Source& source, std::string_view compiler);
 /// The text to compile: the source's, whose functions are called `name`, `name`_prepack, ..., so that kernels
 /// of one family can be linked together, behind what its target wants before them (deploy/deployment.h).
 std::string deployed_text(const RebuiltKernel& kernel, const std::string& name);
+/// The source's own text, whose functions are called `name`, `name`_prepack, ...
+std::string renamed_text(const Source& source, const std::string& name);
 /// The names of its functions there, the entry's first.
 std::vector<std::string> deployed_functions(const Source& source, const std::string& name);
 
@@ -52,24 +51,13 @@ std::string optional_words(const Workload& workload);
 /// Shorter words for those of its text: "pad=1" and "pad=1x1" for "pad=1x1x1x1", "a=f32" for "a=f32:row".
 std::string shorter_words(const Workload& workload);
 
-/// Sizes of a GEMM or batch that may answer for smaller ones with padding: `field` and its values.
-struct Buckets {
-  std::string field;
-  std::vector<std::int64_t> values;
-};
-
 /// manifest.json for these kernels, with the hashes of `files`, in one of which each kernel is and which
-/// lehr_open() compares, and of the library, which is loaded before it can compare anything (nullptr: the
-/// folder has none). The same kernels give the same bytes. `sets` name
-/// them by position; each that is told the number of rows is in one.
+/// lehr_open() compares. The same kernels give the same bytes. `sets` name them by position; each that is told
+/// the number of rows is in one.
 std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const RebuiltSet> sets,
-                          std::span<const FolderFile> files, const FolderFile* library,
-                          std::span<const Buckets> buckets, std::string_view tool_version);
+                          std::span<const FolderFile> files, std::string_view tool_version);
 
-/// The kernels' files, each once: sources, which refuse to be compiled without their features, with a
-/// document beside each that somebody else may compile and launch (Deployment::source_alone); and shared
-/// objects with GPUs' machine code and PTX.
-std::vector<FolderFile> sources_of(std::span<const FolderKernel> kernels);
+/// The kernels' files, each once: shared objects, GPUs' machine code and PTX.
 std::vector<FolderFile> libraries_of(std::span<const FolderKernel> kernels);
 /// Of winners that share a kernel (they differ in threads or caches alone) the first.
 std::vector<std::reference_wrapper<const FolderKernel>> first_of_each_name(

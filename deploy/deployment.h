@@ -23,21 +23,16 @@ struct Deployment {
   std::string_view (*machine)() = nullptr;
   /// Bytes to which a tensor has to be aligned; 0: as its elements.
   std::int64_t tensor_alignment = 0;
-  /// Somebody else may compile and launch the source by a document that stands beside it: a folder of sources
-  /// may have it where its compiler is not here.
-  bool source_alone = false;
   /// What stands before the source's own text, whose functions are called `name`.
   std::string (*text_before)(const RebuiltKernel& kernel, const std::string& name) = nullptr;
   /// The members that a kernel's part of the manifest has for this target alone.
   void (*describe)(const FolderKernel& kernel, nlohmann::json& document) = nullptr;
   /// FolderCompilers::why_not().
   std::optional<std::string> (*why_not)(const RebuiltKernel& kernel, FolderCompilers& compilers) = nullptr;
-  /// Fills in what a folder of sources has to have of the kernel.
+  /// Fills in its features, or what a GPU loads.
   void (*prepare)(FolderKernel& kernel, FolderCompilers& compilers) = nullptr;
   /// Fills in the rest for these, which are all of its own.
   void (*compile)(std::span<FolderKernel* const> kernels, FolderCompilers& compilers) = nullptr;
-  /// The object files that a program is linked with, by their names without a suffix.
-  Texts (*objects)(std::span<FolderKernel* const> kernels, FolderCompilers& compilers) = nullptr;
 };
 
 const Deployment& deployment_of(Target target);

@@ -66,9 +66,4 @@ std::string library_text() {
   return with_header(std::string(shipped_text("sources/lehr_bundle.cpp")));
 }
 
-std::string runtime_library(const HostCompilerOptions& options) {
-  HostCompiler compiler(generic(options, "-Wl,-soname,liblehr_bundle.so"));
-  return compiled({{"liblehr_bundle.so", library_text()}}, compiler).at("liblehr_bundle.so");
-}
-
 }  // namespace lehr

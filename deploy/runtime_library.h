@@ -27,7 +27,5 @@ HostCompilerOptions generic(const HostCompilerOptions& compiler, const char* mor
 std::string with_header(std::string text);
 /// The library's source, all in one.
 std::string library_text();
-/// liblehr_bundle.so.
-std::string runtime_library(const HostCompilerOptions& options);
 
 }  // namespace lehr

@@ -31,6 +31,7 @@ struct kernels_context {
   unsigned char* scratch = nullptr;  ///< grows to what the largest kernel that was called needs
   std::uint64_t scratch_bytes = 0;
   lehr::runtime::CudaPart* cuda = nullptr;  ///< nullptr: it is for the processor
+  void* stream = nullptr;                   ///< of the GPU that calls go to
   char message[508] = "";
 };
 
@@ -40,17 +41,38 @@ namespace lehr::runtime {
 [[gnu::format(printf, 3, 4), gnu::cold]] kernels_status fail(kernels_context* context, kernels_status status,
                                                              const char* format, ...);
 
-/// Calls a function, which is one of the table's; kernels_call() of it.
+/// Calls one of the table's functions, as kernels_call() does.
 kernels_status call(kernels_context* context, const Function& function, void* const* arguments,
                     std::uint64_t rows);
+/// Runs the kernel's tasks, or those that fill packed memory, on the context's threads. `scratch_bytes`: of
+/// each of them, in the context's scratch; 0: the entry takes none.
+void run_tasks(kernels_context& context, Entry entry, long tasks, void* const* params,
+               std::uint64_t scratch_bytes);
+/// The parameters of a call of a row's kernel: the tensors, with the operand as it lies in place of packed
+/// memory, then its pieces, then the address of `told`.
+struct Params {
+  void* of[kMostParams];
+  std::int64_t told = 0;
+};
+void fill_params(const Function& function, const Row& row, const Kernel& kernel, void* const* arguments,
+                 std::uint64_t rows, Params& params);
+/// Packs an operand for a row, in memory for packed_bytes() of it.
+void pack(kernels_context& context, const Function& function, const Row& row, const void* operand,
+          void* packed);
+/// Makes the context's scratch at least so large for each of its threads. False where there is no memory.
+bool reserve_scratch(kernels_context& context, std::uint64_t bytes_of_one);
+/// The bytes of all that is packed for a row, with its head.
+std::uint64_t packed_bytes(const Function& function, const Row& row);
 
-/// Checks what every call has: arguments that are there and aligned, and the number of rows.
-kernels_status check_arguments(kernels_context* context, const Function& function, void* const* arguments,
-                               std::uint64_t rows);
+/// The table's entry that a caller names; nullptr, and the context's sentence, where it is none of it.
+const Function* function_of(kernels_context* context, const kernels_function* shown);
 /// Says that a function does not run in this context, and why.
 kernels_status fail_without_kernel(kernels_context* context, const Function& function);
-/// Says that the library has none for a workload, and the command that tunes it.
-kernels_status fail_untuned(kernels_context* context, const char* workload);
+
+/// Self-tests of all kernels of a row.
+kernels_status self_test(kernels_context* context, const Function& function, const Row& row);
+/// The time of so many rows, from the measured times beside it; `rows` 0: of the most.
+double time_of(const Row& row, std::uint64_t rows);
 
 /// Fills `context->cuda`: loads the driver, finds the GPU's context, loads the modules of the kernels that
 /// run there, chooses one for each function, and takes zeroed workspaces. KERNELS_NO_KERNEL where none runs.

@@ -89,39 +89,6 @@ LEHR_API lehr_status lehr_open(const char* folder, const lehr_open_options* opti
                                lehr_error* error);
 LEHR_API lehr_status lehr_close(lehr_bundle bundle, lehr_error* error);
 
-/// A function of a kernel, by the name that the manifest has for it.
-typedef struct lehr_linked_function {
-  const char* name;
-  void (*function)(void* const* params, void* scratch, long task);
-} lehr_linked_function;
-
-/// A file of a bundle, by the path that the manifest has for it.
-typedef struct lehr_linked_file {
-  const char* path;
-  const unsigned char* bytes;
-  uint64_t size;
-} lehr_linked_file;
-
-/// A bundle that is part of the program.
-typedef struct lehr_linked {
-  uint32_t size;
-  uint32_t function_count;
-  const lehr_linked_function* functions;
-  const char* manifest;  ///< as in manifest.json
-  uint64_t manifest_bytes;
-  const lehr_linked_file* files;  ///< of kernels for GPUs
-  uint64_t file_count;
-} lehr_linked;
-
-/// What a bundle's liblehr_bundle.a, or its sources, bring into the program that links them. The shared
-/// library has none.
-extern const lehr_linked lehr_linked_bundle;
-
-/// Opens a bundle that is part of the program, as lehr_open() does: `linked` is &lehr_linked_bundle. There
-/// are no files whose hashes could be compared: what was linked is trusted.
-LEHR_API lehr_status lehr_open_linked(const lehr_linked* linked, const lehr_open_options* options,
-                                      lehr_bundle* bundle, lehr_error* error);
-
 /// How many of its kernels run here, and each of them; `index` counts from 0.
 LEHR_API lehr_status lehr_count(lehr_bundle bundle, uint32_t* count, lehr_error* error);
 LEHR_API lehr_status lehr_at(lehr_bundle bundle, uint32_t index, lehr_kernel* kernel, lehr_error* error);

@@ -2,6 +2,7 @@
 // one as text behind these declarations.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "runtime/cuda_api.h"
@@ -106,8 +107,11 @@ struct CudaKernel {
 };
 inline constexpr std::uint32_t kNoImage = static_cast<std::uint32_t>(-1);
 
+inline constexpr std::uint32_t kNoTensor = static_cast<std::uint32_t>(-1);
+
 struct Function {
   kernels_function shown = {};
+  std::uint32_t packed = kNoTensor;  ///< position of the tensor that is packed
   const char* defaults = "";  ///< words of the workload that need not be said, separated by spaces
   const char* shorter = "";   ///< other words for words of it
   const Row* rows = nullptr;
@@ -128,7 +132,7 @@ struct Table {
 /// Most parameters of a kernel.
 inline constexpr std::uint32_t kMostParams = 64;
 
-/// The library's own, which `lehr export` has written.
-extern const Table& library_table();
+/// The library's own, which `lehr export` writes.
+const Table& library_table();
 
 }  // namespace lehr::runtime

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "workload/conv2d/conv2d_operator.h"
+#include "workload/epilogue.h"
 #include "workload/gemm/gemm_operator.h"
 
 namespace lehr {
@@ -20,6 +21,23 @@ const OperatorTable& operator_of(const Workload& workload) {
 
 std::vector<Dimension> output_shape(const Workload& workload) {
   return operator_of(workload).shape(workload);
+}
+
+std::vector<std::vector<Dimension>> tensor_shapes(const Workload& workload) {
+  std::vector<std::vector<Dimension>> shapes = operator_of(workload).input_shapes(workload);
+  const std::vector<StepOperand> operands = operands_of(workload.epilogue);
+  const std::vector<TensorSpec> tensors = tensors_of(workload);
+  for (std::size_t i = shapes.size(); i < tensors.size(); ++i) {
+    // The operands of the epilogue are the last ones.
+    const std::size_t behind = tensors.size() - i;
+    const bool is_element =
+        behind <= operands.size() && operands[operands.size() - behind].per == OperandPer::kElement;
+    if (tensors[i].is_output() || is_element)
+      shapes.push_back(output_shape(workload));
+    else
+      shapes.push_back({{tensors[i].elements}});
+  }
+  return shapes;
 }
 
 const OperatorTable* find_operator(std::string_view name) {

@@ -35,6 +35,8 @@ struct OperatorTable {
   std::vector<TensorSpec> (*tensors)(const Workload& workload) = nullptr;
   /// As output_shape().
   std::vector<Dimension> (*shape)(const Workload& workload) = nullptr;
+  /// As tensor_shapes(), for the operator's inputs alone (a, b; x, f).
+  std::vector<std::vector<Dimension>> (*input_shapes)(const Workload& workload) = nullptr;
   /// Of the sums, for an epilogue (epilogue.h).
   std::int64_t (*channels)(const Workload& workload) = nullptr;
   /// The key of the size that slices_of() describes; "" where there is none.
@@ -56,6 +58,9 @@ const OperatorTable& operator_of(const Workload& workload);
 /// Of the output: rows and columns of C, whatever its layout, behind the batch where that is more than 1; an
 /// image's four in its layout.
 std::vector<Dimension> output_shape(const Workload& workload);
+/// The shape of each of tensors_of(), outermost dimension first: of a matrix its rows and columns, whatever
+/// its layout; of an image or filter its four dimensions in the order of memory; else all elements in one.
+std::vector<std::vector<Dimension>> tensor_shapes(const Workload& workload);
 /// nullptr where there is none of that name.
 const OperatorTable* find_operator(std::string_view name);
 std::vector<std::string_view> operator_names();

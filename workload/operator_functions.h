@@ -16,6 +16,7 @@ OperatorTable with_functions(OperatorTable words) {
   words.validate = [](const Workload& w) { validate(std::get<Problem>(w.problem)); };
   words.tensors = [](const Workload& w) { return tensors_of(std::get<Problem>(w.problem)); };
   words.shape = [](const Workload& w) { return shape_of(std::get<Problem>(w.problem), w.epilogue); };
+  words.input_shapes = [](const Workload& w) { return input_shapes_of(std::get<Problem>(w.problem)); };
   words.channels = [](const Workload& w) { return channels_of(std::get<Problem>(w.problem)); };
   words.sliced_size = [](const Workload& w) { return sliced_size(std::get<Problem>(w.problem)); };
   words.flops = [](const Workload& w) { return flops_of(std::get<Problem>(w.problem)); };

@@ -125,23 +125,13 @@ std::map<std::string, Texts> texts_of(std::span<FolderKernel* const> kernels) {
   return texts;
 }
 
-Texts compiled_with(std::span<FolderKernel* const> kernels, FolderCompilers& compilers,
-                    const std::vector<std::string>& flags) {
-  Texts made;
-  for (const auto& [isa, texts] : texts_of(kernels)) {
-    HostCompiler compiler(stripped(compilers.options().host, flags, isa_named(isa)));
-    made.merge(compiled(texts, compiler));
-  }
-  return made;
-}
-
 void compile_for_cpu(std::span<FolderKernel* const> kernels, FolderCompilers& compilers) {
-  const Texts libraries = compiled_with(kernels, compilers, {});
+  Texts libraries;
+  for (const auto& [isa, texts] : texts_of(kernels)) {
+    HostCompiler compiler(stripped(compilers.options().host, {}, isa_named(isa)));
+    libraries.merge(compiled(texts, compiler));
+  }
   for (FolderKernel* kernel : kernels) kernel->library = libraries.at(kernel->name);
-}
-
-Texts objects_for_cpu(std::span<FolderKernel* const> kernels, FolderCompilers& compilers) {
-  return compiled_with(kernels, compilers, {"-c"});
 }
 
 }  // namespace
@@ -154,7 +144,6 @@ constinit const Deployment kCpuDeployment = {.library_suffix = "so",
                                              .describe = &describe_cpu,
                                              .why_not = &why_not_on_cpu,
                                              .prepare = &prepare_for_cpu,
-                                             .compile = &compile_for_cpu,
-                                             .objects = &objects_for_cpu};
+                                             .compile = &compile_for_cpu};
 
 }  // namespace lehr

@@ -88,12 +88,10 @@ constinit const Deployment kCudaDeployment = {
     .number = LEHR_CUDA,
     .machine = [] { return std::string_view(); },
     .tensor_alignment = kTensorAlignment,
-    .source_alone = true,
     .text_before = [](const RebuiltKernel&, const std::string&) { return std::string(); },
     .describe = &describe_cuda,
     .why_not = &why_not_on_cuda,
     .prepare = &compile_for_cuda,
-    .compile = [](std::span<FolderKernel* const>, FolderCompilers&) {},
-    .objects = [](std::span<FolderKernel* const>, FolderCompilers&) { return Texts(); }};
+    .compile = [](std::span<FolderKernel* const>, FolderCompilers&) {}};
 
 }  // namespace lehr

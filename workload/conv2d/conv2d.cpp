@@ -70,13 +70,28 @@ std::vector<TensorSpec> tensors_of(const Conv2d& conv) {
   return tensors;
 }
 
-std::vector<Dimension> shape_of(const Conv2d& conv, const Epilogue& epilogue) {
-  const ImageSize image = output_size(conv, epilogue);
-  const Dimension channels = {.size = conv.k, .part = conv.groups > 1 ? conv.k / conv.groups : 0};
-  std::vector<Dimension> shape = {{conv.n}, {image.height}, {image.width}};
+namespace {
+
+/// A dense tensor of `outer` times an image or filter, in the layout's order.
+std::vector<Dimension> image_shape(const Conv2d& conv, std::int64_t outer, std::int64_t height,
+                                   std::int64_t width, const Dimension& channels) {
+  std::vector<Dimension> shape = {{outer}, {height}, {width}};
   shape.insert(conv.layout == ImageLayout::kNchw ? shape.begin() + 1 : shape.end(), channels);
   for (std::size_t i = shape.size() - 1; i-- > 0;) shape[i].stride = shape[i + 1].size * shape[i + 1].stride;
   return shape;
+}
+
+}  // namespace
+
+std::vector<Dimension> shape_of(const Conv2d& conv, const Epilogue& epilogue) {
+  const ImageSize image = output_size(conv, epilogue);
+  return image_shape(conv, conv.n, image.height, image.width,
+                     {.size = conv.k, .part = conv.groups > 1 ? conv.k / conv.groups : 0});
+}
+
+std::vector<std::vector<Dimension>> input_shapes_of(const Conv2d& conv) {
+  return {image_shape(conv, conv.n, conv.h, conv.w, {conv.c}),
+          image_shape(conv, conv.k, conv.r, conv.s, {conv.c / conv.groups})};
 }
 
 std::int64_t channels_of(const Conv2d& conv) {

@@ -55,6 +55,8 @@ struct ImageSize {
 void validate(const Conv2d& conv);
 std::vector<TensorSpec> tensors_of(const Conv2d& conv);
 std::vector<Dimension> shape_of(const Conv2d& conv, const Epilogue& epilogue);
+/// As tensor_shapes(), of the inputs.
+std::vector<std::vector<Dimension>> input_shapes_of(const Conv2d& conv);
 std::int64_t channels_of(const Conv2d& conv);
 ProductSums product_sums(const Conv2d& conv);
 std::string_view sliced_size(const Conv2d& conv);

@@ -84,13 +84,23 @@ std::vector<TensorSpec> tensors_of(const Gemm& g) {
   return tensors;
 }
 
-std::vector<Dimension> shape_of(const Gemm& g, const Epilogue& epilogue) {
-  const std::int64_t columns = output_columns(g, epilogue);
-  const std::int64_t rows = rows_of(g);
-  const bool by_rows = g.c.layout == Layout::kRow;
+namespace {
+
+std::vector<Dimension> matrix_shape(const Gemm& g, std::int64_t rows, std::int64_t columns, Layout layout) {
+  const bool by_rows = layout == Layout::kRow;
   std::vector<Dimension> shape = {{rows, by_rows ? columns : 1}, {columns, by_rows ? 1 : rows}};
   if (g.batch > 1) shape.insert(shape.begin(), {g.batch, rows * columns});
   return shape;
+}
+
+}  // namespace
+
+std::vector<Dimension> shape_of(const Gemm& g, const Epilogue& epilogue) {
+  return matrix_shape(g, rows_of(g), output_columns(g, epilogue), g.c.layout);
+}
+
+std::vector<std::vector<Dimension>> input_shapes_of(const Gemm& g) {
+  return {matrix_shape(g, rows_of(g), g.k, g.a.layout), matrix_shape(g, g.k, g.n, g.b.layout)};
 }
 
 std::int64_t channels_of(const Gemm& g) {

@@ -44,6 +44,8 @@ inline constexpr float kLeastScale = 1e-30F, kMostScale = 1e30F;
 void validate(const Gemm& gemm);
 std::vector<TensorSpec> tensors_of(const Gemm& gemm);
 std::vector<Dimension> shape_of(const Gemm& gemm, const Epilogue& epilogue);
+/// As tensor_shapes(), of the inputs.
+std::vector<std::vector<Dimension>> input_shapes_of(const Gemm& g);
 std::int64_t channels_of(const Gemm& gemm);
 ProductSums product_sums(const Gemm& gemm);
 std::string_view sliced_size(const Gemm& gemm);

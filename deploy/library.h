@@ -1,0 +1,75 @@
+// The winners as one library: a shared and a static form of the same object, a header with a function for each
+// workload, the sources of it all (docs/deploy.md).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "deploy/bundle_folder.h"
+#include "deploy/folder_compilers.h"
+#include "deploy/folder_files.h"
+#include "deploy/rebuild.h"
+
+namespace lehr {
+
+struct LibraryOptions {
+  std::string name = "kernels";  ///< what every public name begins with: is_library_name()
+  std::string tool_version;
+};
+
+/// Kernels that answer together for one function, on one kind of processor or GPU with one number of threads.
+struct LibraryRow {
+  /// Positions among all kernels, and the most rows that each serves; one with 0 where their number is fixed.
+  std::vector<RebuiltSet::Member> members;
+  std::vector<RebuiltSet::Time> times;  ///< one with 0 rows where their number is fixed
+};
+
+/// One public function.
+struct LibraryFunction {
+  Workload workload;
+  std::string text;  ///< canonical
+  Target target;
+  std::string name;  ///< without the library's own
+  std::vector<LibraryRow> rows;
+
+  /// Whether calls say how many rows there are.
+  bool has_rows() const;
+};
+
+/// What a library is made of.
+struct Library {
+  LibraryOptions options;
+  std::vector<FolderKernel> kernels;  ///< named, prepared, those for GPUs compiled
+  std::vector<LibraryFunction> functions;
+};
+
+/// Whether a name can begin the names of C: a small letter, then small letters, digits and '_', at most 40.
+bool is_library_name(const std::string& name);
+
+/// The functions of these kernels: one for each target and text, that of a set or of a kernel with a fixed
+/// number of rows. Throws Error(kUser) where two would have one name.
+std::vector<LibraryFunction> functions_of(std::span<const RebuiltKernel> kernels,
+                                          std::span<const RebuiltSet> sets);
+
+/// The tensor that calls take packed: one that stays as it is, on a processor. nullopt where there is none.
+std::optional<std::size_t> packed_tensor(const LibraryFunction& function);
+
+/// Text that is written for a library of the name "kernels", with the library's own in its place.
+std::string with_name(std::string_view text, const std::string& name);
+/// NAME.h, and sources/NAME.cpp without the header: the runtime, the tables, the functions. Both are for the
+/// name "kernels" (with_name()).
+std::string header_text(const Library& library);
+std::string code_text(const Library& library);
+/// The names that the library shows.
+std::vector<std::string> public_names(const Library& library);
+
+/// All files of the folder: compiles the kernels, each once, as it was measured, and links them. The same
+/// kernels and compilers give the same bytes. Throws Error(kEnvironment) where a compiler or the binutils
+/// fail, Error(kUser) as functions_of().
+std::vector<FolderFile> library_files(std::span<const RebuiltKernel> kernels,
+                                      std::span<const RebuiltSet> sets, FolderCompilers& compilers,
+                                      const LibraryOptions& options);
+
+}  // namespace lehr

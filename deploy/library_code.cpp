@@ -1,0 +1,386 @@
+// The code of a library: the runtime, its constant tables and the bodies of its functions.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "codegen/source_hash.h"
+#include "deploy/deployment.h"
+#include "deploy/library.h"
+#include "deploy/library_names.h"
+#include "deploy/self_test.h"
+#include "deploy/shipped.h"
+#include "ir/uses.h"
+#include "measure/cuda/cuda_driver.h"
+#include "runtime/cpu_features.h"
+#include "workload/operator.h"
+#include "workload/slices.h"
+
+namespace lehr {
+namespace {
+
+// As a string of C: what a quote or a backslash would end or begin is written in digits, three for each byte,
+// so that none goes together with what follows.
+std::string c_string(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    const bool plain = c >= ' ' && c <= '~' && c != '"' && c != '\\' && c != '?';
+    result += plain ? std::string(1, c) : fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+  }
+  return result + "\"";
+}
+
+template <typename Values, typename Text>
+std::string listed(const Values& values, Text text) {
+  std::string result;
+  for (const auto& value : values) result += fmt::format("{}{}", result.empty() ? "" : ", ", text(value));
+  return result;
+}
+
+/// "const T name[] = {...};", or nothing where there are none.
+std::string array_text(std::string_view type, const std::string& name, const std::string& elements) {
+  return elements.empty() ? "" : fmt::format("const {} {}[] = {{{}}};\n", type, name, elements);
+}
+
+std::string sample_texts(const SelfTest& test) {
+  return listed(test.output, [](const auto& each) { return fmt::format("{{{}, {:.9g}}}", each.first, each.second); });
+}
+
+/// Writes one function's tables, and remembers its rows.
+class FunctionText {
+ public:
+  FunctionText(const Library& library, std::size_t number)
+      : library_(library), function_(library.functions[number]), number_(number) {}
+
+  std::string arrays() {
+    arrays_ = tensors();
+    const bool on_cpu = function_.target.has(Feature::kHostFunction);
+    std::string rows;
+    for (std::size_t i = 0; i < function_.rows.size(); ++i)
+      rows += fmt::format("{}{}", i == 0 ? "" : ",\n    ", on_cpu ? row(i) : cuda_row(i));
+    arrays_ += array_text(on_cpu ? "Row" : "CudaKernel", name("rows"), rows);
+    return std::move(arrays_);
+  }
+
+  /// Its element of the table.
+  std::string entry() const {
+    const bool on_cpu = function_.target.has(Feature::kHostFunction);
+    std::int64_t least = 0, most = 0;
+    if (function_.has_rows()) {
+      least = std::max<std::int64_t>(function_.workload.gemm().least, 1);
+      most = function_.workload.gemm().m;
+    }
+    const std::optional<std::size_t> packed = packed_tensor(function_);
+    return fmt::format(
+        "    {{{{\"kernels_{}\", {}, {}, {}, {}, {}, {}}}, {}, {}, {}, {}, {}, {}}},\n", function_.name,
+        c_string(function_.text), name("tensors"), tensors_of(function_.workload).size(),
+        on_cpu ? "KERNELS_CPU" : "KERNELS_CUDA", least, most,
+        packed ? std::to_string(*packed) : "kNoTensor", c_string(optional_words(function_.workload)),
+        c_string(shorter_words(function_.workload)), on_cpu ? name("rows") : "nullptr",
+        on_cpu ? "nullptr" : name("rows"), function_.rows.size());
+  }
+
+ private:
+  std::string name(std::string_view what) const { return fmt::format("{}_{}", what, number_); }
+  std::string name(std::string_view what, std::size_t row) const {
+    return fmt::format("{}_{}_{}", what, number_, row);
+  }
+  const FolderKernel& kernel(std::size_t position) const { return library_.kernels[position]; }
+
+  std::string tensors() const {
+    const std::vector<TensorSpec> tensors = tensors_of(function_.workload);
+    const std::vector<std::vector<Dimension>> shapes = tensor_shapes(function_.workload);
+    const std::optional<Slices> slices =
+        function_.has_rows() ? slices_of(function_.workload) : std::nullopt;
+    const std::optional<std::size_t> packed = packed_tensor(function_);
+    std::string texts;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const std::int64_t element = size_of(tensors[i].type);
+      const std::int64_t least = deployment_of(function_.target).tensor_alignment;
+      texts += fmt::format(
+          "{}{{\"{}\", \"{}\", {}, {}, {}, {}, {{{}}}, {{{}}}, {}, {}}}", i == 0 ? "" : ",\n    ",
+          tensors[i].name, name_of(tensors[i].type), tensors[i].is_output() ? "KERNELS_OUT" : "KERNELS_IN",
+          i == packed ? 1 : 0, i == packed ? 64 : std::max(least, element), shapes[i].size(),
+          listed(shapes[i], [](const Dimension& one) { return one.size; }),
+          listed(shapes[i], [](const Dimension& one) { return one.stride; }), tensors[i].elements * element,
+          slices ? slices->elements.at(i) * element : 0);
+    }
+    return array_text("kernels_tensor", name("tensors"), texts);
+  }
+
+  std::string test(const RebuiltKernel& rebuilt, const std::string& suffix) {
+    const std::optional<SelfTest> test = self_test_of(rebuilt.workload);
+    if (!test) return "nullptr";
+    std::string inputs;
+    std::size_t input = 0;
+    for (const TensorSpec& tensor : tensors_of(rebuilt.workload)) {
+      if (test->inputs.empty()) break;
+      const auto [mean, deviation] =
+          tensor.is_output() ? std::pair(0.0, 1.0) : test->inputs.at(input++);
+      inputs += fmt::format("{}{:.17g}, {:.17g}", inputs.empty() ? "" : ", ", mean, deviation);
+    }
+    arrays_ += array_text("Sample", "samples" + suffix, sample_texts(*test));
+    arrays_ += array_text("double", "inputs" + suffix, inputs);
+    arrays_ += fmt::format("const Test test{0} = {{{1}, {2:.17g}, samples{0}, {3}, {4}}};\n", suffix, test->rows,
+                           test->tolerance, test->output.size(), inputs.empty() ? "nullptr" : "inputs" + suffix);
+    return "&test" + suffix;
+  }
+
+  bool reads_operand(const RebuiltKernel& rebuilt) const {
+    const std::optional<std::size_t> packed = packed_tensor(function_);
+    if (!packed) return false;
+    const ir::Uses uses = ir::uses_of(rebuilt.kernel, rebuilt.kernel.body);
+    return uses.buffers[static_cast<std::size_t>(rebuilt.kernel.params.at(*packed).buffer)];
+  }
+
+  std::string kernel_text(const FolderKernel& one, const std::string& suffix) {
+    const RebuiltKernel& rebuilt = one.rebuilt;
+    const Source& source = rebuilt.source;
+    const std::string entry = "kernels_" + one.name;
+    const bool packs = source.launch.prepack_parts > 0;
+    const std::int64_t rows = !function_.has_rows() ? 0 : source.most_rows > 0 ? source.most_rows : rows_of(rebuilt.workload);
+    return fmt::format("{{\"{}\", &{}, {}, {}, {}, {}, {}, {}, {}, {:.9g}, {}}}", one.name, entry,
+                       source.launch.parts, source.scratch_bytes, packs ? "&" + prepack_entry(entry) : "nullptr",
+                       source.launch.prepack_parts, reads_operand(rebuilt), rows, source.most_rows > 0,
+                       std::get<Timing>(rebuilt.winner.record.outcome).max_error, test(rebuilt, suffix));
+  }
+
+  std::string row(std::size_t number) {
+    const LibraryRow& row = function_.rows[number];
+    std::vector<std::size_t> positions;  // each once
+    std::string kernels, members;
+    for (const auto& [position, to] : row.members) {
+      const auto found = std::ranges::find(positions, position);
+      const std::size_t at = static_cast<std::size_t>(found - positions.begin());
+      if (found == positions.end()) {
+        kernels += fmt::format("{}{}", positions.empty() ? "" : ",\n    ",
+                               kernel_text(kernel(position), fmt::format("_{}_{}_{}", number_, number, at)));
+        positions.push_back(position);
+      }
+      members += fmt::format("{}{{&{}[{}], {}}}", members.empty() ? "" : ", ", name("kernel", number), at, to);
+    }
+    const auto packs = std::ranges::find_if(positions, [&](std::size_t position) {
+      return kernel(position).rebuilt.source.launch.prepack_parts > 0;
+    });
+    const bool keeps = std::ranges::any_of(positions, [&](std::size_t position) {
+      return reads_operand(kernel(position).rebuilt);
+    });
+    std::vector<std::int64_t> pieces;
+    if (packs != positions.end()) pieces = prepacked_bytes(kernel(*packs).rebuilt.source);
+    arrays_ += array_text("Kernel", name("kernel", number), kernels);
+    arrays_ += array_text("Member", name("members", number), members);
+    arrays_ += array_text("RowTime", name("times", number), listed(row.times, [](const RebuiltSet::Time& time) {
+                            return fmt::format("{{{}, {:.9g}}}", time.rows, time.us);
+                          }));
+    arrays_ += array_text("std::uint64_t", name("pieces", number),
+                          listed(pieces, [](std::int64_t bytes) { return bytes; }));
+    const std::string pack_text =
+        packs == positions.end() ? "nullptr"
+                                 : fmt::format("&{}[{}]", name("kernel", number), packs - positions.begin());
+    return row_text(number, pack_text, pieces.size(), keeps);
+  }
+
+  std::string row_text(std::size_t number, const std::string& packs, std::size_t pieces, bool keeps) const {
+    const LibraryRow& row = function_.rows[number];
+    const FolderKernel& last = kernel(row.members.back().kernel);
+    const StoredDevice& device = *last.rebuilt.winner.device;
+    std::uint64_t features = 0;
+    for (const RebuiltSet::Member& member : row.members)
+      for (const std::string& feature : kernel(member.kernel).features)
+        features |= runtime::cpu_feature_named(feature);
+    return fmt::format("{{{}, {}, 0x{:x}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}}",
+                       c_string(last.rebuilt.winner.record.device), c_string(device.limits.arch), features,
+                       device.limits.cores, device.cold, name("members", number), row.members.size(),
+                       name("times", number), row.times.size(), packs,
+                       pieces > 0 ? name("pieces", number) : "nullptr", pieces, keeps);
+  }
+
+  std::string map_text(const CudaTensorMapArguments& map) const {
+    const auto values = [](const auto& all) { return listed(all, [](auto value) { return value; }); };
+    return fmt::format("{{{}, {}, {}, {{{}}}, {{{}}}, {{{}}}, {{{}}}, {}, {}, {{{}}}, {{{}}}, {}}}", map.im2col,
+                       map.type, map.rank, values(map.dims), values(map.stride_bytes), values(map.box),
+                       values(map.steps), map.channels, map.pixels, values(map.lower), values(map.upper),
+                       map.swizzle);
+  }
+
+  std::string cuda_row(std::size_t number) {
+    const FolderKernel& one = kernel(function_.rows[number].members.at(0).kernel);
+    const Source& source = one.rebuilt.source;
+    const StoredDevice& device = *one.rebuilt.winner.device;
+    std::string maps, addresses;
+    std::size_t count = 0;
+    for (const SourceParam& param : source.params) {
+      if (param.direction == ir::Direction::kWorkspace) continue;
+      addresses += addresses.empty() ? "" : ", ";
+      addresses += param.map ? fmt::format("&{}[{}]", name("maps", number), count++) : "nullptr";
+      if (param.map)
+        maps += fmt::format("{}{}", maps.empty() ? "" : ",\n    ", map_text(arguments_of(*param.map, param.type)));
+    }
+    arrays_ += array_text("CudaTensorMapArguments", name("maps", number), maps);
+    if (!maps.empty())
+      arrays_ += array_text("CudaTensorMapArguments* const", name("arguments", number), addresses);
+    const std::vector<std::int64_t> workspaces = workspace_bytes(source);
+    arrays_ += array_text("std::uint64_t", name("workspaces", number),
+                          listed(workspaces, [](std::int64_t bytes) { return bytes; }));
+    const std::string& arch = device.limits.arch;
+    const std::string digits(arch.begin() + static_cast<std::ptrdiff_t>(arch.find_first_of("0123456789")),
+                             arch.begin() + static_cast<std::ptrdiff_t>(arch.find_last_of("0123456789") + 1));
+    const ir::Launch& launch = source.launch;
+    const auto three = [](const auto& all) { return listed(all, [](auto value) { return value; }); };
+    return fmt::format(
+        "{{\"{}\", {}, \"{}\", {}, {}, {}, {}, {}, {}, {{{}}}, {{{}}}, {}, {}, {}, {}, {}, {}, {}, {:.9g}, {:.9g}}}",
+        one.name, c_string(one.rebuilt.winner.record.device), arch, digits, !is_digit(arch.back()),
+        device.limits.cores, 1000 * one.compiler.major + 10 * one.compiler.minor, image_of(one, false),
+        one.ptx.empty() ? "kNoImage" : image_of(one, true), three(launch.grid), three(launch.block),
+        launch.cluster, launch.shared_bytes, launch.programmatic, maps.empty() ? "nullptr" : name("arguments", number),
+        workspaces.empty() ? "nullptr" : name("workspaces", number), workspaces.size(), device.cold,
+        one.rebuilt.winner.verdict.best.us, std::get<Timing>(one.rebuilt.winner.record.outcome).max_error);
+  }
+
+  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+  /// Its place among the images: those of a name are there once, the cubin before the PTX.
+  std::string image_of(const FolderKernel& wanted, bool ptx) const {
+    std::size_t index = 0;
+    for (const FolderKernel& one : first_of_each_name(library_.kernels)) {
+      if (one.name == wanted.name) return std::to_string(index + (ptx ? 1 : 0));
+      index += (one.library.empty() ? 0 : 1) + (one.ptx.empty() ? 0 : 1);
+    }
+    CHECK(false, "{} has no image", wanted.name);
+    return "";
+  }
+
+  const Library& library_;
+  const LibraryFunction& function_;
+  std::size_t number_;
+  std::string arrays_;
+};
+
+std::string entries_text(const Library& library) {
+  std::string text;
+  for (const FolderKernel& kernel : first_of_each_name(library.kernels)) {
+    if (!kernel.rebuilt.source.target.has(Feature::kHostFunction)) continue;
+    for (const std::string& name : deployed_functions(kernel.rebuilt.source, "kernels_" + kernel.name))
+      text += fmt::format("void {}(void* const* params, void* scratch, long task);\n", name);
+  }
+  return text;
+}
+
+std::string images_text(const Library& library) {
+  std::string arrays, images;
+  std::size_t count = 0;
+  const auto add = [&](const std::string& bytes) {
+    if (bytes.empty()) return;
+    arrays += fmt::format("const unsigned char image_{}[] = {};\n", count, c_string(bytes));
+    images += fmt::format("{}{{image_{}, {}}}", images.empty() ? "" : ", ", count, bytes.size());
+    ++count;
+  };
+  for (const FolderKernel& kernel : first_of_each_name(library.kernels)) {
+    add(kernel.library);
+    add(kernel.ptx);
+  }
+  return arrays + array_text("Image", "images", images);
+}
+
+/// A hash of all that the kernels are.
+std::uint64_t content_hash_of(const Library& library) {
+  std::uint64_t hash = interface_hash(library);
+  for (const FolderKernel& kernel : library.kernels) hash = hash_combine(hash, stable_hash(kernel.name));
+  for (const LibraryFunction& function : library.functions)
+    for (const LibraryRow& row : function.rows)
+      for (const auto& [kernel, to] : row.members)
+        hash = hash_combine(hash_combine(hash, kernel), static_cast<std::uint64_t>(to));
+  return hash;
+}
+
+std::string body_of(const LibraryFunction& function, std::size_t number) {
+  const std::vector<TensorSpec> tensors = tensors_of(function.workload);
+  const std::optional<std::size_t> packed = packed_tensor(function);
+  std::string arguments;
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    arguments += fmt::format("{}(void*){}{}", i == 0 ? "" : ", ", i == packed ? "packed_" : "", tensors[i].name);
+  std::string text = fmt::format(
+      "{} {{\n  void* const arguments[] = {{{}}};\n  return call(context, functions[{}], arguments, {});\n}}\n",
+      declared(function), arguments, number, function.has_rows() ? "rows" : "0");
+  if (!packed) return text;
+  return text + fmt::format(
+                    "{} {{\n  return kernels_pack_bytes(context, &functions[{}].shown);\n}}\n"
+                    "{} {{\n  return kernels_pack(context, &functions[{}].shown, {}, packed);\n}}\n",
+                    declared_pack_bytes(function), number, declared_pack(function), number,
+                    tensors[*packed].name);
+}
+
+}  // namespace
+
+std::string code_text(const Library& library) {
+  std::string arrays, entries, bodies;
+  bool has_cpu = false, has_images = false;
+  for (std::size_t i = 0; i < library.functions.size(); ++i) {
+    FunctionText text(library, i);
+    arrays += text.arrays();
+    entries += text.entry();
+    bodies += "\n" + body_of(library.functions[i], i);
+    has_cpu = has_cpu || library.functions[i].target.has(Feature::kHostFunction);
+    has_images = has_images || !library.functions[i].target.has(Feature::kHostFunction);
+  }
+  const std::string images = images_text(library);
+  return fmt::format(
+      "{}\n"
+      "// The tables of this library, and its functions.\n"
+      "extern \"C\" {{\n{}}}\n\n"
+      "namespace lehr::runtime {{\nnamespace {{\n\n{}{}"
+      "const Function functions[] = {{\n{}}};\n"
+      "const Table table = {{0x{}, 0x{}, \"{}\", functions, {}, {}, {}}};\n\n"
+      "}}  // namespace\n\n"
+      "const Table& library_table() {{\n  return table;\n}}\n\n"
+      "}}  // namespace lehr::runtime\n{}",
+      shipped_text("sources/kernels.cpp"), entries_text(library), images, arrays, entries,
+      to_hex(interface_hash(library)), to_hex(content_hash_of(library)),
+      has_cpu ? runtime::cpu_machine() : "", library.functions.size(), has_images ? "images" : "nullptr",
+      has_images ? "sizeof images / sizeof *images" : "0", bodies);
+}
+
+std::string with_name(std::string_view text, const std::string& name) {
+  std::string capital = name;
+  for (char& c : capital)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  const std::pair<std::string_view, std::string> words[] = {{"kernels_", name + "_"},
+                                                            {"KERNELS_", capital + "_"},
+                                                            {"lehr::", name + "_library::"},
+                                                            {"lehr {", name + "_library {"},
+                                                            {"kernels.h", name + ".h"},
+                                                            {"--name kernels", "--name " + name}};
+  const auto is_inner = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  std::string result;
+  result.reserve(text.size() + text.size() / 8);
+  for (std::size_t at = 0; at < text.size();) {
+    const bool begins = at == 0 || !is_inner(text[at - 1]);
+    const auto* found = std::ranges::find_if(
+        words, [&](const auto& word) { return begins && text.substr(at).starts_with(word.first); });
+    if (found == std::end(words)) {
+      result += text[at++];
+      continue;
+    }
+    result += found->second;
+    at += found->first.size();
+  }
+  return result;
+}
+
+std::vector<std::string> public_names(const Library& library) {
+  constexpr std::string_view kMark = "\nKERNELS_API ";
+  const std::string header = header_text(library);
+  std::vector<std::string> names;
+  for (std::size_t at = header.find(kMark); at != std::string::npos; at = header.find(kMark, at + 1)) {
+    const std::size_t end = header.find('(', at), begin = header.find_last_of(" *", end) + 1;
+    names.push_back(with_name(header.substr(begin, end - begin), library.options.name));
+  }
+  return names;
+}
+
+}  // namespace lehr

@@ -1,0 +1,141 @@
+// Which functions a library has, and what they are called.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "deploy/library.h"
+#include "workload/operator.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::size_t kMostLetters = 60;
+
+bool is_plain(std::string_view word) {
+  return !word.empty() && std::ranges::all_of(word, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  });
+}
+
+bool is_whole(std::string_view word) {
+  return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// A number, or a range of them as "1to2048"; "" for what is neither.
+std::string number_of(std::string_view value) {
+  const std::size_t dots = value.find("..");
+  if (dots == std::string_view::npos) return is_whole(value) ? std::string(value) : "";
+  const std::string_view least = value.substr(0, dots), most = value.substr(dots + 2);
+  return (least.empty() || is_whole(least)) && is_whole(most) ? fmt::format("{}to{}", least, most) : "";
+}
+
+/// The text without what goes without saying, in its shortest words.
+std::vector<std::string> short_words(const Workload& workload) {
+  const std::string text = to_text(workload), optional = optional_words(workload),
+                    shorter = shorter_words(workload);
+  const std::vector<std::string_view> left_out = split(optional, ' '), others = split(shorter, ' ');
+  std::vector<std::string> words;
+  for (const std::string_view word : split(text, ' ')) {
+    if (std::ranges::find(left_out, word) != left_out.end()) continue;
+    std::string_view shortest = word;
+    const std::string_view key = word.substr(0, word.find('=') + 1);
+    for (const std::string_view other : others)
+      if (!key.empty() && other.starts_with(key) && other.size() < shortest.size()) shortest = other;
+    words.emplace_back(shortest);
+  }
+  return words;
+}
+
+/// "m512", "b_f32_row_constant", "bias_relu"; "" where a value is neither a number nor plain words.
+std::string name_of_word(std::string_view word) {
+  const std::size_t sign = word.find('=');
+  if (sign == std::string_view::npos) return is_plain(word) ? std::string(word) : "";
+  const std::string_view key = word.substr(0, sign), value = word.substr(sign + 1);
+  if (const std::string number = number_of(value); !number.empty()) return fmt::format("{}{}", key, number);
+  std::string name(key == "epilogue" ? "" : key);
+  std::string separated(value);
+  std::ranges::replace(separated, '+', ':');
+  for (const std::string_view part : split(separated, ':')) {
+    if (!is_plain(part)) return "";
+    name += fmt::format("{}{}", name.empty() ? "" : "_", part);
+  }
+  return name;
+}
+
+/// Operator, sizes, types, and digits that tell it from others.
+std::string hashed_name(const Workload& workload, const std::vector<std::string>& words) {
+  std::string name = words[0];
+  for (const std::string& word : words) {
+    const std::size_t sign = word.find('=');
+    if (sign == std::string::npos) continue;
+    if (const std::string number = number_of(word.substr(sign + 1)); !number.empty())
+      name += fmt::format("_{}{}", word.substr(0, sign), number);
+  }
+  const std::vector<TensorSpec> tensors = tensors_of(workload);
+  for (std::size_t i = 0; i < 3; ++i) name += fmt::format("_{}", name_of(tensors.at(i).type));
+  return fmt::format("{}_{}", name, to_hex(stable_hash(to_text(workload))).substr(0, 8));
+}
+
+std::string function_name(const Workload& workload, Target target) {
+  const std::vector<std::string> words = short_words(workload);
+  std::string name;
+  for (const std::string& word : words) {
+    const std::string part = name_of_word(word);
+    if (part.empty()) {
+      name.clear();
+      break;
+    }
+    name += fmt::format("{}{}", name.empty() ? "" : "_", part);
+  }
+  if (name.empty() || name.size() > kMostLetters) name = hashed_name(workload, words);
+  return target.has(Feature::kHostFunction) ? name : name + "_cuda";
+}
+
+}  // namespace
+
+bool is_library_name(const std::string& name) {
+  constexpr std::size_t kMost = 40;
+  return !name.empty() && name.size() <= kMost && name[0] >= 'a' && name[0] <= 'z' &&
+         std::ranges::all_of(name, [](char c) { return is_plain({&c, 1}) || c == '_'; });
+}
+
+bool LibraryFunction::has_rows() const {
+  return rows.at(0).members.at(0).to > 0;
+}
+
+std::optional<std::size_t> packed_tensor(const LibraryFunction& function) {
+  if (!function.target.has(Feature::kHostFunction)) return std::nullopt;
+  const std::vector<TensorSpec> tensors = tensors_of(function.workload);
+  const auto found = std::ranges::find_if(tensors, &TensorSpec::constant);
+  if (found == tensors.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - tensors.begin());
+}
+
+std::vector<LibraryFunction> functions_of(std::span<const RebuiltKernel> kernels,
+                                          std::span<const RebuiltSet> sets) {
+  std::map<std::string, LibraryFunction> by_name;
+  const auto add = [&](const Workload& workload, Target target, LibraryRow row) {
+    const std::string text = to_text(workload), name = function_name(workload, target);
+    const auto [found, is_new] = by_name.try_emplace(name, LibraryFunction{workload, text, target, name, {}});
+    if (found->second.text != text)
+      throw_user("'{}' and '{}' would both be functions named {}: export one of them with --workload",
+                 found->second.text, text, name);
+    found->second.rows.push_back(std::move(row));
+  };
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    if (kernels[i].source.most_rows == 0)
+      add(kernels[i].workload, kernels[i].source.target,
+          {{{i, 0}}, {{0, kernels[i].winner.verdict.best.us}}});
+  for (const RebuiltSet& set : sets)
+    add(set.workload, kernels[set.members.at(0).kernel].source.target, {set.members, set.times});
+  std::vector<LibraryFunction> functions;
+  for (auto& [name, function] : by_name) functions.push_back(std::move(function));
+  return functions;
+}
+
+}  // namespace lehr

@@ -1,0 +1,181 @@
+// From options to a context.
+#include "runtime/context.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/words.h"
+
+kernels_context::~kernels_context() {
+  lehr::runtime::end_cuda(cuda);
+  std::free(scratch);
+}
+
+namespace lehr::runtime {
+namespace {
+
+// The name of a feature of these that the processor lacks; "" where it lacks none.
+const char* missing_feature(std::uint64_t needed, CpuFeatures features) {
+  for (std::size_t i = 0; i < cpu_feature_count(); ++i)
+    if (needed >> i & ~features >> i & 1) return cpu_feature(i).name.data();
+  return "";
+}
+
+bool runs_here(const Row& row, CpuFeatures features) {
+  return library_table().machine == cpu_machine() && (row.features & ~features) == 0;
+}
+
+std::uint32_t distance(const Row& row, std::uint32_t threads) {
+  return row.threads > threads ? row.threads - threads : threads - row.threads;
+}
+
+// Tuned for this number of threads or the nearest one, then the fastest.
+const Row* best_row(const Function& function, const kernels_context& context) {
+  const Row* best = nullptr;
+  for (std::uint32_t i = 0; i < function.row_count; ++i) {
+    const Row& row = function.rows[i];
+    if (!runs_here(row, context.features)) continue;
+    const std::uint32_t far = distance(row, context.threads);
+    const bool better = best == nullptr || far < distance(*best, context.threads) ||
+                        (far == distance(*best, context.threads) && time_of(row, 0) < time_of(*best, 0));
+    if (better) best = &row;
+  }
+  return best;
+}
+
+// The features that the options name, all of which the processor has.
+kernels_status limit_features(kernels_context* context, const char* names) {
+  CpuFeatures allowed = 0;
+  Words words(names);
+  for (std::string_view word; words.next(word);) {
+    const CpuFeatures bit = cpu_feature_named(word);
+    if (bit == 0)
+      return fail(context, KERNELS_BAD_ARGUMENT, "no processor of this architecture has a feature '%.*s'",
+                  static_cast<int>(word.size()), word.data());
+    allowed |= bit;
+  }
+  context->features &= allowed;
+  return KERNELS_OK;
+}
+
+kernels_status start_pool(kernels_context* context) {
+  context->own_pool = Owner<Pool>::make();
+  const std::uint32_t started = context->own_pool ? context->own_pool->start(context->threads) : 0;
+  if (started == context->threads) return KERNELS_OK;
+  return fail(context, KERNELS_NO_MEMORY, "only %u of %u threads could be started", started,
+              context->threads);
+}
+
+kernels_status open_cpu(kernels_context* context) {
+  const Table& table = library_table();
+  bool any = false;
+  const Function* first = nullptr;
+  for (std::uint32_t i = 0; i < table.function_count; ++i) {
+    const Function& function = table.functions[i];
+    if (function.shown.target != KERNELS_CPU) continue;
+    context->rows[i] = best_row(function, *context);
+    any = any || context->rows[i] != nullptr;
+    if (first == nullptr) first = &function;
+  }
+  if (first == nullptr)
+    return fail(context, KERNELS_NO_KERNEL, "the library has kernels for GPUs alone: make a context for one");
+  if (!any) return fail_without_kernel(context, *first);
+  return context->threads > 1 && context->parallel_for == nullptr ? start_pool(context) : KERNELS_OK;
+}
+
+kernels_status set_up(kernels_context* context, std::uint64_t interface, const kernels_options& options) {
+  if (interface != library_table().interface)
+    return fail(context, KERNELS_BAD_ARGUMENT,
+                "the header is not that of this library: compile with the one that was exported with it");
+  if (options.threads > kMostThreads)
+    return fail(context, KERNELS_BAD_ARGUMENT, "a context has 1 to %u threads, not %u", kMostThreads,
+                options.threads);
+  context->threads = options.threads > 1 ? options.threads : 1;
+  context->features = cpu_features_here();
+  context->parallel_for = options.parallel_for;
+  context->pool = options.pool;
+  if (!context->rows.resize(library_table().function_count))
+    return fail(context, KERNELS_NO_MEMORY, "there is no memory for a context");
+  if (options.features != nullptr)
+    if (const kernels_status status = limit_features(context, options.features); status != KERNELS_OK)
+      return status;
+  if (const kernels_status status =
+          options.cuda != 0 ? open_cuda(context, options.cuda_device) : open_cpu(context);
+      status != KERNELS_OK)
+    return status;
+  return options.self_test != 0 ? kernels_self_test(context, nullptr) : KERNELS_OK;
+}
+
+}  // namespace
+
+kernels_status fail(kernels_context* context, kernels_status status, const char* format, ...) {
+  if (context == nullptr) return status;
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(context->message, sizeof context->message, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+kernels_status fail_without_kernel(kernels_context* context, const Function& function) {
+  const char* const workload = function.shown.workload;
+  const Table& table = library_table();
+  if ((function.shown.target == KERNELS_CUDA) != (context->cuda != nullptr))
+    return fail(context, KERNELS_NO_KERNEL, "'%s' is for %s, and the context is for %s", workload,
+                function.shown.target == KERNELS_CUDA ? "GPUs" : "processors",
+                context->cuda != nullptr ? "a GPU" : "the processor");
+  if (context->cuda != nullptr)
+    return fail(context, KERNELS_NO_KERNEL, "the kernel for '%s' needs %s", workload,
+                why_not_on_gpu(context, function));
+  if (table.machine != cpu_machine())
+    return fail(context, KERNELS_NO_KERNEL, "the library's kernels are for %s, which this processor is not",
+                table.machine);
+  return fail(context, KERNELS_NO_KERNEL, "the kernel for '%s' needs %s, which is not there", workload,
+              missing_feature(function.rows[0].features, context->features));
+}
+
+}  // namespace lehr::runtime
+
+using namespace lehr::runtime;
+
+uint32_t kernels_format(void) {
+  return KERNELS_FORMAT;
+}
+
+uint64_t kernels_interface(void) {
+  return library_table().interface;
+}
+
+kernels_context* kernels_create_for(uint64_t interface, const kernels_options* options, char* message,
+                                    size_t message_bytes) {
+  if (message != nullptr && message_bytes > 0) message[0] = '\0';
+  Owner<kernels_context> context = Owner<kernels_context>::make();
+  const bool whole = context && set_up(context.get(), interface, options != nullptr ? *options
+                                                                                    : kernels_options{}) ==
+                                    KERNELS_OK;
+  if (whole) return context.release();
+  if (message != nullptr && message_bytes > 0)
+    std::snprintf(message, message_bytes, "%s",
+                  context ? context->message : "there is no memory for a context");
+  return nullptr;
+}
+
+void kernels_destroy(kernels_context* context) {
+  Owner<kernels_context> ended;
+  ended.reset(context);
+}
+
+const char* kernels_message(const kernels_context* context) {
+  return context != nullptr ? context->message : "there is no context";
+}
+
+void kernels_use(kernels_context* context, kernels_parallel_for parallel_for, void* pool) {
+  context->parallel_for = parallel_for;
+  context->pool = pool;
+}
+
+void kernels_stream(kernels_context* context, void* stream) {
+  context->stream = stream;
+}

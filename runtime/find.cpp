@@ -1,0 +1,150 @@
+// A library's table, asked by the words of a workload.
+#include <cstring>
+
+#include "runtime/context.h"
+#include "runtime/words.h"
+
+namespace lehr::runtime {
+namespace {
+
+// Whether the query says nothing else than the function's workload, and leaves out only what goes without
+// saying. `free`: a field whose value may differ; "" for none.
+bool matches(std::string_view query, const Function& function, std::string_view free) {
+  const std::string_view workload = function.shown.workload;
+  const auto is_free = [&](std::string_view word) { return !free.empty() && field_of(word) == free; };
+  Words asked(query);
+  for (std::string_view word; asked.next(word);)
+    if (!is_free(word) && !has_word(workload, word) && !has_word(function.shorter, word)) return false;
+  Words own(workload);
+  for (std::string_view word; own.next(word);)
+    if (!is_free(word) && !has_field(query, field_of(word)) && !has_word(function.defaults, word))
+      return false;
+  return true;
+}
+
+// Whether the query names one of the numbers of rows that the function serves.
+bool has_rows(std::string_view query, const Function& function) {
+  const std::uint64_t rows = value_of(query, "m");
+  return function.shown.most_rows > 0 && rows >= function.shown.least_rows &&
+         rows <= function.shown.most_rows && matches(query, function, "m");
+}
+
+// A field that the query says twice; "" where there is none.
+std::string_view said_twice(std::string_view query) {
+  Words words(query);
+  for (std::string_view word; words.next(word);) {
+    const std::size_t end = static_cast<std::size_t>(word.data() - query.data()) + word.size();
+    if (has_field(behind(query, end), field_of(word))) return field_of(word);
+  }
+  return {};
+}
+
+bool runs_here(const kernels_context& context, const Function& function) {
+  const Table& table = library_table();
+  return context.cuda != nullptr ? cuda_kernel_of(&context, function) != nullptr
+                                 : context.rows[static_cast<std::size_t>(&function - table.functions)] != nullptr;
+}
+
+// Says what tunes the workload that the library does not have.
+kernels_status fail_untuned(kernels_context* context, std::string_view query, const Function* range) {
+  Words words(query);
+  std::string_view operation;
+  words.next(operation);
+  const auto length = [](std::string_view text) { return static_cast<int>(text.size()); };
+  if (range != nullptr)
+    return fail(context, KERNELS_NO_KERNEL,
+                "the library has '%s' for %llu to %llu rows: `lehr tune` with a range that has %llu, and `lehr "
+                "export`, make one that does",
+                range->shown.workload, static_cast<unsigned long long>(range->shown.least_rows),
+                static_cast<unsigned long long>(range->shown.most_rows),
+                static_cast<unsigned long long>(value_of(query, "m")));
+  return fail(context, KERNELS_NO_KERNEL,
+              "the library has no kernel for '%.*s': `lehr tune %.*s` with these sizes, and `lehr export`, make "
+              "one",
+              length(query), query.data(), length(operation), operation.data());
+}
+
+}  // namespace
+
+const Function* function_of(kernels_context* context, const kernels_function* shown) {
+  const Table& table = library_table();
+  const auto* const function = reinterpret_cast<const Function*>(shown);
+  if (context == nullptr) return nullptr;
+  if (function >= table.functions && function < table.functions + table.function_count) return function;
+  fail(context, KERNELS_BAD_ARGUMENT, "the function is none of this library's table");
+  return nullptr;
+}
+
+double time_of(const Row& row, std::uint64_t rows) {
+  const RowTime* const begin = row.times;
+  const RowTime* const end = begin + row.time_count;
+  if (rows == 0) return end[-1].us;
+  const RowTime* next = begin;
+  while (next != end && next->rows < rows) ++next;
+  if (next == end) return end[-1].us;
+  if (next == begin) return begin->us;
+  const RowTime& before = next[-1];
+  const double share =
+      static_cast<double>(rows - before.rows) / static_cast<double>(next->rows - before.rows);
+  return before.us + share * (next->us - before.us);
+}
+
+}  // namespace lehr::runtime
+
+using namespace lehr::runtime;
+
+uint32_t kernels_count(void) {
+  return library_table().function_count;
+}
+
+const kernels_function* kernels_at(uint32_t index) {
+  const Table& table = library_table();
+  return index < table.function_count ? &table.functions[index].shown : nullptr;
+}
+
+const kernels_function* kernels_find(kernels_context* context, const char* workload) {
+  const Table& table = library_table();
+  if (context == nullptr) return nullptr;
+  if (workload == nullptr)
+    return fail(context, KERNELS_BAD_ARGUMENT, "the workload is a null pointer"), nullptr;
+  if (const std::string_view field = said_twice(workload); !field.empty())
+    return fail(context, KERNELS_BAD_ARGUMENT, "'%s' says %.*s twice", workload,
+                static_cast<int>(field.size()), field.data()),
+           nullptr;
+  const Function *elsewhere = nullptr, *range = nullptr, *nearby = nullptr;
+  for (std::uint32_t i = 0; i < table.function_count; ++i) {
+    const Function& function = table.functions[i];
+    const bool exact = matches(workload, function, {}), within = !exact && has_rows(workload, function);
+    if (exact && runs_here(*context, function)) return &function.shown;
+    if (within && range == nullptr && runs_here(*context, function)) range = &function;
+    const bool for_this = (function.shown.target == KERNELS_CUDA) == (context->cuda != nullptr);
+    if ((exact || within) && (elsewhere == nullptr || for_this)) elsewhere = &function;
+    if (function.shown.most_rows > 0 && matches(workload, function, "m")) nearby = &function;
+  }
+  if (range != nullptr) return &range->shown;
+  if (elsewhere != nullptr)
+    fail_without_kernel(context, *elsewhere);
+  else
+    fail_untuned(context, workload, nearby);
+  return nullptr;
+}
+
+kernels_status kernels_describe(kernels_context* context, const kernels_function* shown, uint64_t rows,
+                                kernels_row* filled) {
+  const Function* const function = function_of(context, shown);
+  if (function == nullptr) return KERNELS_BAD_ARGUMENT;
+  if (filled == nullptr) return fail(context, KERNELS_BAD_ARGUMENT, "the row is a null pointer");
+  if (!runs_here(*context, *function)) return fail_without_kernel(context, *function);
+  *filled = {};
+  if (context->cuda != nullptr) return fill_cuda_row(context, *function, filled), KERNELS_OK;
+  const Row& row = *context->rows[static_cast<std::size_t>(function - library_table().functions)];
+  filled->kernel = row.members[row.member_count - 1].kernel->name;
+  filled->device = row.device;
+  filled->arch = row.arch;
+  filled->threads = row.threads;
+  filled->cold = row.cold;
+  filled->time_us = time_of(row, rows);
+  for (std::uint32_t i = 0; i < row.member_count; ++i)
+    if (row.members[i].kernel->max_error > filled->max_error) filled->max_error = row.members[i].kernel->max_error;
+  return KERNELS_OK;
+}

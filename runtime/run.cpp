@@ -1,0 +1,240 @@
+// Calls of functions on the processor, and operands that are packed for them.
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/context.h"
+
+namespace lehr::runtime {
+namespace {
+
+/// What packed memory begins with: of which library it is, and for which row.
+struct Head {
+  std::uint64_t content = 0;
+  std::uint32_t function = 0;
+  std::uint32_t row = 0;
+};
+constexpr std::uint64_t kHeadBytes = 64;
+
+std::uint64_t in_lines(std::uint64_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
+
+std::uint32_t number_of(const Function& function) {
+  return static_cast<std::uint32_t>(&function - library_table().functions);
+}
+
+/// One call's tasks, taken by whichever worker is free.
+struct Round {
+  Entry entry;
+  void* const* params;
+  unsigned char* scratch;
+  std::uint64_t scratch_bytes;  ///< of one worker
+  long tasks;
+  std::atomic<long> next = 0;
+};
+
+void take_tasks(void* context, std::uint32_t worker) {
+  Round& round = *static_cast<Round*>(context);
+  void* const scratch = round.scratch_bytes == 0 ? nullptr : round.scratch + worker * round.scratch_bytes;
+  for (long task = round.next.fetch_add(1, std::memory_order_relaxed); task < round.tasks;
+       task = round.next.fetch_add(1, std::memory_order_relaxed))
+    round.entry(round.params, scratch, task);
+}
+
+[[gnu::cold]] kernels_status fail_argument(kernels_context* context, const Function& function,
+                                           std::uint32_t index, const void* argument) {
+  const kernels_tensor& tensor = function.shown.tensors[index];
+  if (argument == nullptr)
+    return fail(context, KERNELS_BAD_ARGUMENT, "%s: %s is a null pointer", function.shown.name, tensor.name);
+  return fail(context, KERNELS_BAD_ARGUMENT, "%s: %s is not aligned to %u bytes", function.shown.name,
+              tensor.name, tensor.alignment);
+}
+
+[[gnu::cold]] kernels_status fail_packed(kernels_context* context, const Function& function) {
+  return fail(context, KERNELS_BAD_ARGUMENT, "%s: %s is not what %s_pack of this library has made",
+              function.shown.name, function.shown.tensors[function.packed].name, function.shown.name);
+}
+
+// The command names the range that would have them.
+[[gnu::cold]] kernels_status fail_rows(kernels_context* context, const Function& function,
+                                       std::uint64_t rows) {
+  const kernels_function& shown = function.shown;
+  if (shown.most_rows == 0)
+    return fail(context, KERNELS_BAD_ARGUMENT, "%s: its number of rows is fixed, and the call says %llu",
+                shown.name, static_cast<unsigned long long>(rows));
+  return fail(context, KERNELS_BAD_ARGUMENT,
+              "%s takes %llu to %llu rows, not %llu: `lehr tune` of '%s' with m=%llu..%llu makes one that does",
+              shown.name, static_cast<unsigned long long>(shown.least_rows),
+              static_cast<unsigned long long>(shown.most_rows), static_cast<unsigned long long>(rows),
+              shown.workload, static_cast<unsigned long long>(std::min(std::max<std::uint64_t>(rows, 1), shown.least_rows)),
+              static_cast<unsigned long long>(std::max(rows, shown.most_rows)));
+}
+
+kernels_status check_call(kernels_context* context, const Function& function, void* const* arguments,
+                          std::uint64_t rows) {
+  const kernels_function& shown = function.shown;
+  // 0 is below the least of every range.
+  if (shown.most_rows == 0 ? rows != 0 : rows - shown.least_rows > shown.most_rows - shown.least_rows)
+    return fail_rows(context, function, rows);
+  for (std::uint32_t i = 0; i < shown.tensor_count; ++i) {
+    const auto address = reinterpret_cast<std::uintptr_t>(arguments[i]);
+    if (address == 0 || (address & (shown.tensors[i].alignment - 1)) != 0)
+      return fail_argument(context, function, i, arguments[i]);
+  }
+  return KERNELS_OK;
+}
+
+// The row that memory was packed for; nullptr where it is none of this function's, or needs a processor that
+// is not there.
+const Row* packed_row(const kernels_context& context, const Function& function, const void* packed) {
+  Head head;
+  std::memcpy(&head, packed, sizeof head);
+  if (head.content != library_table().content || head.function != number_of(function) ||
+      head.row >= function.row_count || (function.rows[head.row].features & ~context.features) != 0)
+    return nullptr;
+  return &function.rows[head.row];
+}
+
+const Member& member_for(const Row& row, std::uint64_t rows) {
+  const Member* member = row.members;
+  while (member->to < rows) ++member;
+  return *member;
+}
+
+// The operand as it lies, and the pieces that are packed, behind the tensors.
+void place_packed(const Function& function, const Row& row, void* packed, void** params) {
+  auto* const memory = static_cast<unsigned char*>(packed);
+  const std::uint32_t tensor = function.packed;
+  std::uint64_t at = kHeadBytes;
+  params[tensor] = memory + at;
+  if (row.keeps_operand) at += in_lines(function.shown.tensors[tensor].bytes);
+  for (std::uint32_t i = 0; i < row.piece_count; at += in_lines(row.pieces[i++]))
+    params[function.shown.tensor_count + i] = memory + at;
+}
+
+kernels_status run_row(kernels_context& context, const Function& function, const Row& row,
+                       void* const* arguments, std::uint64_t rows) {
+  const Kernel& kernel = *member_for(row, rows).kernel;
+  if (kernel.scratch_bytes > 0 && !reserve_scratch(context, kernel.scratch_bytes))
+    return fail(&context, KERNELS_NO_MEMORY, "there is no memory for the scratch of %s", function.shown.name);
+  if (function.packed == kNoTensor && !kernel.told) {
+    run_tasks(context, kernel.entry, kernel.tasks, arguments, kernel.scratch_bytes);
+    return KERNELS_OK;
+  }
+  Params params;
+  fill_params(function, row, kernel, arguments, rows, params);
+  run_tasks(context, kernel.entry, kernel.tasks, params.of, kernel.scratch_bytes);
+  return KERNELS_OK;
+}
+
+}  // namespace
+
+void run_tasks(kernels_context& context, Entry entry, long tasks, void* const* params,
+               std::uint64_t scratch_bytes) {
+  if (tasks == 1 || context.threads == 1) {
+    for (long task = 0; task < tasks; ++task) entry(params, context.scratch, task);
+    return;
+  }
+  Round round{entry, params, context.scratch, in_lines(scratch_bytes), tasks};
+  if (context.parallel_for != nullptr)
+    context.parallel_for(context.pool, context.threads, &take_tasks, &round);
+  else if (context.own_pool)
+    context.own_pool->run(context.threads, &take_tasks, &round);
+  take_tasks(&round, 0);  // where fewer workers were called than were asked for
+}
+
+bool reserve_scratch(kernels_context& context, std::uint64_t bytes_of_one) {
+  std::uint64_t bytes = 0;
+  if (__builtin_mul_overflow(in_lines(bytes_of_one), context.threads, &bytes)) return false;
+  if (bytes <= context.scratch_bytes) return true;
+  void* const grown = std::aligned_alloc(64, bytes);
+  if (grown == nullptr) return false;
+  std::free(context.scratch);
+  context.scratch = static_cast<unsigned char*>(grown);
+  context.scratch_bytes = bytes;
+  return true;
+}
+
+std::uint64_t packed_bytes(const Function& function, const Row& row) {
+  std::uint64_t bytes = kHeadBytes;
+  if (row.keeps_operand) bytes += in_lines(function.shown.tensors[function.packed].bytes);
+  for (std::uint32_t i = 0; i < row.piece_count; ++i) bytes += in_lines(row.pieces[i]);
+  return bytes;
+}
+
+void fill_params(const Function& function, const Row& row, const Kernel& kernel, void* const* arguments,
+                 std::uint64_t rows, Params& params) {
+  const std::uint32_t tensors = function.shown.tensor_count;
+  std::memcpy(params.of, arguments, tensors * sizeof *params.of);
+  if (function.packed != kNoTensor) place_packed(function, row, arguments[function.packed], params.of);
+  params.told = static_cast<std::int64_t>(rows);
+  if (kernel.told) params.of[tensors + (kernel.pack != nullptr ? row.piece_count : 0)] = &params.told;
+}
+
+void pack(kernels_context& context, const Function& function, const Row& row, const void* operand,
+          void* packed) {
+  const Head head = {library_table().content, number_of(function),
+                     static_cast<std::uint32_t>(&row - function.rows)};
+  std::memset(packed, 0, kHeadBytes);
+  std::memcpy(packed, &head, sizeof head);
+  void* params[kMostParams] = {};
+  place_packed(function, row, packed, params);
+  if (row.keeps_operand)
+    std::memcpy(params[function.packed], operand, function.shown.tensors[function.packed].bytes);
+  params[function.packed] = const_cast<void*>(operand);
+  if (row.packs != nullptr) run_tasks(context, row.packs->pack, row.packs->pack_tasks, params, 0);
+}
+
+kernels_status call(kernels_context* context, const Function& function, void* const* arguments,
+                    std::uint64_t rows) {
+  if (context == nullptr) return KERNELS_BAD_ARGUMENT;
+  if (const kernels_status status = check_call(context, function, arguments, rows); status != KERNELS_OK)
+    return status;
+  if (context->cuda != nullptr) return launch(context, function, arguments);
+  const Row* row = context->rows[number_of(function)];
+  if (row == nullptr) return fail_without_kernel(context, function);
+  if (function.packed != kNoTensor) {
+    row = packed_row(*context, function, arguments[function.packed]);
+    if (row == nullptr) return fail_packed(context, function);
+  }
+  return run_row(*context, function, *row, arguments, rows);
+}
+
+}  // namespace lehr::runtime
+
+using namespace lehr::runtime;
+
+kernels_status kernels_call(kernels_context* context, const kernels_function* shown, void* const* arguments,
+                            uint64_t rows) {
+  const Function* const function = function_of(context, shown);
+  if (function == nullptr) return KERNELS_BAD_ARGUMENT;
+  if (arguments == nullptr)
+    return fail(context, KERNELS_BAD_ARGUMENT, "%s: the arguments are a null pointer", shown->name);
+  return call(context, *function, arguments, rows);
+}
+
+uint64_t kernels_pack_bytes(kernels_context* context, const kernels_function* shown) {
+  const Function* const function = function_of(context, shown);
+  const Row* const row = function != nullptr ? context->rows[number_of(*function)] : nullptr;
+  return row != nullptr && function->packed != kNoTensor ? packed_bytes(*function, *row) : 0;
+}
+
+kernels_status kernels_pack(kernels_context* context, const kernels_function* shown, const void* operand,
+                            void* packed) {
+  const Function* const function = function_of(context, shown);
+  if (function == nullptr) return KERNELS_BAD_ARGUMENT;
+  const std::uint32_t tensor = function->packed;
+  const Row* const row = context->rows[number_of(*function)];
+  if (tensor == kNoTensor)
+    return fail(context, KERNELS_BAD_ARGUMENT, "%s has no operand that is packed", shown->name);
+  if (row == nullptr) return fail_without_kernel(context, *function);
+  if (operand == nullptr || packed == nullptr || reinterpret_cast<std::uintptr_t>(packed) % 64 != 0)
+    return fail(context, KERNELS_BAD_ARGUMENT,
+                "%s_pack takes %s, and %llu bytes to pack it in, aligned to 64 bytes", shown->name,
+                shown->tensors[tensor].name,
+                static_cast<unsigned long long>(packed_bytes(*function, *row)));
+  pack(*context, *function, *row, operand, packed);
+  return KERNELS_OK;
+}
