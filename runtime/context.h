@@ -75,14 +75,19 @@ kernels_status self_test(kernels_context* context, const Function& function, con
 double time_of(const Row& row, std::uint64_t rows);
 
 /// Fills `context->cuda`: loads the driver, finds the GPU's context, loads the modules of the kernels that
-/// run there, chooses one for each function, and takes zeroed workspaces. KERNELS_NO_KERNEL where none runs.
+/// run there, chooses one for each function, and takes zeroed workspaces. KERNELS_NO_KERNEL where none runs,
+/// KERNELS_DRIVER_ERROR where the driver refuses something, KERNELS_NO_MEMORY. Whatever it answers,
+/// end_cuda() of `context->cuda` gives back what was taken.
 kernels_status open_cuda(kernels_context* context, int device);
-/// Puts the function's kernel on the context's stream. The arguments have been checked.
+/// Puts the function's kernel on the context's stream. The arguments have been checked; that a kernel of the
+/// function runs here has not.
 kernels_status launch(kernels_context* context, const Function& function, void* const* arguments);
 /// The kernel that the context's GPU runs the function with; nullptr: none does.
 const CudaKernel* cuda_kernel_of(const kernels_context* context, const Function& function);
-/// Why the GPU does not run the function, as the end of a sentence: "which needs ...".
+/// What the function needs and the GPU, or its driver, has not: the end of a sentence, behind "needs". ""
+/// where cuda_kernel_of() has one.
 const char* why_not_on_gpu(const kernels_context* context, const Function& function);
+/// Fills a row of zeros with the kernel that cuda_kernel_of() has, which is not nullptr.
 void fill_cuda_row(const kernels_context* context, const Function& function, kernels_row* row);
 
 }  // namespace lehr::runtime

@@ -1,9 +1,10 @@
 // A stand-in for libcuda.so.1, built as a shared object for tests: device memory is host memory, a "cubin" is
 // a text file whose kernels are known here by name, and every call is written down in order. Only what
-// measure/cuda/cuda_driver.cpp and measure/cuda/nvml.cpp call exists.
+// measure/cuda/cuda_driver.cpp, measure/cuda/nvml.cpp and runtime/driver.cpp call exists.
 #include "fake_check_kernels.h"
 #include "fake_cuda.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr int kOutOfMemory = 2;
 constexpr int kInvalidImage = 200;
+constexpr int kInvalidDevice = 101;
 constexpr int kNoBinaryForGpu = 209;
 constexpr int kNotFound = 500;
 constexpr int kIllegalAddress = 700;
@@ -54,10 +56,15 @@ struct State {
   std::map<int, int> attributes;  ///< of another card
   std::string tensor_map;         ///< what the last one was made of
   std::string launch;             ///< the last one
-  void* context = nullptr;        ///< the current one
-  std::size_t bytes_back = 0;     ///< copied to the host
-  double plain_us = 0;            ///< of a launch of a plain kernel; 0: as of any other
-  double work_s = 0;              ///< CPU time of kernels of checks: the device's, not the host's
+  std::vector<std::size_t> arguments;
+  std::vector<void*> contexts;  ///< the calling thread's stack
+  int retained = 0;             ///< how often the primary one is
+  std::vector<void*> modules;   ///< that are loaded
+  std::size_t loaded = 0;       ///< so many were
+  std::map<std::string, int> refused;
+  std::size_t bytes_back = 0;  ///< copied to the host
+  double plain_us = 0;         ///< of a launch of a plain kernel; 0: as of any other
+  double work_s = 0;           ///< CPU time of kernels of checks: the device's, not the host's
 };
 
 State& state() {
@@ -68,7 +75,8 @@ State& state() {
 int note(const char* call) {
   state().calls += call;
   state().calls += ' ';
-  return state().sticky;
+  const auto refused = state().refused.find(call);
+  return refused != state().refused.end() ? refused->second : state().sticky;
 }
 
 /// The CPU time of what a device would do.
@@ -174,6 +182,21 @@ EXPORT const char* fake_cuda_tensor_map() {
 EXPORT const char* fake_cuda_launch() {
   return state().launch.c_str();
 }
+/// The bits of an argument of the last launch, by its number.
+EXPORT std::size_t fake_cuda_argument(std::size_t number) {
+  return state().arguments.at(number);
+}
+/// From now on a call that is written down by this name answers so.
+EXPORT void fake_cuda_refuse(const char* call, int code) {
+  state().refused[call] = code;
+}
+/// Modules that are loaded, and how often the primary context is retained.
+EXPORT int fake_cuda_modules() {
+  return static_cast<int>(state().modules.size());
+}
+EXPORT int fake_cuda_retained() {
+  return state().retained;
+}
 /// Of the device; from 1000 on those of functions.
 EXPORT void fake_cuda_set_attribute(int attribute, int value) {
   state().attributes[attribute] = value;
@@ -215,6 +238,8 @@ EXPORT int cuGetErrorName(int code, const char** name) {
   switch (code) {
     case kOutOfMemory:
       return *name = "CUDA_ERROR_OUT_OF_MEMORY", 0;
+    case kInvalidDevice:
+      return *name = "CUDA_ERROR_INVALID_DEVICE", 0;
     case kIllegalAddress:
       return *name = "CUDA_ERROR_ILLEGAL_ADDRESS", 0;
     case kOutOfResources:
@@ -236,7 +261,7 @@ EXPORT int cuDeviceGetCount(int* count) {
   return *count = 1, 0;
 }
 EXPORT int cuDeviceGet(int* device, int ordinal) {
-  return *device = ordinal, ordinal == 0 ? 0 : 101;
+  return *device = ordinal, ordinal == 0 ? 0 : kInvalidDevice;
 }
 EXPORT int cuDeviceGetName(char* name, int size, int) {
   std::strncpy(name, "Fake H200", static_cast<std::size_t>(size));
@@ -260,25 +285,31 @@ EXPORT int cuDeviceGetAttribute(int* value, int attribute, int) {
 }
 EXPORT int cuDevicePrimaryCtxRetain(void** context, int) {
   *context = &state();
-  return note("cuDevicePrimaryCtxRetain");
+  const int code = note("cuDevicePrimaryCtxRetain");
+  if (code == 0) ++state().retained;
+  return code;
 }
 EXPORT int cuDevicePrimaryCtxRelease_v2(int) {
+  --state().retained;
   return note("cuDevicePrimaryCtxRelease");
 }
 EXPORT int cuCtxSetCurrent(void*) {
   return note("cuCtxSetCurrent");
 }
 EXPORT int cuCtxGetCurrent(void** context) {
-  return *context = state().context, 0;
+  return *context = state().contexts.empty() ? nullptr : state().contexts.back(), 0;
 }
 EXPORT int cuCtxGetDevice(int* device) {
   return *device = 0, 0;
 }
 EXPORT int cuCtxPushCurrent_v2(void* context) {
-  return state().context = context, note("cuCtxPushCurrent");
+  const int code = note("cuCtxPushCurrent");
+  if (code == 0) state().contexts.push_back(context);
+  return code;
 }
 EXPORT int cuCtxPopCurrent_v2(void** context) {
-  *context = std::exchange(state().context, nullptr);
+  *context = state().contexts.back();
+  state().contexts.pop_back();
   return note("cuCtxPopCurrent");
 }
 
@@ -287,6 +318,8 @@ EXPORT int cuMemAlloc_v2(unsigned long long* address, std::size_t bytes) {
   state().memory_left -= bytes;
   *address = reinterpret_cast<unsigned long long>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
   state().allocations[*address] = bytes;
+  // It was another's before, as device memory is.
+  std::memset(reinterpret_cast<void*>(*address), 0xa5, std::min<std::size_t>(bytes, 4096));
   return note("cuMemAlloc");
 }
 EXPORT int cuMemFree_v2(unsigned long long address) {
@@ -326,10 +359,12 @@ EXPORT int cuModuleLoadData(void** module, const void* image) {
   if (!text.starts_with("FAKE CUBIN") && !text.starts_with(".version 7.8") && !text.starts_with("\177ELF") &&
       !text.starts_with("//"))
     return kInvalidImage;
-  *module = &state();
+  *module = reinterpret_cast<void*>(++state().loaded);
+  state().modules.push_back(*module);
   return note("cuModuleLoadData");
 }
-EXPORT int cuModuleUnload(void*) {
+EXPORT int cuModuleUnload(void* module) {
+  std::erase(state().modules, module);
   return note("cuModuleUnload");
 }
 EXPORT int cuModuleGetFunction(void** function, void*, const char* name) {
@@ -382,7 +417,8 @@ EXPORT int cuOccupancyMaxActiveClusters(int* count, void* function, const Launch
 EXPORT int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** arguments, void**) {
   Launch launch{
       state().functions[reinterpret_cast<std::size_t>(function) - 1], config->grid_x * config->block_x, {}};
-  if (launch.kernel == "refused" || config->stream != &state()) return kOutOfResources;
+  if (launch.kernel == "refused" || (config->stream != nullptr && config->stream != &state()))
+    return kOutOfResources;
   const unsigned numbers[] = {config->grid_x,  config->grid_y,  config->grid_z,      config->block_x,
                               config->block_y, config->block_z, config->shared_bytes};
   state().launch = launch.kernel;
@@ -394,10 +430,14 @@ EXPORT int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** a
                       std::to_string(numbers[i]);
   const bool three = launch.kernel.starts_with("gemm_") || launch.kernel.starts_with("workspace_");
   const int known = fake_check_arguments(launch.kernel);
-  const int count = known > 0 ? known : three ? 3 : 2;
+  const int count = known > 0 ? known : launch.kernel == "workspace_two" ? 4 : three ? 3 : 2;
   launch.blocks = config->grid_x;
   launch.bands = config->grid_y;
-  for (int i = 0; i < count; ++i) launch.arguments.push_back(*static_cast<float**>(arguments[i]));
+  state().arguments.clear();
+  for (int i = 0; i < count; ++i) {
+    launch.arguments.push_back(*static_cast<float**>(arguments[i]));
+    state().arguments.push_back(*static_cast<std::size_t*>(arguments[i]));
+  }
   const bool slow = state().plain_us > 0 && launch.kernel.starts_with("plain_");
   // The usual time is exact in the float that the events give.
   fake_cuda_submit([launch] { run(launch); }, slow ? state().plain_us : 1000.0 / 64);
