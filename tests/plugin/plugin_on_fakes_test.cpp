@@ -467,8 +467,8 @@ TEST_F(PluginOnFakeCuda, AWorkspaceIsZeroedOnceForEachStream) {
     run(stream_);
     EXPECT_EQ(zeroed(), 1);
     EXPECT_EQ(plugin.told("kernel_calls"), 2u);
-    // The stand-in launches on its own stream alone: on another one the engine's operator computes.
-    run(nullptr);
+    // The stand-in knows its own stream and the default one: on another the engine's operator computes.
+    run(this);
     EXPECT_EQ(zeroed(), 2);
     EXPECT_THAT(engine().invoked, ElementsAre("MatMul"));
     EXPECT_THAT(engine().log, ElementsAre(HasSubstr("the CUDA driver does not launch the kernel")));
