@@ -78,7 +78,8 @@ void keep_those_of_here(RebuiltWinners& winners, FolderCompilers& compilers,
   for (const RebuiltKernel& kernel : winners.kernels) {
     const std::optional<std::string> reason = compilers.why_not(kernel);
     left_out.push_back(reason.has_value());
-    if (reason) skipped.push_back(fmt::format("'{}' is left out: {}", kernel.winner.record.workload, *reason));
+    if (reason)
+      skipped.push_back(fmt::format("'{}' is left out: {}", kernel.winner.record.workload, *reason));
   }
   for (const RebuiltSet& set : winners.sets)
     if (set.members.size() > 1 && std::ranges::any_of(set.members, [&](const RebuiltSet::Member& member) {
@@ -101,8 +102,9 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
   check_named("--out", options.out);
   check_stop(options);
   if (!is_library_name(options.name))
-    throw_user("--name {}: a library's name is a small letter, then small letters, digits and '_', at most 40",
-               options.name);
+    throw_user(
+        "--name {}: a library's name is a small letter, then small letters, digits and '_', at most 40",
+        options.name);
   check_replaceable(options.out, &bundle_own_files);
   Reporter reporter(options.on_progress);
   std::vector<Winner> found = chosen_winners(options, workloads, unproven);

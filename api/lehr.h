@@ -372,7 +372,8 @@ void describe(auto& option, Is<ExportOptions> auto& o) {
   option("out", o.out,
          {.group = "Output", .help = "the folder to write; an old one is replaced in one step"});
   option("name", o.name,
-         {.group = "Output", .help = "what the library's files and functions begin with: small letters, digits, '_'"});
+         {.group = "Output",
+          .help = "what the library's files and functions begin with: small letters, digits, '_'"});
   option("plugin", o.plugin,
          {.group = "Output", .help = "write what `lehr apply` takes in place of a library"});
   option("remeasure", o.remeasure,
@@ -387,8 +388,8 @@ struct Exported {
   std::vector<std::string> skipped;  ///< a sentence for each winner that is not there
 };
 
-/// The winners of a log as a library with a function for each workload (docs/deploy.md). An Error where there is
-/// none.
+/// The winners of a log as a library with a function for each workload (docs/deploy.md). An Error where there
+/// is none.
 Exported export_kernels(const ExportOptions& options);
 
 /// The options that say how a network's outputs are compared with the original's.

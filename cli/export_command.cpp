@@ -38,7 +38,8 @@ int ExportCommand::run() {
                 {"skipped", exported.skipped}});
   else
     fmt::print("{} function{} of {} kernel{} written to {}\n", exported.functions,
-               exported.functions == 1 ? "" : "s", exported.kernels, exported.kernels == 1 ? "" : "s", options.out);
+               exported.functions == 1 ? "" : "s", exported.kernels, exported.kernels == 1 ? "" : "s",
+               options.out);
   return 0;
 }
 

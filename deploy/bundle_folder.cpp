@@ -91,9 +91,7 @@ json to_json(const FolderKernel& kernel) {
     document.update({{"rows", rebuilt.source.most_rows}, {"workload", to_text(rebuilt.workload)}});
   target.describe(kernel, document);
   if (const std::optional<Slices> slices = slices_of(rebuilt.workload))
-    document["slices"] = {{"field", std::string(slices->field)},
-                          {"size", slices->count},
-                          {"bucket", false}};
+    document["slices"] = {{"field", std::string(slices->field)}, {"size", slices->count}, {"bucket", false}};
   return document;
 }
 
@@ -143,7 +141,8 @@ std::string deployed_name(const Source& source, std::string_view compiler) {
 
 std::string renamed_text(const Source& source, const std::string& name) {
   std::string text;
-  for (const auto& [before, after] : renamed(source, name)) text += fmt::format("#define {} {}\n", before, after);
+  for (const auto& [before, after] : renamed(source, name))
+    text += fmt::format("#define {} {}\n", before, after);
   return text + source.text;
 }
 

@@ -52,8 +52,8 @@ std::string optional_words(const Workload& workload);
 std::string shorter_words(const Workload& workload);
 
 /// manifest.json for these kernels, with the hashes of `files`, in one of which each kernel is and which
-/// lehr_open() compares. The same kernels give the same bytes. `sets` name them by position; each that is told
-/// the number of rows is in one.
+/// lehr_open() compares. The same kernels give the same bytes. `sets` name them by position; each that is
+/// told the number of rows is in one.
 std::string manifest_text(std::span<const FolderKernel> kernels, std::span<const RebuiltSet> sets,
                           std::span<const FolderFile> files, std::string_view tool_version);
 

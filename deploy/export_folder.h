@@ -11,9 +11,9 @@
 
 namespace lehr {
 
-/// manifest.json and what it names: compiles the kernels, all of which can be (FolderCompilers::why_not()) and
-/// each of which that is told the number of rows is in a set. The same kernels and compilers give the same
-/// bytes. Throws Error(kEnvironment) where a compiler fails.
+/// manifest.json and what it names: compiles the kernels, all of which can be (FolderCompilers::why_not())
+/// and each of which that is told the number of rows is in a set. The same kernels and compilers give the
+/// same bytes. Throws Error(kEnvironment) where a compiler fails.
 std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels,
                                       std::span<const RebuiltSet> sets, FolderCompilers& compilers,
                                       std::string_view tool_version);

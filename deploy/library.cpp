@@ -41,8 +41,7 @@ Texts kernel_objects(const Library& library, FolderCompilers& compilers) {
           kernel_text(kernel, library);
   Texts objects;
   for (const auto& [isa, texts] : by_isa) {
-    HostCompiler compiler(
-        stripped(compilers.options().host, {"-fvisibility=hidden", "-c"}, isa_named(isa)));
+    HostCompiler compiler(stripped(compilers.options().host, {"-fvisibility=hidden", "-c"}, isa_named(isa)));
     objects.merge(compiled(texts, compiler));
   }
   return objects;
@@ -92,8 +91,10 @@ std::pair<std::string, std::string> linked(const Texts& objects, const Library& 
   tools.run("objcopy", {"--strip-unneeded", "--remove-section=.comment", "--keep-global-symbols=" + names,
                         tools.path("joined.o"), whole});
   tools.run("ar", {"rcsD", archive, whole});
-  HostCompiler linker(stripped(options, {whole, "-pthread", "-Wl,-z,nodelete", "-Wl,-z,noexecstack", fmt::format("-Wl,-soname,lib{}.so", name)},
-                               {}));
+  HostCompiler linker(stripped(
+      options,
+      {whole, "-pthread", "-Wl,-z,nodelete", "-Wl,-z,noexecstack", fmt::format("-Wl,-soname,lib{}.so", name)},
+      {}));
   return {compiled({{name, ""}}, linker).at(name), read_bytes(archive)};
 }
 
@@ -107,10 +108,12 @@ std::string sources_cmake(const Library& library) {
     by_features[kernel.features] += fmt::format("\n  {}.cpp", kernel.name);
   }
   for (const auto& [features, files] : by_features)
-    options += fmt::format("set_source_files_properties({}\n  PROPERTIES COMPILE_OPTIONS \"{};{}\")\n", files,
-                           fmt::join(HostCompiler::code_flags(), ";"), fmt::join(feature_flags(features), ";"));
+    options +=
+        fmt::format("set_source_files_properties({}\n  PROPERTIES COMPILE_OPTIONS \"{};{}\")\n", files,
+                    fmt::join(HostCompiler::code_flags(), ";"), fmt::join(feature_flags(features), ";"));
   return fmt::format(
-      "# add_subdirectory() of this folder gives {0}::sources: the library, compiled here (C++20, GCC or clang; "
+      "# add_subdirectory() of this folder gives {0}::sources: the library, compiled here (C++20, GCC or "
+      "clang; "
       "linked it\n# needs libc alone).\n"
       "cmake_minimum_required(VERSION 3.22)\n"
       "project({0}_sources CXX)\n"
@@ -181,8 +184,9 @@ void add_texts(const Library& library, const std::string& header, const std::str
   files.push_back({fmt::format("sources/{}.cpp", name), fmt::format("#include \"{}.h\"\n{}", name, code)});
   files.push_back({"sources/CMakeLists.txt", sources_cmake(library)});
   for (const FolderKernel& kernel : first_of_each_name(library.kernels))
-    files.push_back({source_path(kernel), is_function(kernel) ? guarded_text(kernel, library)
-                                                              : renamed_text(kernel.rebuilt.source, kernel.name)});
+    files.push_back({source_path(kernel), is_function(kernel)
+                                              ? guarded_text(kernel, library)
+                                              : renamed_text(kernel.rebuilt.source, kernel.name)});
   files.push_back({"manifest.json", manifest_of(library)});
   for (const char* path : {"kernelsConfig.cmake", "kernels.py", "python/pyproject.toml", "python/setup.py"}) {
     std::string place(path);

@@ -1,5 +1,5 @@
-// The winners as one library: a shared and a static form of the same object, a header with a function for each
-// workload, the sources of it all (docs/deploy.md).
+// The winners as one library: a shared and a static form of the same object, a header with a function for
+// each workload, the sources of it all (docs/deploy.md).
 #pragma once
 
 #include <cstdint>

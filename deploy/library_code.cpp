@@ -46,7 +46,8 @@ std::string array_text(std::string_view type, const std::string& name, const std
 }
 
 std::string sample_texts(const SelfTest& test) {
-  return listed(test.output, [](const auto& each) { return fmt::format("{{{}, {:.9g}}}", each.first, each.second); });
+  return listed(test.output,
+                [](const auto& each) { return fmt::format("{{{}, {:.9g}}}", each.first, each.second); });
 }
 
 /// Writes one function's tables, and remembers its rows.
@@ -77,10 +78,9 @@ class FunctionText {
     return fmt::format(
         "    {{{{\"kernels_{}\", {}, {}, {}, {}, {}, {}}}, {}, {}, {}, {}, {}, {}}},\n", function_.name,
         c_string(function_.text), name("tensors"), tensors_of(function_.workload).size(),
-        on_cpu ? "KERNELS_CPU" : "KERNELS_CUDA", least, most,
-        packed ? std::to_string(*packed) : "kNoTensor", c_string(optional_words(function_.workload)),
-        c_string(shorter_words(function_.workload)), on_cpu ? name("rows") : "nullptr",
-        on_cpu ? "nullptr" : name("rows"), function_.rows.size());
+        on_cpu ? "KERNELS_CPU" : "KERNELS_CUDA", least, most, packed ? std::to_string(*packed) : "kNoTensor",
+        c_string(optional_words(function_.workload)), c_string(shorter_words(function_.workload)),
+        on_cpu ? name("rows") : "nullptr", on_cpu ? "nullptr" : name("rows"), function_.rows.size());
   }
 
  private:
@@ -93,20 +93,19 @@ class FunctionText {
   std::string tensors() const {
     const std::vector<TensorSpec> tensors = tensors_of(function_.workload);
     const std::vector<std::vector<Dimension>> shapes = tensor_shapes(function_.workload);
-    const std::optional<Slices> slices =
-        function_.has_rows() ? slices_of(function_.workload) : std::nullopt;
+    const std::optional<Slices> slices = function_.has_rows() ? slices_of(function_.workload) : std::nullopt;
     const std::optional<std::size_t> packed = packed_tensor(function_);
     std::string texts;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const std::int64_t element = size_of(tensors[i].type);
       const std::int64_t least = deployment_of(function_.target).tensor_alignment;
-      texts += fmt::format(
-          "{}{{\"{}\", \"{}\", {}, {}, {}, {}, {{{}}}, {{{}}}, {}, {}}}", i == 0 ? "" : ",\n    ",
-          tensors[i].name, name_of(tensors[i].type), tensors[i].is_output() ? "KERNELS_OUT" : "KERNELS_IN",
-          i == packed ? 1 : 0, i == packed ? 64 : std::max(least, element), shapes[i].size(),
-          listed(shapes[i], [](const Dimension& one) { return one.size; }),
-          listed(shapes[i], [](const Dimension& one) { return one.stride; }), tensors[i].elements * element,
-          slices ? slices->elements.at(i) * element : 0);
+      texts += fmt::format("{}{{\"{}\", \"{}\", {}, {}, {}, {}, {{{}}}, {{{}}}, {}, {}}}",
+                           i == 0 ? "" : ",\n    ", tensors[i].name, name_of(tensors[i].type),
+                           tensors[i].is_output() ? "KERNELS_OUT" : "KERNELS_IN", i == packed ? 1 : 0,
+                           i == packed ? 64 : std::max(least, element), shapes[i].size(),
+                           listed(shapes[i], [](const Dimension& one) { return one.size; }),
+                           listed(shapes[i], [](const Dimension& one) { return one.stride; }),
+                           tensors[i].elements * element, slices ? slices->elements.at(i) * element : 0);
     }
     return array_text("kernels_tensor", name("tensors"), texts);
   }
@@ -118,14 +117,14 @@ class FunctionText {
     std::size_t input = 0;
     for (const TensorSpec& tensor : tensors_of(rebuilt.workload)) {
       if (test->inputs.empty()) break;
-      const auto [mean, deviation] =
-          tensor.is_output() ? std::pair(0.0, 1.0) : test->inputs.at(input++);
+      const auto [mean, deviation] = tensor.is_output() ? std::pair(0.0, 1.0) : test->inputs.at(input++);
       inputs += fmt::format("{}{:.17g}, {:.17g}", inputs.empty() ? "" : ", ", mean, deviation);
     }
     arrays_ += array_text("Sample", "samples" + suffix, sample_texts(*test));
     arrays_ += array_text("double", "inputs" + suffix, inputs);
-    arrays_ += fmt::format("const Test test{0} = {{{1}, {2:.17g}, samples{0}, {3}, {4}}};\n", suffix, test->rows,
-                           test->tolerance, test->output.size(), inputs.empty() ? "nullptr" : "inputs" + suffix);
+    arrays_ +=
+        fmt::format("const Test test{0} = {{{1}, {2:.17g}, samples{0}, {3}, {4}}};\n", suffix, test->rows,
+                    test->tolerance, test->output.size(), inputs.empty() ? "nullptr" : "inputs" + suffix);
     return "&test" + suffix;
   }
 
@@ -141,10 +140,13 @@ class FunctionText {
     const Source& source = rebuilt.source;
     const std::string entry = "kernels_" + one.name;
     const bool packs = source.launch.prepack_parts > 0;
-    const std::int64_t rows = !function_.has_rows() ? 0 : source.most_rows > 0 ? source.most_rows : rows_of(rebuilt.workload);
+    const std::int64_t rows = !function_.has_rows()  ? 0
+                              : source.most_rows > 0 ? source.most_rows
+                                                     : rows_of(rebuilt.workload);
     return fmt::format("{{\"{}\", &{}, {}, {}, {}, {}, {}, {}, {}, {:.9g}, {}}}", one.name, entry,
-                       source.launch.parts, source.scratch_bytes, packs ? "&" + prepack_entry(entry) : "nullptr",
-                       source.launch.prepack_parts, reads_operand(rebuilt), rows, source.most_rows > 0,
+                       source.launch.parts, source.scratch_bytes,
+                       packs ? "&" + prepack_entry(entry) : "nullptr", source.launch.prepack_parts,
+                       reads_operand(rebuilt), rows, source.most_rows > 0,
                        std::get<Timing>(rebuilt.winner.record.outcome).max_error, test(rebuilt, suffix));
   }
 
@@ -160,21 +162,22 @@ class FunctionText {
                                kernel_text(kernel(position), fmt::format("_{}_{}_{}", number_, number, at)));
         positions.push_back(position);
       }
-      members += fmt::format("{}{{&{}[{}], {}}}", members.empty() ? "" : ", ", name("kernel", number), at, to);
+      members +=
+          fmt::format("{}{{&{}[{}], {}}}", members.empty() ? "" : ", ", name("kernel", number), at, to);
     }
     const auto packs = std::ranges::find_if(positions, [&](std::size_t position) {
       return kernel(position).rebuilt.source.launch.prepack_parts > 0;
     });
-    const bool keeps = std::ranges::any_of(positions, [&](std::size_t position) {
-      return reads_operand(kernel(position).rebuilt);
-    });
+    const bool keeps = std::ranges::any_of(
+        positions, [&](std::size_t position) { return reads_operand(kernel(position).rebuilt); });
     std::vector<std::int64_t> pieces;
     if (packs != positions.end()) pieces = prepacked_bytes(kernel(*packs).rebuilt.source);
     arrays_ += array_text("Kernel", name("kernel", number), kernels);
     arrays_ += array_text("Member", name("members", number), members);
-    arrays_ += array_text("RowTime", name("times", number), listed(row.times, [](const RebuiltSet::Time& time) {
-                            return fmt::format("{{{}, {:.9g}}}", time.rows, time.us);
-                          }));
+    arrays_ +=
+        array_text("RowTime", name("times", number), listed(row.times, [](const RebuiltSet::Time& time) {
+                     return fmt::format("{{{}, {:.9g}}}", time.rows, time.us);
+                   }));
     arrays_ += array_text("std::uint64_t", name("pieces", number),
                           listed(pieces, [](std::int64_t bytes) { return bytes; }));
     const std::string pack_text =
@@ -200,10 +203,10 @@ class FunctionText {
 
   std::string map_text(const CudaTensorMapArguments& map) const {
     const auto values = [](const auto& all) { return listed(all, [](auto value) { return value; }); };
-    return fmt::format("{{{}, {}, {}, {{{}}}, {{{}}}, {{{}}}, {{{}}}, {}, {}, {{{}}}, {{{}}}, {}}}", map.im2col,
-                       map.type, map.rank, values(map.dims), values(map.stride_bytes), values(map.box),
-                       values(map.steps), map.channels, map.pixels, values(map.lower), values(map.upper),
-                       map.swizzle);
+    return fmt::format("{{{}, {}, {}, {{{}}}, {{{}}}, {{{}}}, {{{}}}, {}, {}, {{{}}}, {{{}}}, {}}}",
+                       map.im2col, map.type, map.rank, values(map.dims), values(map.stride_bytes),
+                       values(map.box), values(map.steps), map.channels, map.pixels, values(map.lower),
+                       values(map.upper), map.swizzle);
   }
 
   std::string cuda_row(std::size_t number) {
@@ -217,7 +220,8 @@ class FunctionText {
       addresses += addresses.empty() ? "" : ", ";
       addresses += param.map ? fmt::format("&{}[{}]", name("maps", number), count++) : "nullptr";
       if (param.map)
-        maps += fmt::format("{}{}", maps.empty() ? "" : ",\n    ", map_text(arguments_of(*param.map, param.type)));
+        maps += fmt::format("{}{}", maps.empty() ? "" : ",\n    ",
+                            map_text(arguments_of(*param.map, param.type)));
     }
     arrays_ += array_text("CudaTensorMapArguments", name("maps", number), maps);
     if (!maps.empty())
@@ -231,11 +235,13 @@ class FunctionText {
     const ir::Launch& launch = source.launch;
     const auto three = [](const auto& all) { return listed(all, [](auto value) { return value; }); };
     return fmt::format(
-        "{{\"{}\", {}, \"{}\", {}, {}, {}, {}, {}, {}, {{{}}}, {{{}}}, {}, {}, {}, {}, {}, {}, {}, {:.9g}, {:.9g}}}",
+        "{{\"{}\", {}, \"{}\", {}, {}, {}, {}, {}, {}, {{{}}}, {{{}}}, {}, {}, {}, {}, {}, {}, {}, {:.9g}, "
+        "{:.9g}}}",
         one.name, c_string(one.rebuilt.winner.record.device), arch, digits, !is_digit(arch.back()),
         device.limits.cores, 1000 * one.compiler.major + 10 * one.compiler.minor, image_of(one, false),
         one.ptx.empty() ? "kNoImage" : image_of(one, true), three(launch.grid), three(launch.block),
-        launch.cluster, launch.shared_bytes, launch.programmatic, maps.empty() ? "nullptr" : name("arguments", number),
+        launch.cluster, launch.shared_bytes, launch.programmatic,
+        maps.empty() ? "nullptr" : name("arguments", number),
         workspaces.empty() ? "nullptr" : name("workspaces", number), workspaces.size(), device.cold,
         one.rebuilt.winner.verdict.best.us, std::get<Timing>(one.rebuilt.winner.record.outcome).max_error);
   }
@@ -301,9 +307,11 @@ std::string body_of(const LibraryFunction& function, std::size_t number) {
   const std::optional<std::size_t> packed = packed_tensor(function);
   std::string arguments;
   for (std::size_t i = 0; i < tensors.size(); ++i)
-    arguments += fmt::format("{}(void*){}{}", i == 0 ? "" : ", ", i == packed ? "packed_" : "", tensors[i].name);
+    arguments +=
+        fmt::format("{}(void*){}{}", i == 0 ? "" : ", ", i == packed ? "packed_" : "", tensors[i].name);
   std::string text = fmt::format(
-      "{} {{\n  void* const arguments[] = {{{}}};\n  return call(context, functions[{}], arguments, {});\n}}\n",
+      "{} {{\n  void* const arguments[] = {{{}}};\n  return call(context, functions[{}], arguments, "
+      "{});\n}}\n",
       declared(function), arguments, number, function.has_rows() ? "rows" : "0");
   if (!packed) return text;
   return text + fmt::format(
@@ -347,12 +355,9 @@ std::string with_name(std::string_view text, const std::string& name) {
   std::string capital = name;
   for (char& c : capital)
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  const std::pair<std::string_view, std::string> words[] = {{"kernels_", name + "_"},
-                                                            {"KERNELS_", capital + "_"},
-                                                            {"lehr::", name + "_library::"},
-                                                            {"lehr {", name + "_library {"},
-                                                            {"kernels.h", name + ".h"},
-                                                            {"--name kernels", "--name " + name}};
+  const std::pair<std::string_view, std::string> words[] = {
+      {"kernels_", name + "_"},        {"KERNELS_", capital + "_"}, {"lehr::", name + "_library::"},
+      {"lehr {", name + "_library {"}, {"kernels.h", name + ".h"},  {"--name kernels", "--name " + name}};
   const auto is_inner = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   };

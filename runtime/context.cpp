@@ -152,9 +152,8 @@ kernels_context* kernels_create_for(uint64_t interface, const kernels_options* o
                                     size_t message_bytes) {
   if (message != nullptr && message_bytes > 0) message[0] = '\0';
   Owner<kernels_context> context = Owner<kernels_context>::make();
-  const bool whole = context && set_up(context.get(), interface, options != nullptr ? *options
-                                                                                    : kernels_options{}) ==
-                                    KERNELS_OK;
+  const bool whole = context && set_up(context.get(), interface,
+                                       options != nullptr ? *options : kernels_options{}) == KERNELS_OK;
   if (whole) return context.release();
   if (message != nullptr && message_bytes > 0)
     std::snprintf(message, message_bytes, "%s",

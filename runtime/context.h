@@ -66,6 +66,12 @@ std::uint64_t packed_bytes(const Function& function, const Row& row);
 
 /// The table's entry that a caller names; nullptr, and the context's sentence, where it is none of it.
 const Function* function_of(kernels_context* context, const kernels_function* shown);
+/// The command that tunes a workload, as "lehr tune gemm --m 1..64 --n 512 --k 512", cut to what fits: the
+/// words of its text but those of `left_out`, with `rows`, where it is not "", in place of what m is.
+struct TuneCommand {
+  TuneCommand(std::string_view workload, std::string_view left_out, const char* rows);
+  char text[300];
+};
 /// Says that a function does not run in this context, and why.
 kernels_status fail_without_kernel(kernels_context* context, const Function& function);
 

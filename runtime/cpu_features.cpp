@@ -27,7 +27,7 @@ namespace {
 enum class Saved : std::uint8_t { kAlways, kAvx, kAvx512, kAmx };
 enum class From : std::uint8_t { k1Ecx, k7Ebx, k7Ecx, k7Edx, k71Eax, k80000001Ecx };
 
-struct Row {
+struct FeatureRow {
   CpuFeature feature;
   From from;
   unsigned bit;
@@ -36,7 +36,7 @@ struct Row {
 
 // Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, CPUID (leaves 1, 7.0, 7.1), and
 // AMD64 Architecture Programmer's Manual, volume 3, appendix E (leaf 8000_0001h: lzcnt, which AMD calls ABM).
-constexpr Row kRows[] = {
+constexpr FeatureRow kRows[] = {
     {{"sse3", "__SSE3__"}, From::k1Ecx, 0, Saved::kAlways},
     {{"ssse3", "__SSSE3__"}, From::k1Ecx, 9, Saved::kAlways},
     {{"sse4.1", "__SSE4_1__"}, From::k1Ecx, 19, Saved::kAlways},
@@ -113,7 +113,7 @@ CpuFeatures cpu_features_here() {
   const Answers answers = ask();
   CpuFeatures features = 0;
   for (std::size_t i = 0; i < kCount; ++i) {
-    const Row& row = kRows[i];
+    const FeatureRow& row = kRows[i];
     if (answers.of[static_cast<std::size_t>(row.from)] >> row.bit & 1 && saves(answers.saved, row.saved))
       features |= CpuFeatures{1} << i;
   }
@@ -123,7 +123,7 @@ CpuFeatures cpu_features_here() {
 #elif defined(__aarch64__)
 namespace {
 
-struct Row {
+struct FeatureRow {
   CpuFeature feature;
   unsigned long from;  // AT_HWCAP or AT_HWCAP2
   unsigned bit;
@@ -131,7 +131,7 @@ struct Row {
 
 // Linux, arch/arm64/include/uapi/asm/hwcap.h; the macros are the Arm C Language Extensions'. Names are GCC's
 // and clang's, behind -march=armv8-a+.
-constexpr Row kRows[] = {
+constexpr FeatureRow kRows[] = {
     {{"aes", "__ARM_FEATURE_AES"}, AT_HWCAP, 3},
     {{"sha2", "__ARM_FEATURE_SHA2"}, AT_HWCAP, 6},
     {{"crc", "__ARM_FEATURE_CRC32"}, AT_HWCAP, 7},
@@ -159,10 +159,10 @@ CpuFeatures cpu_features_here() {
 #else
 namespace {
 
-struct Row {
+struct FeatureRow {
   CpuFeature feature;
 };
-constexpr Row kRows[] = {{{"", ""}}};
+constexpr FeatureRow kRows[] = {{{"", ""}}};
 constexpr std::size_t kCount = 0;
 
 }  // namespace

@@ -1,4 +1,6 @@
 // A library's table, asked by the words of a workload.
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "runtime/context.h"
@@ -41,27 +43,23 @@ std::string_view said_twice(std::string_view query) {
 
 bool runs_here(const kernels_context& context, const Function& function) {
   const Table& table = library_table();
-  return context.cuda != nullptr ? cuda_kernel_of(&context, function) != nullptr
-                                 : context.rows[static_cast<std::size_t>(&function - table.functions)] != nullptr;
+  return context.cuda != nullptr
+             ? cuda_kernel_of(&context, function) != nullptr
+             : context.rows[static_cast<std::size_t>(&function - table.functions)] != nullptr;
 }
 
 // Says what tunes the workload that the library does not have.
-kernels_status fail_untuned(kernels_context* context, std::string_view query, const Function* range) {
-  Words words(query);
-  std::string_view operation;
-  words.next(operation);
-  const auto length = [](std::string_view text) { return static_cast<int>(text.size()); };
-  if (range != nullptr)
-    return fail(context, KERNELS_NO_KERNEL,
-                "the library has '%s' for %llu to %llu rows: `lehr tune` with a range that has %llu, and `lehr "
-                "export`, make one that does",
-                range->shown.workload, static_cast<unsigned long long>(range->shown.least_rows),
-                static_cast<unsigned long long>(range->shown.most_rows),
-                static_cast<unsigned long long>(value_of(query, "m")));
+kernels_status fail_untuned(kernels_context* context, const char* query, const Function* range) {
+  char rows[64] = "";
+  const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+  if (range != nullptr) {
+    const std::uint64_t asked = value_of(query, "m");
+    std::snprintf(rows, sizeof rows, "%llu..%llu", number(std::min(asked, range->shown.least_rows)),
+                  number(std::max(asked, range->shown.most_rows)));
+  }
   return fail(context, KERNELS_NO_KERNEL,
-              "the library has no kernel for '%.*s': `lehr tune %.*s` with these sizes, and `lehr export`, make "
-              "one",
-              length(query), query.data(), length(operation), operation.data());
+              "the library has no kernel for '%s': `%s` and `lehr export` make one", query,
+              TuneCommand(query, "", rows).text);
 }
 
 }  // namespace
@@ -73,6 +71,27 @@ const Function* function_of(kernels_context* context, const kernels_function* sh
   if (function >= table.functions && function < table.functions + table.function_count) return function;
   fail(context, KERNELS_BAD_ARGUMENT, "the function is none of this library's table");
   return nullptr;
+}
+
+TuneCommand::TuneCommand(std::string_view workload, std::string_view left_out, const char* rows) {
+  std::size_t at = 0;
+  const auto add = [&](const char* before, std::string_view key, const char* between,
+                       std::string_view value) {
+    const int length =
+        std::snprintf(text + at, sizeof text - at, "%s%.*s%s%.*s", before, static_cast<int>(key.size()),
+                      key.data(), between, static_cast<int>(value.size()), value.data());
+    at = std::min(at + static_cast<std::size_t>(length), sizeof text - 1);
+  };
+  Words words(workload);
+  for (std::string_view word; words.next(word);) {
+    const std::string_view key = field_of(word);
+    if (key.size() == word.size())
+      add("lehr tune ", key, "", "");
+    else if (key == "m" && rows[0] != '\0')
+      add(" --", key, " ", rows);
+    else if (!has_word(left_out, word))
+      add(" --", key, " ", said_of(word, key));
+  }
 }
 
 double time_of(const Row& row, std::uint64_t rows) {
@@ -119,7 +138,8 @@ const kernels_function* kernels_find(kernels_context* context, const char* workl
     if (within && range == nullptr && runs_here(*context, function)) range = &function;
     const bool for_this = (function.shown.target == KERNELS_CUDA) == (context->cuda != nullptr);
     if ((exact || within) && (elsewhere == nullptr || for_this)) elsewhere = &function;
-    if (function.shown.most_rows > 0 && matches(workload, function, "m")) nearby = &function;
+    if (function.shown.most_rows > 0 && value_of(workload, "m") > 0 && matches(workload, function, "m"))
+      nearby = &function;
   }
   if (range != nullptr) return &range->shown;
   if (elsewhere != nullptr)
@@ -145,6 +165,7 @@ kernels_status kernels_describe(kernels_context* context, const kernels_function
   filled->cold = row.cold;
   filled->time_us = time_of(row, rows);
   for (std::uint32_t i = 0; i < row.member_count; ++i)
-    if (row.members[i].kernel->max_error > filled->max_error) filled->max_error = row.members[i].kernel->max_error;
+    if (row.members[i].kernel->max_error > filled->max_error)
+      filled->max_error = row.members[i].kernel->max_error;
   return KERNELS_OK;
 }

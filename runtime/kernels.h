@@ -2,8 +2,8 @@
 // below it a function for each workload. C11 and C++; no other header is needed.
 //
 //     kernels_context* context = kernels_create(2);          // threads
-//     kernels_gemm_m512_n512_k512(context, a, b, c);         // KERNELS_OK, or kernels_message(context) says why
-//     kernels_destroy(context);
+//     kernels_gemm_m512_n512_k512(context, a, b, c);         // KERNELS_OK, or kernels_message(context) says
+//     why kernels_destroy(context);
 //
 // A context serves one call at a time; threads that call at the same time have one each. Nothing here throws,
 // prints or reads the environment.
@@ -41,8 +41,8 @@ typedef struct kernels_context kernels_context;
 
 /// The host's thread pool: calls work(context, i) for i in [0, workers), each once, on any threads, and
 /// returns when all have returned.
-typedef void (*kernels_parallel_for)(void* pool, uint32_t workers, void (*work)(void* context, uint32_t worker),
-                                     void* context);
+typedef void (*kernels_parallel_for)(void* pool, uint32_t workers,
+                                     void (*work)(void* context, uint32_t worker), void* context);
 
 /// What a context is made with. Zeros: one thread, everything that the processor has.
 typedef struct kernels_options {
@@ -61,8 +61,8 @@ typedef struct kernels_options {
   void* pool;
 } kernels_options;
 
-/// Makes a context: chooses for each function the kernel for this processor and number of threads (the nearest
-/// number where none was tuned for it), or loads the kernels that this GPU runs. `interface` is
+/// Makes a context: chooses for each function the kernel for this processor and number of threads (the
+/// nearest number where none was tuned for it), or loads the kernels that this GPU runs. `interface` is
 /// KERNELS_INTERFACE. NULL with one sentence in `message` (which may be NULL; `message_bytes` of it) where
 /// the header is another library's, where nothing runs here, and where memory or threads are missing.
 KERNELS_API kernels_context* kernels_create_for(uint64_t interface, const kernels_options* options,
@@ -77,8 +77,8 @@ KERNELS_API const char* kernels_message(const kernels_context* context);
 /// thread where it has none.
 KERNELS_API void kernels_use(kernels_context* context, kernels_parallel_for parallel_for, void* pool);
 /// From the next call on kernels are put on this stream (CUstream, cudaStream_t) of the context's GPU; NULL:
-/// the default stream, which a context begins with. Calls of one context use the same workspaces: streams that
-/// may run at the same time need a context each.
+/// the default stream, which a context begins with. Calls of one context use the same workspaces: streams
+/// that may run at the same time need a context each.
 KERNELS_API void kernels_stream(kernels_context* context, void* stream);
 
 enum { KERNELS_IN = 0, KERNELS_OUT = 1 };
@@ -117,19 +117,19 @@ KERNELS_API uint32_t kernels_count(void);
 KERNELS_API const kernels_function* kernels_at(uint32_t index);
 /// The context's function for a workload, in the words of `lehr`: its operator, then fields in any order, as
 /// "gemm m=64 n=1000 k=512 epilogue=bias". A field that is left out has its usual value; those without one
-/// (the sizes) are to be said. A number of rows finds the function of the range that has it. NULL where it has
-/// none that runs here; kernels_message() says why, and how one is tuned.
+/// (the sizes) are to be said. A number of rows finds the function of the range that has it. NULL where it
+/// has none that runs here; kernels_message() says why, and how one is tuned.
 KERNELS_API const kernels_function* kernels_find(kernels_context* context, const char* workload);
 
 /// The tuned kernels that a context runs a function with.
 typedef struct kernels_row {
-  const char* kernel;  ///< the name of its code; of several that for the most rows
-  const char* device;  ///< that it was tuned on
-  const char* arch;    ///< "avx512", "sm_90a", ...
-  uint32_t threads;    ///< that it was tuned with; 0: a GPU's
-  uint32_t cold;       ///< 1: tuned and timed with cold caches
-  double time_us;      ///< as it was timed; of the most rows, or those that were asked for
-  double max_error;    ///< largest distance from a result in double precision when it was measured
+  const char* kernel;     ///< the name of its code; of several that for the most rows
+  const char* device;     ///< that it was tuned on
+  const char* arch;       ///< "avx512", "sm_90a", ...
+  uint32_t threads;       ///< that it was tuned with; 0: a GPU's
+  uint32_t cold;          ///< 1: tuned and timed with cold caches
+  double time_us;         ///< as it was timed; of the most rows, or those that were asked for
+  double max_error;       ///< largest distance from a result in double precision when it was measured
   uint32_t other_device;  ///< 1: tuned on a GPU of another architecture or number of multiprocessors
   uint32_t from_ptx;      ///< 1: compiled by the driver for this GPU, newer than the one it was tuned on
 } kernels_row;
@@ -152,8 +152,8 @@ KERNELS_API kernels_status kernels_pack(kernels_context* context, const kernels_
                                         const void* operand, void* packed);
 /// Runs the function's kernels once, on the calling thread and memory of their own, with input that the
 /// library knows the output of, in double precision, at some places; of a NULL function all that run here.
-/// KERNELS_WRONG_RESULT where that is another one, or where an element is not written. KERNELS_OK, and nothing
-/// is run, where the library knows no output, and on a GPU.
+/// KERNELS_WRONG_RESULT where that is another one, or where an element is not written. KERNELS_OK, and
+/// nothing is run, where the library knows no output, and on a GPU.
 KERNELS_API kernels_status kernels_self_test(kernels_context* context, const kernels_function* function);
 
 #ifdef __cplusplus

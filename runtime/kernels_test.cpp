@@ -88,7 +88,8 @@ void fill(const Tested& test, const TestMemory& memory) {
     }
     const TestedType& type = *tested_type(test.tensor(i).type);
     const double* const inputs = test.kernel.test->inputs;
-    const double mean = inputs != nullptr ? inputs[2 * i] : 0, deviation = inputs != nullptr ? inputs[2 * i + 1] : 1;
+    const double mean = inputs != nullptr ? inputs[2 * i] : 0,
+                 deviation = inputs != nullptr ? inputs[2 * i + 1] : 1;
     for (std::uint64_t j = 0; j < tested / type.bytes; ++j)
       store(type, self_test_value(type, i, j, mean, deviation), memory[i] + j * type.bytes);
   }
@@ -105,8 +106,9 @@ kernels_status compare(kernels_context* context, const Tested& test, const TestM
     const std::uint64_t tested = test.tested(i);
     for (std::uint64_t j = tested; j < test.bytes(i); ++j)
       if (memory[i][j] != kBehind)
-        return fail(context, KERNELS_WRONG_RESULT, "the kernel for '%s' writes %s behind the last of %llu rows",
-                    workload, tensor.name, number(test.rows()));
+        return fail(context, KERNELS_WRONG_RESULT,
+                    "the kernel for '%s' writes %s behind the last of %llu rows", workload, tensor.name,
+                    number(test.rows()));
     for (std::uint64_t j = 0; j < tested / type.bytes; ++j)
       if (std::isnan(got(j)))
         return fail(context, KERNELS_WRONG_RESULT,

@@ -148,8 +148,7 @@ Entry entry_in(void* context, const ManifestKernel& kernel, std::string_view nam
   const ManifestFile* const its_file = &loading.bundle->manifest.files[kernel.file];
   const char* const file = its_file->path.data();
   if (!its_file->path.ends_with(".so")) {
-    fail(error, LEHR_BAD_BUNDLE, "%s has a kernel that is no shared object",
-         loading.folder);
+    fail(error, LEHR_BAD_BUNDLE, "%s has a kernel that is no shared object", loading.folder);
     return nullptr;
   }
   if (loading.file != its_file) {

@@ -1,6 +1,7 @@
 // Calls of functions on the processor, and operands that are packed for them.
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -64,12 +65,15 @@ void take_tasks(void* context, std::uint32_t worker) {
   if (shown.most_rows == 0)
     return fail(context, KERNELS_BAD_ARGUMENT, "%s: its number of rows is fixed, and the call says %llu",
                 shown.name, static_cast<unsigned long long>(rows));
+  const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+  char range[64];
+  std::snprintf(range, sizeof range, "%llu..%llu",
+                number(std::min(std::max<std::uint64_t>(rows, 1), shown.least_rows)),
+                number(std::max(rows, shown.most_rows)));
   return fail(context, KERNELS_BAD_ARGUMENT,
-              "%s takes %llu to %llu rows, not %llu: `lehr tune` of '%s' with m=%llu..%llu makes one that does",
-              shown.name, static_cast<unsigned long long>(shown.least_rows),
-              static_cast<unsigned long long>(shown.most_rows), static_cast<unsigned long long>(rows),
-              shown.workload, static_cast<unsigned long long>(std::min(std::max<std::uint64_t>(rows, 1), shown.least_rows)),
-              static_cast<unsigned long long>(std::max(rows, shown.most_rows)));
+              "%s takes %llu to %llu rows, not %llu: `%s` and `lehr export` make one that does", shown.name,
+              number(shown.least_rows), number(shown.most_rows), number(rows),
+              TuneCommand(shown.workload, function.defaults, range).text);
 }
 
 kernels_status check_call(kernels_context* context, const Function& function, void* const* arguments,
@@ -233,8 +237,7 @@ kernels_status kernels_pack(kernels_context* context, const kernels_function* sh
   if (operand == nullptr || packed == nullptr || reinterpret_cast<std::uintptr_t>(packed) % 64 != 0)
     return fail(context, KERNELS_BAD_ARGUMENT,
                 "%s_pack takes %s, and %llu bytes to pack it in, aligned to 64 bytes", shown->name,
-                shown->tensors[tensor].name,
-                static_cast<unsigned long long>(packed_bytes(*function, *row)));
+                shown->tensors[tensor].name, static_cast<unsigned long long>(packed_bytes(*function, *row)));
   pack(*context, *function, *row, operand, packed);
   return KERNELS_OK;
 }

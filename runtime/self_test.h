@@ -22,15 +22,16 @@ struct TestedType {
   bool is_integer = false;
   double least = 0, most = 0;
 };
+// Not within the function: a linker would make it one for all libraries of a program.
+constexpr TestedType kTestedTypes[] = {{"f32", 4},
+                                       {"bf16", 2},
+                                       {"s32", 4, true, -2147483648.0, 2147483647.0},
+                                       {"s8", 1, true, -128, 127},
+                                       {"s7", 1, true, -64, 64},
+                                       {"u8", 1, true, 0, 255}};
 /// nullptr for any other.
 inline const TestedType* tested_type(std::string_view name) {
-  static constexpr TestedType kTypes[] = {{"f32", 4},
-                                          {"bf16", 2},
-                                          {"s32", 4, true, -2147483648.0, 2147483647.0},
-                                          {"s8", 1, true, -128, 127},
-                                          {"s7", 1, true, -64, 64},
-                                          {"u8", 1, true, 0, 255}};
-  for (const TestedType& type : kTypes)
+  for (const TestedType& type : kTestedTypes)
     if (type.name == name) return &type;
   return nullptr;
 }

@@ -1,5 +1,5 @@
-// The constant tables of a library: which kernels each function has, and where each runs. `lehr export` writes
-// one as text behind these declarations.
+// The constant tables of a library: which kernels each function has, and where each runs. `lehr export`
+// writes one as text behind these declarations.
 #pragma once
 
 #include <array>
@@ -112,8 +112,8 @@ inline constexpr std::uint32_t kNoTensor = static_cast<std::uint32_t>(-1);
 struct Function {
   kernels_function shown = {};
   std::uint32_t packed = kNoTensor;  ///< position of the tensor that is packed
-  const char* defaults = "";  ///< words of the workload that need not be said, separated by spaces
-  const char* shorter = "";   ///< other words for words of it
+  const char* defaults = "";         ///< words of the workload that need not be said, separated by spaces
+  const char* shorter = "";          ///< other words for words of it
   const Row* rows = nullptr;
   const CudaKernel* cuda = nullptr;
   std::uint32_t row_count = 0;  ///< of either
