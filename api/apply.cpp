@@ -7,7 +7,6 @@
 #include "api/sessions.h"
 #include "apply/feed.h"
 #include "apply/report.h"
-#include "base/file_kind.h"
 #include "deploy/applied_folder.h"
 #include "measure/host/host_backend.h"
 #include "measure/worker/backends.h"
@@ -70,9 +69,7 @@ Applied applied_to(const Model& model, const ApplyOptions& options, nlohmann::js
   check_named("--bundle", options.bundle);
   check_named("--out", options.out);
   const auto supervisor = supervise(options.tools);
-  check_replaceable(options.out, &applied_own_files);
-  if (leads_into(model.file, options.out))
-    throw_user("{} would be replaced, and {} lies in it: name another folder", options.out, model.file);
+  check_out_folder(options.out, options.replace, {model.file, options.bundle, options.feed});
   ApplyRequest request = request_of(model, options);
   Reporter reporter(options.on_progress);
   const Network network = read_network(model, reporter);
@@ -90,7 +87,7 @@ Applied applied_to(const Model& model, const ApplyOptions& options, nlohmann::js
     result.uncompared = applied.verdict.proof == Proof::kOpen;
     return result;
   }
-  write_folder(options.out, applied.files, &applied_own_files);
+  write_folder(options.out, applied.files, options.replace);
   document = to_json(applied);
   document["model"] = model.file;
   document["folder"] = options.out;

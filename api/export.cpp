@@ -105,7 +105,7 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
     throw_user(
         "--name {}: a library's name is a small letter, then small letters, digits and '_', at most 40",
         options.name);
-  check_replaceable(options.out, &bundle_own_files);
+  check_out_folder(options.out, options.replace, {options.log});
   Reporter reporter(options.on_progress);
   std::vector<Winner> found = chosen_winners(options, workloads, unproven);
   RebuiltWinners rebuilt = rebuild(found, Database::open_read_only(options.log));
@@ -125,7 +125,7 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
   const std::vector<FolderFile> files =
       options.plugin ? export_folder(rebuilt.kernels, rebuilt.sets, compilers, kVersion)
                      : library_files(rebuilt.kernels, rebuilt.sets, compilers, {options.name, kVersion});
-  write_folder(options.out, files, &bundle_own_files);
+  write_folder(options.out, files, options.replace);
   result.kernels = static_cast<int>(rebuilt.kernels.size());
   result.functions = static_cast<int>(functions_of(rebuilt.kernels, rebuilt.sets).size());
   return result;

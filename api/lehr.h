@@ -352,9 +352,17 @@ void describe_filter(auto& option, auto& o) {
   option("family", o.family, {.group = kGroup, .help = "kernel family"});
 }
 
+/// The option that lets a folder be written a second time.
+void describe_replace(auto& option, auto& o) {
+  option("replace", o.replace,
+         {.group = "Output",
+          .help = "take the place of a folder that an earlier run wrote, with all that is in it"});
+}
+
 struct ExportOptions {
   std::string log = {};  ///< its file
   std::string out = {};
+  bool replace = false;
   std::string workload = {}, device = {}, target = {}, family = {};
   std::string isa = {};
   std::string name = "kernels";
@@ -369,8 +377,8 @@ void describe(auto& option, Is<ExportOptions> auto& o) {
   describe_filter(option, o);
   option("isa", o.isa, {.group = "Filters", .help = "only winners that were made for it", .usual = "all"});
   describe_log(option, o);
-  option("out", o.out,
-         {.group = "Output", .help = "the folder to write; an old one is replaced in one step"});
+  option("out", o.out, {.group = "Output", .help = "the folder to write, a new or an empty one"});
+  describe_replace(option, o);
   option("name", o.name,
          {.group = "Output",
           .help = "what the library's files and functions begin with: small letters, digits, '_'"});
@@ -407,6 +415,7 @@ void describe_check(auto& option, auto& o) {
 
 struct ApplyOptions {
   std::string bundle = {}, out = {};
+  bool replace = false;
   int threads = 0;
   double time_s = 60;
   std::optional<double> tolerance = {};
@@ -446,6 +455,7 @@ void describe(auto& option, Is<ApplyOptions> auto& o) {
           .flag = "--no-engine"});
   option("out", o.out,
          {.group = "Output", .help = "the folder to write: model.onnx, the plug-in, the kernels"});
+  describe_replace(option, o);
 }
 
 /// An operator's share of a network's time.
@@ -474,6 +484,7 @@ Applied apply(const Model& model, const ApplyOptions& options);
 
 struct OptimizeOptions {
   std::string out = "faster";
+  bool replace = false;
   std::string log = "lehr.db";  ///< its file
   int threads = 0;
   double time_s = 300;
@@ -501,6 +512,7 @@ void describe(auto& option, Is<OptimizeOptions> auto& o) {
   describe_check(option, o);
   option("out", o.out,
          {.group = "Output", .help = "the folder to write: model.onnx, the plug-in, the kernels"});
+  describe_replace(option, o);
   option("log", o.log,
          {.group = "Output",
           .help = "the trial log; earlier rows are reused",

@@ -82,6 +82,7 @@ ApplyOptions applying(const OptimizeOptions& options, const std::string& bundle,
   ApplyOptions applying;
   applying.bundle = bundle;
   applying.out = options.out;
+  applying.replace = options.replace;
   applying.threads = threads;
   applying.time_s = std::clamp(seconds, kLeastTrying_s, kMostTrying_s);
   applying.tolerance = options.tolerance;
@@ -124,7 +125,7 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
   check(options);
   check_named("--out", options.out);
   const Clock clock;
-  check_replaceable(options.out, &applied_own_files);
+  check_out_folder(options.out, options.replace, {model.file, options.feed, options.log});
   Reporter silent({});
   // What is wrong with the files is told before the tuning.
   const Network network = read_network(model, silent);

@@ -156,7 +156,7 @@ void add_time_shares(const PlaceChoice& choice, Applied& applied) {
 void add_external(const ExternalFiles& external, std::vector<FolderFile>& files) {
   for (const auto& [path, source] : external) {
     const std::string first = std::filesystem::path(path).begin()->string();
-    if (first == kAppliedModel || first == kPluginName || first == kAppliedKernels || first == kFileList)
+    if (first == kAppliedModel || first == kPluginName || first == kAppliedKernels || first == kFolderMarker)
       throw_user("the model's file '{}' would take the place of one of the result's", path);
     files.push_back({.path = path, .bytes = "", .source = source});
   }

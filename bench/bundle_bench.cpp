@@ -117,7 +117,7 @@ int main(int argc, char** argv) try {
   const std::vector<FolderFile> files = export_folder(rebuilt, {}, compilers, {});
   const TempDir directory;
   const std::string folder = directory.path() + "/bundle";
-  write_folder(folder, files, &bundle_own_files);
+  write_folder(folder, files);
   std::size_t loaded = 0, manifest = 0;
   for (const FolderFile& file : files) {
     if (file.path.ends_with(".so")) loaded += file.bytes.size();

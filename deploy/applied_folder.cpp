@@ -28,13 +28,4 @@ bool is_applied_folder(const std::string& path) {
          is_bundle_folder((folder / kAppliedKernels).string());
 }
 
-std::optional<FileList> applied_own_files(const std::string& path) {
-  if (!is_applied_folder(path)) return std::nullopt;
-  FileList files = {{kAppliedModel, std::nullopt}, {kPluginName, std::nullopt}};
-  const std::optional<FileList> kernels = loaded_files(fmt::format("{}/{}", path, kAppliedKernels));
-  for (const auto& [name, hash] : kernels.value_or(FileList()))
-    files[fmt::format("{}/{}", kAppliedKernels, name)];
-  return files;
-}
-
 }  // namespace lehr

@@ -2,7 +2,6 @@
 // plug-in, and the bundle's files that the plug-in opens, in kernels/.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +19,5 @@ std::vector<FolderFile> bundle_files(const std::string& bundle);
 
 /// Whether a folder is one of these.
 bool is_applied_folder(const std::string& path);
-/// Of such a folder the files that each of them with that bundle has; nullopt for another.
-std::optional<FileList> applied_own_files(const std::string& path);
 
 }  // namespace lehr

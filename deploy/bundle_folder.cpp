@@ -15,7 +15,6 @@
 #include "codegen/source_hash.h"
 #include "deploy/deployment.h"
 #include "deploy/kernel_json.h"
-#include "deploy/shipped.h"
 #include "measure/host/processor_features.h"
 #include "runtime/manifest.h"
 #include "runtime/sha256.h"
@@ -233,21 +232,6 @@ std::vector<FolderFile> libraries_of(std::span<const FolderKernel> kernels) {
 
 bool is_bundle_folder(const std::string& path) {
   return manifest_of(path).has_value();
-}
-
-std::optional<FileList> loaded_files(const std::string& path) {
-  const std::optional<json> manifest = manifest_of(path);
-  if (!manifest) return std::nullopt;
-  FileList files = {{"manifest.json", std::nullopt}};
-  const json hashes = manifest->value("files", json());
-  for (const auto& [name, hash] : hashes.items()) files[name];
-  return files;
-}
-
-std::optional<FileList> bundle_own_files(const std::string& path) {
-  std::optional<FileList> files = loaded_files(path);
-  if (!files) return std::nullopt;
-  return files;
 }
 
 }  // namespace lehr

@@ -65,9 +65,5 @@ std::vector<std::reference_wrapper<const FolderKernel>> first_of_each_name(
 
 /// Whether a folder holds a manifest of a bundle.
 bool is_bundle_folder(const std::string& path);
-/// Of such a folder the manifest and what is loaded with it; nullopt for another.
-std::optional<FileList> loaded_files(const std::string& path);
-/// The same with all other files that a bundle has.
-std::optional<FileList> bundle_own_files(const std::string& path);
 
 }  // namespace lehr

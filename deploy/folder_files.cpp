@@ -1,19 +1,19 @@
 #include "deploy/folder_files.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <utility>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/file_kind.h"
@@ -23,6 +23,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kMarkerText =
+    "lehr wrote this folder, and with --replace it removes all that is in it.\n";
+/// The file that a draft has from when it is locked until it is gone.
+constexpr const char* kDraftMarker = "lehr_draft";
+
 /// A file descriptor.
 class Opened {
  public:
@@ -30,107 +35,32 @@ class Opened {
   ~Opened() {
     if (number_ >= 0) close(number_);
   }
-  Opened(Opened&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Opened& operator=(Opened&&) = delete;
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
   int number() const { return number_; }
 
  private:
-  int number_;
+  const int number_;
 };
 
-/// The mode of drafts, which no folder of a user has. A killed process leaves one.
-constexpr mode_t kDraftMode = S_ISVTX | 0755;
-
-bool is_draft(const struct stat& about) {
-  return S_ISDIR(about.st_mode) && (about.st_mode & (S_ISVTX | S_IWGRP | S_IWOTH)) == S_ISVTX &&
-         about.st_uid == geteuid();
-}
-
-/// Whether it is PREFIX, digits, ".tmp".
-bool is_draft_name(std::string_view name, std::string_view prefix) {
-  constexpr std::string_view kSuffix = ".tmp";
-  if (!name.starts_with(prefix) || !name.ends_with(kSuffix)) return false;
-  if (name.size() <= prefix.size() + kSuffix.size()) return false;
-  name.remove_prefix(prefix.size());
-  name.remove_suffix(kSuffix.size());
-  return std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// The path of the folder itself, without "." or a slash at its end.
-std::string named(const std::string& given) {
+/// Returns the path of the folder itself, a link where it is one, without links, "." or ".." on the way: that
+/// may lead through what is moved.
+fs::path named(const std::string& given) {
   fs::path path(given);
   if (!path.has_filename()) path = path.parent_path();
+  const bool is_name = path.has_filename() && path.filename() != "." && path.filename() != "..";
+  const fs::path parent = path.has_parent_path() ? path.parent_path() : ".";
   std::error_code error;
-  if (path.filename() == "." || path.filename() == "..")
-    if (fs::path whole = fs::canonical(path, error); !error) path = std::move(whole);
-  return path.string();
+  const fs::path whole = fs::weakly_canonical(is_name ? parent : path, error);
+  if (error) throw_environment("{} cannot be written: {}", given, error.message());
+  return is_name ? whole / path.filename() : whole;
 }
 
-/// Removes the drafts for `path` that no process holds any more.
-void sweep(const std::string& path) {
-  const fs::path folder = fs::path(path).parent_path();
-  const std::string prefix = fs::path(path).filename().string() + ".";
+/// Returns whether a folder has this file: no link, and no other thing of its name.
+bool has_file(const fs::path& folder, const char* name) {
   std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder.empty() ? "." : folder, ignored)) {
-    if (!is_draft_name(entry.path().filename().string(), prefix)) continue;
-    struct stat about{};
-    const Opened opened(entry.path(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    if (opened.number() >= 0 && fstat(opened.number(), &about) == 0 && is_draft(about) &&
-        flock(opened.number(), LOCK_EX | LOCK_NB) == 0)
-      fs::remove_all(entry.path(), ignored);
-  }
+  return fs::symlink_status(folder / name, ignored).type() == fs::file_type::regular;
 }
-
-/// A folder that goes away with all that is in it, unless it has another name by then.
-class Draft {
- public:
-  explicit Draft(std::string path) : path_(std::move(path)), opened_(made(path_)) {}
-  ~Draft() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Draft(const Draft&) = delete;
-  Draft& operator=(const Draft&) = delete;
-  const std::string& path() const { return path_; }
-
-  /// It takes the place of `path`, and the mode of what is there (nullptr: nothing), which takes this one's
-  /// place: at each moment what has a draft's name is marked as one.
-  void replace(const std::string& path, const struct stat* old) {
-    struct stat about{};
-    fstat(opened_.number(), &about);
-    const mode_t mode = (old != nullptr ? *old : about).st_mode & 07777 & ~mode_t{S_ISVTX};
-    fchmod(opened_.number(), mode | S_ISVTX);
-    if (old != nullptr) chmod(path.c_str(), (mode & ~mode_t{S_IWGRP | S_IWOTH}) | S_ISVTX);
-    const int renamed = old != nullptr
-                            ? renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE)
-                            : rename(path_.c_str(), path.c_str());
-    const int error = errno;
-    if (renamed == 0) fchmod(opened_.number(), mode);
-    if (renamed != 0 && old != nullptr) chmod(path.c_str(), old->st_mode & 07777);
-    if (renamed != 0) throw_environment("{} cannot be replaced: {}", path, std::strerror(error));
-  }
-
- private:
-  // It is there before it is locked: until then another process takes it for a dead one's, and removes it.
-  static Opened made(const std::string& path) {
-    for (;;) {
-      if (mkdir(path.c_str(), kDraftMode) != 0)
-        throw_environment("{} cannot be created: {}", path, std::strerror(errno));
-      Opened opened(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-      if (opened.number() < 0 && errno != ENOENT)
-        throw_environment("{} cannot be opened: {}", path, std::strerror(errno));
-      // Where no folder can be locked nobody removes any.
-      flock(opened.number(), LOCK_EX);
-      struct stat mine{}, there{};
-      if (fstat(opened.number(), &mine) == 0 && lstat(path.c_str(), &there) == 0 &&
-          mine.st_ino == there.st_ino)
-        return opened;
-    }
-  }
-
-  std::string path_;
-  Opened opened_;
-};
 
 void flush(const fs::path& path) {
   const Opened opened(path, O_RDONLY);
@@ -171,24 +101,106 @@ void put(const FolderFile& file, const fs::path& place) {
   expect(to.number() >= 0 && copy_to(from.number(), to.number()));
 }
 
-/// "'a', 'b' and 4 more".
-std::string some_of(const std::vector<std::string>& names) {
-  constexpr std::size_t kMost = 5;
-  const std::size_t shown = std::min(kMost, names.size());
-  std::string text;
-  for (std::size_t i = 0; i < shown; ++i) text += fmt::format("{}'{}'", i == 0 ? "" : ", ", names[i]);
-  return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
-}
-
-bool is_mount_point(const std::string& path) {
+bool is_mount_point(const fs::path& path) {
   struct statx about{};
   return statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, 0, &about) == 0 &&
          (about.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-/// What it is; nullptr: nothing is there.
-const struct stat* look_at(const std::string& path, struct stat& about) {
-  return lstat(path.c_str(), &about) == 0 ? &about : nullptr;
+/// The folder beside the one that is written: in it are the new one, and the old one while it makes room.
+class Draft {
+ public:
+  explicit Draft(const fs::path& place)
+      : place_(place),
+        draft_(fmt::format("{}.{}.tmp", place.string(), getpid())),
+        made_(mkdir(draft_.c_str(), 0777) == 0 ? 0 : errno),
+        opened_(draft_, O_RDONLY | O_DIRECTORY) {
+    if (made_ != 0) throw_environment("{} cannot be created: {}", draft_.string(), std::strerror(made_));
+    flock(opened_.number(), LOCK_EX);  // where no folder can be locked nobody removes any
+  }
+  ~Draft() {
+    std::error_code ignored;
+    if (!fs::exists(draft_ / kOld, ignored)) remove(draft_);
+  }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+
+  void fill(std::span<const FolderFile> files) const {
+    const fs::path whole = draft_ / kNew;
+    fill_folder(draft_, std::array{FolderFile{kDraftMarker, ""}});
+    fill_folder(whole, files);
+    fill_folder(whole, std::array{FolderFile{kFolderMarker, kMarkerText}});
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(whole)) flush(entry.path());
+    flush(whole);
+  }
+
+  /// Puts the new folder in its place, from which an old one is moved if `replace`.
+  void put_in_place(bool replace) const {
+    const fs::path old = draft_ / kOld;
+    if (replace && rename(place_.c_str(), old.c_str()) != 0 && errno != ENOENT)
+      throw_environment("{} cannot be replaced: {}", place_.string(), std::strerror(errno));
+    std::error_code ignored;
+    if (rename((draft_ / kNew).c_str(), place_.c_str()) != 0) {
+      const int error = errno;
+      rename(old.c_str(), place_.c_str());
+      throw_environment("{} cannot be put in place: {}{}", place_.string(), std::strerror(error),
+                        fs::exists(old, ignored) ? "; the old one is " + old.string() : "");
+    }
+    fs::remove_all(old, ignored);
+  }
+
+  /// Removes the drafts for the same place that no process holds any more.
+  void sweep() const {
+    const std::string prefix = place_.filename().string() + ".";
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(place_.parent_path(), ignored)) {
+      const std::string name = entry.path().filename().string();
+      const int process = name.starts_with(prefix) ? std::atoi(name.c_str() + prefix.size()) : 0;
+      if (process <= 0 || name != fmt::format("{}{}.tmp", prefix, process)) continue;
+      const Opened opened(entry.path(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+      if (opened.number() < 0 || flock(opened.number(), LOCK_EX | LOCK_NB) != 0) continue;
+      if (has_file(entry.path(), kDraftMarker))
+        remove(entry.path());
+      else
+        rmdir(entry.path().c_str());  // one that had no marker yet is empty
+    }
+  }
+
+ private:
+  static constexpr const char* kNew = "new";
+  static constexpr const char* kOld = "old";
+
+  /// Removes a draft, its marker last: what another kill leaves is a draft, too.
+  static void remove(const fs::path& draft) {
+    std::error_code ignored;
+    for (const char* folder : {kNew, kOld}) fs::remove_all(draft / folder, ignored);
+    fs::remove_all(draft, ignored);
+  }
+
+  const fs::path place_, draft_;
+  const int made_;  ///< 0, or why it could not be
+  const Opened opened_;
+};
+
+/// Throws Error(kUser) unless what is there is an empty folder, or one that may be replaced.
+void check_old(const std::string& given, const fs::path& path, bool replace) {
+  std::error_code error;
+  if (fs::is_symlink(path, error)) throw_user("{} is a link: name a folder that is new or empty", given);
+  if (!fs::is_directory(path, error))
+    throw_user("{} is there already and is no folder: name another one", given);
+  if (leads_into(fs::current_path(error), path))
+    throw_user("{} is the current folder, or that is in it: name another folder", given);
+  if (is_mount_point(path))
+    throw_user("{} is a mount point, which nothing can take the place of: name a folder in it", given);
+  if (fs::is_empty(path, error)) return;
+  if (!replace)
+    throw_user(
+        "{} is there already and is not empty: name another folder, remove this one, or pass --replace if "
+        "lehr wrote it",
+        given);
+  if (!has_file(path, kFolderMarker))
+    throw_user("{} has no file {}, which lehr leaves in what it writes: name another folder, or remove it",
+               given, kFolderMarker);
 }
 
 }  // namespace
@@ -210,43 +222,27 @@ void fill_folder(const std::string& folder, std::span<const FolderFile> files) {
   }
 }
 
-void check_replaceable(const std::string& given, OwnFiles* own_files) {
-  const std::string path = named(given);
-  struct stat about{};
-  if (look_at(path, about) == nullptr) return;
-  std::optional<FileList> ours;
-  if (S_ISDIR(about.st_mode)) ours = own_files(path);
-  if (!ours) throw_user("{} is there already and is no bundle: name another folder, or remove it", given);
-  if (std::optional<FileList> list = list_of(path)) ours = std::move(list);
-  if (const std::vector<std::string> others = others_in(path, *ours); !others.empty())
-    throw_user(
-        "{} would be replaced, and lehr has not written all of it: {}; move that, or name another folder",
-        given, some_of(others));
+void check_out_folder(const std::string& given, bool replace, const std::vector<std::string>& inputs) {
+  const fs::path path = named(given);
+  for (const std::string& input : inputs)
+    if (!input.empty() && leads_into(input, path))
+      throw_user("{} cannot be written, {} lies in it: name another folder", given, input);
   std::error_code error;
-  if (leads_into(fs::current_path(error), path))
-    throw_user("{} would be replaced, and is the current folder: run this from elsewhere", given);
-  if (is_mount_point(path))
-    throw_user("{} is a mount point, which nothing can replace: name a folder in it", given);
+  if (fs::exists(fs::symlink_status(path, error))) check_old(given, path, replace);
+  if (access((path.parent_path() / ".").c_str(), W_OK | X_OK) != 0)
+    throw_environment("{} cannot be written: {}: {}", given, path.parent_path().string(),
+                      std::strerror(errno));
 }
 
-void write_folder(const std::string& given, std::span<const FolderFile> files, OwnFiles* own_files) {
-  check_replaceable(given, own_files);
-  const std::string path = named(given);
-  for (const FolderFile& file : files)
-    if (!file.source.empty() && leads_into(file.source, path))
-      throw_user("{} would be replaced, and {} lies in it: name another folder", given, file.source.string());
-  sweep(path);
-  Draft draft(fmt::format("{}.{}.tmp", path, getpid()));
-  fill_folder(draft.path(), files);
-  FileList list;
-  for (const FolderFile& file : files) list[file.path] = content_hash(fs::path(draft.path()) / file.path);
-  fill_folder(draft.path(), std::array{FolderFile{kFileList, list_text(list)}});
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(draft.path())) flush(entry.path());
-  flush(draft.path());
-  // What was seen at first may be otherwise by now.
-  check_replaceable(given, own_files);
-  struct stat about{};
-  draft.replace(path, look_at(path, about));
+void write_folder(const std::string& path, std::span<const FolderFile> files, bool replace) {
+  std::vector<std::string> sources;
+  for (const FolderFile& file : files) sources.push_back(file.source.string());
+  check_out_folder(path, replace, sources);
+  const Draft draft(named(path));
+  draft.fill(files);
+  check_out_folder(path, replace);  // what was seen at first may be otherwise by now
+  draft.put_in_place(replace);
+  draft.sweep();
 }
 
 }  // namespace lehr

@@ -1,12 +1,10 @@
-// A folder of files that replaces an older one in one step.
+// A folder of files, written whole or not at all.
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
-
-#include "deploy/file_list.h"
+#include <vector>
 
 namespace lehr {
 
@@ -16,6 +14,9 @@ struct FolderFile {
   std::filesystem::path source = {};  ///< the file that it is a copy of; its contents are never in memory
 };
 
+/// The file at the top of each folder that write_folder() wrote. Nothing that loads the folder reads it.
+inline constexpr const char* kFolderMarker = "lehr_folder";
+
 /// All bytes of a file. Throws Error(kUser) where it cannot be read.
 std::string read_bytes(const std::filesystem::path& path);
 
@@ -23,19 +24,17 @@ std::string read_bytes(const std::filesystem::path& path);
 /// Error(kEnvironment) where the disk refuses.
 void fill_folder(const std::string& folder, std::span<const FolderFile> files);
 
-/// The files that are ours in a folder of some kind that carries no list; nullopt: it is not of this kind.
-using OwnFiles = std::optional<FileList>(const std::string& path);
+/// Throws Error(kUser), one sentence, unless write_folder() may write to `path`: nothing is there, or an
+/// empty folder, or with `replace` a folder that has kFolderMarker. Never a link, the current folder or one
+/// above it, a mount point, or a folder that one of `inputs` lies in ("" is none). Throws
+/// Error(kEnvironment) where the folder that it is to lie in is not there, or may not be written.
+void check_out_folder(const std::string& path, bool replace, const std::vector<std::string>& inputs = {});
 
-/// Throws Error(kUser), one sentence, unless write_folder() may replace what `path` names: nothing, or a
-/// folder that is of this kind, is not in use as the process's own, and holds only files that were written
-/// there, as they were written (others_in()).
-void check_replaceable(const std::string& path, OwnFiles* own_files);
-
-/// Writes the files, and a list of them, to a new folder beside `path`, flushed to disk, and renames that:
-/// readers see the old folder or the whole new one. What is there already is replaced if check_replaceable()
-/// accepts it, and keeps its mode. Throws Error(kUser) where it does not, Error(kEnvironment) where the disk
-/// refuses; nothing is left behind then, and the old folder stays. What killed processes left that wrote to
-/// `path` is removed.
-void write_folder(const std::string& path, std::span<const FolderFile> files, OwnFiles* own_files);
+/// Writes the files and kFolderMarker to a new folder beside `path`, `PATH.PID.tmp/new`, flushes them to
+/// disk, and renames that to `path`. With `replace` the folder that was there makes room just before, and is
+/// removed with all that is in it. Throws Error(kUser) where check_out_folder() does or a source lies in the
+/// folder or cannot be read, Error(kEnvironment) where the disk refuses; nothing is left behind then, and
+/// what was there stays. What killed processes left beside `path` is removed.
+void write_folder(const std::string& path, std::span<const FolderFile> files, bool replace = false);
 
 }  // namespace lehr

@@ -14,7 +14,7 @@ int main() try {
   const lehr::api::Result tuned = lehr::api::tune(workload, device, log, {.time_s = 5});
   std::printf("%s: %.1f us, %.2f times as fast as the default\n", tuned.config.c_str(), tuned.best.us,
               tuned.speedup);
-  lehr::api::export_kernels({.log = log.path(), .out = "kernels"});
+  lehr::api::export_kernels({.log = log.path(), .out = "kernels", .replace = true});
 
   lehr_error error = {sizeof error, ""};
   lehr_bundle bundle;

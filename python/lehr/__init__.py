@@ -120,9 +120,9 @@ def optimize(
     """Writes a network that ONNX Runtime runs faster than the ONNX file `model` into `out` (./faster): an
     Optimized.
 
-    `dims` gives the model's named dimensions their sizes. The network is tuned for `threads` threads within
-    `time` seconds, and compared with the original by the package onnxruntime of this Python. The flags are
-    those of `lehr optimize --help`.
+    `out` is new or empty; with `replace` it may be what an earlier call wrote. `dims` gives the model's named
+    dimensions their sizes. The network is tuned for `threads` threads within `time` seconds, and compared
+    with the original by the package onnxruntime of this Python. The flags are those of `lehr optimize --help`.
     """
     if not environment().get("LEHR_ONNXRUNTIME"):
         raise _package_missing("lehr.optimize compares networks in ONNX Runtime", "onnxruntime")
@@ -138,7 +138,7 @@ def best(*, quiet: bool = False, **flags: Unpack[_flags.Best]) -> list[Winner]:
 
 
 def export(*, quiet: bool = False, **flags: Unpack[_flags.Export]) -> Exported:
-    """Writes a log's winners, compiled, into the folder `out`: an Exported."""
+    """Writes a log's winners, compiled, into the folder `out`, a new or an empty one unless `replace`: an Exported."""
     return Exported.of(run(["export", "--json", *flags_of(flags)], quiet=quiet))
 
 

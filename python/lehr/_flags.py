@@ -41,6 +41,7 @@ class Optimize(TypedDict, total=False):
     tolerance: float
     feed: str | os.PathLike[str]
     out: str | os.PathLike[str]
+    replace: bool
     db: str | os.PathLike[str]
     input: str | list[str]
     scratch: str | os.PathLike[str]
@@ -66,6 +67,7 @@ class Export(TypedDict, total=False):
     isa: str | os.PathLike[str]
     db: str | os.PathLike[str]
     out: Required[str | os.PathLike[str]]
+    replace: bool
     buckets: str
     embed: bool
     remeasure: bool

@@ -96,8 +96,14 @@ TEST_F(Api, ExportsWhatItHasTuned) {
   options.out = in("kernels");
   EXPECT_EQ(export_kernels(options).kernels, 1);
   EXPECT_TRUE(std::filesystem::exists(in("kernels/manifest.json")));
+  const auto [code, sentence] = error_of([&] { export_kernels(options); });
+  EXPECT_EQ(code, Code::kWrongInput);
+  EXPECT_THAT(sentence, HasSubstr("or pass replace if lehr wrote it"));
+  options.replace = true;
+  EXPECT_EQ(export_kernels(options).kernels, 1);
   options.log = in("none.db");
   EXPECT_EQ(error_of([&] { export_kernels(options); }).first, Code::kWrongInput);
+  EXPECT_TRUE(std::filesystem::exists(in("kernels/manifest.json")));
 }
 
 TEST_F(Api, SaysInASentenceWhatIsWrong) {

@@ -1,4 +1,6 @@
-// What `lehr export` and `lehr apply` write over: nothing of a user's, and that is said before any work.
+// What `lehr export`, `apply` and `optimize` write over: nothing but what they wrote, and that is said before
+// any work.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -29,7 +31,6 @@ std::string read(const fs::path& path) {
 }
 
 constexpr const char* kProduct = "gemm m=16 n=8 k=24 b=f32:row:constant";
-constexpr const char* kManifest = R"({"format": "lehr-bundle-folder"})";
 
 /// One sentence with `why`, and exit code 1.
 void expect_refused(const Ran& ran, const std::string& why) {
@@ -41,24 +42,33 @@ void expect_refused(const Ran& ran, const std::string& why) {
 // There is no log, no bundle and no network: what is refused first is the folder.
 TEST(Folders, WithFilesOfAUserAreRefusedBeforeAnyWork) {
   const Scratch scratch;
-  write(scratch.path() / "k/manifest.json", kManifest);
   write(scratch.path() / "k/notes.txt", "mine");
-  write(scratch.path() / "app/model.onnx", "");
-  write(scratch.path() / "app/kernels/manifest.json", kManifest);
-  for (const char* line : {"export --db none.db --out k", "export --db none.db --out k/ --embed --json",
-                           "export --db none.db --out ./k/../k --remeasure"})
-    expect_refused(run_lehr(words(line), scratch.path()), "'notes.txt'");
-  expect_refused(run_lehr(words("export --db none.db --out ."), scratch.path() / "k"), "'notes.txt'");
-  expect_refused(run_lehr(words("export --db none.db --out ../app"), scratch.path() / "k"), "is no bundle");
+  write(scratch.path() / "app/model.onnx", "mine");
+  write(scratch.path() / "app/lehr_folder", "");
   fs::create_symlink("app/model.onnx", scratch.path() / "link.onnx");
   fs::create_directory_symlink("app", scratch.path() / "other");
+  const auto expect = [&](const std::string& line, const std::string& why) {
+    expect_refused(run_lehr(words(line), scratch.path()), why);
+  };
+  for (const std::string line :
+       {"export --db none.db --out k", "export --db none.db --out k/ --embed --json",
+        "export --db none.db --out ./k/../k --remeasure", "apply none.onnx --bundle none --out k",
+        "optimize none.onnx --db none.db --out k"}) {
+    expect(line, "remove this one, or pass --replace if lehr wrote it");
+    expect(line + " --replace", "has no file lehr_folder");
+  }
+  expect("export --db none.db --out other --replace", "other is a link");
+  expect("export --db app/none.db --out app --replace", "app/none.db lies in it");
+  expect("apply none.onnx --bundle app/kernels --out app --replace", "app/kernels lies in it");
   for (const char* file : {"app/model.onnx", "link.onnx", "other/model.onnx", "app/../app/model.onnx"})
-    expect_refused(run_lehr({"apply", file, "--bundle", "none", "--out", "app/"}, scratch.path()),
-                   std::string("and ") + file + " lies in it");
-  write(scratch.path() / "app/labels.txt", "mine");
-  expect_refused(run_lehr(words("apply none.onnx --bundle none --out app"), scratch.path()), "'labels.txt'");
+    for (const char* command :
+         {"apply {} --bundle none --out app/ --replace", "optimize {} --out app --replace"})
+      expect(fmt::format(fmt::runtime(command), file), std::string(", ") + file + " lies in it");
+  expect_refused(run_lehr(words("export --db ../none.db --out . --replace"), scratch.path() / "app"),
+                 "is the current folder");
   EXPECT_EQ(read(scratch.path() / "k/notes.txt"), "mine");
-  EXPECT_EQ(read(scratch.path() / "app/labels.txt"), "mine");
+  EXPECT_EQ(read(scratch.path() / "app/model.onnx"), "mine");
+  EXPECT_FALSE(fs::exists(scratch.path() / "none.db"));
 }
 
 /// A compiler that makes libraries with nothing in them at once: nobody loads the plug-in here.
@@ -91,9 +101,10 @@ TEST(Folders, AreAppliedAgainAndSurviveAKill) {
     output y
   )"));
   record_log(scratch.path() / "log.db", kProduct, 1);
-  for (int times = 0; times < 2; ++times) parsed(lehr("export --db log.db --target cpu --out k --json"));
+  for (int times = 0; times < 2; ++times)
+    parsed(lehr("export --db log.db --target cpu --out k --json --replace"));
   environment = {quick_compiler(scratch.path())};
-  const std::string apply = "apply net.onnx --bundle k --no-engine --json --out app";
+  const std::string apply = "apply net.onnx --bundle k --no-engine --json --out app --replace";
   const nlohmann::json applied = parsed(lehr(apply));
   EXPECT_EQ(applied["replaced"], 1);
   EXPECT_EQ(applied["threads"], 1) << "those of the bundle";
@@ -118,16 +129,12 @@ TEST(Folders, AreAppliedAgainAndSurviveAKill) {
   parsed(lehr(apply));
   EXPECT_EQ(draft(), "");
 
-  // The folder's owner puts things into it, by our names and by his own.
-  const std::string original = read(scratch.path() / "net.onnx");
-  write(app / "model.onnx", original);
-  expect_refused(lehr(apply), "'model.onnx (changed)'");
-  EXPECT_EQ(read(app / "model.onnx"), original);
-  fs::remove(app / "model.onnx");
-  parsed(lehr("apply net.onnx --threads 1 --bundle k --no-engine --json --out app2"));
-  fs::copy_file(scratch.path() / "net.onnx", scratch.path() / "app2/net.onnx");
-  expect_refused(lehr("apply app2/net.onnx --threads 1 --bundle k --no-engine --out app2"), "'net.onnx'");
-  EXPECT_EQ(read(scratch.path() / "app2/net.onnx"), original);
+  // The folder's owner has put a thing into it. Where nothing was written that stays, with the rest.
+  write(app / "labels.txt", "mine");
+  EXPECT_NE(lehr(apply + " --feed none.npz").code, 0);
+  EXPECT_EQ(read(app / "labels.txt"), "mine");
+  parsed(lehr(apply));
+  EXPECT_FALSE(fs::exists(app / "labels.txt")) << "the folder is replaced as a whole";
 }
 
 TEST(Folders, AreNotAppliedForThreadsThatABundleHasNoKernelFor) {
@@ -143,7 +150,7 @@ TEST(Folders, AreNotAppliedForThreadsThatABundleHasNoKernelFor) {
   )"));
   const auto export_for = [&](int threads) {
     record_log(scratch.path() / "log.db", kProduct, 1, threads);
-    parsed(lehr("export --db log.db --target cpu --out k --json"));
+    parsed(lehr("export --db log.db --target cpu --out k --json --replace"));
   };
   export_for(1);
   const std::string apply = "apply net.onnx --bundle k --no-engine --out app --threads 1000";

@@ -64,7 +64,8 @@ class Remeasure : public ::testing::Test {
     ASSERT_TRUE(row);
     EXPECT_THAT(row->picked_by, ::testing::AnyOf("remeasure", "default"));
     EXPECT_NE(row->source_hash, 0u);
-    EXPECT_EQ(parsed(lehr("export --out w --embed --json"))["kernels"], 1);  // nothing is measured now
+    EXPECT_EQ(parsed(lehr("export --out w --replace --embed --json"))["kernels"],
+              1);  // nothing is measured now
     EXPECT_EQ(parsed(lehr("db stats --json"))["records"], stats["records"]);
     const Ran shown = lehr(kShowStored);
     EXPECT_EQ(shown.err, "");
@@ -81,7 +82,7 @@ class Remeasure : public ::testing::Test {
 TEST_F(Remeasure, IsNotNeededWhereNothingChanged) {
   EXPECT_EQ(parsed(lehr("export --out w --embed --json"))["kernels"], 1);
   const std::int64_t before = parsed(lehr("db stats --json"))["records"];
-  EXPECT_EQ(parsed(lehr("export --out w --embed --json --remeasure"))["kernels"], 1);
+  EXPECT_EQ(parsed(lehr("export --out w --replace --embed --json --remeasure"))["kernels"], 1);
   EXPECT_EQ(parsed(lehr("db stats --json"))["records"], before);
   EXPECT_EQ(parsed(lehr("db stats --json"))["devices"], 1);
 }

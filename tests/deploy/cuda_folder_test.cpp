@@ -161,7 +161,7 @@ TEST_F(CudaFolder, LaunchesWhatWasMeasured) {
   const std::string folder = directory.path() + "/bundle";
   std::vector<FolderFile> written;
   for (const auto& [path, bytes] : exported()) written.push_back({path, bytes});
-  write_folder(folder, written, &bundle_own_files);
+  write_folder(folder, written);
 
   void* const fake = dlopen(LEHR_FAKE_LIBCUDA, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(fake, nullptr) << dlerror();

@@ -93,7 +93,7 @@ std::vector<FolderFile> files_of(std::span<const RebuiltKernel> kernels, const F
 
 Folder::Folder(std::span<const RebuiltKernel> kernels, const FolderOptions& given,
                std::vector<RebuiltSet> sets) {
-  write_folder(path, files_of(kernels, given, std::move(sets)), &bundle_own_files);
+  write_folder(path, files_of(kernels, given, std::move(sets)));
 }
 
 Opened::Opened(const std::string& path) {

@@ -93,11 +93,11 @@ def applied(lehr):
 def held_to_a_tolerance(lehr):
     """The default tolerance is what rounding explains, and stays with the network. Whoever states another is held to that."""
     apply = f"apply {NETWORK} {SIZES} --threads 1 --bundle narrow.bundle --precision bf16 "
-    if "in bf16" in lehr(apply + "--out narrow --time 1s", "outputs within"):
+    if "in bf16" in lehr(apply + "--out narrow --replace --time 1s", "outputs within"):
         assert "the same class first" in lehr.said, lehr.said
         lehr(f"verify {NETWORK} {SIZES} --threads 1 --out narrow", "the same class first")
     lehr(apply + "--out never --tolerance 1e-6 --time 1s", "of which .*e-06 is allowed", code=4, wrote="never")
-    lehr(apply + "--out narrow --no-engine")
+    lehr(apply + "--out narrow --replace --no-engine")
     written = open("narrow/model.onnx", "rb").read()
     for tolerance, code in (("0.03", 0), ("1e-7", 4)):
         model = onnx.load_from_string(written)

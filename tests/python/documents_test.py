@@ -175,6 +175,8 @@ class Documents(unittest.TestCase):
 
     @staticmethod
     def run_line(line):
+        if re.match("lehr (export|apply|optimize) ", line) and "--replace" not in line:
+            line += " --replace"  # several pages write to the same folder
         ran = subprocess.run(["bash", "-ec", line], capture_output=True, text=True, errors="replace")
         if ran.returncode != 0:
             raise AssertionError(
@@ -201,6 +203,8 @@ class Documents(unittest.TestCase):
         documents = {}
 
         def run_once(command, *, text="", **options):
+            if command[0] in ("export", "optimize") and "--replace" not in command:
+                command = [*command, "--replace"]
             key = (*command, text)
             if key not in documents:
                 documents[key] = run(command, text=text, **options)

@@ -79,6 +79,9 @@ class Results(InAFolder):
         self.assertEqual((exported.folder, exported.kernels, exported.skipped), ("kernels", 1, ()))
         self.assertIn("kernels", exported._repr_html_())
         self.check_loaded("kernels", found.workload)
+        with self.assertRaisesRegex(lehr.InputError, "pass --replace if lehr wrote it"):
+            lehr.export(db="log.db", out="kernels")
+        self.assertEqual(lehr.export(db="log.db", out="kernels", replace=True).kernels, 1)
 
     def check_loaded(self, folder, workload):
         try:
