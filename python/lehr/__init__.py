@@ -122,7 +122,8 @@ def optimize(
 
     `out` is new or empty; with `replace` it may be what an earlier call wrote. `dims` gives the model's named
     dimensions their sizes. The network is tuned for `threads` threads within `time` seconds, and compared
-    with the original by the package onnxruntime of this Python. The flags are those of `lehr optimize --help`.
+    with the original by the package onnxruntime of this Python. The flags are those of `lehr optimize
+    --help`.
     """
     if not environment().get("LEHR_ONNXRUNTIME"):
         raise _package_missing("lehr.optimize compares networks in ONNX Runtime", "onnxruntime")
@@ -138,7 +139,10 @@ def best(*, quiet: bool = False, **flags: Unpack[_flags.Best]) -> list[Winner]:
 
 
 def export(*, quiet: bool = False, **flags: Unpack[_flags.Export]) -> Exported:
-    """Writes a log's winners, compiled, into the folder `out`, a new or an empty one unless `replace`: an Exported."""
+    """Writes a log's winners, compiled, into the folder `out`: an Exported.
+
+    `out` is new or empty; with `replace` it may be what an earlier call wrote.
+    """
     return Exported.of(run(["export", "--json", *flags_of(flags)], quiet=quiet))
 
 
