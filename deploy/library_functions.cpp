@@ -99,8 +99,7 @@ std::string function_name(const Workload& workload, Target target) {
 
 bool is_library_name(const std::string& name) {
   constexpr std::size_t kMost = 40;
-  return !name.empty() && name.size() <= kMost && name[0] >= 'a' && name[0] <= 'z' &&
-         std::ranges::all_of(name, [](char c) { return is_plain({&c, 1}) || c == '_'; });
+  return !name.empty() && name.size() <= kMost && name[0] >= 'a' && name[0] <= 'z' && is_plain(name);
 }
 
 bool LibraryFunction::has_rows() const {

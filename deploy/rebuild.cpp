@@ -83,17 +83,6 @@ bool is_same(const RebuiltKernel& a, const RebuiltKernel& b) {
          hash_of(a.source) == hash_of(b.source);
 }
 
-/// Where some of them have constant inputs laid out and some read these as they lie: the bytes of these.
-std::int64_t twice_bytes(std::span<const RebuiltKernel> kernels) {
-  const auto lays_out = [](const RebuiltKernel& kernel) { return kernel.source.launch.prepack_parts > 0; };
-  const auto count = std::ranges::count_if(kernels, lays_out);
-  std::int64_t bytes = 0;
-  if (count == 0 || count == std::ssize(kernels)) return 0;
-  for (const TensorSpec& tensor : tensors_of(kernels[0].workload))
-    if (tensor.constant) bytes += tensor.elements * size_of(tensor.type);
-  return bytes;
-}
-
 /// Puts the set of a range's winner and those of its kernels that are not there yet behind the others.
 std::optional<Refusal> add_set(const Winner& range, const Database& log,
                                const std::map<std::uint64_t, StoredDevice>& devices, RebuiltWinners& result) {
@@ -117,7 +106,6 @@ std::optional<Refusal> add_set(const Winner& range, const Database& log,
     if (!own.empty()) layout = own;
   }
   for (const RowTime& time : range.rows->times) set.times.push_back({time.rows, time.us});
-  set.twice_bytes = twice_bytes(kernels);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const auto found = std::ranges::find_if(
         result.kernels, [&](const RebuiltKernel& other) { return is_same(other, kernels[i]); });

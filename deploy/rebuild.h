@@ -44,9 +44,6 @@ struct RebuiltSet {
   Workload workload;            ///< of a range, or of the one kernel that is told the number of rows
   std::vector<Member> members;  ///< by `to`, ascending; the last one's is the most rows
   std::vector<Time> times;      ///< by rows, ascending; one at least
-  /// Of constant inputs that some members read as they lie, where others have them laid out: these are in
-  /// memory twice, each for all of the set.
-  std::int64_t twice_bytes = 0;
 };
 
 struct RebuiltWinners {

@@ -1,24 +1,23 @@
-// From kernels for GPUs that nobody here has to a folder, with NVIDIA's compilers, and what its library
-// launches on a driver that is a stand-in.
+// From kernels for GPUs that nobody here has to a library, with NVIDIA's compilers, and what it launches on a
+// driver that is a stand-in.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <map>
-#include <nlohmann/json.hpp>
 
 #include "codegen/emit.h"
 #include "deploy/export_folder.h"
-#include "deploy/linked.h"
+#include "deploy/library.h"
 #include "measure/cuda/cuda_driver.h"
 #include "measure/cuda/cuda_folders.h"
 #include "measure/cuda/nvrtc.h"
 #include "measure/system/temp_dir.h"
 #include "runtime/lehr_bundle.h"
 #include "templates/catalog.h"
+#include "tests/deploy/exported.h"
 #include "tests/support/forged_cards.h"
 #include "tune/stored_kernel.h"
 
@@ -27,7 +26,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-using ::testing::StartsWith;
 
 std::vector<std::string> wheels() {
   const std::string folder = std::string(LEHR_NVIDIA_WHEELS) + "/bin";
@@ -80,147 +78,125 @@ class CudaFolder : public ::testing::Test {
                   identity("sm_90a")),
             tuned("gemm m=64 n=96 k=40", "sm_86", "gemm_simt", identity("sm_86"))};
   }
-  static std::map<std::string, std::string> files(const std::vector<RebuiltKernel>& kernels,
-                                                  bool embed = false) {
+  static std::vector<FolderFile> files(const std::vector<RebuiltKernel>& kernels) {
     FolderCompilers compilers({{}, wheels()});
     for (const RebuiltKernel& kernel : kernels) EXPECT_EQ(compilers.why_not(kernel), std::nullopt);
-    FolderOptions options;
-    options.tool_version = "test";
-    options.embed = embed;
-    std::map<std::string, std::string> found;
-    for (FolderFile& file : export_folder(kernels, {}, compilers, options))
-      found[file.path] = std::move(file.bytes);
-    return found;
+    return library_files(kernels, {}, compilers, {"kernels", "test"});
   }
-  static const std::map<std::string, std::string>& exported();
+  /// Both kernels: compiling them takes some seconds.
+  static const std::vector<FolderFile>& exported() {
+    static const std::vector<FolderFile> kFiles = files(kernels());
+    return kFiles;
+  }
+  static const std::string& file(const std::vector<FolderFile>& all, const std::string& path) {
+    const auto found = std::ranges::find(all, path, &FolderFile::path);
+    static const std::string kNone = "there is no such file";
+    EXPECT_NE(found, all.end()) << path;
+    return found == all.end() ? kNone : found->bytes;
+  }
 };
-
-// Both kernels: compiling them takes some seconds.
-const std::map<std::string, std::string>& CudaFolder::exported() {
-  static const std::map<std::string, std::string> kFiles = files(kernels());
-  return kFiles;
-}
-
-// Whoever takes the sources has the compiler, perhaps.
-TEST(CudaFolderOfSources, SaysHowToLaunchWhatCannotBeCompiledHere) {
-  const std::vector<RebuiltKernel> kernels = {
-      tuned("gemm m=256 n=512 k=128 a=f16 b=f16 c=f16", "sm_90a", "gemm_wgmma", "NVRTC 99.9")};
-  const Source& measured = kernels[0].source;
-  FolderCompilers compilers({});
-  FolderOptions options;
-  EXPECT_FALSE(can_hold(kernels[0], compilers, options));
-  options.embed = true;
-  ASSERT_TRUE(can_hold(kernels[0], compilers, options));
-  std::map<std::string, std::string> files;
-  for (FolderFile& file : export_folder(kernels, {}, compilers, options))
-    files[file.path] = std::move(file.bytes);
-  const std::string name = deployed_name(measured, "NVRTC 99.9");
-  EXPECT_THAT(files.at("sources/" + name + ".cu"), HasSubstr(measured.text));
-  const auto launch = nlohmann::json::parse(files.at("sources/" + name + ".json"));
-  EXPECT_EQ(launch["compiler"], "NVRTC 99.9");
-  EXPECT_EQ(launch["source"]["file"], "sources/" + name + ".cu");
-  EXPECT_EQ(launch["source"]["entry"], name);
-  EXPECT_EQ(launch["source"]["grid"], nlohmann::json(measured.launch.grid));
-  EXPECT_EQ(launch["source"]["params"].size(), measured.params.size());
-  EXPECT_TRUE(launch["source"]["params"][0].contains("tensor_map"));
-  const auto manifest = nlohmann::json::parse(files.at("manifest.json"));
-  EXPECT_TRUE(manifest["kernels"].empty());
-  EXPECT_TRUE(manifest["files"].contains("sources/" + name + ".json")) << "to be replaced with the folder";
-}
 
 TEST_F(CudaFolder, HoldsMachineCodeAndPtxForNewerOnes) {
   const std::vector<RebuiltKernel> all = kernels();
-  const std::map<std::string, std::string>& first = exported();
+  const std::vector<FolderFile>& first = exported();
   const std::string wgmma = deployed_name(all[0].source, identity("sm_90a")),
                     simt = deployed_name(all[1].source, identity("sm_86"));
+  const std::string& library = file(first, "libkernels.so");
   for (const std::string& name : {wgmma, simt}) {
-    ASSERT_TRUE(first.contains("kernels/" + name + ".cubin")) << name;
-    EXPECT_THAT(first.at("kernels/" + name + ".cubin"), StartsWith("\177ELF"));
-    EXPECT_THAT(first.at("kernels/" + name + ".cubin"), HasSubstr(name));
-    EXPECT_THAT(first.at("sources/" + name + ".json"), HasSubstr("\"entry\": \"" + name + '"'));
-    EXPECT_THAT(first.at("sources/" + name + ".cu"),
+    EXPECT_THAT(library, HasSubstr(name));
+    EXPECT_THAT(file(first, "sources/" + name + ".cu"),
                 HasSubstr("#define " + std::string(name == simt ? "gemm_simt " : "gemm_wgmma ") + name));
   }
-  EXPECT_FALSE(first.contains("kernels/" + wgmma + ".ptx"));
-  EXPECT_THAT(first.at("kernels/" + simt + ".ptx"), HasSubstr(".entry " + simt));
-  EXPECT_THAT(first.at("CMakeLists.txt"), Not(HasSubstr(".cu")));
-  for (const auto& [path, bytes] : files({all[1]}))
-    if (path.starts_with("kernels/")) {
-      EXPECT_EQ(bytes, first.at(path)) << "the same bytes";
-    }
-  // As a part of a program they are in its table.
-  const std::map<std::string, std::string> sources = files({all[1]}, true);
-  EXPECT_FALSE(sources.contains("kernels/" + simt + ".cubin"));
-  EXPECT_THAT(sources.at("sources/lehr_linked.cpp"),
-              HasSubstr(fmt::format("{{\"kernels/{}.cubin\", file_", simt)));
+  EXPECT_THAT(library, HasSubstr(".entry " + simt));
+  EXPECT_THAT(library, Not(HasSubstr(".entry " + wgmma))) << "sm_90a is for that one alone";
+  EXPECT_THAT(file(first, "kernels.h"), HasSubstr("kernels_gemm_m64_n96_k40_cuda(kernels_context* context"));
+  EXPECT_EQ(file(files(all), "libkernels.so"), library) << "the same bytes";
+}
+
+/// The stand-in for the driver, as a card of that many multiprocessors.
+class StandIn {
+ public:
+  StandIn() : library_(dlopen(LEHR_FAKE_LIBCUDA, RTLD_NOW | RTLD_LOCAL)) {
+    EXPECT_NE(library_, nullptr) << dlerror();
+    const auto set = reinterpret_cast<void (*)(int, int)>(dlsym(library_, "fake_cuda_set_attribute"));
+    set(16, card("sm_90a").cores);
+    set(1000, 1024);  // threads of a block
+    reinterpret_cast<int (*)(void**, unsigned)>(dlsym(library_, "cuStreamCreate"))(&stream, 0);
+  }
+  std::string told(const char* name) const {
+    return reinterpret_cast<const char* (*)()>(dlsym(library_, name))();
+  }
+  /// The launch and the tensor map that it saw last.
+  std::string last() const { return told("fake_cuda_launch") + "; " + told("fake_cuda_tensor_map"); }
+
+  void* stream = nullptr;
+
+ private:
+  void* library_;
+};
+
+/// What the plug-in's folder launches for each of these kernels, with these tensors.
+std::vector<std::string> launched_before(const std::vector<RebuiltKernel>& all, const StandIn& stand_in,
+                                         const std::vector<void*>& tensors) {
+  FolderCompilers compilers({{}, wheels()});
+  const TempDir directory;
+  write_folder(directory.path() + "/bundle", export_folder(all, {}, compilers, "test"));
+  lehr_error error = {sizeof error, ""};
+  lehr_bundle bundle = 0;
+  EXPECT_EQ(lehr_open((directory.path() + "/bundle").c_str(), nullptr, &bundle, &error), LEHR_OK)
+      << error.text;
+  std::vector<std::string> launched;
+  for (const RebuiltKernel& rebuilt : all) {
+    lehr_kernel kernel = 0;
+    EXPECT_EQ(lehr_find(bundle, to_text(rebuilt.workload).c_str(), nullptr, &kernel, &error), LEHR_OK)
+        << error.text;
+    lehr_kernel_info info = {};
+    info.size = sizeof info;
+    EXPECT_EQ(lehr_info(kernel, &info, nullptr), LEHR_OK);
+    const lehr_launch_call call = {sizeof call, info.params, tensors.data(), stand_in.stream, nullptr, 0};
+    EXPECT_EQ(lehr_launch(kernel, &call, &error), LEHR_OK) << error.text;
+    launched.push_back(stand_in.last());
+  }
+  lehr_close(bundle, nullptr);
+  return launched;
 }
 
 TEST_F(CudaFolder, LaunchesWhatWasMeasured) {
   const std::vector<RebuiltKernel> all = kernels();
-  const TempDir directory;
-  const std::string folder = directory.path() + "/bundle";
-  std::vector<FolderFile> written;
-  for (const auto& [path, bytes] : exported()) written.push_back({path, bytes});
-  write_folder(folder, written);
+  const StandIn stand_in;
+  std::vector<std::vector<unsigned char>> memory;
+  std::vector<void*> tensors;
+  for (int i = 0; i < 6; ++i) {
+    memory.emplace_back(std::size_t{64} << 20);
+    tensors.push_back(memory.back().data() + 256 -
+                      reinterpret_cast<std::uintptr_t>(memory.back().data()) % 256);
+  }
+  const std::vector<std::string> before = launched_before(all, stand_in, tensors);
 
-  void* const fake = dlopen(LEHR_FAKE_LIBCUDA, RTLD_NOW | RTLD_LOCAL);
-  ASSERT_NE(fake, nullptr) << dlerror();
-  const auto told = [&](const char* name) {
-    return reinterpret_cast<const char* (*)()>(dlsym(fake, name))();
-  };
-  const auto set = reinterpret_cast<void (*)(int, int)>(dlsym(fake, "fake_cuda_set_attribute"));
-  set(16, card("sm_90a").cores);
-  set(1000, 1024);  // threads of a block
-  void* stream = nullptr;
-  reinterpret_cast<int (*)(void**, unsigned)>(dlsym(fake, "cuStreamCreate"))(&stream, 0);
-
-  lehr_error error = {sizeof error, ""};
-  lehr_bundle bundle = 0;
-  ASSERT_EQ(lehr_open(folder.c_str(), nullptr, &bundle, &error), LEHR_OK) << error.text;
-  std::string why_not;
-  const std::unique_ptr<CudaDriver> driver = CudaDriver::open(LEHR_FAKE_CUDA_DRIVER, why_not);
-  ASSERT_NE(driver, nullptr) << why_not;
-  void* const measured = dlopen(LEHR_FAKE_CUDA_DRIVER, RTLD_NOW | RTLD_LOCAL);
-  for (const RebuiltKernel& rebuilt : all) {
-    lehr_kernel kernel = 0;
-    ASSERT_EQ(lehr_find(bundle, to_text(rebuilt.workload).c_str(), nullptr, &kernel, &error), LEHR_OK)
-        << error.text;
-    lehr_kernel_info info = {};
-    info.size = sizeof info;
-    ASSERT_EQ(lehr_info(kernel, &info, nullptr), LEHR_OK);
-    const bool at_home = rebuilt.winner.record.arch == "sm_90a";
-    EXPECT_EQ(info.answer, static_cast<std::uint32_t>(at_home ? LEHR_EXACT : LEHR_OTHER_DEVICE));
-    EXPECT_EQ(info.from_ptx, at_home ? 0u : 1u);
-    std::vector<std::vector<unsigned char>> memory;
-    std::vector<void*> params;
-    for (std::uint32_t i = 0; i < info.params; ++i) {
-      memory.emplace_back(std::size_t{64} << 20);
-      params.push_back(memory.back().data() + 256 -
-                       reinterpret_cast<std::uintptr_t>(memory.back().data()) % 256);
-    }
-    const lehr_launch_call call = {sizeof call, info.params, params.data(), stream, nullptr, 0};
-    ASSERT_EQ(lehr_launch(kernel, &call, &error), LEHR_OK) << error.text;
-    const ir::Launch& launch = rebuilt.source.launch;
-    EXPECT_EQ(told("fake_cuda_launch"),
-              fmt::format("{} grid {} block {} shared {}{}", info.name, fmt::join(launch.grid, " "),
+  const lehr::testing::LoadedLibrary library(exported());
+  kernels_context* const context = library.create({1, 1, 0, 0, nullptr, nullptr, nullptr});
+  ASSERT_NE(context, nullptr);
+  library.function<decltype(kernels_stream)>("stream")(context, stand_in.stream);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const kernels_function* const function = library.find(context, to_text(all[i].workload).c_str());
+    ASSERT_NE(function, nullptr) << library.message(context);
+    kernels_row row = {};
+    ASSERT_EQ(library.describe(context, function, 0, &row), KERNELS_OK);
+    const bool at_home = all[i].winner.record.arch == "sm_90a";
+    EXPECT_EQ(row.other_device, at_home ? 0u : 1u);
+    EXPECT_EQ(row.from_ptx, at_home ? 0u : 1u);
+    ASSERT_EQ(library.call(context, function, tensors.data(), 0), KERNELS_OK) << library.message(context);
+    const ir::Launch& launch = all[i].source.launch;
+    EXPECT_EQ(stand_in.told("fake_cuda_launch"),
+              fmt::format("{} grid {} block {} shared {}{}", row.kernel, fmt::join(launch.grid, " "),
                           fmt::join(launch.block, " "), launch.shared_bytes,
                           launch.programmatic ? ", programmatic" : ""));
-    for (std::size_t i = 0; i < rebuilt.source.params.size(); ++i) {
-      const SourceParam& param = rebuilt.source.params[i];
-      if (!param.map) continue;
-      // The last one is what the stand-in still knows.
-      CudaTensorMap made;
-      ASSERT_TRUE(
-          encode_tensor_map(*driver, *param.map, param.type, reinterpret_cast<CudaAddress>(params[i]), made)
-              .ok());
-      why_not = reinterpret_cast<const char* (*)()>(dlsym(measured, "fake_cuda_tensor_map"))();
-    }
+    EXPECT_EQ(stand_in.last(), before[i]);
     if (at_home) {
-      EXPECT_NE(why_not, "");
-      EXPECT_EQ(told("fake_cuda_tensor_map"), why_not);
+      EXPECT_NE(stand_in.told("fake_cuda_tensor_map"), "");
     }
   }
-  EXPECT_EQ(lehr_close(bundle, nullptr), LEHR_OK);
+  library.destroy(context);
 }
 
 TEST_F(CudaFolder, SaysWhichCompilerIsMissing) {

@@ -1,5 +1,6 @@
 #include "tests/deploy/exported.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -72,37 +73,76 @@ TwoTiles two_tiles(const std::string& text) {
   return found;
 }
 
-FolderOptions options() {
-  FolderOptions result;
-  result.tool_version = "test";
-  return result;
-}
-
-std::vector<FolderFile> files_of(std::span<const RebuiltKernel> kernels, const FolderOptions& given,
-                                 std::vector<RebuiltSet> sets) {
+std::vector<RebuiltSet> sets_of(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets) {
   std::vector<bool> in_set(kernels.size(), false);
   for (const RebuiltSet& set : sets)
     for (const RebuiltSet::Member& member : set.members) in_set[member.kernel] = true;
   for (std::size_t i = 0; i < kernels.size(); ++i)
     if (kernels[i].source.most_rows > 0 && !in_set[i]) sets.push_back(set_of_one(kernels[i], i));
+  return sets;
+}
+
+namespace {
+
+FolderCompilers patient_compilers() {
   HostCompilerOptions patient;  // the library takes long on a machine that runs other tests beside this one
   patient.time_limit_s = 600;
-  FolderCompilers compilers({patient, {}});
-  return export_folder(kernels, sets, compilers, given);
+  return FolderCompilers({patient, {}});
 }
 
-Folder::Folder(std::span<const RebuiltKernel> kernels, const FolderOptions& given,
-               std::vector<RebuiltSet> sets) {
-  write_folder(path, files_of(kernels, given, std::move(sets)));
+}  // namespace
+
+std::vector<FolderFile> files_of(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets,
+                                 const std::string& name) {
+  FolderCompilers compilers = patient_compilers();
+  return library_files(kernels, sets_of(kernels, std::move(sets)), compilers, {name, "test"});
 }
 
-Opened::Opened(const std::string& path) {
-  lehr_error error = {sizeof error, ""};
-  const lehr_open_options tested = {sizeof tested, nullptr, 1, 0};
-  EXPECT_EQ(lehr_open(path.c_str(), &tested, &handle, &error), LEHR_OK) << error.text;
+PluginFolder::PluginFolder(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets) {
+  FolderCompilers compilers = patient_compilers();
+  write_folder(path, export_folder(kernels, sets_of(kernels, std::move(sets)), compilers, "test"));
 }
-Opened::~Opened() {
-  lehr_close(handle, nullptr);
+
+LoadedLibrary::LoadedLibrary(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets,
+                             const std::string& name)
+    : LoadedLibrary(files_of(kernels, std::move(sets), name), name) {}
+
+LoadedLibrary::LoadedLibrary(std::span<const FolderFile> files, const std::string& name) : name_(name) {
+  write_folder(folder_, files);
+  const std::string path = fmt::format("{}/lib{}.so", folder_, name);
+  library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  EXPECT_NE(library_, nullptr) << dlerror();
+  const auto find_one = [&](auto& to, const char* name) {
+    to = reinterpret_cast<std::remove_reference_t<decltype(to)>>(symbol(name));
+  };
+  find_one(destroy, "destroy");
+  find_one(message, "message");
+  find_one(find, "find");
+  find_one(describe, "describe");
+  find_one(call, "call");
+  find_one(pack_bytes, "pack_bytes");
+  find_one(pack, "pack");
+  find_one(self_test, "self_test");
+  find_one(use, "use");
+  find_one(count, "count");
+  find_one(at, "at");
+}
+
+kernels_context* LoadedLibrary::create(const kernels_options& options, std::string* message) const {
+  char said[500] = "";
+  kernels_context* const context = function<decltype(kernels_create_for)>("create_for")(
+      function<decltype(kernels_interface)>("interface")(), &options, said, sizeof said);
+  if (message != nullptr)
+    *message = said;
+  else
+    EXPECT_NE(context, nullptr) << said;
+  return context;
+}
+
+void* LoadedLibrary::symbol(const std::string& function) const {
+  void* const found = dlsym(library_, fmt::format("{}_{}", name_, function).c_str());
+  EXPECT_NE(found, nullptr) << function;
+  return found;
 }
 
 }  // namespace lehr::testing

@@ -8,8 +8,9 @@
 
 #include "base/limits.h"
 #include "deploy/export_folder.h"
+#include "deploy/library.h"
 #include "measure/system/temp_dir.h"
-#include "runtime/lehr_bundle.h"
+#include "runtime/kernels.h"
 #include "target/isa.h"
 
 namespace lehr::testing {
@@ -27,27 +28,57 @@ struct TwoTiles {
 };
 TwoTiles two_tiles(const std::string& text);
 
-FolderOptions options();
+/// The sets that are given, and one for each kernel that is told the number of rows and is in none of them.
+std::vector<RebuiltSet> sets_of(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets = {});
+/// What `lehr export` writes of them.
+std::vector<FolderFile> files_of(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets = {},
+                                 const std::string& name = "kernels");
 
-/// What they are exported as; each that is told the number of rows is in a set of its own, but for those that
-/// `sets` name.
-std::vector<FolderFile> files_of(std::span<const RebuiltKernel> kernels, const FolderOptions& given,
-                                 std::vector<RebuiltSet> sets = {});
+/// A library, loaded as a program loads it that knows no header: by the names of its functions.
+class LoadedLibrary {
+ public:
+  explicit LoadedLibrary(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets = {},
+                         const std::string& name = "kernels");
+  /// The library of that name which these are.
+  explicit LoadedLibrary(std::span<const FolderFile> files, const std::string& name = "kernels");
 
-struct Folder {
-  TempDir directory;
-  std::string path = directory.path() + "/bundle";
-  explicit Folder(std::span<const RebuiltKernel> kernels, const FolderOptions& given = options(),
-                  std::vector<RebuiltSet> sets = {});
+  const std::string& folder() const { return folder_; }
+  kernels_context* create(const kernels_options& options, std::string* message = nullptr) const;
+  kernels_context* create(std::uint32_t threads) const {
+    return create({threads, 0, 0, 1, nullptr, nullptr, nullptr});
+  }
+  /// The function of that name, without the library's.
+  template <typename Signature>
+  Signature* function(const std::string& function) const {
+    return reinterpret_cast<Signature*>(symbol(function));
+  }
+
+  decltype(&kernels_destroy) destroy;
+  decltype(&kernels_message) message;
+  decltype(&kernels_find) find;
+  decltype(&kernels_describe) describe;
+  decltype(&kernels_call) call;
+  decltype(&kernels_pack_bytes) pack_bytes;
+  decltype(&kernels_pack) pack;
+  decltype(&kernels_self_test) self_test;
+  decltype(&kernels_use) use;
+  decltype(&kernels_count) count;
+  decltype(&kernels_at) at;
+
+ private:
+  void* symbol(const std::string& function) const;
+
+  TempDir directory_;
+  std::string folder_ = directory_.path() + "/library";
+  std::string name_;
+  void* library_ = nullptr;
 };
 
-/// The folder's bundle, whose kernels have passed their self-tests.
-struct Opened {
-  lehr_bundle handle = 0;
-  explicit Opened(const std::string& path);
-  ~Opened();
-  Opened(const Opened&) = delete;
-  Opened& operator=(const Opened&) = delete;
+/// The folder that the plug-in opens, of the same kernels.
+struct PluginFolder {
+  TempDir directory;
+  std::string path = directory.path() + "/bundle";
+  explicit PluginFolder(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets = {});
 };
 
 /// Memory as scratch and prepacked parameters are to lie.

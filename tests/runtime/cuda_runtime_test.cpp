@@ -476,25 +476,5 @@ TEST_F(CudaRuntime, TheProcessorComesFirstUnlessATargetIsNamed) {
   EXPECT_EQ(lehr_find(bundle_, "scale m=4 width=4", &wrong, &none, nullptr), LEHR_BAD_ARGUMENT);
 }
 
-TEST_F(CudaRuntime, LinkedImagesAreLoaded) {
-  BundleFolder folder;
-  add_product(folder, product_kernel(4, 1));
-  folder.seal();
-  const std::string manifest = folder.read_file("manifest.json"), image = "FAKE CUBIN";
-  const lehr_linked_file file = {"kernels/gemm_4_8_4.cubin",
-                                 reinterpret_cast<const unsigned char*>(image.data()), image.size()};
-  lehr_linked linked = {sizeof linked, 0, nullptr, manifest.data(), manifest.size(), &file, 1};
-  lehr_error error = {sizeof error, ""};
-  ASSERT_EQ(lehr_open_linked(&linked, nullptr, &bundle_, &error), LEHR_OK) << error.text;
-  Product product(4);
-  const lehr_launch_call call = product.call(stream_);
-  EXPECT_EQ(lehr_launch(find("gemm m=4 n=8 k=4"), &call, nullptr), LEHR_OK);
-  EXPECT_TRUE(product.right(4));
-  linked.file_count = 0;
-  lehr_bundle none = 0;
-  EXPECT_EQ(lehr_open_linked(&linked, nullptr, &none, &error), LEHR_BAD_BUNDLE);
-  EXPECT_STREQ(error.text, "the linked bundle has no kernels/gemm_4_8_4.cubin");
-}
-
 }  // namespace
 }  // namespace lehr::testing

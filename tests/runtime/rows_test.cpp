@@ -190,28 +190,6 @@ TEST_F(Rows, AnOpenHandlesCallsSayHowManyTheyHave) {
   }
 }
 
-extern "C" int run_program_of_version_2(const char* folder, const char* workload, std::uint32_t short_by,
-                                        const float* a, std::uint64_t a_bytes, float* c, char* text);
-
-// It was compiled when lehr_call had no rows.
-TEST_F(Rows, AProgramOfInterfaceVersion2RunsThoseThatAreBound) {
-  folder_.seal();
-  Call call(24);
-  char text[508];
-  const auto runs = [&](const char* workload, std::uint64_t rows) {
-    std::ranges::fill(call.c, -7.0F);
-    return run_program_of_version_2(folder_.path().c_str(), workload, 0, call.a.data(), 16 * rows,
-                                    call.c.data(), text) != 0;
-  };
-  EXPECT_TRUE(runs("scale m=24 width=4", 24)) << text;
-  EXPECT_TRUE(call.right(24));
-  EXPECT_TRUE(runs("scale m=6 width=4", 6)) << text;
-  EXPECT_TRUE(call.right(6));
-  EXPECT_FALSE(runs(kRange, 64));
-  EXPECT_STREQ(text, "lehr_call::rows is 0: the kernel takes 1 to 64");
-  EXPECT_TRUE(call.right(0));
-}
-
 TEST_F(Rows, OfOtherThreadsAreAnsweredAsOtherKernelsAre) {
   open();
   for (const char* workload : {"scale m=7 width=4", kRange}) {

@@ -657,29 +657,6 @@ TEST(Runtime, FillsAShorterStructAsFarAsItGoes) {
   lehr_close(bundle, nullptr);
 }
 
-extern "C" int run_program_of_version_2(const char* folder, const char* workload, std::uint32_t short_by,
-                                        const float* a, std::uint64_t a_bytes, float* c, char* text);
-
-TEST(Runtime, AProgramOfInterfaceVersion2RunsAsItDid) {
-  BundleFolder folder;
-  add_scale(folder, 4, 4);
-  folder.seal();
-  for (const int rows : {4, 12}) {
-    const std::string workload = "scale width=4 m=" + std::to_string(rows);
-    std::vector<float> a(static_cast<std::size_t>(4 * rows)), c(a.size() + 8, -7);
-    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i);
-    char text[508];
-    EXPECT_TRUE(run_program_of_version_2(folder.path().c_str(), workload.c_str(), 0, a.data(),
-                                         a.size() * sizeof(float), c.data(), text))
-        << text;
-    EXPECT_STREQ(text, "");
-    EXPECT_EQ(c, expected(rows));
-    EXPECT_FALSE(run_program_of_version_2(folder.path().c_str(), workload.c_str(), 8, a.data(),
-                                          a.size() * sizeof(float), c.data(), text));
-    EXPECT_STREQ(text, "lehr_call::size is 48: set it to sizeof");
-  }
-}
-
 TEST(Runtime, ManyBundlesOpenAndCloseInAnyOrder) {
   BundleFolder folder;
   add_scale(folder, 4, 4);
@@ -954,79 +931,6 @@ TEST(Runtime, ASelfTestIsOfEachTypeAndFillsInputsAsItIsTold) {
               HasSubstr("a deviation of each input"));
   EXPECT_THAT(opened(sum, copy, {{90, 40}, {0, 50}, {1, 0}, {0, 1}}),
               HasSubstr("of more inputs than it takes"));
-}
-
-TEST(Runtime, ReadsOptionsAsFarAsTheyGo) {
-  BundleFolder folder;
-  add_scale(folder, 4, 1);
-  folder.seal();
-  lehr_open_options older = {offsetof(lehr_open_options, self_test), nullptr, 77, 77};
-  EXPECT_EQ(lehr_close(open_bundle(folder, &older), nullptr), LEHR_OK);
-  older.size = 4;
-  lehr_bundle none;
-  EXPECT_THAT(
-      refusal(LEHR_BAD_ARGUMENT, [&](auto* e) { return lehr_open(folder.path().c_str(), &older, &none, e); }),
-      HasSubstr("lehr_open_options::size is 4: set it to sizeof"));
-}
-
-void add_one_linked(void* const* params, void*, long task) {
-  static_cast<float*>(params[2])[task] = static_cast<float*>(params[0])[task] + 1;
-}
-
-TEST(Runtime, LinkedKernelsOfTheProgramRun) {
-  BundleFolder folder;
-  folder.manifest["kernels"] = {scale_kernel(4, 3)};
-  const std::string name = folder.manifest["kernels"][0]["name"];
-  folder.manifest["kernels"][0]["steps"] = {{{"entry", name}, {"tasks", 4}}};
-  folder.manifest["kernels"][0].erase("prepack");
-  folder.manifest["kernels"][0]["params"].erase(3);
-  folder.manifest["kernels"][0]["scratch_bytes"] = 0;
-  folder.manifest["files"] = {{std::string(folder.manifest["kernels"][0]["file"]), std::string(64, '0')}};
-  folder.write_manifest();
-  const std::string manifest = folder.read_file("manifest.json");
-  const lehr_linked_function functions[] = {{"other", nullptr}, {name.c_str(), &add_one_linked}};
-  lehr_linked linked = {sizeof linked, 2, functions, manifest.data(), manifest.size(), nullptr, 0};
-  const auto bundle = done<lehr_bundle>(
-      [&](auto* handle, auto* error) { return lehr_open_linked(&linked, nullptr, handle, error); });
-  const auto kernel =
-      done<lehr_kernel>([&](auto* handle, auto* error) { return lehr_at(bundle, 0, handle, error); });
-  std::array<std::array<Line, 2>, 8> memory{};
-  std::vector<void*> params;
-  for (std::uint32_t i = 0; i < info_of(kernel).params; ++i) params.push_back(memory[i].data());
-  memory[0][0].values[3] = 5;
-  const lehr_call call = {
-      sizeof call, info_of(kernel).params, params.data(), nullptr, 0, 1, nullptr, nullptr, 0};
-  lehr_error error = {sizeof error, ""};
-  EXPECT_EQ(lehr_run(kernel, &call, &error), LEHR_OK) << error.text;
-  EXPECT_EQ(memory[2][0].values[3], 6);
-  EXPECT_EQ(lehr_close(bundle, nullptr), LEHR_OK);
-
-  lehr_bundle none;
-  const auto refused = [&](lehr_status status) {
-    return refusal(status, [&](auto* e) { return lehr_open_linked(&linked, nullptr, &none, e); });
-  };
-  linked.function_count = 1;
-  EXPECT_EQ(refused(LEHR_BAD_BUNDLE), "the linked bundle has no function named " + name);
-  linked.manifest_bytes -= 1;
-  EXPECT_THAT(refused(LEHR_BAD_BUNDLE), HasSubstr("the linked bundle was changed after it was written"));
-  linked.size = 8;
-  EXPECT_THAT(refused(LEHR_BAD_ARGUMENT), HasSubstr("takes the table that the bundle brings"));
-  EXPECT_THAT(
-      refusal(LEHR_BAD_ARGUMENT, [&](auto* e) { return lehr_open_linked(nullptr, nullptr, &none, e); }),
-      HasSubstr("needs a table"));
-}
-
-TEST(Runtime, AFolderOfSourcesIsToBeLinked) {
-  BundleFolder folder;
-  add_scale(folder, 4, 1);
-  const std::string source = "kernels/" + std::string(folder.manifest["kernels"][0]["name"]) + ".cpp";
-  folder.write_file(source, "text");
-  folder.manifest["kernels"][0]["file"] = source;
-  folder.seal();
-  lehr_bundle bundle;
-  EXPECT_THAT(refusal(LEHR_BAD_BUNDLE,
-                      [&](auto* error) { return lehr_open(folder.path().c_str(), nullptr, &bundle, error); }),
-              HasSubstr("has sources, to be linked into a program that calls lehr_open_linked"));
 }
 
 }  // namespace
