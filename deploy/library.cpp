@@ -176,6 +176,18 @@ Library prepared(std::span<const RebuiltKernel> kernels, std::span<const Rebuilt
   return library;
 }
 
+/// A text in which "kernels" is nothing but the library's name.
+std::string with_word(std::string_view text, const std::string& name) {
+  constexpr std::string_view kWord = "kernels";
+  std::string result;
+  std::size_t at = 0;
+  for (std::size_t found = text.find(kWord); found != std::string_view::npos; found = text.find(kWord, at)) {
+    result += fmt::format("{}{}", text.substr(at, found - at), name);
+    at = found + kWord.size();
+  }
+  return result.append(text.substr(at));
+}
+
 void add_texts(const Library& library, const std::string& header, const std::string& code,
                std::vector<FolderFile>& files) {
   const std::string& name = library.options.name;
@@ -188,11 +200,8 @@ void add_texts(const Library& library, const std::string& header, const std::str
                                               ? guarded_text(kernel, library)
                                               : renamed_text(kernel.rebuilt.source, kernel.name)});
   files.push_back({"manifest.json", manifest_of(library)});
-  for (const char* path : {"kernelsConfig.cmake", "kernels.py", "python/pyproject.toml", "python/setup.py"}) {
-    std::string place(path);
-    if (place.starts_with("kernels")) place.replace(0, 7, name);
-    files.push_back({place, with_name(shipped_text(path), name)});
-  }
+  for (const char* path : {"kernelsConfig.cmake", "kernels.py", "python/pyproject.toml", "python/setup.py"})
+    files.push_back({with_word(path, name), with_word(shipped_text(path), name)});
 }
 
 }  // namespace

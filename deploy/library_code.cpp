@@ -293,7 +293,7 @@ std::string images_text(const Library& library) {
 
 /// A hash of all that the kernels are.
 std::uint64_t content_hash_of(const Library& library) {
-  std::uint64_t hash = interface_hash(library);
+  std::uint64_t hash = hash_combine(interface_hash(library), stable_hash(library.options.name));
   for (const FolderKernel& kernel : library.kernels) hash = hash_combine(hash, stable_hash(kernel.name));
   for (const LibraryFunction& function : library.functions)
     for (const LibraryRow& row : function.rows)

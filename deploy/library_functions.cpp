@@ -17,8 +17,9 @@ namespace {
 constexpr std::size_t kMostLetters = 60;
 
 bool is_plain(std::string_view word) {
-  return !word.empty() &&
-         std::ranges::all_of(word, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
+  return !word.empty() && std::ranges::all_of(word, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
 }
 
 bool is_whole(std::string_view word) {
