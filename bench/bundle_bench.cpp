@@ -1,24 +1,29 @@
-// What a bundle costs beside its kernels: opening one of 50 kernels, and a call through lehr_run instead of
-// the kernel's own function. Matrix products of 1 to 50 rows by 16 columns, 16 deep, on one thread.
-//   bundle_bench [KERNELS]
+// What an exported library costs beside its kernels: a call of a function instead of the kernel's own one,
+// loading it with a context, and compiling it. Matrix products of 1 to 60 rows by 16 columns, 16 deep, on one
+// thread.
+//   bundle_bench [KERNELS [ROUNDS of compiling]]
 #include <dlfcn.h>
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codegen/emit.h"
-#include "deploy/export_folder.h"
+#include "deploy/library.h"
+#include "deploy/runtime_library.h"
 #include "measure/host/cpu_device.h"
 #include "measure/system/temp_dir.h"
-#include "runtime/lehr_bundle.h"
+#include "measure/vendor/bundle/exported_library.h"
 #include "templates/catalog.h"
 #include "tune/stored_kernel.h"
 
@@ -31,7 +36,7 @@ RebuiltKernel product_of(int rows, const Device& device) {
   Winner winner;
   winner.record.workload = to_text(workload);
   winner.record.config = families_for(catalog(), workload, device.limits).defaults.front();
-  winner.record.target = "cpu";
+  winner.record.target = name_of(device.limits.target);
   winner.record.arch = device.limits.arch;
   Timing timing;
   timing.time_us = winner.verdict.best.us = rows;
@@ -42,12 +47,10 @@ RebuiltKernel product_of(int rows, const Device& device) {
   return {winner, workload, std::move(kernel), std::move(source)};
 }
 
-void check(lehr_status status, const lehr_error& error) {
-  if (status != LEHR_OK) throw std::runtime_error(error.text);
-}
-
-double microseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 double median(std::vector<double> values) {
@@ -56,79 +59,134 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// The library is closed and loaded again each time, as a new process does it, but from files in memory.
-double opening_us(const std::string& folder) {
-  lehr_error error = {sizeof error, ""};
+std::string write(const std::string& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  if (!(file << bytes).flush()) throw std::runtime_error(path + " cannot be written");
+  return path;
+}
+
+void* symbol(void* library, const std::string& name) {
+  void* const address = library == nullptr ? nullptr : dlsym(library, name.c_str());
+  if (address == nullptr) throw std::runtime_error(name + " is not there");
+  return address;
+}
+
+/// The kernels as they are measured: each a shared object. By their positions.
+Texts alone(const std::vector<RebuiltKernel>& kernels) {
+  Texts texts;
+  for (std::size_t i = 0; i < kernels.size(); ++i) texts[std::to_string(i)] = kernels[i].source.text;
+  HostCompiler compiler;
+  return compiled(texts, compiler);
+}
+
+std::vector<FolderFile> library_of(const std::vector<RebuiltKernel>& kernels) {
+  FolderCompilers compilers({});
+  return library_files(kernels, {}, compilers, {});
+}
+
+/// From a file that this process has not loaded before, but that lies in memory.
+double loading_s(const TempDir& directory, const std::string& library) {
   std::vector<double> times;
   for (int i = 0; i < 21; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    lehr_bundle bundle = 0;
-    check(lehr_open(folder.c_str(), nullptr, &bundle, &error), error);
-    times.push_back(microseconds_since(start));
-    check(lehr_close(bundle, &error), error);
+    const std::string folder = fmt::format("{}/{}", directory.path(), i);
+    std::filesystem::create_directory(folder);
+    const std::string path = write(folder + "/libkernels.so", library);
+    times.push_back(seconds_of([&] {
+      void* const loaded = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+      const auto interface =
+          reinterpret_cast<decltype(&kernels_interface)>(symbol(loaded, "kernels_interface"));
+      const auto create =
+          reinterpret_cast<decltype(&kernels_create_for)>(symbol(loaded, "kernels_create_for"));
+      const kernels_options options = {};
+      if (create(interface(), &options, nullptr, 0) == nullptr) throw std::runtime_error("no context");
+    }));
   }
   return median(times);
 }
 
-// Medians of blocks that take turns, in nanoseconds a call: the kernel's function alone, and through
-// lehr_run.
-std::array<double, 2> call_ns(const std::string& folder) {
-  constexpr int kCalls = 20000, kBlocks = 41;
-  lehr_error error = {sizeof error, ""};
-  lehr_bundle bundle = 0;
-  lehr_kernel kernel = 0;
-  check(lehr_open(folder.c_str(), nullptr, &bundle, &error), error);
-  check(lehr_find(bundle, "gemm m=1 n=16 k=16", nullptr, &kernel, &error), error);
-  lehr_kernel_info info = {};
-  info.size = sizeof info;
-  check(lehr_info(kernel, &info, &error), error);
-  void* const library = dlopen(fmt::format("{}/kernels/{}.so", folder, info.name).c_str(), RTLD_NOW);
-  const auto entry = reinterpret_cast<void (*)(void* const*, void*, long)>(dlsym(library, info.name));
+/// Medians of blocks that take turns, in nanoseconds a call.
+std::vector<double> nanoseconds_of(const std::vector<std::function<void(int calls)>>& sides) {
+  constexpr int kCalls = 20000, kBlocks = 101;
+  std::vector<std::vector<double>> times(sides.size());
+  for (int block = 0; block < kBlocks; ++block)
+    for (std::size_t i = 0; i < sides.size(); ++i)
+      times[i].push_back(1e9 * seconds_of([&] { sides[i](kCalls); }) / kCalls);
+  std::vector<double> medians;
+  for (std::vector<double>& one : times) medians.push_back(median(std::move(one)));
+  return medians;
+}
+
+/// The product of one row: its kernel's function, the library's, and kernels_call().
+std::vector<double> call_ns(const TempDir& directory, const RebuiltKernel& product, const std::string& kernel,
+                            const std::string& library) {
+  const std::string kernel_path = write(directory.path() + "/kernel.so", kernel),
+                    library_path = write(directory.path() + "/libkernels.so", library);
+  const auto entry = reinterpret_cast<void (*)(void* const*, void*, long)>(
+      symbol(dlopen(kernel_path.c_str(), RTLD_NOW), product.source.entry));
+  const ExportedLibrary loaded(library_path);
+  const ExportedLibrary::Answer answer = loaded.answer(product.workload, {});
+  kernels_context* const context = answer.context.get();
+  const auto typed =
+      reinterpret_cast<kernels_status (*)(kernels_context*, const float*, const float*, float*)>(
+          symbol(dlopen(library_path.c_str(), RTLD_NOW), answer.function->name));
+  const decltype(&kernels_call) call = loaded.functions().call;
   alignas(64) static float a[16], b[256], c[16];
   alignas(64) static unsigned char scratch[1 << 16];
-  void* const params[] = {a, b, c};
-  std::uint64_t bytes = 0;
-  check(lehr_scratch_bytes(kernel, 1, &bytes, &error), error);
-  if (entry == nullptr || bytes > sizeof scratch) throw std::runtime_error("the kernel is another one");
-  const lehr_call call = {sizeof call, 3, params, scratch, sizeof scratch, 1, nullptr, nullptr, 0};
-  std::array<std::vector<double>, 2> times;
-  for (int block = 0; block < kBlocks; ++block) {
-    auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < kCalls; ++i) entry(params, scratch, 0);
-    times[0].push_back(1000 * microseconds_since(start) / kCalls);
-    start = std::chrono::steady_clock::now();
-    for (int i = 0; i < kCalls; ++i) check(lehr_run(kernel, &call, &error), error);
-    times[1].push_back(1000 * microseconds_since(start) / kCalls);
+  void* const arguments[] = {a, b, c};
+  if (product.source.scratch_bytes > static_cast<std::int64_t>(sizeof scratch) ||
+      product.source.launch.parts != 1)
+    throw std::runtime_error("the kernel is another one");
+  bool right = true;
+  const std::vector<double> ns =
+      nanoseconds_of({[&](int calls) {
+                        for (int i = 0; i < calls; ++i) entry(arguments, scratch, 0);
+                      },
+                      [&](int calls) {
+                        for (int i = 0; i < calls; ++i) right &= typed(context, a, b, c) == KERNELS_OK;
+                      },
+                      [&](int calls) {
+                        for (int i = 0; i < calls; ++i)
+                          right &= call(context, answer.function, arguments, 0) == KERNELS_OK;
+                      }});
+  if (!right) throw std::runtime_error(loaded.functions().message(context));
+  return ns;
+}
+
+void print_tables(const std::vector<RebuiltKernel>& kernels, int rounds) {
+  Texts objects;
+  std::vector<FolderFile> files;
+  std::vector<double> alone_s, library_s;
+  for (int round = 0; round < rounds; ++round) {
+    alone_s.push_back(seconds_of([&] { objects = alone(kernels); }));
+    library_s.push_back(seconds_of([&] { files = library_of(kernels); }));
   }
-  check(lehr_close(bundle, &error), error);
-  return {median(times[0]), median(times[1])};
+  const std::string& library = files.at(0).bytes;
+  const TempDir directory;
+  const std::vector<double> ns = call_ns(directory, kernels[0], objects.at("0"), library);
+  const double compiled_s = median(alone_s), exported_s = median(library_s);
+  fmt::print("one call, the kernel's own function     {:8.1f} ns\n", ns[0]);
+  fmt::print("  a function of the library             {:8.1f} ns, {:.1f} more (goal: 20)\n", ns[1],
+             ns[1] - ns[0]);
+  fmt::print("  kernels_call()                        {:8.1f} ns, {:.1f} more\n", ns[2], ns[2] - ns[0]);
+  fmt::print("{:2} kernels, {:4} kB: loaded, a context  {:8.3f} ms (goal: 1)\n", kernels.size(),
+             library.size() / 1000, 1e3 * loading_s(directory, library));
+  fmt::print("  compiled one by one                   {:8.2f} s\n", compiled_s);
+  fmt::print("  exported as a library                 {:8.2f} s, {:.2f} times that (goal: 1.3)\n", exported_s,
+             exported_s / compiled_s);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const int kernels = argc > 1 ? std::atoi(argv[1]) : 50;
+  const int kernels = argc > 1 ? std::atoi(argv[1]) : 60;
+  const int rounds = argc > 2 ? std::atoi(argv[2]) : 3;
   Device device;
   device.name = "this";
   device.limits = cpu_device(1, false).limits;
+  device.compiler = HostCompiler().identity();
   std::vector<RebuiltKernel> rebuilt;
   for (int rows = 1; rows <= kernels; ++rows) rebuilt.push_back(product_of(rows, device));
-  lehr::FolderCompilers compilers({});
-  const std::vector<FolderFile> files = export_folder(rebuilt, {}, compilers, {});
-  const TempDir directory;
-  const std::string folder = directory.path() + "/bundle";
-  write_folder(folder, files);
-  std::size_t loaded = 0, manifest = 0;
-  for (const FolderFile& file : files) {
-    if (file.path.ends_with(".so")) loaded += file.bytes.size();
-    if (file.path == "manifest.json") manifest = file.bytes.size();
-  }
-  const std::array<double, 2> ns = call_ns(folder);
-  fmt::print("{} kernels: {:.0f} kB of libraries and {:.0f} kB of manifest, opened in {:.2f} ms\n", kernels,
-             static_cast<double>(loaded) / 1e3, static_cast<double>(manifest) / 1e3,
-             opening_us(folder) / 1e3);
-  fmt::print("one call: {:.1f} ns directly, {:.1f} ns through lehr_run, {:.1f} ns between\n", ns[0], ns[1],
-             ns[1] - ns[0]);
+  print_tables(rebuilt, rounds);
 } catch (const std::exception& error) {
   fmt::print(stderr, "bundle_bench: {}\n", error.what());
   return 1;

@@ -12,7 +12,7 @@
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/standard_streams.h"
-#include "deploy/bundle_answers.h"
+#include "deploy/library_answers.h"
 #include "measure/core/format.h"
 #include "measure/core/ratio.h"
 #include "measure/worker/baselines.h"
@@ -42,30 +42,38 @@ std::string table_of(const std::vector<ContestEntry>& entries, double flops) {
   return format_table({"time", "GFLOP/s", "vs the first", "<what", "<note"}, rows);
 }
 
-std::string sentence_of(const BundleAnswer& answer) {
-  std::string text = answer.kind;
-  if (answer.parts > 1) text += fmt::format(" in {} parts", answer.parts);
-  text += fmt::format(", {} expected on {}", format_time_us(answer.time_us),
-                      answer.threads == 0
-                          ? answer.arch
-                          : fmt::format("{} thread{}", answer.threads, answer.threads == 1 ? "" : "s"));
-  if (answer.wasted > 0) text += fmt::format(", {:.0f} % of the work is padding", 100 * answer.wasted);
-  return text;
+std::string sentence_of(const LibraryAnswer& answer) {
+  const std::string tuned_for =
+      answer.threads == 0 ? answer.arch
+                          : fmt::format("{} thread{}", answer.threads, answer.threads == 1 ? "" : "s");
+  return fmt::format("{}, {}, {} expected on {}", answer.function, answer.kind,
+                     format_time_us(answer.time_us), tuned_for);
 }
 
-json json_of(const BundleAnswer& answer) {
-  return {{"workload", answer.workload}, {"name", answer.name},       {"target", answer.target},
-          {"arch", answer.arch},         {"answer", answer.kind},     {"threads", answer.threads},
-          {"parts", answer.parts},       {"time_us", answer.time_us}, {"wasted", answer.wasted},
-          {"cold", answer.cold}};
+json json_of(const LibraryAnswer& answer) {
+  json document = {{"function", answer.function}, {"workload", answer.workload}, {"target", answer.target}};
+  if (!answer.missing.empty()) {
+    document["missing"] = answer.missing;
+    return document;
+  }
+  document.update({{"kernel", answer.kernel},
+                   {"arch", answer.arch},
+                   {"answer", answer.kind},
+                   {"threads", answer.threads},
+                   {"time_us", answer.time_us},
+                   {"cold", answer.cold}});
+  return document;
 }
 
-std::string table_of(const std::vector<BundleAnswer>& answers) {
+std::string table_of(const std::vector<LibraryAnswer>& answers) {
   std::vector<std::vector<std::string>> rows;
-  for (const BundleAnswer& each : answers)
-    rows.push_back({format_time_us(each.time_us), std::to_string(each.threads), each.cold ? "cold" : "warm",
-                    each.target, each.arch, each.workload});
-  return format_table({"expected", "threads", "<caches", "<target", "<arch", "<workload"}, rows);
+  for (const LibraryAnswer& each : answers)
+    if (each.missing.empty())
+      rows.push_back({format_time_us(each.time_us), std::to_string(each.threads), each.cold ? "cold" : "warm",
+                      each.target, each.arch, each.workload, ""});
+    else
+      rows.push_back({"-", "-", "-", each.target, "-", each.workload, each.missing});
+  return format_table({"expected", "threads", "<caches", "<target", "<arch", "<workload", "<note"}, rows);
 }
 
 }  // namespace
@@ -77,7 +85,7 @@ BenchCommand::BenchCommand(CLI::App& root, const Environment& environment) : env
       "a folder of `lehr export --out`: what it answers takes part, checked and timed as a product gets it "
       "(none)";
   value_flag(*command, kMeasuringGroup, "--bundle", bundle_,
-             "list the kernels of a folder of `lehr export --out`; with a workload time what it answers");
+             "list the functions of a folder of `lehr export --out`; with a workload time what it answers");
   switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
   problem_.add_to(*command, "Time configs of a {} in turn");
   for (CLI::App* app : problem_.operators()) {
@@ -122,11 +130,11 @@ std::vector<Point> BenchCommand::points(const Candidates& candidates) const {
 }
 
 int BenchCommand::list_bundle() const {
-  const std::vector<BundleAnswer> answers = BundleAnswers(bundle_).all();
+  const std::vector<LibraryAnswer> answers = library_answers(bundle_);
   if (json_) {
-    json kernels = json::array();
-    for (const BundleAnswer& each : answers) kernels.push_back(json_of(each));
-    print_json({{"bundle", bundle_}, {"kernels", std::move(kernels)}});
+    json functions = json::array();
+    for (const LibraryAnswer& each : answers) functions.push_back(json_of(each));
+    print_json({{"bundle", bundle_}, {"functions", std::move(functions)}});
   } else {
     fmt::print("{}", table_of(answers));
   }
@@ -136,7 +144,7 @@ int BenchCommand::list_bundle() const {
 DeviceChoice BenchCommand::device_choice() const {
   DeviceChoice choice = choice_of(device_.read<api::DeviceOptions>());
   if (bundle_.empty()) return choice;
-  if (choice.automatic) choice.target = Target();  // as lehr_find does where no target is said
+  if (choice.automatic) choice.target = Target();  // the processor
   choice.automatic = false;
   choice.bundle = std::filesystem::absolute(bundle_).string();
   return choice;
@@ -152,9 +160,9 @@ std::vector<std::string> BenchCommand::baselines(Target target) const {
 }
 
 bool BenchCommand::contest(const Workload& workload, const OpenDevice& setup, json& document) const {
-  std::optional<BundleAnswer> answer;
+  std::optional<LibraryAnswer> answer;
   if (!bundle_.empty())
-    answer = BundleAnswers(bundle_).answer(to_text(fixed_rows(workload)), setup.device.limits);
+    answer = library_answer(bundle_, workload, setup.device.limits, device_choice().ordinal);
   const Task task = {workload, setup.device};
   const Candidates candidates = candidates_for(task);
   const std::vector<Point> chosen = points(candidates);
@@ -182,7 +190,7 @@ std::vector<Workload> BenchCommand::calls() const {
   const Workload workload = problem_.workload();
   if (!is_range(workload)) return {workload};
   if (bundle_.empty())
-    throw_user("of a range of rows a bundle's set is timed: name its folder with --bundle, or one size");
+    throw_user("of a range of rows a bundle's kernels are timed: name its folder with --bundle, or one size");
   std::vector<Workload> calls;
   for (const std::int64_t rows : measured_sizes(workload.gemm().least, workload.gemm().m))
     calls.push_back(with_rows(workload, rows));

@@ -28,7 +28,7 @@ class BenchCommand {
   std::vector<Point> points(const Candidates& candidates) const;
   /// With --bundle and no workload: what it holds.
   int list_bundle() const;
-  /// The device: with a bundle the processor where nothing is said, as lehr_find has it. Throws Error(kUser).
+  /// The device: with a bundle the processor where nothing is said. Throws Error(kUser).
   DeviceChoice device_choice() const;
   /// The one workload, or of a range of rows each size at which its kernels are timed: powers of two, one and
   /// a half times these, and both ends. Throws Error(kUser).

@@ -5,14 +5,10 @@
 #include <set>
 
 #include "base/error.h"
-#include "deploy/deployment.h"
 #include "runtime/bundle.h"
 
 namespace lehr {
 namespace {
-
-// Of an answer's number (lehr_bundle.h).
-constexpr const char* kKinds[] = {"exact", "other threads", "split", "padded", "other device"};
 
 void expect(lehr_status status, const lehr_error& error) {
   if (status == LEHR_OK) return;
@@ -38,16 +34,9 @@ BundleAnswer answer_of(lehr_kernel kernel) {
   lehr_kernel_info info = {};
   info.size = sizeof info;
   expect(lehr_info(kernel, &info, &error), error);
-  return {.workload = info.workload,
-          .name = info.name,
-          .target = info.target,
-          .arch = info.arch,
-          .kind = info.answer < std::size(kKinds) ? kKinds[info.answer] : "unknown",
+  return {.name = info.name,
           .threads = info.threads,
-          .parts = info.parts,
           .time_us = info.time_us,
-          .wasted = info.wasted,
-          .cold = info.cold != 0,
           .prepack_layout = std::string(runtime::answer_of(kernel)->prepacks().manifest->prepack_layout),
           .prepacked_bytes = prepacked_bytes(kernel, info.params)};
 }
@@ -63,35 +52,18 @@ BundleAnswers::~BundleAnswers() {
   lehr_close(bundle_, nullptr);
 }
 
-std::vector<BundleAnswer> BundleAnswers::all() const {
+std::vector<std::uint32_t> BundleAnswers::thread_counts() const {
   lehr_error error = {sizeof error, ""};
   std::uint32_t count = 0;
   expect(lehr_count(bundle_, &count, &error), error);
-  std::vector<BundleAnswer> answers;
+  std::set<std::uint32_t> counts;
   for (std::uint32_t i = 0; i < count; ++i) {
     lehr_kernel kernel = 0;
     expect(lehr_at(bundle_, i, &kernel, &error), error);
-    answers.push_back(answer_of(kernel));
+    if (const std::uint32_t threads = answer_of(kernel).threads; threads > 0)
+      counts.insert(threads);  // a GPU's have 0
   }
-  return answers;
-}
-
-std::vector<std::uint32_t> BundleAnswers::thread_counts() const {
-  std::set<std::uint32_t> counts;
-  for (const BundleAnswer& each : all())
-    if (each.threads > 0) counts.insert(each.threads);  // a GPU's have 0
   return {counts.begin(), counts.end()};
-}
-
-BundleAnswer BundleAnswers::answer(const std::string& workload, const Limits& limits) const {
-  lehr_error error = {sizeof error, ""};
-  const bool has_threads = limits.target.has(Feature::kChosenCores);
-  const lehr_find_options options = {sizeof options,
-                                     has_threads ? static_cast<std::uint32_t>(limits.cores) : 0, 0,
-                                     deployment_of(limits.target).number};
-  lehr_kernel kernel = 0;
-  expect(lehr_find(bundle_, workload.c_str(), &options, &kernel, &error), error);
-  return answer_of(kernel);
 }
 
 std::optional<BundleAnswer> BundleAnswers::exact(const std::string& workload, std::uint32_t threads,

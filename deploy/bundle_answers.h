@@ -1,4 +1,4 @@
-// What a bundle's folder answers for workloads, asked of it as a product does.
+// What a folder for the plug-in of ONNX Runtime answers for workloads, asked of it as the plug-in does.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "base/limits.h"
 #include "runtime/lehr_bundle.h"
 
 namespace lehr {
 
 struct BundleAnswer {
-  std::string workload, name, target, arch;
-  std::string kind;  ///< "exact", "other threads", "split", "padded", "other device"
-  std::uint32_t threads = 0, parts = 0;
-  double time_us = 0;  ///< expected
-  double wasted = 0;   ///< the share of the work that is padding
-  bool cold = false;
+  std::string name;
+  std::uint32_t threads = 0;  ///< that it was tuned with; 0: a GPU's
+  double time_us = 0;         ///< expected
   /// What is prepacked of the same weights is the same, and there once, where this is; "": of this kernel
   /// alone.
   std::string prepack_layout;
@@ -33,13 +29,8 @@ class BundleAnswers {
   BundleAnswers(const BundleAnswers&) = delete;
   BundleAnswers& operator=(const BundleAnswers&) = delete;
 
-  /// Every kernel that runs here.
-  std::vector<BundleAnswer> all() const;
   /// How many threads its processor kernels were tuned with: each number once, the smallest first.
   std::vector<std::uint32_t> thread_counts() const;
-  /// For a workload's text, of that target and number of threads. Throws Error(kNotFound) where there is
-  /// none.
-  BundleAnswer answer(const std::string& workload, const Limits& limits) const;
   /// The processor's kernel that was tuned for exactly this workload and number of threads; nullopt with the
   /// reason, a clause, where there is none.
   std::optional<BundleAnswer> exact(const std::string& workload, std::uint32_t threads,

@@ -11,10 +11,10 @@ SharedLibrary load_library(std::span<const std::string> paths) {
   return library;
 }
 
-std::string_view LibraryFunctions::find(void* library) {
+std::string_view LibraryFunctions::find(void* library, const std::string& prefix) {
   std::string_view missing;
   for (const auto& [name, address] : wanted_) {
-    *address = dlsym(library, name);
+    *address = dlsym(library, (prefix + name).c_str());
     if (*address == nullptr && missing.empty()) missing = name;
   }
   return missing;

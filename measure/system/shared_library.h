@@ -47,8 +47,9 @@ class LibraryFunctions {
   LibraryFunctions(const LibraryFunctions&) = delete;
   LibraryFunctions& operator=(const LibraryFunctions&) = delete;
 
-  /// Fills all of them. The first name that the library lacks; "" where it lacks none.
-  std::string_view find(void* library);
+  /// Fills all of them, each by its name behind `prefix`. The first name that the library lacks, without
+  /// the prefix; "" where it lacks none.
+  std::string_view find(void* library, const std::string& prefix = {});
 
  protected:
   /// Called like the function that it is.

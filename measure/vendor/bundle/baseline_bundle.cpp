@@ -1,4 +1,4 @@
-// On the processor: on a pool of the library's own.
+// On the processor: in a context with a pool of its own.
 #include "measure/vendor/bundle/baseline_bundle.h"
 
 #include <fmt/core.h>
@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "base/error.h"
@@ -13,12 +14,12 @@
 #include "measure/host/cache_sweep.h"
 #include "measure/host/host_buffers.h"
 #include "measure/vendor/bundle/cuda_bundle.h"
-#include "measure/vendor/bundle/found_kernel.h"
+#include "measure/vendor/bundle/exported_library.h"
 
 namespace lehr::bundle {
 namespace {
 
-/// Aligned to 64 bytes, as scratch and prepacked memory have to be.
+/// Aligned to 64 bytes, as packed memory has to be.
 struct Freed {
   void operator()(void* memory) const { std::free(memory); }
 };
@@ -37,56 +38,56 @@ class BundleRunner : public VendorRunner {
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 
  private:
-  void take_memory(std::uint32_t threads);
+  kernels_status call() const;
 
-  FoundKernel found_;
+  std::optional<ExportedLibrary> library_;
+  ExportedLibrary::Answer answer_;
   std::unique_ptr<HostBuffers> buffers_;
   CacheSweep sweep_;
-  std::vector<void*> params_;
-  std::vector<Memory> memory_;
-  lehr_call call_ = {};
+  Memory packed_;
+  std::vector<void*> arguments_;
   int threads_ = 1;
 };
 
-// Tensors are the problem's; what is prepacked, and scratch, are ours.
-void BundleRunner::take_memory(std::uint32_t threads) {
-  const std::size_t tensors = buffers_->problem().tensors.size();
-  params_.assign(buffers_->pointers(), buffers_->pointers() + tensors);
-  for (std::uint32_t i = static_cast<std::uint32_t>(tensors); i < found_.info.params; ++i)
-    params_.push_back(memory_.emplace_back(memory_of(found_.param_bytes(i))).get());
-  std::uint64_t bytes = 0;
-  found_.expect(found_.functions.scratch_bytes(found_.kernel, threads, &bytes, &found_.error));
-  lehr_pool* pool = nullptr;
-  if (threads > 1) found_.expect(found_.functions.pool_create(threads, &pool, &found_.error));
-  void* const scratch = memory_.emplace_back(memory_of(bytes)).get();
-  call_ = {sizeof call_, found_.info.params,        params_.data(), scratch, bytes,
-           threads,      found_.functions.pool_run, pool,           0};
-}
-
+// Tensors are the problem's, but for one that the function takes packed.
 void BundleRunner::prepare(const Problem& problem, const RunSettings& settings) {
   threads_ = settings.threads;
-  found_.find(settings, to_text(problem.workload), LEHR_CPU);
+  kernels_options options = {};
+  options.threads = static_cast<std::uint32_t>(threads_);
+  answer_ = {};
+  const ExportedFunctions& functions = library_.emplace(settings.bundle).functions();
+  answer_ = library_->answer(problem.workload, options);
+  kernels_context* const context = answer_.context.get();
+  const kernels_function& function = *answer_.function;
   try {
     buffers_ = std::make_unique<HostBuffers>(problem);
     sweep_ = CacheSweep(settings.cold);
-    take_memory(static_cast<std::uint32_t>(threads_));
+    arguments_.assign(buffers_->pointers(), buffers_->pointers() + function.tensor_count);
+    for (std::uint32_t i = 0; i < function.tensor_count; ++i) {
+      if (function.tensors[i].packed == 0) continue;
+      packed_ = memory_of(functions.pack_bytes(context, &function));
+      library_->expect(functions.pack(context, &function, arguments_[i], packed_.get()), answer_.context);
+      arguments_[i] = packed_.get();
+    }
   } catch (const std::bad_alloc&) {
     throw_environment("no memory for the bundle to run this problem");
   }
-  found_.expect(found_.functions.prepack(found_.kernel, &call_, &found_.error));
+}
+
+kernels_status BundleRunner::call() const {
+  return library_->functions().call(answer_.context.get(), answer_.function, arguments_.data(), answer_.rows);
 }
 
 std::variant<Checked, Fault> BundleRunner::check(int) {
   buffers_->poison_output();
-  found_.expect(found_.functions.run(found_.kernel, &call_, &found_.error));
+  library_->expect(call(), answer_.context);
   auto verdict = buffers_->verdict();
-  if (auto* checked = std::get_if<Checked>(&verdict)) checked->note = found_.info.name;
+  if (auto* checked = std::get_if<Checked>(&verdict)) checked->note = answer_.row.kernel;
   return verdict;
 }
 
 std::variant<Samples, Fault> BundleRunner::time(int, const SampleRequest& request) {
-  return sample_calls([this] { found_.functions.run(found_.kernel, &call_, &found_.error); }, request,
-                      threads_, sweep_.beside(threads_));
+  return sample_calls([this] { call(); }, request, threads_, sweep_.beside(threads_));
 }
 
 void require_served(const Workload&, const RunSettings& settings) {

@@ -1,12 +1,10 @@
-// A bundle's kernels for CUDA, launched as a product launches them, with the tensors and the clock of our
-// own.
+// A bundle's kernels for CUDA, called as a product calls them, with the tensors and the clock of our own.
 #pragma once
 
-#include <vector>
+#include <optional>
 
-#include "measure/cuda/cuda_arena.h"
 #include "measure/cuda/cuda_harness.h"
-#include "measure/vendor/bundle/found_kernel.h"
+#include "measure/vendor/bundle/exported_library.h"
 
 namespace lehr::bundle {
 
@@ -18,19 +16,16 @@ class CudaBundleRunner : public VendorRunner {
   /// Throws Error(kEnvironment) when the driver is missing, or the bundle does not serve the problem here.
   void prepare(const Problem& problem, const RunSettings& settings) override;
   std::string checked_by() const override { return harness_.checked_by(); }
-  /// Twice: with tensor maps that were made beforehand and with those that each launch makes, and with what
-  /// the first launch left in the workspaces.
+  /// Twice: also with the tensor maps, and with what lies in the workspaces, that the first call has left.
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 
  private:
-  CudaHarness::Call call_with(bool maps);
-  std::vector<void*> params(std::int64_t set) const;
+  CudaHarness::Call call() const;
 
   CudaHarness harness_;
-  CudaArena workspaces_;
-  FoundKernel found_;
-  std::vector<CudaTensorMap> maps_;  ///< of set 0
+  std::optional<ExportedLibrary> library_;
+  ExportedLibrary::Answer answer_;  ///< ends before the harness's context, which it is for
 };
 
 }  // namespace lehr::bundle

@@ -1,0 +1,65 @@
+// What `lehr export --out DIR` has written, loaded as a product loads it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "measure/system/shared_library.h"
+#include "runtime/kernels.h"
+#include "workload/workload.h"
+
+namespace lehr {
+
+/// The functions that every library has (runtime/kernels.h), behind its own name.
+struct ExportedFunctions : LibraryFunctions {
+  Function<decltype(kernels_format)> format{this, "_format"};
+  Function<decltype(kernels_interface)> interface{this, "_interface"};
+  Function<decltype(kernels_create_for)> create_for{this, "_create_for"};
+  Function<decltype(kernels_destroy)> destroy{this, "_destroy"};
+  Function<decltype(kernels_message)> message{this, "_message"};
+  Function<decltype(kernels_stream)> set_stream{this, "_stream"};
+  Function<decltype(kernels_count)> count{this, "_count"};
+  Function<decltype(kernels_at)> at{this, "_at"};
+  Function<decltype(kernels_find)> find_kernel{this, "_find"};
+  Function<decltype(kernels_describe)> describe{this, "_describe"};
+  Function<decltype(kernels_call)> call{this, "_call"};
+  Function<decltype(kernels_pack_bytes)> pack_bytes{this, "_pack_bytes"};
+  Function<decltype(kernels_pack)> pack{this, "_pack"};
+};
+
+/// A library, which stays loaded as long as the process.
+class ExportedLibrary {
+ public:
+  struct End {
+    decltype(&kernels_destroy) destroy = nullptr;
+    void operator()(kernels_context* context) const { destroy(context); }
+  };
+  using Context = std::unique_ptr<kernels_context, End>;
+  /// What serves a workload: the context, its function, the rows that a call says (0: their number is fixed)
+  /// and the kernels behind it.
+  struct Answer {
+    Context context;
+    const kernels_function* function = nullptr;
+    std::uint64_t rows = 0;
+    kernels_row row = {};
+  };
+
+  /// `path`: the folder, with one lib*.so in it, or that file. Throws Error(kUser) for what `lehr export`
+  /// has not written, or another version of it, Error(kEnvironment) for what cannot be loaded.
+  explicit ExportedLibrary(const std::string& path);
+
+  const ExportedFunctions& functions() const { return functions_; }
+  /// Makes a context; nullptr with a sentence in `why_not`.
+  Context context(const kernels_options& options, std::string& why_not) const;
+  /// What a context with these options answers. Throws Error(kEnvironment) where there is no such context,
+  /// Error(kNotFound) where it has no kernel for the workload.
+  Answer answer(const Workload& workload, const kernels_options& options) const;
+  /// Throws Error(kEnvironment) with the context's sentence where `status` is not KERNELS_OK.
+  void expect(kernels_status status, const Context& context) const;
+
+ private:
+  ExportedFunctions functions_;
+};
+
+}  // namespace lehr
