@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -214,9 +215,13 @@ std::vector<FolderFile> library_files(std::span<const RebuiltKernel> kernels,
   const HostCompilerOptions& host = compilers.options().host;
   const std::string header = with_name(header_text(library), options.name),
                     code = with_name(code_text(library), options.name);
+  // The longest text of all, beside the kernels.
+  std::future<Texts> runtime = std::async(std::launch::async, [&] {
+    HostCompiler for_any(generic(host, "-c"));
+    return compiled({{options.name + ".library.o", header + code}}, for_any);
+  });
   Texts objects = kernel_objects(library, compilers);
-  HostCompiler for_any(generic(host, "-c"));
-  objects.merge(compiled({{options.name + ".library.o", header + code}}, for_any));
+  objects.merge(runtime.get());
   auto [shared, archive] = linked(objects, library, host);
   std::vector<FolderFile> files = {{fmt::format("lib{}.so", options.name), std::move(shared)},
                                    {fmt::format("lib{}.a", options.name), std::move(archive)}};

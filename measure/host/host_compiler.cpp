@@ -117,6 +117,7 @@ struct HostCompiler::State {
   std::string path;
   std::vector<std::string> words;  ///< behind the path: of "ccache g++ -m64" the last two
   std::string identity;
+  std::vector<std::string> macros;  ///< HostCompiler::macros(), once they were asked for
   TempDir directory;
   std::atomic<std::uint64_t> next_number = 0;
 
@@ -292,14 +293,15 @@ std::vector<std::string> HostCompiler::code_flags() {
   return flags;
 }
 
-std::vector<std::string> HostCompiler::macros() const {
+const std::vector<std::string>& HostCompiler::macros() const {
+  std::vector<std::string>& names = state_->macros;
+  if (!names.empty()) return names;
   std::vector<std::string> words = state_->flags();
   words.insert(words.end(), {"-dM", "-E", "-x", "c++", "/dev/null"});
   const Captured run = run_captured(state_->command(words), deadline_in(state_->options.time_limit_s));
   if (!run.succeeded())
     throw_environment("the compiler {} does not say what it compiles for: {}", state_->path,
                       first_line(run.output));
-  std::vector<std::string> names;
   for (const std::string_view line : split(run.output, '\n')) {
     const std::vector<std::string_view> parts = split(line, ' ');
     if (parts.size() >= 2 && parts[0] == "#define") names.emplace_back(parts[1]);

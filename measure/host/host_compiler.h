@@ -61,9 +61,9 @@ class HostCompiler : public Compiler {
   std::string identity() const override;
   /// The flags that decide what code is made, but for the instruction set.
   static std::vector<std::string> code_flags();
-  /// The names of the macros that are defined for what it compiles, as "__AVX2__". Throws
-  /// Error(kEnvironment).
-  std::vector<std::string> macros() const;
+  /// The names of the macros that are defined for what it compiles, as "__AVX2__": asked once, by one thread
+  /// at a time. Throws Error(kEnvironment).
+  const std::vector<std::string>& macros() const;
 
  private:
   struct State;

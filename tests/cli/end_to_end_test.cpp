@@ -90,14 +90,15 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   EXPECT_THAT(source["text"].get<std::string>(), HasSubstr(source["entry"].get<std::string>()));
   EXPECT_GE(source["tasks"].get<int>(), 1);
 
-  const json exported = parsed(lehr({"export", "--out", "winners", "--embed", "--json"}));
+  const json exported = parsed(lehr({"export", "--out", "winners", "--json"}));
   EXPECT_EQ(exported["kernels"], 1);
   std::ifstream file(scratch.path() / "winners/manifest.json");
-  const json bundle = json::parse(file);
-  ASSERT_EQ(bundle["kernels"].size(), 1u);
-  EXPECT_EQ(bundle["kernels"][0]["device"], summary["identity"]);
-  std::ifstream exported_source(scratch.path() / "winners" /
-                                bundle["kernels"][0]["source"].get<std::string>());
+  const json functions = json::parse(file)["functions"];
+  ASSERT_EQ(functions.size(), 1u);
+  EXPECT_EQ(functions[0]["workload"], kWorkload);
+  const json& kernel = functions[0]["kernels"].at(0);
+  EXPECT_EQ(kernel["device"], summary["identity"]);
+  std::ifstream exported_source(scratch.path() / "winners" / kernel["source"].get<std::string>());
   EXPECT_THAT(std::string(std::istreambuf_iterator<char>(exported_source), {}),
               HasSubstr(source["text"].get<std::string>()));
 
@@ -173,7 +174,7 @@ TEST(EndToEnd, AConvolutionGoesTheSameWay) {
   EXPECT_EQ(shown["source"]["params"][0]["elements"], 6 * 12 * 11);
   EXPECT_EQ(shown["source"]["params"][1]["elements"], 8 * 3 * 3 * 3);
   EXPECT_EQ(shown["source"]["params"][2]["elements"], 8 * 6 * 11);
-  EXPECT_EQ(parsed(lehr("export --out winners --embed --json"))["kernels"], 2);
+  EXPECT_EQ(parsed(lehr("export --out winners --json"))["kernels"], 2);
 
   const json checked = parsed(lehr(
       "check conv2d --h 12 --w 11 --c 6 --k 8 --r 3 --stride 2x1,1 --pad 0x1x1x1 --groups 2 --device cpu "
@@ -272,26 +273,26 @@ TEST(Bench, TimesWhatABundleAnswersBesideTheLibrary) {
   };
   record_log(scratch.path() / "lehr.db", kWorkload, 2);
   parsed(lehr("export --out product --json"));
-  const json kernels = parsed(lehr("bench --bundle product --json"))["kernels"];
-  ASSERT_EQ(kernels.size(), 1u);
-  EXPECT_EQ(kernels[0]["workload"], kWorkload);
-  EXPECT_EQ(kernels[0]["threads"], 1);
+  const json functions = parsed(lehr("bench --bundle product --json"))["functions"];
+  ASSERT_EQ(functions.size(), 1u);
+  EXPECT_EQ(functions[0]["workload"], kWorkload);
+  EXPECT_EQ(functions[0]["threads"], 1);
   EXPECT_THAT(lehr("bench --bundle product").out, HasSubstr(kWorkload));
 
-  const std::string bench =
-      "bench gemm --n 20 --k 16 --threads 1 --time 100ms --no-baseline --bundle product ";
-  const json split = parsed(lehr(bench + "--json --m 48"));
-  EXPECT_EQ(split["bundle"]["answer"], "split");
-  EXPECT_EQ(split["bundle"]["parts"], 2);
-  const json& entry = split["entries"].back();
+  const std::string bench = "bench gemm --n 20 --k 16 --time 100ms --no-baseline --bundle product ";
+  const json timed = parsed(lehr(bench + "--json --threads 1 --m 24"));
+  EXPECT_EQ(timed["bundle"]["answer"], "exact");
+  EXPECT_EQ(timed["bundle"]["function"], functions[0]["function"]);
+  const json& entry = timed["entries"].back();
   EXPECT_EQ(entry["what"], "bundle");
+  EXPECT_EQ(entry["note"], timed["bundle"]["kernel"]);
   EXPECT_TRUE(entry["missing"].is_null()) << entry;
   EXPECT_GT(entry["time_us"].get<double>(), 0);
-  EXPECT_THAT(lehr(bench + "--m 24").out, HasSubstr("bundle    exact, "));
+  EXPECT_THAT(lehr(bench + "--threads 2 --m 24").out, HasSubstr(", other threads, "));
 
-  const Ran none = lehr(bench + "--m 23");
+  const Ran none = lehr(bench + "--threads 1 --m 23");
   EXPECT_EQ(none.code, 3);
-  EXPECT_THAT(none.err, HasSubstr("the bundle has no kernel for 'gemm m=23"));
+  EXPECT_THAT(none.err, HasSubstr("the library has no kernel for 'gemm m=23"));
   EXPECT_EQ(lehr("bench --bundle nowhere").code, 1);
   EXPECT_EQ(lehr(bench + "--m 24 --device cuda:63").code, 2) << "kernels for GPUs are timed on one";
 }

@@ -51,7 +51,7 @@ TEST(Folders, WithFilesOfAUserAreRefusedBeforeAnyWork) {
     expect_refused(run_lehr(words(line), scratch.path()), why);
   };
   for (const std::string line :
-       {"export --db none.db --out k", "export --db none.db --out k/ --embed --json",
+       {"export --db none.db --out k", "export --db none.db --out k/ --json",
         "export --db none.db --out ./k/../k --remeasure", "apply none.onnx --bundle none --out k",
         "optimize none.onnx --db none.db --out k"}) {
     expect(line, "remove this one, or pass --replace if lehr wrote it");

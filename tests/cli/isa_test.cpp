@@ -1,4 +1,4 @@
-// `--isa` from the flag to a bundle that machines of several levels open.
+// `--isa` from the flag to a library that machines of several levels load.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <sstream>
 
 #include "cli/device_flags.h"
+#include "measure/vendor/bundle/exported_library.h"
 #include "runtime/cpu_features.h"
-#include "runtime/lehr_bundle.h"
 #include "support.h"
 
 namespace lehr::testing {
@@ -160,29 +160,27 @@ json done(const Scratch& folder, const std::string& line) {
   return parsed(ran);
 }
 
-/// Of the bundle's kernel for that level, separated by blanks.
-std::string features_in(const std::filesystem::path& bundle, const std::string& level) {
-  std::ifstream file(bundle / "manifest.json");
-  const json manifest = json::parse(file);
+/// Of the library's kernel for that level, separated by blanks.
+std::string features_in(const std::filesystem::path& folder, const std::string& level) {
+  std::ifstream file(folder / "manifest.json");
+  const json function = json::parse(file)["functions"].at(0);
   std::string text;
-  for (const json& kernel : manifest["kernels"])
+  for (const json& kernel : function["kernels"])
     if (kernel["device"].get<std::string>().find("-march=" + level + " ") != std::string::npos)
       for (const json& feature : kernel["features"]) text += feature.get<std::string>() + " ";
   return text;
 }
 
-double time_of(lehr_bundle bundle) {
-  lehr_error error = {sizeof error, ""};
-  lehr_kernel kernel = 0;
-  lehr_kernel_info info = {};
-  info.size = sizeof info;
-  EXPECT_EQ(lehr_find(bundle, "gemm m=48 n=64 k=64", nullptr, &kernel, &error), LEHR_OK) << error.text;
-  EXPECT_EQ(lehr_info(kernel, &info, &error), LEHR_OK) << error.text;
-  return info.time_us;
+/// Of the product on a processor with these features, behind a self-test.
+double time_of(const ExportedLibrary& library, const char* features) {
+  kernels_options options = {};
+  options.features = features;
+  options.self_test = 1;
+  return library.answer(parse_workload("gemm m=48 n=64 k=64"), options).row.time_us;
 }
 
 // Two levels are tuned, exported alone and together, and opened by a processor of each.
-TEST(Isa, OneBundleOfTwoLevelsServesProcessorsOfBoth) {
+TEST(Isa, OneLibraryOfTwoLevelsServesProcessorsOfBoth) {
   std::vector<std::string> levels = levels_that_run();
   std::erase(levels, "x86-64-v4");
   if (levels.size() < 2) GTEST_SKIP() << "this processor runs one level alone";
@@ -213,18 +211,15 @@ TEST(Isa, OneBundleOfTwoLevelsServesProcessorsOfBoth) {
   EXPECT_FALSE(std::filesystem::exists(scratch.path() / "native"));
 
   const std::string allowed = features_in(scratch.path() / "both", lower);
-  const lehr_open_options old = {sizeof old, allowed.c_str(), 1, 0}, all = {sizeof all, nullptr, 1, 0};
-  lehr_error error = {sizeof error, ""};
-  lehr_bundle bundle = 0;
-  ASSERT_EQ(lehr_open((scratch.path() / "both").c_str(), &old, &bundle, &error), LEHR_OK) << error.text;
-  EXPECT_DOUBLE_EQ(time_of(bundle), times[lower]);
-  lehr_close(bundle, nullptr);
-  ASSERT_EQ(lehr_open((scratch.path() / "both").c_str(), &all, &bundle, &error), LEHR_OK) << error.text;
-  EXPECT_DOUBLE_EQ(time_of(bundle), std::min(times[lower], times[higher]));
-  lehr_close(bundle, nullptr);
-  EXPECT_EQ(lehr_open((scratch.path() / "newer").c_str(), &old, &bundle, &error), LEHR_WRONG_DEVICE);
-  EXPECT_THAT(std::string(error.text),
-              ::testing::ContainsRegex("no kernel of .* runs here: .* needs [a-z0-9.]+, which"));
+  const ExportedLibrary both((scratch.path() / "both").string());
+  EXPECT_NEAR(time_of(both, allowed.c_str()), times[lower], 1e-6 * times[lower]);
+  EXPECT_NEAR(time_of(both, nullptr), std::min(times[lower], times[higher]), 1e-6 * times[lower]);
+  const ExportedLibrary newer((scratch.path() / "newer").string());
+  kernels_options old = {};
+  old.features = allowed.c_str();
+  std::string why_not;
+  EXPECT_EQ(newer.context(old, why_not), nullptr);
+  EXPECT_THAT(why_not, ::testing::ContainsRegex("the kernel for .* needs [a-z0-9.]+, which is not there"));
 }
 
 // Its builtins take other pointers than GCC's, and not for every number of lanes.

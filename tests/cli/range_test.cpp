@@ -71,7 +71,7 @@ TEST(RangeOfRows, WithAResidualIsExported) {
       "tune gemm --m 1..9 --n 20 --k 24 --b f32:row:constant --epilogue residual --device cpu --threads 1 "
       "--trials 9 --quiet");
   ASSERT_EQ(ran.code, 0) << ran.err;
-  const Ran exported = lehr("export --out k --embed");
+  const Ran exported = lehr("export --out k");
   EXPECT_EQ(exported.code, 0);
   EXPECT_THAT(exported.err, Not(HasSubstr("left out")));
 }

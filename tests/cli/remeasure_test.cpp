@@ -42,29 +42,30 @@ class Remeasure : public ::testing::Test {
   void SetUp() override { record_log(log(), "gemm m=24 n=20 k=16", 4); }
   Ran lehr(const std::string& command) const { return run_lehr(words(command), scratch_.path()); }
   std::filesystem::path log() const { return scratch_.path() / "lehr.db"; }
-  json bundle() const {
+  /// The first one that was exported, as the manifest has it.
+  json kernel() const {
     std::ifstream file(scratch_.path() / "w/manifest.json");
-    return json::parse(file);
+    return json::parse(file)["functions"].at(0)["kernels"].at(0);
   }
 
   /// export refuses, and --remeasure mends, for good.
   void expect_refused_then_mended(const std::string& why) {
-    const Ran refused = lehr("export --out w --embed");
+    const Ran refused = lehr("export --out w");
     EXPECT_EQ(refused.code, 3);
     EXPECT_THAT(refused.err, AllOf(HasSubstr(why), HasSubstr("lehr export --remeasure")));
     EXPECT_FALSE(std::filesystem::exists(scratch_.path() / "w"));
     const std::int64_t before = parsed(lehr("db stats --json"))["records"];
-    const Ran mended = lehr("export --out w --embed --remeasure --json");
+    const Ran mended = lehr("export --out w --remeasure --json");
     EXPECT_THAT(mended.err, HasSubstr("was measured again"));
     EXPECT_EQ(parsed(mended)["kernels"], 1);
     const json stats = parsed(lehr("db stats --json"));
     EXPECT_GT(stats["records"], before);
-    const json kernel = bundle()["kernels"][0];
+    const json kernel = this->kernel();
     const std::optional<Record> row = Database::open_read_only(log()).find(kernel["record"]);
     ASSERT_TRUE(row);
     EXPECT_THAT(row->picked_by, ::testing::AnyOf("remeasure", "default"));
     EXPECT_NE(row->source_hash, 0u);
-    EXPECT_EQ(parsed(lehr("export --out w --replace --embed --json"))["kernels"],
+    EXPECT_EQ(parsed(lehr("export --out w --replace --json"))["kernels"],
               1);  // nothing is measured now
     EXPECT_EQ(parsed(lehr("db stats --json"))["records"], stats["records"]);
     const Ran shown = lehr(kShowStored);
@@ -80,9 +81,9 @@ class Remeasure : public ::testing::Test {
 };
 
 TEST_F(Remeasure, IsNotNeededWhereNothingChanged) {
-  EXPECT_EQ(parsed(lehr("export --out w --embed --json"))["kernels"], 1);
+  EXPECT_EQ(parsed(lehr("export --out w --json"))["kernels"], 1);
   const std::int64_t before = parsed(lehr("db stats --json"))["records"];
-  EXPECT_EQ(parsed(lehr("export --out w --replace --embed --json --remeasure"))["kernels"], 1);
+  EXPECT_EQ(parsed(lehr("export --out w --replace --json --remeasure"))["kernels"], 1);
   EXPECT_EQ(parsed(lehr("db stats --json"))["records"], before);
   EXPECT_EQ(parsed(lehr("db stats --json"))["devices"], 1);
 }
@@ -97,13 +98,13 @@ TEST_F(Remeasure, ExportProvesAWinnerThatTuningHadNoTimeToProve) {
   }
   EXPECT_EQ(parsed(lehr("best --json"))[0]["provisional"], true);
   EXPECT_THAT(lehr("best").out, HasSubstr("? provisional: there was no time to prove it"));
-  const Ran exported = lehr("export --out w --embed --json");
+  const Ran exported = lehr("export --out w --json");
   EXPECT_THAT(exported.err, HasSubstr("was measured again"));
   EXPECT_EQ(parsed(exported)["kernels"], 1);
   const json best = parsed(lehr("best --json"))[0];
   EXPECT_EQ(best["provisional"], false);
   EXPECT_EQ(best["contested"], true);
-  EXPECT_EQ(best["record"], bundle()["kernels"][0]["record"]);
+  EXPECT_EQ(best["record"], kernel()["record"]);
 }
 
 // `best` listed winners with a knob that is gone as if nothing was wrong, and export left them out.
@@ -130,11 +131,10 @@ TEST_F(Remeasure, MendsAWinnerOfALevel) {
     if (level.machine != runtime::cpu_machine()) continue;
     ASSERT_EQ(lehr(fmt::format("{} --db level.db --isa {}", kTune, level.name)).code, 0);
     rewrite(log().parent_path() / "level.db", [](Record& record) { record.source_hash = 1; });
-    const Ran mended = lehr("export --db level.db --out w --embed --remeasure --json");
+    const Ran mended = lehr("export --db level.db --out w --remeasure --json");
     EXPECT_THAT(mended.err, HasSubstr("was measured again"));
     EXPECT_EQ(parsed(mended)["kernels"], 1);
-    EXPECT_THAT(std::string(bundle()["kernels"][0]["device"]),
-                HasSubstr(fmt::format("-march={} ", level.name)));
+    EXPECT_THAT(std::string(kernel()["device"]), HasSubstr(fmt::format("-march={} ", level.name)));
     break;  // the lowest one runs everywhere
   }
 }
@@ -160,7 +160,7 @@ TEST_F(Remeasure, SaysThatAWinnerIsOfAnotherDevice) {
     record.source_hash ^= 1;
     record.device += " of somebody else";
   });
-  const Ran ran = lehr("export --out w --embed --remeasure");
+  const Ran ran = lehr("export --out w --remeasure");
   EXPECT_EQ(ran.code, 3);
   EXPECT_THAT(ran.err, HasSubstr("this machine has no such device"));
   EXPECT_FALSE(std::filesystem::exists(log().parent_path() / "w/manifest.json"));
@@ -176,9 +176,9 @@ TEST_F(Remeasure, AWinnerOfAMergedLogIsNotContested) {
   EXPECT_EQ(best("all.db")["merged_from"], "lehr.db");
   EXPECT_THAT(lehr("best --db all.db").out, HasSubstr(", of lehr.db"));
   EXPECT_THAT(lehr("db stats all.db").out, HasSubstr("1 session merged from lehr.db"));
-  EXPECT_EQ(lehr("export --db all.db --out w --embed").code, 0);
-  EXPECT_EQ(bundle()["kernels"][0]["contested"], false);
-  EXPECT_EQ(bundle()["kernels"][0]["merged_from"], "lehr.db");
+  EXPECT_EQ(lehr("export --db all.db --out w").code, 0);
+  EXPECT_EQ(kernel()["contested"], false);
+  EXPECT_EQ(kernel()["merged_from"], "lehr.db");
   EXPECT_EQ(lehr("db merge mine.db lehr.db --trusted").code, 0);
   EXPECT_EQ(best("mine.db")["contested"], true);
   // A tuning here makes it a fact.

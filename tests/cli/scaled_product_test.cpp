@@ -44,11 +44,12 @@ TEST(ScaledProduct, GoesFromTheFlagToTheBundle) {
   const Ran shown = run_lehr(
       {"show", "--workload", scaled, "--device", "cpu", "--threads", "1", "--as", "source"}, scratch.path());
   EXPECT_THAT(shown.out, HasSubstr("-0.375"));
-  EXPECT_EQ(parsed(lehr("export --out winners --embed --json"))["kernels"], 3);
+  EXPECT_EQ(parsed(lehr("export --out winners --json"))["kernels"], 3);
   std::ifstream file(scratch.path() / "winners/manifest.json");
-  const json bundle = json::parse(file);
+  const json library = json::parse(file);
   int found = 0;
-  for (const json& kernel : bundle["kernels"]) {
+  for (const json& function : library["functions"]) {
+    const json& kernel = function["kernels"].at(0);
     std::ifstream source(scratch.path() / "winners" / kernel["source"].get<std::string>());
     const std::string text(std::istreambuf_iterator<char>(source), {});
     found += kernel["workload"] == scaled && text.find("-0.375") != std::string::npos;

@@ -58,7 +58,7 @@ ExportedLibrary::Context ExportedLibrary::context(const kernels_options& options
   kernels_context* const made =
       functions_.create_for(functions_.interface(), &options, message, sizeof message);
   why_not = message;
-  return {made, End{functions_.destroy}};
+  return {made, ContextEnd{functions_.destroy}};
 }
 
 ExportedLibrary::Answer ExportedLibrary::answer(const Workload& workload,

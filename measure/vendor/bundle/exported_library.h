@@ -28,14 +28,15 @@ struct ExportedFunctions : LibraryFunctions {
   Function<decltype(kernels_pack)> pack{this, "_pack"};
 };
 
+struct ContextEnd {
+  decltype(&kernels_destroy) destroy = nullptr;
+  void operator()(kernels_context* context) const { destroy(context); }
+};
+
 /// A library, which stays loaded as long as the process.
 class ExportedLibrary {
  public:
-  struct End {
-    decltype(&kernels_destroy) destroy = nullptr;
-    void operator()(kernels_context* context) const { destroy(context); }
-  };
-  using Context = std::unique_ptr<kernels_context, End>;
+  using Context = std::unique_ptr<kernels_context, ContextEnd>;
   /// What serves a workload: the context, its function, the rows that a call says (0: their number is fixed)
   /// and the kernels behind it.
   struct Answer {
