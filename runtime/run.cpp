@@ -118,18 +118,26 @@ void place_packed(const Function& function, const Row& row, void* packed, void**
     params[function.shown.tensor_count + i] = memory + at;
 }
 
+// As run_tasks(); most calls are one task, or of one thread.
+inline void run(kernels_context& context, const Kernel& kernel, void* const* params) {
+  if (kernel.tasks == 1)
+    kernel.entry(params, context.scratch, 0);
+  else
+    run_tasks(context, kernel.entry, kernel.tasks, params, kernel.scratch_bytes);
+}
+
 kernels_status run_row(kernels_context& context, const Function& function, const Row& row,
                        void* const* arguments, std::uint64_t rows) {
   const Kernel& kernel = *member_for(row, rows).kernel;
   if (kernel.scratch_bytes > 0 && !reserve_scratch(context, kernel.scratch_bytes))
     return fail(&context, KERNELS_NO_MEMORY, "there is no memory for the scratch of %s", function.shown.name);
   if (function.packed == kNoTensor && !kernel.told) {
-    run_tasks(context, kernel.entry, kernel.tasks, arguments, kernel.scratch_bytes);
+    run(context, kernel, arguments);
     return KERNELS_OK;
   }
   Params params;
   fill_params(function, row, kernel, arguments, rows, params);
-  run_tasks(context, kernel.entry, kernel.tasks, params.of, kernel.scratch_bytes);
+  run(context, kernel, params.of);
   return KERNELS_OK;
 }
 
