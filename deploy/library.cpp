@@ -177,15 +177,13 @@ Library prepared(std::span<const RebuiltKernel> kernels, std::span<const Rebuilt
   return library;
 }
 
-/// A text in which "kernels" is nothing but the library's name.
-std::string with_word(std::string_view text, const std::string& name) {
-  constexpr std::string_view kWord = "kernels";
+/// The texts for CMake and Python, which have no other use for the word "kernels" than as the library's name.
+std::string named_throughout(std::string_view text, const std::string& name) {
+  constexpr std::string_view kName = "kernels";
   std::string result;
   std::size_t at = 0;
-  for (std::size_t found = text.find(kWord); found != std::string_view::npos; found = text.find(kWord, at)) {
-    result += fmt::format("{}{}", text.substr(at, found - at), name);
-    at = found + kWord.size();
-  }
+  for (std::size_t found; (found = text.find(kName, at)) != std::string_view::npos; at = found + kName.size())
+    result.append(text.substr(at, found - at)).append(name);
   return result.append(text.substr(at));
 }
 
@@ -201,8 +199,9 @@ void add_texts(const Library& library, const std::string& header, const std::str
                                               ? guarded_text(kernel, library)
                                               : renamed_text(kernel.rebuilt.source, kernel.name)});
   files.push_back({"manifest.json", manifest_of(library)});
-  for (const char* path : {"kernelsConfig.cmake", "kernels.py", "python/pyproject.toml", "python/setup.py"})
-    files.push_back({with_word(path, name), with_word(shipped_text(path), name)});
+  for (const char* path : {"kernelsConfig.cmake", "kernels.py", "python/pyproject.toml", "python/setup.py"}) {
+    files.push_back({named_throughout(path, name), named_throughout(shipped_text(path), name)});
+  }
 }
 
 }  // namespace

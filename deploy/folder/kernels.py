@@ -1,260 +1,318 @@
-"""Runs the kernels of a bundle that `lehr export --out DIR` wrote, on NumPy arrays and on anything that speaks DLPack.
+"""Runs the functions of libkernels.so on NumPy arrays and on anything that speaks DLPack.
 
-    import lehr_bundle
-    bundle = lehr_bundle.open("DIR")
-    kernel = bundle.find("gemm m=512 n=512 k=512")
-    c = kernel(a, b)
-    layer = kernel.prepack(b)      # where b stays as it is
+    import kernels
+    library = kernels.load(threads=2)
+    kernel = library.find("gemm m=512 n=512 k=512 b=f32:row:constant")
+    c = kernel(a, b)               # a new array; kernel(a, b, out=c) writes into an old one
+    layer = kernel.pack(b)         # where b stays as it is: it is packed once
     c = layer(a)
+    c = library.gemm_m512_n512_k512_b_f32_row_constant(a, b)    # by its name in C
 
-a range of rows, as the bundle names it, on arrays of any number in it, of which B is laid out once:
+A call takes the function's inputs in the order of the header, without the output. An array has the shape and the
+strides that the header names; dimensions of size 1 may be there or not. The output has them, too. Of a function with
+a range of rows the arrays say how many they have. What the header calls packed is packed anew by every call but a
+layer's. bf16 is ml_dtypes.bfloat16 where that package is there, else its bits as uint16; both are taken.
 
-    layer = bundle.find("gemm m=1..2048 n=512 k=512 b=f32:row:constant").prepack(b)
-    c = layer(a)                   # of as many rows as a has
+Threads may call the same library and its layers, which serve one call after the other: threads that are to compute at
+the same time load it once each. A child process may go on with what its parent has loaded.
 
-and those for CUDA on whatever speaks DLPack or has __cuda_array_interface__ there (PyTorch, CuPy, JAX, Numba):
+On a GPU it takes what has DLPack or __cuda_array_interface__ there (PyTorch, CuPy, JAX, Numba):
 
-    kernel = bundle.find("gemm m=512 n=512 k=512", target="cuda")
-    kernel(a, b, out=c)            # puts it on the current stream of PyTorch or CuPy, whose arrays these are
-    launch = kernel.bind(a, b, out=c)
-    launch()                       # the same tensors again: no check, no new tensor maps
+    library = kernels.load(cuda=0)
+    library.find("gemm m=512 n=512 k=512")(a, b, out=c)
 
-bf16 is ml_dtypes.bfloat16 where that package is there, else its bits as uint16; both are taken.
-
-Tensors are dense, of the type and the number of elements that the workload states; an output has its shape, or one dimension,
-overlaps no other tensor and can be written. Kernels and layers may be called by several threads at the same time, and by a child
-process. Needs NumPy, and liblehr_bundle.so of the bundle.
+The kernel is put on the current stream of PyTorch or CuPy, if `out` is theirs, else on that of `stream=`, and the call
+returns at once. The first call on a stream makes it ready, with workspaces of its own: let it be one that is not in
+capture. All later ones allocate nothing and may be captured into a graph, which needs the library as long as it is
+replayed. A child process has to load the library itself.
 """
 
-import copy
+import collections
 import ctypes
 import functools
 import importlib
+import math
 import operator
 import os
 import sys
+import threading
+import weakref
 
 import numpy
 
-__all__ = ["Bundle", "CudaKernel", "Error", "Kernel", "Launch", "Layer", "open"]
+__all__ = ["Described", "Error", "Kernel", "Layer", "Library", "NoKernel", "Tensor", "load"]
 
-_ANSWERS = ["exact", "other threads", "split", "padded", "other device"]
-_TARGETS = [None, "cpu", "cuda"]
-_IN, _OUT, _PREPACKED, _WORKSPACE = range(4)
-_NO_KERNEL = 4
-_MOST_THREADS, _MOST_DIMENSIONS = 4096, 8
-_DTYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "s32": "i4", "s16": "i2", "s8": "i1", "s7": "i1", "u8": "u1"}
+_FORMAT = 1  # of the header
+_PREFIX = "kernels_"
+_FILE = "libkernels.so"
+_BAD_ARGUMENT, _NO_KERNEL = 1, 2
+_MOST_THREADS = 4096
+_LINE = 64  # bytes that memory is aligned to
 
 
 class Error(Exception):
     """What the library answered: a sentence, and its code in `status`."""
 
-    def __init__(self, text, status):
-        super().__init__(text)
+    def __init__(self, sentence, status=0):
+        super().__init__(sentence)
         self.status = status
 
 
-class _Error(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint32), ("text", ctypes.c_char * 508)]
+class NoKernel(Error, KeyError):
+    """The library has no kernel for this, or none that runs here."""
+
+    __str__ = Exception.__str__
 
 
-class _OpenOptions(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_uint32),
-        ("features", ctypes.c_char_p),
-        ("self_test", ctypes.c_uint32),
-        ("cuda_device", ctypes.c_int32),
-    ]
+_U32, _U64, _TEXT, _PLACE = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_void_p
 
 
-class _FindOptions(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_uint32),
-        ("threads", ctypes.c_uint32),
-        ("only_exact", ctypes.c_uint32),
-        ("target", ctypes.c_uint32),
-    ]
+class _Options(ctypes.Structure):
+    _fields_ = [("threads", _U32), ("cuda", _U32), ("cuda_device", ctypes.c_int32), ("self_test", _U32)]
+    _fields_ += [("features", _TEXT), ("parallel_for", _PLACE), ("pool", _PLACE)]
 
 
-class _KernelInfo(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_uint32),
-        ("answer", ctypes.c_uint32),
-        ("workload", ctypes.c_char_p),
-        ("name", ctypes.c_char_p),
-        ("target", ctypes.c_char_p),
-        ("arch", ctypes.c_char_p),
-        ("threads", ctypes.c_uint32),
-        ("params", ctypes.c_uint32),
-        ("time_us", ctypes.c_double),
-        ("wasted", ctypes.c_double),
-        ("max_error", ctypes.c_double),
-        ("parts", ctypes.c_uint32),
-        ("cold", ctypes.c_uint32),
-        ("other_device", ctypes.c_uint32),
-        ("from_ptx", ctypes.c_uint32),
-        ("least_rows", ctypes.c_uint64),
-        ("most_rows", ctypes.c_uint64),
-    ]
+class _TensorRow(ctypes.Structure):
+    _fields_ = [("name", _TEXT), ("type", _TEXT), ("role", _U32), ("packed", _U32), ("alignment", _U32)]
+    _fields_ += [("dimensions", _U32), ("shape", _U64 * 8), ("strides", _U64 * 8), ("bytes", _U64), ("row_bytes", _U64)]
 
 
-class _ParamInfo(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_uint32),
-        ("role", ctypes.c_uint32),
-        ("name", ctypes.c_char_p),
-        ("dtype", ctypes.c_char_p),
-        ("bytes", ctypes.c_uint64),
-        ("alignment", ctypes.c_uint32),
-        ("constant", ctypes.c_uint32),
-        ("dimensions", ctypes.c_uint32),
-        ("shape", ctypes.c_uint64 * _MOST_DIMENSIONS),
-        ("strides", ctypes.c_uint64 * _MOST_DIMENSIONS),
-        ("row_bytes", ctypes.c_uint64),
-    ]
+class _Function(ctypes.Structure):
+    _fields_ = [("name", _TEXT), ("workload", _TEXT), ("tensors", ctypes.POINTER(_TensorRow)), ("tensor_count", _U32)]
+    _fields_ += [("target", _U32), ("least_rows", _U64), ("most_rows", _U64)]
 
 
-class _Call(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_uint32),
-        ("param_count", ctypes.c_uint32),
-        ("params", ctypes.POINTER(ctypes.c_void_p)),
-        ("scratch", ctypes.c_void_p),
-        ("scratch_bytes", ctypes.c_uint64),
-        ("workers", ctypes.c_uint32),
-        ("parallel_for", ctypes.c_void_p),
-        ("pool", ctypes.c_void_p),
-        ("rows", ctypes.c_uint64),
-    ]
-
-
-class _LaunchCall(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_uint32),
-        ("param_count", ctypes.c_uint32),
-        ("params", ctypes.POINTER(ctypes.c_void_p)),
-        ("stream", ctypes.c_void_p),
-        ("tensor_maps", ctypes.c_void_p),
-        ("tensor_map_bytes", ctypes.c_uint64),
-    ]
+class _Row(ctypes.Structure):
+    _fields_ = [("kernel", _TEXT), ("device", _TEXT), ("arch", _TEXT), ("threads", _U32), ("cold", _U32)]
+    _fields_ += [("time_us", ctypes.c_double), ("max_error", ctypes.c_double)]
+    _fields_ += [("other_device", _U32), ("from_ptx", _U32)]
 
 
 class _DLTensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    ]
+    _fields_ = [("data", _PLACE), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32)]
+    _fields_ += [("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+    _fields_ += [("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64))]
+    _fields_ += [("byte_offset", _U64)]
 
 
-def _sized(struct):
-    value = struct()
-    value.size = ctypes.sizeof(struct)
-    return value
+Described = collections.namedtuple("Described", [name for name, _ in _Row._fields_])
+Described.__doc__ = "The tuned kernel that a function runs, as kernels_row of the header."
 
 
 def _whole(name, value, least, most):
     """A whole number of any package's, within bounds."""
-    if isinstance(value, (bool, numpy.bool_)):
-        raise TypeError(f"{name} is a whole number, not {value!r}")
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} is a whole number, not {value!r}") from None
+        number = None
+    if number is None or isinstance(value, (bool, numpy.bool_)):
+        raise TypeError(f"{name} is a whole number, not {value!r}")
     if not least <= number <= most:
         raise ValueError(f"{name} is a whole number from {least} to {most}, not {number}")
     return number
 
 
+def _text(name, value):
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is a str, not a {type(value).__name__}")
+    if "\0" in value:
+        raise ValueError(f"{name} has a 0 in it: {value!r}")
+    return value.encode()
+
+
+# A child process is made between two calls, so that it has no context in the middle of one.
+_all_opened, _forking = weakref.WeakSet(), threading.Lock()
+_held = []
+
+
+def _before_fork():
+    _forking.acquire()
+    _held[:] = list(_all_opened)
+    for opened in _held:
+        opened.lock.acquire()
+
+
+def _after_fork():
+    for opened in _held:
+        opened.lock.release()
+    _held.clear()
+    _forking.release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+
+
 class _NoCopy:
-    """What stands for something open, which a copy would close, or call at the same time."""
+    """What stands for something open, which a copy would close."""
 
     def __reduce_ex__(self, _):
-        raise TypeError(f"a {type(self).__name__} is neither copied nor pickled: open the bundle again, or share it")
+        raise TypeError(f"a {type(self).__name__} is neither copied nor pickled: load the library again, or share it")
 
 
-class _Library:
-    """liblehr_bundle.so, whose functions raise Error."""
+class _Opened(_NoCopy):
+    """The library and its context, or those of a GPU's streams, which serve one call at a time."""
 
-    def __init__(self, path):
-        self._library = ctypes.CDLL(path)
-        handle, place = ctypes.c_uint64, ctypes.POINTER(ctypes.c_uint64)
-        pointer, number = ctypes.c_void_p, ctypes.c_uint32
-        for name, arguments in {
-            "lehr_open": [ctypes.c_char_p, pointer, place],
-            "lehr_close": [handle],
-            "lehr_count": [handle, ctypes.POINTER(number)],
-            "lehr_at": [handle, number, place],
-            "lehr_find": [handle, ctypes.c_char_p, pointer, place],
-            "lehr_info": [handle, pointer],
-            "lehr_param": [handle, number, pointer],
-            "lehr_scratch_bytes": [handle, number, place],
-            "lehr_run": [handle, pointer],
-            "lehr_prepack": [handle, pointer],
-            "lehr_launch": [handle, pointer],
-            "lehr_tensor_map_bytes": [handle, place],
-            "lehr_encode": [handle, pointer],
-            "lehr_pool_create": [number, ctypes.POINTER(pointer)],
-        }.items():
-            function = getattr(self._library, name)
-            function.argtypes = arguments + [ctypes.POINTER(_Error)]
-            function.restype = ctypes.c_int32
-        self._library.lehr_pool_destroy.argtypes = [pointer]
-        self.pool_run = ctypes.cast(self._library.lehr_pool_run, pointer)
+    def __init__(self, file, options):
+        self.first, self._streams, self._options, self.lock = None, {}, options, threading.RLock()
+        self.cuda = options.cuda_device if options.cuda else None
+        library = ctypes.CDLL(file)
+        status = ctypes.c_int32
+        for name, result, arguments in (
+            ("format", _U32, []),
+            ("interface", _U64, []),
+            ("create_for", _PLACE, [_U64, _PLACE, _PLACE, ctypes.c_size_t]),
+            ("destroy", None, [_PLACE]),
+            ("message", _TEXT, [_PLACE]),
+            ("stream", None, [_PLACE, _PLACE]),
+            ("count", _U32, []),
+            ("at", _PLACE, [_U32]),
+            ("find", _PLACE, [_PLACE, _TEXT]),
+            ("describe", status, [_PLACE, _PLACE, _U64, _PLACE]),
+            ("call", status, [_PLACE, _PLACE, _PLACE, _U64]),
+            ("pack_bytes", _U64, [_PLACE, _PLACE]),
+            ("pack", status, [_PLACE, _PLACE, _PLACE, _PLACE]),
+        ):
+            function = getattr(library, _PREFIX + name)
+            function.restype, function.argtypes = result, arguments
+            setattr(self, "_" + name, function)
+        if self._format() != _FORMAT:
+            raise Error(f"{file} is of format {self._format()}, this module of {_FORMAT}: take that of its folder")
+        self.functions = [self._at(index) for index in range(self._count())]
+        self.first = self._create()
+        _all_opened.add(self)
 
-    def __getattr__(self, name):
-        function = getattr(self._library, "lehr_" + name)
+    def _create(self):
+        said = ctypes.create_string_buffer(512)
+        made = []
 
-        def call(*arguments):
-            error = _sized(_Error)
-            status = function(*arguments, ctypes.byref(error))
-            if status != 0:
-                raise Error(error.text.decode(errors="replace"), status)
+        def create():
+            made.append(self._create_for(self._interface(), ctypes.byref(self._options), said, len(said)))
 
-        setattr(self, name, call)
-        return call
+        if self.cuda is None:
+            create()
+        else:  # where no context of CUDA is current, so that it is the primary one of this device, as all packages have it
+            alone = threading.Thread(target=create)
+            alone.start()
+            alone.join()
+        if not made[0]:
+            raise Error(said.value.decode(errors="replace"))
+        return made[0]
 
-    def destroy_pool(self, pool):
-        self._library.lehr_pool_destroy(pool)
+    def _context(self, stream):
+        if self.first is None:
+            raise ValueError("the library is closed: load it again")
+        if stream is None:
+            return self.first
+        key = (stream, threading.get_ident()) if stream == 2 else stream  # 2: CUDA's name for each thread's own
+        if key not in self._streams:
+            context = self._create() if self._streams else self.first
+            self._stream(context, stream)
+            self._streams[key] = context
+        return self._streams[key]
 
+    def _sentence(self, context):
+        return self._message(context).decode(errors="replace")
 
-def open(folder, threads=1, self_test=False, cuda_device=0):  # noqa: A001: the module's name says what is opened
-    """The bundle in a folder, whose kernels run on `threads` threads, and are tested first if that is asked for. Those for CUDA
-    belong to the context that is current (PyTorch and CuPy make one with the first array), else to `cuda_device`."""
-    return Bundle(folder, threads, self_test, cuda_device)
+    def ask(self, function, *arguments, stream=None):
+        """Calls what answers with a status."""
+        with self.lock:
+            context = self._context(stream)
+            status = function(context, *arguments)
+            if status == 0:
+                return
+            sentence = self._sentence(context)
+        if status == _BAD_ARGUMENT:
+            raise ValueError(sentence)
+        raise (NoKernel if status == _NO_KERNEL else Error)(sentence, status)
 
+    def find(self, workload):
+        with self.lock:
+            place = self._find(self._context(None), workload)
+            if not place:
+                raise NoKernel(self._sentence(self.first), _NO_KERNEL)
+        return place
 
-class Bundle(_NoCopy):
-    """An open bundle. It is closed by close(), by the end of a `with`, or with its last kernel."""
+    def describe(self, place, rows):
+        row = _Row()
+        self.ask(self._describe, place, rows, ctypes.byref(row))
+        values = (getattr(row, name) for name in Described._fields)
+        return Described(*(value.decode() if isinstance(value, bytes) else value for value in values))
 
-    def __init__(self, folder, threads=1, self_test=False, cuda_device=0):
-        folder = os.path.abspath(os.fsdecode(folder))
-        threads = _whole("threads", threads, 1, _MOST_THREADS)
-        cuda_device = _whole("cuda_device", cuda_device, 0, 2**31 - 1)
-        self._library = _Library(os.path.join(folder, "liblehr_bundle.so"))
-        self._handle = ctypes.c_uint64(0)
-        self._pool = ctypes.c_void_p()
-        self.threads = threads
-        options = _sized(_OpenOptions)
-        options.self_test = bool(self_test)
-        options.cuda_device = cuda_device
-        self._library.open(os.fsencode(folder), ctypes.byref(options), ctypes.byref(self._handle))
-        if threads > 1:
-            self._library.pool_create(threads, ctypes.byref(self._pool))
+    def call(self, place, arguments, rows, stream):
+        self.ask(self._call, place, (_PLACE * len(arguments))(*arguments), rows, stream=stream)
+
+    def pack(self, place, operand):
+        with self.lock:
+            memory = _aligned(self._pack_bytes(self._context(None), place))
+            self.ask(self._pack, place, operand, memory.ctypes.data)
+        return memory
 
     def close(self):
-        if self._handle.value:
-            handle, self._handle = self._handle, ctypes.c_uint64(0)
-            self._library.close(handle)
-            self._library.destroy_pool(self._pool)
-            self._pool = ctypes.c_void_p()
+        with self.lock:
+            contexts = {self.first, *self._streams.values()} - {None}
+            self.first, self._streams = None, {}
+            for context in contexts:
+                self._destroy(context)
+
+    def __del__(self):
+        if getattr(self, "first", None) is not None:
+            self.close()
+
+
+def load(threads=1, cuda=None, path=None, features=None, self_test=False):
+    """The library beside this module, or in `path`, a file or its folder: a Library. It computes on `threads` threads, or
+    on the GPU with the number `cuda`. `features`: names of processor features, as "avx2 fma", that it makes do with.
+    `self_test`: its functions are tested first, on the processor. Error where nothing of it runs here."""
+    path = os.path.abspath(os.path.dirname(__file__) if path is None else os.fsdecode(path))
+    options = _Options(threads=_whole("threads", threads, 1, _MOST_THREADS), self_test=bool(self_test))
+    if cuda is not None:
+        options.cuda, options.cuda_device = 1, _whole("cuda", cuda, 0, 2**31 - 1)
+    if features is not None:
+        options.features = _text("features", features)
+    return Library(_Opened(os.path.join(path, _FILE) if os.path.isdir(path) else path, options))
+
+
+class Library(_NoCopy):
+    """A library that is open until close(), the end of a `with`, or the last of it. Its functions are its attributes, each
+    by its name in C without the library's own. It iterates over those that run here: Kernels."""
+
+    def __init__(self, opened):
+        self._opened, self._made = opened, {}
+        self._places = {_Function.from_address(place).name.decode()[len(_PREFIX) :]: place for place in opened.functions}
+
+    def find(self, workload):
+        """The Kernel for a workload in the words of `lehr`, as the header's find. NoKernel, a KeyError, where there is none."""
+        return self._kernel(self._opened.find(_text("workload", workload)))
+
+    def close(self):
+        """Ends it, when the call that is running has ended. Its kernels and layers are of no use any more."""
+        self._opened.close()
+
+    def _kernel(self, place):
+        if place not in self._made:
+            self._made[place] = Kernel(self._opened, place)
+        return self._made[place]
+
+    def __getattr__(self, name):
+        places = self.__dict__.get("_places", {})
+        if name not in places:
+            raise AttributeError(f"the library has no function {name}: dir(library) has their names")
+        return self._kernel(places[name])
+
+    def __iter__(self):
+        for place in self._places.values():
+            kernel = self._kernel(place)
+            try:
+                kernel.describe()
+            except NoKernel:
+                continue
+            yield kernel
+
+    def __len__(self):
+        return sum(1 for _ in self)
+
+    def __dir__(self):
+        return [*super().__dir__(), *(kernel.name for kernel in self)]
 
     def __enter__(self):
         return self
@@ -262,437 +320,271 @@ class Bundle(_NoCopy):
     def __exit__(self, *_):
         self.close()
 
-    def __del__(self):
-        if getattr(self, "_handle", None):
-            self.close()
 
-    def __len__(self):
-        count = ctypes.c_uint32()
-        self._library.count(self._handle, ctypes.byref(count))
-        return count.value
-
-    def __getitem__(self, index):
-        index = operator.index(index)
-        if not 0 <= index < len(self):
-            raise IndexError(index)
-        kernel = ctypes.c_uint64()
-        self._library.at(self._handle, index, ctypes.byref(kernel))
-        return _kernel(self, kernel)
-
-    def find(self, workload, only_exact=False, target=None):
-        """The kernel for a workload, in the words of `lehr`, of `target` ("cpu", "cuda") where that is given; KeyError where the
-        bundle has none. One for CUDA is a CudaKernel."""
-        if target not in _TARGETS:
-            raise ValueError(f"target is 'cpu', 'cuda' or None, not {target!r}")
-        if not isinstance(workload, str):
-            raise TypeError(f"workload is a str, not a {type(workload).__name__}")
-        if "\0" in workload:
-            raise ValueError(f"workload has a 0 in it: {workload!r}")
-        options = _sized(_FindOptions)
-        options.threads, options.only_exact, options.target = self.threads, bool(only_exact), _TARGETS.index(target)
-        kernel = ctypes.c_uint64()
-        try:
-            self._library.find(self._handle, workload.encode(), ctypes.byref(options), ctypes.byref(kernel))
-        except Error as error:
-            if error.status == _NO_KERNEL:
-                raise KeyError(str(error)) from None
-            raise
-        return _kernel(self, kernel)
+def _words(numbers):
+    return " x ".join(map(str, numbers)) or "()"
 
 
-class _Param:
-    def __init__(self, info):
-        self.role = info.role
-        self.name = info.name.decode()
-        self.dtype = info.dtype.decode()
-        self.bytes = info.bytes
-        self.constant = bool(info.constant)
-        self.row_bytes = info.row_bytes  # where calls have any number of rows, and this parameter has them
-
-        self._shape = info.dimensions and (info.shape[: info.dimensions], info.strides[: info.dimensions])
-
-    @property
-    def shape(self):
-        """That of the workload, of outputs; else (elements,)."""
-        return tuple(self._shape[0]) if self._shape else (self.bytes // _dtype(self.dtype).itemsize,)
-
-    @property
-    def strides(self):
-        """In bytes, as NumPy has them."""
-        itemsize = _dtype(self.dtype).itemsize
-        return tuple(itemsize * stride for stride in self._shape[1]) if self._shape else (itemsize,)
-
-    def of(self, rows):
-        """The same in a call of so many rows, where that is the call's to say."""
-        if not self.row_bytes:
-            return self
-        param = copy.copy(self)
-        param.bytes = rows * self.row_bytes
-        if self._shape:
-            param._shape = ([rows, *self._shape[0][1:]], self._shape[1])
-        return param
-
-    def rows_of(self, tensor):
-        return self._as_numpy(tensor).nbytes // self.row_bytes
-
-    def array(self):
-        """New memory for it, on a cache line."""
-        room = numpy.empty(self.bytes + 64, numpy.uint8)
-        start = -room.ctypes.data % 64
-        flat = room[start : start + self.bytes].view(_dtype(self.dtype))
-        return numpy.lib.stride_tricks.as_strided(flat, self.shape, self.strides)
-
-    def check(self, tensor):
-        """The tensor as a dense NumPy array on the same memory."""
-        tensor = self._as_numpy(tensor)
-        if self.dtype == "bf16" and tensor.dtype == numpy.uint16:
-            tensor = tensor.view(_dtype(self.dtype))
-        if tensor.dtype != _dtype(self.dtype):
-            raise TypeError(f"{self.name} is {tensor.dtype}, the kernel takes {self.dtype}")
-        if tensor.nbytes != self.bytes:
-            raise ValueError(f"{self.name} has {tensor.nbytes} bytes, the kernel takes {self.bytes}")
-        if not tensor.flags.c_contiguous and not (self.role == _OUT and self._lies_as(tensor)):
-            raise ValueError(f"{self.name} is not dense: pass numpy.ascontiguousarray of it")
-        return tensor
-
-    def check_out(self, tensor, inputs):
-        """The same of an output: it can be written, and shares no memory with one of `inputs`, which have names."""
-        tensor = self.check(tensor)
-        if self._shape and tensor.ndim != 1 and not self._lies_as(tensor):
-            lies, wanted = (f"shape {one.shape} and strides {one.strides}" for one in (tensor, self))
-            raise ValueError(f"{self.name} (out) is of {lies}, the kernel's of {wanted}")
-        if not tensor.flags.writeable:
-            raise ValueError(f"{self.name} (out) is read-only")
-        begin, end = _place(tensor)
-        for name, other in inputs:
-            first, last = _place(other)
-            if begin < last and first < end:
-                raise ValueError(f"{self.name} (out) overlaps {name}: it needs memory of its own")
-        return tensor
-
-    def _as_numpy(self, tensor):
-        if isinstance(tensor, numpy.ma.MaskedArray):
-            raise TypeError(f"{self.name} is a masked array: pass its filled()")
-        if isinstance(tensor, numpy.ndarray):
-            return tensor
-        try:
-            # NumPy takes for read-only what the package's DLPack does not call writable.
-            if _package(tensor) != "torch":
-                return numpy.from_dlpack(tensor)
-            if str(getattr(tensor, "dtype", "")) == "torch.bfloat16":  # whose bits alone NumPy takes
-                return tensor.view(sys.modules["torch"].int16).numpy().view(numpy.uint16)
-            return tensor.numpy()
-        except Exception as error:  # whatever the package raises: on another device, part of a gradient, none of its tensors
-            what = f"{self.name} is a {type(tensor).__name__}, which is not taken as an array of NumPy's: {error}"
-            raise TypeError(what) from error
-
-    def _lies_as(self, tensor):
-        mine, its = ([pair for pair in zip(one.shape, one.strides) if pair[0] != 1] for one in (self, tensor))
-        return mine == its
+def _without_ones(shape, strides):
+    return [pair for pair in zip(shape, strides) if pair[0] != 1]
 
 
-def _place(array):
-    """The first byte of a dense array, and the one behind its last."""
-    return array.ctypes.data, array.ctypes.data + array.nbytes
+class Tensor:
+    """An argument of a function as the header has it. Strides are in elements. Where `has_rows`, the first dimension is
+    the call's to say, and is here the most that it may be."""
 
-
-def _package(tensor):
-    """"torch", "cupy", ...: of a tensor, or of what its type is made of."""
-    packages = [base.__module__.partition(".")[0] for base in type(tensor).__mro__]
-    return next((package for package in packages if package in ("torch", "cupy")), None)
-
-
-@functools.cache
-def _dtype(name):
-    if name == "bf16":
-        try:
-            return numpy.dtype(importlib.import_module("ml_dtypes").bfloat16)
-        except ImportError:
-            return numpy.dtype(numpy.uint16)
-    if name not in _DTYPES:
-        raise TypeError(f"NumPy has no {name}")
-    return numpy.dtype(_DTYPES[name])
-
-
-def _kernel(bundle, handle):
-    info = _sized(_KernelInfo)
-    bundle._library.info(handle, ctypes.byref(info))
-    return (CudaKernel if info.target == b"cuda" else Kernel)(bundle, handle, info)
-
-
-class _AnyKernel(_NoCopy):
-    def __init__(self, bundle, handle, info):
-        self._bundle, self._handle, self._count = bundle, handle, info.params
-        self.target, self.arch = info.target.decode(), info.arch.decode()
-        self.workload = info.workload.decode()
-        self.name = info.name.decode()
-        self.answer = _ANSWERS[info.answer]
-        self.time_us, self.wasted, self.max_error = info.time_us, info.wasted, info.max_error
-        self.threads, self.parts, self.cold = info.threads, info.parts, bool(info.cold)
-        self.other_device, self.from_ptx = bool(info.other_device), bool(info.from_ptx)
-        self.least_rows, self.most_rows = info.least_rows, info.most_rows  # that a call may have; 0: all have the workload's
+    def __init__(self, row):
+        self.name, self.type = row.name.decode(), row.type.decode()
+        self.is_output, self.packed, self.has_rows = bool(row.role), bool(row.packed), row.row_bytes > 0
+        self.shape, self.strides = tuple(row.shape[: row.dimensions]), tuple(row.strides[: row.dimensions])
 
     def __repr__(self):
-        where = f"{self.threads} threads" if self.threads else self.arch
-        return f"<lehr kernel for '{self.workload}': {self.answer}, {self.time_us:.1f} us on {where}>"
+        return f"{self.name}: {self.type} {'rows x ' if self.has_rows else ''}{_words(self.shape[self.has_rows :])}"
 
-    @functools.cached_property
-    def params(self):
-        """All of its parameters, in order."""
-        params = []
-        for index in range(self._count):
-            info = _sized(_ParamInfo)
-            self._bundle._library.param(self._handle, index, ctypes.byref(info))
-            params.append(_Param(info))
-        return params
+    def of(self, rows):
+        """The shape in a call with so many rows."""
+        return (rows, *self.shape[1:]) if self.has_rows else self.shape
 
-    @property
-    def inputs(self):
-        """The parameters that a call takes, in order."""
-        return [param for param in self.params if param.role == _IN]
+    def rows_of(self, array):
+        """How many an array for it has, which may be without the dimensions of size 1."""
+        sizes = [size for size in array.shape if size != 1]
+        return sizes[0] if len(sizes) > sum(size != 1 for size in self.shape[1:]) else 1
+
+    def empty(self, rows):
+        """New memory for it, as an array."""
+        dtype, shape = _dtype(self.type), self.of(rows)
+        flat = _aligned(dtype.itemsize * math.prod(shape)).view(dtype)
+        return numpy.lib.stride_tricks.as_strided(flat, shape, [dtype.itemsize * stride for stride in self.strides])
+
+    def check(self, array, rows, function):
+        """Raises where an array is of another type, shape or order."""
+        if array.type not in (self.type, _ALSO.get(self.type)):
+            raise TypeError(f"{self.name} is {array.type}, and {function} takes {self.type}")
+        shape, strides = self.of(rows), [array.itemsize * stride for stride in self.strides]
+        wanted = _without_ones(shape, strides)
+        if _without_ones(array.shape, array.strides) == wanted:
+            return
+        sizes, given = [size for size, _ in wanted], [size for size in array.shape if size != 1]
+        order = "asfortranarray" if len(sizes) > 1 and strides == sorted(strides) else "ascontiguousarray"
+        if sizes != given:
+            hint = ""
+            if sizes == given[::-1]:
+                as_it_lies = _without_ones(array.shape[::-1], array.strides[::-1]) == wanted
+                hint = f"; is it {self.name}.T?" if as_it_lies else f"; is it numpy.{order}({self.name}.T)?"
+            raise ValueError(f"{self.name} has shape {_words(array.shape)}, and {function} takes {_words(shape)}{hint}")
+        steps = _words(f"{stride / array.itemsize:g}" for stride in array.strides)
+        hint = "" if self.is_output else f"; pass numpy.{order}({self.name})"
+        what = f"{self.name} of shape {_words(array.shape)} has strides {steps}, and {function} takes {_words(self.strides)}"
+        raise ValueError(f"{what} (elements){hint}")
 
 
-class Kernel(_AnyKernel):
-    """One of a bundle's for the CPU, or several that were put together."""
+class Kernel(_NoCopy):
+    """A function of the library."""
 
-    @functools.cached_property
-    def _scratch_bytes(self):
-        scratch = ctypes.c_uint64()
-        self._bundle._library.scratch_bytes(self._handle, self._bundle.threads, ctypes.byref(scratch))
-        return scratch.value
+    def __init__(self, opened, place):
+        row = _Function.from_address(place)
+        self._opened, self._place = opened, place
+        self.name, self.workload = row.name.decode()[len(_PREFIX) :], row.workload.decode()
+        self.least_rows, self.most_rows = row.least_rows, row.most_rows  # that a call may have; 0: their number is fixed
+        self.tensors = [Tensor(row.tensors[index]) for index in range(row.tensor_count)]
+        self.inputs = [tensor for tensor in self.tensors if not tensor.is_output]
 
-    def __call__(self, *tensors, out=None):
-        """The output, a new array or `out`. What is to be prepacked is prepacked anew each time: prepack() does it once."""
-        if len(tensors) != len(self.inputs):
-            names = ", ".join(param.name for param in self.inputs)
-            raise TypeError(f"the kernel takes {len(self.inputs)} tensors ({names}), not {len(tensors)}")
-        given = dict(zip((param.name for param in self.inputs), tensors))
-        constants = [given.pop(param.name) for param in self.inputs if param.constant]
-        return self.prepack(*constants)(*given.values(), out=out)
+    def __repr__(self):
+        output = next(tensor for tensor in self.tensors if tensor.is_output)
+        return f"<{_PREFIX}{self.name}({', '.join(map(repr, self.inputs))}) -> {output!r}>"
 
-    def _rows_of(self, inputs, tensors):
-        """As many as the first of them has that has rows; 0 where that is the workload's to say."""
+    def describe(self, rows=0):
+        """The tuned kernel that it runs, with so many rows (0: the most): Described. NoKernel where none runs here."""
+        return self._opened.describe(self._place, _whole("rows", rows, 0, 2**63))
+
+    def __call__(self, *arrays, out=None, stream=None):
+        """The output: a new array, or `out`, which a GPU's is. `stream`: of a GPU, a number or a stream of PyTorch or
+        CuPy; None: the current one of the package that `out` is of."""
+        return self._run(self.inputs, arrays, None, out, stream)
+
+    def pack(self, array):
+        """The Layer with this packed operand, of which it keeps what is packed alone."""
+        tensor = next((tensor for tensor in self.inputs if tensor.packed), None)
+        if tensor is None:
+            raise TypeError(f"{self.name} has no operand that is packed: call it with all of them")
+        return Layer(self, self._packed(tensor, _in_memory(tensor, array)))
+
+    def _packed(self, tensor, array):
+        tensor.check(array, 0, self.name)
+        return self._opened.pack(self._place, array.address)
+
+    def _rows(self, tensors, arrays):
         if not self.most_rows:
             return 0
-        param, tensor = next((param, tensor) for param, tensor in zip(inputs, tensors) if param.row_bytes)
-        rows = param.rows_of(tensor)
-        if not self.least_rows <= rows <= self.most_rows:
-            raise ValueError(f"{param.name} has {rows} rows, the kernel takes {self.least_rows} to {self.most_rows}")
+        rows = next(tensor.rows_of(array) for tensor, array in zip(tensors, arrays) if tensor.has_rows)
+        if not self.least_rows <= rows <= self.most_rows:  # the library says what it takes
+            self._opened.call(self._place, [None] * len(self.tensors), rows, None)
         return rows
 
-    def prepack(self, *constants):
-        """The kernel with those inputs that stay as they are (a filter, a constant B), which are prepacked: a Layer."""
-        return Layer(self, constants)
+    def _run(self, tensors, arrays, packed, out, stream):
+        if len(arrays) != len(tensors):
+            names = ", ".join(tensor.name for tensor in tensors)
+            raise TypeError(f"{self.name} takes {len(tensors)} arrays ({names}), not {len(arrays)}")
+        read = _in_memory
+        if self._opened.cuda is not None:
+            stream = _stream_of(out, stream, self.name)
+            read = functools.partial(_on_device, stream=stream, device=self._opened.cuda)
+        elif stream is not None:
+            raise TypeError("a stream is a GPU's, and the library was loaded for the processor")
+        lies = [read(tensor, array) for tensor, array in zip(tensors, arrays)]
+        rows = self._rows(tensors, lies)
+        for tensor, array in zip(tensors, lies):
+            tensor.check(array, rows, self.name)
+        addresses = {tensor.name: array.address for tensor, array in zip(tensors, lies)}
+        result = next(tensor for tensor in self.tensors if tensor.is_output)
+        if out is None:
+            out = result.empty(rows)
+            addresses[result.name] = out.ctypes.data
+        else:
+            output = read(result, out)
+            result.check(output, rows, self.name)
+            _check_output(result, output, zip(tensors, lies))
+            addresses[result.name] = output.address
+        for tensor, array in zip(tensors, lies):
+            if tensor.packed:
+                packed = self._packed(tensor, array)
+        places = [packed.ctypes.data if tensor.packed else addresses[tensor.name] for tensor in self.tensors]
+        self._opened.call(self._place, places, rows, stream)
+        return out
 
 
 class Layer(_NoCopy):
-    """A kernel with its constant inputs."""
+    """A function with its packed operand (a filter, the weights of a product)."""
 
-    def __init__(self, kernel, constants):
-        names = [param.name for param in kernel.inputs if param.constant]
-        if len(constants) != len(names):
-            raise TypeError(f"{len(names)} constant tensors are to be given ({', '.join(names) or 'none'}), not {len(constants)}")
-        self.kernel = kernel
-        self._tensors = {}  # by parameter: what the pointers point to
-        self._free = []  # _Running that no thread is in: each has one of its own
-        given = iter(constants)
-        for param in kernel.params:
-            if param.constant:
-                self._tensors[param.name] = param.check(next(given))
-            elif param.role == _PREPACKED:
-                self._tensors[param.name] = param.array()
-        running = _Running(kernel, self._tensors)
-        kernel._bundle._library.prepack(kernel._handle, ctypes.byref(running.call))
-        self._free.append(running)
+    def __init__(self, kernel, packed):
+        self.kernel, self._packed = kernel, packed
+        self.inputs = [tensor for tensor in kernel.inputs if not tensor.packed]
 
-    @property
-    def inputs(self):
-        """The parameters that a call takes, in order."""
-        return [param for param in self.kernel.inputs if not param.constant]
-
-    def __call__(self, *tensors, out=None):
-        """The output, a new array or `out`."""
-        inputs = self.inputs
-        if len(tensors) != len(inputs):
-            raise TypeError(f"{len(inputs)} tensors are to be given ({', '.join(p.name for p in inputs)}), not {len(tensors)}")
-        rows = self.kernel._rows_of(inputs, tensors)
-        held = dict(self._tensors)
-        held.update((param.name, param.of(rows).check(tensor)) for param, tensor in zip(inputs, tensors))
-        result = next(param for param in self.kernel.params if param.role == _OUT).of(rows)
-        lies = result.array() if out is None else result.check_out(out, held.items())
-        held[result.name] = lies
-        try:
-            running = self._free.pop()
-        except IndexError:
-            running = _Running(self.kernel, {})
-        running.point_to(held)
-        running.call.rows = rows
-        try:
-            self.kernel._bundle._library.run(self.kernel._handle, ctypes.byref(running.call))
-        finally:
-            self._free.append(running)
-        return lies if out is None else out
+    def __call__(self, *arrays, out=None):
+        """The output: a new array, or `out`."""
+        return self.kernel._run(self.inputs, arrays, self._packed, out, None)
 
 
-class _Running:
-    """A call that is made again and again, with scratch memory of its own."""
-
-    def __init__(self, kernel, tensors):
-        bundle = kernel._bundle
-        self._params = kernel.params
-        self._scratch = numpy.empty(kernel._scratch_bytes + 64, numpy.uint8)
-        self._pointers = (ctypes.c_void_p * len(kernel.params))()
-        self.call = _sized(_Call)
-        self.call.param_count = len(kernel.params)
-        self.call.params = self._pointers
-        self.call.scratch = self._scratch.ctypes.data + -self._scratch.ctypes.data % 64
-        self.call.scratch_bytes = kernel._scratch_bytes
-        self.call.workers = bundle.threads
-        self.call.pool = bundle._pool
-        self.call.parallel_for = bundle._library.pool_run if bundle.threads > 1 else None
-        self.point_to(tensors)
-
-    def point_to(self, tensors):
-        for index, param in enumerate(self._params):
-            if param.name in tensors:
-                self._pointers[index] = tensors[param.name].ctypes.data
-
-
-# DLDataTypeCode and bits of DLPack; typestr of __cuda_array_interface__, which has no name for bf16. Bytes stand for 8-bit floats
-# where a package has no name for them.
-_CUDA_TYPES = {
-    "f64": {(2, 64), "f8"},
-    "f32": {(2, 32), "f4"},
-    "f16": {(2, 16), "f2"},
-    "bf16": {(4, 16), "V2"},
-    "s32": {(0, 32), "i4"},
-    "s16": {(0, 16), "i2"},
-    "s8": {(0, 8), "i1"},
-    "s7": {(0, 8), "i1"},
-    "u8": {(1, 8), "u1"},
-    "u32": {(1, 32), "u4"},
-    "e4m3": {(10, 8), (1, 8), "u1"},
-    "e5m2": {(12, 8), (1, 8), "u1"},
-}
+# Types by the names of the header, of NumPy's and of DLPack's, and what else is taken for one.
+_ALSO = {"bf16": "u16", "s7": "s8", "e4m3": "u8", "e5m2": "u8"}
+_ML_DTYPES = {"bf16": ("bfloat16", "u2"), "e4m3": ("float8_e4m3fn", "u1"), "e5m2": ("float8_e5m2", "u1"), "s7": ("int8", "i1")}
+_DLPACK = {0: "s", 1: "u", 2: "f", 4: "bf"}
+_DLPACK_OF_8_BITS = {10: "e4m3", 12: "e5m2"}
 _ON_CUDA = (2, 13)  # DLDeviceType: CUDA, and managed memory of it
-_POINTER_OF = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+_POINTER_OF = ctypes.PYFUNCTYPE(_PLACE, ctypes.py_object, _TEXT)(("PyCapsule_GetPointer", ctypes.pythonapi))
+# Strides are in bytes. `held` keeps the memory.
+_Array = collections.namedtuple("_Array", ["address", "type", "itemsize", "shape", "strides", "read_only", "held"])
 
 
-class _OnDevice:
-    """Where a tensor lies on the device, and what it is. `held` keeps it there."""
-
-    def __init__(self, tensor, stream):
-        strides = None  # bytes
-        self.read_only = False
-        if hasattr(tensor, "__dlpack_device__") and tensor.__dlpack_device__()[0] in _ON_CUDA:
-            self.held = tensor.__dlpack__(stream=stream or 1)  # 1 is the default stream
-            lies = _DLTensor.from_address(_POINTER_OF(self.held, b"dltensor"))
-            self.address, self.type = (lies.data or 0) + lies.byte_offset, (lies.code, lies.bits)
-            shape, itemsize = lies.shape[: lies.ndim], lies.bits * lies.lanes // 8
-            if lies.strides:
-                strides = [stride * itemsize for stride in lies.strides[: lies.ndim]]
-        elif hasattr(tensor, "__cuda_array_interface__"):
-            lies = tensor.__cuda_array_interface__
-            self.held, self.address, self.type = tensor, lies["data"][0] or 0, lies["typestr"][1:]
-            shape, itemsize, strides = lies["shape"], int(lies["typestr"][2:]), lies.get("strides")
-            self.read_only = lies["data"][1]
-        else:
-            raise TypeError(f"is not on a CUDA device: it is a {type(tensor).__name__}")
-        self.nbytes, self.dense = itemsize, True
-        for place in reversed(range(len(shape))):
-            if strides is not None and shape[place] != 1 and strides[place] != self.nbytes:
-                self.dense = False
-            self.nbytes *= shape[place]
-
-
-def _on_device(param, tensor, stream):
+@functools.lru_cache(maxsize=None)
+def _dtype(name):
+    if name not in _ML_DTYPES:
+        return numpy.dtype(f"{name[0].replace('s', 'i')}{int(name[1:]) // 8}")
     try:
-        lies = _OnDevice(tensor, stream)
-    except Exception as error:  # of the package, too: a tensor that is part of a gradient
-        raise TypeError(f"{param.name} {error}") from error
-    if param.role != _IN and lies.read_only:
-        raise ValueError(f"{param.name} is read-only")
-    if param.role == _WORKSPACE:  # of any type, and more of it
-        if lies.nbytes < param.bytes:
-            raise ValueError(f"{param.name} has {lies.nbytes} bytes, the kernel needs {param.bytes}")
-        return lies
-    if lies.type not in _CUDA_TYPES[param.dtype]:
-        raise TypeError(f"{param.name} is of another type than {param.dtype}, which the kernel takes")
-    if lies.nbytes != param.bytes:
-        raise ValueError(f"{param.name} has {lies.nbytes} bytes, the kernel takes {param.bytes}")
-    if not lies.dense:
-        raise ValueError(f"{param.name} is not dense")
+        return numpy.dtype(getattr(importlib.import_module("ml_dtypes"), _ML_DTYPES[name][0]))
+    except (ImportError, AttributeError):
+        return numpy.dtype(_ML_DTYPES[name][1])
+
+
+@functools.lru_cache(maxsize=None)
+def _type_of(dtype):
+    if dtype.kind in "iuf" and dtype.isnative:
+        return f"{dtype.kind.replace('i', 's')}{8 * dtype.itemsize}"
+    return next((name for name, (theirs, _) in _ML_DTYPES.items() if theirs == dtype.name), str(dtype))
+
+
+def _aligned(size):
+    room = numpy.empty(size + _LINE, numpy.uint8)
+    start = -room.ctypes.data % _LINE
+    return room[start : start + size]
+
+
+def _end(array):
+    return array.address + array.itemsize * math.prod(array.shape)
+
+
+def _check_output(tensor, output, inputs):
+    if output.read_only:
+        raise ValueError(f"{tensor.name} (out) is read-only")
+    for other, array in inputs:
+        if array.address < _end(output) and output.address < _end(array):
+            raise ValueError(f"{tensor.name} (out) overlaps {other.name}: it needs memory of its own")
+
+
+def _package(array):
+    """"torch" or "cupy", if the array is of that package or made of what is."""
+    packages = [base.__module__.partition(".")[0] for base in type(array).__mro__]
+    return next((package for package in packages if package in ("torch", "cupy")), None)
+
+
+def _as_numpy(tensor, array):
+    if isinstance(array, numpy.ma.MaskedArray):
+        raise TypeError(f"{tensor.name} is a masked array: pass its filled()")
+    if isinstance(array, numpy.ndarray):
+        return array
+    try:
+        # NumPy takes for read-only what the package's DLPack does not call writable.
+        if _package(array) != "torch":
+            return numpy.from_dlpack(array)
+        if str(getattr(array, "dtype", "")) == "torch.bfloat16":  # whose bits alone NumPy takes
+            return array.view(sys.modules["torch"].int16).numpy().view(numpy.uint16)
+        return array.numpy()
+    except Exception as error:  # of the package, too: on a GPU, part of a gradient
+        what = f"{tensor.name} is a {type(array).__name__}, which is not taken as an array of NumPy's: {error}"
+        raise TypeError(what) from error
+
+
+def _in_memory(tensor, array):
+    array = _as_numpy(tensor, array)
+    address, read_only = array.__array_interface__["data"]
+    return _Array(address, _type_of(array.dtype), array.itemsize, array.shape, array.strides, read_only, array)
+
+
+def _on_device(tensor, array, stream, device):
+    try:
+        if hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] in _ON_CUDA:
+            lies, its_device = _of_dlpack(array, stream), array.__dlpack_device__()[1]
+        elif hasattr(array, "__cuda_array_interface__"):
+            lies, its_device = _of_interface(array), device
+        else:
+            raise TypeError(f"is not on a GPU: it is a {type(array).__name__}")
+    except Exception as error:  # of the package, too: part of a gradient
+        raise TypeError(f"{tensor.name} {error}") from error
+    if its_device != device:
+        raise ValueError(f"{tensor.name} is on GPU {its_device}, and the library was loaded for {device}")
     return lies
 
 
-def _check_overlaps(params, held):
-    places = [(lies.address, lies.address + lies.nbytes) for lies in held]
-    for i, (begin, end) in enumerate(places):
-        for j, (first, last) in enumerate(places):
-            if params[i].role != _IN and i != j and begin < last and first < end:
-                raise ValueError(f"{params[i].name}, which is written, overlaps {params[j].name}")
+def _of_dlpack(array, stream):
+    capsule = array.__dlpack__(stream=stream or 1)  # 1 is the default one
+    lies = _DLTensor.from_address(_POINTER_OF(capsule, b"dltensor"))
+    name = _DLPACK_OF_8_BITS.get(lies.code) or f"{_DLPACK.get(lies.code, f'DLPack type {lies.code}:')}{lies.bits}"
+    itemsize, shape = lies.bits * lies.lanes // 8, tuple(lies.shape[: lies.ndim])
+    strides = tuple(itemsize * stride for stride in lies.strides[: lies.ndim]) if lies.strides else _dense(shape, itemsize)
+    return _Array((lies.data or 0) + lies.byte_offset, name, itemsize, shape, strides, False, capsule)
 
 
-def _current_stream(tensor):
-    """Of the package whose array that is."""
-    package = _package(tensor)
-    if package == "torch":
-        return sys.modules["torch"].cuda.current_stream(tensor.device).cuda_stream
-    if package == "cupy":
-        return sys.modules["cupy"].cuda.get_current_stream().ptr
-    package = type(tensor).__name__
-    raise TypeError(f"which stream is current for a {package} is not known: pass stream=, a number, 0 for the default one")
+def _of_interface(array):
+    lies = array.__cuda_array_interface__
+    address, read_only = lies["data"]
+    dtype = numpy.dtype(lies["typestr"])  # which has no name for bf16
+    name = "bf16" if dtype.kind == "V" and dtype.itemsize == 2 else _type_of(dtype)
+    strides = lies.get("strides") or _dense(lies["shape"], dtype.itemsize)
+    return _Array(address or 0, name, dtype.itemsize, lies["shape"], strides, read_only, array)
 
 
-class CudaKernel(_AnyKernel):
-    """One of a bundle's for CUDA, or several that were put together."""
-
-    @property
-    def workspaces(self):
-        """The parameters that a call takes memory for: at least `bytes` of it, aligned to 256, all zero before its first use."""
-        return [param for param in self.params if param.role == _WORKSPACE]
-
-    def __call__(self, *tensors, out, workspaces=(), stream=None):
-        """Puts it on a stream and returns `out` at once. `stream` is a number; None: the current one of PyTorch or CuPy, to whom
-        `out` belongs. What is done on other streams is the caller's to wait for."""
-        Launch(self, tensors, out, workspaces, stream)(stream)
-        return out
-
-    def bind(self, *tensors, out, workspaces=(), stream=None):
-        """The kernel with all of its tensors: a Launch, whose tensor maps are made now and not with every launch."""
-        launch = Launch(self, tensors, out, workspaces, stream)
-        launch._encode()
-        return launch
+def _dense(shape, itemsize):
+    return tuple(itemsize * math.prod(shape[place + 1 :]) for place in range(len(shape)))
 
 
-class Launch(_NoCopy):
-    """A kernel for CUDA and its tensors, which it keeps. What lies in them may change. A stream in capture takes it into a
-    graph."""
-
-    def __init__(self, kernel, tensors, out, workspaces, stream):
-        for given, wanted, what in ((tensors, kernel.inputs, "tensors"), (workspaces, kernel.workspaces, "workspaces")):
-            if len(given) != len(wanted):
-                names = ", ".join(param.name for param in wanted) or "none"
-                raise TypeError(f"the kernel takes {len(wanted)} {what} ({names}), not {len(given)}")
-        self.kernel, self._out = kernel, out
-        stream = _current_stream(out) if stream is None else stream
-        given = {_IN: iter(tensors), _OUT: iter((out,)), _WORKSPACE: iter(workspaces)}
-        self._held = [_on_device(param, next(given[param.role]), stream) for param in kernel.params]
-        _check_overlaps(kernel.params, self._held)
-        self._call = _sized(_LaunchCall)
-        self._call.param_count = len(kernel.params)
-        self._call.params = (ctypes.c_void_p * len(kernel.params))(*(lies.address for lies in self._held))
-
-    def _encode(self):
-        library, size = self.kernel._bundle._library, ctypes.c_uint64()
-        library.tensor_map_bytes(self.kernel._handle, ctypes.byref(size))
-        self._maps = numpy.empty(size.value + 64, numpy.uint8)
-        self._call.tensor_maps = self._maps.ctypes.data + -self._maps.ctypes.data % 64
-        self._call.tensor_map_bytes = size.value
-        library.encode(self.kernel._handle, ctypes.byref(self._call))
-
-    def __call__(self, stream=None):
-        """Puts it on a stream, as CudaKernel's call does, and returns the output at once."""
-        self._call.stream = _current_stream(self._out) if stream is None else stream
-        self.kernel._bundle._library.launch(self.kernel._handle, ctypes.byref(self._call))
-        return self._out
+def _stream_of(out, stream, function):
+    if out is None:
+        raise TypeError(f"{function} writes to memory of the caller's on the GPU: pass out=")
+    if stream is None:
+        package = _package(out)
+        if package is None:
+            kind = type(out).__name__
+            raise TypeError(f"which stream is current for a {kind} is not known: pass stream=, a number, 0 for the default one")
+        cuda = sys.modules[package].cuda
+        stream = cuda.current_stream(out.device) if package == "torch" else cuda.get_current_stream()
+    return _whole("stream", getattr(stream, "cuda_stream", getattr(stream, "ptr", stream)), 0, 2**64 - 1)

@@ -1,20 +1,10 @@
-"""A convolution and a product from a bundle: example.py FOLDER."""
-
-import sys
+"""A product with a library of `lehr export --out FOLDER`: PYTHONPATH=FOLDER example.py."""
 
 import numpy
 
-import lehr_bundle
+import kernels
 
-with lehr_bundle.open(sys.argv[1], threads=2) as bundle:
-    for kernel in bundle:
-        print(kernel)
-    kernel = bundle[0]
-    random = numpy.random.default_rng(1)
-    inputs = [random.standard_normal(param.bytes // 4, dtype=numpy.float32) for param in kernel.inputs]
-    result = kernel(*inputs)
-    constants = [tensor for param, tensor in zip(kernel.inputs, inputs) if param.constant]
-    others = [tensor for param, tensor in zip(kernel.inputs, inputs) if not param.constant]
-    layer = kernel.prepack(*constants)
-    assert numpy.array_equal(layer(*others), result)
-    print(f"{kernel.name}: {result.size} elements, twice the same")
+library = kernels.load(threads=2)
+a, b, bias = (numpy.ones(shape, "f4") for shape in ((16, 256), (256, 512), (512,)))
+c = library.gemm_m16_n512_k256_bias(a, b, bias)
+print(library.gemm_m16_n512_k256_bias, "has", c.shape, "elements, all", c.max())

@@ -18,6 +18,7 @@ code. Ctrl-C ends the program, which leaves a valid log, and raises KeyboardInte
 
 import functools
 import importlib.util
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -147,23 +148,25 @@ def export(*, quiet: bool = False, **flags: Unpack[_flags.Export]) -> Exported:
 
 
 def load(folder: _File, **options: Any) -> Any:
-    """Opens a folder that export() wrote, with the module lehr_bundle in it: its lehr_bundle.Bundle.
+    """Loads the library in a folder that export() wrote, with the Python module beside it: its Library.
 
-    Its kernels take NumPy arrays. The options are those of lehr_bundle.open: `threads`, `self_test`,
-    `cuda_device`.
+    Its functions take NumPy arrays. The options are those of the module's load: `threads`, `cuda`,
+    `features`, `self_test`.
     """
     folder = Path(folder).absolute()
-    file = folder / "python" / "lehr_bundle.py"
+    manifest = folder / "manifest.json"
+    name = json.loads(manifest.read_bytes()).get("name", "kernels") if manifest.is_file() else "kernels"
+    file = folder / f"{name}.py"
     if not file.is_file():
-        raise InputError(f"{folder} has no python/lehr_bundle.py: lehr.export writes a folder that has")
+        raise InputError(f"{folder} has no {file.name}: lehr.export writes a folder that has")
     if importlib.util.find_spec("numpy") is None:
         raise _package_missing("kernels run on NumPy arrays", "numpy")
-    return _module(file).open(folder, **options)
+    return _module(file).load(**options)
 
 
 @functools.cache
 def _module(file: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("lehr_bundle", file)
+    spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

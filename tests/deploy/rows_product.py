@@ -1,5 +1,4 @@
-"""Of rows_product_test. `write FOLDER`: a bundle of a set for 1 to 64 rows, whose kernels are compiled from a few lines. `use FOLDER`:
-calls it through lehr_bundle.py. `ffi FOLDER`: through apache-tvm-ffi."""
+"""Of rows_product_test: writes into FOLDER a bundle of a set for 1 to 64 rows, whose kernels are compiled from a few lines."""
 
 import hashlib
 import json
@@ -68,75 +67,4 @@ def write(folder):
         file.write(json.dumps(manifest))
 
 
-def tensors(rows):
-    import numpy
-
-    random = numpy.random.default_rng(rows)
-    a, b, bias = (random.standard_normal(shape, dtype="f4") for shape in ((rows, K), (K, N), (N,)))
-    return a, b, bias, a.astype("f8") @ b + bias
-
-
-def refused(call, words, kind=ValueError):
-    try:
-        call()
-    except kind as error:
-        assert words in str(error), (words, error)
-        return
-    raise AssertionError(f"{words}: accepted")
-
-
-def use(folder):
-    import numpy
-
-    import lehr_bundle
-
-    rest = f" n={N} k={K} b=f32:row:constant epilogue=bias"
-    with lehr_bundle.open(folder, threads=1) as bundle:
-        assert [(each.workload.split()[1], each.most_rows) for each in bundle] == [("m=1", 0), ("m=1..64", 64)]
-        kernel = bundle.find("gemm m=1..64" + rest)
-        assert (kernel.least_rows, kernel.most_rows) == (1, 64)
-        _, b, bias, _ = tensors(1)
-        layer = kernel.prepack(b)
-        for rows in range(1, 65):
-            a, _, _, _ = tensors(rows)
-            wanted = a.astype("f8") @ b + bias
-            c = layer(a, bias)
-            assert c.shape == (rows, N) and numpy.abs(c - wanted).max() < 1e-5, rows
-            out = numpy.zeros((rows, N), "f4")
-            assert layer(a, bias, out=out) is out and (out == c).all()
-            bound = bundle.find(f"gemm m={rows}" + rest)
-            assert bound.most_rows == 0 and (bound(a, b, bias) == c).all(), bound
-            assert (kernel(a, b, bias) == c).all()
-        a = tensors(64)[0]
-        refused(lambda: layer(numpy.zeros((65, K), "f4"), bias), "a has 65 rows, the kernel takes 1 to 64")
-        refused(lambda: layer(numpy.zeros((0, K), "f4"), bias), "a has 0 rows, the kernel takes 1 to 64")
-        refused(lambda: layer(numpy.zeros(K * 2 + 1, "f4"), bias), "a has 36 bytes, the kernel takes 32")
-        refused(lambda: layer(a, bias, out=numpy.zeros((63, N), "f4")), "c has 2016 bytes, the kernel takes 2048")
-        assert bundle.find("gemm m=3" + rest).answer == "exact"
-
-
-def ffi(folder):
-    import numpy
-    import tvm_ffi
-
-    lehr = tvm_ffi.load_module(os.path.join(folder, "liblehr_bundle.so"))
-    bundle = lehr.lehr_open(folder)
-    kernel = lehr.lehr_find(bundle, f"gemm m=1..64 n={N} k={K} b=f32:row:constant epilogue=bias", 1)
-    assert lehr.lehr_param_bytes(kernel, 0) == 64 * K * 4
-    room = numpy.zeros(N * K * 4 + 64, "u1")
-    packed = room[-room.ctypes.data % 64 :][: N * K * 4]
-    _, b, bias, _ = tensors(1)
-    lehr.lehr_prepack(kernel, 0, 1, None, None, b, None, None, packed)
-    for rows in (1, 2, 16, 17, 64):
-        a = tensors(rows)[0]
-        c = numpy.zeros((rows, N), "f4")
-        lehr.lehr_run(kernel, 0, 1, None, a, b, c, bias, packed)
-        assert numpy.abs(c - (a.astype("f8") @ b + bias)).max() < 1e-5, rows
-        fewer = numpy.zeros((rows + 1, N), "f4")
-        refused(lambda: lehr.lehr_run(kernel, 0, 1, None, a, b, fewer, bias, packed), f"c has {32 * rows + 32} bytes, not {32 * rows}")
-    a, c = numpy.zeros((65, K), "f4"), numpy.zeros((65, N), "f4")
-    refused(lambda: lehr.lehr_run(kernel, 0, 1, None, a, b, c, bias, packed), "lehr_call::rows is 65: the kernel takes 1 to 64")
-    lehr.lehr_close(bundle)
-
-
-{"write": write, "use": use, "ffi": ffi}[sys.argv[1]](sys.argv[2])
+write(sys.argv[1])

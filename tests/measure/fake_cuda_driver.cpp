@@ -57,7 +57,6 @@ struct State {
   std::string tensor_map;         ///< what the last one was made of
   std::string launch;             ///< the last one
   std::vector<std::size_t> arguments;
-  std::vector<void*> contexts;  ///< the calling thread's stack
   int retained = 0;             ///< how often the primary one is
   std::vector<void*> modules;   ///< that are loaded
   std::size_t loaded = 0;       ///< so many were
@@ -70,6 +69,17 @@ struct State {
 State& state() {
   static State state;
   return state;
+}
+
+/// The calling thread's stack.
+std::vector<void*>& contexts() {
+  thread_local std::vector<void*> contexts;
+  return contexts;
+}
+
+/// Its own, or the default one of the program or of each thread, by CUDA's numbers.
+bool is_stream(const void* stream) {
+  return stream == &state() || reinterpret_cast<std::uintptr_t>(stream) <= 2;
 }
 
 int note(const char* call) {
@@ -167,6 +177,7 @@ EXPORT const char* fake_cuda_calls() {
 }
 EXPORT void fake_cuda_reset(std::size_t memory_bytes) {
   state() = State();
+  contexts().clear();
   state().memory_left = memory_bytes;
 }
 /// From now on a graph's first launch takes longer by `upload_us`, unless it was uploaded, and the next
@@ -297,19 +308,19 @@ EXPORT int cuCtxSetCurrent(void*) {
   return note("cuCtxSetCurrent");
 }
 EXPORT int cuCtxGetCurrent(void** context) {
-  return *context = state().contexts.empty() ? nullptr : state().contexts.back(), 0;
+  return *context = contexts().empty() ? nullptr : contexts().back(), 0;
 }
 EXPORT int cuCtxGetDevice(int* device) {
   return *device = 0, 0;
 }
 EXPORT int cuCtxPushCurrent_v2(void* context) {
   const int code = note("cuCtxPushCurrent");
-  if (code == 0) state().contexts.push_back(context);
+  if (code == 0) contexts().push_back(context);
   return code;
 }
 EXPORT int cuCtxPopCurrent_v2(void** context) {
-  *context = state().contexts.back();
-  state().contexts.pop_back();
+  *context = contexts().back();
+  contexts().pop_back();
   return note("cuCtxPopCurrent");
 }
 
@@ -417,7 +428,7 @@ EXPORT int cuOccupancyMaxActiveClusters(int* count, void* function, const Launch
 EXPORT int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** arguments, void**) {
   Launch launch{
       state().functions[reinterpret_cast<std::size_t>(function) - 1], config->grid_x * config->block_x, {}};
-  if (launch.kernel == "refused" || (config->stream != nullptr && config->stream != &state()))
+  if (launch.kernel == "refused" || !is_stream(config->stream))
     return kOutOfResources;
   const unsigned numbers[] = {config->grid_x,  config->grid_y,  config->grid_z,      config->block_x,
                               config->block_y, config->block_z, config->shared_bytes};

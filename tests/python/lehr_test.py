@@ -82,6 +82,8 @@ class Results(InAFolder):
         with self.assertRaisesRegex(lehr.InputError, "pass --replace if lehr wrote it"):
             lehr.export(db="log.db", out="kernels")
         self.assertEqual(lehr.export(db="log.db", out="kernels", replace=True).kernels, 1)
+        lehr.export(db="log.db", out="other", name="other")
+        self.check_loaded("other", found.workload)
 
     def check_loaded(self, folder, workload):
         try:
@@ -232,7 +234,7 @@ class Errors(InAFolder):
         self.fails(lehr.InputError, 1, "trials=0 tunes nothing", lehr.tune, "gemm m=8 n=8 k=8", trials=0)
         self.fails(lehr.InputError, 1, "there is no database 'none.db'", lehr.best, db="none.db")
         self.fails(lehr.InputError, 1, "--wrong-flag", lehr.best, wrong_flag=1)
-        self.fails(lehr.InputError, 1, "python/lehr_bundle.py", lehr.load, "nothing")
+        self.fails(lehr.InputError, 1, "has no kernels.py", lehr.load, "nothing")
         lehr.tune(GEMM, **SMALL)
         self.fails(lehr.NotFoundError, 3, "", lehr.export, out="kernels", target="cuda")
         no_compiler = mock.patch.dict(os.environ, PATH="/nowhere", CXX="")

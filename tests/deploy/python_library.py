@@ -1,0 +1,275 @@
+"""The Python module with a library made by hand (python_library.cpp): functions for a range of rows, those for CUDA on the stand-in for
+the driver, an output by columns, bf16. python_library.py, beside which the module and the library are on the path."""
+
+import ctypes
+import importlib
+import os
+import sys
+import threading
+import types
+
+import numpy
+
+import kernels
+
+N, K = 8, 4
+LAYER = "gemm m=1..64 n=8 k=4 b=f32:row:constant epilogue=bias"
+print("seed 1")
+random = numpy.random.default_rng(1)
+
+
+def refused(call, *words, kinds=ValueError):
+    try:
+        call()
+    except kinds as error:
+        for word in words:
+            assert word in str(error), (word, str(error))
+        return
+    raise AssertionError(f"{words}: accepted")
+
+
+def normal(*shape):
+    return random.standard_normal(shape, dtype="f4")
+
+
+def any_number_of_rows():
+    b, bias = normal(K, N), normal(N)
+    library = kernels.load()
+    function = library.find(LAYER)
+    assert function.name == "gemm_m1to64_n8_k4_b_f32_row_constant_bias", function.name
+    assert (function.least_rows, function.most_rows) == (1, 64)
+    assert repr(function) == f"<kernels_{function.name}(a: f32 rows x 4, b: f32 4 x 8, bias: f32 8) -> c: f32 rows x 8>", function
+    assert library.find(LAYER.replace("1..64", "24")) is function
+    assert function.describe().time_us == 50 and function.describe(rows=1).time_us == 1
+    layer = function.pack(b)
+    for rows in range(1, 65):
+        a = normal(rows, K)
+        c = layer(a, bias)
+        assert c.shape == (rows, N) and c.flags.c_contiguous and numpy.abs(c - (a.astype("f8") @ b + bias)).max() < 1e-5, rows
+        out = numpy.zeros((rows, N), "f4")
+        assert layer(a, bias, out=out) is out and (out == c).all()
+        assert (function(a, b, bias) == c).all() and (getattr(library, function.name)(a, b, bias) == c).all()
+    a = normal(64, K)
+    assert (layer(a[3], bias) == layer(a[3:4], bias)).all(), "one row without its dimension"
+    refused(lambda: layer(numpy.zeros((65, K), "f4"), bias), "takes 1 to 64 rows, not 65")
+    refused(lambda: layer(numpy.zeros((0, K), "f4"), bias), "takes 1 to 64 rows, not 0")
+    refused(lambda: function(numpy.zeros((65, K), "f4"), b, bias), "takes 1 to 64 rows, not 65")
+    refused(lambda: layer(numpy.zeros((5, K + 1), "f4"), bias), "a has shape 5 x 5", "takes 5 x 4")
+    refused(lambda: layer(numpy.zeros(K * 2, "f4"), bias), "a has shape 8,", "takes 1 x 4")
+    refused(lambda: layer(a, bias, out=numpy.zeros((63, N), "f4")), "c has shape 63 x 8", "takes 64 x 8")
+    refused(lambda: function.pack(numpy.ascontiguousarray(b.T)), "b has shape 8 x 4", "takes 4 x 8; is it numpy.ascontiguousarray(b.T)?")
+    refused(lambda: function.pack(numpy.asfortranarray(b)), "has strides 1 x 4", "takes 8 x 1 (elements); pass numpy.ascontiguousarray(b)")
+
+
+def outputs_by_columns():
+    with kernels.load() as library:
+        a = normal(4, 8)
+        c = library.columns(a)
+        assert c.shape == (4, 8) and c.strides == (4, 16) and c.flags.f_contiguous and (c == a).all()
+        out = numpy.zeros((4, 8), "f4", order="F")
+        assert library.columns(a[None], out=out) is out and (out == a).all()
+        refused(lambda: library.columns(a, out=numpy.zeros((4, 8), "f4")), "c of shape 4 x 8 has strides 8 x 1", "takes 1 x 4 (elements)")
+
+
+def what_does_not_run_here_is_left_out():
+    def names(library):
+        return [each.name for each in library], [name for name in dir(library) if name in ("columns", "copy", "double_cuda")]
+
+    with kernels.load() as library:
+        assert names(library)[1] == ["columns", "copy"] and len(library) == 3, names(library)
+        refused(library.double_cuda, "takes 1 arrays (a), not 0", kinds=TypeError)
+        refused(lambda: library.double_cuda(normal(4, 4)), "is for GPUs", kinds=kernels.NoKernel)
+        refused(lambda: library.find("double width=16"), "is for GPUs", kinds=KeyError)
+        refused(lambda: library.tripled, "no function tripled", kinds=AttributeError)
+    with kernels.load(features="") as library:
+        assert names(library)[1] == ["copy"] and len(library) == 2, names(library)
+        refused(lambda: library.columns(normal(4, 8)), "the kernel for 'columns m=4 n=8' needs", kinds=kernels.NoKernel)
+        refused(library.columns.describe, "needs", kinds=kernels.NoKernel)
+
+
+def bf16_is_that_of_ml_dtypes_or_its_bits():
+    copy = kernels.load().copy
+    bits = numpy.arange(6, dtype="u2").reshape(2, 3)
+    c = copy(bits)
+    assert (numpy.asarray(c).view("u2") == bits).all()
+    refused(lambda: copy(bits.astype("f4")), "a is f32, and copy takes bf16", kinds=TypeError)
+    bfloat16 = types.SimpleNamespace(bfloat16=numpy.dtype("f2"))  # a stand-in
+    if importlib.util.find_spec("ml_dtypes"):
+        bfloat16 = importlib.import_module("ml_dtypes")
+        assert copy(bits.view(bfloat16.bfloat16)).dtype == c.dtype == bfloat16.bfloat16
+    else:
+        assert c.dtype == numpy.uint16
+
+
+def a_module_of_another_format_says_so():
+    kernels._FORMAT += 1
+    try:
+        refused(kernels.load, "is of format 1, this module of 2: take that of its folder", kinds=kernels.Error)
+    finally:
+        kernels._FORMAT -= 1
+
+
+any_number_of_rows()
+outputs_by_columns()
+what_does_not_run_here_is_left_out()
+bf16_is_that_of_ml_dtypes_or_its_bits()
+a_module_of_another_format_says_so()
+
+# On a GPU.
+driver = ctypes.CDLL("libcuda.so.1")
+driver.fake_cuda_calls.restype = ctypes.c_char_p
+stream = ctypes.c_void_p()
+driver.cuStreamCreate(ctypes.byref(stream), 0)
+
+
+class Array:
+    """Memory that says it is a GPU's. The stand-in's device memory is the host's."""
+
+    def __init__(self, values, offset=0):
+        values = numpy.asarray(values)
+        room = numpy.zeros(values.nbytes + 256, numpy.uint8)
+        start = -room.ctypes.data % 256 + offset
+        self.values = room[start : start + values.nbytes].view(values.dtype).reshape(values.shape)
+        self.values[...] = values
+
+    def view(self, values):
+        other = type(self).__new__(type(self))
+        other.values = values
+        return other
+
+
+class Interface(Array):
+    read_only = False
+
+    @property
+    def __cuda_array_interface__(self):
+        lies = self.values.__array_interface__
+        return {**lies, "data": (lies["data"][0], self.read_only), "version": 3}
+
+
+class Tensor(Array):
+    """As PyTorch's: DLPack, and a package with a current stream."""
+
+    __module__ = "torch.of_this_test"
+    device, number = "cuda:0", 0
+    streams = []
+
+    def __dlpack_device__(self):
+        return (2, self.number)
+
+    def __dlpack__(self, stream):
+        self.streams.append(stream)
+        capsule = self.values.__dlpack__()
+        tensor = kernels._DLTensor.from_address(kernels._POINTER_OF(capsule, b"dltensor"))
+        tensor.device_type = 2
+        return capsule
+
+
+current = types.SimpleNamespace(cuda_stream=stream.value)
+sys.modules["torch"] = types.SimpleNamespace(cuda=types.SimpleNamespace(current_stream=lambda device: current))
+
+
+def calls():
+    return driver.fake_cuda_calls().decode().split()
+
+
+def products_on_a_gpu():
+    a, b, empty = normal(4, 4), normal(4, 8), numpy.zeros((4, 8), "f4")
+    with kernels.load(cuda=0) as library:
+        assert [each.name for each in library] == ["gemm_m4_n8_k4_cuda", "double_cuda"]
+        product = library.find("gemm m=4 n=8 k=4")
+        row = product.describe()
+        assert (row.device, row.arch, row.time_us, row.other_device, row.from_ptx) == ("H200", "sm_90a", 3, 0, 0), row
+        for kind, given in ((Interface, stream.value), (Tensor, current), (Tensor, None)):
+            c = kind(empty)
+            assert product(kind(a), kind(b), out=c, stream=given) is c
+            assert numpy.abs(c.values - a @ b).max() < 1e-5, kind
+        assert set(Tensor.streams) == {stream.value}, "the producer is told which stream consumes"
+        product(Tensor(a), Tensor(b), out=Tensor(empty), stream=0)
+        assert Tensor.streams[-1] == 1, "DLPack's number of the default stream"
+
+        x, w, c = Interface(a), Interface(b), Interface(empty)
+        wide = Interface(numpy.zeros((4, 16), "f4"))
+        fixed = Interface(empty)
+        fixed.read_only = True
+        at = {"stream": stream.value}
+        refused(lambda: product(x, out=c, **at), "takes 2 arrays (a, b), not 1", kinds=TypeError)
+        refused(lambda: product(x, w, **at), "pass out=", kinds=TypeError)
+        refused(lambda: product(Interface(a.astype("f8")), w, out=c, **at), "a is f64, and gemm_m4_n8_k4_cuda takes f32", kinds=TypeError)
+        refused(lambda: product(Tensor(a.astype("i4")), w, out=c, **at), "a is s32", kinds=TypeError)
+        refused(lambda: product(x, b, out=c, **at), "b is not on a GPU: it is a ndarray", kinds=TypeError)
+        refused(lambda: product(x, x, out=c, **at), "b has shape 4 x 4", "takes 4 x 8")
+        refused(lambda: product(x, w, out=wide.view(wide.values[:, ::2]), **at), "c of shape 4 x 8 has strides 16 x 2")
+        refused(lambda: product(x, w, out=w, **at), "c (out) overlaps b")
+        refused(lambda: product(x, w, out=fixed, **at), "c (out) is read-only")
+        refused(lambda: product(x, w, out=c), "which stream is current for a Interface is not known", kinds=TypeError)
+        refused(lambda: product(x, w, out=c, stream=True), "stream is a whole number", kinds=TypeError)
+        refused(lambda: product(Interface(a, 4), w, out=c, **at), "a is not aligned to 16 bytes")
+        refused(lambda: product(x, w, out=c, stream=77), "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", kinds=kernels.Error)
+        refused(lambda: product.pack(b), "no operand that is packed", kinds=TypeError)
+        elsewhere = Tensor(a)
+        elsewhere.number = 1
+        refused(lambda: product(elsewhere, Tensor(b), out=Tensor(empty)), "a is on GPU 1, and the library was loaded for 0")
+        assert (c.values == 0).all()
+    refused(lambda: product(x, w, out=c, **at), "the library is closed")
+    refused(lambda: kernels.load(cuda=7), "CUDA device 7", kinds=kernels.Error)
+    for number in (True, 0.0, "0"):
+        refused(lambda: kernels.load(cuda=number), "cuda is a whole number", kinds=TypeError)
+
+
+def each_stream_has_workspaces_of_its_own():
+    a = normal(4, 4)
+
+    def doubles(function, stream):
+        c = Tensor(numpy.zeros((4, 4), "f4"))
+        function(Tensor(a), out=c, stream=stream)
+        return (c.values == 2 * a).all()
+
+    with kernels.load(cuda=0) as library:
+        double = library.double_cuda
+        before = len(calls())
+        assert doubles(double, stream.value)
+        assert "cuModuleLoadData" not in calls()[before:], "the first stream takes what load() has made"
+        assert not doubles(double, stream.value), "its workspace is as the kernel left it"
+        assert doubles(double, 0) and not doubles(double, 0) and not doubles(double, stream.value)
+        # CUDA's name for the default stream of each thread: threads share none.
+        assert doubles(double, 2) and not doubles(double, 2)
+        right = []
+        thread = threading.Thread(target=lambda: right.append(doubles(double, 2)))
+        thread.start()
+        thread.join()
+        assert right == [True]
+    assert calls().count("cuMemAlloc") == calls().count("cuMemFree")
+    assert calls().count("cuModuleLoadData") == calls().count("cuModuleUnload")
+
+
+def the_context_is_the_primary_one():
+    theirs, popped = ctypes.create_string_buffer(8), ctypes.c_void_p()
+    driver.cuCtxPushCurrent_v2(theirs)
+    before = len(calls())
+    with kernels.load(cuda=0):
+        made = calls()[before:]
+        assert "cuDevicePrimaryCtxRetain" in made, made
+    driver.cuCtxPopCurrent_v2(ctypes.byref(popped))
+    assert popped.value == ctypes.addressof(theirs)
+
+
+def a_captured_call_is_replayed():
+    a, b, c = Tensor(normal(4, 4)), Tensor(normal(4, 8)), Tensor(numpy.zeros((4, 8), "f4"))
+    graph, executable = ctypes.c_void_p(), ctypes.c_void_p()
+    with kernels.load(cuda=0) as library:
+        product = library.gemm_m4_n8_k4_cuda
+        assert driver.cuStreamBeginCapture_v2(stream, 2) == 0
+        product(a, b, out=c)
+        assert driver.cuStreamEndCapture(stream, ctypes.byref(graph)) == 0 and (c.values == 0).all()
+        assert driver.cuGraphInstantiateWithFlags(ctypes.byref(executable), graph, ctypes.c_ulonglong(0)) == 0
+        for factor in (1, 3):
+            a.values[...] *= factor
+            assert driver.cuGraphLaunch(executable, stream) == 0
+            assert numpy.abs(c.values - a.values @ b.values).max() < 1e-4
+
+
+products_on_a_gpu()
+each_stream_has_workspaces_of_its_own()
+the_context_is_the_primary_one()
+a_captured_call_is_replayed()
