@@ -36,6 +36,7 @@ import operator
 import os
 import sys
 import threading
+import types
 import weakref
 
 import numpy
@@ -64,36 +65,32 @@ class NoKernel(Error, KeyError):
     __str__ = Exception.__str__
 
 
-_U32, _U64, _TEXT, _PLACE = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_void_p
+_U32, _U64, _I32, _TEXT, _PLACE = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int32, ctypes.c_char_p, ctypes.c_void_p
 
 
-class _Options(ctypes.Structure):
-    _fields_ = [("threads", _U32), ("cuda", _U32), ("cuda_device", ctypes.c_int32), ("self_test", _U32)]
-    _fields_ += [("features", _TEXT), ("parallel_for", _PLACE), ("pool", _PLACE)]
+def _struct(**fields):
+    return type("_Struct", (ctypes.Structure,), {"_fields_": list(fields.items())})
 
 
-class _TensorRow(ctypes.Structure):
-    _fields_ = [("name", _TEXT), ("type", _TEXT), ("role", _U32), ("packed", _U32), ("alignment", _U32)]
-    _fields_ += [("dimensions", _U32), ("shape", _U64 * 8), ("strides", _U64 * 8), ("bytes", _U64), ("row_bytes", _U64)]
-
-
-class _Function(ctypes.Structure):
-    _fields_ = [("name", _TEXT), ("workload", _TEXT), ("tensors", ctypes.POINTER(_TensorRow)), ("tensor_count", _U32)]
-    _fields_ += [("target", _U32), ("least_rows", _U64), ("most_rows", _U64)]
-
-
-class _Row(ctypes.Structure):
-    _fields_ = [("kernel", _TEXT), ("device", _TEXT), ("arch", _TEXT), ("threads", _U32), ("cold", _U32)]
-    _fields_ += [("time_us", ctypes.c_double), ("max_error", ctypes.c_double)]
-    _fields_ += [("other_device", _U32), ("from_ptx", _U32)]
-
-
-class _DLTensor(ctypes.Structure):
-    _fields_ = [("data", _PLACE), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32)]
-    _fields_ += [("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
-    _fields_ += [("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64))]
-    _fields_ += [("byte_offset", _U64)]
-
+_Options = _struct(
+    threads=_U32, cuda=_U32, cuda_device=_I32, self_test=_U32, features=_TEXT, parallel_for=_PLACE, pool=_PLACE
+)
+_TensorRow = _struct(
+    name=_TEXT, type=_TEXT, role=_U32, packed=_U32, alignment=_U32, dimensions=_U32, shape=_U64 * 8, strides=_U64 * 8,
+    bytes=_U64, row_bytes=_U64,
+)  # fmt: skip
+_Function = _struct(
+    name=_TEXT, workload=_TEXT, tensors=ctypes.POINTER(_TensorRow), tensor_count=_U32, target=_U32, least_rows=_U64,
+    most_rows=_U64,
+)  # fmt: skip
+_Row = _struct(
+    kernel=_TEXT, device=_TEXT, arch=_TEXT, threads=_U32, cold=_U32, time_us=ctypes.c_double, max_error=ctypes.c_double,
+    other_device=_U32, from_ptx=_U32,
+)  # fmt: skip
+_DLTensor = _struct(
+    data=_PLACE, device_type=_I32, device_id=_I32, ndim=_I32, code=ctypes.c_uint8, bits=ctypes.c_uint8,
+    lanes=ctypes.c_uint16, shape=ctypes.POINTER(ctypes.c_int64), strides=ctypes.POINTER(ctypes.c_int64), byte_offset=_U64,
+)  # fmt: skip
 
 Described = collections.namedtuple("Described", [name for name, _ in _Row._fields_])
 Described.__doc__ = "The tuned kernel that a function runs, as kernels_row of the header."
@@ -121,21 +118,19 @@ def _text(name, value):
 
 
 # A child process is made between two calls, so that it has no context in the middle of one.
-_all_opened, _forking = weakref.WeakSet(), threading.Lock()
-_held = []
+_all_opened, _held, _forking = weakref.WeakSet(), [], threading.Lock()
 
 
 def _before_fork():
     _forking.acquire()
-    _held[:] = list(_all_opened)
-    for opened in _held:
+    for opened in list(_all_opened):
         opened.lock.acquire()
+        _held.append(opened)
 
 
 def _after_fork():
-    for opened in _held:
-        opened.lock.release()
-    _held.clear()
+    while _held:
+        _held.pop().lock.release()
     _forking.release()
 
 
@@ -149,14 +144,13 @@ class _NoCopy:
         raise TypeError(f"a {type(self).__name__} is neither copied nor pickled: load the library again, or share it")
 
 
-class _Opened(_NoCopy):
+class _Opened:
     """The library and its context, or those of a GPU's streams, which serve one call at a time."""
 
     def __init__(self, file, options):
-        self.first, self._streams, self._options, self.lock = None, {}, options, threading.RLock()
+        self._first, self._streams, self._options, self.lock = None, {}, options, threading.RLock()
         self.cuda = options.cuda_device if options.cuda else None
-        library = ctypes.CDLL(file)
-        status = ctypes.c_int32
+        library, self.c = ctypes.CDLL(file), types.SimpleNamespace()
         for name, result, arguments in (
             ("format", _U32, []),
             ("interface", _U64, []),
@@ -167,30 +161,28 @@ class _Opened(_NoCopy):
             ("count", _U32, []),
             ("at", _PLACE, [_U32]),
             ("find", _PLACE, [_PLACE, _TEXT]),
-            ("describe", status, [_PLACE, _PLACE, _U64, _PLACE]),
-            ("call", status, [_PLACE, _PLACE, _PLACE, _U64]),
+            ("describe", _I32, [_PLACE, _PLACE, _U64, _PLACE]),
+            ("call", _I32, [_PLACE, _PLACE, _PLACE, _U64]),
             ("pack_bytes", _U64, [_PLACE, _PLACE]),
-            ("pack", status, [_PLACE, _PLACE, _PLACE, _PLACE]),
+            ("pack", _I32, [_PLACE, _PLACE, _PLACE, _PLACE]),
         ):
             function = getattr(library, _PREFIX + name)
             function.restype, function.argtypes = result, arguments
-            setattr(self, "_" + name, function)
-        if self._format() != _FORMAT:
-            raise Error(f"{file} is of format {self._format()}, this module of {_FORMAT}: take that of its folder")
-        self.functions = [self._at(index) for index in range(self._count())]
-        self.first = self._create()
+            setattr(self.c, name, function)
+        if self.c.format() != _FORMAT:
+            raise Error(f"{file} is of format {self.c.format()}, this module of {_FORMAT}: take that of its folder")
+        self._first = self._create()
         _all_opened.add(self)
 
     def _create(self):
-        said = ctypes.create_string_buffer(512)
-        made = []
+        said, made = ctypes.create_string_buffer(512), []
 
         def create():
-            made.append(self._create_for(self._interface(), ctypes.byref(self._options), said, len(said)))
+            made.append(self.c.create_for(self.c.interface(), ctypes.byref(self._options), said, len(said)))
 
         if self.cuda is None:
             create()
-        else:  # where no context of CUDA is current, so that it is the primary one of this device, as all packages have it
+        else:  # on a thread without a context of CUDA, so that it is the device's primary one, as all packages have it
             alone = threading.Thread(target=create)
             alone.start()
             alone.join()
@@ -198,64 +190,48 @@ class _Opened(_NoCopy):
             raise Error(said.value.decode(errors="replace"))
         return made[0]
 
-    def _context(self, stream):
-        if self.first is None:
+    def context(self, stream=None):
+        """That of a stream, or any; the lock is held."""
+        if self._first is None:
             raise ValueError("the library is closed: load it again")
         if stream is None:
-            return self.first
+            return self._first
         key = (stream, threading.get_ident()) if stream == 2 else stream  # 2: CUDA's name for each thread's own
         if key not in self._streams:
-            context = self._create() if self._streams else self.first
-            self._stream(context, stream)
+            context = self._create() if self._streams else self._first
+            self.c.stream(context, stream)
             self._streams[key] = context
         return self._streams[key]
-
-    def _sentence(self, context):
-        return self._message(context).decode(errors="replace")
 
     def ask(self, function, *arguments, stream=None):
         """Calls what answers with a status."""
         with self.lock:
-            context = self._context(stream)
+            context = self.context(stream)
             status = function(context, *arguments)
             if status == 0:
                 return
-            sentence = self._sentence(context)
+            sentence = self.c.message(context).decode(errors="replace")
         if status == _BAD_ARGUMENT:
             raise ValueError(sentence)
         raise (NoKernel if status == _NO_KERNEL else Error)(sentence, status)
 
     def find(self, workload):
         with self.lock:
-            place = self._find(self._context(None), workload)
+            context = self.context()
+            place = self.c.find(context, workload)
             if not place:
-                raise NoKernel(self._sentence(self.first), _NO_KERNEL)
+                raise NoKernel(self.c.message(context).decode(errors="replace"), _NO_KERNEL)
         return place
-
-    def describe(self, place, rows):
-        row = _Row()
-        self.ask(self._describe, place, rows, ctypes.byref(row))
-        values = (getattr(row, name) for name in Described._fields)
-        return Described(*(value.decode() if isinstance(value, bytes) else value for value in values))
-
-    def call(self, place, arguments, rows, stream):
-        self.ask(self._call, place, (_PLACE * len(arguments))(*arguments), rows, stream=stream)
-
-    def pack(self, place, operand):
-        with self.lock:
-            memory = _aligned(self._pack_bytes(self._context(None), place))
-            self.ask(self._pack, place, operand, memory.ctypes.data)
-        return memory
 
     def close(self):
         with self.lock:
-            contexts = {self.first, *self._streams.values()} - {None}
-            self.first, self._streams = None, {}
+            contexts = {self._first, *self._streams.values()} - {None}
+            self._first, self._streams = None, {}
             for context in contexts:
-                self._destroy(context)
+                self.c.destroy(context)
 
     def __del__(self):
-        if getattr(self, "first", None) is not None:
+        if getattr(self, "_first", None) is not None:
             self.close()
 
 
@@ -278,7 +254,8 @@ class Library(_NoCopy):
 
     def __init__(self, opened):
         self._opened, self._made = opened, {}
-        self._places = {_Function.from_address(place).name.decode()[len(_PREFIX) :]: place for place in opened.functions}
+        places = map(opened.c.at, range(opened.c.count()))
+        self._places = {_Function.from_address(place).name.decode()[len(_PREFIX) :]: place for place in places}
 
     def find(self, workload):
         """The Kernel for a workload in the words of `lehr`, as the header's find. NoKernel, a KeyError, where there is none."""
@@ -337,6 +314,7 @@ class Tensor:
         self.name, self.type = row.name.decode(), row.type.decode()
         self.is_output, self.packed, self.has_rows = bool(row.role), bool(row.packed), row.row_bytes > 0
         self.shape, self.strides = tuple(row.shape[: row.dimensions]), tuple(row.strides[: row.dimensions])
+        self._bytes = tuple(_dtype(self.type).itemsize * stride for stride in self.strides)
 
     def __repr__(self):
         return f"{self.name}: {self.type} {'rows x ' if self.has_rows else ''}{_words(self.shape[self.has_rows :])}"
@@ -354,28 +332,36 @@ class Tensor:
         """New memory for it, as an array."""
         dtype, shape = _dtype(self.type), self.of(rows)
         flat = _aligned(dtype.itemsize * math.prod(shape)).view(dtype)
-        return numpy.lib.stride_tricks.as_strided(flat, shape, [dtype.itemsize * stride for stride in self.strides])
+        return numpy.lib.stride_tricks.as_strided(flat, shape, self._bytes)
 
     def check(self, array, rows, function):
         """Raises where an array is of another type, shape or order."""
         if array.type not in (self.type, _ALSO.get(self.type)):
             raise TypeError(f"{self.name} is {array.type}, and {function} takes {self.type}")
-        shape, strides = self.of(rows), [array.itemsize * stride for stride in self.strides]
-        wanted = _without_ones(shape, strides)
-        if _without_ones(array.shape, array.strides) == wanted:
+        shape = self.of(rows)
+        if array.shape == shape and array.strides == self._bytes:
             return
-        sizes, given = [size for size, _ in wanted], [size for size in array.shape if size != 1]
-        order = "asfortranarray" if len(sizes) > 1 and strides == sorted(strides) else "ascontiguousarray"
-        if sizes != given:
-            hint = ""
-            if sizes == given[::-1]:
-                as_it_lies = _without_ones(array.shape[::-1], array.strides[::-1]) == wanted
-                hint = f"; is it {self.name}.T?" if as_it_lies else f"; is it numpy.{order}({self.name}.T)?"
-            raise ValueError(f"{self.name} has shape {_words(array.shape)}, and {function} takes {_words(shape)}{hint}")
-        steps = _words(f"{stride / array.itemsize:g}" for stride in array.strides)
-        hint = "" if self.is_output else f"; pass numpy.{order}({self.name})"
-        what = f"{self.name} of shape {_words(array.shape)} has strides {steps}, and {function} takes {_words(self.strides)}"
-        raise ValueError(f"{what} (elements){hint}")
+        if _without_ones(array.shape, array.strides) != _without_ones(shape, self._bytes):
+            raise ValueError(self._mismatch(array, shape, function))
+
+    def _mismatch(self, array, shape, function):
+        """What is wrong with an array's shape or strides, and what would be right."""
+        name, wanted = self.name, _without_ones(shape, self._bytes)
+        sizes, steps, given = [size for size, _ in wanted], [step for _, step in wanted], [size for size in array.shape if size != 1]
+        copy = "a copy of {} with these strides"
+        if isinstance(array.held, numpy.ndarray) and steps == sorted(steps):
+            copy = "numpy.asfortranarray({})"
+        if isinstance(array.held, numpy.ndarray) and steps == sorted(steps, reverse=True):
+            copy = "numpy.ascontiguousarray({})"
+        if sizes == given:
+            lies = _words(f"{stride / array.itemsize:g}" for stride in array.strides)
+            what = f"{name} of shape {_words(array.shape)} has strides {lies}, and {function} takes {_words(self.strides)}"
+            return f"{what} (elements)" + ("" if self.is_output else f"; pass {copy.format(name)}")
+        what = f"{name} has shape {_words(array.shape)}, and {function} takes {_words(shape)}"
+        if sizes != given[::-1]:
+            return what
+        as_it_lies = _without_ones(array.shape[::-1], array.strides[::-1]) == wanted
+        return f"{what}; is it {name}.T?" if as_it_lies else f"{what}; is it {copy.format(name + '.T')}?"
 
 
 class Kernel(_NoCopy):
@@ -395,7 +381,10 @@ class Kernel(_NoCopy):
 
     def describe(self, rows=0):
         """The tuned kernel that it runs, with so many rows (0: the most): Described. NoKernel where none runs here."""
-        return self._opened.describe(self._place, _whole("rows", rows, 0, 2**63))
+        row = _Row()
+        self._opened.ask(self._opened.c.describe, self._place, _whole("rows", rows, 0, 2**63), ctypes.byref(row))
+        values = (getattr(row, name) for name in Described._fields)
+        return Described(*(value.decode() if isinstance(value, bytes) else value for value in values))
 
     def __call__(self, *arrays, out=None, stream=None):
         """The output: a new array, or `out`, which a GPU's is. `stream`: of a GPU, a number or a stream of PyTorch or
@@ -410,15 +399,22 @@ class Kernel(_NoCopy):
         return Layer(self, self._packed(tensor, _in_memory(tensor, array)))
 
     def _packed(self, tensor, array):
+        opened = self._opened
         tensor.check(array, 0, self.name)
-        return self._opened.pack(self._place, array.address)
+        with opened.lock:
+            memory = _aligned(opened.c.pack_bytes(opened.context(), self._place))
+            opened.ask(opened.c.pack, self._place, array.address, memory.ctypes.data)
+        return memory
+
+    def _call(self, places, rows, stream):
+        self._opened.ask(self._opened.c.call, self._place, (_PLACE * len(places))(*places), rows, stream=stream)
 
     def _rows(self, tensors, arrays):
         if not self.most_rows:
             return 0
         rows = next(tensor.rows_of(array) for tensor, array in zip(tensors, arrays) if tensor.has_rows)
         if not self.least_rows <= rows <= self.most_rows:  # the library says what it takes
-            self._opened.call(self._place, [None] * len(self.tensors), rows, None)
+            self._call([None] * len(self.tensors), rows, None)
         return rows
 
     def _run(self, tensors, arrays, packed, out, stream):
@@ -449,7 +445,7 @@ class Kernel(_NoCopy):
             if tensor.packed:
                 packed = self._packed(tensor, array)
         places = [packed.ctypes.data if tensor.packed else addresses[tensor.name] for tensor in self.tensors]
-        self._opened.call(self._place, places, rows, stream)
+        self._call(places, rows, stream)
         return out
 
 
@@ -467,7 +463,7 @@ class Layer(_NoCopy):
 
 # Types by the names of the header, of NumPy's and of DLPack's, and what else is taken for one.
 _ALSO = {"bf16": "u16", "s7": "s8", "e4m3": "u8", "e5m2": "u8"}
-_ML_DTYPES = {"bf16": ("bfloat16", "u2"), "e4m3": ("float8_e4m3fn", "u1"), "e5m2": ("float8_e5m2", "u1"), "s7": ("int8", "i1")}
+_ML_DTYPES = {"bf16": ("bfloat16", "u2"), "e4m3": ("float8_e4m3fn", "u1"), "e5m2": ("float8_e5m2", "u1"), "s7": ("int7", "i1")}
 _DLPACK = {0: "s", 1: "u", 2: "f", 4: "bf"}
 _DLPACK_OF_8_BITS = {10: "e4m3", 12: "e5m2"}
 _ON_CUDA = (2, 13)  # DLDeviceType: CUDA, and managed memory of it
@@ -488,9 +484,10 @@ def _dtype(name):
 
 @functools.lru_cache(maxsize=None)
 def _type_of(dtype):
-    if dtype.kind in "iuf" and dtype.isnative:
-        return f"{dtype.kind.replace('i', 's')}{8 * dtype.itemsize}"
-    return next((name for name, (theirs, _) in _ML_DTYPES.items() if theirs == dtype.name), str(dtype))
+    named = next((name for name, (theirs, _) in _ML_DTYPES.items() if theirs == dtype.name), None)
+    if named or dtype.kind not in "iuf" or not dtype.isnative:
+        return named or str(dtype)
+    return f"{dtype.kind.replace('i', 's')}{8 * dtype.itemsize}"
 
 
 def _aligned(size):
@@ -541,17 +538,18 @@ def _in_memory(tensor, array):
 
 
 def _on_device(tensor, array, stream, device):
+    name, kind, its_device = tensor.name, type(array).__name__, device
     try:
         if hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] in _ON_CUDA:
             lies, its_device = _of_dlpack(array, stream), array.__dlpack_device__()[1]
-        elif hasattr(array, "__cuda_array_interface__"):
-            lies, its_device = _of_interface(array), device
         else:
-            raise TypeError(f"is not on a GPU: it is a {type(array).__name__}")
-    except Exception as error:  # of the package, too: part of a gradient
-        raise TypeError(f"{tensor.name} {error}") from error
+            lies = _of_interface(array) if hasattr(array, "__cuda_array_interface__") else None
+    except Exception as error:  # of the package: part of a gradient
+        raise TypeError(f"{name} is a {kind}, which is not taken as an array on a GPU: {error}") from error
+    if lies is None:
+        raise TypeError(f"{name} is not on a GPU: it is a {kind}")
     if its_device != device:
-        raise ValueError(f"{tensor.name} is on GPU {its_device}, and the library was loaded for {device}")
+        raise ValueError(f"{name} is on GPU {its_device}, and the library was loaded for {device}")
     return lies
 
 

@@ -2,8 +2,7 @@
 the driver, an output by columns, bf16. python_library.py, beside which the module and the library are on the path."""
 
 import ctypes
-import importlib
-import os
+import importlib.util
 import sys
 import threading
 import types
@@ -93,12 +92,15 @@ def bf16_is_that_of_ml_dtypes_or_its_bits():
     c = copy(bits)
     assert (numpy.asarray(c).view("u2") == bits).all()
     refused(lambda: copy(bits.astype("f4")), "a is f32, and copy takes bf16", kinds=TypeError)
-    bfloat16 = types.SimpleNamespace(bfloat16=numpy.dtype("f2"))  # a stand-in
-    if importlib.util.find_spec("ml_dtypes"):
-        bfloat16 = importlib.import_module("ml_dtypes")
-        assert copy(bits.view(bfloat16.bfloat16)).dtype == c.dtype == bfloat16.bfloat16
-    else:
+    if not importlib.util.find_spec("ml_dtypes"):
         assert c.dtype == numpy.uint16
+        return
+    ml_dtypes = importlib.import_module("ml_dtypes")
+    assert copy(bits.view(ml_dtypes.bfloat16)).dtype == c.dtype == ml_dtypes.bfloat16
+    for name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
+        dtype = numpy.dtype(getattr(ml_dtypes, name))
+        assert kernels._dtype(kernels._type_of(dtype)) == dtype, name
+    refused(lambda: copy(bits.astype(ml_dtypes.float8_e5m2)), "a is e5m2, and copy takes bf16", kinds=TypeError)
 
 
 def a_module_of_another_format_says_so():
