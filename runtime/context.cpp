@@ -171,10 +171,11 @@ const char* kernels_message(const kernels_context* context) {
 }
 
 void kernels_use(kernels_context* context, kernels_parallel_for parallel_for, void* pool) {
+  if (context == nullptr) return;
   context->parallel_for = parallel_for;
   context->pool = pool;
 }
 
 void kernels_stream(kernels_context* context, void* stream) {
-  context->stream = stream;
+  if (context != nullptr) context->stream = stream;
 }
