@@ -163,7 +163,7 @@ class Documents(unittest.TestCase):
             "lehr tune gemm --m 16,64 --n 64 --k 64 --threads 1 --trials 1 --no-baseline --device cpu",
             quick("lehr tune gemm --m 1..2048 --n 1024 --k 1024 --b f32:row:constant --kernels 6 --time 10m"),
             "lehr export --plugin --out kernels.bundle",
-            "lehr export --out kernels",
+            "lehr export --out library",
             "lehr optimize resnet18.onnx --dim batch=1 --threads 1 --time 2s",
         ]
         for line in ready:
@@ -171,7 +171,7 @@ class Documents(unittest.TestCase):
         cls.done = {key_of(line) for line in ready}
         for log in ("theirs.db", "node1.db", "node2.db", "torn.db"):
             shutil.copy("lehr.db", log)
-        shutil.copytree("kernels", "product/kernels")
+        shutil.copytree("library", "product/kernels")
         shutil.copytree("faster", "OUT")
 
     @staticmethod
