@@ -11,7 +11,8 @@ namespace lehr {
 std::vector<FolderFile> bundle_files(const std::string& bundle) {
   const std::filesystem::path folder(bundle);
   if (!is_bundle_folder(bundle))
-    throw_user("{} holds no kernels for a network: `lehr export --plugin --out {}` writes some", bundle, bundle);
+    throw_user("{} holds no kernels for a network: `lehr export --plugin --out {}` writes some", bundle,
+               bundle);
   std::vector<FolderFile> files = {
       {fmt::format("{}/manifest.json", kAppliedKernels), read_bytes(folder / "manifest.json")}};
   const nlohmann::json manifest = nlohmann::json::parse(files[0].bytes, nullptr, false);

@@ -17,7 +17,7 @@ namespace lehr {
 struct Deployment {
   /// Of a kernel's files: "so", "cpp".
   std::string_view library_suffix, source_suffix;
-  /// In the C interface (runtime/lehr_bundle.h): LEHR_CPU, ...
+  /// In the C interface (runtime/kernels.h): KERNELS_CPU, ...
   std::uint32_t number = 0;
   /// The machine whose functions the kernels are, as uname calls it; "": they are none.
   std::string_view (*machine)() = nullptr;

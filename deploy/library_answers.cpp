@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "deploy/deployment.h"
 #include "measure/system/affinity.h"
 #include "measure/vendor/bundle/exported_library.h"
 
@@ -24,17 +25,12 @@ kernels_options on_gpu(int device) {
   return options;
 }
 
-// As a function's table has it.
-std::uint32_t number_of(Target target) {
-  return target.has(Feature::kHostFunction) ? KERNELS_CPU : KERNELS_CUDA;
-}
-
 LibraryAnswer answer_of(const kernels_function& function) {
   LibraryAnswer answer;
   answer.function = function.name;
   answer.workload = function.workload;
   for (const Target target : kTargets)
-    if (number_of(target) == function.target) answer.target = name_of(target);
+    if (deployment_of(target).number == function.target) answer.target = name_of(target);
   return answer;
 }
 
@@ -101,7 +97,7 @@ std::vector<LibraryAnswer> library_answers(const std::string& path) {
     std::vector<Context> contexts;
     for (std::uint32_t i = 0; i < library.functions().count(); ++i) {
       const kernels_function& function = *library.functions().at(i);
-      if (function.target != number_of(target)) continue;
+      if (function.target != deployment_of(target).number) continue;
       if (contexts.empty()) contexts = contexts_of(library, target);
       std::ranges::move(answers_of(library, function, contexts), std::back_inserter(all));
     }

@@ -14,7 +14,7 @@
 #include "ir/uses.h"
 #include "measure/host/processor_features.h"
 #include "runtime/cpu_features.h"
-#include "runtime/lehr_bundle.h"
+#include "runtime/kernels.h"
 #include "runtime/manifest.h"
 #include "target/archs.h"
 
@@ -138,7 +138,7 @@ void compile_for_cpu(std::span<FolderKernel* const> kernels, FolderCompilers& co
 
 constinit const Deployment kCpuDeployment = {.library_suffix = "so",
                                              .source_suffix = "cpp",
-                                             .number = LEHR_CPU,
+                                             .number = KERNELS_CPU,
                                              .machine = &runtime::cpu_machine,
                                              .text_before = &call_text,
                                              .describe = &describe_cpu,

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "measure/cuda/cuda_driver.h"
-#include "runtime/lehr_bundle.h"
+#include "runtime/kernels.h"
 
 namespace lehr {
 namespace {
@@ -85,7 +85,7 @@ void compile_for_cuda(FolderKernel& kernel, FolderCompilers& compilers) {
 constinit const Deployment kCudaDeployment = {
     .library_suffix = "cubin",
     .source_suffix = "cu",
-    .number = LEHR_CUDA,
+    .number = KERNELS_CUDA,
     .machine = [] { return std::string_view(); },
     .tensor_alignment = kTensorAlignment,
     .text_before = [](const RebuiltKernel&, const std::string&) { return std::string(); },
