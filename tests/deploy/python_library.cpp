@@ -1,5 +1,5 @@
-// A library made by hand, for python_library.py: functions of few lines for processors, and those for CUDA that the
-// stand-in for the driver knows by their names.
+// A library made by hand, for python_library.py: functions of few lines for processors, and those for CUDA
+// that the stand-in for the driver knows by their names.
 #include "runtime/kernels.h"
 
 #include LEHR_LIBRARY_RUNTIME
@@ -41,8 +41,16 @@ void copied(void* const* params, void*, long task) {
 
 constexpr kernels_tensor tensor(const char* name, const char* type, std::uint64_t bytes, std::uint32_t role,
                                 std::uint64_t rows, std::uint64_t columns) {
-  return {name, type, role, 0, static_cast<std::uint32_t>(bytes), 2, {rows, columns}, {columns, 1},
-          bytes * rows * columns, 0};
+  return {name,
+          type,
+          role,
+          0,
+          static_cast<std::uint32_t>(bytes),
+          2,
+          {rows, columns},
+          {columns, 1},
+          bytes * rows * columns,
+          0};
 }
 constexpr kernels_tensor with_rows(kernels_tensor tensor) {
   tensor.row_bytes = tensor.bytes / tensor.shape[0];
@@ -85,9 +93,11 @@ const std::uint64_t layer_pieces[] = {4 * 4 * 8};
 const Kernel columns_kernel = {"columns", by_columns, 4, 0, nullptr, 0, false, 0, false, 0, nullptr};
 const Kernel copy_kernel = {"copy", copied, 6, 0, nullptr, 0, false, 0, false, 0, nullptr};
 const Member columns_member = {&columns_kernel, 0}, copy_member = {&copy_kernel, 0};
-const Row layer_row = {"", "any", 0, 1, false, layer_members, 3, layer_times, 2, &layer_kernels[0], layer_pieces, 1, false};
+const Row layer_row = {
+    "", "any", 0, 1, false, layer_members, 3, layer_times, 2, &layer_kernels[0], layer_pieces, 1, false};
 // It needs the first feature that is known.
-const Row columns_row = {"", "any", 1, 1, false, &columns_member, 1, time_of_all, 1, nullptr, nullptr, 0, false};
+const Row columns_row = {"", "any",   1,       1, false, &columns_member, 1, time_of_all,
+                         1,  nullptr, nullptr, 0, false};
 const Row copy_row = {"", "any", 0, 1, false, &copy_member, 1, time_of_all, 1, nullptr, nullptr, 0, false};
 
 CudaKernel cuda_kernel(const char* name, unsigned threads) {
@@ -115,7 +125,8 @@ const CudaKernel product_kernel = cuda_kernel("gemm_4_8_4", 32);
 // It says that its workspace was used before.
 const CudaKernel double_kernel = with_workspace(cuda_kernel("workspace_left_dirty", 16));
 
-Function function(kernels_function shown, const Row* row, const CudaKernel* cuda, std::uint32_t operand = kNoTensor) {
+Function function(kernels_function shown, const Row* row, const CudaKernel* cuda,
+                  std::uint32_t operand = kNoTensor) {
   return {shown, operand, "", "", row, cuda, 1};
 }
 const Function functions[] = {
@@ -126,7 +137,8 @@ const Function functions[] = {
     function({"kernels_copy", "copy m=2 n=3", of_copy, 2, KERNELS_CPU, 0, 0}, &copy_row, nullptr),
     function({"kernels_gemm_m4_n8_k4_cuda", "gemm m=4 n=8 k=4", of_product, 3, KERNELS_CUDA, 0, 0}, nullptr,
              &product_kernel),
-    function({"kernels_double_cuda", "double width=16", of_double, 2, KERNELS_CUDA, 0, 0}, nullptr, &double_kernel)};
+    function({"kernels_double_cuda", "double width=16", of_double, 2, KERNELS_CUDA, 0, 0}, nullptr,
+             &double_kernel)};
 const unsigned char image[] = "FAKE CUBIN";
 const Image images[] = {{image, sizeof image - 1}};
 

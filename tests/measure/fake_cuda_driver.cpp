@@ -57,9 +57,9 @@ struct State {
   std::string tensor_map;         ///< what the last one was made of
   std::string launch;             ///< the last one
   std::vector<std::size_t> arguments;
-  int retained = 0;             ///< how often the primary one is
-  std::vector<void*> modules;   ///< that are loaded
-  std::size_t loaded = 0;       ///< so many were
+  int retained = 0;            ///< how often the primary one is
+  std::vector<void*> modules;  ///< that are loaded
+  std::size_t loaded = 0;      ///< so many were
   std::map<std::string, int> refused;
   std::size_t bytes_back = 0;  ///< copied to the host
   double plain_us = 0;         ///< of a launch of a plain kernel; 0: as of any other
@@ -428,8 +428,7 @@ EXPORT int cuOccupancyMaxActiveClusters(int* count, void* function, const Launch
 EXPORT int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** arguments, void**) {
   Launch launch{
       state().functions[reinterpret_cast<std::size_t>(function) - 1], config->grid_x * config->block_x, {}};
-  if (launch.kernel == "refused" || !is_stream(config->stream))
-    return kOutOfResources;
+  if (launch.kernel == "refused" || !is_stream(config->stream)) return kOutOfResources;
   const unsigned numbers[] = {config->grid_x,  config->grid_y,  config->grid_z,      config->block_x,
                               config->block_y, config->block_z, config->shared_bytes};
   state().launch = launch.kernel;
