@@ -22,9 +22,10 @@ On a GPU it takes what has DLPack or __cuda_array_interface__ there (PyTorch, Cu
     library.find("gemm m=512 n=512 k=512")(a, b, out=c)
 
 The kernel is put on the current stream of PyTorch or CuPy, if `out` is theirs, else on that of `stream=`, and the call
-returns at once. The first call on a stream makes it ready, with workspaces of its own: let it be one that is not in
-capture. All later ones allocate nothing and may be captured into a graph, which needs the library as long as it is
-replayed. A child process has to load the library itself.
+returns at once; what other streams do to its arrays is the caller's to wait for. The first call on a stream makes it
+ready, with workspaces of its own, and must not be in capture. Later ones allocate nothing and may be captured into a
+graph, which needs the library as long as it is replayed. All is done in the device's primary context, as in those
+packages. A child process has to load the library itself.
 """
 
 import collections
@@ -52,7 +53,7 @@ _LINE = 64  # bytes that memory is aligned to
 
 
 class Error(Exception):
-    """What the library answered: a sentence, and its code in `status`."""
+    """An answer of the library: a sentence, and its code in `status`."""
 
     def __init__(self, sentence, status=0):
         super().__init__(sentence)
@@ -97,7 +98,7 @@ Described.__doc__ = "The tuned kernel that a function runs, as kernels_row of th
 
 
 def _whole(name, value, least, most):
-    """A whole number of any package's, within bounds."""
+    """Takes a whole number of any package's, within bounds."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -138,7 +139,7 @@ os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_c
 
 
 class _NoCopy:
-    """What stands for something open, which a copy would close."""
+    """Something open, which a copy would close."""
 
     def __reduce_ex__(self, _):
         raise TypeError(f"a {type(self).__name__} is neither copied nor pickled: load the library again, or share it")
@@ -191,7 +192,7 @@ class _Opened:
         return made[0]
 
     def context(self, stream=None):
-        """That of a stream, or any; the lock is held."""
+        """Returns that of a stream, or any; the lock is held."""
         if self._first is None:
             raise ValueError("the library is closed: load it again")
         if stream is None:
@@ -235,9 +236,9 @@ class _Opened:
             self.close()
 
 
-def load(threads=1, cuda=None, path=None, features=None, self_test=False):
-    """The library beside this module, or in `path`, a file or its folder: a Library. It computes on `threads` threads, or
-    on the GPU with the number `cuda`. `features`: names of processor features, as "avx2 fma", that it makes do with.
+def load(threads=1, *, cuda=None, path=None, features=None, self_test=False):
+    """Loads the library beside this module, or in `path`, a file or its folder. It computes on `threads` threads, or on
+    the GPU with the number `cuda`. `features`: names of processor features, as "avx2 fma", that it makes do with.
     `self_test`: its functions are tested first, on the processor. Error where nothing of it runs here."""
     path = os.path.abspath(os.path.dirname(__file__) if path is None else os.fsdecode(path))
     options = _Options(threads=_whole("threads", threads, 1, _MOST_THREADS), self_test=bool(self_test))
@@ -258,11 +259,11 @@ class Library(_NoCopy):
         self._places = {_Function.from_address(place).name.decode()[len(_PREFIX) :]: place for place in places}
 
     def find(self, workload):
-        """The Kernel for a workload in the words of `lehr`, as the header's find. NoKernel, a KeyError, where there is none."""
+        """Returns the Kernel for a workload, in the words of `lehr` (the header's find). NoKernel, a KeyError: there is none."""
         return self._kernel(self._opened.find(_text("workload", workload)))
 
     def close(self):
-        """Ends it, when the call that is running has ended. Its kernels and layers are of no use any more."""
+        """Ends it, after the call that is running. Its functions and layers raise from then on."""
         self._opened.close()
 
     def _kernel(self, place):
@@ -317,19 +318,21 @@ class Tensor:
         self._bytes = tuple(_dtype(self.type).itemsize * stride for stride in self.strides)
 
     def __repr__(self):
-        return f"{self.name}: {self.type} {'rows x ' if self.has_rows else ''}{_words(self.shape[self.has_rows :])}"
+        dense = _without_ones(self.shape, self.strides) == _without_ones(self.shape, _dense(self.shape, 1))
+        rows = "rows x " if self.has_rows else ""
+        return f"{self.name}: {self.type} {rows}{_words(self.shape[self.has_rows :])}{'' if dense else ' by columns'}"
 
     def of(self, rows):
-        """The shape in a call with so many rows."""
+        """Returns the shape in a call with so many rows."""
         return (rows, *self.shape[1:]) if self.has_rows else self.shape
 
     def rows_of(self, array):
-        """How many an array for it has, which may be without the dimensions of size 1."""
+        """Counts those of an array for it, which may be without the dimensions of size 1."""
         sizes = [size for size in array.shape if size != 1]
         return sizes[0] if len(sizes) > sum(size != 1 for size in self.shape[1:]) else 1
 
     def empty(self, rows):
-        """New memory for it, as an array."""
+        """Makes an array for it."""
         dtype, shape = _dtype(self.type), self.of(rows)
         flat = _aligned(dtype.itemsize * math.prod(shape)).view(dtype)
         return numpy.lib.stride_tricks.as_strided(flat, shape, self._bytes)
@@ -345,7 +348,7 @@ class Tensor:
             raise ValueError(self._mismatch(array, shape, function))
 
     def _mismatch(self, array, shape, function):
-        """What is wrong with an array's shape or strides, and what would be right."""
+        """Says what is wrong with an array's shape or strides, and what would be right."""
         name, wanted = self.name, _without_ones(shape, self._bytes)
         sizes, steps, given = [size for size, _ in wanted], [step for _, step in wanted], [size for size in array.shape if size != 1]
         copy = "a copy of {} with these strides"
@@ -380,19 +383,19 @@ class Kernel(_NoCopy):
         return f"<{_PREFIX}{self.name}({', '.join(map(repr, self.inputs))}) -> {output!r}>"
 
     def describe(self, rows=0):
-        """The tuned kernel that it runs, with so many rows (0: the most): Described. NoKernel where none runs here."""
+        """Tells the tuned kernel that it runs, with so many rows (0: the most). NoKernel where none runs here."""
         row = _Row()
         self._opened.ask(self._opened.c.describe, self._place, _whole("rows", rows, 0, 2**63), ctypes.byref(row))
         values = (getattr(row, name) for name in Described._fields)
         return Described(*(value.decode() if isinstance(value, bytes) else value for value in values))
 
     def __call__(self, *arrays, out=None, stream=None):
-        """The output: a new array, or `out`, which a GPU's is. `stream`: of a GPU, a number or a stream of PyTorch or
+        """Returns the output: a new array, or `out`, as on a GPU always. `stream`: of a GPU, a number or a stream of PyTorch or
         CuPy; None: the current one of the package that `out` is of."""
         return self._run(self.inputs, arrays, None, out, stream)
 
     def pack(self, array):
-        """The Layer with this packed operand, of which it keeps what is packed alone."""
+        """Makes the Layer with this operand, of which it keeps what is packed alone."""
         tensor = next((tensor for tensor in self.inputs if tensor.packed), None)
         if tensor is None:
             raise TypeError(f"{self.name} has no operand that is packed: call it with all of them")
@@ -457,7 +460,7 @@ class Layer(_NoCopy):
         self.inputs = [tensor for tensor in kernel.inputs if not tensor.packed]
 
     def __call__(self, *arrays, out=None):
-        """The output: a new array, or `out`."""
+        """Returns the output: a new array, or `out`."""
         return self.kernel._run(self.inputs, arrays, self._packed, out, None)
 
 

@@ -63,6 +63,7 @@ def any_number_of_rows():
 def outputs_by_columns():
     with kernels.load() as library:
         a = normal(4, 8)
+        assert repr(library.columns) == "<kernels_columns(a: f32 4 x 8) -> c: f32 4 x 8 by columns>", library.columns
         c = library.columns(a)
         assert c.shape == (4, 8) and c.strides == (4, 16) and c.flags.f_contiguous and (c == a).all()
         out = numpy.zeros((4, 8), "f4", order="F")
