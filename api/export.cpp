@@ -9,6 +9,7 @@
 #include "api/device_names.h"
 #include "api/export.h"
 #include "base/version.h"
+#include "deploy/applied_folder.h"
 #include "deploy/export_folder.h"
 #include "deploy/library.h"
 #include "measure/core/format.h"
@@ -96,9 +97,21 @@ std::vector<std::string> gpu_libraries(const ToolPaths& tools) {
   return folders;
 }
 
+std::vector<FolderFile> files_of(const std::vector<FolderKernel>& kernels, std::span<const RebuiltSet> sets,
+                                 FolderCompilers& compilers, const ExportOptions& options, Parts parts) {
+  std::vector<FolderFile> files;
+  if (parts == Parts::kAll) files = library_files(kernels, sets, compilers, {options.name, kVersion});
+  for (FolderFile& file : export_folder(kernels, sets, compilers, kVersion)) {
+    file.path = fmt::format("{}/{}", kPluginKernels, file.path);
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
 }  // namespace
 
-Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads, Unproven unproven) {
+Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads, Unproven unproven,
+                   Parts parts) {
   check_named("--out", options.out);
   check_stop(options);
   if (!is_library_name(options.name))
@@ -122,17 +135,15 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
   if (rebuilt.kernels.empty())
     throw_not_found("none of the {} winners of {} can be exported here", found.size(), options.log);
   check_stop(options);
-  const std::vector<FolderFile> files =
-      options.plugin ? export_folder(rebuilt.kernels, rebuilt.sets, compilers, kVersion)
-                     : library_files(rebuilt.kernels, rebuilt.sets, compilers, {options.name, kVersion});
-  write_folder(options.out, files, options.replace);
-  result.kernels = static_cast<int>(rebuilt.kernels.size());
-  result.functions = static_cast<int>(functions_of(rebuilt.kernels, rebuilt.sets).size());
+  const std::vector<FolderKernel> kernels = prepared(rebuilt.kernels, compilers);
+  write_folder(options.out, files_of(kernels, rebuilt.sets, compilers, options, parts), options.replace);
+  result.kernels = static_cast<int>(kernels.size());
+  result.functions = static_cast<int>(functions_of(kernels, rebuilt.sets).size());
   return result;
 }
 
 Exported export_kernels(const ExportOptions& options) {
-  return guarded([&] { return export_of(options, {}); });
+  return guarded([&] { return export_of(options); });
 }
 
 }  // namespace lehr::api

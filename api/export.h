@@ -14,8 +14,14 @@ enum class Unproven {
   kTake,   ///< it is exported: the caller checks what it does with it
 };
 
+/// Says which parts of a folder are written.
+enum class Parts {
+  kAll,
+  kForPlugin,  ///< what is applied to networks
+};
+
 /// export_kernels() of these workloads alone, where any are named. Throws lehr::Error.
-Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads,
-                   Unproven unproven = Unproven::kProve);
+Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads = {},
+                   Unproven unproven = Unproven::kProve, Parts parts = Parts::kAll);
 
 }  // namespace lehr::api

@@ -366,7 +366,6 @@ struct ExportOptions {
   std::string workload = {}, device = {}, target = {}, family = {};
   std::string isa = {};
   std::string name = "kernels";
-  bool plugin = false;
   bool remeasure = false;
   Tools tools = {};
   const std::atomic<bool>* stop = nullptr;
@@ -382,8 +381,6 @@ void describe(auto& option, Is<ExportOptions> auto& o) {
   option("name", o.name,
          {.group = "Output",
           .help = "what the library's files and functions begin with: small letters, digits, '_'"});
-  option("plugin", o.plugin,
-         {.group = "Output", .help = "write what `lehr apply` takes in place of a library"});
   option("remeasure", o.remeasure,
          {.group = "Measuring",
           .help = "check and time winners that cannot be made again as they were measured, as this version "

@@ -109,7 +109,7 @@ std::string report_text(const std::string& flags, const std::vector<SharedResult
   line("trials", fmt::format("{} measured", trials));
   line("busy", busy_text(disturbed, timed));
   line("database", database);
-  line("next", fmt::format("lehr export --db {} --plugin --out kernels.bundle", shell_quoted(database)));
+  line("next", fmt::format("lehr export --db {} --out kernels.bundle", shell_quoted(database)));
   const std::string threads = device.limits.target.has(Feature::kChosenCores)
                                   ? fmt::format(" --threads {}", device.limits.cores)
                                   : "";

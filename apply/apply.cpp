@@ -256,8 +256,9 @@ NetworkPlaces places_in(const Network& network, const BundleAnswers& answers, co
 Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tell) {
   const OnnxModel& model = network.model;
   Applied applied;
-  std::vector<FolderFile> files = bundle_files(asked.bundle);
-  const BundleAnswers answers(asked.bundle);
+  const std::string bundle = plugin_kernels(asked.bundle);
+  std::vector<FolderFile> files = bundle_files(bundle);
+  const BundleAnswers answers(bundle);
   ApplyRequest request = asked;
   applied.threads = request.check.threads = threads_for(answers, asked, tell);
   const NetworkPlaces places = places_in(network, answers, request);

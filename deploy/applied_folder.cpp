@@ -1,6 +1,7 @@
 #include "deploy/applied_folder.h"
 
 #include <fmt/format.h>
+
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -8,11 +9,16 @@
 #include "deploy/bundle_folder.h"
 
 namespace lehr {
+
+std::string plugin_kernels(const std::string& bundle) {
+  const std::string folder = fmt::format("{}/{}", bundle, kPluginKernels);
+  if (!is_bundle_folder(folder))
+    throw_user("{} holds no kernels for a network: `lehr export --out {}` writes some", bundle, bundle);
+  return folder;
+}
+
 std::vector<FolderFile> bundle_files(const std::string& bundle) {
   const std::filesystem::path folder(bundle);
-  if (!is_bundle_folder(bundle))
-    throw_user("{} holds no kernels for a network: `lehr export --plugin --out {}` writes some", bundle,
-               bundle);
   std::vector<FolderFile> files = {
       {fmt::format("{}/manifest.json", kAppliedKernels), read_bytes(folder / "manifest.json")}};
   const nlohmann::json manifest = nlohmann::json::parse(files[0].bytes, nullptr, false);

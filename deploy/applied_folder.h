@@ -13,6 +13,11 @@ inline constexpr const char* kAppliedModel = "model.onnx";
 inline constexpr const char* kAppliedKernels = "kernels";
 inline constexpr const char* kPluginName = "liblehr_onnxruntime.so";
 
+/// Where a folder of `lehr export` has what is applied to networks.
+inline constexpr const char* kPluginKernels = "plugin";
+
+/// That part of such a folder. Throws Error(kUser) where it has none.
+std::string plugin_kernels(const std::string& bundle);
 /// The manifest of a bundle's folder and the files that it names, below kAppliedKernels. Throws Error(kUser)
 /// for what is no bundle or lacks one of them.
 std::vector<FolderFile> bundle_files(const std::string& bundle);

@@ -138,6 +138,17 @@ std::string deployed_name(const Source& source, std::string_view compiler) {
   return fmt::format("{}_{}", source.entry, to_hex(hash_combine(hash_of(source), stable_hash(compiler))));
 }
 
+std::vector<FolderKernel> prepared(std::span<const RebuiltKernel> kernels, FolderCompilers& compilers) {
+  std::vector<FolderKernel> all;
+  for (const RebuiltKernel& kernel : kernels) {
+    FolderKernel& one = all.emplace_back();
+    one.rebuilt = kernel;
+    one.name = deployed_name(kernel.source, kernel.winner.device->compiler);
+    deployment_of(one).prepare(one, compilers);
+  }
+  return all;
+}
+
 std::string renamed_text(const Source& source, const std::string& name) {
   std::string text;
   for (const auto& [before, after] : renamed(source, name))

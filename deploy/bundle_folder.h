@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codegen/source.h"
+#include "deploy/folder_compilers.h"
 #include "deploy/folder_files.h"
 #include "deploy/rebuild.h"
 #include "measure/cuda/cuda_driver.h"
@@ -50,6 +51,9 @@ std::string ptx_path(const FolderKernel& kernel);
 std::string optional_words(const Workload& workload);
 /// Shorter words for those of its text: "pad=1" and "pad=1x1" for "pad=1x1x1x1", "a=f32" for "a=f32:row".
 std::string shorter_words(const Workload& workload);
+
+/// Named, with their features; those for GPUs compiled. All can be (FolderCompilers::why_not()).
+std::vector<FolderKernel> prepared(std::span<const RebuiltKernel> kernels, FolderCompilers& compilers);
 
 /// manifest.json for these kernels, with the hashes of `files`, in one of which each kernel is and which
 /// lehr_open() compares. The same kernels give the same bytes. `sets` name them by position; each that is

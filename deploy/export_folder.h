@@ -1,4 +1,4 @@
-// Winners -> the folder that the plug-in opens, compiled.
+// Kernels -> the folder that the plug-in opens, compiled.
 #pragma once
 
 #include <span>
@@ -11,11 +11,10 @@
 
 namespace lehr {
 
-/// manifest.json and what it names: compiles the kernels, all of which can be (FolderCompilers::why_not())
-/// and each of which that is told the number of rows is in a set. The same kernels and compilers give the
-/// same bytes. Throws Error(kEnvironment) where a compiler fails.
-std::vector<FolderFile> export_folder(std::span<const RebuiltKernel> kernels,
-                                      std::span<const RebuiltSet> sets, FolderCompilers& compilers,
-                                      std::string_view tool_version);
+/// manifest.json and what it names: compiles the kernels, each of which that is told the number of rows is in
+/// a set. The same kernels and compilers give the same bytes. Throws Error(kEnvironment) where a compiler
+/// fails.
+std::vector<FolderFile> export_folder(std::vector<FolderKernel> kernels, std::span<const RebuiltSet> sets,
+                                      FolderCompilers& compilers, std::string_view tool_version);
 
 }  // namespace lehr

@@ -165,18 +165,6 @@ std::string manifest_of(const Library& library) {
   return document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-Library prepared(std::span<const RebuiltKernel> kernels, std::span<const RebuiltSet> sets,
-                 FolderCompilers& compilers, const LibraryOptions& options) {
-  Library library{options, {}, functions_of(kernels, sets)};
-  for (const RebuiltKernel& kernel : kernels) {
-    FolderKernel& one = library.kernels.emplace_back();
-    one.rebuilt = kernel;
-    one.name = deployed_name(kernel.source, kernel.winner.device->compiler);
-    deployment_of(one).prepare(one, compilers);
-  }
-  return library;
-}
-
 /// The texts for CMake and Python, which have no other use for the word "kernels" than as the library's name.
 std::string named_throughout(std::string_view text, const std::string& name) {
   constexpr std::string_view kName = "kernels";
@@ -206,11 +194,11 @@ void add_texts(const Library& library, const std::string& header, const std::str
 
 }  // namespace
 
-std::vector<FolderFile> library_files(std::span<const RebuiltKernel> kernels,
-                                      std::span<const RebuiltSet> sets, FolderCompilers& compilers,
-                                      const LibraryOptions& options) {
+std::vector<FolderFile> library_files(std::vector<FolderKernel> kernels, std::span<const RebuiltSet> sets,
+                                      FolderCompilers& compilers, const LibraryOptions& options) {
   CHECK(is_library_name(options.name), "'{}' is no name of a library", options.name);
-  const Library library = prepared(kernels, sets, compilers, options);
+  std::vector<LibraryFunction> functions = functions_of(kernels, sets);
+  const Library library{options, std::move(kernels), std::move(functions)};
   const HostCompilerOptions& host = compilers.options().host;
   const std::string header = with_name(header_text(library), options.name),
                     code = with_name(code_text(library), options.name);

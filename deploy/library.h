@@ -41,7 +41,7 @@ struct LibraryFunction {
 /// What a library is made of.
 struct Library {
   LibraryOptions options;
-  std::vector<FolderKernel> kernels;  ///< named, prepared, those for GPUs compiled
+  std::vector<FolderKernel> kernels;  ///< prepared()
   std::vector<LibraryFunction> functions;
 };
 
@@ -50,7 +50,7 @@ bool is_library_name(const std::string& name);
 
 /// The functions of these kernels: one for each target and text, that of a set or of a kernel with a fixed
 /// number of rows. Throws Error(kUser) where two would have one name.
-std::vector<LibraryFunction> functions_of(std::span<const RebuiltKernel> kernels,
+std::vector<LibraryFunction> functions_of(std::span<const FolderKernel> kernels,
                                           std::span<const RebuiltSet> sets);
 
 /// The tensor that calls take packed: one that stays as it is, on a processor. nullopt where there is none.
@@ -68,8 +68,7 @@ std::vector<std::string> public_names(const Library& library);
 /// All files of the folder: compiles the kernels, each once, as it was measured, and links them. The same
 /// kernels and compilers give the same bytes. Throws Error(kEnvironment) where a compiler or the binutils
 /// fail, Error(kUser) as functions_of().
-std::vector<FolderFile> library_files(std::span<const RebuiltKernel> kernels,
-                                      std::span<const RebuiltSet> sets, FolderCompilers& compilers,
-                                      const LibraryOptions& options);
+std::vector<FolderFile> library_files(std::vector<FolderKernel> kernels, std::span<const RebuiltSet> sets,
+                                      FolderCompilers& compilers, const LibraryOptions& options);
 
 }  // namespace lehr

@@ -115,7 +115,7 @@ std::optional<std::size_t> packed_tensor(const LibraryFunction& function) {
   return static_cast<std::size_t>(found - tensors.begin());
 }
 
-std::vector<LibraryFunction> functions_of(std::span<const RebuiltKernel> kernels,
+std::vector<LibraryFunction> functions_of(std::span<const FolderKernel> kernels,
                                           std::span<const RebuiltSet> sets) {
   std::map<std::string, LibraryFunction> by_name;
   const auto add = [&](const Workload& workload, Target target, LibraryRow row) {
@@ -127,11 +127,10 @@ std::vector<LibraryFunction> functions_of(std::span<const RebuiltKernel> kernels
     found->second.rows.push_back(std::move(row));
   };
   for (std::size_t i = 0; i < kernels.size(); ++i)
-    if (kernels[i].source.most_rows == 0)
-      add(kernels[i].workload, kernels[i].source.target,
-          {{{i, 0}}, {{0, kernels[i].winner.verdict.best.us}}});
+    if (const RebuiltKernel& one = kernels[i].rebuilt; one.source.most_rows == 0)
+      add(one.workload, one.source.target, {{{i, 0}}, {{0, one.winner.verdict.best.us}}});
   for (const RebuiltSet& set : sets)
-    add(set.workload, kernels[set.members.at(0).kernel].source.target, {set.members, set.times});
+    add(set.workload, kernels[set.members.at(0).kernel].rebuilt.source.target, {set.members, set.times});
   std::vector<LibraryFunction> functions;
   for (auto& [name, function] : by_name) functions.push_back(std::move(function));
   return functions;

@@ -102,7 +102,7 @@ TEST(Folders, AreAppliedAgainAndSurviveAKill) {
   )"));
   record_log(scratch.path() / "log.db", kProduct, 1);
   for (int times = 0; times < 2; ++times)
-    parsed(lehr("export --db log.db --target cpu --plugin --out k --json --replace"));
+    parsed(lehr("export --db log.db --target cpu --out k --json --replace"));
   environment = {quick_compiler(scratch.path())};
   const std::string apply = "apply net.onnx --bundle k --no-engine --json --out app --replace";
   const nlohmann::json applied = parsed(lehr(apply));
@@ -150,7 +150,7 @@ TEST(Folders, AreNotAppliedForThreadsThatABundleHasNoKernelFor) {
   )"));
   const auto export_for = [&](int threads) {
     record_log(scratch.path() / "log.db", kProduct, 1, threads);
-    parsed(lehr("export --db log.db --target cpu --plugin --out k --json --replace"));
+    parsed(lehr("export --db log.db --target cpu --out k --json --replace"));
   };
   export_for(1);
   const std::string apply = "apply net.onnx --bundle k --no-engine --out app --threads 1000";

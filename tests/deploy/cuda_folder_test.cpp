@@ -81,7 +81,7 @@ class CudaFolder : public ::testing::Test {
   static std::vector<FolderFile> files(const std::vector<RebuiltKernel>& kernels) {
     FolderCompilers compilers({{}, wheels()});
     for (const RebuiltKernel& kernel : kernels) EXPECT_EQ(compilers.why_not(kernel), std::nullopt);
-    return library_files(kernels, {}, compilers, {"kernels", "test"});
+    return library_files(prepared(kernels, compilers), {}, compilers, {"kernels", "test"});
   }
   /// Both kernels: compiling them takes some seconds.
   static const std::vector<FolderFile>& exported() {
@@ -140,7 +140,7 @@ std::vector<std::string> launched_before(const std::vector<RebuiltKernel>& all, 
                                          const std::vector<void*>& tensors) {
   FolderCompilers compilers({{}, wheels()});
   const TempDir directory;
-  write_folder(directory.path() + "/bundle", export_folder(all, {}, compilers, "test"));
+  write_folder(directory.path() + "/bundle", export_folder(prepared(all, compilers), {}, compilers, "test"));
   lehr_error error = {sizeof error, ""};
   lehr_bundle bundle = 0;
   EXPECT_EQ(lehr_open((directory.path() + "/bundle").c_str(), nullptr, &bundle, &error), LEHR_OK)

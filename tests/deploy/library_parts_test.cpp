@@ -120,9 +120,9 @@ TEST(LibraryNames, KnowShorterWords) {
 }
 
 std::string function_of(const std::string& text) {
-  RebuiltKernel kernel;
-  kernel.workload = parse_workload(text);
-  kernel.source.target = Target::kCpu;
+  FolderKernel kernel;
+  kernel.rebuilt.workload = parse_workload(text);
+  kernel.rebuilt.source.target = Target::kCpu;
   return functions_of(std::array{kernel}, {}).at(0).name;
 }
 

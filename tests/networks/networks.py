@@ -53,7 +53,7 @@ class Lehr:
         return self(f"tune --device cpu --no-baseline --threads 1 --db log.db {limit} {line}", *says)
 
     def export(self, bundle="kernels.bundle", log="log.db"):
-        return self(f"export --db {log} --plugin --out {bundle}")
+        return self(f"export --db {log} --out {bundle}")
 
 
 def test_seed(fixed):

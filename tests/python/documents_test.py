@@ -162,7 +162,7 @@ class Documents(unittest.TestCase):
             "lehr tune --model resnet18.onnx --dim batch=1 --threads 1 --trials 1 --no-baseline --device cpu",
             "lehr tune gemm --m 16,64 --n 64 --k 64 --threads 1 --trials 1 --no-baseline --device cpu",
             quick("lehr tune gemm --m 1..2048 --n 1024 --k 1024 --b f32:row:constant --kernels 6 --time 10m"),
-            "lehr export --plugin --out kernels.bundle",
+            "lehr export --out kernels.bundle",
             "lehr export --out library",
             "lehr optimize resnet18.onnx --dim batch=1 --threads 1 --time 2s",
         ]
