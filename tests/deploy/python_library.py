@@ -1,5 +1,5 @@
-"""The Python module with a library made by hand (python_library.cpp): functions for a range of rows, those for CUDA on the stand-in for
-the driver, an output by columns, bf16. python_library.py, beside which the module and the library are on the path."""
+"""The Python module with the library in by_hand/: a range of rows, an output by columns, bf16, and CUDA on the stand-in for the driver. The
+module, with the library beside it, is on the path."""
 
 import ctypes
 import importlib.util
@@ -12,7 +12,6 @@ import numpy
 import kernels
 
 N, K = 8, 4
-LAYER = "gemm m=1..64 n=8 k=4 b=f32:row:constant epilogue=bias"
 print("seed 1")
 random = numpy.random.default_rng(1)
 
@@ -32,30 +31,27 @@ def normal(*shape):
 
 
 def any_number_of_rows():
-    b, bias = normal(K, N), normal(N)
+    b = normal(K, N)
     library = kernels.load()
-    function = library.find(LAYER)
-    assert function.name == "gemm_m1to64_n8_k4_b_f32_row_constant_bias", function.name
-    assert (function.least_rows, function.most_rows) == (1, 64)
-    assert repr(function) == f"<kernels_{function.name}(a: f32 rows x 4, b: f32 4 x 8, bias: f32 8) -> c: f32 rows x 8>", function
-    assert library.find(LAYER.replace("1..64", "24")) is function
-    assert function.describe().time_us == 50 and function.describe(rows=1).time_us == 1
+    function = library.find("gemm m=1..16 n=8 k=4 b=f32:row:constant")
+    assert function.name == "range" and (function.least_rows, function.most_rows) == (1, 16), function
+    assert repr(function) == "<kernels_range(a: f32 rows x 4, b: f32 4 x 8) -> c: f32 rows x 8>", function
+    assert library.find("gemm m=5 n=8 k=4 b=f32:row:constant") is function and library.range is function
+    assert function.describe().time_us == 4 and function.describe(rows=1).time_us == 1
     layer = function.pack(b)
-    for rows in range(1, 65):
+    for rows in range(1, 17):
         a = normal(rows, K)
-        c = layer(a, bias)
-        assert c.shape == (rows, N) and c.flags.c_contiguous and numpy.abs(c - (a.astype("f8") @ b + bias)).max() < 1e-5, rows
+        c = layer(a)
+        assert c.shape == (rows, N) and c.flags.c_contiguous and numpy.abs(c - a.astype("f8") @ b).max() < 1e-5, rows
         out = numpy.zeros((rows, N), "f4")
-        assert layer(a, bias, out=out) is out and (out == c).all()
-        assert (function(a, b, bias) == c).all() and (getattr(library, function.name)(a, b, bias) == c).all()
-    a = normal(64, K)
-    assert (layer(a[3], bias) == layer(a[3:4], bias)).all(), "one row without its dimension"
-    refused(lambda: layer(numpy.zeros((65, K), "f4"), bias), "takes 1 to 64 rows, not 65")
-    refused(lambda: layer(numpy.zeros((0, K), "f4"), bias), "takes 1 to 64 rows, not 0")
-    refused(lambda: function(numpy.zeros((65, K), "f4"), b, bias), "takes 1 to 64 rows, not 65")
-    refused(lambda: layer(numpy.zeros((5, K + 1), "f4"), bias), "a has shape 5 x 5", "takes 5 x 4")
-    refused(lambda: layer(numpy.zeros(K * 2, "f4"), bias), "a has shape 8,", "takes 1 x 4")
-    refused(lambda: layer(a, bias, out=numpy.zeros((63, N), "f4")), "c has shape 63 x 8", "takes 64 x 8")
+        assert layer(a, out=out) is out and (out == c).all() and (function(a, b) == c).all()
+    assert (layer(a[3]) == layer(a[3:4])).all(), "one row without its dimension"
+    for rows in (0, 17):
+        for call in (layer, lambda a: function(a, b)):
+            refused(lambda: call(numpy.zeros((rows, K), "f4")), f"takes 1 to 16 rows, not {rows}")
+    refused(lambda: layer(numpy.zeros((5, K + 1), "f4")), "a has shape 5 x 5", "takes 5 x 4")
+    refused(lambda: layer(numpy.zeros(K * 2, "f4")), "a has shape 8,", "takes 1 x 4")
+    refused(lambda: layer(a, out=numpy.zeros((15, N), "f4")), "c has shape 15 x 8", "takes 16 x 8")
     refused(lambda: function.pack(numpy.ascontiguousarray(b.T)), "b has shape 8 x 4", "takes 4 x 8; is it numpy.ascontiguousarray(b.T)?")
     refused(lambda: function.pack(numpy.asfortranarray(b)), "has strides 1 x 4", "takes 8 x 1 (elements); pass numpy.ascontiguousarray(b)")
 
@@ -63,36 +59,36 @@ def any_number_of_rows():
 def outputs_by_columns():
     with kernels.load() as library:
         a = normal(4, 8)
-        assert repr(library.columns) == "<kernels_columns(a: f32 4 x 8) -> c: f32 4 x 8 by columns>", library.columns
-        c = library.columns(a)
+        assert repr(library.turned) == "<kernels_turned(a: f32 4 x 8) -> c: f32 4 x 8 by columns>", library.turned
+        c = library.turned(a)
         assert c.shape == (4, 8) and c.strides == (4, 16) and c.flags.f_contiguous and (c == a).all()
         out = numpy.zeros((4, 8), "f4", order="F")
-        assert library.columns(a[None], out=out) is out and (out == a).all()
-        refused(lambda: library.columns(a, out=numpy.zeros((4, 8), "f4")), "c of shape 4 x 8 has strides 8 x 1", "takes 1 x 4 (elements)")
+        assert library.turned(a[None], out=out) is out and (out == a).all()
+        refused(lambda: library.turned(a, out=numpy.zeros((4, 8), "f4")), "c of shape 4 x 8 has strides 8 x 1", "takes 1 x 4 (elements)")
 
 
 def what_does_not_run_here_is_left_out():
     def names(library):
-        return [each.name for each in library], [name for name in dir(library) if name in ("columns", "copy", "double_cuda")]
+        return [each.name for each in library], [name for name in dir(library) if name in ("turned", "copied", "doubled_cuda")]
 
     with kernels.load() as library:
-        assert names(library)[1] == ["columns", "copy"] and len(library) == 3, names(library)
-        refused(library.double_cuda, "takes 1 arrays (a), not 0", kinds=TypeError)
-        refused(lambda: library.double_cuda(normal(4, 4)), "is for GPUs", kinds=kernels.NoKernel)
-        refused(lambda: library.find("double width=16"), "is for GPUs", kinds=KeyError)
+        assert names(library)[1] == ["copied", "turned"] and len(library) == 4, names(library)
+        refused(library.doubled_cuda, "takes 1 arrays (a), not 0", kinds=TypeError)
+        refused(lambda: library.doubled_cuda(normal(4, 4)), "is for GPUs", kinds=kernels.NoKernel)
+        refused(lambda: library.find("doubled m=4 n=4"), "is for GPUs", kinds=KeyError)
         refused(lambda: library.tripled, "no function tripled", kinds=AttributeError)
     with kernels.load(features="") as library:
-        assert names(library)[1] == ["copy"] and len(library) == 2, names(library)
-        refused(lambda: library.columns(normal(4, 8)), "the kernel for 'columns m=4 n=8' needs", kinds=kernels.NoKernel)
-        refused(library.columns.describe, "needs", kinds=kernels.NoKernel)
+        assert names(library)[1] == ["copied"] and len(library) == 3, names(library)
+        refused(lambda: library.turned(normal(4, 8)), "the kernel for 'turned m=4 n=8' needs", kinds=kernels.NoKernel)
+        refused(library.turned.describe, "needs", kinds=kernels.NoKernel)
 
 
 def bf16_is_that_of_ml_dtypes_or_its_bits():
-    copy = kernels.load().copy
+    copy = kernels.load().copied
     bits = numpy.arange(6, dtype="u2").reshape(2, 3)
     c = copy(bits)
     assert (numpy.asarray(c).view("u2") == bits).all()
-    refused(lambda: copy(bits.astype("f4")), "a is f32, and copy takes bf16", kinds=TypeError)
+    refused(lambda: copy(bits.astype("f4")), "a is f32, and copied takes bf16", kinds=TypeError)
     if not importlib.util.find_spec("ml_dtypes"):
         assert c.dtype == numpy.uint16
         return
@@ -101,7 +97,7 @@ def bf16_is_that_of_ml_dtypes_or_its_bits():
     for name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
         dtype = numpy.dtype(getattr(ml_dtypes, name))
         assert kernels._dtype(kernels._type_of(dtype)) == dtype, name
-    refused(lambda: copy(bits.astype(ml_dtypes.float8_e5m2)), "a is e5m2, and copy takes bf16", kinds=TypeError)
+    refused(lambda: copy(bits.astype(ml_dtypes.float8_e5m2)), "a is e5m2, and copied takes bf16", kinds=TypeError)
 
 
 def a_module_of_another_format_says_so():
@@ -179,7 +175,7 @@ def calls():
 def products_on_a_gpu():
     a, b, empty = normal(4, 4), normal(4, 8), numpy.zeros((4, 8), "f4")
     with kernels.load(cuda=0) as library:
-        assert [each.name for each in library] == ["gemm_m4_n8_k4_cuda", "double_cuda"]
+        assert [each.name for each in library] == ["four_cuda", "wrong_cuda", "doubled_cuda"]
         product = library.find("gemm m=4 n=8 k=4")
         row = product.describe()
         assert (row.device, row.arch, row.time_us, row.other_device, row.from_ptx) == ("H200", "sm_90a", 3, 0, 0), row
@@ -198,7 +194,7 @@ def products_on_a_gpu():
         at = {"stream": stream.value}
         refused(lambda: product(x, out=c, **at), "takes 2 arrays (a, b), not 1", kinds=TypeError)
         refused(lambda: product(x, w, **at), "pass out=", kinds=TypeError)
-        refused(lambda: product(Interface(a.astype("f8")), w, out=c, **at), "a is f64, and gemm_m4_n8_k4_cuda takes f32", kinds=TypeError)
+        refused(lambda: product(Interface(a.astype("f8")), w, out=c, **at), "a is f64, and four_cuda takes f32", kinds=TypeError)
         refused(lambda: product(Tensor(a.astype("i4")), w, out=c, **at), "a is s32", kinds=TypeError)
         refused(lambda: product(x, b, out=c, **at), "b is not on a GPU: it is a ndarray", kinds=TypeError)
         refused(lambda: product(x, x, out=c, **at), "b has shape 4 x 4", "takes 4 x 8")
@@ -229,7 +225,7 @@ def each_stream_has_workspaces_of_its_own():
         return (c.values == 2 * a).all()
 
     with kernels.load(cuda=0) as library:
-        double = library.double_cuda
+        double = library.doubled_cuda
         before = len(calls())
         assert doubles(double, stream.value)
         assert "cuModuleLoadData" not in calls()[before:], "the first stream takes what load() has made"
@@ -261,7 +257,7 @@ def a_captured_call_is_replayed():
     a, b, c = Tensor(normal(4, 4)), Tensor(normal(4, 8)), Tensor(numpy.zeros((4, 8), "f4"))
     graph, executable = ctypes.c_void_p(), ctypes.c_void_p()
     with kernels.load(cuda=0) as library:
-        product = library.gemm_m4_n8_k4_cuda
+        product = library.four_cuda
         assert driver.cuStreamBeginCapture_v2(stream, 2) == 0
         product(a, b, out=c)
         assert driver.cuStreamEndCapture(stream, ctypes.byref(graph)) == 0 and (c.values == 0).all()

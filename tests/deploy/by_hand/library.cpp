@@ -1,6 +1,8 @@
 // A library as `lehr export` writes it, whose kernels a test can read: products of 8 columns, 4 deep.
 //   m=4 on the processor, tuned with one thread;  m=1..16 with a constant B, packed by columns;
 //   m=4 on a GPU (a stand-in computes it);  m=4 there, 5 deep, whose kernel is a wrong one.
+// And what is no product: a copy by columns, for which the processor has to have the first feature that is
+// known; one of bf16; 2 A on a GPU, whose kernel leaves a workspace that it doesn't take again.
 #include <array>
 #include <cstdint>
 
@@ -38,6 +40,16 @@ void packs(void* const* params, void*, long) {
     for (int j = 0; j < kN; ++j) packed[j * kK + p] = b[p * kN + j];
 }
 
+void turns(void* const* params, void*, long) {
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < kN; ++j)
+      static_cast<float*>(params[1])[j * 4 + i] = static_cast<const float*>(params[0])[i * kN + j];
+}
+
+void copies_bits(void* const* params, void*, long task) {
+  static_cast<std::uint16_t*>(params[1])[task] = static_cast<const std::uint16_t*>(params[0])[task];
+}
+
 constexpr kernels_tensor tensor(const char* name, std::uint64_t rows, std::uint64_t columns,
                                 std::uint32_t role = KERNELS_IN, std::uint64_t row_bytes = 0) {
   return {name, "f32", role, 0, 16, 2, {rows, columns}, {columns, 1}, 4 * rows * columns, row_bytes};
@@ -46,11 +58,24 @@ constexpr kernels_tensor packed(kernels_tensor tensor) {
   tensor.packed = 1;
   return tensor;
 }
+constexpr kernels_tensor by_columns(kernels_tensor tensor) {
+  tensor.strides[0] = 1;
+  tensor.strides[1] = tensor.shape[0];
+  return tensor;
+}
+constexpr kernels_tensor of_bf16(kernels_tensor tensor) {
+  tensor.type = "bf16";
+  tensor.bytes /= 2;
+  return tensor;
+}
 constexpr kernels_tensor kFixed[] = {tensor("a", 4, kK), tensor("b", kK, kN),
                                      tensor("c", 4, kN, KERNELS_OUT)};
 constexpr kernels_tensor kRange[] = {tensor("a", 16, kK, KERNELS_IN, 4 * kK), packed(tensor("b", kK, kN)),
                                      tensor("c", 16, kN, KERNELS_OUT, 4 * kN)};
 constexpr kernels_tensor kDeeper[] = {tensor("a", 4, 5), tensor("b", 5, kN), tensor("c", 4, kN, KERNELS_OUT)};
+constexpr kernels_tensor kTurned[] = {tensor("a", 4, kN), by_columns(tensor("c", 4, kN, KERNELS_OUT))};
+constexpr kernels_tensor kBits[] = {of_bf16(tensor("a", 2, 3)), of_bf16(tensor("c", 2, 3, KERNELS_OUT))};
+constexpr kernels_tensor kDoubled[] = {tensor("a", 4, 4), tensor("c", 4, 4, KERNELS_OUT)};
 
 constexpr RowTime kTimeOfFour[] = {{0, 2}}, kTimesOfRange[] = {{1, 1}, {16, 4}};
 constexpr std::uint64_t kPieces[] = {4 * kK * kN}, kWorkspaces[] = {300};
@@ -65,9 +90,15 @@ Kernel kernel(const char* name, Entry entry, std::uint64_t rows) {
   kernel.pack_tasks = rows > 0 ? 1 : 0;
   return kernel;
 }
+Kernel with_tasks(Kernel kernel, long tasks) {
+  kernel.tasks = tasks;
+  return kernel;
+}
 const Kernel kOfFour = kernel("by_hand", &of_four_rows, 0),
-             kOfRange = kernel("packed_by_hand", &of_told_rows, 16);
-const Member kMemberOfFour[] = {{&kOfFour, 0}}, kMemberOfRange[] = {{&kOfRange, 16}};
+             kOfRange = kernel("packed_by_hand", &of_told_rows, 16), kTurns = kernel("turns", &turns, 0),
+             kCopies = with_tasks(kernel("copies", &copies_bits, 0), 6);
+const Member kMemberOfFour[] = {{&kOfFour, 0}}, kMemberOfRange[] = {{&kOfRange, 16}},
+             kMemberThatTurns[] = {{&kTurns, 0}}, kMemberThatCopies[] = {{&kCopies, 0}};
 
 Row row(const Member* member, const RowTime* times, std::uint32_t time_count) {
   Row row;
@@ -87,7 +118,13 @@ Row packed_row() {
   filled.piece_count = 1;
   return filled;
 }
-const Row kRowOfFour[] = {row(kMemberOfFour, kTimeOfFour, 1)}, kRowOfRange[] = {packed_row()};
+Row with_features(Row row, std::uint64_t features) {
+  row.features = features;
+  return row;
+}
+const Row kRowOfFour[] = {row(kMemberOfFour, kTimeOfFour, 1)}, kRowOfRange[] = {packed_row()},
+          kRowThatTurns[] = {with_features(row(kMemberThatTurns, kTimeOfFour, 1), 1)},
+          kRowThatCopies[] = {row(kMemberThatCopies, kTimeOfFour, 1)};
 
 constexpr CudaTensorMapArguments map_of_a() {
   CudaTensorMapArguments map;
@@ -120,7 +157,15 @@ CudaKernel cuda_kernel() {
   kernel.time_us = 3;
   return kernel;
 }
-const CudaKernel kCuda[] = {cuda_kernel()};
+CudaKernel dirty_kernel() {
+  CudaKernel kernel = cuda_kernel();
+  kernel.name = "workspace_left_dirty";
+  kernel.grid = {1, 1, 1};
+  kernel.block = {16, 1, 1};
+  kernel.maps = nullptr;
+  return kernel;
+}
+const CudaKernel kCuda[] = {cuda_kernel()}, kDirty[] = {dirty_kernel()};
 constexpr unsigned char kCubin[] = "FAKE CUBIN";
 constexpr Image kImages[] = {{kCubin, sizeof kCubin}};
 
@@ -150,7 +195,10 @@ const Function kFunctions[] = {
     function({"kernels_wrong_cuda",
               "gemm m=4 n=8 k=5 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none", kDeeper, 3,
               KERNELS_CUDA, 0, 0},
-             nullptr, kCuda)};
+             nullptr, kCuda),
+    function({"kernels_turned", "turned m=4 n=8", kTurned, 2, KERNELS_CPU, 0, 0}, kRowThatTurns, nullptr),
+    function({"kernels_copied", "copied m=2 n=3", kBits, 2, KERNELS_CPU, 0, 0}, kRowThatCopies, nullptr),
+    function({"kernels_doubled_cuda", "doubled m=4 n=4", kDoubled, 2, KERNELS_CUDA, 0, 0}, nullptr, kDirty)};
 
 }  // namespace
 
@@ -160,7 +208,7 @@ const Table& library_table() {
       .content = 8,
       .machine = cpu_machine().data(),
       .functions = kFunctions,
-      .function_count = 4,
+      .function_count = 7,
       .images = kImages,
       .image_count = 1,
   };
