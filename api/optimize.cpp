@@ -146,7 +146,8 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
   reporter.step("compiling the fastest kernels");
   const ExportOptions kernels = exporting(options, device, folder.path());
   // Apply compares the network's outputs, which proves the kernels that tuning had no time to prove.
-  for (const std::string& each : export_of(kernels, workloads_of(tuned), Unproven::kTake, Parts::kForPlugin).skipped)
+  for (const std::string& each :
+       export_of(kernels, workloads_of(tuned), Unproven::kTake, Parts::kForPlugin).skipped)
     reporter.note(each);
   const double left_s = options.time_s - clock.elapsed_s();
   result.applied = applied_to(model, applying(options, kernels.out, threads, left_s), rewritten);

@@ -82,7 +82,7 @@ Texts alone(const std::vector<RebuiltKernel>& kernels) {
 
 std::vector<FolderFile> library_of(const std::vector<RebuiltKernel>& kernels) {
   FolderCompilers compilers({});
-  return library_files(kernels, {}, compilers, {});
+  return library_files(prepared(kernels, compilers), {}, compilers, {});
 }
 
 /// From a file that this process has not loaded before, but that lies in memory.

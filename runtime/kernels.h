@@ -2,8 +2,8 @@
 // below it a function for each workload. C11 and C++; no other header is needed.
 //
 //     kernels_context* context = kernels_create(2);          // threads
-//     kernels_gemm_m512_n512_k512(context, a, b, c);         // KERNELS_OK, or kernels_message(context) says
-//     why kernels_destroy(context);
+//     kernels_gemm_m512_n512_k512(context, a, b, c);         // KERNELS_OK, or see kernels_message()
+//     kernels_destroy(context);
 //
 // A context serves one call at a time; threads that call at the same time have one each. Nothing here throws,
 // prints or reads the environment.

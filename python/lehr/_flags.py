@@ -68,7 +68,6 @@ class Export(TypedDict, total=False):
     db: str | os.PathLike[str]
     out: Required[str | os.PathLike[str]]
     replace: bool
-    buckets: str
-    embed: bool
+    name: str | os.PathLike[str]
     remeasure: bool
     scratch: str | os.PathLike[str]

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include "codegen/emit.h"
 #include "deploy/export_folder.h"
@@ -197,6 +198,29 @@ TEST_F(CudaFolder, LaunchesWhatWasMeasured) {
     }
   }
   library.destroy(context);
+}
+
+// Built and run as its first lines say, on the stand-in, which knows a kernel by its name.
+TEST(CudaLibrary, IsTakenIntoAGraphByTheExample) {
+  if (LEHR_SANITIZED) GTEST_SKIP() << "a program without a sanitizer loads none";
+  FolderKernel kernel;
+  kernel.rebuilt = tuned("gemm m=64 n=64 k=64", "sm_90a", "gemm_simt", "NVRTC 13.0");
+  kernel.name = "gemm_64_64_64";
+  kernel.library = "FAKE CUBIN";
+  FolderCompilers compilers({});
+  const TempDir directory;
+  const std::string folder = directory.path() + "/kernels", build = directory.path() + "/build";
+  write_folder(folder, library_files({kernel}, {}, compilers, {"kernels", "test"}));
+  const auto run = [&](const std::string& command) {
+    EXPECT_EQ(std::system((command + " >" + directory.path() + "/said.txt 2>&1").c_str()), 0)
+        << command << ": " << read_bytes(directory.path() + "/said.txt");
+  };
+  run(fmt::format("cmake -G Ninja -S {}/examples/cuda_graph -B {} -Dkernels_DIR={}", LEHR_SOURCE_DIR, build,
+                  folder));
+  run("cmake --build " + build);
+  run(fmt::format("LD_LIBRARY_PATH={} {}/cuda_graph",
+                  std::filesystem::path(LEHR_FAKE_LIBCUDA).parent_path().string(), build));
+  EXPECT_EQ(read_bytes(directory.path() + "/said.txt"), "C[0] is 256\n");
 }
 
 TEST_F(CudaFolder, SaysWhichCompilerIsMissing) {

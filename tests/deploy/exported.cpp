@@ -95,12 +95,14 @@ FolderCompilers patient_compilers() {
 std::vector<FolderFile> files_of(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets,
                                  const std::string& name) {
   FolderCompilers compilers = patient_compilers();
-  return library_files(prepared(kernels, compilers), sets_of(kernels, std::move(sets)), compilers, {name, "test"});
+  return library_files(prepared(kernels, compilers), sets_of(kernels, std::move(sets)), compilers,
+                       {name, "test"});
 }
 
 PluginFolder::PluginFolder(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets) {
   FolderCompilers compilers = patient_compilers();
-  write_folder(path, export_folder(prepared(kernels, compilers), sets_of(kernels, std::move(sets)), compilers, "test"));
+  write_folder(path, export_folder(prepared(kernels, compilers), sets_of(kernels, std::move(sets)), compilers,
+                                   "test"));
 }
 
 LoadedLibrary::LoadedLibrary(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets,

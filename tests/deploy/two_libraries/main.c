@@ -22,10 +22,10 @@ int main(void) {
   if (half == NULL || other == NULL) return fail(message);
   if (half_create_for(OTHER_INTERFACE ^ HALF_INTERFACE, NULL, message, sizeof message) != NULL)
     return fail("another library's header is taken");
-  void* const packed = aligned_alloc(
-      64, (half_gemm_m7_n96_k200_b_f32_column_constant_pack_bytes(half) + 63) / 64 * 64);
-  void* const others = aligned_alloc(
-      64, (other_gemm_m7_n96_k200_b_f32_column_constant_pack_bytes(other) + 63) / 64 * 64);
+  void* const packed =
+      aligned_alloc(64, (half_gemm_m7_n96_k200_b_f32_column_constant_pack_bytes(half) + 63) / 64 * 64);
+  void* const others =
+      aligned_alloc(64, (other_gemm_m7_n96_k200_b_f32_column_constant_pack_bytes(other) + 63) / 64 * 64);
   if (half_gemm_m7_n96_k200_b_f32_column_constant_pack(half, b, packed) != HALF_OK ||
       other_gemm_m7_n96_k200_b_f32_column_constant_pack(other, b, others) != OTHER_OK)
     return fail("an operand is not packed");
