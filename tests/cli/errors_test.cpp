@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"check gemm --m 8 --n 8 --k 8 --device cuda:63", 2, "--device cuda:63 cannot be used"},
         Bad{"best --db nothing.db", 1, "nothing.db"}, Bad{"db stats --db nothing.db", 1, "nothing.db"},
         Bad{"export --db nothing.db --out x", 1, "nothing.db"},
-        Bad{"export --out x.json", 1, "--out x.json is no folder"}, Bad{"export", 1, "--out is missing"},
+        Bad{"export --out x --name 2x", 1, "--name 2x: a library's name is"}, Bad{"export", 1, "--out is missing"},
         Bad{"best --target gpu", 1, "--target gpu is not known"},
         Bad{"best --workload conv", 1, "--workload"}, Bad{"show --as ast", 1, "--workload is missing"},
         Bad{"show gemm --m 8 --n 8 --k 8 --as pixels", 1, "--as pixels is not known"},
