@@ -1,6 +1,6 @@
-// What a program needs to run the kernels of a bundle (`lehr export --out DIR`): open the folder, find a
-// kernel by its workload, run it on the program's own threads. C11 and C++; no other header of Lehr is
-// needed.
+// What the plug-in for ONNX Runtime needs to run the kernels of a bundle, the folder with a manifest that
+// `lehr apply` puts beside a network: open it, find a kernel by its workload, run it on the engine's threads.
+// C11 and C++. Other programs call a library's functions (runtime/kernels.h).
 //
 //     lehr_bundle bundle;
 //     lehr_error error = {sizeof error};
