@@ -201,6 +201,14 @@ std::string shorter_words(const Workload& workload) {
       if (is_text_of(workload, other)) shorter.push_back(other[i]);
     }
   }
+  // A field that the text leaves out may be said with its usual value.
+  for (const Field& field : operator_of(workload).fields) {
+    std::vector<std::string> other = words;
+    other.push_back(fmt::format("{}={}", field.key, field.usual));
+    const bool is_there = std::ranges::any_of(
+        words, [&](const std::string& word) { return word.starts_with(fmt::format("{}=", field.key)); });
+    if (!is_there && !field.usual.empty() && is_text_of(workload, other)) shorter.push_back(other.back());
+  }
   return fmt::format("{}", fmt::join(shorter, " "));
 }
 

@@ -49,7 +49,8 @@ std::string ptx_path(const FolderKernel& kernel);
 
 /// Which words of a workload's text need not be said: without them it is the same workload.
 std::string optional_words(const Workload& workload);
-/// Shorter words for those of its text: "pad=1" and "pad=1x1" for "pad=1x1x1x1", "a=f32" for "a=f32:row".
+/// Other words that its text may have: shorter ones, "pad=1" and "pad=1x1" for "pad=1x1x1x1", "a=f32" for
+/// "a=f32:row"; and usual values of fields that it leaves out, "alpha=1".
 std::string shorter_words(const Workload& workload);
 
 /// Named, with their features; those for GPUs compiled. All can be (FolderCompilers::why_not()).

@@ -45,7 +45,8 @@ struct Library {
   std::vector<LibraryFunction> functions;
 };
 
-/// Whether a name can begin the names of C: a small letter, then small letters, digits and '_', at most 40.
+/// Whether a name can be that of a library, its header and its module: a small letter, then small letters,
+/// digits and '_', not at the end, at most 40, and no name that C or Python has for something of theirs.
 bool is_library_name(const std::string& name);
 
 /// The functions of these kernels: one for each target and text, that of a set or of a kernel with a fixed

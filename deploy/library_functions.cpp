@@ -96,11 +96,24 @@ std::string function_name(const Workload& workload, Target target) {
   return target.has(Feature::kHostFunction) ? name : name + "_cuda";
 }
 
+/// Names that would take the place of a header of C's, of a library that programs link, or of a module or
+/// word of Python's, and prefixes of functions with names such as timer_create.
+constexpr std::string_view kTaken =
+    " assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg "
+    "stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype "
+    "dlfcn fcntl poll sched unistd c dl m rt pthread timer thrd epoll and as async await break class "
+    "continue "
+    "def del elif else except finally for from global if import in is lambda nonlocal not or pass raise "
+    "return "
+    "try while with yield collections ctypes functools importlib numpy operator os sys threading types "
+    "weakref ";
+
 }  // namespace
 
 bool is_library_name(const std::string& name) {
   constexpr std::size_t kMost = 40;
-  return !name.empty() && name.size() <= kMost && name[0] >= 'a' && name[0] <= 'z' && is_plain(name);
+  return !name.empty() && name.size() <= kMost && name[0] >= 'a' && name[0] <= 'z' && !name.ends_with('_') &&
+         is_plain(name) && kTaken.find(fmt::format(" {} ", name)) == std::string_view::npos;
 }
 
 bool LibraryFunction::has_rows() const {

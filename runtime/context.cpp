@@ -52,7 +52,8 @@ kernels_status limit_features(kernels_context* context, const char* names) {
   for (std::string_view word; words.next(word);) {
     const CpuFeatures bit = cpu_feature_named(word);
     if (bit == 0)
-      return fail(context, KERNELS_BAD_ARGUMENT, "no processor of this architecture has a feature '%.*s'",
+      return fail(context, KERNELS_BAD_ARGUMENT,
+                  "'%.*s' is no feature that kernels of this architecture are compiled for",
                   static_cast<int>(word.size()), word.data());
     allowed |= bit;
   }
@@ -112,10 +113,12 @@ kernels_status set_up(kernels_context* context, std::uint64_t interface, const k
 
 kernels_status fail(kernels_context* context, kernels_status status, const char* format, ...) {
   if (context == nullptr) return status;
+  char sentence[sizeof context->message];  // an argument may be the context's last one
   va_list arguments;
   va_start(arguments, format);
-  std::vsnprintf(context->message, sizeof context->message, format, arguments);
+  std::vsnprintf(sentence, sizeof sentence, format, arguments);
   va_end(arguments);
+  std::memcpy(context->message, sentence, sizeof sentence);
   return status;
 }
 
@@ -132,7 +135,8 @@ kernels_status fail_without_kernel(kernels_context* context, const Function& fun
   if (table.machine != cpu_machine())
     return fail(context, KERNELS_NO_KERNEL, "the library's kernels are for %s, which this processor is not",
                 table.machine);
-  return fail(context, KERNELS_NO_KERNEL, "the kernel for '%s' needs %s, which is not there", workload,
+  return fail(context, KERNELS_NO_KERNEL,
+              "the kernel for '%s' needs %s, which the processor lacks or the options leave out", workload,
               missing_feature(function.rows[0].features, context->features));
 }
 

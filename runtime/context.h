@@ -72,6 +72,8 @@ struct TuneCommand {
   TuneCommand(std::string_view workload, std::string_view left_out, const char* rows);
   char text[300];
 };
+/// Whether a call may have so many rows; says what is wrong where it may not.
+kernels_status check_rows(kernels_context* context, const Function& function, std::uint64_t rows);
 /// Says that a function does not run in this context, and why.
 kernels_status fail_without_kernel(kernels_context* context, const Function& function);
 

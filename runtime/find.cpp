@@ -31,6 +31,18 @@ bool has_rows(std::string_view query, const Function& function) {
          rows <= function.shown.most_rows && matches(query, function, "m");
 }
 
+constexpr std::size_t kMostCharacters = 2000;
+
+// Whether a text is a word, and words with '=' between a key and a value.
+bool is_workload(std::string_view text) {
+  Words words(text);
+  std::string_view word;
+  if (!words.next(word) || field_of(word).size() != word.size()) return false;
+  while (words.next(word))
+    if (field_of(word).empty() || said_of(word, field_of(word)).empty()) return false;
+  return true;
+}
+
 // A field that the query says twice; "" where there is none.
 std::string_view said_twice(std::string_view query) {
   Words words(query);
@@ -68,7 +80,9 @@ const Function* function_of(kernels_context* context, const kernels_function* sh
   const Table& table = library_table();
   const auto* const function = reinterpret_cast<const Function*>(shown);
   if (context == nullptr) return nullptr;
-  if (function >= table.functions && function < table.functions + table.function_count) return function;
+  const auto distance =
+      reinterpret_cast<std::uintptr_t>(shown) - reinterpret_cast<std::uintptr_t>(table.functions);
+  if (distance % sizeof(Function) == 0 && distance / sizeof(Function) < table.function_count) return function;
   fail(context, KERNELS_BAD_ARGUMENT, "the function is none of this library's table");
   return nullptr;
 }
@@ -126,20 +140,29 @@ const kernels_function* kernels_find(kernels_context* context, const char* workl
   if (context == nullptr) return nullptr;
   if (workload == nullptr)
     return fail(context, KERNELS_BAD_ARGUMENT, "the workload is a null pointer"), nullptr;
+  if (std::strlen(workload) > kMostCharacters || !is_workload(workload))
+    return fail(context, KERNELS_BAD_ARGUMENT, "'%.200s' is no workload: an operator, then words as m=64",
+                workload),
+           nullptr;
   if (const std::string_view field = said_twice(workload); !field.empty())
     return fail(context, KERNELS_BAD_ARGUMENT, "'%s' says %.*s twice", workload,
                 static_cast<int>(field.size()), field.data()),
            nullptr;
   const Function *elsewhere = nullptr, *range = nullptr, *nearby = nullptr;
+  const std::uint64_t rows = value_of(workload, "m");
+  const auto is_faster = [&](const Function& one, const Function& other) {
+    return time_of(*context->rows[&one - table.functions], rows) <
+           time_of(*context->rows[&other - table.functions], rows);
+  };
   for (std::uint32_t i = 0; i < table.function_count; ++i) {
     const Function& function = table.functions[i];
     const bool exact = matches(workload, function, {}), within = !exact && has_rows(workload, function);
     if (exact && runs_here(*context, function)) return &function.shown;
-    if (within && range == nullptr && runs_here(*context, function)) range = &function;
+    if (within && runs_here(*context, function) && (range == nullptr || is_faster(function, *range)))
+      range = &function;
     const bool for_this = (function.shown.target == KERNELS_CUDA) == (context->cuda != nullptr);
     if ((exact || within) && (elsewhere == nullptr || for_this)) elsewhere = &function;
-    if (function.shown.most_rows > 0 && value_of(workload, "m") > 0 && matches(workload, function, "m"))
-      nearby = &function;
+    if (function.shown.most_rows > 0 && rows > 0 && matches(workload, function, "m")) nearby = &function;
   }
   if (range != nullptr) return &range->shown;
   if (elsewhere != nullptr)
@@ -154,6 +177,9 @@ kernels_status kernels_describe(kernels_context* context, const kernels_function
   const Function* const function = function_of(context, shown);
   if (function == nullptr) return KERNELS_BAD_ARGUMENT;
   if (filled == nullptr) return fail(context, KERNELS_BAD_ARGUMENT, "the row is a null pointer");
+  if (const kernels_status status = rows == 0 ? KERNELS_OK : check_rows(context, *function, rows);
+      status != KERNELS_OK)
+    return status;
   if (!runs_here(*context, *function)) return fail_without_kernel(context, *function);
   *filled = {};
   if (context->cuda != nullptr) return fill_cuda_row(context, *function, filled), KERNELS_OK;

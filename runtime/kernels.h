@@ -40,7 +40,7 @@ enum {
 typedef struct kernels_context kernels_context;
 
 /// The host's thread pool: calls work(context, i) for i in [0, workers), each once, on any threads, and
-/// returns when all have returned.
+/// returns when all have returned. It throws nothing through the library.
 typedef void (*kernels_parallel_for)(void* pool, uint32_t workers,
                                      void (*work)(void* context, uint32_t worker), void* context);
 
@@ -53,8 +53,8 @@ typedef struct kernels_options {
   int32_t cuda_device;
   /// 1: kernels_self_test() of all functions; there is no context where one fails.
   uint32_t self_test;
-  /// Names of processor features, separated by spaces, that kernels may use, as "avx2 fma": fewer than the
-  /// processor has. NULL: all that it has.
+  /// Names of processor features, separated by spaces, that kernels may use: fewer than the processor has. A
+  /// kernel needs all that its compiler was allowed (manifest.json has them). NULL: all that it has.
   const char* features;
   /// As kernels_use(); with it no threads are started. NULL: the context's own pool.
   kernels_parallel_for parallel_for;
@@ -115,10 +115,10 @@ typedef struct kernels_function {
 /// All functions, whether they run here or not; `index` counts from 0. NULL behind the last one.
 KERNELS_API uint32_t kernels_count(void);
 KERNELS_API const kernels_function* kernels_at(uint32_t index);
-/// The context's function for a workload, in the words of `lehr`: its operator, then fields in any order, as
-/// "gemm m=64 n=1000 k=512 epilogue=bias". A field that is left out has its usual value; those without one
-/// (the sizes) are to be said. A number of rows finds the function of the range that has it. NULL where it
-/// has none that runs here; kernels_message() says why, and how one is tuned.
+/// The context's function for a workload, as kernels_function::workload spells it: its operator, then fields
+/// in any order, as "gemm m=64 n=1000 k=512 epilogue=bias". A field may be left out that has the value which
+/// it has usually ("a=f32:row", "batch=1"). A number of rows finds the function of the range that has it.
+/// NULL where there is none that runs here; kernels_message() says why, and how one is tuned.
 KERNELS_API const kernels_function* kernels_find(kernels_context* context, const char* workload);
 
 /// The tuned kernels that a context runs a function with.
@@ -133,7 +133,7 @@ typedef struct kernels_row {
   uint32_t other_device;  ///< 1: tuned on a GPU of another architecture or number of multiprocessors
   uint32_t from_ptx;      ///< 1: compiled by the driver for this GPU, newer than the one it was tuned on
 } kernels_row;
-/// Fills `row`; `rows`: of so many rows, 0 for the most or where their number is fixed.
+/// Fills `row`; `rows`: of so many rows, as a call may have; 0 for the most or where their number is fixed.
 KERNELS_API kernels_status kernels_describe(kernels_context* context, const kernels_function* function,
                                             uint64_t rows, kernels_row* row);
 
@@ -147,13 +147,14 @@ KERNELS_API kernels_status kernels_call(kernels_context* context, const kernels_
 KERNELS_API uint64_t kernels_pack_bytes(kernels_context* context, const kernels_function* function);
 /// Brings the operand that stays as it is (a filter, a constant B) into the form that the context's kernel
 /// reads, in memory of the caller, aligned to 64 bytes. It is whole: the operand itself is not needed any
-/// more. All contexts of the library take it, whatever their number of threads.
+/// more. All contexts of the library that may use the same processor features take it, whatever their number
+/// of threads.
 KERNELS_API kernels_status kernels_pack(kernels_context* context, const kernels_function* function,
                                         const void* operand, void* packed);
-/// Runs the function's kernels once, on the calling thread and memory of their own, with input that the
-/// library knows the output of, in double precision, at some places; of a NULL function all that run here.
-/// KERNELS_WRONG_RESULT where that is another one, or where an element is not written. KERNELS_OK, and
-/// nothing is run, where the library knows no output, and on a GPU.
+/// Runs the function's kernels once, on the calling thread (what packs, on the context's), and memory of
+/// their own, with input that the library knows the output of, in double precision, at some places; of a NULL
+/// function all that run here. KERNELS_WRONG_RESULT where that is another one, or where an element is not
+/// written. KERNELS_OK, and nothing is run, where the library knows no output, and on a GPU.
 KERNELS_API kernels_status kernels_self_test(kernels_context* context, const kernels_function* function);
 
 #ifdef __cplusplus

@@ -53,9 +53,24 @@ void take_tasks(void* context, std::uint32_t worker) {
               tensor.name, tensor.alignment);
 }
 
-[[gnu::cold]] kernels_status fail_packed(kernels_context* context, const Function& function) {
+// The row that memory was packed for; nullptr where it is none of this function's.
+const Row* packed_for(const Function& function, const void* packed) {
+  Head head;
+  std::memcpy(&head, packed, sizeof head);
+  const bool is_ours = head.content == library_table().content && head.function == number_of(function) &&
+                       head.row < function.row_count;
+  return is_ours ? &function.rows[head.row] : nullptr;
+}
+
+[[gnu::cold]] kernels_status fail_packed(kernels_context* context, const Function& function,
+                                         const void* packed) {
+  const char* const name = function.shown.tensors[function.packed].name;
+  if (packed_for(function, packed) != nullptr)
+    return fail(context, KERNELS_BAD_ARGUMENT,
+                "%s: %s was packed for processor features that this context leaves out: pack it in this one",
+                function.shown.name, name);
   return fail(context, KERNELS_BAD_ARGUMENT, "%s: %s is not what %s_pack of this library has made",
-              function.shown.name, function.shown.tensors[function.packed].name, function.shown.name);
+              function.shown.name, name, function.shown.name);
 }
 
 // The command names the range that would have them.
@@ -66,6 +81,10 @@ void take_tasks(void* context, std::uint32_t worker) {
     return fail(context, KERNELS_BAD_ARGUMENT, "%s: its number of rows is fixed, and the call says %llu",
                 shown.name, static_cast<unsigned long long>(rows));
   const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+  constexpr std::uint64_t kMostTuned = 0x7fffffff;
+  if (rows > kMostTuned)
+    return fail(context, KERNELS_BAD_ARGUMENT, "%s takes %llu to %llu rows, not %llu", shown.name,
+                number(shown.least_rows), number(shown.most_rows), number(rows));
   char range[64];
   std::snprintf(range, sizeof range, "%llu..%llu",
                 number(std::min(std::max<std::uint64_t>(rows, 1), shown.least_rows)),
@@ -79,26 +98,13 @@ void take_tasks(void* context, std::uint32_t worker) {
 kernels_status check_call(kernels_context* context, const Function& function, void* const* arguments,
                           std::uint64_t rows) {
   const kernels_function& shown = function.shown;
-  // 0 is below the least of every range.
-  if (shown.most_rows == 0 ? rows != 0 : rows - shown.least_rows > shown.most_rows - shown.least_rows)
-    return fail_rows(context, function, rows);
+  if (const kernels_status status = check_rows(context, function, rows); status != KERNELS_OK) return status;
   for (std::uint32_t i = 0; i < shown.tensor_count; ++i) {
     const auto address = reinterpret_cast<std::uintptr_t>(arguments[i]);
     if (address == 0 || (address & (shown.tensors[i].alignment - 1)) != 0)
       return fail_argument(context, function, i, arguments[i]);
   }
   return KERNELS_OK;
-}
-
-// The row that memory was packed for; nullptr where it is none of this function's, or needs a processor that
-// is not there.
-const Row* packed_row(const kernels_context& context, const Function& function, const void* packed) {
-  Head head;
-  std::memcpy(&head, packed, sizeof head);
-  if (head.content != library_table().content || head.function != number_of(function) ||
-      head.row >= function.row_count || (function.rows[head.row].features & ~context.features) != 0)
-    return nullptr;
-  return &function.rows[head.row];
 }
 
 const Member& member_for(const Row& row, std::uint64_t rows) {
@@ -142,6 +148,14 @@ kernels_status run_row(kernels_context& context, const Function& function, const
 }
 
 }  // namespace
+
+kernels_status check_rows(kernels_context* context, const Function& function, std::uint64_t rows) {
+  const kernels_function& shown = function.shown;
+  // 0 is below the least of every range.
+  const bool wrong =
+      shown.most_rows == 0 ? rows != 0 : rows - shown.least_rows > shown.most_rows - shown.least_rows;
+  return wrong ? fail_rows(context, function, rows) : KERNELS_OK;
+}
 
 void run_tasks(kernels_context& context, Entry entry, long tasks, void* const* params,
                std::uint64_t scratch_bytes) {
@@ -208,8 +222,9 @@ kernels_status call(kernels_context* context, const Function& function, void* co
   const Row* row = context->rows[number_of(function)];
   if (row == nullptr) return fail_without_kernel(context, function);
   if (function.packed != kNoTensor) {
-    row = packed_row(*context, function, arguments[function.packed]);
-    if (row == nullptr) return fail_packed(context, function);
+    row = packed_for(function, arguments[function.packed]);
+    if (row == nullptr || (row->features & ~context->features) != 0)
+      return fail_packed(context, function, arguments[function.packed]);
   }
   return run_row(*context, function, *row, arguments, rows);
 }

@@ -118,24 +118,27 @@ def _text(name, value):
     return value.encode()
 
 
-# A child process is made between two calls, so that it has no context in the middle of one.
-_all_opened, _held, _forking = weakref.WeakSet(), [], threading.Lock()
+def _watch_forks():
+    """Lets a child process be made between two calls only, so that it has no context in the middle of one. Returns the set
+    that what is opened joins. A module that is loaded again has handlers and a set of its own."""
+    all_opened, held, forking = weakref.WeakSet(), [], threading.Lock()
+
+    def before():
+        forking.acquire()
+        for opened in list(all_opened):
+            opened.lock.acquire()
+            held.append(opened)
+
+    def after():
+        while held:
+            held.pop().lock.release()
+        forking.release()
+
+    os.register_at_fork(before=before, after_in_parent=after, after_in_child=after)
+    return all_opened
 
 
-def _before_fork():
-    _forking.acquire()
-    for opened in list(_all_opened):
-        opened.lock.acquire()
-        _held.append(opened)
-
-
-def _after_fork():
-    while _held:
-        _held.pop().lock.release()
-    _forking.release()
-
-
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+_all_opened = _watch_forks()
 
 
 class _NoCopy:
@@ -290,7 +293,11 @@ class Library(_NoCopy):
         return sum(1 for _ in self)
 
     def __dir__(self):
-        return [*super().__dir__(), *(kernel.name for kernel in self)]
+        try:
+            names = [kernel.name for kernel in self]
+        except ValueError:  # it is closed
+            names = list(self._places)
+        return [*super().__dir__(), *names]
 
     def __enter__(self):
         return self
@@ -530,7 +537,7 @@ def _as_numpy(tensor, array):
             return array.view(sys.modules["torch"].int16).numpy().view(numpy.uint16)
         return array.numpy()
     except Exception as error:  # of the package, too: on a GPU, part of a gradient
-        what = f"{tensor.name} is a {type(array).__name__}, which is not taken as an array of NumPy's: {error}"
+        what = f"{tensor.name} is a {type(array).__name__}: pass an array of NumPy's, or of DLPack ({error})"
         raise TypeError(what) from error
 
 

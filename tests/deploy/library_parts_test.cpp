@@ -114,9 +114,10 @@ TEST(LibraryNames, LeaveOutWhatGoesWithoutSaying) {
 }
 
 TEST(LibraryNames, KnowShorterWords) {
-  EXPECT_EQ(shorter_words(parse_workload("gemm m=2 n=3 k=4 b=f32:column")), "a=f32 c=f32");
+  EXPECT_EQ(shorter_words(parse_workload("gemm m=2 n=3 k=4 b=f32:column")),
+            "a=f32 c=f32 math=strict alpha=1 zero=none");
   EXPECT_EQ(shorter_words(parse_workload("conv2d h=8 w=8 c=1 k=1 r=3 s=3 pad=1 stride=2x1 dilation=2")),
-            "pad=1 pad=1x1 dilation=2");
+            "pad=1 pad=1x1 dilation=2 math=strict zero=none");
 }
 
 std::string function_of(const std::string& text) {
@@ -148,7 +149,8 @@ TEST(LibraryNames, OfFunctionsAreTheWordsOfTheWorkload) {
 
 TEST(LibraryNames, BeginWithWhatCBeginsNamesWith) {
   for (const char* name : {"kernels", "k", "llama_2"}) EXPECT_TRUE(is_library_name(name)) << name;
-  for (const char* name : {"", "2k", "_k", "Kernels", "a-b", "a b", "a/b", "a.b"})
+  for (const char* name :
+       {"", "2k", "_k", "Kernels", "a-b", "a b", "a/b", "a.b", "a_", "m", "stdint", "class", "numpy"})
     EXPECT_FALSE(is_library_name(name)) << name;
   EXPECT_FALSE(is_library_name(std::string(41, 'k')));
 }

@@ -322,6 +322,11 @@ TEST(Library, SaysWhatIsWrongWithACall) {
   EXPECT_EQ(said("gemm m=..17 n=21 k=40 b=f32:column", good, 18),
             "kernels_gemm_mto17_n21_k40_b_f32_column takes 1 to 17 rows, not 18: `lehr tune gemm --m 1..18 "
             "--n 21 --k 40 --b f32:column` and `lehr export` make one that does");
+  EXPECT_THAT(said("gemm m=..17 n=21 k=40 b=f32:column", good, ~std::uint64_t{0}),
+              HasSubstr("takes 1 to 17 rows, not 18446744073709551615"));
+  kernels_row row = {};
+  EXPECT_EQ(library().describe(context, library().find(context, kFixed[0].c_str()), 5, &row),
+            KERNELS_BAD_ARGUMENT);
   EXPECT_EQ(library().call(context, nullptr, good.data(), 0), KERNELS_BAD_ARGUMENT);
   EXPECT_EQ(library().call(context, library().at(0), nullptr, 0), KERNELS_BAD_ARGUMENT);
   EXPECT_EQ(library().call(nullptr, library().at(0), good.data(), 0), KERNELS_BAD_ARGUMENT);
@@ -344,7 +349,12 @@ TEST(Library, FindsFunctionsByTheWordsOfAWorkload) {
       found("gemm m=18 n=21 k=40 b=f32:column"),
       "the library has no kernel for 'gemm m=18 n=21 k=40 b=f32:column': `lehr tune gemm --m 1..18 --n 21 "
       "--k 40 --b f32:column` and `lehr export` make one");
+  EXPECT_EQ(found("gemm m=64 n=48 k=33 alpha=1 math=strict"), "kernels_gemm_m64_n48_k33");
   EXPECT_EQ(found("gemm m=64 m=64 n=48 k=33"), "'gemm m=64 m=64 n=48 k=33' says m twice");
+  for (const std::string& text : {std::string(), std::string("gemm m n=4"), std::string("gemm =4"),
+                                  std::string("gemm m="), std::string("m=4"), std::string(5000, 'g')})
+    EXPECT_THAT(found(text.c_str()), HasSubstr("is no workload: an operator, then words as m=64"));
+  EXPECT_THAT(found(library().message(context)), HasSubstr("is no workload"));
   EXPECT_EQ(library().find(context, nullptr), nullptr);
   std::uint32_t count = 0;
   for (; library().at(count) != nullptr; ++count)
@@ -357,7 +367,7 @@ TEST(Library, MakesContextsOfWhatItIsTold) {
   EXPECT_EQ(library().create({5000, 0, 0, 0, nullptr, nullptr, nullptr}, &said), nullptr);
   EXPECT_EQ(said, "a context has 1 to 4096 threads, not 5000");
   EXPECT_EQ(library().create({1, 0, 0, 0, "avx2 avx3", nullptr, nullptr}, &said), nullptr);
-  EXPECT_EQ(said, "no processor of this architecture has a feature 'avx3'");
+  EXPECT_EQ(said, "'avx3' is no feature that kernels of this architecture are compiled for");
   EXPECT_EQ(library().create({1, 1, 0, 0, nullptr, nullptr, nullptr}, &said), nullptr) << "for a GPU";
   EXPECT_NE(said, "");
   char message[20];
@@ -491,7 +501,9 @@ TEST(Library, ServesMachinesOfEachLevel) {
   EXPECT_DOUBLE_EQ(time_with(levels.create({2, 0, 0, 1, old.c_str(), nullptr, nullptr})), 20);
   kernels_context* const older = levels.create({2, 0, 0, 1, old.c_str(), nullptr, nullptr});
   EXPECT_EQ(levels.find(older, kFixed[2].c_str()), nullptr);
-  EXPECT_THAT(levels.message(older), ::testing::ContainsRegex("needs [a-z0-9]+, which is not there"));
+  EXPECT_THAT(
+      levels.message(older),
+      ::testing::ContainsRegex("needs [a-z0-9]+, which the processor lacks or the options leave out"));
   levels.destroy(older);
   // The build of the sources compiles each for its own level.
   const auto files = lehr::testing::files_of(kernels);
