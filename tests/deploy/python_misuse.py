@@ -186,8 +186,9 @@ def arguments_are_within_bounds():
         refused(lambda: library.find(workload), "a 0 in it", kinds=ValueError)
     for workload in (None, WORKLOAD.encode(), 3):
         refused(lambda: library.find(workload), "workload is a str", kinds=TypeError)
-    for workload in ("gemm", "gemm m=1 n=1 k=1", ""):
+    for workload in ("gemm", "gemm m=1 n=1 k=1"):
         refused(lambda: library.find(workload), f"no kernel for '{workload}'", kinds=KeyError)
+    refused(lambda: library.find(""), "'' is no workload", kinds=KeyError)
     refused(lambda: library.find("gemm m=1 m=2"), "says m twice", kinds=kernels.NoKernel)
     refused(lambda: library.gemm_m1_n1_k1, "no function gemm_m1_n1_k1", kinds=AttributeError)
     assert not hasattr(library, "gemm_m1_n1_k1") and getattr(library, kernel.name) is kernel
