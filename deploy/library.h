@@ -38,7 +38,7 @@ struct LibraryFunction {
   bool has_rows() const;
 };
 
-/// What a library is made of.
+/// The parts of a library.
 struct Library {
   LibraryOptions options;
   std::vector<FolderKernel> kernels;  ///< prepared()

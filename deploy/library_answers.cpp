@@ -70,7 +70,7 @@ std::vector<Context> contexts_of(const ExportedLibrary& library, Target target) 
   return contexts;
 }
 
-/// What the contexts run one function with, each number of threads once.
+/// The kernels that the contexts run one function with, each number of threads once.
 std::vector<LibraryAnswer> answers_of(const ExportedLibrary& library, const kernels_function& function,
                                       const std::vector<Context>& contexts) {
   std::vector<LibraryAnswer> answers;

@@ -1,4 +1,4 @@
-// What an exported library answers for workloads, asked of it as a product does.
+// The answers of an exported library for workloads, asked as a product asks.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace lehr {
 
-/// What calls of one function run, with one number of threads or on a GPU.
+/// The kernels that calls of one function run, with one number of threads or on a GPU.
 struct LibraryAnswer {
   std::string function;  ///< its name in C
   std::string workload, target;

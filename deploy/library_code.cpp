@@ -308,7 +308,7 @@ std::string body_of(const LibraryFunction& function, std::size_t number) {
   std::string arguments;
   for (std::size_t i = 0; i < tensors.size(); ++i)
     arguments +=
-        fmt::format("{}(void*){}{}", i == 0 ? "" : ", ", i == packed ? "packed_" : "", tensors[i].name);
+        fmt::format("{}pointer({}{})", i == 0 ? "" : ", ", i == packed ? "packed_" : "", tensors[i].name);
   std::string text = fmt::format(
       "{} {{\n  void* const arguments[] = {{{}}};\n  return call(context, functions[{}], arguments, "
       "{});\n}}\n",

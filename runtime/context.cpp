@@ -31,16 +31,32 @@ std::uint32_t distance(const Row& row, std::uint32_t threads) {
   return row.threads > threads ? row.threads - threads : threads - row.threads;
 }
 
-// Tuned for this number of threads or the nearest one, then the fastest.
+// What a call takes on so many threads, at most: a kernel for fewer leaves some idle.
+double most_us(const Row& row, std::uint32_t threads) {
+  const double us = time_of(row, 0);
+  return row.threads > threads ? us * row.threads / threads : us;
+}
+
+// Whether another row for the same processors is for a number of threads that is nearer to the context's, or
+// faster for the same one.
+bool has_nearer(const Function& function, const Row& row, const kernels_context& context) {
+  const std::uint32_t far = distance(row, context.threads);
+  for (std::uint32_t i = 0; i < function.row_count; ++i) {
+    const Row& other = function.rows[i];
+    const std::uint32_t its = distance(other, context.threads);
+    if (other.features == row.features && (its < far || (its == far && time_of(other, 0) < time_of(row, 0))))
+      return true;
+  }
+  return false;
+}
+
+// Of each level of processors the row for this number of threads or the nearest one; of these the fastest.
 const Row* best_row(const Function& function, const kernels_context& context) {
   const Row* best = nullptr;
   for (std::uint32_t i = 0; i < function.row_count; ++i) {
     const Row& row = function.rows[i];
-    if (!runs_here(row, context.features)) continue;
-    const std::uint32_t far = distance(row, context.threads);
-    const bool better = best == nullptr || far < distance(*best, context.threads) ||
-                        (far == distance(*best, context.threads) && time_of(row, 0) < time_of(*best, 0));
-    if (better) best = &row;
+    if (!runs_here(row, context.features) || has_nearer(function, row, context)) continue;
+    if (best == nullptr || most_us(row, context.threads) < most_us(*best, context.threads)) best = &row;
   }
   return best;
 }

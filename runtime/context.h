@@ -41,6 +41,10 @@ namespace lehr::runtime {
 [[gnu::format(printf, 3, 4), gnu::cold]] kernels_status fail(kernels_context* context, kernels_status status,
                                                              const char* format, ...);
 
+/// Returns an argument as calls take it.
+inline void* pointer(const void* argument) {
+  return const_cast<void*>(argument);
+}
 /// Calls one of the table's functions, as kernels_call() does.
 kernels_status call(kernels_context* context, const Function& function, void* const* arguments,
                     std::uint64_t rows);
@@ -54,6 +58,7 @@ struct Params {
   void* of[kMostParams];
   std::int64_t told = 0;
 };
+/// Fills them for a call with these arguments and rows.
 void fill_params(const Function& function, const Row& row, const Kernel& kernel, void* const* arguments,
                  std::uint64_t rows, Params& params);
 /// Packs an operand for a row, in memory for packed_bytes() of it.
@@ -61,25 +66,26 @@ void pack(kernels_context& context, const Function& function, const Row& row, co
           void* packed);
 /// Makes the context's scratch at least so large for each of its threads. False where there is no memory.
 bool reserve_scratch(kernels_context& context, std::uint64_t bytes_of_one);
-/// The bytes of all that is packed for a row, with its head.
+/// Returns the bytes of all that is packed for a row, with its head.
 std::uint64_t packed_bytes(const Function& function, const Row& row);
 
-/// The table's entry that a caller names; nullptr, and the context's sentence, where it is none of it.
+/// Returns the table's entry that a caller names; nullptr, and the context's sentence, where it is none of
+/// it.
 const Function* function_of(kernels_context* context, const kernels_function* shown);
-/// The command that tunes a workload, as "lehr tune gemm --m 1..64 --n 512 --k 512", cut to what fits: the
-/// words of its text but those of `left_out`, with `rows`, where it is not "", in place of what m is.
+/// The command that tunes a workload to the word, "echo 'gemm m=1..64 n=512 k=512' | lehr tune --problems -",
+/// cut to what fits: its text, with `rows`, where it is not "", in place of what m is.
 struct TuneCommand {
-  TuneCommand(std::string_view workload, std::string_view left_out, const char* rows);
-  char text[300];
+  TuneCommand(std::string_view workload, const char* rows);
+  char text[400];
 };
-/// Whether a call may have so many rows; says what is wrong where it may not.
+/// Refuses a number of rows that no call may have, with the context's sentence.
 kernels_status check_rows(kernels_context* context, const Function& function, std::uint64_t rows);
 /// Says that a function does not run in this context, and why.
 kernels_status fail_without_kernel(kernels_context* context, const Function& function);
 
-/// Self-tests of all kernels of a row.
+/// Tests all kernels of a row.
 kernels_status self_test(kernels_context* context, const Function& function, const Row& row);
-/// The time of so many rows, from the measured times beside it; `rows` 0: of the most.
+/// Returns the time of so many rows, from the measured times beside it; `rows` 0: of the most.
 double time_of(const Row& row, std::uint64_t rows);
 
 /// Fills `context->cuda`: loads the driver, finds the GPU's context, loads the modules of the kernels that
@@ -90,10 +96,10 @@ kernels_status open_cuda(kernels_context* context, int device);
 /// Puts the function's kernel on the context's stream. The arguments have been checked; that a kernel of the
 /// function runs here has not.
 kernels_status launch(kernels_context* context, const Function& function, void* const* arguments);
-/// The kernel that the context's GPU runs the function with; nullptr: none does.
+/// Returns the kernel that the context's GPU runs the function with; nullptr: none does.
 const CudaKernel* cuda_kernel_of(const kernels_context* context, const Function& function);
-/// What the function needs and the GPU, or its driver, has not: the end of a sentence, behind "needs". ""
-/// where cuda_kernel_of() has one.
+/// Returns what the function needs and the GPU, or its driver, has not: the end of a sentence, behind
+/// "needs". "" where cuda_kernel_of() has one.
 const char* why_not_on_gpu(const kernels_context* context, const Function& function);
 /// Fills a row of zeros with the kernel that cuda_kernel_of() has, which is not nullptr.
 void fill_cuda_row(const kernels_context* context, const Function& function, kernels_row* row);

@@ -134,7 +134,7 @@ bool may_run_ptx(const CudaGpu& gpu, const CudaNeeds& needs) {
 }
 
 CudaCode load_module(CudaGpu& gpu, const void* image, void*& module) {
-  // Of enum CUresult: this code is not for this device, or newer than the driver.
+  // Codes of enum CUresult: this code is not for this device, or newer than the driver.
   constexpr CudaCode kNoBinaryForGpu = 209, kUnsupportedPtxVersion = 222;
   const CudaCode code = gpu.driver.module_load(&module, image);
   if (code == 0) return 0;

@@ -10,7 +10,7 @@
 
 namespace lehr::runtime {
 
-/// Of libcuda.so.1; prototypes from the CUDA Driver API 13.0 manual.
+/// Functions of libcuda.so.1; prototypes from the CUDA Driver API 13.0 manual.
 struct CudaFunctions {
   CudaCode (*init)(unsigned) = nullptr;
   CudaCode (*driver_version)(int*) = nullptr;
@@ -87,7 +87,7 @@ class CurrentCuda {
   bool pushed_ = false;
 };
 
-/// What a kernel needs of a driver and a GPU.
+/// A kernel's needs of a driver and a GPU.
 struct CudaNeeds {
   const char* arch = "";           ///< "sm_90a"
   int arch_number = 0;             ///< 90

@@ -71,7 +71,7 @@ kernels_status fail_untuned(kernels_context* context, const char* query, const F
   }
   return fail(context, KERNELS_NO_KERNEL,
               "the library has no kernel for '%s': `%s` and `lehr export` make one", query,
-              TuneCommand(query, "", rows).text);
+              TuneCommand(query, rows).text);
 }
 
 }  // namespace
@@ -87,25 +87,21 @@ const Function* function_of(kernels_context* context, const kernels_function* sh
   return nullptr;
 }
 
-TuneCommand::TuneCommand(std::string_view workload, std::string_view left_out, const char* rows) {
+TuneCommand::TuneCommand(std::string_view workload, const char* rows) {
   std::size_t at = 0;
-  const auto add = [&](const char* before, std::string_view key, const char* between,
-                       std::string_view value) {
-    const int length =
-        std::snprintf(text + at, sizeof text - at, "%s%.*s%s%.*s", before, static_cast<int>(key.size()),
-                      key.data(), between, static_cast<int>(value.size()), value.data());
+  const auto add = [&](const char* before, std::string_view words) {
+    const int length = std::snprintf(text + at, sizeof text - at, "%s%.*s", before,
+                                     static_cast<int>(words.size()), words.data());
     at = std::min(at + static_cast<std::size_t>(length), sizeof text - 1);
   };
   Words words(workload);
-  for (std::string_view word; words.next(word);) {
-    const std::string_view key = field_of(word);
-    if (key.size() == word.size())
-      add("lehr tune ", key, "", "");
-    else if (key == "m" && rows[0] != '\0')
-      add(" --", key, " ", rows);
-    else if (!has_word(left_out, word))
-      add(" --", key, " ", said_of(word, key));
-  }
+  const char* before = "echo '";
+  for (std::string_view word; words.next(word); before = " ")
+    if (field_of(word) == "m" && rows[0] != '\0')
+      add(" m=", rows);
+    else
+      add(before, word);
+  add("' | lehr tune --problems -", "");
 }
 
 double time_of(const Row& row, std::uint64_t rows) {

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/// Grows whenever a struct or a function below changes. The library tells its own.
+/// The version of the structs and functions below. The library tells its own.
 #define KERNELS_FORMAT 1
 KERNELS_API uint32_t kernels_format(void);
 
@@ -44,7 +44,7 @@ typedef struct kernels_context kernels_context;
 typedef void (*kernels_parallel_for)(void* pool, uint32_t workers,
                                      void (*work)(void* context, uint32_t worker), void* context);
 
-/// What a context is made with. Zeros: one thread, everything that the processor has.
+/// Options of a new context. Zeros: one thread, everything that the processor has.
 typedef struct kernels_options {
   uint32_t threads;  ///< 0 and 1: the calling thread alone; at most 4096
   /// 1: the context is for a GPU: the context of CUDA that is current on the calling thread, which has to
@@ -67,17 +67,18 @@ typedef struct kernels_options {
 /// the header is another library's, where nothing runs here, and where memory or threads are missing.
 KERNELS_API kernels_context* kernels_create_for(uint64_t interface, const kernels_options* options,
                                                 char* message, size_t message_bytes);
-/// KERNELS_INTERFACE of the header that came with the library.
+/// Returns KERNELS_INTERFACE of the header that came with the library.
 KERNELS_API uint64_t kernels_interface(void);
-/// Ends it. NULL is allowed; no call may be running.
+/// Ends a context. NULL is allowed; no call may be running.
 KERNELS_API void kernels_destroy(kernels_context* context);
-/// One sentence about the last call that did not succeed; "" before there was one. Valid until the next.
+/// Returns one sentence about the last call that did not succeed; "" before there was one. Valid until the
+/// next.
 KERNELS_API const char* kernels_message(const kernels_context* context);
-/// From the next call on the host's threads run the kernels; NULL: the context's own pool, or the calling
-/// thread where it has none.
+/// Gives the next calls to the host's threads; NULL: to the context's own pool, or to the calling thread
+/// where it has none.
 KERNELS_API void kernels_use(kernels_context* context, kernels_parallel_for parallel_for, void* pool);
-/// From the next call on kernels are put on this stream (CUstream, cudaStream_t) of the context's GPU; NULL:
-/// the default stream, which a context begins with. Calls of one context use the same workspaces: streams
+/// Puts the kernels of the next calls on this stream (CUstream, cudaStream_t) of the context's GPU; NULL: on
+/// the default stream, as a new context does. Calls of one context use the same workspaces: streams
 /// that may run at the same time need a context each.
 KERNELS_API void kernels_stream(kernels_context* context, void* stream);
 
@@ -97,8 +98,8 @@ typedef struct kernels_tensor {
   uint64_t shape[KERNELS_MOST_DIMENSIONS];
   uint64_t strides[KERNELS_MOST_DIMENSIONS];  ///< in elements
   uint64_t bytes;
-  /// Of a function whose calls say how many rows they have, in a tensor that has them: bytes of each;
-  /// `bytes` and `shape` are those of the most rows. Else 0.
+  /// Bytes of a row in a tensor that has as many rows as a call says; `bytes` and `shape` are those of the
+  /// most rows. Else 0.
   uint64_t row_bytes;
 } kernels_tensor;
 
@@ -112,13 +113,13 @@ typedef struct kernels_function {
   uint64_t least_rows, most_rows;
 } kernels_function;
 
-/// All functions, whether they run here or not; `index` counts from 0. NULL behind the last one.
+/// Return all functions, whether they run here or not; `index` counts from 0. NULL behind the last one.
 KERNELS_API uint32_t kernels_count(void);
 KERNELS_API const kernels_function* kernels_at(uint32_t index);
-/// The context's function for a workload, as kernels_function::workload spells it: its operator, then fields
-/// in any order, as "gemm m=64 n=1000 k=512 epilogue=bias". A field may be left out that has the value which
-/// it has usually ("a=f32:row", "batch=1"). A number of rows finds the function of the range that has it.
-/// NULL where there is none that runs here; kernels_message() says why, and how one is tuned.
+/// Returns the context's function for a workload, as kernels_function::workload spells it: its operator, then
+/// fields in any order, as "gemm m=64 n=1000 k=512 epilogue=bias". A field may be left out that has the value
+/// which it has usually ("a=f32:row", "batch=1"). A number of rows finds the function of the range that has
+/// it. NULL where there is none that runs here; kernels_message() says why, and how one is tuned.
 KERNELS_API const kernels_function* kernels_find(kernels_context* context, const char* workload);
 
 /// The tuned kernels that a context runs a function with.
@@ -143,7 +144,7 @@ KERNELS_API kernels_status kernels_describe(kernels_context* context, const kern
 /// nothing is allocated, loaded or waited for, so that a stream in capture takes it.
 KERNELS_API kernels_status kernels_call(kernels_context* context, const kernels_function* function,
                                         void* const* arguments, uint64_t rows);
-/// Bytes for a packed operand; 0 where the function has none, and where none runs here.
+/// Returns the bytes of a packed operand; 0 where the function has none, and where none runs here.
 KERNELS_API uint64_t kernels_pack_bytes(kernels_context* context, const kernels_function* function);
 /// Brings the operand that stays as it is (a filter, a constant B) into the form that the context's kernel
 /// reads, in memory of the caller, aligned to 64 bytes. It is whole: the operand itself is not needed any

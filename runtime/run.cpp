@@ -10,7 +10,7 @@
 namespace lehr::runtime {
 namespace {
 
-/// What packed memory begins with: of which library it is, and for which row.
+/// The beginning of packed memory: which library it is of, and which row it is for.
 struct Head {
   std::uint64_t content = 0;
   std::uint32_t function = 0;
@@ -92,7 +92,7 @@ const Row* packed_for(const Function& function, const void* packed) {
   return fail(context, KERNELS_BAD_ARGUMENT,
               "%s takes %llu to %llu rows, not %llu: `%s` and `lehr export` make one that does", shown.name,
               number(shown.least_rows), number(shown.most_rows), number(rows),
-              TuneCommand(shown.workload, function.defaults, range).text);
+              TuneCommand(shown.workload, range).text);
 }
 
 kernels_status check_call(kernels_context* context, const Function& function, void* const* arguments,

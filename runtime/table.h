@@ -52,13 +52,13 @@ struct Member {
   std::uint64_t to = 0;
 };
 
-/// What a row takes for so many rows.
+/// The time that a row takes for so many rows.
 struct RowTime {
   std::uint64_t rows = 0;
   double us = 0;
 };
 
-/// What was tuned for one function on one kind of processor with one number of threads.
+/// The kernels that were tuned for one function on one kind of processor with one number of threads.
 struct Row {
   const char* device = "";
   const char* arch = "";

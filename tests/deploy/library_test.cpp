@@ -319,9 +319,11 @@ TEST(Library, SaysWhatIsWrongWithACall) {
   EXPECT_EQ(said(kFixed[0], bad, 0), "kernels_gemm_m64_n48_k33: b is not aligned to 4 bytes");
   EXPECT_EQ(said(kFixed[0], good, 3),
             "kernels_gemm_m64_n48_k33: its number of rows is fixed, and the call says 3");
-  EXPECT_EQ(said("gemm m=..17 n=21 k=40 b=f32:column", good, 18),
-            "kernels_gemm_mto17_n21_k40_b_f32_column takes 1 to 17 rows, not 18: `lehr tune gemm --m 1..18 "
-            "--n 21 --k 40 --b f32:column` and `lehr export` make one that does");
+  EXPECT_EQ(
+      said("gemm m=..17 n=21 k=40 b=f32:column", good, 18),
+      "kernels_gemm_mto17_n21_k40_b_f32_column takes 1 to 17 rows, not 18: `echo 'gemm m=1..18 n=21 k=40 "
+      "batch=1 a=f32:row b=f32:column c=f32:row accum=f32 epilogue=none' | lehr tune --problems -` and `lehr "
+      "export` make one that does");
   EXPECT_THAT(said("gemm m=..17 n=21 k=40 b=f32:column", good, ~std::uint64_t{0}),
               HasSubstr("takes 1 to 17 rows, not 18446744073709551615"));
   kernels_row row = {};
@@ -342,13 +344,13 @@ TEST(Library, FindsFunctionsByTheWordsOfAWorkload) {
   EXPECT_EQ(found("conv2d n=2 h=14 w=13 c=8 k=12 r=3 s=3 pad=1x1 epilogue=bias+relu"),
             "kernels_conv2d_n2_h14_w13_c8_k12_r3_s3_pad1_bias_relu");
   EXPECT_EQ(found("gemm m=12 n=21 k=40 b=f32:column"), "kernels_gemm_mto17_n21_k40_b_f32_column");
-  EXPECT_EQ(found("gemm m=64 n=48"),
-            "the library has no kernel for 'gemm m=64 n=48': `lehr tune gemm --m 64 "
-            "--n 48` and `lehr export` make one");
   EXPECT_EQ(
-      found("gemm m=18 n=21 k=40 b=f32:column"),
-      "the library has no kernel for 'gemm m=18 n=21 k=40 b=f32:column': `lehr tune gemm --m 1..18 --n 21 "
-      "--k 40 --b f32:column` and `lehr export` make one");
+      found("gemm m=64 n=48"),
+      "the library has no kernel for 'gemm m=64 n=48': `echo 'gemm m=64 n=48' | lehr tune --problems -` and "
+      "`lehr export` make one");
+  EXPECT_EQ(found("gemm m=18 n=21 k=40 b=f32:column"),
+            "the library has no kernel for 'gemm m=18 n=21 k=40 b=f32:column': `echo 'gemm m=1..18 n=21 k=40 "
+            "b=f32:column' | lehr tune --problems -` and `lehr export` make one");
   EXPECT_EQ(found("gemm m=64 n=48 k=33 alpha=1 math=strict"), "kernels_gemm_m64_n48_k33");
   EXPECT_EQ(found("gemm m=64 m=64 n=48 k=33"), "'gemm m=64 m=64 n=48 k=33' says m twice");
   for (const std::string& text : {std::string(), std::string("gemm m n=4"), std::string("gemm =4"),
@@ -497,6 +499,16 @@ TEST(Library, ServesMachinesOfEachLevel) {
     return row.time_us;
   };
   EXPECT_DOUBLE_EQ(time_with(levels.create(2)), 10);
+  {  // A kernel for fewer threads of a better processor is the faster one.
+    std::array mixed = {exported(kFixed[0], 20, nullptr, v2), exported(kFixed[0], 10, nullptr, v3)};
+    mixed[1].winner.device->limits.cores = 1;
+    const LoadedLibrary library(mixed);
+    kernels_context* const context = library.create(2);
+    kernels_row row = {};
+    EXPECT_EQ(library.describe(context, library.at(0), 0, &row), KERNELS_OK);
+    EXPECT_EQ(row.threads, 1u);
+    library.destroy(context);
+  }
   const std::string old = features_at(v2);
   EXPECT_DOUBLE_EQ(time_with(levels.create({2, 0, 0, 1, old.c_str(), nullptr, nullptr})), 20);
   kernels_context* const older = levels.create({2, 0, 0, 1, old.c_str(), nullptr, nullptr});

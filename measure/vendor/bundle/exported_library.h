@@ -1,4 +1,4 @@
-// What `lehr export --out DIR` has written, loaded as a product loads it.
+// A library that `lehr export --out DIR` has written, loaded as a product loads it.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ struct ContextEnd {
 class ExportedLibrary {
  public:
   using Context = std::unique_ptr<kernels_context, ContextEnd>;
-  /// What serves a workload: the context, its function, the rows that a call says (0: their number is fixed)
-  /// and the kernels behind it.
+  /// The answer for a workload: the context, its function, the rows that a call says (0: their number is
+  /// fixed) and the kernels behind it.
   struct Answer {
     Context context;
     const kernels_function* function = nullptr;
@@ -53,8 +53,8 @@ class ExportedLibrary {
   const ExportedFunctions& functions() const { return functions_; }
   /// Makes a context; nullptr with a sentence in `why_not`.
   Context context(const kernels_options& options, std::string& why_not) const;
-  /// What a context with these options answers. Throws Error(kEnvironment) where there is no such context,
-  /// Error(kNotFound) where it has no kernel for the workload.
+  /// Returns what a context with these options answers. Throws Error(kEnvironment) where there is no such
+  /// context, Error(kNotFound) where it has no kernel for the workload.
   Answer answer(const Workload& workload, const kernels_options& options) const;
   /// Throws Error(kEnvironment) with the context's sentence where `status` is not KERNELS_OK.
   void expect(kernels_status status, const Context& context) const;
