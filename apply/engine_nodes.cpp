@@ -42,21 +42,42 @@ json attribute_json(const OnnxNode& node, const OnnxAttribute& attribute) {
 /// Scales and zero points of channels at most.
 constexpr std::int64_t kMostElements = 65536;
 
-/// A short constant of the graph as one of the plan: one number or, for a place of whole numbers, which has
-/// scales, a list of them; null for others.
+/// Returns the elements as a plan's operand. One number stands for those of any rank: who reads it broadcasts
+/// it. A list has a shape where it has not one dimension.
+template <typename Values>
+json constant_operand(const Values& values, const std::vector<std::int64_t>& shape, const char* number,
+                      const char* list) {
+  if (values.size() == 1 && shape.size() != 1) return {{"constant", {{number, values[0]}}}};
+  json operand = {{"constant", {{list, values}}}};
+  if (shape.size() > 1) operand["shape"] = shape;
+  return operand;
+}
+
+/// Returns a short constant of the graph as a plan's operand: one number or, for a place of whole numbers,
+/// which has scales and what is added in f32, several; null for others.
 json constant_json(const OnnxModel& model, const GraphShapes& shapes, std::string_view name, bool of_wholes) {
   const OnnxTensor* const tensor = shapes.of(name).constant;
-  if (tensor == nullptr || element_count(*tensor) > (of_wholes ? kMostElements : 1)) return nullptr;
-  const auto told = [&](const auto& values, const std::string& number, const std::string& list) -> json {
-    if (values.empty() || (of_wholes && tensor->dims.size() > 1)) return nullptr;
-    if (values.size() == 1 && (!of_wholes || tensor->dims.empty())) return {{number, values[0]}};
-    return {{list, values}};
-  };
-  if (tensor->type == OnnxType::kF32) return told(f32_elements(model, *tensor), "f", "floats");
+  if (tensor == nullptr) return nullptr;
+  const std::int64_t count = element_count(*tensor);
+  if (count < 1 || count > (of_wholes ? kMostElements : 1)) return nullptr;
+  const std::vector<std::int64_t> shape = of_wholes ? tensor->dims : std::vector<std::int64_t>();
+  if (tensor->type == OnnxType::kF32)
+    return constant_operand(f32_elements(model, *tensor), shape, "f", "floats");
   const std::string type = name_of(tensor->type);
   if (of_wholes && (type == "u8" || type == "s8" || type == "s32"))
-    return told(whole_elements(model, *tensor), type, type);
+    return constant_operand(whole_elements(model, *tensor), shape, type.c_str(), type.c_str());
   return nullptr;
+}
+
+/// Returns the one exponent of a Pow, which may be a whole number, as a plan's operand of f32; null for
+/// others.
+json exponent_json(const OnnxModel& model, const GraphShapes& shapes, std::string_view name) {
+  const OnnxTensor* const tensor = shapes.of(name).constant;
+  if (tensor == nullptr || element_count(*tensor) != 1) return nullptr;
+  const float exponent = tensor->type == OnnxType::kF32
+                             ? f32_elements(model, *tensor)[0]
+                             : static_cast<float>(whole_elements(model, *tensor)[0]);
+  return {{"constant", {{"f", exponent}}}};
 }
 
 /// Which input of an operator each of its type constraints is of, in the versions of its domain from `since`
@@ -147,8 +168,9 @@ class Translation {
   json input(const OnnxNode& node, std::string_view value) const {
     if (value.empty()) return -1;
     if (const auto found = numbers_.find(value); found != numbers_.end()) return found->second;
-    if (json constant = constant_json(model_, shapes_, value, of_wholes_); !constant.is_null())
-      return {{"constant", std::move(constant)}};
+    json constant = node.op == "Pow" ? exponent_json(model_, shapes_, value)
+                                     : constant_json(model_, shapes_, value, of_wholes_);
+    if (!constant.is_null()) return constant;
     throw_user("{} reads '{}', which is not one of its tensors", node.op, value);
   }
 
@@ -258,15 +280,17 @@ void translate_folded(const OnnxNode& main, const Workload& workload, Translatio
 }
 
 /// The engine's operator of whole numbers that a Conv or MatMul is between what dequantizes its operands and
-/// the node that quantizes its output; nullopt where it is not between these alone, or one says no zero
-/// point.
+/// the node that quantizes its output; nullopt where it is not between these alone, one says no zero point,
+/// or they are of two types, which engines have no operator for.
 std::optional<OnnxNode> between_wholes(const OnnxModel& model, const NetworkPlace& place,
                                        const Translation& to) {
   const OnnxNode& main = model.nodes[place.nodes[0]];
   if (place.nodes.size() < 2 || (main.op != "Conv" && main.op != "MatMul")) return std::nullopt;
   const OnnxNode &quantize = model.nodes[place.nodes[1]], *const x = to.before(main.input(0)),
                  *const w = to.before(main.input(1));
-  if (quantize.op != "QuantizeLinear" || x == nullptr || w == nullptr) return std::nullopt;
+  if (quantize.op != "QuantizeLinear" || x == nullptr || w == nullptr ||
+      to.type_of(x->input(0)) != to.type_of(quantize.outputs[0]))
+    return std::nullopt;
   OnnxNode coded;
   coded.op = main.op == "Conv" ? "QLinearConv" : "QLinearMatMul";
   coded.attributes = main.attributes;

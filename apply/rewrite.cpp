@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <variant>
 
 #include "apply/engine_nodes.h"
 #include "apply/fold.h"
@@ -76,17 +77,25 @@ class Rewriter {
     for (const OnnxValueInfo& input : model.inputs) names_.insert(input.name);
   }
 
+  /// Returns why a place cannot be one node, a clause; "" where it can. Nothing that was made for it is held.
+  std::string why_kept(const Replacement& replacement) {
+    const FusedOrReason made = written(replacement);
+    made_.clear();
+    made_in_order_.clear();
+    const auto* const reason = std::get_if<std::string>(&made);
+    return reason == nullptr ? "" : *reason;
+  }
+
   void replace(const Replacement& replacement) {
     const NetworkPlace& place = *replacement.place;
-    try {
-      FusedNode fused = fused_node(replacement);
-      result_.weights[&place] = fused.inputs[1].name;
-      fused_[*std::ranges::max_element(place.nodes)] = std::move(fused);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kUser) throw;
-      result_.kept.push_back({&place, error.what()});
+    FusedOrReason made = written(replacement);
+    if (auto* const reason = std::get_if<std::string>(&made)) {
+      result_.kept.push_back({&place, std::move(*reason)});
       return;
     }
+    FusedNode& fused = std::get<FusedNode>(made);
+    result_.weights[&place] = fused.inputs[1].name;
+    fused_[*std::ranges::max_element(place.nodes)] = std::move(fused);
     for (const std::size_t node : place.nodes) gone_.insert(node);
     replaced_.push_back(replacement);
     ++result_.replaced;
@@ -110,6 +119,17 @@ class Rewriter {
   }
 
  private:
+  using FusedOrReason = std::variant<FusedNode, std::string>;
+
+  FusedOrReason written(const Replacement& replacement) {
+    try {
+      return fused_node(replacement);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kUser) throw;
+      return error.what();
+    }
+  }
+
   Sizes shape(std::string_view name) const {
     const auto sizes = whole_shape(shapes_.of(name));
     if (!sizes) throw_user("the shape of '{}' is not known", name);
@@ -415,6 +435,10 @@ namespace {
 constexpr std::pair<DType, std::string_view> kFusedOperators[] = {
     {DType::kF32, "Fused"}, {DType::kBF16, "FusedBf16"}, {DType::kU8, "FusedU8"}, {DType::kS8, "FusedS8"}};
 
+bool is_made(DType output) {
+  return std::ranges::any_of(kFusedOperators, [&](const auto& each) { return each.first == output; });
+}
+
 }  // namespace
 
 std::string_view fused_operator(DType output) {
@@ -425,6 +449,19 @@ std::string_view fused_operator(DType output) {
 
 bool is_fused_operator(std::string_view op) {
   return std::ranges::any_of(kFusedOperators, [&](const auto& each) { return each.second == op; });
+}
+
+void leave_out_unwritten(const OnnxModel& model, const GraphShapes& shapes, NetworkPlaces& places) {
+  Rewriter rewriter(model, shapes);
+  for (PlacedWorkload& placed : places.workloads) {
+    if (!is_made(output_type(placed.workload))) continue;
+    std::erase_if(placed.places, [&](const NetworkPlace& place) {
+      const std::string reason = rewriter.why_kept({&place, placed.workload});
+      if (!reason.empty()) places.gaps.push_back({reason, flops_of(placed.workload), place.nodes[0]});
+      return !reason.empty();
+    });
+  }
+  std::erase_if(places.workloads, [](const PlacedWorkload& placed) { return placed.places.empty(); });
 }
 
 RewrittenModel rewrite(const OnnxModel& model, const GraphShapes& shapes,

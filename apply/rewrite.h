@@ -47,6 +47,11 @@ struct RewrittenModel {
   ExternalFiles external;  ///< those that the model still refers to
 };
 
+/// Moves the places that rewrite() would keep to the gaps, each with its reason: what is left can be applied.
+/// Places of a type that no node makes (f16) stay: programs call their kernels themselves. `model` and
+/// `shapes` are those that the places were found in.
+void leave_out_unwritten(const OnnxModel& model, const GraphShapes& shapes, NetworkPlaces& places);
+
 /// What is not replaced is copied as the file has it; constants that nobody reads any more are left out, and
 /// those that are made are one where they are the same.
 /// Throws Error(kUser) where the model has nodes of kFusedDomain already, and for external files as

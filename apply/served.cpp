@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apply/rewrite.h"
 #include "base/error.h"
 #include "templates/catalog.h"
 
@@ -18,7 +19,9 @@ IsServed served_on(const Limits& limits) {
 }  // namespace
 
 NetworkPlaces served_places(const Network& network, const Limits& limits) {
-  return places_of(network.model, network.shapes, served_on(limits));
+  NetworkPlaces places = places_of(network.model, network.shapes, served_on(limits));
+  leave_out_unwritten(network.model, network.shapes, places);
+  return places;
 }
 
 NarrowWorkloads narrow_places(const Network& network, const NetworkPlaces& places, const Limits& limits) {

@@ -11,8 +11,8 @@
 
 namespace lehr {
 
-/// The network's places, of which pools that no family on the device computes together with their convolution
-/// are left out: they stay nodes of their own.
+/// The network's places that apply() can replace; the others are gaps, with its reasons. Pools that no family
+/// on the device computes together with their convolution are left out: they stay nodes of their own.
 NetworkPlaces served_places(const Network& network, const Limits& limits);
 
 /// narrow_workloads() of these places with the families for the device's target. Throws Error(kUser) for a

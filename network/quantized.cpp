@@ -315,12 +315,14 @@ class QuantizedPlace {
     const auto own = shape(now_.value), added = shape(other);
     if (!own || !added) return false;
     const auto coded = codings_.dequantized(other);
-    if (added->size() <= own->size() &&
-        is_per_channel(*added, channels_of(), channel_axis(workload_, own->size()))) {
-      if (!add_bias(other, coded)) return false;
-    } else if (coded) {
+    // What is computed and has a number for each channel may be a residual of one row or pixel.
+    const bool goes_with_channels =
+        added->size() <= own->size() &&
+        is_per_channel(*added, channels_of(), channel_axis(workload_, own->size()));
+    const bool is_bias = goes_with_channels && add_bias(other, coded);
+    if (!is_bias && coded) {
       if (!add_residual(*coded)) return false;
-    } else {
+    } else if (!is_bias) {
       if (*own != *added || graph_.shapes.of(other).type != OnnxType::kF32) return false;
       now_.steps.push_back({.kind = QuantizedStep::Kind::kResidual, .residual = other});
     }

@@ -36,13 +36,12 @@ bool EngineNodes::create_all(const OrtKernelInfo* info, lehr_error& error) {
 
 // The memory is the plan's.
 bool EngineNodes::create_constant(const PlanConstant& value, const OrtMemoryInfo* memory, lehr_error& error) {
-  const std::int64_t count = value.count;
   OrtValue* constant = nullptr;
   if (!succeeded(api_,
                  ort::CreateTensorWithDataAsOrtValue(
                      api_, memory, const_cast<std::uint64_t*>(plan_->words.data() + value.first),
-                     value.count * static_cast<std::size_t>(bytes_of(value.type)), &count,
-                     value.is_list ? 1 : 0, value.type, &constant),
+                     value.count * static_cast<std::size_t>(bytes_of(value.type)), value.shape.dims,
+                     value.shape.rank, value.type, &constant),
                  error))
     return false;
   if (constants_.add(constant)) return true;

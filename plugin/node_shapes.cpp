@@ -57,7 +57,6 @@ class NodeShape {
     return true;
   }
 
-  // Single numbers change no shape.
   bool broadcast() { return broadcast_of(1); }
   bool qlinear_broadcast() { return broadcast_of(3); }
   bool broadcast_of(std::uint32_t other) {
@@ -325,13 +324,10 @@ bool all_shapes(const Plan& plan, const Shape* inputs, Array<Shape>& shapes, leh
   for (std::size_t j = 0; j < plan.nodes.size(); ++j) {
     const PlanNode& node = plan.nodes[j];
     const Shape* taken[Plan::kMostInputs] = {};
-    Shape lists[Plan::kMostInputs];
     for (std::uint32_t i = 0; i < node.operands; ++i) {
       const PlanOperand& operand = plan.operands[node.first_operand + i];
       if (operand.kind == PlanOperand::Kind::kValue) taken[i] = &shapes[operand.index];
-      if (operand.kind != PlanOperand::Kind::kConstant || !plan.constants[operand.index].is_list) continue;
-      lists[i] = {1, {plan.constants[operand.index].count}};
-      taken[i] = &lists[i];
+      if (operand.kind == PlanOperand::Kind::kConstant) taken[i] = &plan.constants[operand.index].shape;
     }
     Shape& output = shapes[count + j];
     if (!output_shape(plan, node, taken, output, error)) return false;

@@ -184,7 +184,9 @@ class PlanReader {
       std::int64_t number = 0;
       if (is(one, JsonKind::kObject)) {
         PlanConstant constant;
-        if (!small_constant(json_.member(one, "constant"), constant)) return false;
+        if (!small_constant(json_.member(one, "constant"), constant) ||
+            !constant_shape(json_.member(one, "shape"), constant))
+          return false;
         operand = {PlanOperand::Kind::kConstant, static_cast<std::uint32_t>(plan_.constants.size())};
         if (!plan_.constants.add(constant)) return no_memory();
       } else if (!whole(one, number) || number < -1 ||
@@ -208,14 +210,25 @@ class PlanReader {
     if (!is_float && !is_long && word != "u8" && word != "s8" && word != "s32")
       return bad("a constant's type is none of f, floats, i, ints, u8, s8 and s32");
     read.type = is_float ? OrtElementType::kFloat : is_long ? OrtElementType::kInt64 : type_named(word);
-    read.is_list =
+    const bool is_list =
         word == "floats" || word == "ints" || (is(held, JsonKind::kArray) && word != "f" && word != "i");
     read.first = static_cast<std::uint32_t>(plan_.words.size());
-    if (!read.is_list) return constant_element(held, read);
+    if (!is_list) return constant_element(held, read);
     if (!is(held, JsonKind::kArray)) return bad("a list of a node is none");
     for (std::uint32_t one = json_.first(held); one != Json::kNone; one = json_.after(held, one))
       if (!constant_element(one, read)) return false;
+    read.shape = {1, {read.count}};
     return read.count > 0 || bad("a list of a node is empty");
+  }
+
+  /// Without one a list has one dimension, a number none.
+  bool constant_shape(std::uint32_t at, PlanConstant& constant) {
+    if (at == Json::kNone) return true;
+    constant.shape = {};
+    if (!shape(at, constant.shape)) return false;
+    const std::int64_t bytes = std::int64_t{bytes_of(constant.type)} * constant.count;
+    return constant.shape.bytes(constant.type) == bytes ||
+           bad("a constant has another number of elements than its shape");
   }
 
   // Of a whole number the low bytes come first, which are those of its type.

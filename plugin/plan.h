@@ -56,10 +56,10 @@ struct PlanType {
   OrtElementType type = OrtElementType::kFloat;
 };
 
-/// A small constant, in Plan::words from `first` on. A list has one dimension, a number none.
+/// A small constant, in Plan::words from `first` on.
 struct PlanConstant {
   OrtElementType type = OrtElementType::kFloat;
-  bool is_list = false;
+  Shape shape;
   std::uint32_t first = 0, count = 0;
 };
 

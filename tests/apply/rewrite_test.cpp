@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/error.h"
 #include "tests/network/graph_text.h"
 #include "tests/network/model_folders.h"
@@ -132,6 +134,134 @@ TEST(Rewrite, LeavesNoNodeAndNoConstantThatNothingReads) {
   for (const OnnxTensor& constant : model.constants) constants.push_back(constant.name);
   EXPECT_THAT(nodes, ::testing::ElementsAre("b", "unread")) << "what nothing read before stays";
   EXPECT_THAT(constants, ::testing::UnorderedElementsAre("b.filter", "b.bias"));
+}
+
+/// Quantized networks whose sums have a constant added in f32.
+std::string coded_sum(const std::string& product, const std::string& constant) {
+  return R"(
+    constant s f32 - = 0.5
+    constant z u8 - = 3
+    constant w s8 16x8
+    constant f s8 16x8x3x3
+    constant ws f32 - = 0.125
+    constant wz s8 - = 0
+    constant b )" +
+         constant + R"(
+    input x u8 )" +
+         product + R"(
+    a = Add(p, b)
+    y = QuantizeLinear(a, s, z)
+    output y
+  )";
+}
+const std::string kCodedConv = R"(1x8x6x6
+    dx = DequantizeLinear(x, s, z)
+    dw = DequantizeLinear(f, ws, wz)
+    p = Conv(dx, dw))";
+const std::string kCodedProduct = R"(2x3x16
+    dx = DequantizeLinear(x, s, z)
+    dw = DequantizeLinear(w, ws, wz)
+    p = MatMul(dx, dw))";
+
+/// The plan of the network's only node.
+nlohmann::json plan_of(const Network& network) {
+  const PlacedWorkload& placed = network.places.workloads.at(0);
+  const Replacement replacement = {&placed.places[0], placed.workload, 1, false, 1};
+  const RewrittenModel rewritten = rewrite(network.model, network.shapes, {&replacement, 1});
+  EXPECT_EQ(rewritten.replaced, 1u) << (rewritten.kept.empty() ? "" : rewritten.kept[0].reason);
+  const OnnxModel model = parse_onnx(std::make_shared<const std::string>(rewritten.bytes), "it");
+  return nlohmann::json::parse(model.nodes.back().text("plan", "{}"));
+}
+
+TEST(Rewrite, ABiasOfWholeNumbersMayHaveAnyShapeThatGoesWithTheChannels) {
+  const auto bias_of = [](const std::string& product, const std::string& constant) {
+    const Network network = network_of(coded_sum(product, constant));
+    EXPECT_THAT(to_text(network.places.workloads.at(0).workload), HasSubstr("epilogue=dequant+bias+quant"));
+    const nlohmann::json plan = plan_of(network);
+    for (const auto& node : plan.at("nodes"))
+      if (node.at("op") == "Add") return node.at("inputs").at(1);
+    return nlohmann::json();
+  };
+  const nlohmann::json halves = std::vector<float>(16, 0.5F), eight = std::vector<float>(8, 0.5F);
+  const auto operand = [](const nlohmann::json& elements, const nlohmann::json& shape) {
+    nlohmann::json made = {{"constant", {{"floats", elements}}}};
+    if (!shape.is_null()) made["shape"] = shape;
+    return made;
+  };
+  EXPECT_EQ(bias_of(kCodedProduct, "f32 8"), operand(eight, nullptr));
+  EXPECT_EQ(bias_of(kCodedProduct, "f32 1x8"), operand(eight, {1, 8}));
+  EXPECT_EQ(bias_of(kCodedProduct, "f32 1x1x8"), operand(eight, {1, 1, 8}));
+  EXPECT_EQ(bias_of(kCodedConv, "f32 16x1x1"), operand(halves, {16, 1, 1}));
+  EXPECT_EQ(bias_of(kCodedConv, "f32 1x16x1x1"), operand(halves, {1, 16, 1, 1}));
+}
+
+TEST(Rewrite, NumbersOfAnyRankAndWholeExponentsAreConstantsOfThePlan) {
+  const std::string head = "input x f32 4x8\nconstant w f32 8x6\n", tail = "\noutput y\n";
+  const std::string gelu = R"(
+    constant three s64 - = 3
+    constant cubed f32 1x1 = 0.044715
+    constant root f32 1 = 0.7978845608
+    constant one f32 - = 1
+    constant half f32 1x1 = 0.5
+    p = MatMul(x, w)
+    c = Pow(p, three)
+    d = Mul(c, cubed)
+    e = Add(p, d)
+    g = Mul(e, root)
+    t = Tanh(g)
+    u = Add(t, one)
+    v = Mul(p, u)
+    y = Mul(v, half)
+  )";
+  const Network network = network_of(head + gelu + tail);
+  EXPECT_THAT(to_text(network.places.workloads.at(0).workload), HasSubstr("epilogue=gelu_tanh"));
+  const nlohmann::json nodes = plan_of(network).at("nodes");
+  EXPECT_EQ(nodes.at(1).at("inputs"), nlohmann::json::parse(R"([2, {"constant": {"f": 3}}])"));
+  EXPECT_EQ(nodes.at(1).at("types"), nlohmann::json::parse(R"({"T": "f32", "T1": "f32"})"));
+}
+
+TEST(Rewrite, WholeNumbersOfTwoTypesHaveNoOperatorOfTheEngine) {
+  const Network network = network_of(R"(
+    constant s f32 - = 0.5
+    constant z u8 - = 3
+    constant w s8 16x8
+    constant ws f32 - = 0.125
+    constant wz s8 - = 0
+    input x u8 4x16
+    dx = DequantizeLinear(x, s, z)
+    dw = DequantizeLinear(w, ws, wz)
+    p = MatMul(dx, dw)
+    y = QuantizeLinear(p, s, wz)
+    output y
+  )");
+  std::vector<std::string> operators;
+  const nlohmann::json plan = plan_of(network);
+  for (const auto& node : plan.at("nodes")) operators.push_back(node.at("op"));
+  EXPECT_THAT(operators,
+              ::testing::ElementsAre("DequantizeLinear", "DequantizeLinear", "MatMul", "QuantizeLinear"));
+}
+
+TEST(Rewrite, WhatItKeepsIsNoPlace) {
+  const std::string graph = R"(
+    input x f32 1x3x8x8
+    constant w f32 4x3x3x3
+    constant v f32 4x4x3x3
+    constant huge f32 4x1x1 = 12582912 12582912 12582912 12582912
+    c = Conv(x, w) pads=1,1,1,1
+    d = Add(c, huge)
+    e = Sub(d, huge)
+    y = Conv(e, v) pads=1,1,1,1
+    output y
+  )";
+  Network network = network_of(graph);
+  ASSERT_EQ(network.places.workloads.size(), 2u);
+  leave_out_unwritten(network.model, network.shapes, network.places);
+  ASSERT_EQ(network.places.workloads.size(), 1u);
+  EXPECT_EQ(network.places.workloads[0].places[0].output, "y");
+  ASSERT_EQ(network.places.gaps.size(), 1u);
+  EXPECT_EQ(network.places.gaps[0].reason, "what makes 'e' rounds by a summand that is taken back");
+  EXPECT_EQ(network.places.gaps[0].node, 0u);
+  EXPECT_EQ(network.places.gaps[0].flops, 2.0 * 8 * 8 * 4 * 27);
 }
 
 }  // namespace

@@ -259,6 +259,45 @@ TEST(Quantized, ABiasInOtherUnitsIsAddedToTheReals) {
   EXPECT_EQ(product.of("fake_step"), "0.5");
 }
 
+TEST(Quantized, WhatIsAddedIsABiasOrAResidual) {
+  // What two dimensions have, which of them are the channels, and whether the file has it.
+  const auto added = [](const std::string& rows, const std::string& added) {
+    return Place("input v u8 " + rows + "x16\n" + added + R"(
+      dv = DequantizeLinear(v, xs, xz)
+      dm = DequantizeLinear(m, ws, wz)
+      p = MatMul(dv, dm)
+      s = Add(p, t)
+      y = QuantizeLinear(s, ys, yz)
+    )")
+        .text();
+  };
+  for (const char* rows : {"1", "4", "8", "2x4"})
+    for (const char* shape : {"8", "1x8"})
+      EXPECT_EQ(added(rows, fmt::format("constant t f32 {}", shape)), "dequant+bias+quant -> y") << rows;
+  EXPECT_EQ(added("2x4", "constant t f32 1x1x8"), "dequant+bias+quant -> y");
+  EXPECT_EQ(added("4", "constant t f32 4x8"), "dequant+residual+quant -> y");
+  EXPECT_EQ(added("8", "constant t f32 8x1"), "dequant -> p") << "one for each row";
+  EXPECT_EQ(added("4", "constant t f32 1x1x8"), "dequant -> p") << "of three dimensions";
+  EXPECT_EQ(added("1", "input t f32 1x8"), "dequant+residual+quant -> y") << "it is computed";
+  EXPECT_EQ(added("4", "input t f32 1x8"), "dequant -> p");
+  EXPECT_EQ(added("1", "input u u8 1x8\nt = DequantizeLinear(u, rs, rz)"), "dequant+residual(u8)+quant -> y");
+  const auto image = [](const std::string& added) {
+    return Place(added + R"(
+      dx = DequantizeLinear(x, xs, xz)
+      dw = DequantizeLinear(w, ws, wz)
+      c = Conv(dx, dw) pads=1,1,1,1
+      s = Add(t, c)
+      y = QuantizeLinear(s, ys, yz)
+    )")
+        .text();
+  };
+  EXPECT_EQ(image("constant t f32 8x1x1"), "dequant+bias+quant -> y");
+  EXPECT_EQ(image("constant t f32 1x8x1x1"), "dequant+bias+quant -> y");
+  EXPECT_EQ(image("constant t f32 1x8x14x14"), "dequant+residual+quant -> y");
+  EXPECT_EQ(image("constant t f32 14"), "dequant -> c") << "it goes with the columns";
+  EXPECT_EQ(image("input t f32 1x8x1x1"), "dequant -> c");
+}
+
 TEST(Quantized, WhatIsNotServedSaysWhy) {
   const auto conv = [](const std::string& filter) {
     return Place("dx = DequantizeLinear(x, xs, xz)\n" + filter + "y = Conv(dx, dw)").text();

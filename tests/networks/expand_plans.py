@@ -50,7 +50,9 @@ def expanded(model):
                 if isinstance(number, dict):
                     name = f"{node.output[0]}.{at}.{i}"
                     (kind, elements), = number["constant"].items()
-                    result.graph.initializer.append(numpy_helper.from_array(np.array(elements, TYPES[kind]), name))
+                    array = np.array(elements, TYPES[kind])
+                    array = array.reshape(number.get("shape", array.shape))
+                    result.graph.initializer.append(numpy_helper.from_array(array, name))
                     inputs.append(name)
                 else:
                     inputs.append("" if number < 0 else values[number])

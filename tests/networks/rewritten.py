@@ -405,6 +405,49 @@ def shared(folder):
     assert sorted(made) == [(6,), (6, 6, 3, 3), (6, 6, 3, 3)], made
 
 
+def biases(folder):
+    """What is added behind a quantized product or convolution: constants of each shape, as they are and dequantized, functions with numbers
+    of each shape, whole exponents, and a sum that is no bias. `y` is in whole steps."""
+    rng = np.random.default_rng(SEED)
+    node = helper.make_node
+    step = np.float32(0.05)
+    for image in (True, False):
+        shapes = ((16, 1, 1), (1, 16, 1, 1), (1, 16, 12, 12)) if image else ((16,), (1, 16), (1, 1, 16), (2, 4, 16))
+        for shape in shapes:
+            for coded in (False, True):
+                for behind in ("", "HardSwish", "Pow", "u8"):
+                    constants = {"s": np.float32(0.02), "z": np.uint8(128), "t": np.float32(0.01), "o": np.int8(0), "u": step, "i": np.int8(3),
+                                 "w": rng.integers(-64, 65, (16, 8, 3, 3) if image else (32, 16)).astype(np.int8),
+                                 "b": rng.integers(-99, 99, shape).astype(np.int8) if coded else rng.standard_normal(shape).astype(np.float32)}
+                    nodes = [node("QuantizeLinear", ["x", "s", "z"], ["q"]), node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+                             node("DequantizeLinear", ["w", "t", "o"], ["e"]), node("Conv" if image else "MatMul", ["d", "e"], ["g"])]
+                    added = "b"
+                    if coded:
+                        nodes.insert(0, node("DequantizeLinear", ["b", "t", "i"], ["c"]))
+                        added = "c"
+                    nodes.append(node("Add", [added, "g"], ["a"]))
+                    last, zero = "a", "z" if behind == "u8" else "o"
+                    if behind == "HardSwish":
+                        constants |= {"three": np.full((1, 1), 3, np.float32), "six": np.full((1,), 6, np.float32), "l": np.float32(0), "h": np.float32(6)}
+                        nodes += [node("Add", ["a", "three"], ["h0"]), node("Clip", ["h0", "l", "h"], ["h1"]), node("Mul", ["a", "h1"], ["h2"]), node("Div", ["h2", "six"], ["h3"])]
+                        last = "h3"
+                    if behind == "Pow":
+                        constants |= {"p": np.array(3), "r": np.full((1, 1), 0.044715, np.float32), "v": np.float32(np.sqrt(2 / np.pi)), "one": np.full((1,), 1, np.float32), "half": np.full((1, 1), 0.5, np.float32)}
+                        nodes += [node("Pow", ["a", "p"], ["p0"]), node("Mul", ["p0", "r"], ["p1"]), node("Add", ["a", "p1"], ["p2"]), node("Mul", ["p2", "v"], ["p3"]), node("Tanh", ["p3"], ["p4"]),
+                                  node("Add", ["p4", "one"], ["p5"]), node("Mul", ["a", "p5"], ["p6"]), node("Mul", ["p6", "half"], ["p7"])]
+                        last = "p7"
+                    nodes += [node("QuantizeLinear", [last, "u", zero], ["r0"]), node("DequantizeLinear", ["r0", "u", zero], ["y"])]
+                    at = f"{shape}, {'coded' if coded else 'f32'}, {behind}"
+                    path = built(folder, "biases", nodes, constants, {"x": [1, 8, 14, 14] if image else [2, 4, 32]})
+                    model, said = rewritten(path)
+                    assert not said and sum(each.domain == "ai.lehr" for each in model.graph.node) == 1, (at, said)
+                    assert operators(model).get("Add", 0) == 0, (at, operators(model))
+                    feed = {"x": rng.standard_normal((1, 8, 14, 14) if image else (2, 4, 32)).astype(np.float32)}
+                    want, got = session(path).run(None, feed)[0], session(expanded(model)).run(None, feed)[0]
+                    assert want.shape == got.shape and np.abs(want).max() > 0.5, at
+                    assert np.abs(want - got).max() <= 1.01 * step, (at, np.abs(want - got).max())
+
+
 def operators(model):
     """How often each occurs; those of the plug-in's domain with a star. The Identity is the test's."""
     return dict(collections.Counter(node.op_type + "*" * (node.domain == "ai.lehr") for node in model.graph.node
@@ -452,7 +495,7 @@ def run(lehr):
         compare(make(folder), (1, 3), precision=("bf16",))
     for make in (folds, numbers, signals, captured, external):
         compare(make(folder), (1, 3))
-    for check in (sparse, overridable, hostile, gemms, shared):
+    for check in (sparse, overridable, hostile, gemms, shared, biases):
         check(folder)
         print(check.__name__)
     for name in ("tiny", "encoder"):

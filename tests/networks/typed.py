@@ -47,7 +47,7 @@ def values(kind, shape):
 
 class Case:
     """`inputs`: type and shape of each, in a workload's order; `constants` those of them that are initializers. `nodes` as plugin.py has
-    them, with types and what they make: (operator, [name | (type, number or list)], types, attributes, made)."""
+    them, with types and what they make: (operator, [name | (type, number or list of any dimensions)], types, attributes, made)."""
 
     def __init__(self, name, workload, inputs, constants, nodes, vary, made, opset=17):
         self.inputs, self.constants, self.made, self.opset = inputs, constants, made, opset
@@ -60,8 +60,9 @@ class Case:
                 literal = f"literal{len(self.plain)}_{len(inits)}"
                 inits.append(literal if isinstance(one, tuple) else one)
                 if isinstance(one, tuple):
-                    self.small[literal] = numpy.array(one[1], TYPES[one[0]])
-                    numbers.append({"constant": {("floats" if isinstance(one[1], list) else "f") if one[0] == "f32" else one[0]: one[1]}})
+                    array = self.small[literal] = numpy.array(one[1], TYPES[one[0]])
+                    kind = one[0] if one[0] != "f32" else "f" if array.ndim == 0 else "floats"
+                    numbers.append({"constant": {kind: array.flatten().tolist() if array.ndim else one[1]}, **({"shape": array.shape} if array.ndim > 1 else {})})
                 else:
                     numbers.append(names.index(one) if one else -1)
             written = {key: {"ints" if isinstance(a, list) else "i": a} for key, a in attributes.items()}
@@ -183,6 +184,11 @@ def operators(opset):
     gemm = {"T": "f32", "TA": "u8", "TB": "s8", "TC": "s32", "TYZ": "u8", "TY": "u8"}
     yield {"x": ("u8", [5, 8]), "w": ("s8", [7, 8]), "b": ("s32", [7])}, [("com.microsoft:QGemm", ["x", scale, zero, "w", ("f32", 0.5), ("s8", 0), "b", ("f32", 2.0), zero], gemm, {"transB": 1}, "u8"), last], 0
     yield {"x": ("u8", [2, 5, 8]), "r": ("u8", [5, 1])}, [("com.microsoft:QLinearAdd", ["x", scale, zero, "r", ("f32", 0.5), ("u8", 3), ("f32", 0.75), zero], {"T": "u8"}, {}, "u8"), last], 0
+    whole = {key: "s8" if one == "u8" else one for key, one in dequantize.items()}
+    reals = ("Add", ["t0", ("f32", [[[0.5]], [[1.5]], [[-2]], [[4]]])], {"T": "f32"}, {}, "f32")
+    coded = [("DequantizeLinear", [("s8", [[[[1]], [[2]], [[-3]], [[5]]]]), ("f32", 0.5), ("s8", 0)], whole, {}, "f32"), ("Mul", ["t0", "t1"], {"T": "f32"}, {}, "f32")]
+    for behind in ([reals], coded):
+        yield image, [("DequantizeLinear", ["x", scale, zero], dequantize, {}, "f32"), *behind], 3
     yield image, [("DequantizeLinear", ["x", scale, zero], dequantize, {}, "f32"), ("Sqrt", ["t0"], {"T": "f32"}, {}, "f32"), ("QuantizeLinear", ["t1", ("f32", 0.01), zero], quantize, {}, "u8")], 2
     yield filters, [("DequantizeLinear", ["f", ("f32", [0.5, 0.25]), ("s8", [1, 2])], {key: "s8" if one == "u8" else one for key, one in dequantize.items()}, {"axis": 1}, "f32"), ("Abs", ["t0"], {"T": "f32"}, {}, "f32")], 2
 

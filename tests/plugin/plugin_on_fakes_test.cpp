@@ -356,6 +356,12 @@ TEST_F(PluginOnFakes, WrongPlansAreRefusedInASentence) {
   EXPECT_THAT(constant({{"floats", 1}}), HasSubstr("a list of a node is none"));
   EXPECT_THAT(constant({{"f", {1, 2}}}), HasSubstr("a number of a node is none"));
   EXPECT_THAT(constant({{"bf16", 1}}), HasSubstr("a constant's type is none of "));
+  const auto shaped = [&](const json& shape) {
+    return refusal("/nodes/1/inputs/1", {{"constant", {{"floats", {1, 2}}}}, {"shape", shape}});
+  };
+  EXPECT_THAT(shaped({2, 2}), HasSubstr("a constant has another number of elements than its shape"));
+  EXPECT_THAT(shaped({1e15, 1e15}), HasSubstr("a constant has another number of elements than its shape"));
+  EXPECT_THAT(shaped(2), HasSubstr("a shape is no array"));
   EXPECT_THAT(refusal("/nodes/0/attributes/p", 2), HasSubstr("a value has no type"));
   // Only a kernel may compute what the nodes do not: here neither does.
   EXPECT_EQ(
