@@ -241,28 +241,5 @@ TEST(Rewrite, WholeNumbersOfTwoTypesHaveNoOperatorOfTheEngine) {
               ::testing::ElementsAre("DequantizeLinear", "DequantizeLinear", "MatMul", "QuantizeLinear"));
 }
 
-TEST(Rewrite, WhatItKeepsIsNoPlace) {
-  const std::string graph = R"(
-    input x f32 1x3x8x8
-    constant w f32 4x3x3x3
-    constant v f32 4x4x3x3
-    constant huge f32 4x1x1 = 12582912 12582912 12582912 12582912
-    c = Conv(x, w) pads=1,1,1,1
-    d = Add(c, huge)
-    e = Sub(d, huge)
-    y = Conv(e, v) pads=1,1,1,1
-    output y
-  )";
-  Network network = network_of(graph);
-  ASSERT_EQ(network.places.workloads.size(), 2u);
-  leave_out_unwritten(network.model, network.shapes, network.places);
-  ASSERT_EQ(network.places.workloads.size(), 1u);
-  EXPECT_EQ(network.places.workloads[0].places[0].output, "y");
-  ASSERT_EQ(network.places.gaps.size(), 1u);
-  EXPECT_EQ(network.places.gaps[0].reason, "what makes 'e' rounds by a summand that is taken back");
-  EXPECT_EQ(network.places.gaps[0].node, 0u);
-  EXPECT_EQ(network.places.gaps[0].flops, 2.0 * 8 * 8 * 4 * 27);
-}
-
 }  // namespace
 }  // namespace lehr::testing

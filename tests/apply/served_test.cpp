@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 TEST(Served, WorkloadsHaveTheirShareAndFamiliesOrAReason) {
   const Network network = network_of(R"(
@@ -39,6 +40,34 @@ TEST(Served, WorkloadsHaveTheirShareAndFamiliesOrAReason) {
       EXPECT_NE(each.unserved, "");
     }
   }
+}
+
+// What model and tune count is what apply can write. f64 has no node: its kernels are called by programs.
+TEST(Served, APlaceThatCannotBeWrittenIsAGapAndNoWork) {
+  const Network network = network_of(R"(
+    input x f32 1x3x8x8
+    constant w f32 4x3x3x3
+    constant v f32 4x4x3x3
+    constant huge f32 4x1x1 = 12582912 12582912 12582912 12582912
+    input a f64 8x16
+    constant b f64 16x32
+    c = Conv(x, w) pads=1,1,1,1
+    d = Add(c, huge)
+    e = Sub(d, huge)
+    y = Conv(e, v) pads=1,1,1,1
+    z = MatMul(a, b)
+    output y
+    output z
+  )");
+  ASSERT_EQ(network.places.workloads.size(), 3u);
+  const NetworkPlaces places = served_places(network, cpu_limits(32, 1));
+  std::vector<std::string_view> outputs;
+  for (const PlacedWorkload& placed : places.workloads) outputs.push_back(placed.places.at(0).output);
+  EXPECT_THAT(outputs, UnorderedElementsAre("y", "z"));
+  ASSERT_EQ(places.gaps.size(), 1u);
+  EXPECT_EQ(places.gaps[0].reason, "what makes 'e' rounds by a summand that is taken back");
+  EXPECT_EQ(places.gaps[0].node, 0u);
+  EXPECT_EQ(places.gaps[0].flops, flops_of(network.places.workloads[1]));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-"""Random networks with constants over twelve orders of magnitude, masks, ids and quantized exports: what is written against the original
-at five scales of inputs, and a fault planted in a kernel of each."""
+"""Random networks with constants over twelve orders of magnitude, masks, ids and quantized exports: what is counted is replaced, what is
+written is held to the original at five scales of inputs, and a fault is planted in a kernel of each."""
 
+import json
 import os
 import re
 
@@ -137,6 +138,9 @@ class Network:
             else:
                 value = self.add("MatMul", value, self.coded_weights((shape[1], columns), 1))
                 shape = (shape[0], columns)
+            if self.rng.random() < 0.5:
+                bias = self.rng.standard_normal(self.pick((columns, 1, 1), (1, columns, 1, 1)) if image else self.pick((columns,), (1, columns)))
+                value = self.add("Add", value, self.constant(bias))
             if self.rng.random() < 0.5:
                 value = self.add("Relu", value)
             self.step = self.pick(0.02, 0.05, 0.1)
@@ -372,7 +376,9 @@ class Drill:
             self.apply(seed, network, i % 2 == 0)
 
     def apply(self, seed, network, with_engine):
-        self.lehr(f"apply {seed}.onnx --threads 1 --bundle {self.bundle} --out {seed} --no-engine")
+        tasks = json.loads(self.lehr(f"model {seed}.onnx --device cpu --json"))["tasks"]
+        counted = sum(len(each["places"]) for each in tasks if each["families"])  # and tuned
+        self.lehr(f"apply {seed}.onnx --threads 1 --bundle {self.bundle} --out {seed} --no-engine", f"^{counted} of [0-9]+ convolutions and products by kernels")
         wrong, exact = compare(network, f"{seed}.onnx", str(seed), np.random.default_rng(seed))
         assert not wrong, (seed, wrong)
         feeds = [inputs_at(network, scale, np.random.default_rng(seed)) for scale in SCALES.values()]
