@@ -117,8 +117,7 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
   if (!is_library_name(options.name))
     throw_user(
         "--name {}: a library's name is a small letter, then small letters, digits and '_', at most 40, and "
-        "none "
-        "that C or Python has for a header, a library or a module",
+        "none that C or Python has for a header, a library or a module",
         options.name);
   check_out_folder(options.out, options.replace, {options.log});
   Reporter reporter(options.on_progress);

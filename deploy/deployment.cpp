@@ -8,9 +8,8 @@ namespace {
 constexpr std::array kRows = {&kCpuDeployment, &kCudaDeployment};
 static_assert(kRows.size() == kTargets.size());
 
-// What a processor of today needs for vectors at their best, and what workspaces are promised
-// (codegen/source.h).
-constexpr std::int64_t kPackedAlignment = 64, kWorkspaceAlignment = 256;
+// Workspaces are promised this (codegen/source.h).
+constexpr std::int64_t kWorkspaceAlignment = 256;
 
 }  // namespace
 

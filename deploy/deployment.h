@@ -41,7 +41,9 @@ const Deployment& deployment_of(const FolderKernel& kernel);
 // The rows, each in its target's room.
 extern const Deployment kCpuDeployment, kCudaDeployment;
 
-/// Of what a parameter of a kernel for `target` points to, in bytes.
+/// Alignment of packed memory, in bytes: what vectors at their best need.
+inline constexpr std::int64_t kPackedAlignment = 64;
+/// Returns the alignment of what a parameter of a kernel for `target` points to, in bytes.
 std::int64_t alignment_of(const SourceParam& param, Target target);
 
 }  // namespace lehr

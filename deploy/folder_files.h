@@ -26,8 +26,8 @@ void fill_folder(const std::string& folder, std::span<const FolderFile> files);
 
 /// Throws Error(kUser), one sentence, unless write_folder() may write to `path`: nothing is there, or an
 /// empty folder, or with `replace` a folder that has kFolderMarker. Never a link, the current folder or one
-/// above it, a mount point, or a folder that one of `inputs` lies in ("" is none). Throws
-/// Error(kEnvironment) where the folder that it is to lie in is not there, or may not be written.
+/// above it, a mount point, or a folder that one of `inputs` lies in ("": an input that was not given).
+/// Throws Error(kEnvironment) where the folder that it is to lie in is not there, or may not be written.
 void check_out_folder(const std::string& path, bool replace, const std::vector<std::string>& inputs = {});
 
 /// Writes the files and kFolderMarker to a new folder beside `path`, `PATH.PID.tmp/new`, flushes them to

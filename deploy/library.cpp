@@ -33,7 +33,7 @@ std::string kernel_text(const FolderKernel& kernel, const Library& library) {
   return renamed_text(kernel.rebuilt.source, fmt::format("{}_{}", library.options.name, kernel.name));
 }
 
-// By their file names.
+/// Returns the object files of the kernels for processors, by their names.
 Texts kernel_objects(const Library& library, FolderCompilers& compilers) {
   std::map<std::string, Texts> by_isa;
   for (const FolderKernel& kernel : first_of_each_name(library.kernels))
@@ -48,6 +48,7 @@ Texts kernel_objects(const Library& library, FolderCompilers& compilers) {
   return objects;
 }
 
+/// The binutils, and a folder for what they read and write.
 class Tools {
  public:
   explicit Tools(const HostCompilerOptions& options) : options_(options), directory_(options.temp_base) {}
@@ -114,8 +115,7 @@ std::string sources_cmake(const Library& library) {
                     fmt::join(HostCompiler::code_flags(), ";"), fmt::join(feature_flags(features), ";"));
   return fmt::format(
       "# add_subdirectory() of this folder gives {0}::sources: the library, compiled here (C++20, GCC or "
-      "clang; "
-      "linked it\n# needs libc alone).\n"
+      "clang; linked it\n# needs libc alone).\n"
       "cmake_minimum_required(VERSION 3.22)\n"
       "project({0}_sources CXX)\n"
       "find_package(Threads REQUIRED)\n"

@@ -54,7 +54,7 @@ bool is_library_name(const std::string& name);
 std::vector<LibraryFunction> functions_of(std::span<const FolderKernel> kernels,
                                           std::span<const RebuiltSet> sets);
 
-/// The tensor that calls take packed: one that stays as it is, on a processor. nullopt where there is none.
+/// Returns which tensor calls take packed, the one that stays as it is, on a processor; nullopt: none.
 std::optional<std::size_t> packed_tensor(const LibraryFunction& function);
 
 /// Text that is written for a library of the name "kernels", with the library's own in its place.

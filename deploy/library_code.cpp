@@ -95,14 +95,15 @@ class FunctionText {
     const std::vector<std::vector<Dimension>> shapes = tensor_shapes(function_.workload);
     const std::optional<Slices> slices = function_.has_rows() ? slices_of(function_.workload) : std::nullopt;
     const std::optional<std::size_t> packed = packed_tensor(function_);
+    const Source& source = kernel(function_.rows.at(0).members.at(0).kernel).rebuilt.source;
     std::string texts;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const std::int64_t element = size_of(tensors[i].type);
-      const std::int64_t least = deployment_of(function_.target).tensor_alignment;
+      const std::int64_t alignment = alignment_of(source.params.at(i), function_.target);
       texts += fmt::format("{}{{\"{}\", \"{}\", {}, {}, {}, {}, {{{}}}, {{{}}}, {}, {}}}",
                            i == 0 ? "" : ",\n    ", tensors[i].name, name_of(tensors[i].type),
                            tensors[i].is_output() ? "KERNELS_OUT" : "KERNELS_IN", i == packed ? 1 : 0,
-                           i == packed ? 64 : std::max(least, element), shapes[i].size(),
+                           i == packed ? kPackedAlignment : alignment, shapes[i].size(),
                            listed(shapes[i], [](const Dimension& one) { return one.size; }),
                            listed(shapes[i], [](const Dimension& one) { return one.stride; }),
                            tensors[i].elements * element, slices ? slices->elements.at(i) * element : 0);

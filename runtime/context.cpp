@@ -50,7 +50,8 @@ bool has_nearer(const Function& function, const Row& row, const kernels_context&
   return false;
 }
 
-// Of each level of processors the row for this number of threads or the nearest one; of these the fastest.
+// Returns the fastest of these: for each level of processors the row for this number of threads or the
+// nearest one.
 const Row* best_row(const Function& function, const kernels_context& context) {
   const Row* best = nullptr;
   for (std::uint32_t i = 0; i < function.row_count; ++i) {

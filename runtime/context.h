@@ -69,8 +69,8 @@ bool reserve_scratch(kernels_context& context, std::uint64_t bytes_of_one);
 /// Returns the bytes of all that is packed for a row, with its head.
 std::uint64_t packed_bytes(const Function& function, const Row& row);
 
-/// Returns the table's entry that a caller names; nullptr, and the context's sentence, where it is none of
-/// it.
+/// Returns the table's entry that a caller names; nullptr, with the context's sentence, for any other
+/// address.
 const Function* function_of(kernels_context* context, const kernels_function* shown);
 /// The command that tunes a workload to the word, "echo 'gemm m=1..64 n=512 k=512' | lehr tune --problems -",
 /// cut to what fits: its text, with `rows`, where it is not "", in place of what m is.

@@ -129,7 +129,7 @@ bool tuned_on(const CudaKernel& kernel, const CudaGpu& gpu) {
          static_cast<int>(kernel.multiprocessors) == gpu.multiprocessors;
 }
 
-// The next slower one behind `last` (nullptr: the fastest) that `takes`; nullptr: there is none.
+// Returns the next slower one behind `last` (nullptr: the fastest) that `takes`; nullptr behind the slowest.
 template <typename Takes>
 const CudaKernel* next_slower(const Function& function, const CudaKernel* last, Takes takes) {
   const CudaKernel* best = nullptr;

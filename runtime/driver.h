@@ -50,7 +50,7 @@ struct CudaGpu {
   CudaGpu& operator=(const CudaGpu&) = delete;
 
   CudaFunctions driver;
-  void* context = nullptr;  ///< nullptr: there is none, and `why_not` says why
+  void* context = nullptr;  ///< nullptr: not found, and `why_not` says why
   int device = 0;
   bool retained = false;  ///< it is the device's primary one, to be released
   int version = 0;        ///< 13000 of CUDA 13.0: what the driver serves
