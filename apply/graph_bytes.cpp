@@ -7,7 +7,7 @@ namespace lehr {
 namespace {
 
 // AttributeProto's types.
-constexpr std::int64_t kIntAttribute = 2, kTextAttribute = 3;
+constexpr std::int64_t kIntAttribute = 2, kTextAttribute = 3, kIntsAttribute = 7;
 
 }  // namespace
 
@@ -17,6 +17,12 @@ std::string text_attribute(std::string_view name, std::string_view text) {
 
 std::string int_attribute(std::string_view name, std::int64_t value) {
   return bytes_field(5, bytes_field(1, name) + number_field(3, value) + number_field(20, kIntAttribute));
+}
+
+std::string ints_attribute(std::string_view name, const std::vector<std::int64_t>& values) {
+  std::string attribute = bytes_field(1, name);
+  for (const std::int64_t value : values) attribute += number_field(8, value);
+  return bytes_field(5, attribute + number_field(20, kIntsAttribute));
 }
 
 std::string node_record(std::string_view op, const std::vector<std::string_view>& inputs,

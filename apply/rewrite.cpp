@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -12,7 +11,6 @@
 #include <utility>
 #include <variant>
 
-#include "apply/engine_nodes.h"
 #include "apply/fold.h"
 #include "apply/graph_bytes.h"
 #include "apply/narrow_values.h"
@@ -23,53 +21,27 @@
 namespace lehr {
 namespace {
 
-using nlohmann::json;
 using Sizes = std::vector<std::int64_t>;
+
+/// An input of a fused node.
+struct FusedInput {
+  std::string_view name;   ///< that the node reads
+  std::string_view value;  ///< of the graph, that it stands for; "": it is made of several constants
+  Sizes shape;
+};
 
 /// A place as one node.
 struct FusedNode {
   std::string node;  ///< NodeProto, as a field of a graph
   std::vector<FusedInput> inputs;
-  DType output = DType::kF32;
 };
-
-/// Fields of a convolution that follow its image's shape. Where padding follows it as well ("SAME"), only the
-/// number of images may vary.
-json varying_conv(const OnnxNode& node, std::size_t rank) {
-  json vary = {{"n", {{0, 0}}}};
-  const std::string_view auto_pad = node.text("auto_pad", "NOTSET");
-  if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") return vary;
-  if (rank == 4) vary["h"] = {{0, 2}};
-  vary["w"] = {{0, rank - 1}};
-  return vary;
-}
-
-/// The dimensions [0, end) of an input.
-json dims_of(int input, std::size_t end) {
-  json dims = json::array();
-  for (std::size_t i = 0; i < end; ++i) dims.push_back({input, i});
-  return dims;
-}
-
-json varying_product(const OnnxNode& node, const Workload& workload, const Sizes& a, const Sizes& b) {
-  if (node.op == "Gemm" || node.op == "QGemm") return {{"m", {{0, node.whole("transA", 0) != 0 ? 1 : 0}}}};
-  if (workload.gemm().batch == 1 && workload.gemm().b.constant) return {{"m", dims_of(0, a.size() - 1)}};
-  json vary = {{"k", {{0, a.size() - 1}}}, {"n", {{1, b.size() - 1}}}};
-  if (workload.gemm().batch == 1) {
-    vary["m"] = dims_of(0, a.size() - 1);
-  } else {
-    vary["batch"] = dims_of(0, a.size() - 2);
-    vary["m"] = {{0, a.size() - 2}};
-  }
-  return vary;
-}
 
 class Rewriter {
  public:
-  Rewriter(const OnnxModel& model, const GraphShapes& shapes)
-      : model_(model), shapes_(shapes), constants_(model, shapes) {
+  Rewriter(const OnnxModel& model, const GraphShapes& shapes, const NodeForm& form)
+      : model_(model), shapes_(shapes), form_(form), constants_(model, shapes) {
     for (const OnnxNode& node : model.nodes)
-      for (const std::string_view output : node.outputs) names_.insert(output);
+      for (const std::string_view output : node.outputs) names_.insert(output), makers_[output] = &node;
     for (const OnnxTensor& constant : model.constants) {
       names_.insert(constant.name);
       (constant.overridable ? overridable_ : fixed_).insert(constant.name);
@@ -140,17 +112,28 @@ class Rewriter {
     const OnnxType known = shapes_.of(name).type;
     if (known != onnx_type_of(type) && known != OnnxType::kUnknown)
       throw_user("'{}' is of {}, and its workload of {}", name, name_of(known), name_of(type));
-    return {name, name, shape(name), shapes_.of(name).fixed, type};
+    return {name, name, shape(name)};
+  }
+
+  /// An engine computes beforehand what depends on no input, but not what dequantizes: kernels pack constants
+  /// alone.
+  void expect_constant(std::string_view value) const {
+    std::vector<std::string_view> open = {value};
+    std::unordered_set<std::string_view> seen;
+    while (!open.empty()) {
+      const auto maker = makers_.find(open.back());
+      open.pop_back();
+      if (maker == makers_.end() || !seen.insert(maker->first).second) continue;
+      const OnnxNode& node = *maker->second;
+      if (node.op == "DequantizeLinear" || node.op == "QuantizeLinear" || !node.domain.empty())
+        throw_user("'{}' is made by {}, and kernels take constants there", value, node.op);
+      open.insert(open.end(), node.inputs.begin(), node.inputs.end());
+    }
   }
 
   /// One that is rounded: a constant here, anything else where it is made.
   FusedInput narrowed_input(std::string_view output, const TensorSpec& tensor, std::string_view value) {
-    FusedInput input = {.name = {},
-                        .value = value,
-                        .shape = shape(value),
-                        .constant = shapes_.of(value).fixed,
-                        .type = DType::kBF16,
-                        .narrowed = true};
+    FusedInput input = {.name = {}, .value = value, .shape = shape(value)};
     if (!is_rounded_once(constants_, value)) {
       input.name = narrow_name(value);
       return input;
@@ -178,17 +161,15 @@ class Rewriter {
       names_.insert(made->second);
       made_in_order_.push_back(&*made);
     }
-    return {made->second, {}, constant.shape, true, constant.type};
+    return {made->second, {}, constant.shape};
   }
 
   /// The same of values of f32, in the type in which the workload has it.
   FusedInput made_input(std::string_view output, std::string_view what, const Sizes& shape,
                         const std::vector<float>& values, const TensorSpec& tensor) {
-    const bool narrowed = tensor.type == DType::kBF16;
-    FusedInput input =
-        made_input(output, what, narrowed ? bf16_constant(shape, values) : f32_constant(shape, values));
-    input.narrowed = narrowed;
-    return input;
+    return made_input(
+        output, what,
+        tensor.type == DType::kBF16 ? bf16_constant(shape, values) : f32_constant(shape, values));
   }
 
   void add_inputs(FusedNode& fused, const Replacement& replacement, const std::optional<Folded>& folded) {
@@ -216,57 +197,60 @@ class Rewriter {
       } else if (is_narrowed(tensors.at(i), shapes_, value)) {
         fused.inputs.push_back(narrowed_input(place.output, tensors[i], value));
       } else {
+        if (tensors.at(i).constant && i == 1) expect_constant(value);
         fused.inputs.push_back(known_input(value, tensors.at(i).type));
       }
     }
   }
 
-  json plan(const FusedNode& fused, const Replacement& replacement, bool folded) const {
-    const NetworkPlace& place = *replacement.place;
-    const OnnxNode& main = model_.nodes[place.nodes[0]];
-    json all = json::array(), constant = json::array();
-    for (std::size_t i = 0; i < fused.inputs.size(); ++i) {
-      all.push_back(fused.inputs[i].shape);
-      if (fused.inputs[i].constant) constant.push_back(i);
-    }
-    const Sizes &a = fused.inputs[0].shape, &b = fused.inputs[1].shape;
-    json plan = {{"shapes", std::move(all)},
-                 {"output", shape(place.output)},
-                 {"constant", std::move(constant)},
-                 {"vary", replacement.workload.op() == Operator::kConv2d
-                              ? varying_conv(main, a.size())
-                              : varying_product(main, replacement.workload, a, b)},
-                 {"nodes", engine_nodes(model_, shapes_, replacement.workload, place, fused.inputs, folded)}};
-    if (is_f32(fused)) return plan;
-    json types = json::array();
-    for (const FusedInput& input : fused.inputs) types.push_back(name_of(onnx_type_of(input.type)));
-    plan["types"] = std::move(types);
-    plan["makes"] = name_of(onnx_type_of(fused.output));
-    return plan;
+  /// Dimensions that differ at the other end of a range are 0.
+  Sizes sizes_of(std::string_view value, Sizes sizes) const {
+    if (form_.other_end == nullptr || value.empty()) return sizes;
+    const auto other = whole_shape(form_.other_end->of(value));
+    if (!other || other->size() != sizes.size())
+      throw_user("the shape of '{}' is not known at both ends of the range", value);
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      if (sizes[i] != (*other)[i]) sizes[i] = 0;
+    return sizes;
   }
 
-  /// Such nodes are of version 1, which says no types.
-  static bool is_f32(const FusedNode& fused) {
-    return fused.output == DType::kF32 &&
-           std::ranges::all_of(fused.inputs, [](const FusedInput& each) { return each.type == DType::kF32; });
+  /// Each rank, then the dimensions.
+  Sizes input_sizes(const FusedNode& fused) const {
+    Sizes all;
+    for (const FusedInput& input : fused.inputs) {
+      const Sizes sizes = sizes_of(input.value, input.shape);
+      all.push_back(std::ssize(sizes));
+      all.insert(all.end(), sizes.begin(), sizes.end());
+    }
+    return all;
+  }
+
+  /// A dimension that is 0 is that of the first input at the same place.
+  Sizes output_sizes(const FusedNode& fused, std::string_view output) const {
+    Sizes sizes = sizes_of(output, shape(output));
+    const FusedInput& first = fused.inputs[0];
+    const Sizes from = sizes_of(first.value, first.shape);
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      if (sizes[i] == 0 && (i >= from.size() || from[i] != 0 || first.shape[i] != shape(output)[i]))
+        throw_user("'{}' varies otherwise than what it is made of", output);
+    return sizes;
   }
 
   FusedNode fused_node(const Replacement& replacement) {
     const NetworkPlace& place = *replacement.place;
+    const DType output = output_type(replacement.workload);
     FusedNode fused;
-    fused.output = output_type(replacement.workload);
-    const std::optional<Folded> folded = fold(constants_, replacement.workload, place);
-    add_inputs(fused, replacement, folded);
+    add_inputs(fused, replacement, fold(constants_, replacement.workload, place));
     std::string node;
     for (const FusedInput& input : fused.inputs) node += bytes_field(1, input.name);
-    const bool narrowed = fused.output == DType::kBF16 && shapes_.of(place.output).type == OnnxType::kF32;
+    const bool narrowed = output == DType::kBF16 && shapes_.of(place.output).type == OnnxType::kF32;
     node += bytes_field(2, narrowed ? narrow_name(place.output) : place.output) +
-            bytes_field(3, place.output) + bytes_field(4, fused_operator(fused.output)) +
+            bytes_field(3, place.output) + bytes_field(4, fused_operator(output)) +
             bytes_field(7, kFusedDomain);
-    node += int_attribute("version", is_f32(fused) ? 1 : 2) +
+    node += int_attribute("version", kNodeVersion) + text_attribute("library", form_.library) +
             text_attribute("workload", to_text(replacement.workload)) +
-            int_attribute("threads", replacement.threads) +
-            text_attribute("plan", plan(fused, replacement, folded.has_value()).dump());
+            int_attribute("threads", replacement.threads) + ints_attribute("shapes", input_sizes(fused)) +
+            ints_attribute("output", output_sizes(fused, place.output));
     fused.node = bytes_field(1, node);
     return fused;
   }
@@ -411,9 +395,11 @@ class Rewriter {
 
   const OnnxModel& model_;
   const GraphShapes& shapes_;
+  const NodeForm& form_;
   const Constants constants_;
   RewrittenModel result_;
   std::unordered_set<std::string_view> names_;
+  std::unordered_map<std::string_view, const OnnxNode*> makers_;  ///< of values
   std::map<std::string, std::string> made_;  ///< names of constants that are made, by what they are
   std::vector<const std::pair<const std::string, std::string>*> made_in_order_;
   std::vector<Replacement> replaced_;
@@ -452,7 +438,8 @@ bool is_fused_operator(std::string_view op) {
 }
 
 void leave_out_unwritten(const OnnxModel& model, const GraphShapes& shapes, NetworkPlaces& places) {
-  Rewriter rewriter(model, shapes);
+  const NodeForm form;
+  Rewriter rewriter(model, shapes, form);
   for (PlacedWorkload& placed : places.workloads) {
     if (!is_made(output_type(placed.workload))) continue;
     std::erase_if(placed.places, [&](const NetworkPlace& place) {
@@ -465,10 +452,10 @@ void leave_out_unwritten(const OnnxModel& model, const GraphShapes& shapes, Netw
 }
 
 RewrittenModel rewrite(const OnnxModel& model, const GraphShapes& shapes,
-                       std::span<const Replacement> replacements) {
+                       std::span<const Replacement> replacements, const NodeForm& form) {
   if (model.opsets.contains(kFusedDomain))
     throw_user("the model has operators of {} already: it has been rewritten before", kFusedDomain);
-  Rewriter rewriter(model, shapes);
+  Rewriter rewriter(model, shapes, form);
   for (const Replacement& each : replacements) rewriter.replace(each);
   return rewriter.finish();
 }

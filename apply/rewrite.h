@@ -4,7 +4,7 @@
 // makes of it.
 #pragma once
 
-#include <filesystem>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -52,11 +52,24 @@ struct RewrittenModel {
 /// `shapes` are those that the places were found in.
 void leave_out_unwritten(const OnnxModel& model, const GraphShapes& shapes, NetworkPlaces& places);
 
+/// The version of the nodes' attributes (plugin/README.md).
+inline constexpr std::int64_t kNodeVersion = 3;
+
+/// How nodes are written.
+struct NodeForm {
+  /// The NAME of the exported library that has their kernels.
+  std::string library = "kernels";
+  /// The shapes at the other end of a range of sizes: dimensions that differ are any there. nullptr: sizes
+  /// are those that the model was read with.
+  const GraphShapes* other_end = nullptr;
+};
+
 /// What is not replaced is copied as the file has it; constants that nobody reads any more are left out, and
-/// those that are made are one where they are the same.
+/// those that are made are one where they are the same. A place that varies along a range in other dimensions
+/// than those that its output has of its first input is kept.
 /// Throws Error(kUser) where the model has nodes of kFusedDomain already, and for external files as
 /// external_file().
 RewrittenModel rewrite(const OnnxModel& model, const GraphShapes& shapes,
-                       std::span<const Replacement> replacements);
+                       std::span<const Replacement> replacements, const NodeForm& form = {});
 
 }  // namespace lehr

@@ -9,7 +9,6 @@
 namespace lehr {
 namespace {
 
-constexpr std::int64_t kWholeAttribute = 2;  // AttributeProto.AttributeType.INT
 constexpr std::string_view kQuantize = "QuantizeLinear", kDequantize = "DequantizeLinear";
 
 /// Elements on their way from the file to the operator. Those of 8 bits are exact in f32, too.
@@ -162,16 +161,8 @@ std::optional<CodedWeights> coded_weights(const OpenGraph& graph, std::string_vi
   for (auto at = chain->rbegin(); at != chain->rend(); ++at) follow(graph, nodes[*at], elements);
   const Coding& coding = *elements.coding;
   if (!is_8_bit(coding.type)) refuse("its weights are quantized to {}", name_of(coding.type));
-  CodedWeights weights{std::move(elements.shape), {}, coding, *chain, {}};
+  CodedWeights weights{std::move(elements.shape), {}, coding, *chain};
   for (const float each : elements.values) weights.bytes += static_cast<char>(static_cast<int>(each));
-  weights.dequantize =
-      nodes[*std::ranges::find_if(*chain, [&](std::size_t at) { return nodes[at].op == kDequantize; })];
-  std::erase_if(weights.dequantize.attributes, [](const OnnxAttribute& each) { return each.name == "axis"; });
-  if (!coding.is_one()) {
-    OnnxAttribute& axis = weights.dequantize.attributes.emplace_back();
-    axis.name = "axis", axis.whole = coding.axis, axis.type = kWholeAttribute;
-  }
-  weights.dequantize.outputs = {value};
   return weights;
 }
 

@@ -17,7 +17,6 @@ struct CodedWeights {
   std::string bytes;               ///< elements of 8 bits, row-major
   Coding coding;                   ///< its axis is one of `shape`
   std::vector<std::size_t> nodes;  ///< that make them, the last one first
-  OnnxNode dequantize;  ///< reads elements of this shape; its first input names another value of their type
 };
 
 /// Returns the weights that stand for a value of f32. nullopt if no DequantizeLinear makes it from constants,

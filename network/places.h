@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +34,6 @@ struct NetworkPlace {
   /// several constants, such as a bias into which a normalization is folded.
   std::vector<std::string_view> inputs;
   std::map<std::size_t, PlaceConstant> made;  ///< by the number of an input that is "" in `inputs`
-  /// The node that reads the second input, where that is made of weights that are quantized or moved.
-  std::optional<OnnxNode> dequantize = {};
   /// Of `nodes` those that are linear for each channel and come before anything that is not, in order: a
   /// normalization, a factor, a summand. Their work is in the filter (or B) and the bias.
   std::vector<std::size_t> linear;

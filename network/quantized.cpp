@@ -360,10 +360,7 @@ class QuantizedPlace {
       found.place.before.assign(state.before.begin(), state.before.end());
       found.place.output = state.value;
       found.place.inputs = {x_.value, w_.value};
-      if (made_) {
-        found.place.made[1] = {second_type(), made_->shape, made_->bytes};
-        found.place.dequantize = made_->dequantize;
-      }
+      if (made_) found.place.made[1] = {second_type(), made_->shape, made_->bytes};
       if (x_.coding.zero() != 0) add_zero(x_.coding, found);
       add_steps({x_.coding, w_.coding, channels_of(), bias_}, state.steps, found);
       const DType output = state.coded ? dtype_of(*state.coded) : DType::kF32;

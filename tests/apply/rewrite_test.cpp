@@ -1,10 +1,9 @@
 // What a rewritten network keeps, and which files it needs beside it.
 #include "apply/rewrite.h"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "tests/network/graph_text.h"
@@ -136,109 +135,74 @@ TEST(Rewrite, LeavesNoNodeAndNoConstantThatNothingReads) {
   EXPECT_THAT(constants, ::testing::UnorderedElementsAre("b.filter", "b.bias"));
 }
 
-/// Quantized networks whose sums have a constant added in f32.
-std::string coded_sum(const std::string& product, const std::string& constant) {
-  return R"(
-    constant s f32 - = 0.5
-    constant z u8 - = 3
-    constant w s8 16x8
-    constant f s8 16x8x3x3
-    constant ws f32 - = 0.125
-    constant wz s8 - = 0
-    constant b )" +
-         constant + R"(
-    input x u8 )" +
-         product + R"(
-    a = Add(p, b)
-    y = QuantizeLinear(a, s, z)
-    output y
-  )";
-}
-const std::string kCodedConv = R"(1x8x6x6
-    dx = DequantizeLinear(x, s, z)
-    dw = DequantizeLinear(f, ws, wz)
-    p = Conv(dx, dw))";
-const std::string kCodedProduct = R"(2x3x16
-    dx = DequantizeLinear(x, s, z)
-    dw = DequantizeLinear(w, ws, wz)
-    p = MatMul(dx, dw))";
-
-/// The plan of the network's only node.
-nlohmann::json plan_of(const Network& network) {
+/// The network's only place as a node, in an ONNX file; or the sentence that says why it is kept.
+OnnxModel rewritten(const Network& network, std::string& kept, const NodeForm& form = {}) {
   const PlacedWorkload& placed = network.places.workloads.at(0);
-  const Replacement replacement = {&placed.places[0], placed.workload, 1, false, 1};
-  const RewrittenModel rewritten = rewrite(network.model, network.shapes, {&replacement, 1});
-  EXPECT_EQ(rewritten.replaced, 1u) << (rewritten.kept.empty() ? "" : rewritten.kept[0].reason);
-  const OnnxModel model = parse_onnx(std::make_shared<const std::string>(rewritten.bytes), "it");
-  return nlohmann::json::parse(model.nodes.back().text("plan", "{}"));
+  const Replacement replacement = {&placed.places[0], placed.workload, 3, false, 1};
+  const RewrittenModel rewritten = rewrite(network.model, network.shapes, {&replacement, 1}, form);
+  for (const KeptPlace& each : rewritten.kept) kept += each.reason;
+  return parse_onnx(std::make_shared<const std::string>(rewritten.bytes), "it");
 }
 
-TEST(Rewrite, ABiasOfWholeNumbersMayHaveAnyShapeThatGoesWithTheChannels) {
-  const auto bias_of = [](const std::string& product, const std::string& constant) {
-    const Network network = network_of(coded_sum(product, constant));
-    EXPECT_THAT(to_text(network.places.workloads.at(0).workload), HasSubstr("epilogue=dequant+bias+quant"));
-    const nlohmann::json plan = plan_of(network);
-    for (const auto& node : plan.at("nodes"))
-      if (node.at("op") == "Add") return node.at("inputs").at(1);
-    return nlohmann::json();
-  };
-  const nlohmann::json halves = std::vector<float>(16, 0.5F), eight = std::vector<float>(8, 0.5F);
-  const auto operand = [](const nlohmann::json& elements, const nlohmann::json& shape) {
-    nlohmann::json made = {{"constant", {{"floats", elements}}}};
-    if (!shape.is_null()) made["shape"] = shape;
-    return made;
-  };
-  EXPECT_EQ(bias_of(kCodedProduct, "f32 8"), operand(eight, nullptr));
-  EXPECT_EQ(bias_of(kCodedProduct, "f32 1x8"), operand(eight, {1, 8}));
-  EXPECT_EQ(bias_of(kCodedProduct, "f32 1x1x8"), operand(eight, {1, 1, 8}));
-  EXPECT_EQ(bias_of(kCodedConv, "f32 16x1x1"), operand(halves, {16, 1, 1}));
-  EXPECT_EQ(bias_of(kCodedConv, "f32 1x16x1x1"), operand(halves, {1, 16, 1, 1}));
-}
-
-TEST(Rewrite, NumbersOfAnyRankAndWholeExponentsAreConstantsOfThePlan) {
-  const std::string head = "input x f32 4x8\nconstant w f32 8x6\n", tail = "\noutput y\n";
-  const std::string gelu = R"(
-    constant three s64 - = 3
-    constant cubed f32 1x1 = 0.044715
-    constant root f32 1 = 0.7978845608
-    constant one f32 - = 1
-    constant half f32 1x1 = 0.5
-    p = MatMul(x, w)
-    c = Pow(p, three)
-    d = Mul(c, cubed)
-    e = Add(p, d)
-    g = Mul(e, root)
-    t = Tanh(g)
-    u = Add(t, one)
-    v = Mul(p, u)
-    y = Mul(v, half)
-  )";
-  const Network network = network_of(head + gelu + tail);
-  EXPECT_THAT(to_text(network.places.workloads.at(0).workload), HasSubstr("epilogue=gelu_tanh"));
-  const nlohmann::json nodes = plan_of(network).at("nodes");
-  EXPECT_EQ(nodes.at(1).at("inputs"), nlohmann::json::parse(R"([2, {"constant": {"f": 3}}])"));
-  EXPECT_EQ(nodes.at(1).at("types"), nlohmann::json::parse(R"({"T": "f32", "T1": "f32"})"));
-}
-
-TEST(Rewrite, WholeNumbersOfTwoTypesHaveNoOperatorOfTheEngine) {
+TEST(Rewrite, ANodeSaysWhatItIsToThePlugIn) {
   const Network network = network_of(R"(
-    constant s f32 - = 0.5
-    constant z u8 - = 3
-    constant w s8 16x8
-    constant ws f32 - = 0.125
-    constant wz s8 - = 0
-    input x u8 4x16
-    dx = DequantizeLinear(x, s, z)
-    dw = DequantizeLinear(w, ws, wz)
-    p = MatMul(dx, dw)
-    y = QuantizeLinear(p, s, wz)
+    input x f32 2x3x16
+    input r f32 2x3x8
+    constant w f32 16x8
+    p = MatMul(x, w)
+    y = Add(p, r)
     output y
   )");
-  std::vector<std::string> operators;
-  const nlohmann::json plan = plan_of(network);
-  for (const auto& node : plan.at("nodes")) operators.push_back(node.at("op"));
-  EXPECT_THAT(operators,
-              ::testing::ElementsAre("DequantizeLinear", "DequantizeLinear", "MatMul", "QuantizeLinear"));
+  std::string kept;
+  const OnnxModel model = rewritten(network, kept, {.library = "own"});
+  ASSERT_EQ(model.nodes.size(), 1u) << kept;
+  const OnnxNode& node = model.nodes[0];
+  EXPECT_EQ(node.domain, kFusedDomain);
+  EXPECT_EQ(node.op, "Fused");
+  EXPECT_THAT(node.inputs, ::testing::ElementsAre("x", "w", "r"));
+  EXPECT_EQ(node.whole("version", 0), 3);
+  EXPECT_EQ(node.text("library", ""), "own");
+  EXPECT_EQ(node.text("workload", ""), to_text(network.places.workloads[0].workload));
+  EXPECT_EQ(node.whole("threads", 0), 3);
+  EXPECT_THAT(node.wholes("shapes"), ::testing::ElementsAre(3, 2, 3, 16, 2, 16, 8, 3, 2, 3, 8));
+  EXPECT_THAT(node.wholes("output"), ::testing::ElementsAre(2, 3, 8));
+  EXPECT_EQ(node.attributes.size(), 6u);
+}
+
+TEST(Rewrite, WhatVariesAlongARangeIsAnyThere) {
+  const auto sizes_of = [](const std::string& graph, std::int64_t other) {
+    const std::string text = "input x f32 BxTx16\nconstant w f32 16x8\n" + graph + "\noutput y";
+    const OnnxModel model = onnx_model(text);
+    Network network = {onnx_model(text), infer_shapes(model, {{{"B", 2}, {"T", 3}}, {}}), {}};
+    network.shapes = infer_shapes(network.model, {{{"B", 2}, {"T", 3}}, {}});
+    network.places = places_of(network.model, network.shapes);
+    const GraphShapes highest = infer_shapes(network.model, {{{"B", other}, {"T", 3}}, {}});
+    std::string said;
+    const OnnxModel written = rewritten(network, said, {.other_end = &highest});
+    for (const OnnxNode& node : written.nodes)
+      if (node.domain == kFusedDomain)
+        said += fmt::format("{} -> {}", fmt::join(node.wholes("shapes"), " "),
+                            fmt::join(node.wholes("output"), " "));
+    return said;
+  };
+  EXPECT_EQ(sizes_of("y = MatMul(x, w)", 8), "3 0 3 16 2 16 8 -> 0 3 8");
+  EXPECT_EQ(sizes_of("y = MatMul(x, w)", 2), "3 2 3 16 2 16 8 -> 2 3 8");
+  EXPECT_EQ(sizes_of("t = Transpose(x) perm=1,0,2\ny = MatMul(t, w)", 8), "3 3 0 16 2 16 8 -> 3 0 8");
+  const std::string turned = "constant to s64 2 = -1 16\nf = Reshape(x, to)\nconstant v f32 48x4\n";
+  EXPECT_EQ(sizes_of(turned + "y = MatMul(f, w)", 8), "2 0 16 2 16 8 -> 0 8");
+}
+
+TEST(Rewrite, AKernelsFilterIsAConstantForTheEngineToo) {
+  const auto kept_of = [](const std::string& weights) {
+    const Network network = network_of("input x f32 4x16\nconstant v f32 8x16\nconstant s f32 -\n" + weights +
+                                       "\ny = MatMul(x, w)\noutput y");
+    std::string kept;
+    rewritten(network, kept);
+    return kept;
+  };
+  EXPECT_EQ(kept_of("w = Transpose(v)"), "");
+  EXPECT_EQ(kept_of("constant q u8 16x8\nd = DequantizeLinear(q, s)\nw = Mul(d, s)"),
+            "'w' is made by DequantizeLinear, and kernels take constants there");
 }
 
 }  // namespace
