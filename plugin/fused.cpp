@@ -88,9 +88,9 @@ bool Fused::read(const OrtKernelInfo* info, Sentence& error) {
   if (!succeeded(api_, ort::KernelInfoGetAttribute_int64(api_, info, "version", &version), error))
     return false;
   if (version != 3)
-    return refuse(error,
-                  "it is of version %lld, and this plug-in knows 3: take that of the lehr that wrote the model",
-                  shown(version));
+    return refuse(
+        error, "it is of version %lld, and this plug-in knows 3: take that of the lehr that wrote the model",
+        shown(version));
   Array<char> library;
   if (!succeeded(api_, ort::KernelInfoGetAttribute_int64(api_, info, "threads", &threads), error) ||
       !text_attribute(api_, info, "library", library, error) ||
@@ -195,7 +195,8 @@ bool Fused::take_constants(const OrtKernelInfo* info, Sentence& error) {
     Shape shape;
     void* data = nullptr;
     if (!shape_of(api_, value, shape, error) || !data_of(api_, value, data, error)) return false;
-    if (!fits(inputs_[i].shape, shape) || (tensor.row_bytes == 0 && !check_bytes(inputs_[i].tensor, shape, 0, error)))
+    if (!fits(inputs_[i].shape, shape) ||
+        (tensor.row_bytes == 0 && !check_bytes(inputs_[i].tensor, shape, 0, error)))
       return refuse(error, "its initializer %zu has another shape than it says", i);
     if (tensor.packed != 0 && !pack(data, error)) return false;
   }

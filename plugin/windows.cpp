@@ -70,8 +70,7 @@ bool place_window(const PoolAttributes& pool, std::size_t spatial, std::size_t i
     return true;
   }
   if (pad == "VALID") window.before = window.after = 0;
-  if (pad != "NOTSET" && pad != "VALID" && !pad.empty())
-    return refuse(error, "it has an unknown auto_pad");
+  if (pad != "NOTSET" && pad != "VALID" && !pad.empty()) return refuse(error, "it has an unknown auto_pad");
   return count_places(size, pool.ceil_mode != 0, window, count, error);
 }
 
