@@ -1,0 +1,26 @@
+// What the processor is said to have, against what the compiler's library says.
+#include <gtest/gtest.h>
+
+#include "runtime/cpu_features.h"
+
+namespace lehr::runtime {
+namespace {
+
+TEST(CpuFeatures, AreThoseThatTheCompilersLibrarySees) {
+#if defined(__x86_64__)
+  const CpuFeatures here = cpu_features_here();
+  const auto has = [&](const char* name) { return (here & cpu_feature_named(name)) != 0; };
+  EXPECT_EQ(has("sse4.2"), __builtin_cpu_supports("sse4.2") != 0);
+  EXPECT_EQ(has("avx2"), __builtin_cpu_supports("avx2") != 0);
+  EXPECT_EQ(has("fma"), __builtin_cpu_supports("fma") != 0);
+  EXPECT_EQ(has("bmi2"), __builtin_cpu_supports("bmi2") != 0);
+  EXPECT_EQ(has("avx512f"), __builtin_cpu_supports("avx512f") != 0);
+  EXPECT_EQ(has("avx512bw"), __builtin_cpu_supports("avx512bw") != 0);
+  EXPECT_EQ(has("avx512vnni"), __builtin_cpu_supports("avx512vnni") != 0);
+  EXPECT_EQ(has("avx512bf16"), __builtin_cpu_supports("avx512bf16") != 0);
+  EXPECT_EQ(cpu_feature_named("avx9000"), 0u);
+#endif
+}
+
+}  // namespace
+}  // namespace lehr::runtime
