@@ -394,16 +394,21 @@ TEST(Library, GoesOnInAChildProcess) {
 }
 
 TEST(Library, KnowsWhatItsKernelsHaveToCompute) {
-  RebuiltKernel kernel = exported(kFixed[0], 1), told = exported(kAnyRows[1], 1, "gemm_dot_cpu");
-  for (RebuiltKernel* one : {&kernel, &told}) {
-    std::string& text = one->source.text;
+  const RebuiltKernel fixed = exported(kFixed[0], 1), told = exported(kAnyRows[1], 1, "gemm_dot_cpu");
+  struct Fault {
+    RebuiltKernel kernel;
+    const char *first, *said;  ///< what its first task does before anything else
+  };
+  for (auto [kernel, first, says] :
+       {Fault{fixed, "return;", "does not write c[0]"}, Fault{told, "return;", "c[0]"},
+        Fault{fixed, "for (int i = 0; i < 64 * 33; ++i) ((float*)params[0])[i] += 1;", "computes c["},
+        Fault{told, "((float*)params[2])[17 * 21 - 1] = 1;", "writes c behind the last of "}}) {
+    std::string& text = kernel.source.text;
     const std::string begin = "(void* const* params, void* scratch, long task) {";
     const std::size_t at = text.rfind(begin);
     ASSERT_NE(at, std::string::npos) << text;
-    text.insert(at + begin.size(), " if (task == 0) return; ");
-  }
-  for (const auto& [wrong, says] : {std::pair{kernel, "does not write c[0]"}, {told, "c[0]"}}) {
-    const LoadedLibrary broken(std::array{wrong});
+    text.insert(at + begin.size(), fmt::format(" if (task == 0) {{ {} }} ", first));
+    const LoadedLibrary broken(std::array{kernel});
     std::string said;
     EXPECT_EQ(broken.create({1, 0, 0, 1, nullptr, nullptr, nullptr}, &said), nullptr);
     EXPECT_THAT(said, HasSubstr(says));

@@ -198,7 +198,7 @@ void fuzz_lowering(std::string_view bytes) {
 }
 
 std::span<const FuzzTarget> fuzz_targets() {
-  static constexpr std::array<FuzzTarget, 9> kTargets = {{
+  static constexpr std::array<FuzzTarget, 10> kTargets = {{
       {"config", fuzz_config},
       {"workload", fuzz_workload},
       {"flags", fuzz_flags},
@@ -206,6 +206,7 @@ std::span<const FuzzTarget> fuzz_targets() {
       {"page_file", fuzz_page_file},
       {"table", fuzz_table},
       {"onnx", fuzz_onnx},
+      {"find", fuzz_find},
       {"problems", fuzz_problems},
       {"lowering", fuzz_lowering},
   }};
