@@ -9,8 +9,6 @@
 #include "api/device_names.h"
 #include "api/export.h"
 #include "base/version.h"
-#include "deploy/applied_folder.h"
-#include "deploy/export_folder.h"
 #include "deploy/library.h"
 #include "measure/core/format.h"
 #include "measure/host/host_backend.h"
@@ -97,17 +95,6 @@ std::vector<std::string> gpu_libraries(const ToolPaths& tools) {
   return folders;
 }
 
-std::vector<FolderFile> files_of(const std::vector<FolderKernel>& kernels, std::span<const RebuiltSet> sets,
-                                 FolderCompilers& compilers, const ExportOptions& options, Parts parts) {
-  std::vector<FolderFile> files;
-  if (parts == Parts::kAll) files = library_files(kernels, sets, compilers, {options.name, kVersion});
-  for (FolderFile& file : export_folder(kernels, sets, compilers, kVersion)) {
-    file.path = fmt::format("{}/{}", kPluginKernels, file.path);
-    files.push_back(std::move(file));
-  }
-  return files;
-}
-
 }  // namespace
 
 Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads, Unproven unproven,
@@ -137,7 +124,9 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
     throw_not_found("none of the {} winners of {} can be exported here", found.size(), options.log);
   check_stop(options);
   const std::vector<FolderKernel> kernels = prepared(rebuilt.kernels, compilers);
-  write_folder(options.out, files_of(kernels, rebuilt.sets, compilers, options, parts), options.replace);
+  const auto files = parts == Parts::kAll ? &library_files : &shared_library_file;
+  write_folder(options.out, files(kernels, rebuilt.sets, compilers, {options.name, kVersion}),
+               options.replace);
   result.kernels = static_cast<int>(kernels.size());
   result.functions = static_cast<int>(functions_of(kernels, rebuilt.sets).size());
   return result;

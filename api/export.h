@@ -17,7 +17,7 @@ enum class Unproven {
 /// Says which parts of a folder are written.
 enum class Parts {
   kAll,
-  kForPlugin,  ///< what is applied to networks
+  kSharedLibrary,  ///< what is applied to networks
 };
 
 /// export_kernels() of these workloads alone, where any are named. Throws lehr::Error.

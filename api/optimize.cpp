@@ -147,7 +147,7 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
   const ExportOptions kernels = exporting(options, device, folder.path());
   // Apply compares the network's outputs, which proves the kernels that tuning had no time to prove.
   for (const std::string& each :
-       export_of(kernels, workloads_of(tuned), Unproven::kTake, Parts::kForPlugin).skipped)
+       export_of(kernels, workloads_of(tuned), Unproven::kTake, Parts::kSharedLibrary).skipped)
     reporter.note(each);
   const double left_s = options.time_s - clock.elapsed_s();
   result.applied = applied_to(model, applying(options, kernels.out, threads, left_s), rewritten);

@@ -15,7 +15,7 @@
 #include "apply/verify.h"
 #include "base/error.h"
 #include "deploy/applied_folder.h"
-#include "deploy/bundle_answers.h"
+#include "deploy/library_kernels.h"
 #include "deploy/onnxruntime_plugin.h"
 #include "measure/system/affinity.h"
 #include "measure/system/temp_dir.h"
@@ -24,9 +24,9 @@
 namespace lehr {
 namespace {
 
-/// Whether a bundle's kernel, whose name is its family's and a hash, does fewer products than the sum has.
-bool saves_products(const BundleAnswer& answer) {
-  const std::string family = answer.name.substr(0, answer.name.rfind('_'));
+/// Whether a kernel, whose name is its family's and a hash, does fewer products than the sum has.
+bool saves_products(const LibraryKernel& kernel) {
+  const std::string family = kernel.name.substr(0, kernel.name.rfind('_'));
   return std::ranges::any_of(
       catalog(), [&](const Template& each) { return each.name == family && each.saves_products; });
 }
@@ -34,19 +34,19 @@ bool saves_products(const BundleAnswer& answer) {
 /// Which convolutions and products have kernels.
 struct Coverage {
   std::vector<PlaceKernels> places;
-  std::map<std::string, BundleAnswer> answers;  ///< of their workloads
-  double flops = 0;                             ///< of all that are known
+  std::map<std::string, LibraryKernel> kernels;  ///< of their workloads
+  double flops = 0;                              ///< of all that are known
 };
 
 /// ApplyRequest::check.
-int threads_for(const BundleAnswers& bundle, const ApplyRequest& request, const Tell& tell) {
-  const std::vector<std::uint32_t> there = bundle.thread_counts();
+int threads_for(const LibraryKernels& library, const ApplyRequest& request, const Tell& tell) {
+  const int wanted =
+      request.check.threads > 0 ? request.check.threads : static_cast<int>(allowed_cpus().size());
+  const std::vector<std::uint32_t> there = library.thread_counts(static_cast<std::uint32_t>(wanted));
   if (request.check.threads == 0 && there.size() == 1) {
     tell(fmt::format("for {} thread{}, as the bundle's kernels are", there[0], there[0] == 1 ? "" : "s"));
     return static_cast<int>(there[0]);
   }
-  const int wanted =
-      request.check.threads > 0 ? request.check.threads : static_cast<int>(allowed_cpus().size());
   if (std::ranges::find(there, static_cast<std::uint32_t>(wanted)) != there.end()) return wanted;
   if (there.empty()) throw_user("{} has no kernel for a CPU, and others do not serve here", request.bundle);
   throw_user(
@@ -54,24 +54,23 @@ int threads_for(const BundleAnswers& bundle, const ApplyRequest& request, const 
       request.bundle, wanted, wanted == 1 ? "" : "s", fmt::join(there, ", "), wanted);
 }
 
-/// The kernel that a bundle has for exactly this; nullopt with the reason.
+/// The kernel that a library has for exactly this; nullopt with the reason.
 std::optional<Replacement> kernel_for(const NetworkPlace& place, const Workload& workload,
-                                      const BundleAnswers& bundle, const ApplyRequest& request,
+                                      const LibraryKernels& library, const ApplyRequest& request,
                                       Coverage& coverage, std::string& reason) {
-  const std::string text = to_text(workload);
-  const auto answer = bundle.exact(text, static_cast<std::uint32_t>(request.check.threads), reason);
-  if (!answer) return std::nullopt;
-  const bool saves = saves_products(*answer);
+  const auto kernel = library.exact(workload, static_cast<std::uint32_t>(request.check.threads), reason);
+  if (!kernel) return std::nullopt;
+  const bool saves = saves_products(*kernel);
   if (saves && !request.saving_products) {
     reason = "its kernel is one of Winograd's";
     return std::nullopt;
   }
-  coverage.answers.emplace(text, *answer);
-  return Replacement{&place, workload, request.check.threads, saves, answer->time_us};
+  coverage.kernels.emplace(to_text(workload), *kernel);
+  return Replacement{&place, workload, request.check.threads, saves, kernel->time_us};
 }
 
-Coverage coverage_of(const NetworkPlaces& places, const NarrowWorkloads& narrow, const BundleAnswers& bundle,
-                     const ApplyRequest& request, Applied& applied) {
+Coverage coverage_of(const NetworkPlaces& places, const NarrowWorkloads& narrow,
+                     const LibraryKernels& library, const ApplyRequest& request, Applied& applied) {
   Coverage coverage;
   for (const PlacedWorkload& placed : places.workloads) {
     applied.places += placed.places.size();
@@ -79,10 +78,10 @@ Coverage coverage_of(const NetworkPlaces& places, const NarrowWorkloads& narrow,
     for (const NetworkPlace& place : placed.places) {
       PlaceKernels kernels;
       std::string reason, narrow_reason;
-      if (auto kernel = kernel_for(place, placed.workload, bundle, request, coverage, reason))
+      if (auto kernel = kernel_for(place, placed.workload, library, request, coverage, reason))
         kernels.push_back(std::move(*kernel));
       if (const auto found = narrow.find(&place); found != narrow.end())
-        if (auto kernel = kernel_for(place, found->second, bundle, request, coverage, narrow_reason))
+        if (auto kernel = kernel_for(place, found->second, library, request, coverage, narrow_reason))
           kernels.push_back(std::move(*kernel));
       if (kernels.empty())
         ++applied.reasons[reason];
@@ -129,14 +128,13 @@ void sum_up(const std::vector<Replacement>& replacements, const Coverage& covera
             const std::map<const NetworkPlace*, std::string>& weights, Applied& applied) {
   std::set<std::string> prepacked;
   for (const Replacement& each : replacements) {
-    const BundleAnswer& answer = coverage.answers.at(to_text(each.workload));
+    const LibraryKernel& kernel = coverage.kernels.at(to_text(each.workload));
     ++applied.replaced;
     if (coverage.flops > 0) applied.share_of_flops += flops_of(each.workload) / coverage.flops;
-    applied.expected_us += answer.time_us;
-    // Nodes share what is prepacked of the same weights in the same way.
-    const std::string& layout = answer.prepack_layout.empty() ? answer.name : answer.prepack_layout;
-    if (prepacked.insert(fmt::format("{} {}", layout, weights.at(each.place))).second)
-      applied.prepacked_bytes += answer.prepacked_bytes;
+    applied.expected_us += kernel.time_us;
+    // Nodes of one function share what is packed of the same weights.
+    if (prepacked.insert(fmt::format("{} {}", kernel.function, weights.at(each.place))).second)
+      applied.prepacked_bytes += kernel.packed_bytes;
   }
 }
 
@@ -152,11 +150,17 @@ void add_time_shares(const PlaceChoice& choice, Applied& applied) {
   applied.not_covered = shares->not_covered;
 }
 
+/// The library as it lies beside the plug-in.
+FolderFile library_file(const LibraryKernels& library) {
+  const std::filesystem::path file(library.library().file());
+  return {.path = file.filename().string(), .bytes = "", .source = file};
+}
+
 /// Files that hold constants of the network, at the same places below the new one.
-void add_external(const ExternalFiles& external, std::vector<FolderFile>& files) {
+void add_external(const ExternalFiles& external, const std::string& library, std::vector<FolderFile>& files) {
   for (const auto& [path, source] : external) {
     const std::string first = std::filesystem::path(path).begin()->string();
-    if (first == kAppliedModel || first == kPluginName || first == kAppliedKernels || first == kFolderMarker)
+    if (first == kAppliedModel || first == kPluginName || first == library || first == kFolderMarker)
       throw_user("the model's file '{}' would take the place of one of the result's", path);
     files.push_back({.path = path, .bytes = "", .source = source});
   }
@@ -207,7 +211,7 @@ void measure_rounding(const Network& network, std::vector<PlaceKernels>& places,
 }
 
 /// By an engine that is given all `files`. `check` gets the tolerance.
-PlaceChoice chosen(const Network& network, std::vector<PlaceKernels> places,
+PlaceChoice chosen(const Network& network, std::vector<PlaceKernels> places, const NodeForm& form,
                    const std::vector<FolderFile>& files, const ApplyRequest& request, EngineCheck& check,
                    const Tell& tell) {
   // Files in memory are quick to write; large networks would take it from the engine.
@@ -225,7 +229,7 @@ PlaceChoice chosen(const Network& network, std::vector<PlaceKernels> places,
     none.verdict.failure = "no place has a kernel of f32";
     return none;
   }
-  return choose_places(network, std::move(places), folder, check, request.seconds, tell);
+  return choose_places(network, std::move(places), form, folder, check, request.seconds, tell);
 }
 
 /// Of all processors: which families serve what is the same on each.
@@ -237,7 +241,7 @@ Limits processor_limits() {
 }
 
 /// A pool that was not tuned with its convolution stays the engine's.
-NetworkPlaces places_in(const Network& network, const BundleAnswers& answers, const ApplyRequest& request) {
+NetworkPlaces places_in(const Network& network, const LibraryKernels& library, const ApplyRequest& request) {
   return places_of(network.model, network.shapes, [&](const Workload& workload) {
     std::vector<Workload> types = {workload};
     if (request.narrow)
@@ -246,7 +250,7 @@ NetworkPlaces places_in(const Network& network, const BundleAnswers& answers, co
     return std::ranges::any_of(types, [&](const Workload& each) {
       std::string reason;
       const auto threads = static_cast<std::uint32_t>(request.check.threads);
-      return answers.exact(to_text(each), threads, reason).has_value();
+      return library.exact(each, threads, reason).has_value();
     });
   });
 }
@@ -256,15 +260,16 @@ NetworkPlaces places_in(const Network& network, const BundleAnswers& answers, co
 Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tell) {
   const OnnxModel& model = network.model;
   Applied applied;
-  const std::string bundle = plugin_kernels(asked.bundle);
-  std::vector<FolderFile> files = bundle_files(bundle);
-  const BundleAnswers answers(bundle);
+  const LibraryKernels library(asked.bundle);
+  const NodeForm form = {library.library().name()};
+  std::vector<FolderFile> files = {library_file(library)};
+  const std::string library_name = files[0].path;
   ApplyRequest request = asked;
-  applied.threads = request.check.threads = threads_for(answers, asked, tell);
-  const NetworkPlaces places = places_in(network, answers, request);
+  applied.threads = request.check.threads = threads_for(library, asked, tell);
+  const NetworkPlaces places = places_in(network, library, request);
   NarrowWorkloads narrow;
   if (request.narrow) narrow = narrow_places(network, places, processor_limits());
-  Coverage coverage = coverage_of(places, narrow, answers, request, applied);
+  Coverage coverage = coverage_of(places, narrow, library, request, applied);
   applied.not_counted = uncounted_nodes(network, places);
   if (!coverage.places.empty())
     files.push_back(onnxruntime_plugin(request.check.tools.program, request.compiler));
@@ -272,13 +277,13 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   applied.with_kernels = coverage.places.size();
   // The engine tries networks that read what another choice has folded.
   std::vector<FolderFile> tried = files;
-  add_external(external_files(model), tried);
+  add_external(external_files(model), library_name, tried);
   EngineCheck check = request.check;
   PlaceChoice choice;
   const bool asks = request.ask && !coverage.places.empty();
   if (asks) choice.verdict.failure = why_no_engine(check);
   if (asks && choice.verdict.failure.empty())
-    choice = chosen(network, coverage.places, tried, request, check, tell);
+    choice = chosen(network, coverage.places, form, tried, request, check, tell);
   else
     choice.replacements = expected_fastest(network, coverage.places);
   applied.verdict = choice.verdict;
@@ -288,7 +293,7 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
     ++applied.reasons[fmt::format("no input shows what its kernel computes{}: {}",
                                   check.fed.empty() ? " (--feed gives real ones)" : "", clause(each))];
   if (choice.verdict.proof == Proof::kWrong || choice.verdict.proof == Proof::kOpen) return applied;
-  RewrittenModel rewritten = rewrite(model, network.shapes, choice.replacements);
+  RewrittenModel rewritten = rewrite(model, network.shapes, choice.replacements, form);
   applied.narrow = static_cast<std::size_t>(std::ranges::count_if(choice.replacements, &is_narrow));
   if (applied.narrow > 0 && check.tolerance) {
     applied.tolerance = *check.tolerance;
@@ -300,10 +305,10 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
     applied.verdict.rewritten_us = applied.verdict.original_us;
     applied.verdict.speedup = applied.verdict.original_us > 0 ? 1 : 0;
     applied.without_saving_us = 0;
-    std::erase_if(files, [](const FolderFile& file) { return file.path == kPluginName; });
+    files.clear();
   }
   files.push_back({kAppliedModel, std::move(rewritten.bytes)});
-  add_external(rewritten.external, files);
+  add_external(rewritten.external, library_name, files);
   applied.files = std::move(files);
   return applied;
 }

@@ -15,7 +15,7 @@
 namespace lehr {
 
 struct ApplyRequest {
-  /// The folder with kernels.
+  /// The folder of `lehr export`, with one library in it.
   std::string bundle;
   /// Also by kernels that do fewer products than a sum has.
   bool saving_products = true;
@@ -57,7 +57,7 @@ struct Applied {
   std::vector<FolderFile> files;  ///< of the folder to write; empty where what was made is not proved right
 };
 
-/// Throws Error(kUser) for what is no bundle or has no kernel for so many threads, and for a network that
+/// Throws as LibraryKernels, Error(kUser) where it has no kernel for so many threads and for a network that
 /// cannot be rewritten, Error(kEnvironment) where the plug-in cannot be compiled.
 Applied apply(const Network& network, const ApplyRequest& request, const Tell& tell);
 

@@ -82,9 +82,9 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 /// One choice after the other, each as a network of its own in the folder.
 class Search {
  public:
-  Search(const Network& network, const std::vector<PlaceKernels>& all, const std::string& folder,
-         const EngineCheck& check)
-      : network_(network), all_(all), folder_(folder), check_(check) {
+  Search(const Network& network, const std::vector<PlaceKernels>& all, const NodeForm& form,
+         const std::string& folder, const EngineCheck& check)
+      : network_(network), all_(all), form_(form), folder_(folder), check_(check) {
     const std::uint64_t each = 3 * std::max<std::uint64_t>(1, network.model.bytes->size());
     variants_ = std::clamp<std::size_t>(static_cast<std::size_t>(kMostBytes / each), 1, kMostVariants);
   }
@@ -97,7 +97,7 @@ class Search {
       files.push_back(
           {fmt::format("{}/choice{}.onnx", folder_, i), fmt::format("{}/{}", folder_, kPluginName)});
       std::ofstream(files.back().path, std::ios::binary)
-          << rewrite(network_.model, network_.shapes, those(choices[i])).bytes;
+          << rewrite(network_.model, network_.shapes, those(choices[i]), form_).bytes;
     }
     onnxruntime::TrialReport report = try_networks(network_, files, check_, seconds, all_kinds, profiled);
     for (const onnxruntime::ModelFile& file : files) std::remove(file.path.c_str());
@@ -106,7 +106,7 @@ class Search {
 
   /// Each kernel's own output beside the original's.
   MatchVerdict matches(const Chosen& choice) const {
-    MatchTrial trial = {rewrite(network_.model, network_.shapes, those(choice)).bytes,
+    MatchTrial trial = {rewrite(network_.model, network_.shapes, those(choice), form_).bytes,
                         fmt::format("{}/{}", folder_, kPluginName),
                         {},
                         folder_};
@@ -190,6 +190,7 @@ class Search {
  private:
   const Network& network_;
   const std::vector<PlaceKernels>& all_;
+  const NodeForm& form_;
   const std::string& folder_;
   const EngineCheck& check_;
   std::size_t variants_;
@@ -219,11 +220,12 @@ std::vector<Replacement> expected_fastest(const Network& network, const std::vec
   return those_of(places, expected_choice(network, places));
 }
 
-PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> places, const std::string& folder,
-                          const EngineCheck& check, double seconds, const Tell& tell) {
+PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> places, const NodeForm& form,
+                          const std::string& folder, const EngineCheck& check, double seconds,
+                          const Tell& tell) {
   const auto begin = std::chrono::steady_clock::now();
   std::ranges::stable_sort(places, {}, [](const PlaceKernels& each) { return each[0].place->nodes[0]; });
-  const Search search(network, places, folder, check);
+  const Search search(network, places, form, folder, check);
   tell("asking ONNX Runtime whether the outputs agree");
   double worst_of_all = 0;
   MatchVerdict matches = prove_matches(search, places, worst_of_all);

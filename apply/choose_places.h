@@ -29,7 +29,8 @@ std::vector<Replacement> expected_fastest(const Network& network, const std::vec
 /// of neighbouring places are taken out, or are given their other kernel, where that makes it faster by 1 %
 /// or more, in at most `seconds` of timing, since an engine puts reorders of its own around what it does not
 /// compute. `folder` has the plug-in and the kernels, and gets networks written beside them.
-PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> places, const std::string& folder,
-                          const EngineCheck& check, double seconds, const Tell& tell);
+PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> places, const NodeForm& form,
+                          const std::string& folder, const EngineCheck& check, double seconds,
+                          const Tell& tell);
 
 }  // namespace lehr

@@ -71,5 +71,9 @@ std::vector<std::string> public_names(const Library& library);
 /// fail, Error(kUser) as functions_of().
 std::vector<FolderFile> library_files(std::vector<FolderKernel> kernels, std::span<const RebuiltSet> sets,
                                       FolderCompilers& compilers, const LibraryOptions& options);
+/// The shared library of these alone.
+std::vector<FolderFile> shared_library_file(std::vector<FolderKernel> kernels,
+                                            std::span<const RebuiltSet> sets, FolderCompilers& compilers,
+                                            const LibraryOptions& options);
 
 }  // namespace lehr

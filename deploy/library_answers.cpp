@@ -10,14 +10,6 @@
 namespace lehr {
 namespace {
 
-// Nothing is run: no threads are started for it.
-kernels_options on_processor(std::uint32_t threads) {
-  kernels_options options = {};
-  options.threads = threads;
-  options.parallel_for = [](void*, std::uint32_t, void (*)(void*, std::uint32_t), void*) {};
-  return options;
-}
-
 kernels_options on_gpu(int device) {
   kernels_options options = {};
   options.cuda = 1;

@@ -10,8 +10,7 @@
 
 namespace lehr {
 
-// The library's functions stay inside: a program may have another version of them. The plug-in is never
-// unloaded, since the bundle that it opens is not.
+// The plug-in is never unloaded, since the libraries that it loads are not.
 FolderFile onnxruntime_plugin(const std::string& program, const HostCompilerOptions& options) {
   std::error_code none;
   const auto prebuilt = std::filesystem::canonical(program, none).parent_path().parent_path() /
@@ -20,8 +19,7 @@ FolderFile onnxruntime_plugin(const std::string& program, const HostCompilerOpti
   HostCompilerOptions never_unloaded = options;
   never_unloaded.extra_flags.push_back("-Wl,-z,nodelete");
   HostCompiler compiler(generic(never_unloaded, "-Wl,-soname,liblehr_onnxruntime.so"));
-  const std::string text = "#define LEHR_API\n" + library_text() + std::string(shipped_plugin());
-  return {kPluginName, compiled({{kPluginName, text}}, compiler).at(kPluginName)};
+  return {kPluginName, compiled({{kPluginName, std::string(shipped_plugin())}}, compiler).at(kPluginName)};
 }
 
 }  // namespace lehr

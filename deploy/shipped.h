@@ -17,7 +17,7 @@ std::span<const ShippedFile> shipped_files();
 /// One of them. CHECKs that it is there.
 std::string_view shipped_text(std::string_view path);
 
-/// The plug-in for ONNX Runtime, as it follows the library's source. It goes into no bundle.
+/// The plug-in for ONNX Runtime. It goes into no bundle.
 std::string_view shipped_plugin();
 /// Below the folder in which the program's own is: where the plug-in lies compiled, if it was installed with
 /// it.

@@ -4,9 +4,6 @@
 #include <atomic>
 
 #include "plugin/bf16.h"
-#include "plugin/bundle_beside.h"
-#include "plugin/node_shapes.h"
-#include "runtime/message.h"
 
 namespace lehr::onnxruntime {
 namespace {
@@ -15,7 +12,22 @@ namespace {
 constexpr std::int64_t kPieceBytes = 65536;
 
 std::int64_t elements(const Shape& shape) {
-  return shape.bytes(OrtElementType::kBfloat16) / 2;
+  const std::int64_t bytes = shape.bytes(OrtElementType::kBfloat16);
+  return bytes < 0 ? bytes : bytes / 2;
+}
+
+bool broadcast(const Shape& a, const Shape& b, Shape& both, Sentence& error) {
+  both.rank = std::max(a.rank, b.rank);
+  const auto from_behind = [](const Shape& shape, std::size_t d) {
+    return d < shape.rank ? shape.dims[shape.rank - 1 - d] : 1;
+  };
+  for (std::size_t d = 0; d < both.rank; ++d) {
+    const std::int64_t one = from_behind(a, d), other = from_behind(b, d);
+    if (one != other && one != 1 && other != 1)
+      return refuse(error, "its inputs have shapes that do not go together");
+    both.dims[both.rank - 1 - d] = one == 1 ? other : one;
+  }
+  return true;
 }
 
 }  // namespace
@@ -42,7 +54,7 @@ struct Between::Call {
       const std::int64_t begin = static_cast<std::int64_t>(at) * self.piece;
       self.run(begin, std::min(begin + self.piece, self.units));
     };
-    lehr_error refused = no_error();
+    Sentence refused;
     if (!succeeded(
             api, ort::KernelContext_ParallelFor(api, context, one, static_cast<std::size_t>(pieces), 0, this),
             refused))
@@ -69,14 +81,14 @@ struct Between::Call {
   void pool(std::int64_t begin, std::int64_t end) {
     const std::int64_t size = windows.height * windows.width,
                        out_size = windows.out_height * windows.out_width;
-    const Scratch scratch(kind == Kind::kMaxPool ? static_cast<std::size_t>(windows.scratch_bytes()) : 0);
-    if (kind == Kind::kMaxPool && scratch.get() == nullptr) {
+    Array<unsigned char> scratch;
+    if (kind == Kind::kMaxPool && !scratch.resize(static_cast<std::size_t>(windows.scratch_bytes()))) {
       no_memory = true;
       return;
     }
     for (std::int64_t i = begin; i < end; ++i)
       if (kind == Kind::kMaxPool)
-        maxima_of_plane(windows, inputs[0] + i * size, output + i * out_size, scratch.get());
+        maxima_of_plane(windows, inputs[0] + i * size, output + i * out_size, scratch.data());
       else
         means_of_plane(windows, inputs[0] + i * size, output + i * out_size);
   }
@@ -107,130 +119,84 @@ struct Between::Call {
   }
 };
 
-namespace {
-
-bool add_attribute(Plan& plan, const PlanAttribute& attribute) {
-  ++plan.nodes[0].attributes;
-  return plan.attributes.add(attribute);
-}
-
-// Those that the node does not have are left out.
-bool take_ints(const OrtApi* api, const OrtKernelInfo* info, const char* name, Plan& plan) {
-  lehr_error absent = no_error();
-  std::size_t count = 0;
-  if (!succeeded(api, ort::KernelInfoGetAttributeArray_int64(api, info, name, nullptr, &count), absent) ||
-      count == 0)
-    return true;
-  const std::size_t first = plan.ints.size();
-  const PlanValue value{
-      OrtOpAttrType::kInts, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count), {}};
-  return plan.ints.resize(first + count) &&
-         succeeded(api,
-                   ort::KernelInfoGetAttributeArray_int64(api, info, name, plan.ints.data() + first, &count),
-                   absent) &&
-         add_attribute(plan, {name, value});
-}
-
-bool take_int(const OrtApi* api, const OrtKernelInfo* info, const char* name, Plan& plan) {
-  lehr_error absent = no_error();
-  std::int64_t number = 0;
-  if (!succeeded(api, ort::KernelInfoGetAttribute_int64(api, info, name, &number), absent)) return true;
-  const PlanValue value{OrtOpAttrType::kInt, static_cast<std::uint32_t>(plan.ints.size()), 1, {}};
-  return plan.ints.add(number) && add_attribute(plan, {name, value});
-}
-
-}  // namespace
-
 OrtStatus* Between::create(const OrtKernelInfo* info) {
-  lehr_error error = no_error();
-  if (read(info, error)) return nullptr;
-  if (error.text[0] == '\0') runtime::fail(&error, LEHR_NO_MEMORY, "there is no memory for its attributes");
-  return failed(api_, name_.size() > 0 ? name_.data() : "", error);
-}
-
-bool Between::read(const OrtKernelInfo* info, lehr_error& error) {
-  PlanNode node;
-  node.op = op_.name;
-  node.operands = static_cast<std::uint32_t>(op_.inputs);
-  if (!node_name(api_, info, name_, error) || !plan_.nodes.add(node)) return false;
-  for (const char* name : {"kernel_shape", "strides", "pads", "dilations"})
-    if (!take_ints(api_, info, name, plan_)) return false;
-  for (const char* name : {"ceil_mode", "count_include_pad"})
-    if (!take_int(api_, info, name, plan_)) return false;
-  lehr_error absent = no_error();
-  if (text_attribute(api_, info, "auto_pad", texts_, absent)) {
-    const PlanValue value{OrtOpAttrType::kString, 0, 0, texts_.data()};
-    if (!add_attribute(plan_, {"auto_pad", value})) return false;
-  }
-  return true;
+  Sentence error;
+  const bool is_read = node_name(api_, info, name_, error) && read_pool(api_, info, pool_, error);
+  return is_read ? nullptr : failed(api_, name_.size() > 0 ? name_.data() : "", error);
 }
 
 OrtStatus* Between::run(OrtKernelContext* context) const {
-  lehr_error error = no_error();
+  Sentence error;
   return compute(context, error) ? nullptr : failed(api_, name_.data(), error);
 }
 
-bool Between::compute(OrtKernelContext* context, lehr_error& error) const {
+bool Between::compute(OrtKernelContext* context, Sentence& error) const {
   Call call{api_, context, op_.kind};
-  const Shape* shapes[2] = {&call.shapes[0], &call.shapes[1]};
+  void* data = nullptr;
   for (std::size_t i = 0; i < op_.inputs; ++i) {
     const OrtValue* input = nullptr;
     if (!succeeded(api_, ort::KernelContext_GetInput(api_, context, i, &input), error) ||
-        !shape_of(api_, input, call.shapes[i], error))
+        !shape_of(api_, input, call.shapes[i], error) || !data_of(api_, input, data, error))
       return false;
-    error.text[0] = '\0';
-    call.inputs[i] = static_cast<const std::uint16_t*>(data_of(api_, input, error));
-    if (error.text[0] != '\0') return false;
+    call.inputs[i] = static_cast<const std::uint16_t*>(data);
   }
   OrtValue* output = nullptr;
-  if (!output_shape(plan_, plan_.nodes[0], shapes, call.out, error) || !prepare(call, error) ||
+  if (!prepare(call, error) ||
       !succeeded(api_, ort::KernelContext_GetOutput(api_, context, 0, call.out.dims, call.out.rank, &output),
                  error))
     return false;
   if (call.units == 0) return true;
-  call.output = static_cast<std::uint16_t*>(data_of(api_, output, error));
-  if (call.output == nullptr) return false;
+  if (!data_of(api_, output, data, error)) return false;
+  call.output = static_cast<std::uint16_t*>(data);
   call.run_all();
-  if (call.no_memory) runtime::fail(&error, LEHR_NO_MEMORY, "there is no memory for its rows");
-  return !call.no_memory;
+  return !call.no_memory || refuse(error, "there is no memory for its rows");
 }
 
-// The work's units, and a pool's windows.
-bool Between::prepare(Call& call, lehr_error& error) const {
+// The output's shape and the work's units.
+bool Between::prepare(Call& call, Sentence& error) const {
   const Shape& image = call.shapes[0];
+  const bool is_pool = op_.kind != Kind::kRelu && op_.kind != Kind::kAdd;
+  call.out = image;
+  if (op_.kind == Kind::kAdd && !(image == call.shapes[1]) &&
+      !broadcast(image, call.shapes[1], call.out, error))
+    return false;
+  if (is_pool && !place_pool(call, error)) return false;
   const std::int64_t outputs = elements(call.out);
-  if (outputs <= 0)
-    return outputs == 0 || (runtime::fail(&error, LEHR_BAD_ARGUMENT, "its output is too large"), false);
+  if (outputs <= 0) return outputs == 0 || refuse(error, "its output is too large");
   call.units = outputs;
   call.unit_bytes = 4;
-  if (op_.kind == Kind::kRelu || (op_.kind == Kind::kAdd && image == call.shapes[1])) return true;
-  if (op_.kind == Kind::kAdd) {
+  if (is_pool) {
+    call.units = image.dims[0] * image.dims[1];
+    call.unit_bytes = std::max<std::int64_t>(1, 2 * (elements(image) / call.units));
+  } else if (op_.kind == Kind::kAdd && !(image == call.shapes[1])) {
     const std::int64_t width = call.out.dims[call.out.rank - 1];
     call.units = outputs / width;
     call.unit_bytes = 4 * width;
-    return true;
   }
-  call.units = image.dims[0] * image.dims[1];
-  call.unit_bytes = 2 * (elements(image) / call.units);
-  if (op_.kind == Kind::kGlobalAveragePool) return true;
-  if (image.rank > 4) {
-    runtime::fail(&error, LEHR_BAD_ARGUMENT, "%s has images of more than 2 dimensions", op_.name);
-    return false;
-  }
+  return true;
+}
+
+bool Between::place_pool(Call& call, Sentence& error) const {
+  const Shape& image = call.shapes[0];
+  const bool is_global = op_.kind == Kind::kGlobalAveragePool;
+  if (image.rank < 3) return refuse(error, "its input is no batch of images");
+  if (image.rank > 4 && !is_global) return refuse(error, "its images have more than 2 dimensions");
+  for (std::size_t i = 2; i < image.rank; ++i) call.out.dims[i] = 1;
+  if (is_global) return true;
   PlaneWindows& windows = call.windows;
-  const std::size_t last = image.rank - 1;
-  windows.counts_pads = plan_.int_of(plan_.nodes[0], "count_include_pad", 0) != 0;
+  const std::size_t spatial = image.rank - 2, last = image.rank - 1;
+  windows.counts_pads = pool_.count_include_pad != 0;
   windows.width = image.dims[last];
-  windows.out_width = call.out.dims[last];
-  if (!pool_window(plan_, plan_.nodes[0], image, last, windows.along, error)) return false;
-  if (image.rank == 4) {
+  if (!place_window(pool_, spatial, spatial - 1, windows.width, windows.along, windows.out_width, error))
+    return false;
+  call.out.dims[last] = windows.out_width;
+  if (spatial == 2) {
     windows.height = image.dims[2];
-    windows.out_height = call.out.dims[2];
-    if (!pool_window(plan_, plan_.nodes[0], image, 2, windows.down, error)) return false;
+    if (!place_window(pool_, spatial, 0, windows.height, windows.down, windows.out_height, error))
+      return false;
+    call.out.dims[2] = windows.out_height;
   }
-  if (windows.scratch_bytes() >= 0) return true;
-  runtime::fail(&error, LEHR_BAD_ARGUMENT, "%s has windows that are too large", op_.name);
-  return false;
+  return windows.scratch_bytes() >= 0 || refuse(error, "its windows are too large");
 }
 
 }  // namespace lehr::onnxruntime

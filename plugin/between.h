@@ -2,8 +2,7 @@
 // name, the attributes and the meaning that ONNX has for it (version 22), and one output.
 #pragma once
 
-#include "plugin/engine.h"
-#include "plugin/plan.h"
+#include "plugin/windows.h"
 
 namespace lehr::onnxruntime {
 
@@ -34,15 +33,14 @@ class Between {
 
  private:
   struct Call;
-  bool read(const OrtKernelInfo* info, lehr_error& error);
-  bool compute(OrtKernelContext* context, lehr_error& error) const;
-  bool prepare(Call& call, lehr_error& error) const;
+  bool compute(OrtKernelContext* context, Sentence& error) const;
+  bool prepare(Call& call, Sentence& error) const;
+  bool place_pool(Call& call, Sentence& error) const;
 
   const OrtApi* const api_;
   const BetweenOperator op_;
   Array<char> name_;
-  Array<char> texts_;  ///< of attributes
-  Plan plan_;          ///< of attributes and one node alone, for what node_shapes.h computes
+  PoolAttributes pool_;
 };
 
 }  // namespace lehr::onnxruntime

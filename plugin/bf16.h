@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "plugin/node_shapes.h"
+#include "plugin/windows.h"
 
 namespace lehr::onnxruntime {
 

@@ -1,17 +1,12 @@
 #include "plugin/fused.h"
 
-#include <cstdio>
-
-#include "plugin/bundle_beside.h"
-#include "plugin/node_shapes.h"
-#include "runtime/message.h"
-
 namespace lehr::onnxruntime {
+
+std::atomic<std::uint64_t> kernel_calls = 0;
+
 namespace {
 
-Calls all_calls;
-
-/// A lehr_parallel_for on the engine's threads.
+/// A kernels_parallel_for on the engine's threads.
 struct OnEngine {
   const OrtApi* api;
   const OrtKernelContext* context;
@@ -24,243 +19,297 @@ struct OnEngine {
     const Work& work = *static_cast<const Work*>(given);
     work.work(work.context, static_cast<std::uint32_t>(worker));
   }
-  // What the engine refuses to run, the caller's thread runs alone: lehr_run sees to it.
+  // What the engine refuses to run, the caller's thread runs alone: kernels_call sees to it.
   static void all(void* pool, std::uint32_t workers, void (*work)(void* context, std::uint32_t worker),
                   void* context) {
     const OnEngine& engine = *static_cast<const OnEngine*>(pool);
     Work given{work, context};
-    ignore(engine.api, ort::KernelContext_ParallelFor(engine.api, engine.context, &one, workers, 0, &given));
+    Sentence ignored;
+    succeeded(engine.api,
+              ort::KernelContext_ParallelFor(engine.api, engine.context, &one, workers, 0, &given), ignored);
   }
 };
 
-std::atomic<bool> bundle_is_said = false;
-
-}  // namespace
-
-Calls& calls() {
-  return all_calls;
+constexpr long long shown(std::int64_t number) {
+  return static_cast<long long>(number);
+}
+constexpr unsigned long long shown(std::uint64_t number) {
+  return static_cast<unsigned long long>(number);
 }
 
-/// What a call brings.
-struct Fused::Call {
-  const OrtValue* inputs[Plan::kMostInputs];
-  void* data[Plan::kMostInputs];
-  Shape shapes[Plan::kMostInputs];
-};
-
-Fused::~Fused() = default;
-
-OrtStatus* Fused::create(const OrtKernelInfo* info) {
-  lehr_error error = no_error();
-  if (!read(info, error) || !check_types(info, error) || !take_constants(info, error))
-    return failed(api_, name_.size() > 0 ? name_.data() : "", error);
-  nodes_.create(api_, info, plan_);
-  variants_.begin(plan_);
-  const VariantQuestion question{plan_, workload_.data(), threads_, target_, plan_.shapes.data(), constants_};
-  const Variant* const planned = variants_.add(question, error);
-  if (planned == nullptr) return failed(api_, name_.data(), error);
-  if (planned->kernel != 0) return nullptr;
-  if (variants_.why_no_nodes().text[0] != '\0') {
-    runtime::fail(&error, LEHR_NO_KERNEL, "no kernel computes it (%.200s), nor do its nodes: %.200s",
-                  planned->why_not.text, variants_.why_no_nodes().text);
-    return failed(api_, name_.data(), error);
-  }
-  say_why_not(planned->why_not);
-  return nullptr;
-}
-
-bool Fused::read(const OrtKernelInfo* info, lehr_error& error) {
-  if (!succeeded(api_, ort::KernelInfo_GetLogger(api_, info, &logger_), error)) logger_ = nullptr;
-  if (!node_name(api_, info, name_, error)) return false;
-  std::int64_t version = 0, threads = 0;
-  if (!succeeded(api_, ort::KernelInfoGetAttribute_int64(api_, info, "version", &version), error))
-    return false;
-  if (version != 1 && version != 2) {
-    runtime::fail(
-        &error, LEHR_BAD_ARGUMENT,
-        "it is of version %lld, and this plug-in knows 1 and 2: take that of the lehr that wrote the model",
-        static_cast<long long>(version));
-    return false;
-  }
-  lehr_error absent = no_error();
-  if (succeeded(api_, ort::KernelInfoGetAttribute_int64(api_, info, "threads", &threads), absent) &&
-      threads > 0 && threads < 65536)
-    threads_ = static_cast<std::uint32_t>(threads);
-  if (!text_attribute(api_, info, "workload", workload_, error) ||
-      !text_attribute(api_, info, "plan", plan_.text, error))
-    return false;
-  while (plan_.text.size() > 0 && plan_.text[plan_.text.size() - 1] == '\0') plan_.text.shrink();
-  lehr_error wrong = no_error();
-  std::size_t inputs = 0;
-  if (!read_plan(plan_, wrong)) {
-    runtime::fail(&error, LEHR_BAD_ARGUMENT, "its plan is none: %s", wrong.text);
-    return false;
-  }
-  if (!succeeded(api_, ort::KernelInfo_GetInputCount(api_, info, &inputs), error)) return false;
-  if (inputs == plan_.shapes.size()) return true;
-  runtime::fail(&error, LEHR_BAD_ARGUMENT, "it has %zu inputs, and its plan %zu", inputs,
-                plan_.shapes.size());
-  return false;
-}
-
-bool Fused::check_types(const OrtKernelInfo* info, lehr_error& error) const {
-  if (plan_.makes != makes_) {
-    runtime::fail(&error, LEHR_BAD_ARGUMENT, "its operator makes %s, and its plan %s", word_of(makes_),
-                  word_of(plan_.makes));
-    return false;
-  }
-  for (std::size_t i = 0; i < plan_.shapes.size(); ++i) {
-    OrtElementType type = OrtElementType::kUndefined;
-    if (!input_type(api_, info, i, type, error)) return false;
-    if (type == plan_.input_types[i]) continue;
-    runtime::fail(&error, LEHR_BAD_ARGUMENT, "its input %zu is of %s, and its plan says %s", i, word_of(type),
-                  word_of(plan_.input_types[i]));
-    return false;
+// Reads a shape that begins at `at`, behind which `at` is then.
+bool take_shape(const Array<std::int64_t>& ints, std::size_t rank, std::size_t& at, Shape& shape) {
+  if (rank > Shape::kMostRank || rank > ints.size() - at) return false;
+  shape.rank = rank;
+  for (std::size_t d = 0; d < rank; ++d) {
+    shape.dims[d] = ints[at++];
+    if (shape.dims[d] < 0) return false;
   }
   return true;
 }
 
-bool Fused::take_constants(const OrtKernelInfo* info, lehr_error& error) {
-  for (std::size_t i = 0; i < plan_.shapes.size(); ++i) {
+bool is_open(const Shape& shape) {
+  for (std::size_t d = 0; d < shape.rank; ++d)
+    if (shape.dims[d] == 0) return true;
+  return false;
+}
+
+bool fits(const Shape& said, const Shape& shape) {
+  if (said.rank != shape.rank) return false;
+  for (std::size_t d = 0; d < said.rank; ++d)
+    if (said.dims[d] != 0 && said.dims[d] != shape.dims[d]) return false;
+  return true;
+}
+
+}  // namespace
+
+/// What a call brings: the kernel's arguments, and what follows from the first input.
+struct Fused::Call {
+  void* arguments[kMostInputs + 1];
+  Shape first;
+  std::uint64_t rows = 0;
+};
+
+Fused::~Fused() {
+  if (packed_ != nullptr) drop(packed_);
+  if (library_ != nullptr && target_ == KERNELS_CUDA) end_gpu_node(*library_);
+}
+
+OrtStatus* Fused::create(const OrtKernelInfo* info) {
+  Sentence error;
+  if (node_name(api_, info, name_, error) && read(info, error) && find_function(error) &&
+      match_tensors(info, error) && check_planned(error) && take_constants(info, error))
+    return nullptr;
+  return failed(api_, name_.size() > 0 ? name_.data() : "", error);
+}
+
+bool Fused::read(const OrtKernelInfo* info, Sentence& error) {
+  std::int64_t version = 0, threads = 0;
+  if (!succeeded(api_, ort::KernelInfoGetAttribute_int64(api_, info, "version", &version), error))
+    return false;
+  if (version != 3)
+    return refuse(
+        error, "it is of version %lld, and this plug-in knows 3: take that of the lehr that wrote the model",
+        shown(version));
+  Array<char> library;
+  if (!succeeded(api_, ort::KernelInfoGetAttribute_int64(api_, info, "threads", &threads), error) ||
+      !text_attribute(api_, info, "library", library, error) ||
+      !text_attribute(api_, info, "workload", workload_, error) || !read_shapes(info, error))
+    return false;
+  if (threads < 1 || threads > 0xffff) return refuse(error, "its threads are %lld", shown(threads));
+  threads_ = static_cast<std::uint32_t>(threads);
+  library_ = library_beside(library.data(), error);
+  if (library_ == nullptr) return false;
+  if (target_ == KERNELS_CUDA) begin_gpu_node(*library_);
+  return true;
+}
+
+bool Fused::read_shapes(const OrtKernelInfo* info, Sentence& error) {
+  Array<std::int64_t> shapes, output;
+  std::size_t inputs = 0, at = 0;
+  if (!ints_attribute(api_, info, "shapes", shapes, error) ||
+      !ints_attribute(api_, info, "output", output, error) ||
+      !succeeded(api_, ort::KernelInfo_GetInputCount(api_, info, &inputs), error))
+    return false;
+  while (at < shapes.size()) {
+    Input input;
+    const std::int64_t rank = shapes[at++];
+    if (rank < 0 || !take_shape(shapes, static_cast<std::size_t>(rank), at, input.shape))
+      return refuse(error, "its attribute 'shapes' has no rank before so many dimensions, 8 at most");
+    if (!inputs_.add(input)) return refuse(error, "there is no memory for its shapes");
+  }
+  at = 0;
+  if (!take_shape(output, output.size(), at, output_))
+    return refuse(error, "its attribute 'output' is no shape of 8 dimensions at most");
+  for (std::size_t d = 0; d < output_.rank; ++d)
+    if (output_.dims[d] == 0 && (inputs_.size() == 0 || d >= inputs_[0].shape.rank))
+      return refuse(error, "its output follows a dimension that its first input has not");
+  if (inputs_.size() > 0 && inputs_.size() <= kMostInputs && inputs_.size() == inputs) return true;
+  return refuse(error, "it has %zu inputs, and shapes of %zu", inputs, inputs_.size());
+}
+
+bool Fused::find_function(Sentence& error) {
+  const LibraryFunctions& functions = library_->functions;
+  const auto find = [&](kernels_context* context) {
+    if (context == nullptr) return false;
+    function_ = functions.find(context, workload_.data());
+    return function_ != nullptr || refuse(error, "%s", functions.message(context));
+  };
+  if (target_ == KERNELS_CUDA) return find(LockedGpuContext(*library_, nullptr, error).get());
+  return find(BorrowedContext(*library_, threads_, error).get());
+}
+
+bool Fused::match_tensors(const OrtKernelInfo* info, Sentence& error) {
+  std::size_t inputs = 0, outputs = 0;
+  for (std::uint32_t i = 0; i < function_->tensor_count; ++i) {
+    const kernels_tensor& tensor = function_->tensors[i];
+    const OrtElementType type = type_named(tensor.type);
+    if (tensor.role == KERNELS_OUT) {
+      if (type != makes_)
+        return refuse(error, "its operator makes %s, and its kernel %s", word_of(makes_), tensor.type);
+      output_tensor_ = i;
+      ++outputs;
+      continue;
+    }
+    if (inputs < inputs_.size()) {
+      OrtElementType given = OrtElementType::kUndefined;
+      if (!input_type(api_, info, inputs, given, error)) return false;
+      if (given != type)
+        return refuse(error, "its input %zu is of %s, and its kernel's %s of %s", inputs, word_of(given),
+                      tensor.name, tensor.type);
+      inputs_[inputs].tensor = i;
+    }
+    ++inputs;
+  }
+  return (inputs == inputs_.size() && outputs == 1) ||
+         refuse(error, "it has %zu inputs, and its kernel takes %zu and makes %zu", inputs_.size(), inputs,
+                outputs);
+}
+
+// Of shapes in which every dimension is said.
+bool Fused::check_planned(Sentence& error) const {
+  const Shape& first = inputs_[0].shape;
+  std::uint64_t rows = 0;
+  bool any_open = false;
+  for (const Input& input : inputs_) any_open = any_open || is_open(input.shape);
+  if (any_open && function_->most_rows == 0)
+    return refuse(error, "its shapes leave a dimension open, and its kernel has a fixed number of rows");
+  if (!is_open(first) && !rows_of(first, rows, error)) return false;
+  for (const Input& input : inputs_)
+    if (!any_open && !check_bytes(input.tensor, input.shape, rows, error)) return false;
+  return any_open || check_bytes(output_tensor_, output_of(first), rows, error);
+}
+
+bool Fused::take_constants(const OrtKernelInfo* info, Sentence& error) {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const kernels_tensor& tensor = function_->tensors[inputs_[i].tensor];
     int is_constant = 0;
     const OrtValue* value = nullptr;
     if (!succeeded(api_, ort::KernelInfoGetConstantInput_tensor(api_, info, i, &is_constant, &value), error))
       return false;
-    if (is_constant == 0 || value == nullptr) continue;
+    inputs_[i].is_constant = is_constant != 0 && value != nullptr;
+    if (!inputs_[i].is_constant) {
+      if (tensor.packed == 0) continue;
+      return refuse(error, "its kernel packs %s, which is no initializer", tensor.name);
+    }
     Shape shape;
-    if (!shape_of(api_, value, shape, error)) return false;
-    if (!(shape == plan_.shapes[i])) {
-      runtime::fail(&error, LEHR_BAD_ARGUMENT, "its initializer %zu has another shape than its plan says", i);
-      return false;
-    }
-    is_constant_[i] = true;
-    constants_[i] = data_of(api_, value, error);
-    if (constants_[i] == nullptr) return false;
+    void* data = nullptr;
+    if (!shape_of(api_, value, shape, error) || !data_of(api_, value, data, error)) return false;
+    if (!fits(inputs_[i].shape, shape) ||
+        (tensor.row_bytes == 0 && !check_bytes(inputs_[i].tensor, shape, 0, error)))
+      return refuse(error, "its initializer %zu has another shape than it says", i);
+    if (tensor.packed != 0 && !pack(data, error)) return false;
   }
   return true;
 }
 
-bool Fused::take_inputs(const OrtKernelContext* context, Call& call, lehr_error& error) const {
-  for (std::size_t i = 0; i < plan_.shapes.size(); ++i) {
-    if (!succeeded(api_, ort::KernelContext_GetInput(api_, context, i, &call.inputs[i]), error)) return false;
-    if (call.inputs[i] == nullptr) {
-      runtime::fail(&error, LEHR_BAD_ARGUMENT, "its input %zu is left out", i);
-      return false;
-    }
-    // Of what stays as it is the shape is known.
-    if (is_constant_[i])
-      call.shapes[i] = plan_.shapes[i];
-    else if (!shape_of(api_, call.inputs[i], call.shapes[i], error))
-      return false;
-    error.text[0] = '\0';
-    call.data[i] = data_of(api_, call.inputs[i], error);
-    if (call.data[i] == nullptr && error.text[0] != '\0') return false;
+bool Fused::pack(const void* operand, Sentence& error) {
+  const LibraryFunctions& functions = library_->functions;
+  const BorrowedContext context(*library_, threads_, error);
+  if (context.get() == nullptr) return false;
+  functions.use(context.get(), [](void*, std::uint32_t, void (*)(void*, std::uint32_t), void*) {}, nullptr);
+  Prepacked* const made = new_prepacked(functions.pack_bytes(context.get(), function_));
+  if (made == nullptr) return refuse(error, "there is no memory for what its kernel packs");
+  if (functions.pack(context.get(), function_, operand, made->memory) != KERNELS_OK) {
+    refuse(error, "%s", functions.message(context.get()));
+    drop(made);
+    return false;
   }
+  packed_ = share(made);
   return true;
 }
 
-const Variant* Fused::variant_for(const Call& call, lehr_error& error) {
-  if (const Variant* known = variants_.known(call.shapes, plan_.shapes.size())) return known;
-  void* constants[Plan::kMostInputs] = {};
-  for (std::size_t i = 0; i < plan_.shapes.size(); ++i)
-    if (is_constant_[i]) constants[i] = call.data[i];
-  const Variant* const added =
-      variants_.add({plan_, workload_.data(), threads_, target_, call.shapes, constants}, error);
-  if (added != nullptr && added->kernel == 0) say_why_not(added->why_not);
-  return added;
+bool Fused::rows_of(const Shape& first, std::uint64_t& rows, Sentence& error) const {
+  const kernels_tensor& tensor = function_->tensors[inputs_[0].tensor];
+  if (function_->most_rows == 0 || tensor.row_bytes == 0) return true;
+  const std::int64_t bytes = first.bytes(type_named(tensor.type));
+  rows = bytes > 0 ? static_cast<std::uint64_t>(bytes) / tensor.row_bytes : 0;
+  return (rows >= function_->least_rows && rows <= function_->most_rows) ||
+         refuse(error, "its input has %llu rows, and its kernels are for %llu to %llu", shown(rows),
+                shown(function_->least_rows), shown(function_->most_rows));
+}
+
+bool Fused::check_bytes(std::uint32_t index, const Shape& shape, std::uint64_t rows, Sentence& error) const {
+  const kernels_tensor& tensor = function_->tensors[index];
+  const std::uint64_t wanted = tensor.row_bytes > 0 ? rows * tensor.row_bytes : tensor.bytes;
+  const std::int64_t bytes = shape.bytes(type_named(tensor.type));
+  return (bytes >= 0 && static_cast<std::uint64_t>(bytes) == wanted) ||
+         refuse(error, "its %s has %lld bytes, and its kernel's %llu", tensor.name, shown(bytes),
+                shown(wanted));
+}
+
+Shape Fused::output_of(const Shape& first) const {
+  Shape output = output_;
+  for (std::size_t d = 0; d < output.rank; ++d)
+    if (output.dims[d] == 0) output.dims[d] = first.dims[d];
+  return output;
+}
+
+bool Fused::take_inputs(const OrtKernelContext* context, Call& call, Sentence& error) const {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const Input& input = inputs_[i];
+    void*& argument = call.arguments[input.tensor];
+    if (packed_ != nullptr && function_->tensors[input.tensor].packed != 0) {
+      argument = packed_->memory;
+      continue;
+    }
+    const OrtValue* value = nullptr;
+    Shape shape = input.shape;
+    if (!succeeded(api_, ort::KernelContext_GetInput(api_, context, i, &value), error)) return false;
+    if (value == nullptr) return refuse(error, "its input %zu is left out", i);
+    if ((!input.is_constant && !shape_of(api_, value, shape, error)) ||
+        !data_of(api_, value, argument, error))
+      return false;
+    if (!fits(input.shape, shape))
+      return refuse(error, "its input %zu has another shape than its kernel is for", i);
+    if (i == 0) {
+      call.first = shape;
+      if (!rows_of(shape, call.rows, error)) return false;
+    }
+    if (!input.is_constant && !check_bytes(input.tensor, shape, call.rows, error)) return false;
+  }
+  return true;
 }
 
 OrtStatus* Fused::run(OrtKernelContext* context) {
-  lehr_error error = no_error();
+  Sentence error;
+  return compute(context, error) ? nullptr : failed(api_, name_.data(), error);
+}
+
+bool Fused::compute(OrtKernelContext* context, Sentence& error) {
   Call call;
-  if (!take_inputs(context, call, error)) return failed(api_, name_.data(), error);
-  const Variant* const variant = variant_for(call, error);
-  if (variant != nullptr && variant->kernel != 0) {
-    if (run_kernel(context, call, *variant, error)) return nullptr;
-    say_why_not(error);
-  }
-  return run_nodes(context, call, variant, error) ? nullptr : failed(api_, name_.data(), error);
-}
-
-// False before anything is computed.
-bool Fused::run_kernel(OrtKernelContext* context, const Call& call, const Variant& variant,
-                       lehr_error& error) {
+  if (!take_inputs(context, call, error)) return false;
+  const Shape shape = output_of(call.first);
   OrtValue* output = nullptr;
-  if (!succeeded(
-          api_,
-          ort::KernelContext_GetOutput(api_, context, 0, variant.output.dims, variant.output.rank, &output),
-          error))
-    return false;
-  void* params[runtime::Manifest::kMostParams];
-  for (std::size_t i = 0; i < variant.params.size(); ++i) {
-    const VariantParam& param = variant.params[i];
-    params[i] = nullptr;
-    if (param.role == LEHR_IN) params[i] = call.data[param.input];
-    if (param.role == LEHR_OUT) params[i] = data_of(api_, output, error);
-    if (param.role == LEHR_PREPACKED)
-      params[i] = static_cast<unsigned char*>(variant.prepacked->memory) + param.offset;
-  }
-  const auto count = static_cast<std::uint32_t>(variant.params.size());
-  if (target_ == LEHR_CUDA) {
-    lehr_launch_call launch = {};
-    launch.size = sizeof launch;
-    launch.param_count = count;
-    launch.params = params;
-    if (!succeeded(api_, ort::KernelContext_GetGPUComputeStream(api_, context, &launch.stream), error) ||
-        !workspaces_.put(api_, context, output, variant, launch.stream, params, error) ||
-        lehr_launch(variant.kernel, &launch, &error) != LEHR_OK)
-      return false;
-  } else {
-    const Scratch scratch(variant.scratch_bytes);
-    OnEngine engine{api_, context};
-    lehr_call run = {};
-    run.size = sizeof run;
-    run.param_count = count;
-    run.params = params;
-    run.scratch = scratch.get();
-    run.scratch_bytes = variant.scratch_bytes;
-    run.workers = variant.workers;
-    run.parallel_for = &OnEngine::all;
-    run.pool = &engine;
-    if (lehr_run(variant.kernel, &run, &error) != LEHR_OK) return false;
-  }
-  all_calls.by_kernels.fetch_add(1, std::memory_order_relaxed);
-  return true;
-}
-
-bool Fused::run_nodes(OrtKernelContext* context, const Call& call, const Variant* variant,
-                      lehr_error& error) {
-  if (variants_.why_no_nodes().text[0] != '\0') {
-    if (variant != nullptr) error = variants_.why_no_nodes();
-    return false;
-  }
-  Array<Shape> counted;
-  if (variant == nullptr && !all_shapes(plan_, call.shapes, counted, error)) return false;
-  const Shape* const shapes = variant != nullptr ? variant->shapes.data() : counted.data();
-  const Shape& last = shapes[plan_.shapes.size() + plan_.nodes.size() - 1];
-  OrtValue* output = nullptr;
-  if (!succeeded(api_, ort::KernelContext_GetOutput(api_, context, 0, last.dims, last.rank, &output),
+  if (!check_bytes(output_tensor_, shape, call.rows, error) ||
+      !succeeded(api_, ort::KernelContext_GetOutput(api_, context, 0, shape.dims, shape.rank, &output),
                  error) ||
-      !nodes_.run(context, call.inputs, shapes, output, error))
+      !data_of(api_, output, call.arguments[output_tensor_], error))
     return false;
-  all_calls.by_engine.fetch_add(1, std::memory_order_relaxed);
+  if (!(target_ == KERNELS_CUDA ? launch(context, call, error) : run_here(context, call, error)))
+    return false;
+  kernel_calls.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 
-// Once for a node; that there is no bundle once for all of them.
-void Fused::say_why_not(const lehr_error& reason) {
-  if (said_.exchange(true)) return;
-  const BundleBeside& beside = bundle_beside();
-  if (beside.bundle == 0 && bundle_is_said.exchange(true)) return;
-  char message[sizeof reason.text + 512];
-  if (beside.bundle == 0)
-    std::snprintf(message, sizeof message, "the engine's own operators compute all fused nodes: %s",
-                  reason.text);
-  else
-    std::snprintf(message, sizeof message,
-                  "the engine's own operators compute node '%s' (for some of its shapes at least): %s",
-                  name_.data(), reason.text);
-  log(api_, logger_, OrtLoggingLevel::kWarning, message);
+bool Fused::run_here(OrtKernelContext* context, Call& call, Sentence& error) {
+  const LibraryFunctions& functions = library_->functions;
+  const BorrowedContext borrowed(*library_, threads_, error);
+  if (borrowed.get() == nullptr) return false;
+  OnEngine engine{api_, context};
+  functions.use(borrowed.get(), &OnEngine::all, &engine);
+  return functions.call(borrowed.get(), function_, call.arguments, call.rows) == KERNELS_OK ||
+         refuse(error, "%s", functions.message(borrowed.get()));
+}
+
+bool Fused::launch(OrtKernelContext* context, Call& call, Sentence& error) {
+  const LibraryFunctions& functions = library_->functions;
+  void* stream = nullptr;
+  if (!succeeded(api_, ort::KernelContext_GetGPUComputeStream(api_, context, &stream), error)) return false;
+  const LockedGpuContext locked(*library_, &stream, error);
+  if (locked.get() == nullptr) return false;
+  return functions.call(locked.get(), function_, call.arguments, call.rows) == KERNELS_OK ||
+         refuse(error, "%s", functions.message(locked.get()));
 }
 
 }  // namespace lehr::onnxruntime

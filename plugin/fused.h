@@ -1,60 +1,66 @@
-// One fused node of a session: its plan, what answers for its shapes, and the engine's own operators.
+// One fused node of a session: what its attributes say, and the function of a library that computes it.
 #pragma once
 
-#include "plugin/engine.h"
-#include "plugin/engine_nodes.h"
-#include "plugin/variants.h"
-#include "plugin/workspaces.h"
+#include <atomic>
+
+#include "plugin/beside.h"
+#include "plugin/prepacked.h"
 
 namespace lehr::onnxruntime {
 
-/// Calls since the process began.
-struct Calls {
-  std::atomic<std::uint64_t> by_kernels = 0;
-  std::atomic<std::uint64_t> by_engine = 0;
-};
-Calls& calls();
+/// Calls that kernels answered since the process began.
+extern std::atomic<std::uint64_t> kernel_calls;
 
 class Fused {
  public:
-  /// `makes`: of the operator that it is a node of.
+  /// `target`: KERNELS_CPU, KERNELS_CUDA; `makes`: of the operator that it is a node of.
   Fused(const OrtApi* api, std::uint32_t target, OrtElementType makes)
       : api_(api), target_(target), makes_(makes) {}
   ~Fused();
   Fused(const Fused&) = delete;
   Fused& operator=(const Fused&) = delete;
 
-  /// Reads the node's attributes, finds its kernel and prepacks. nullptr, or a status for a node that is none
-  /// of ours. That no kernel answers is no error.
+  /// Reads the node's attributes, finds its function, and packs. nullptr, or a status where it cannot be
+  /// computed here.
   OrtStatus* create(const OrtKernelInfo* info);
   /// Computes the output. Calls may run at the same time.
   OrtStatus* run(OrtKernelContext* context);
 
  private:
+  static constexpr std::size_t kMostInputs = 32;
   struct Call;
-  bool read(const OrtKernelInfo* info, lehr_error& error);
-  bool check_types(const OrtKernelInfo* info, lehr_error& error) const;
-  bool take_constants(const OrtKernelInfo* info, lehr_error& error);
-  bool take_inputs(const OrtKernelContext* context, Call& call, lehr_error& error) const;
-  const Variant* variant_for(const Call& call, lehr_error& error);
-  bool run_kernel(OrtKernelContext* context, const Call& call, const Variant& variant, lehr_error& error);
-  bool run_nodes(OrtKernelContext* context, const Call& call, const Variant* variant, lehr_error& error);
-  void say_why_not(const lehr_error& reason);
+  struct Input {
+    Shape shape;  ///< as the attribute has it: a dimension that is 0 may be any
+    std::uint32_t tensor = 0;
+    bool is_constant = false;
+  };
+  bool read(const OrtKernelInfo* info, Sentence& error);
+  bool read_shapes(const OrtKernelInfo* info, Sentence& error);
+  bool find_function(Sentence& error);
+  bool match_tensors(const OrtKernelInfo* info, Sentence& error);
+  bool check_planned(Sentence& error) const;
+  bool take_constants(const OrtKernelInfo* info, Sentence& error);
+  bool pack(const void* operand, Sentence& error);
+  bool take_inputs(const OrtKernelContext* context, Call& call, Sentence& error) const;
+  bool check_bytes(std::uint32_t tensor, const Shape& shape, std::uint64_t rows, Sentence& error) const;
+  bool rows_of(const Shape& first, std::uint64_t& rows, Sentence& error) const;
+  Shape output_of(const Shape& first) const;
+  bool compute(OrtKernelContext* context, Sentence& error);
+  bool run_here(OrtKernelContext* context, Call& call, Sentence& error);
+  bool launch(OrtKernelContext* context, Call& call, Sentence& error);
 
   const OrtApi* const api_;
   const std::uint32_t target_;
   const OrtElementType makes_;
-  const OrtLogger* logger_ = nullptr;
   Array<char> name_;
   Array<char> workload_;
   std::uint32_t threads_ = 0;
-  Plan plan_;
-  bool is_constant_[Plan::kMostInputs] = {};
-  void* constants_[Plan::kMostInputs] = {};  ///< their addresses; nullptr: not known before a call
-  EngineNodes nodes_;
-  Variants variants_;
-  Workspaces workspaces_;
-  std::atomic<bool> said_ = false;
+  Library* library_ = nullptr;
+  const kernels_function* function_ = nullptr;
+  Array<Input> inputs_;
+  Shape output_;  ///< as the attribute has it: a dimension that is 0 is the first input's
+  std::uint32_t output_tensor_ = 0;
+  Prepacked* packed_ = nullptr;  ///< of the tensor that is packed; nullptr: none is
 };
 
 }  // namespace lehr::onnxruntime

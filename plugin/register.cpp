@@ -5,7 +5,6 @@
 
 #include "plugin/between.h"
 #include "plugin/fused.h"
-#include "runtime/message.h"
 
 #define LEHR_PLUGIN_API extern "C" __attribute__((visibility("default")))
 
@@ -15,7 +14,7 @@ namespace {
 constexpr const char* kDomain = "ai.lehr";
 
 struct FusedEntry : OrtCustomOp {
-  std::uint32_t target = LEHR_CPU;
+  std::uint32_t target = KERNELS_CPU;
   FusedOperator fused = kFusedOperators[0];
 };
 struct BetweenEntry : OrtCustomOp {
@@ -35,7 +34,7 @@ const char* between_name(const OrtCustomOp* op) {
   return between_of(op).name;
 }
 const char* provider_of(const OrtCustomOp* op) {
-  return fused_of(op).target == LEHR_CUDA ? "CUDAExecutionProvider" : nullptr;
+  return fused_of(op).target == KERNELS_CUDA ? "CUDAExecutionProvider" : nullptr;
 }
 const char* processors(const OrtCustomOp*) {
   return nullptr;
@@ -153,8 +152,8 @@ struct Entries {
 constinit const Entries entries = [] {
   Entries made;
   for (std::size_t i = 0; i < std::size(kFusedOperators); ++i) {
-    made.on_processors[i] = fused_entry(LEHR_CPU, kFusedOperators[i]);
-    made.on_cuda[i] = fused_entry(LEHR_CUDA, kFusedOperators[i]);
+    made.on_processors[i] = fused_entry(KERNELS_CPU, kFusedOperators[i]);
+    made.on_cuda[i] = fused_entry(KERNELS_CUDA, kFusedOperators[i]);
   }
   for (std::size_t i = 0; i < std::size(kBetweenOperators); ++i)
     made.between[i] = between_entry(kBetweenOperators[i]);
@@ -207,10 +206,9 @@ LEHR_PLUGIN_API lehr::OrtStatus* RegisterCustomOps(lehr::OrtSessionOptions* opti
   if (api == nullptr) {
     const lehr::OrtApi* const first = base->get_api(1);
     if (first == nullptr) return nullptr;
-    lehr_error error = no_error();
-    lehr::runtime::fail(&error, LEHR_BAD_ARGUMENT,
-                        "the domain %s needs ONNX Runtime 1.17 or newer, this is %s", kDomain,
-                        base->get_version_string());
+    Sentence error;
+    refuse(error, "the domain %s needs ONNX Runtime 1.17 or newer, this is %s", kDomain,
+           base->get_version_string());
     return lehr::ort::CreateStatus(first, lehr::OrtErrorCode::kFail, error.text);
   }
   pthread_mutex_lock(&making_domains);
@@ -224,11 +222,7 @@ LEHR_PLUGIN_API lehr::OrtStatus* RegisterCustomOps(lehr::OrtSessionOptions* opti
 LEHR_PLUGIN_API std::uint64_t lehr_onnxruntime_prepacked_bytes() {
   return lehr::onnxruntime::prepacked_bytes();
 }
-/// Calls of fused nodes in this process that a kernel of the bundle answered, and that the engine's own
-/// operators did.
+/// Calls of fused nodes in this process.
 LEHR_PLUGIN_API std::uint64_t lehr_onnxruntime_kernel_calls() {
-  return lehr::onnxruntime::calls().by_kernels;
-}
-LEHR_PLUGIN_API std::uint64_t lehr_onnxruntime_engine_calls() {
-  return lehr::onnxruntime::calls().by_engine;
+  return lehr::onnxruntime::kernel_calls;
 }

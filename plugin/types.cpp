@@ -10,8 +10,7 @@ constexpr struct {
 } kTypes[] = {{"f32", OrtElementType::kFloat, 4},   {"bf16", OrtElementType::kBfloat16, 2},
               {"f16", OrtElementType::kFloat16, 2}, {"f64", OrtElementType::kDouble, 8},
               {"u8", OrtElementType::kUint8, 1},    {"s8", OrtElementType::kInt8, 1},
-              {"s7", OrtElementType::kInt8, 1},     {"s32", OrtElementType::kInt32, 4},
-              {"s64", OrtElementType::kInt64, 8},   {"bool", OrtElementType::kBool, 1}};
+              {"s7", OrtElementType::kInt8, 1},     {"s32", OrtElementType::kInt32, 4}};
 
 }  // namespace
 
@@ -31,6 +30,20 @@ std::int64_t bytes_of(OrtElementType type) {
   for (const auto& known : kTypes)
     if (known.type == type) return known.bytes;
   return 0;
+}
+
+bool Shape::operator==(const Shape& other) const {
+  if (rank != other.rank) return false;
+  for (std::size_t i = 0; i < rank; ++i)
+    if (dims[i] != other.dims[i]) return false;
+  return true;
+}
+
+std::int64_t Shape::bytes(OrtElementType type) const {
+  std::int64_t bytes = bytes_of(type);
+  for (std::size_t i = 0; i < rank; ++i)
+    if (dims[i] < 0 || __builtin_mul_overflow(bytes, dims[i], &bytes)) return -1;
+  return bytes;
 }
 
 }  // namespace lehr::onnxruntime

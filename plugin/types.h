@@ -1,4 +1,4 @@
-// Types of tensors, by the words that plans and kernels have for them.
+// Types and shapes of tensors, by the words that libraries have for types.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,21 @@ namespace lehr::onnxruntime {
 
 /// kUndefined for a word that names none.
 OrtElementType type_named(std::string_view word);
-/// "u8"; "another type" where plans have no word for it.
+/// "u8"; "another type" where libraries have no word for it.
 const char* word_of(OrtElementType type);
-/// Of one element; 0 where plans have no word for its type.
+/// Of one element; 0 where libraries have no word for its type.
 std::int64_t bytes_of(OrtElementType type);
+
+struct Shape {
+  static constexpr std::size_t kMostRank = 8;
+  std::size_t rank = 0;
+  std::int64_t dims[kMostRank] = {};
+
+  bool operator==(const Shape& other) const;
+  /// Bytes of a tensor of a type that bytes_of() knows; -1 where there are too many to count or a dimension
+  /// is negative.
+  std::int64_t bytes(OrtElementType type) const;
+};
 
 /// The operators of the domain ai.lehr that stand for several of a model's nodes: the engine has to know what
 /// they make before it asks.

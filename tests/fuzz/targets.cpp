@@ -207,7 +207,6 @@ std::span<const FuzzTarget> fuzz_targets() {
       {"table", fuzz_table},
       {"manifest", fuzz_manifest},
       {"onnx", fuzz_onnx},
-      {"plan", fuzz_plan},
       {"problems", fuzz_problems},
       {"lowering", fuzz_lowering},
   }};

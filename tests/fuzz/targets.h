@@ -23,8 +23,6 @@ void fuzz_table(std::string_view bytes);
 void fuzz_onnx(std::string_view bytes);
 /// A bundle's manifest, its hash made right.
 void fuzz_manifest(std::string_view bytes);
-/// The plan of a fused node, with the shapes of its nodes.
-void fuzz_plan(std::string_view bytes);
 /// A file of problems, in all notations.
 void fuzz_problems(std::string_view bytes);
 /// A workload's line and a config, as a stranger's row has them.

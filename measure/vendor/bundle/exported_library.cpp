@@ -38,18 +38,26 @@ fs::path library_at(const std::string& path) {
 
 }  // namespace
 
+kernels_options on_processor(std::uint32_t threads) {
+  kernels_options options = {};
+  options.threads = threads;
+  options.parallel_for = [](void*, std::uint32_t, void (*)(void*, std::uint32_t), void*) {};
+  return options;
+}
+
 ExportedLibrary::ExportedLibrary(const std::string& path) {
   const fs::path file = library_at(path);
-  const std::string name = file.stem().string().substr(3);
+  file_ = file.string();
+  name_ = file.stem().string().substr(3);
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw_environment("{} cannot be loaded: {}", file.string(), dlerror());
-  const std::string_view missing = functions_.find(library, name);
+  if (library == nullptr) throw_environment("{} cannot be loaded: {}", file_, dlerror());
+  const std::string_view missing = functions_.find(library, name_);
   if (functions_.format != nullptr && functions_.format() != KERNELS_FORMAT)
     throw_user("{} is a library of format {}, and this version of lehr reads format {}: export it again",
-               file.string(), functions_.format(), KERNELS_FORMAT);
+               file_, functions_.format(), KERNELS_FORMAT);
   if (!missing.empty())
-    throw_user("{} has no function named {}{}: `lehr export` of this version has not written it",
-               file.string(), name, missing);
+    throw_user("{} has no function named {}{}: `lehr export` of this version has not written it", file_,
+               name_, missing);
 }
 
 ExportedLibrary::Context ExportedLibrary::context(const kernels_options& options,

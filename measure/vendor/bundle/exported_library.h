@@ -28,6 +28,9 @@ struct ExportedFunctions : LibraryFunctions {
   Function<decltype(kernels_pack)> pack{this, "_pack"};
 };
 
+/// Options of a context that is asked and runs nothing: no threads are started for it.
+kernels_options on_processor(std::uint32_t threads);
+
 struct ContextEnd {
   decltype(&kernels_destroy) destroy = nullptr;
   void operator()(kernels_context* context) const { destroy(context); }
@@ -50,6 +53,9 @@ class ExportedLibrary {
   /// has not written, or another version of it, Error(kEnvironment) for what cannot be loaded.
   explicit ExportedLibrary(const std::string& path);
 
+  const std::string& file() const { return file_; }
+  /// "kernels" of libkernels.so: what its functions' names begin with.
+  const std::string& name() const { return name_; }
   const ExportedFunctions& functions() const { return functions_; }
   /// Makes a context; nullptr with a sentence in `why_not`.
   Context context(const kernels_options& options, std::string& why_not) const;
@@ -60,6 +66,7 @@ class ExportedLibrary {
   void expect(kernels_status status, const Context& context) const;
 
  private:
+  std::string file_, name_;
   ExportedFunctions functions_;
 };
 
