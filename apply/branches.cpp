@@ -225,6 +225,11 @@ BranchedModel branched(const OnnxModel& original, const std::string& rewritten,
   return Branches(original, then, constants_path).run(checks);
 }
 
+BranchedModel in_form(const OnnxModel& original, RewrittenModel rewritten, const NetworkForm& form) {
+  if (form.checks.empty() || rewritten.replaced == 0) return {std::move(rewritten.bytes), ""};
+  return branched(original, rewritten.bytes, form.checks, form.constants_path);
+}
+
 namespace {
 
 /// The node that has the branches; "" where there is none.

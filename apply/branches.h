@@ -7,7 +7,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "apply/rewrite.h"
 #include "apply/size_condition.h"
 
 namespace lehr {
@@ -21,6 +23,15 @@ struct BranchedModel {
 /// of constants will be called. Throws Error(kUser) where the model's opset has no operator that it takes.
 BranchedModel branched(const OnnxModel& original, const std::string& rewritten,
                        std::span<const SizeCheck> checks, std::string_view constants_path);
+
+/// How a rewritten network is written.
+struct NetworkForm {
+  NodeForm nodes;
+  std::vector<SizeCheck> checks;  ///< empty: no size is open, and there are no branches
+  std::string constants_path;     ///< of the file for both branches' constants
+};
+/// The network in this form; as it is where nothing is replaced.
+BranchedModel in_form(const OnnxModel& original, RewrittenModel rewritten, const NetworkForm& form);
 
 /// The network with kernels that branched() was given, by itself; nullopt for what has no branches.
 std::optional<std::string> unbranched(const std::string& bytes);

@@ -1,5 +1,8 @@
 #include "apply/size_condition.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -137,6 +140,19 @@ class Builder {
 
 }  // namespace
 
+std::string sizes_text(std::span<const SizeCheck> checks) {
+  std::vector<std::string> all;
+  for (const SizeCheck& check : checks) {
+    const std::string size = check.least == check.most ? std::to_string(check.least)
+                                                       : fmt::format("{}..{}", check.least, check.most);
+    std::string text = check.name.empty()
+                           ? fmt::format("dimension {} of {} = {}", check.axis + 1, check.input, size)
+                           : fmt::format("{}={}", check.name, size);
+    if (std::ranges::find(all, text) == all.end()) all.push_back(std::move(text));
+  }
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
 std::vector<SizeCheck> size_checks(const OnnxModel& model, const GraphShapes& shapes,
                                    const GraphShapes* other_end) {
   std::vector<SizeCheck> checks;
@@ -148,7 +164,8 @@ std::vector<SizeCheck> size_checks(const OnnxModel& model, const GraphShapes& sh
       const OnnxDim stated = input.dims ? input.dims->at(i) : OnnxDim();
       const Dim one = (*own)[i], two = (*other)[i];
       if (!stated.size && one && two)
-        checks.push_back({input.name, i, std::min(*one, *two), std::max(*one, *two), stated.name});
+        checks.push_back({std::string(input.name), i, std::min(*one, *two), std::max(*one, *two),
+                          std::string(stated.name)});
     }
   }
   return checks;

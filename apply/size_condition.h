@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/describe.h"
 #include "network/onnx.h"
 #include "network/shapes.h"
 
@@ -16,11 +17,20 @@ namespace lehr {
 
 /// A size that an input may have. Sizes of one name are equal to each other.
 struct SizeCheck {
-  std::string_view input;
+  std::string input;
   std::size_t axis = 0;
   std::int64_t least = 1, most = 1;
-  std::string_view name = {};  ///< of the dimension; "": none
+  std::string name = {};  ///< of the dimension; "": none
 };
+void describe(auto& field, Is<SizeCheck> auto& check) {
+  field("input", check.input);
+  field("axis", check.axis);
+  field("least", check.least);
+  field("most", check.most);
+  field("name", check.name);
+}
+/// Each once: "batch=1, sequence=1..128"; of a dimension without a name "dimension 2 of x = 3".
+std::string sizes_text(std::span<const SizeCheck> checks);
 /// Those that the file leaves open and that are known all the same: the user states them. `other_end`: the
 /// shapes at the other end of a range of sizes; nullptr: there is no range.
 std::vector<SizeCheck> size_checks(const OnnxModel& model, const GraphShapes& shapes,
