@@ -8,6 +8,7 @@
 
 #include "api/model_report.h"
 #include "api/sessions.h"
+#include "apply/rewrite.h"
 #include "apply/served.h"
 #include "base/args.h"
 #include "base/text.h"
@@ -20,6 +21,9 @@ Network read_network(const Model& model, Reporter& reporter) {
   check_model(model);
   Network network;
   network.model = read_onnx(model.file);
+  if (network.model.opsets.contains(kFusedDomain))
+    throw_user("{} is a network that `lehr apply` has written: name the original; `lehr verify` takes both",
+               model.file);
   for (const std::string& warning : network.model.warnings)
     reporter.note(fmt::format("{}: {}", model.file, warning));
   network.shapes = infer_shapes(network.model, {model.dims, model.inputs});
