@@ -9,7 +9,7 @@ import onnx
 import onnxruntime as ort
 from onnxruntime import quantization as q
 
-from networks import test_seed
+from networks import test_seed, with_kernels
 
 NETWORKS = {"pairs": (q.QuantFormat.QDQ, q.QuantType.QUInt8, "FusedU8"),
             "operators": (q.QuantFormat.QOperator, q.QuantType.QUInt8, "FusedU8"),
@@ -26,7 +26,7 @@ class Images(q.CalibrationDataReader):
 
 
 def compare(name, batch, fused):
-    nodes = onnx.load("all/model.onnx").graph.node
+    nodes = with_kernels(onnx.load("all/model.onnx")).node
     ours = [node.op_type for node in nodes if node.domain == "ai.lehr"]
     assert set(ours) <= {"Fused", "FusedU8", "FusedS8"} and ours.count(fused) >= 9, ours
     assert not {"Conv", "Add", "QLinearConv", "QLinearAdd"} & {node.op_type for node in nodes}, nodes
