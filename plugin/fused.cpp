@@ -118,14 +118,15 @@ bool Fused::read_shapes(const OrtKernelInfo* info, Sentence& error) {
       return refuse(error, "its attribute 'shapes' has no rank before so many dimensions, 8 at most");
     if (!inputs_.add(input)) return refuse(error, "there is no memory for its shapes");
   }
+  if (inputs_.size() == 0 || inputs_.size() > kMostInputs || inputs_.size() != inputs)
+    return refuse(error, "it has %zu inputs, and shapes of %zu", inputs, inputs_.size());
   at = 0;
   if (!take_shape(output, output.size(), at, output_))
     return refuse(error, "its attribute 'output' is no shape of 8 dimensions at most");
   for (std::size_t d = 0; d < output_.rank; ++d)
-    if (output_.dims[d] == 0 && (inputs_.size() == 0 || d >= inputs_[0].shape.rank))
+    if (output_.dims[d] == 0 && d >= inputs_[0].shape.rank)
       return refuse(error, "its output follows a dimension that its first input has not");
-  if (inputs_.size() > 0 && inputs_.size() <= kMostInputs && inputs_.size() == inputs) return true;
-  return refuse(error, "it has %zu inputs, and shapes of %zu", inputs, inputs_.size());
+  return true;
 }
 
 bool Fused::find_function(Sentence& error) {

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <type_traits>
 #include <utility>
 
@@ -24,50 +23,6 @@ OrtStatus* text_to(const std::string& text, char* out, std::size_t* size) {
   return nullptr;
 }
 
-// Nodes are created and called by several threads.
-void note(std::vector<std::string>& list, std::string text) {
-  static std::mutex adding;
-  const std::lock_guard lock(adding);
-  list.push_back(std::move(text));
-}
-
-std::int64_t dim(const OrtValue& value, std::size_t from_behind) {
-  return from_behind < value.dims.size() ? value.dims[value.dims.size() - 1 - from_behind] : 1;
-}
-
-// Of matrices and of rows that go with each of their rows.
-OrtStatus* invoke(const OrtKernelContext*, const OrtOp* op, const OrtValue* const* in, int count,
-                  OrtValue* const* out, int) {
-  note(state.invoked, op->name);
-  OrtValue &y = *out[0], &a = const_cast<OrtValue&>(*in[0]), &b = const_cast<OrtValue&>(*in[count - 1]);
-  const std::int64_t m = dim(y, 1), n = dim(y, 0), k = dim(a, 0);
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < n; ++j) {
-      float& to = y.data()[i * n + j];
-      const float left = op->name == "MatMul" ? 0 : a.data()[i * n + j];
-      const float right = op->name == "MatMul" ? 0 : b.data()[(b.dims.size() == 1 ? 0 : i) * n + j];
-      to = op->name == "Mul" ? left * right : left + right;
-      if (op->name == "MatMul")
-        for (std::int64_t l = 0; l < k; ++l) to += a.data()[i * k + l] * b.data()[l * n + j];
-    }
-  return nullptr;
-}
-
-// Like the engine's registry: kernels without an end are found by the version that brought them alone.
-OrtStatus* create_op(const OrtKernelInfo*, const char* name, const char*, int version, const char**,
-                     const OrtElementType*, int, const OrtOpAttr* const* attributes, int count, int, int,
-                     OrtOp** op) {
-  const std::string asked = name;
-  if (asked == "Div") return refuse(OrtErrorCode::kRuntimeException, "Div is out of order");
-  if (version != 13) return refuse(OrtErrorCode::kFail, "no kernel of that version");
-  std::string created = asked + " " + std::to_string(version);
-  for (int i = 0; i < count; ++i) created += " " + attributes[i]->name;
-  note(state.created, created);
-  ++state.live;
-  *op = new OrtOp{asked};
-  return nullptr;
-}
-
 OrtStatus* get_output(OrtKernelContext* context, std::size_t, const std::int64_t* dims, std::size_t rank,
                       OrtValue** out) {
   OrtValue& output = context->output;
@@ -79,18 +34,10 @@ OrtStatus* get_output(OrtKernelContext* context, std::size_t, const std::int64_t
   return nullptr;
 }
 
-OrtStatus* create_tensor(OrtAllocator*, const std::int64_t* dims, std::size_t rank, OrtElementType,
-                         OrtValue** out) {
-  OrtKernelContext made;
-  OrtStatus* const status = get_output(&made, 0, dims, rank, out);
-  ++state.live;
-  *out = new OrtValue(made.output);
-  return status;
-}
-
 OrtStatus* parallel_for(const OrtKernelContext*, void (*work)(void*, std::size_t), std::size_t total,
                         std::size_t, void* context) {
   ++state.parallel_calls;
+  if (state.refuses_parallel_calls) return refuse(OrtErrorCode::kFail, "no threads today");
   for (std::size_t i = total; i-- > 0;) work(context, i);
   return nullptr;
 }
@@ -116,30 +63,10 @@ void put_release(Table& table, const ort::Slot<kNumber, void(Released*)>& slot) 
 
 void put_objects(Table& table) {
   put(table, ort::CreateStatus, +[](OrtErrorCode code, const char* text) { return refuse(code, text); });
-  put(table, ort::GetErrorCode, +[](const OrtStatus* status) { return status->code; });
   put(table, ort::GetErrorMessage, +[](const OrtStatus* status) { return status->text.c_str(); });
   put_release(table, ort::ReleaseStatus);
-  put_release(table, ort::ReleaseValue);
   put_release(table, ort::ReleaseTensorTypeAndShapeInfo);
   put_release(table, ort::ReleaseTypeInfo);
-  put_release(table, ort::ReleaseMemoryInfo);
-  put_release(table, ort::ReleaseAllocator);
-  put_release(table, ort::ReleaseOpAttr);
-  put_release(table, ort::ReleaseOp);
-  put(
-      table, ort::CreateCpuMemoryInfo, +[](OrtAllocatorType, OrtMemType, OrtMemoryInfo** out) -> OrtStatus* {
-        ++state.live;
-        return *out = new OrtMemoryInfo, nullptr;
-      });
-  put(table, ort::CreateTensorAsOrtValue, &create_tensor);
-  put(
-      table, ort::CreateOpAttr,
-      +[](const char* name, const void*, int, OrtOpAttrType, OrtOpAttr** out) -> OrtStatus* {
-        ++state.live;
-        return *out = new OrtOpAttr{name}, nullptr;
-      });
-  put(table, ort::CreateOp, &create_op);
-  put(table, ort::InvokeOp, &invoke);
   put(
       table, ort::CreateCustomOpDomain, +[](const char* name, OrtCustomOpDomain** out) -> OrtStatus* {
         return *out = new OrtCustomOpDomain{name, {}}, nullptr;
@@ -184,40 +111,9 @@ void put_tensors(Table& table) {
   put(
       table, ort::GetTensorMutableData,
       +[](OrtValue* value, void** out) -> OrtStatus* { return *out = value->data(), nullptr; });
-  put(
-      table, ort::GetTensorMemoryInfo, +[](const OrtValue*, const OrtMemoryInfo** out) -> OrtStatus* {
-        static const OrtMemoryInfo beside;
-        return *out = &beside, nullptr;
-      });
-  put(
-      table, ort::KernelContext_GetAllocator,
-      +[](const OrtKernelContext*, const OrtMemoryInfo*, OrtAllocator** out) -> OrtStatus* {
-        ++state.live;
-        return *out = new OrtAllocator, nullptr;
-      });
-  put(
-      table, ort::AllocatorAlloc, +[](OrtAllocator*, std::size_t bytes, void** out) -> OrtStatus* {
-        ++state.live;
-        return *out = std::memset(std::malloc(bytes), 0xff, bytes), nullptr;
-      });
-  put(
-      table, ort::AllocatorFree, +[](OrtAllocator*, void* memory) -> OrtStatus* {
-        --state.live;
-        return std::free(memory), nullptr;
-      });
 }
 
 void put_nodes(Table& table) {
-  put(
-      table, ort::KernelInfo_GetLogger, +[](const OrtKernelInfo*, const OrtLogger** out) -> OrtStatus* {
-        static const OrtLogger logger;
-        return *out = &logger, nullptr;
-      });
-  put(
-      table, ort::Logger_LogMessage,
-      +[](const OrtLogger*, OrtLoggingLevel, const char* text, const char*, int, const char*) -> OrtStatus* {
-        return note(state.log, text), nullptr;
-      });
   put(
       table, ort::KernelInfo_GetNodeName, +[](const OrtKernelInfo* info, char* out, std::size_t* size) {
         return text_to(info->name, out, size);
@@ -237,6 +133,14 @@ void put_nodes(Table& table) {
       +[](const OrtKernelInfo* info, const char* name, char* out, std::size_t* size) {
         if (!info->texts.contains(name)) return refuse(OrtErrorCode::kFail, "no attribute of that name");
         return text_to(info->texts.at(name), out, size);
+      });
+  put(
+      table, ort::KernelInfoGetAttributeArray_int64,
+      +[](const OrtKernelInfo* info, const char* name, std::int64_t* out, std::size_t* count) -> OrtStatus* {
+        if (!info->lists.contains(name)) return refuse(OrtErrorCode::kFail, "no attribute of that name");
+        const std::vector<std::int64_t>& list = info->lists.at(name);
+        if (out != nullptr) std::ranges::copy(list, out);
+        return *count = list.size(), nullptr;
       });
   put(
       table, ort::KernelInfo_GetInputTypeInfo,
@@ -284,9 +188,7 @@ Engine& engine() {
   return state;
 }
 void reset_engine() {
-  state.log.clear();
-  state.created.clear();
-  state.invoked.clear();
+  state.refuses_parallel_calls = false;
   state.parallel_calls = state.live = 0;
 }
 const OrtApiBase* engine_base() {

@@ -22,9 +22,6 @@ struct OrtTensorTypeAndShapeInfo {
 struct OrtTypeInfo {
   OrtTensorTypeAndShapeInfo tensor;
 };
-struct OrtMemoryInfo {};
-struct OrtAllocator {};
-struct OrtLogger {};
 struct OrtSessionOptions {};
 struct OrtCustomOpDomain {
   std::string name;
@@ -37,16 +34,11 @@ struct OrtValue {
   float* outside = nullptr;  ///< where it does not own its values
   float* data() { return outside != nullptr ? outside : values.data(); }
 };
-struct OrtOpAttr {
-  std::string name;
-};
-struct OrtOp {
-  std::string name;
-};
 struct OrtKernelInfo {
   std::string name = "a_node";
   std::map<std::string, std::string> texts;
   std::map<std::string, std::int64_t> ints;
+  std::map<std::string, std::vector<std::int64_t>> lists;
   std::vector<OrtValue*> inputs;                ///< of each the initializer, nullptr: it is none
   std::map<std::size_t, OrtElementType> types;  ///< of inputs that are not of f32
 };
@@ -60,11 +52,9 @@ namespace testing {
 
 /// What the engine was asked for since reset_engine().
 struct Engine {
-  std::vector<std::string> log;
-  std::vector<std::string> created;  ///< "MatMul 13 alpha", names of attributes behind the version
-  std::vector<std::string> invoked;  ///< names of operators
   std::atomic<int> parallel_calls = 0;
-  std::atomic<int> live = 0;            ///< objects and memory that wait for their release
+  bool refuses_parallel_calls = false;
+  std::atomic<int> live = 0;            ///< objects that wait for their release
   OrtCustomOpDomain* domain = nullptr;  ///< the last one that a session got
 };
 Engine& engine();

@@ -342,9 +342,9 @@ TEST_F(CudaRuntime, TakesWhatTheGpuRunsAndSaysWhichItWasTunedOn) {
   kernel["launch"]["multiprocessors"] = 114;
   EXPECT_EQ(opened(kernel), "other device");
   kernel["arch"] = "sm_100a";
-  EXPECT_THAT(opened(kernel), HasSubstr("they need sm_100a, and this GPU is sm_90"));
+  EXPECT_THAT(opened(kernel), HasSubstr("they need sm_100a, and this GPU is sm_90: tune on one like it"));
   kernel["arch"] = "sm_80";
-  EXPECT_THAT(opened(kernel), HasSubstr("they need sm_80, and this GPU is sm_90"));
+  EXPECT_THAT(opened(kernel), HasSubstr("they need sm_80, and this GPU is sm_90: tune on one like it"));
   kernel["launch"]["ptx"] = "kernels/it.ptx";
   EXPECT_EQ(opened(kernel), "other device from PTX");
   kernel = product_kernel(4, 1);
@@ -357,7 +357,8 @@ TEST_F(CudaRuntime, TakesWhatTheGpuRunsAndSaysWhichItWasTunedOn) {
   kernel["launch"]["block"] = {512, 1, 1};
   EXPECT_THAT(opened(kernel), HasSubstr("blocks of 512 threads, and this GPU allows it 256"));
   set_attribute(75, 8);
-  EXPECT_THAT(opened(product_kernel(4, 1)), HasSubstr("they need sm_90a, and this GPU is sm_80"));
+  EXPECT_THAT(opened(product_kernel(4, 1)),
+              HasSubstr("they need sm_90a, and this GPU is sm_80: tune on one like it"));
 }
 
 TEST_F(CudaRuntime, AManifestThatMakesNoSenseIsRefused) {
@@ -425,8 +426,9 @@ TEST_F(CudaRuntime, SaysOfEachKernelWhatItNeeds) {
     lehr_find(bundle_, workload, &options, &kernel, &error);
     return error.text;
   };
-  EXPECT_EQ(said("gemm m=4 n=8 k=4", LEHR_ANY_TARGET),
-            "the bundle's kernel for 'gemm m=4 n=8 k=4' needs sm_100a, and this GPU is sm_90");
+  EXPECT_EQ(
+      said("gemm m=4 n=8 k=4", LEHR_ANY_TARGET),
+      "the bundle's kernel for 'gemm m=4 n=8 k=4' needs sm_100a, and this GPU is sm_90: tune on one like it");
   EXPECT_THAT(said("gemm m=16 n=8 k=4", LEHR_CUDA), HasSubstr("needs blocks of 512 threads"));
   EXPECT_EQ(said("gemm m=8 n=8 k=4", LEHR_CUDA), "");
   EXPECT_EQ(said("gemm m=8 n=8 k=4", LEHR_CPU),
