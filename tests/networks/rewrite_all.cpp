@@ -38,7 +38,7 @@ std::vector<Replacement> all_places(const OnnxModel& model, const GraphShapes& s
   for (const PlacedWorkload& task : places.workloads)
     for (const NetworkPlace& place : task.places) {
       const auto found = narrow.find(&place);
-      all.push_back({&place, found == narrow.end() ? task.workload : found->second, 0});
+      all.push_back({&place, found == narrow.end() ? task.workload : found->second, 1});
     }
   return all;
 }
