@@ -23,9 +23,4 @@ HostCompilerOptions stripped(HostCompilerOptions options, const std::vector<std:
 /// The same for shipped texts: for any processor of this architecture.
 HostCompilerOptions generic(const HostCompilerOptions& compiler, const char* more);
 
-/// A text that includes the library's header, with that in it.
-std::string with_header(std::string text);
-/// The library's source, all in one.
-std::string library_text();
-
 }  // namespace lehr
