@@ -51,6 +51,21 @@ SessionCost session_cost(const Network& network, const onnxruntime::ModelFile& f
   return {report.models[0].creation_us, report.models[0].memory_bytes};
 }
 
+std::string wrong_at_least(const Network& network, const onnxruntime::ModelFile& file,
+                           std::span<const SizeCheck> checks, const EngineCheck& check) {
+  Together ranges;
+  for (const SizeCheck& each : checks)
+    if (each.least < each.most) ranges.push_back(each);
+  if (ranges.empty()) return "";
+  EngineCheck least = check;
+  least.fed.clear();  // they have the largest sizes
+  least.bindings = {{}, inputs_with(network, ranges, ranges[0].least)};
+  const EngineVerdict verdict = verdict_of(try_networks(network, {file}, least, 0, true));
+  if (verdict.proof != Proof::kWrong) return "";
+  for (SizeCheck& each : ranges) each.most = each.least;
+  return fmt::format("at {} {}", sizes_text(ranges), verdict.failure);
+}
+
 std::optional<OtherSizes> try_other_sizes(const Network& network, const onnxruntime::ModelFile& file,
                                           std::span<const SizeCheck> checks, const EngineCheck& check,
                                           double seconds, std::string& wrong) {

@@ -25,6 +25,11 @@ void describe(auto& field, Is<SessionCost> auto& cost) {
 SessionCost session_cost(const Network& network, const onnxruntime::ModelFile& file,
                          const EngineCheck& check);
 
+/// Says where a network computes something else than the original at the least size of a range; "": it does
+/// not, or no size has a range.
+std::string wrong_at_least(const Network& network, const onnxruntime::ModelFile& file,
+                           std::span<const SizeCheck> checks, const EngineCheck& check);
+
 /// Times at sizes that the kernels are not for.
 struct OtherSizes {
   std::string sizes;  ///< "batch=2"
