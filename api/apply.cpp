@@ -20,7 +20,7 @@ EngineCheck engine_check(const Model& model, const ApplyOptions& options) {
   check.threads = options.threads;
   check.seed = options.seed;
   check.tolerance = options.tolerance;
-  check.bindings = {model.dims, model.inputs};
+  check.bindings = bindings_of(model);
   check.original = std::filesystem::absolute(model.file).string();
   check.tools = options.tools;
   check.stop = options.stop;

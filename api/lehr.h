@@ -321,10 +321,19 @@ Result tune(const std::string& workload, Device& device, Log& log, const TuneOpt
 Results tune(const std::vector<std::string>& workloads, Device& device, Log& log,
              const TuneOptions& options = {});
 
+/// The size of a dimension: one number, or any from `least` to `most`.
+struct DimSize {
+  DimSize(std::int64_t size) : least(size), most(size) {}
+  DimSize(std::int64_t from, std::int64_t to) : least(from), most(to) {}
+  std::int64_t least, most;
+};
+
 /// A network in an ONNX file, and what its inputs' sizes are.
 struct Model {
   std::string file;
-  std::map<std::string, std::int64_t> dims = {};                 ///< of dimensions with a name: "batch"
+  /// Of dimensions with a name: "batch". One of them may have a range of sizes: a product of which nothing
+  /// but the number of rows follows it is tuned for all of them, others stay the engine's.
+  std::map<std::string, DimSize> dims = {};
   std::map<std::string, std::vector<std::int64_t>> inputs = {};  ///< shapes
 };
 

@@ -8,6 +8,7 @@
 
 #include "api/boundary.h"
 #include "network/places.h"
+#include "tune/range.h"
 #include "tune/session.h"
 
 namespace lehr::api {
@@ -29,12 +30,17 @@ std::string dumped(const nlohmann::json& document);
 /// Throws Error(kUser) where something is asked of a range that is of a single kernel, or the other way
 /// round.
 void check_ranges(const std::vector<Workload>& workloads, const TuneOptions& options);
+/// A range of rows, within the session's limits; 10 s for each size that is searched where there is none.
+RangeSummary tune_one_range(const Workload& range, Device& device, Logs logs, const TuneOptions& options,
+                            SessionOptions session, Reporter& reporter);
 /// Does what tune() promises (lehr.h). Throws lehr::Error.
 Results tune_workloads(const std::vector<Workload>& workloads, Device& device, Log& log,
                        const TuneOptions& options);
 /// The same of a network; `document` is that of ModelResult::json.
 ModelResult tune_network(const Model& model, Device& device, Log& log, const TuneOptions& options,
                          Reporter& reporter, nlohmann::json& document);
+/// The sizes that a user states; where a dimension has a range `within` it, 0: the largest.
+ShapeBindings bindings_of(const Model& model, std::int64_t within = 0);
 /// The file with its shapes and places; what is newer than what is known is a note.
 Network read_network(const Model& model, Reporter& reporter);
 /// GraphShapes::missing_sizes for a shell; "" where there are none.

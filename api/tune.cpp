@@ -128,22 +128,6 @@ Result result_of(const RangeSummary& summary, const Device& device, const std::s
   return result;
 }
 
-/// Searched at each of these sizes for so long where nobody says how long.
-constexpr double kSecondsASize = 10;
-
-RangeSummary tune_one_range(const Workload& range, Device& device, Logs logs, const TuneOptions& options,
-                            SessionOptions session, Reporter& reporter) {
-  const Gemm& gemm = range.gemm();
-  if (options.time_s == 0 && options.trials == 0)
-    session.stop.time_s = kSecondsASize * static_cast<double>(measured_sizes(gemm.least, gemm.m).size());
-  RangeOptions wanted;
-  if (options.kernels > 0) wanted.kernels = static_cast<std::size_t>(options.kernels);
-  wanted.saving_products = options.winograd;
-  wanted.session = std::move(session);
-  wanted.on_step = [&](const std::string& text) { reporter.step(text); };
-  return tune_range(range, device.state().open, logs, wanted);
-}
-
 /// Adds what came of one workload, and hands it on.
 void add_result(const AnySummary& summary, const Device& device, const Log& log, const TuneOptions& options,
                 Results& results, nlohmann::json& documents) {
@@ -170,6 +154,26 @@ void check_ranges(const std::vector<Workload>& workloads, const TuneOptions& opt
     throw_user(
         "--baseline {} is for one size: '{}' is compared with no library, each of its sizes is, as m={}",
         options.baselines, to_text(*range), range->gemm().m);
+}
+
+namespace {
+
+/// Searched at each of these sizes for so long where nobody says how long.
+constexpr double kSecondsASize = 10;
+
+}  // namespace
+
+RangeSummary tune_one_range(const Workload& range, Device& device, Logs logs, const TuneOptions& options,
+                            SessionOptions session, Reporter& reporter) {
+  const Gemm& gemm = range.gemm();
+  if (options.time_s == 0 && options.trials == 0)
+    session.stop.time_s = kSecondsASize * static_cast<double>(measured_sizes(gemm.least, gemm.m).size());
+  RangeOptions wanted;
+  if (options.kernels > 0) wanted.kernels = static_cast<std::size_t>(options.kernels);
+  wanted.saving_products = options.winograd;
+  wanted.session = std::move(session);
+  wanted.on_step = [&](const std::string& text) { reporter.step(text); };
+  return tune_range(range, device.state().open, logs, wanted);
 }
 
 Results tune_workloads(const std::vector<Workload>& wanted, Device& device, Log& log,

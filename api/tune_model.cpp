@@ -5,25 +5,55 @@
 #include <cctype>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "api/model_report.h"
 #include "api/sessions.h"
+#include "apply/rewrite.h"
 #include "apply/served.h"
 #include "base/args.h"
 #include "base/text.h"
 #include "measure/core/format.h"
 #include "tune/many_tasks.h"
+#include "tune/session_id.h"
 
 namespace lehr::api {
+
+namespace {
+
+/// Of a dimension with a range, the sizes at which one looks what follows it, but for the largest; the least
+/// first. None where no dimension has one.
+std::vector<std::int64_t> smaller_sizes(const Model& model) {
+  std::set<std::int64_t> sizes;
+  for (const auto& [name, size] : model.dims)
+    if (size.least < size.most)
+      sizes = {size.least, std::min(size.least + 1, size.most - 1), (size.least + size.most) / 2,
+               size.most - 1};
+  return {sizes.begin(), sizes.end()};
+}
+
+}  // namespace
+
+ShapeBindings bindings_of(const Model& model, std::int64_t within) {
+  ShapeBindings bindings = {{}, model.inputs};
+  for (const auto& [name, size] : model.dims)
+    bindings.dims[name] = within > 0 && size.least < size.most ? within : size.most;
+  return bindings;
+}
 
 Network read_network(const Model& model, Reporter& reporter) {
   check_model(model);
   Network network;
   network.model = read_onnx(model.file);
+  if (network.model.opsets.contains(kFusedDomain))
+    throw_user("{} is a network that `lehr apply` has written: name the original; `lehr verify` takes both",
+               model.file);
   for (const std::string& warning : network.model.warnings)
     reporter.note(fmt::format("{}: {}", model.file, warning));
-  network.shapes = infer_shapes(network.model, {model.dims, model.inputs});
-  network.places = places_of(network.model, network.shapes);
+  network.shapes = infer_shapes(network.model, bindings_of(model));
+  for (const std::int64_t size : smaller_sizes(model))
+    network.smaller.push_back(infer_shapes(network.model, bindings_of(model, size)));
+  network.places = places_of(network);
   return network;
 }
 
@@ -56,7 +86,9 @@ void check_tunable(const Model& model, const Network& network) {
 std::string flags_of(const Model& model) {
   std::string text = shell_quoted(model.file);
   for (const auto& [name, size] : model.dims)
-    text += " --dim " + shell_quoted(fmt::format("{}={}", name, size));
+    text += " --dim " + shell_quoted(size.least < size.most
+                                         ? fmt::format("{}={}..{}", name, size.least, size.most)
+                                         : fmt::format("{}={}", name, size.most));
   for (const auto& [name, sizes] : model.inputs)
     text += " --input " + shell_quoted(fmt::format("{}={}", name, fmt::join(sizes, "x")));
   return text;
@@ -98,6 +130,102 @@ std::vector<SharedTask> tasks_of(const Network& network, const Model& model, con
   return tasks;
 }
 
+/// Says of ranges what the log has of them on the device, as recall() does of other tasks.
+void recall_ranges(std::vector<SharedTask>& ranges, const std::string& identity, const Database& database) {
+  for (SharedTask& range : ranges) {
+    const auto verdicts = database.verdicts({.workload = to_text(range.workload), .device = identity});
+    if (verdicts.empty()) continue;
+    range.verdict = verdicts.front();
+    range.knowledge = Knowledge::kKnown;
+  }
+}
+
+/// A range's task as a result; its time is that of its most rows. `range`: what came of it; nullopt: it was
+/// not tuned.
+SharedResult result_of(const SharedTask& task, const std::optional<RangeSummary>& range) {
+  SharedResult result;
+  result.workload = task.workload;
+  result.occurrences = task.occurrences;
+  result.knowledge = task.knowledge;
+  result.instead_of = task.instead_of;
+  if (task.verdict) result.best_us = task.verdict->best.us;
+  if (!range) return result;
+  Summary& summary = result.summary.emplace();
+  summary.workload = range->workload;
+  summary.measured = range->measured;
+  summary.timed = range->timed;
+  summary.disturbed = range->disturbed;
+  summary.first_failure = range->missing;
+  if (range->record) result.best_us = std::get<Timing>(range->record->outcome).time_us;
+  return result;
+}
+
+/// Ranges one after the other, each with its part of the time; what the log knows is answered by it.
+std::vector<SharedResult> tune_ranges(const std::vector<SharedTask>& ranges, double seconds_each,
+                                      Device& device, Logs logs, const TuneOptions& options,
+                                      SessionOptions session, Reporter& reporter) {
+  std::vector<SharedResult> results;
+  for (const SharedTask& task : ranges) {
+    std::optional<RangeSummary> summary;
+    if (!task.verdict && !is_stopped(device)) {
+      session.session_id = new_session_id();
+      session.began_unix_ms = now_unix_ms();
+      session.stop.time_s = seconds_each;
+      summary = tune_one_range(task.workload, device, logs, options, session, reporter);
+      session.before_s = 0;
+    }
+    results.push_back(result_of(task, summary));
+  }
+  return results;
+}
+
+/// The tasks that are ranges, or those that are none; `numbers` gets where each was.
+std::vector<SharedTask> part_of(const std::vector<SharedTask>& tasks, bool ranges,
+                                std::vector<std::size_t>& numbers) {
+  std::vector<SharedTask> part;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (is_range(tasks[i].workload) != ranges) continue;
+    part.push_back(tasks[i]);
+    // A task and the one that it is instead of are both ranges, or neither is.
+    if (part.back().instead_of)
+      part.back().instead_of =
+          static_cast<std::size_t>(std::ranges::find(numbers, *part.back().instead_of) - numbers.begin());
+    numbers.push_back(i);
+  }
+  return part;
+}
+
+/// Tunes tasks in turns and ranges by themselves, each with as much of the time. Results in the order of
+/// `tasks`.
+std::vector<SharedResult> tune_all(const std::vector<SharedTask>& tasks, Device& device, Logs logs,
+                                   const TuneOptions& options, SharedOptions shared, Reporter& reporter) {
+  const OpenDevice& open = device.state().open;
+  std::vector<std::size_t> at, ranges_at;
+  std::vector<SharedTask> fixed = part_of(tasks, false, at), ranges = part_of(tasks, true, ranges_at);
+  if (!options.fresh) {
+    recall(fixed, open.device, options.winograd, logs.own);
+    recall_ranges(ranges, identity_of(open.device), logs.own);
+  }
+  std::vector<SharedTask> known = fixed;
+  known.insert(known.end(), ranges.begin(), ranges.end());
+  reporter.step(knowledge_text(known));
+  const double each_s = options.time_s > 0 ? options.time_s / static_cast<double>(tasks.size()) : 0;
+  std::vector<SharedResult> results(tasks.size());
+  const auto place = [&](std::vector<SharedResult> part, const std::vector<std::size_t>& numbers) {
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (part[i].instead_of) part[i].instead_of = numbers[*part[i].instead_of];
+      results[numbers[i]] = std::move(part[i]);
+    }
+  };
+  if (!fixed.empty()) {
+    shared.time_s = (each_s > 0 ? each_s : kSecondsEach) * static_cast<double>(fixed.size());
+    place(tune_tasks(fixed, open, logs, shared), at);
+    shared.session.before_s = 0;
+  }
+  place(tune_ranges(ranges, each_s, device, logs, options, shared.session, reporter), ranges_at);
+  return results;
+}
+
 /// The worst of all, of which something has to have run.
 std::pair<Code, std::string> outcome_of(const std::vector<SharedResult>& results) {
   std::pair<Code, std::string> worst;
@@ -127,14 +255,11 @@ ModelResult tune_network(const Model& model, Device& device, Log& log, const Tun
   shared.session = session_options(options, device.state());
   const std::optional<Database> other = other_log(options);
   Database& database = database_of(log);
-  if (!options.fresh) recall(tasks, open.device, options.winograd, database);
-  reporter.step(knowledge_text(tasks));
   shared.session.before_s = std::exchange(device.state().opening_s, 0);
   shared.session.on_event = [&](const Event& event) { reporter.show(event); };
-  shared.time_s = options.time_s > 0 ? options.time_s : kSecondsEach * static_cast<double>(tasks.size());
   shared.saving_products = options.winograd;
-  const std::vector<SharedResult> found =
-      tune_tasks(tasks, open, {database, other ? &*other : nullptr}, shared);
+  const Logs logs = {database, other ? &*other : nullptr};
+  const std::vector<SharedResult> found = tune_all(tasks, device, logs, options, shared, reporter);
   const SharedTotals totals = totals_of(found);
   ModelResult result;
   result.best_us = totals.best_us;

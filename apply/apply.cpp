@@ -210,19 +210,35 @@ void measure_rounding(const Network& network, std::vector<PlaceKernels>& places,
   }
 }
 
-/// By an engine that is given all `files`. `check` gets the tolerance.
-PlaceChoice chosen(const Network& network, std::vector<PlaceKernels> places, const NodeForm& form,
-                   const std::vector<FolderFile>& files, const ApplyRequest& request, EngineCheck& check,
+/// A folder for networks that the engine tries, with all `files`.
+class Draft {
+ public:
+  Draft(const Network& network, const std::vector<FolderFile>& files, const EngineCheck& check)
+      : directory_(place_for(network, files, check)), folder_(directory_.path() + "/draft") {
+    fill_folder(folder_, files);
+  }
+  const std::string& folder() const { return folder_; }
+
+ private:
+  /// Files in memory are quick to write; large networks would take it from the engine.
+  static std::string place_for(const Network& network, const std::vector<FolderFile>& files,
+                               const EngineCheck& check) {
+    constexpr std::size_t kMostInMemory = std::size_t{64} << 20;
+    std::size_t bytes = network.model.bytes->size();
+    for (const FolderFile& file : files)
+      bytes += file.source.empty() ? file.bytes.size() : std::filesystem::file_size(file.source);
+    const std::string& scratch = check.tools.scratch;
+    return bytes > kMostInMemory && scratch.empty() ? "/tmp" : scratch;
+  }
+
+  TempDir directory_;
+  std::string folder_;
+};
+
+/// By the engine. `check` gets the tolerance.
+PlaceChoice chosen(const Network& network, std::vector<PlaceKernels> places, const NetworkForm& form,
+                   const std::string& folder, const ApplyRequest& request, EngineCheck& check,
                    const Tell& tell) {
-  // Files in memory are quick to write; large networks would take it from the engine.
-  constexpr std::size_t kMostInMemory = std::size_t{64} << 20;
-  std::size_t bytes = network.model.bytes->size();
-  for (const FolderFile& file : files)
-    bytes += file.source.empty() ? file.bytes.size() : std::filesystem::file_size(file.source);
-  const std::string& scratch = check.tools.scratch;
-  const TempDir directory(bytes > kMostInMemory && scratch.empty() ? "/tmp" : scratch);
-  const std::string folder = directory.path() + "/draft";
-  fill_folder(folder, files);
   measure_rounding(network, places, folder, check, tell);
   if (places.empty()) {
     PlaceChoice none;
@@ -230,6 +246,30 @@ PlaceChoice chosen(const Network& network, std::vector<PlaceKernels> places, con
     return none;
   }
   return choose_places(network, std::move(places), form, folder, check, request.seconds, tell);
+}
+
+/// What the network costs beside its time. It is wrong where it computes something else at other sizes.
+void measure_costs(const Network& network, const BranchedModel& model, const NetworkForm& form,
+                   const std::string& folder, const EngineCheck& check, double seconds, Applied& applied) {
+  const onnxruntime::ModelFile file = {folder + "/" + kAppliedModel, folder + "/" + kPluginName};
+  std::ofstream(file.path, std::ios::binary) << model.bytes;
+  if (!model.constants.empty())
+    std::ofstream(folder + "/" + form.constants_path, std::ios::binary) << model.constants;
+  applied.original_session = session_cost(network, {check.original, ""}, check);
+  applied.session = session_cost(network, file, check);
+  std::string wrong;
+  if (!form.checks.empty())
+    applied.other_sizes = try_other_sizes(network, file, form.checks, check, 0.1 * seconds, wrong);
+  if (wrong.empty()) return;
+  applied.verdict.proof = Proof::kWrong;
+  applied.verdict.failure = wrong;
+}
+
+/// A name that no file of the model's has.
+std::string constants_path(const ExternalFiles& external) {
+  std::string path = kAppliedConstants;
+  while (external.contains(path)) path += "_";
+  return path;
 }
 
 /// Of all processors: which families serve what is the same on each.
@@ -255,13 +295,45 @@ NetworkPlaces places_in(const Network& network, const LibraryKernels& library, c
   });
 }
 
+/// Why places with kernels stay the engine's all the same.
+void add_blind(const EngineCheck& check, Applied& applied) {
+  const std::vector<onnxruntime::BlindOutput>& blind = applied.verdict.matches.blind;
+  applied.with_kernels -= blind.size();
+  for (const onnxruntime::BlindOutput& each : blind)
+    ++applied.reasons[fmt::format("no input shows what its kernel computes{}: {}",
+                                  check.fed.empty() ? " (--feed gives real ones)" : "", clause(each))];
+}
+
+/// What is written is the original.
+void keep_original(Applied& applied) {
+  applied.verdict.rewritten_us = applied.verdict.original_us;
+  applied.verdict.speedup = applied.verdict.original_us > 0 ? 1 : 0;
+  applied.without_saving_us = 0;
+}
+
+/// The network in its form, with what it states of itself.
+BranchedModel written(const Network& network, RewrittenModel rewritten, const NetworkForm& form,
+                      const EngineCheck& check, Applied& applied) {
+  if (applied.narrow > 0 && check.tolerance) {
+    applied.tolerance = *check.tolerance;
+    rewritten.bytes += stated_tolerance_bytes(check);
+  }
+  if (rewritten.replaced > 0) {
+    rewritten.bytes += stated_sizes_bytes(form.checks);
+    applied.sizes = sizes_text(form.checks);
+  }
+  return in_form(network.model, std::move(rewritten), form);
+}
+
 }  // namespace
 
 Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tell) {
   const OnnxModel& model = network.model;
   Applied applied;
   const LibraryKernels library(asked.bundle);
-  const NodeForm form = {library.library().name()};
+  const ExternalFiles constants = external_files(model);
+  const NetworkForm form = {
+      {library.library().name()}, size_checks(model, network.shapes), constants_path(constants)};
   std::vector<FolderFile> files = {library_file(library)};
   const std::string library_name = files[0].path;
   ApplyRequest request = asked;
@@ -277,38 +349,34 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   applied.with_kernels = coverage.places.size();
   // The engine tries networks that read what another choice has folded.
   std::vector<FolderFile> tried = files;
-  add_external(external_files(model), library_name, tried);
+  add_external(constants, library_name, tried);
   EngineCheck check = request.check;
   PlaceChoice choice;
+  std::optional<Draft> draft;
   const bool asks = request.ask && !coverage.places.empty();
   if (asks) choice.verdict.failure = why_no_engine(check);
   if (asks && choice.verdict.failure.empty())
-    choice = chosen(network, coverage.places, form, tried, request, check, tell);
+    choice = chosen(network, coverage.places, form, draft.emplace(network, tried, check).folder(), request,
+                    check, tell);
   else
     choice.replacements = expected_fastest(network, coverage.places);
   applied.verdict = choice.verdict;
   applied.without_saving_us = choice.without_saving_us;
-  applied.with_kernels -= choice.verdict.matches.blind.size();
-  for (const onnxruntime::BlindOutput& each : choice.verdict.matches.blind)
-    ++applied.reasons[fmt::format("no input shows what its kernel computes{}: {}",
-                                  check.fed.empty() ? " (--feed gives real ones)" : "", clause(each))];
+  add_blind(check, applied);
   if (choice.verdict.proof == Proof::kWrong || choice.verdict.proof == Proof::kOpen) return applied;
-  RewrittenModel rewritten = rewrite(model, network.shapes, choice.replacements, form);
+  RewrittenModel rewritten = rewrite(model, network.shapes, choice.replacements, form.nodes);
   applied.narrow = static_cast<std::size_t>(std::ranges::count_if(choice.replacements, &is_narrow));
-  if (applied.narrow > 0 && check.tolerance) {
-    applied.tolerance = *check.tolerance;
-    rewritten.bytes += stated_tolerance_bytes(check);
-  }
   sum_up(choice.replacements, coverage, rewritten.weights, applied);
   add_time_shares(choice, applied);
-  if (choice.replacements.empty()) {  // what is written is the original
-    applied.verdict.rewritten_us = applied.verdict.original_us;
-    applied.verdict.speedup = applied.verdict.original_us > 0 ? 1 : 0;
-    applied.without_saving_us = 0;
-    files.clear();
-  }
-  files.push_back({kAppliedModel, std::move(rewritten.bytes)});
-  add_external(rewritten.external, library_name, files);
+  if (choice.replacements.empty()) keep_original(applied), files.clear();
+  ExternalFiles external = form.checks.empty() || files.empty() ? rewritten.external : constants;
+  BranchedModel result = written(network, std::move(rewritten), form, check, applied);
+  if (draft && !files.empty())
+    measure_costs(network, result, form, draft->folder(), check, request.seconds, applied);
+  if (applied.verdict.proof == Proof::kWrong) return applied;
+  files.push_back({kAppliedModel, std::move(result.bytes)});
+  if (!result.constants.empty()) files.push_back({form.constants_path, std::move(result.constants)});
+  add_external(external, library_name, files);
   applied.files = std::move(files);
   return applied;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apply/choose_places.h"
+#include "apply/costs.h"
 #include "apply/not_covered.h"
 #include "deploy/folder_files.h"
 #include "measure/host/host_compiler.h"
@@ -53,7 +54,11 @@ struct Applied {
   std::vector<OperatorShare> not_covered;
   /// By operator, the nodes that share_of_flops knows nothing of.
   std::map<std::string, std::size_t> not_counted;
-  double without_saving_us = 0;   ///< PlaceChoice
+  double without_saving_us = 0;  ///< PlaceChoice
+  /// The sizes that its kernels are for, sizes_text(); "": the file leaves none open.
+  std::string sizes;
+  std::optional<OtherSizes> other_sizes;  ///< nullopt: not measured
+  SessionCost original_session, session;
   std::vector<FolderFile> files;  ///< of the folder to write; empty where what was made is not proved right
 };
 

@@ -19,6 +19,8 @@ constexpr double kLeastGain = 1.01;
 /// Sessions that are loaded at once hold so many bytes of models, their weights counted twice.
 constexpr std::uint64_t kMostBytes = std::uint64_t{3} << 30;
 constexpr std::size_t kMostVariants = 8;
+/// Ends the path of the file with both branches' constants.
+constexpr const char* kConstantsEnd = ".constants";
 
 /// Of each place the number of its kernel, counted from 1; 0: it is the engine's.
 using Chosen = std::vector<std::size_t>;
@@ -82,31 +84,38 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 /// One choice after the other, each as a network of its own in the folder.
 class Search {
  public:
-  Search(const Network& network, const std::vector<PlaceKernels>& all, const NodeForm& form,
+  Search(const Network& network, const std::vector<PlaceKernels>& all, const NetworkForm& form,
          const std::string& folder, const EngineCheck& check)
       : network_(network), all_(all), form_(form), folder_(folder), check_(check) {
     const std::uint64_t each = 3 * std::max<std::uint64_t>(1, network.model.bytes->size());
     variants_ = std::clamp<std::size_t>(static_cast<std::size_t>(kMostBytes / each), 1, kMostVariants);
   }
 
-  /// The original, then each choice: try_networks().
+  /// The original, then each choice: try_networks(). So many of the first ones as are `plain` have no
+  /// branches; all unless it is told.
   onnxruntime::TrialReport compare(const std::vector<Chosen>& choices, double seconds, bool all_kinds,
-                                   std::size_t profiled = 0) const {
+                                   std::size_t profiled = 0, std::size_t plain = SIZE_MAX) const {
     std::vector<onnxruntime::ModelFile> files;
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-      files.push_back(
-          {fmt::format("{}/choice{}.onnx", folder_, i), fmt::format("{}/{}", folder_, kPluginName)});
-      std::ofstream(files.back().path, std::ios::binary)
-          << rewrite(network_.model, network_.shapes, those(choices[i]), form_).bytes;
-    }
+    for (std::size_t i = 0; i < choices.size(); ++i) files.push_back(written(choices[i], i, i < plain));
     onnxruntime::TrialReport report = try_networks(network_, files, check_, seconds, all_kinds, profiled);
-    for (const onnxruntime::ModelFile& file : files) std::remove(file.path.c_str());
+    for (const onnxruntime::ModelFile& file : files)
+      for (const char* const end : {"", kConstantsEnd}) std::remove((file.path + end).c_str());
     return report;
   }
 
+  /// The best choice as it is to be written, and without what saves products. Where it has branches, it comes
+  /// first without them: an engine's profile tells nothing of what is within.
+  onnxruntime::TrialReport compare_last(const Chosen& best, const Chosen& without_saving,
+                                        double seconds) const {
+    std::vector<Chosen> finalists(has_branches() ? 2 : 1, best);
+    if (without_saving != best) finalists.push_back(without_saving);
+    return compare(finalists, seconds, true, 2, has_branches() ? 1 : 0);
+  }
+  bool has_branches() const { return !form_.checks.empty(); }
+
   /// Each kernel's own output beside the original's.
   MatchVerdict matches(const Chosen& choice) const {
-    MatchTrial trial = {rewrite(network_.model, network_.shapes, those(choice), form_).bytes,
+    MatchTrial trial = {rewrite(network_.model, network_.shapes, those(choice), form_.nodes).bytes,
                         fmt::format("{}/{}", folder_, kPluginName),
                         {},
                         folder_};
@@ -188,9 +197,21 @@ class Search {
   }
 
  private:
+  onnxruntime::ModelFile written(const Chosen& choice, std::size_t number, bool plain) const {
+    const std::string name = fmt::format("choice{}.onnx", number), path = fmt::format("{}/{}", folder_, name);
+    NetworkForm form = form_;
+    form.constants_path = name + kConstantsEnd;
+    if (plain) form.checks.clear();
+    const BranchedModel model =
+        in_form(network_.model, rewrite(network_.model, network_.shapes, those(choice), form.nodes), form);
+    std::ofstream(path, std::ios::binary) << model.bytes;
+    if (!model.constants.empty()) std::ofstream(path + kConstantsEnd, std::ios::binary) << model.constants;
+    return {path, fmt::format("{}/{}", folder_, kPluginName)};
+  }
+
   const Network& network_;
   const std::vector<PlaceKernels>& all_;
-  const NodeForm& form_;
+  const NetworkForm& form_;
   const std::string& folder_;
   const EngineCheck& check_;
   std::size_t variants_;
@@ -220,7 +241,7 @@ std::vector<Replacement> expected_fastest(const Network& network, const std::vec
   return those_of(places, expected_choice(network, places));
 }
 
-PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> places, const NodeForm& form,
+PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> places, const NetworkForm& form,
                           const std::string& folder, const EngineCheck& check, double seconds,
                           const Tell& tell) {
   const auto begin = std::chrono::steady_clock::now();
@@ -250,15 +271,13 @@ PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> plac
   Chosen without_saving = best;
   for (std::size_t i = 0; i < places.size(); ++i)
     if (best[i] > 0 && places[i][best[i] - 1].saves_products) without_saving[i] = 0;
-  std::vector<Chosen> finalists = {best};
-  if (without_saving != best) finalists.push_back(without_saving);
-  // The original and the best one, of which one is written.
-  const onnxruntime::TrialReport last = search.compare(finalists, 0.1 * seconds, true, 2);
-  choice.verdict = verdict_of(last);
+  const onnxruntime::TrialReport last = search.compare_last(best, without_saving, 0.1 * seconds);
+  const std::size_t told = search.has_branches() ? 2 : 1;
+  choice.verdict = verdict_of(last, told);
   if (std::ranges::any_of(best, [](std::size_t kernel) { return kernel > 1; })) matches.worst = worst_of_all;
   choice.verdict.matches = std::move(matches);
   if (choice.verdict.proof != Proof::kRight) return choice;
-  if (finalists.size() > 1) choice.without_saving_us = onnxruntime::median_us(last.models[2]);
+  if (without_saving != best) choice.without_saving_us = onnxruntime::median_us(last.models[told + 1]);
   choice.replacements =
       choice.verdict.speedup >= kLeastGain ? search.those(best) : std::vector<Replacement>();
   return choice;

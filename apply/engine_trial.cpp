@@ -72,44 +72,63 @@ std::string why_no_engine(const EngineCheck& check) {
   return onnxruntime::try_models_apart(request, check.tools, kOverheadS, check.stop).failure;
 }
 
-EngineVerdict verdict_of(const onnxruntime::TrialReport& report) {
+EngineVerdict verdict_of(const onnxruntime::TrialReport& report, std::size_t told) {
   EngineVerdict verdict;
   verdict.proof = proof_of(report);
   verdict.failure = why_unproved(report);
   verdict.engine = report.version;
   verdict.uncompared = clauses(report), verdict.notes = report.notes;
   verdict.own = report.own;
-  if (report.models.size() < 2) return verdict;  // the engine died
-  const onnxruntime::ModelTrial &original = report.models[0], &rewritten = report.models[1];
+  if (report.models.size() <= told) return verdict;  // the engine died
+  const onnxruntime::ModelTrial &original = report.models[0], &rewritten = report.models[told];
   verdict.worst = rewritten.worst, verdict.worst_output = rewritten.worst_output;
   verdict.outputs = rewritten.outputs;
   verdict.original_us = onnxruntime::median_us(original);
   verdict.rewritten_us = onnxruntime::median_us(rewritten);
   verdict.speedup = onnxruntime::speedup(rewritten, original);
-  verdict.original_operators = original.operators, verdict.rewritten_operators = rewritten.operators;
+  verdict.original_operators = original.operators;
+  verdict.rewritten_operators = report.models[1].operators;
   return verdict;
 }
 
-onnxruntime::TrialReport try_networks(const Network& network,
-                                      const std::vector<onnxruntime::ModelFile>& rewritten,
-                                      const EngineCheck& check, double seconds, bool all_kinds,
-                                      std::size_t profiled) {
+namespace {
+
+/// Of a trial of no networks so far.
+onnxruntime::TrialRequest request_for(const Network& network, const EngineCheck& check) {
   onnxruntime::TrialRequest request;
   request.libraries = check.libraries;
-  request.models = {{check.original, ""}};
-  request.models.insert(request.models.end(), rewritten.begin(), rewritten.end());
   request.threads = check.threads;
   request.seed = check.seed;
   request.shapes = input_shapes(network.model, check.bindings);
   request.ranges = index_ranges(network.model, network.shapes);
   request.fed = check.fed;
-  request.all_kinds = all_kinds;
   const bool quantized = is_quantized(network);
   request.rules = {check.tolerance.value_or(quantized ? kWholesTolerance : kUsualTolerance),
                    check.outputs_vary, quantized};
+  return request;
+}
+
+}  // namespace
+
+onnxruntime::TrialReport try_networks(const Network& network,
+                                      const std::vector<onnxruntime::ModelFile>& rewritten,
+                                      const EngineCheck& check, double seconds, bool all_kinds,
+                                      std::size_t profiled) {
+  onnxruntime::TrialRequest request = request_for(network, check);
+  request.models = {{check.original, ""}};
+  request.models.insert(request.models.end(), rewritten.begin(), rewritten.end());
+  request.all_kinds = all_kinds;
   request.seconds = seconds;
   request.profiled = profiled;
   return onnxruntime::try_models_apart(request, check.tools, seconds + kOverheadS, check.stop);
+}
+
+onnxruntime::TrialReport try_alone(const Network& network, const onnxruntime::ModelFile& file,
+                                   const EngineCheck& check) {
+  onnxruntime::TrialRequest request = request_for(network, check);
+  request.models = {file};
+  request.all_kinds = false;
+  return onnxruntime::try_models_apart(request, check.tools, kOverheadS, check.stop);
 }
 
 }  // namespace lehr

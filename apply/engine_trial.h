@@ -73,8 +73,9 @@ struct EngineVerdict {
 /// Returns why no engine can be asked, a sentence without a full stop; "": one is here.
 std::string why_no_engine(const EngineCheck& check);
 
-/// By the second network of the report.
-EngineVerdict verdict_of(const onnxruntime::TrialReport& report);
+/// By the second network of the report, or by that of the number `told`; where the time goes is told by the
+/// second.
+EngineVerdict verdict_of(const onnxruntime::TrialReport& report, std::size_t told = 1);
 
 /// The networks in the engine beside the original, which comes first in the report; timed for `seconds` in
 /// all, 0: not. Without `all_kinds` of inputs little is proved. So many of the first networks as are
@@ -83,5 +84,9 @@ onnxruntime::TrialReport try_networks(const Network& network,
                                       const std::vector<onnxruntime::ModelFile>& rewritten,
                                       const EngineCheck& check, double seconds, bool all_kinds,
                                       std::size_t profiled = 0);
+
+/// A network by itself: what its session costs, for inputs of one kind.
+onnxruntime::TrialReport try_alone(const Network& network, const onnxruntime::ModelFile& file,
+                                   const EngineCheck& check);
 
 }  // namespace lehr

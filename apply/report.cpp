@@ -27,6 +27,14 @@ std::string not_covered_text(const std::vector<OperatorShare>& operators) {
   return fmt::format("{}", fmt::join(named, ", "));
 }
 
+std::string session_text(const Applied& applied) {
+  const auto megabytes = [](const SessionCost& cost) { return static_cast<double>(cost.memory_bytes) / 1e6; };
+  return fmt::format(
+      "session: made in {} (the original's in {}), {:.0f} MB with the first inference ({:.0f} MB)\n",
+      format_time_us(applied.session.creation_us), format_time_us(applied.original_session.creation_us),
+      megabytes(applied.session), megabytes(applied.original_session));
+}
+
 std::string engine_text(const Applied& applied) {
   const EngineVerdict& verdict = applied.verdict;
   if (verdict.proof != Proof::kRight) return fmt::format("not verified: {}\n", printable(verdict.failure));
@@ -35,6 +43,12 @@ std::string engine_text(const Applied& applied) {
   if (applied.tolerance > 0)
     text += fmt::format("what is in bf16 was held to {:.2g} of their ranges\n", applied.tolerance);
   if (verdict.speedup > 0 && applied.replaced > 0) text += speedup_text(verdict) + "\n";
+  if (applied.other_sizes)
+    text += fmt::format(
+        "at {}, by the original's nodes: original {}, rewritten {}: {}\n",
+        printable(applied.other_sizes->sizes), format_time_us(applied.other_sizes->original_us),
+        format_time_us(applied.other_sizes->rewritten_us), format_ratio(applied.other_sizes->speedup));
+  if (applied.session.creation_us > 0) text += session_text(applied);
   if (applied.without_saving_us > 0)
     text += fmt::format("without Winograd's kernels, which do fewer products and round more: {}\n",
                         format_time_us(applied.without_saving_us));
@@ -92,6 +106,9 @@ std::string report_text(const Applied& applied) {
           ? ""
           : fmt::format(", {:.1f} % of the operations that are counted", 100 * applied.share_of_flops),
       format_time_us(applied.expected_us));
+  if (!applied.sizes.empty())
+    text += fmt::format("the kernels are for {}; other sizes are computed by the original's nodes\n",
+                        printable(applied.sizes));
   if (applied.prepacked_bytes > 0)
     text += fmt::format("{:.1f} MB of prepacked weights beside the model's own\n",
                         static_cast<double>(applied.prepacked_bytes) / 1e6);

@@ -57,6 +57,10 @@ void describe(auto& field, const Applied& applied) {
   field("prepacked_bytes", applied.prepacked_bytes);
   field("reasons", applied.reasons);
   field("without_winograd_us", applied.without_saving_us);
+  field("sizes", applied.sizes);
+  field("other_sizes", applied.other_sizes);
+  field("original_session", applied.original_session);
+  field("session", applied.session);
   field("tolerance", Known{applied.tolerance});
   field("not_verified", applied.verdict.failure);
 }

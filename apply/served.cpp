@@ -11,15 +11,15 @@ namespace {
 
 IsServed served_on(const Limits& limits) {
   return [&limits](const Workload& workload) {
-    return std::ranges::any_of(catalog(),
-                               [&](const Template& entry) { return !why_unserved(entry, workload, limits); });
+    return std::ranges::any_of(
+        catalog(), [&](const Template& entry) { return !why_unserved(entry, kernels_of(workload), limits); });
   };
 }
 
 }  // namespace
 
 NetworkPlaces served_places(const Network& network, const Limits& limits) {
-  NetworkPlaces places = places_of(network.model, network.shapes, served_on(limits));
+  NetworkPlaces places = places_of(network, served_on(limits));
   leave_out_unwritten(network.model, network.shapes, places);
   return places;
 }
@@ -39,7 +39,7 @@ std::vector<ServedWorkload> served_by(const NetworkPlaces& places, const Limits&
   for (const PlacedWorkload& placed : places.workloads) {
     ServedWorkload& each = served.emplace_back(&placed, all > 0 ? flops_of(placed) / all : 0);
     for (const Template& entry : catalog()) {
-      const auto reason = why_unserved(entry, placed.workload, limits);
+      const auto reason = why_unserved(entry, kernels_of(placed.workload), limits);
       if (!reason) each.families.push_back(entry.name);
       if (reason && each.unserved.empty()) each.unserved = *reason;
     }

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <string_view>
 #include <vector>
 
+#include "apply/branches.h"
 #include "apply/match_outputs.h"
 #include "apply/rewrite.h"
+#include "base/describe_json.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "deploy/applied_folder.h"
@@ -21,17 +25,56 @@ namespace {
 
 /// ModelProto's metadata_props, and the keys of the tolerances there.
 constexpr std::uint32_t kMetadataField = 14;
-constexpr std::string_view kToleranceKey = "lehr.tolerance", kMatchToleranceKey = "lehr.match_tolerance";
+constexpr std::string_view kToleranceKey = "lehr.tolerance", kMatchToleranceKey = "lehr.match_tolerance",
+                           kSizesKey = "lehr.sizes";
 
 std::string model_in(const std::string& folder) {
   return read_bytes(std::filesystem::path(folder) / kAppliedModel);
+}
+
+std::string metadata(std::string_view key, std::string_view value) {
+  return bytes_field(kMetadataField, bytes_field(1, key) + bytes_field(2, value));
+}
+
+/// The values of a key; "" where there is none.
+std::string_view metadata_in(std::string_view model, std::string_view wanted) {
+  for (Wire wire(model); wire.next();) {
+    if (wire.field() != kMetadataField) continue;
+    std::string_view key, value;
+    for (Wire entry(wire.bytes()); entry.next();) (entry.field() == 1 ? key : value) = entry.bytes();
+    if (key == wanted) return value;
+  }
+  return {};
+}
+
+/// The network with kernels itself, for the sizes that these are for.
+std::string plain_model(const std::string& bytes) {
+  auto plain = unbranched(bytes);
+  return plain ? *std::move(plain) : bytes;
+}
+
+std::vector<SizeCheck> stated_sizes(std::string_view model) {
+  const std::string_view text = metadata_in(model, kSizesKey);
+  try {
+    if (!text.empty()) return nlohmann::json::parse(text).get<std::vector<SizeCheck>>();
+  } catch (const nlohmann::json::exception&) {  // somebody else's
+  }
+  return {};
+}
+
+bool fits(const SizeCheck& check, const GraphShapes& shapes) {
+  const auto& shape = shapes.of(check.input).shape;
+  if (!shape || check.axis >= shape->size()) return false;
+  const Dim size = (*shape)[check.axis];
+  return size && check.least <= *size && *size <= check.most;
 }
 
 }  // namespace
 
 std::optional<int> threads_of_folder(const std::string& folder) {
   try {
-    const OnnxModel applied = read_onnx(fmt::format("{}/{}", folder, kAppliedModel));
+    const OnnxModel applied = parse_onnx(std::make_shared<const std::string>(plain_model(model_in(folder))),
+                                         std::string(kAppliedModel));
     for (const OnnxNode& node : applied.nodes)
       if (node.domain == kFusedDomain)
         if (const std::int64_t threads = node.whole("threads", 0); threads > 0)
@@ -44,32 +87,29 @@ std::optional<int> threads_of_folder(const std::string& folder) {
 
 std::string stated_tolerance_bytes(const EngineCheck& check) {
   std::string bytes;
-  const auto state = [&](std::string_view key, const std::optional<double>& tolerance) {
-    if (tolerance)
-      bytes +=
-          bytes_field(kMetadataField, bytes_field(1, key) + bytes_field(2, fmt::format("{}", *tolerance)));
-  };
-  state(kToleranceKey, check.tolerance);
-  state(kMatchToleranceKey, check.match_tolerance);
+  if (check.tolerance) bytes += metadata(kToleranceKey, fmt::format("{}", *check.tolerance));
+  if (check.match_tolerance) bytes += metadata(kMatchToleranceKey, fmt::format("{}", *check.match_tolerance));
   return bytes;
 }
 
+std::string stated_sizes_bytes(std::span<const SizeCheck> checks) {
+  if (checks.empty()) return {};
+  return metadata(kSizesKey, nlohmann::json(std::vector<SizeCheck>(checks.begin(), checks.end())).dump());
+}
+
 bool take_stated_tolerance(const std::string& folder, EngineCheck& check) {
-  const bool given = check.tolerance.has_value();
-  bool states = false;
   const std::string bytes = model_in(folder);
   try {
-    for (Wire wire(bytes); wire.next();) {
-      if (wire.field() != kMetadataField) continue;
-      std::string_view key, value;
-      for (Wire entry(wire.bytes()); entry.next();) (entry.field() == 1 ? key : value) = entry.bytes();
-      if (key != kToleranceKey && key != kMatchToleranceKey) continue;
-      states = true;
-      if (!given) (key == kToleranceKey ? check.tolerance : check.match_tolerance) = parse_number(value);
+    const std::string_view outputs = metadata_in(bytes, kToleranceKey),
+                           matches = metadata_in(bytes, kMatchToleranceKey);
+    if (!check.tolerance) {
+      if (!outputs.empty()) check.tolerance = parse_number(outputs);
+      if (!matches.empty()) check.match_tolerance = parse_number(matches);
     }
+    return !outputs.empty() || !matches.empty();
   } catch (const Error&) {  // the engine says what is wrong with it
+    return false;
   }
-  return states;
 }
 
 EngineVerdict try_folder(const Network& network, const std::string& folder, const EngineCheck& check,
@@ -80,11 +120,22 @@ EngineVerdict try_folder(const Network& network, const std::string& folder, cons
   EngineVerdict verdict = verdict_of(
       try_networks(network, {{fmt::format("{}/{}", folder, kAppliedModel), plugin}}, check, seconds, true));
   if (verdict.proof != Proof::kRight) return verdict;
+  const std::string bytes = model_in(folder);
+  const std::vector<SizeCheck> sizes = stated_sizes(bytes);
+  if (!std::ranges::all_of(sizes, [&](const SizeCheck& each) { return fits(each, network.shapes); })) {
+    verdict.notes.push_back(
+        fmt::format("the original's nodes compute these sizes: the kernels are for {}", sizes_text(sizes)));
+    return verdict;
+  }
   const TempDir scratch(check.tools.scratch);
-  MatchTrial trial = {model_in(folder), plugin, {}, scratch.path()};
+  MatchTrial trial = {plain_model(bytes), plugin, {}, scratch.path()};
   trial.outputs = all_match_outputs(network, trial.bytes);
+  OnnxModel applied = parse_onnx(std::make_shared<const std::string>(trial.bytes), kAppliedModel);
+  applied.folder = folder;
+  ExternalFiles constants = external_files(applied);
+  for (const auto& [path, source] : external_files(network.model)) constants[path] = source;
   std::vector<FolderFile> external;
-  for (const auto& [path, source] : external_files(network.model))
+  for (const auto& [path, source] : constants)
     external.push_back({.path = path, .bytes = "", .source = source});
   fill_folder(trial.folder, external);
   verdict.matches = compare_matches(network, trial, check);

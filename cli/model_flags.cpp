@@ -17,6 +17,16 @@ std::pair<std::string, std::string_view> name_and_value(const char* flag, const 
   return {text.substr(0, equals), std::string_view(text).substr(equals + 1)};
 }
 
+constexpr std::int64_t kMostSize = std::int64_t{1} << 31;
+
+/// "8", or "1..8".
+api::DimSize dim_size(const std::string& flag, std::string_view text) {
+  const std::size_t dots = text.find("..");
+  if (dots == std::string_view::npos) return parse_number(flag, text, 1, kMostSize);
+  return {parse_number(flag, text.substr(0, dots), 1, kMostSize),
+          parse_number(flag, text.substr(dots + 2), 1, kMostSize)};
+}
+
 }  // namespace
 
 void ModelFlags::add_to(CLI::App& app, const char* file_name) {
@@ -27,16 +37,16 @@ void ModelFlags::add_to(CLI::App& app, const char* file_name) {
     app.add_option(name, values, help)->group("Problem")->option_text(" ")->take_all();
   };
   several("--dim", dims_,
-          "size of a dimension that the model has a name for: batch=1; may be given several times");
+          "size of a dimension that the model has a name for: batch=1; one may be a range: batch=1..8; may "
+          "be given several times");
   several("--input", inputs_, "shape of an input: x=1x3x224x224; may be given several times");
 }
 
 api::Model ModelFlags::model() const {
-  constexpr std::int64_t kMostSize = std::int64_t{1} << 31;
   api::Model model = {file_};
   for (const std::string& text : dims_) {
     const auto [name, value] = name_and_value("--dim", text);
-    if (!model.dims.try_emplace(name, parse_number("--dim " + name, value, 1, kMostSize)).second)
+    if (!model.dims.try_emplace(name, dim_size("--dim " + name, value)).second)
       throw_user("--dim {} is given twice: one size for each name", name);
   }
   for (const std::string& text : inputs_) {

@@ -7,6 +7,8 @@
 namespace lehr {
 
 inline constexpr const char* kAppliedModel = "model.onnx";
+/// The constants of a network with branches, which each of these refers to.
+inline constexpr const char* kAppliedConstants = "model.constants";
 inline constexpr const char* kPluginName = "liblehr_onnxruntime.so";
 
 /// Whether `lehr apply` has written a folder.

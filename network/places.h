@@ -65,7 +65,9 @@ struct NetworkPlaces {
 /// refer to each other.
 struct Network {
   OnnxModel model;
-  GraphShapes shapes;
+  GraphShapes shapes;  ///< where a dimension has a range of sizes, at the largest
+  /// The same at others of the range, the least first, enough to tell what varies; empty: no range is stated.
+  std::vector<GraphShapes> smaller = {};
   NetworkPlaces places;
 };
 
@@ -75,6 +77,10 @@ using IsServed = std::function<bool(const Workload&)>;
 /// A convolution takes the pool behind it where `is_served` says so of the two in one; else the pool stays a
 /// node of its own. Without it all pools are taken.
 NetworkPlaces places_of(const OnnxModel& model, const GraphShapes& shapes, const IsServed& is_served = {});
+
+/// The same of a network. Where a dimension has a range of sizes, a product of which nothing but m varies is
+/// a product of that range of rows; what varies in another way is a gap.
+NetworkPlaces places_of(const Network& network, const IsServed& is_served = {});
 
 /// Multiplications and additions of all its places.
 double flops_of(const PlacedWorkload& placed);

@@ -1,4 +1,4 @@
-// What is called of ONNX Runtime's C API both by the plug-in that runs bundles in it (plugin) and
+// What is called of ONNX Runtime's C API both by the plug-in that runs kernels in it (plugin) and
 // where it is timed as a baseline (measure/vendor/onnxruntime): slots of its table of functions, numbers and
 // structs, written out from include/onnxruntime/core/session/onnxruntime_c_api.h of
 // github.com/microsoft/onnxruntime, so that no build needs its package. Needs nothing but the language:
@@ -22,11 +22,8 @@ struct OrtAllocator;
 struct OrtEnv;
 struct OrtKernelContext;
 struct OrtKernelInfo;
-struct OrtLogger;
 struct OrtCustomOpDomain;
 struct OrtMemoryInfo;
-struct OrtOp;
-struct OrtOpAttr;
 struct OrtRunOptions;
 struct OrtSession;
 struct OrtSessionOptions;
@@ -46,13 +43,7 @@ struct OrtApiBase {
 };
 
 /// Numbers of enum OrtErrorCode.
-enum class OrtErrorCode : int {
-  kOk = 0,
-  kFail = 1,
-  kInvalidArgument = 2,
-  kRuntimeException = 6,
-  kInvalidGraph = 10
-};
+enum class OrtErrorCode : int { kOk = 0, kFail = 1, kInvalidArgument = 2, kInvalidGraph = 10 };
 /// Numbers of enum OrtLoggingLevel.
 enum class OrtLoggingLevel : int { kVerbose = 0, kInfo = 1, kWarning = 2, kError = 3, kFatal = 4 };
 /// Numbers of enum GraphOptimizationLevel.
@@ -85,8 +76,6 @@ enum class OrtElementType : int {
 enum class OrtAllocatorType : int { kDevice = 0, kArena = 1 };
 /// Numbers of enum OrtMemType.
 enum class OrtMemType : int { kCpu = -1, kDefault = 0 };
-/// Numbers of enum OrtOpAttrType.
-enum class OrtOpAttrType : int { kInt = 1, kInts = 2, kFloat = 3, kFloats = 4, kString = 5, kStrings = 6 };
 /// Numbers of enum OrtCustomOpInputOutputCharacteristic.
 enum class OrtCharacteristic : int { kRequired = 0, kOptional = 1, kVariadic = 2 };
 
@@ -141,7 +130,6 @@ template <int kNumber, typename Released>
 inline constexpr Slot<kNumber, void(Released*)> kReleaseSlot{};
 
 inline constexpr Slot<0, OrtStatus*(OrtErrorCode, const char*)> CreateStatus;
-inline constexpr Slot<1, OrtErrorCode(const OrtStatus*)> GetErrorCode;
 inline constexpr Slot<2, const char*(const OrtStatus*)> GetErrorMessage;
 inline constexpr auto ReleaseStatus = kReleaseSlot<93, OrtStatus>;
 
@@ -195,9 +183,6 @@ inline constexpr auto CastTypeInfoToTensorInfo =
 inline constexpr auto ReleaseTypeInfo = kReleaseSlot<98, OrtTypeInfo>;
 
 // Tensors.
-inline constexpr auto CreateTensorAsOrtValue =
-    kStatusSlot<48, OrtAllocator*, const std::int64_t* /* shape */, std::size_t /* rank */, OrtElementType,
-                OrtValue**>;
 /// The memory stays the caller's.
 inline constexpr auto CreateTensorWithDataAsOrtValue =
     kStatusSlot<49, const OrtMemoryInfo*, void*, std::size_t /* bytes */, const std::int64_t* /* shape */,
@@ -221,16 +206,13 @@ inline constexpr auto GetDimensions =
 inline constexpr auto GetTensorShapeElementCount =
     kStatusSlot<64, const OrtTensorTypeAndShapeInfo*, std::size_t*>;
 inline constexpr auto ReleaseTensorTypeAndShapeInfo = kReleaseSlot<99, OrtTensorTypeAndShapeInfo>;
-inline constexpr auto GetTensorMemoryInfo = kStatusSlot<194, const OrtValue*, const OrtMemoryInfo**>;
 
 // Memory.
 inline constexpr auto CreateCpuMemoryInfo = kStatusSlot<69, OrtAllocatorType, OrtMemType, OrtMemoryInfo**>;
 inline constexpr auto ReleaseMemoryInfo = kReleaseSlot<94, OrtMemoryInfo>;
-inline constexpr auto AllocatorAlloc = kStatusSlot<75, OrtAllocator*, std::size_t, void**>;
 inline constexpr auto AllocatorFree = kStatusSlot<76, OrtAllocator*, void*>;
 /// The CPU's; it is not to be released.
 inline constexpr auto GetAllocatorWithDefaultOptions = kStatusSlot<78, OrtAllocator**>;
-inline constexpr auto ReleaseAllocator = kReleaseSlot<132, OrtAllocator>;
 
 // A plug-in's operators.
 inline constexpr auto CreateCustomOpDomain = kStatusSlot<26, const char*, OrtCustomOpDomain**>;
@@ -247,50 +229,26 @@ inline constexpr auto KernelInfoGetAttribute_string =
 /// `count` is how many there are, in and out; with a null pointer for them it is only told.
 inline constexpr auto KernelInfoGetAttributeArray_int64 =
     kStatusSlot<163, const OrtKernelInfo*, const char*, std::int64_t*, std::size_t* /* count */>;
-inline constexpr auto CopyKernelInfo = kStatusSlot<217, const OrtKernelInfo*, OrtKernelInfo**>;
-inline constexpr auto ReleaseKernelInfo = kReleaseSlot<218, OrtKernelInfo>;
 inline constexpr auto KernelInfo_GetInputCount = kStatusSlot<230, const OrtKernelInfo*, std::size_t*>;
 inline constexpr auto KernelInfo_GetInputTypeInfo =
     kStatusSlot<234, const OrtKernelInfo*, std::size_t, OrtTypeInfo**>;
 inline constexpr auto KernelInfo_GetNodeName =
     kStatusSlot<244, const OrtKernelInfo*, char*, std::size_t* /* size */>;
-inline constexpr auto KernelInfo_GetLogger = kStatusSlot<245, const OrtKernelInfo*, const OrtLogger**>;
 inline constexpr auto KernelInfoGetConstantInput_tensor =
     kStatusSlot<249, const OrtKernelInfo*, std::size_t, int* /* is constant */, const OrtValue**>;
-inline constexpr auto Logger_LogMessage =
-    kStatusSlot<247, const OrtLogger*, OrtLoggingLevel, const char* /* message */, const char* /* file */,
-                int /* line */, const char* /* function */>;
 
 // A call of it.
-inline constexpr auto KernelContext_GetInputCount = kStatusSlot<88, const OrtKernelContext*, std::size_t*>;
 inline constexpr auto KernelContext_GetInput =
     kStatusSlot<90, const OrtKernelContext*, std::size_t, const OrtValue**>;
 inline constexpr auto KernelContext_GetOutput =
     kStatusSlot<91, OrtKernelContext*, std::size_t, const std::int64_t* /* shape */, std::size_t /* rank */,
                 OrtValue**>;
 inline constexpr auto KernelContext_GetGPUComputeStream = kStatusSlot<193, const OrtKernelContext*, void**>;
-inline constexpr auto KernelContext_GetAllocator =
-    kStatusSlot<253, const OrtKernelContext*, const OrtMemoryInfo*, OrtAllocator**>;
 /// Calls work(context, i) for i in [0, total) on the engine's intra-op threads, and returns when all have
 /// returned; in at most `batches` pieces, 0: any number.
 inline constexpr auto KernelContext_ParallelFor =
     kStatusSlot<274, const OrtKernelContext*, void (*)(void*, std::size_t), std::size_t /* total */,
                 std::size_t /* batches */, void* /* context */>;
-
-// The engine's own operators, called from a kernel. `length`: of ints, floats and strings how many, of one
-// string its bytes, else 1. A string is given as its characters, strings as `const char* const*`.
-inline constexpr auto CreateOpAttr = kStatusSlot<211, const char* /* name */, const void* /* data */,
-                                                 int /* length */, OrtOpAttrType, OrtOpAttr**>;
-inline constexpr auto ReleaseOpAttr = kReleaseSlot<212, OrtOpAttr>;
-inline constexpr auto CreateOp =
-    kStatusSlot<213, const OrtKernelInfo*, const char* /* name */, const char* /* domain */,
-                int /* version */, const char** /* type constraints' names */, const OrtElementType*,
-                int /* how many */, const OrtOpAttr* const*, int /* how many */, int /* inputs */,
-                int /* outputs */, OrtOp**>;
-/// Outputs have their shapes and memory already.
-inline constexpr auto InvokeOp = kStatusSlot<214, const OrtKernelContext*, const OrtOp*,
-                                             const OrtValue* const*, int, OrtValue* const*, int>;
-inline constexpr auto ReleaseOp = kReleaseSlot<215, OrtOp>;
 
 }  // namespace ort
 }  // namespace lehr

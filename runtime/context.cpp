@@ -1,6 +1,7 @@
 // From options to a context.
 #include "runtime/context.h"
 
+#include <bit>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -16,11 +17,29 @@ kernels_context::~kernels_context() {
 namespace lehr::runtime {
 namespace {
 
-// The name of a feature of these that the processor lacks; "" where it lacks none.
-const char* missing_feature(std::uint64_t needed, CpuFeatures features) {
-  for (std::size_t i = 0; i < cpu_feature_count(); ++i)
-    if (needed >> i & ~features >> i & 1) return cpu_feature(i).name.data();
-  return "";
+/// The names of features: "avx512f, avx512bw and avx512vl".
+struct FeatureNames {
+  explicit FeatureNames(CpuFeatures features) {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < cpu_feature_count(); ++i) {
+      const CpuFeatures left = features >> i;
+      if ((left & 1) == 0) continue;
+      const char* const before = at == 0 ? "" : left == 1 ? " and " : ", ";
+      at += static_cast<std::size_t>(
+          std::snprintf(text + at, sizeof text - at, "%s%s", before, cpu_feature(i).name.data()));
+    }
+  }
+  char text[1024] = "";  // all of an architecture
+};
+
+// What the context lacks of the features that a function needs: of its rows that for which it lacks fewest.
+CpuFeatures missing_features(const Function& function, CpuFeatures features) {
+  CpuFeatures fewest = ~CpuFeatures{0};
+  for (std::uint32_t i = 0; i < function.row_count; ++i) {
+    const CpuFeatures missing = function.rows[i].features & ~features;
+    if (std::popcount(missing) < std::popcount(fewest)) fewest = missing;
+  }
+  return fewest;
 }
 
 bool runs_here(const Row& row, CpuFeatures features) {
@@ -149,12 +168,18 @@ kernels_status fail_without_kernel(kernels_context* context, const Function& fun
   if (context->cuda != nullptr)
     return fail(context, KERNELS_NO_KERNEL, "the kernel for '%s' needs %s", workload,
                 why_not_on_gpu(context, function));
+  const std::string_view level = highest_cpu_level(context->features);
   if (table.machine != cpu_machine())
-    return fail(context, KERNELS_NO_KERNEL, "the library's kernels are for %s, which this processor is not",
-                table.machine);
-  return fail(context, KERNELS_NO_KERNEL,
-              "the kernel for '%s' needs %s, which the processor lacks or the options leave out", workload,
-              missing_feature(function.rows[0].features, context->features));
+    return fail(
+        context, KERNELS_NO_KERNEL,
+        "the library's kernels are for %s, which this processor is not: tune with --isa %s or lower, and "
+        "export again",
+        table.machine, level.data());
+  return fail(
+      context, KERNELS_NO_KERNEL,
+      "the kernel for '%.150s' needs %s, which the processor lacks or the options leave out: tune with "
+      "--isa %s or lower, and export again",
+      workload, FeatureNames(missing_features(function, context->features)).text, level.data());
 }
 
 }  // namespace lehr::runtime

@@ -2,6 +2,9 @@
 // a library beside libc.
 #include "runtime/cpu_features.h"
 
+#include "runtime/cpu_levels.h"
+#include "runtime/words.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #elif defined(__aarch64__)
@@ -184,6 +187,18 @@ CpuFeatures cpu_feature_named(std::string_view name) {
   for (std::size_t i = 0; i < cpu_feature_count(); ++i)
     if (cpu_feature(i).name == name) return CpuFeatures{1} << i;
   return 0;
+}
+
+std::string_view highest_cpu_level(CpuFeatures features) {
+  std::string_view highest = "";
+  for (const CpuLevel& level : kCpuLevels) {
+    if (level.machine != cpu_machine()) continue;
+    Words words(level.features);
+    for (std::string_view word; words.next(word);)
+      if ((cpu_feature_named(word) & ~features) != 0) return highest;
+    highest = level.name;
+  }
+  return highest;
 }
 
 }  // namespace lehr::runtime

@@ -30,5 +30,7 @@ using CpuFeatures = std::uint64_t;
 CpuFeatures cpu_features_here();
 /// The bit of a name; 0 for one that is not known.
 CpuFeatures cpu_feature_named(std::string_view name);
+/// The name of this machine's highest level that needs none but these; "": it has no levels.
+std::string_view highest_cpu_level(CpuFeatures features);
 
 }  // namespace lehr::runtime

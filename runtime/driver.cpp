@@ -118,7 +118,8 @@ bool may_run_cubin(CudaGpu& gpu, const CudaNeeds& needs) {
   const bool fits = needs.this_arch_alone ? gpu.capability == needs.arch_number
                                           : gpu.capability / 10 == needs.arch_number / 10 &&
                                                 gpu.capability >= needs.arch_number;
-  if (!fits) return gpu.say("%s, and this GPU is sm_%d", needs.arch, gpu.capability), false;
+  if (!fits)
+    return gpu.say("%s, and this GPU is sm_%d: tune on one like it", needs.arch, gpu.capability), false;
   if (gpu.version / 1000 >= needs.compiler / 1000) return true;
   return gpu.say("a driver of CUDA %d, and this one is of %d.%d", needs.compiler / 1000, gpu.version / 1000,
                  gpu.version % 1000 / 10),

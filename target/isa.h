@@ -6,15 +6,11 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "runtime/cpu_levels.h"
 
 namespace lehr {
 
-/// An instruction set that kernels are made and compiled for whatever more the machine at hand has.
-struct IsaLevel {
-  std::string_view name;     ///< as `--isa` and the compilers' -march= have it
-  std::string_view machine;  ///< whose processors may have it, as uname calls them
-  std::string_view arch;     ///< Limits::arch
-};
+using IsaLevel = runtime::CpuLevel;
 
 /// Instructions that not every processor of a level has, and that kernels of some types use.
 struct IsaFeature {

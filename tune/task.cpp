@@ -70,22 +70,6 @@ Failure not_lowered(const Candidates& candidates, const Point& point, const std:
 
 }  // namespace
 
-bool is_range(const Workload& workload) {
-  return workload.op() == Operator::kGemm && workload.gemm().least > 0;
-}
-
-Workload call_of(const Workload& range, std::int64_t rows) {
-  Workload call = range;
-  Gemm& gemm = call.gemm();
-  gemm.any_rows = true, gemm.least = 0;
-  gemm.rows = rows == gemm.m ? 0 : rows;
-  return call;
-}
-
-Workload kernels_of(const Workload& workload) {
-  return is_range(workload) ? call_of(workload, workload.gemm().m) : workload;
-}
-
 Candidates candidates_for(const Task& task) {
   const Workload& workload = task.workload;
   const Limits& limits = task.device.limits;

@@ -23,13 +23,6 @@ namespace lehr {
 /// Among the names of baselines: Candidates::unfused.
 inline constexpr std::string_view kUnfused = "unfused";
 
-/// Whether it is a range of rows, "gemm m=1..2048 ...", which has no kernels of its own.
-bool is_range(const Workload& workload);
-/// A call of so many rows of a range's kernels: "gemm m=..2048 rows=24 ...".
-Workload call_of(const Workload& range, std::int64_t rows);
-/// Of a range what its kernels are for, any number of rows up to its most; of any other workload itself.
-Workload kernels_of(const Workload& workload);
-
 struct Task {
   Workload workload;
   Device device;

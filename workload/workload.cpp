@@ -139,6 +139,22 @@ std::int64_t rows_of(const Workload& workload) {
   return gemm ? rows_of(*gemm) : 0;
 }
 
+bool is_range(const Workload& workload) {
+  return workload.op() == Operator::kGemm && workload.gemm().least > 0;
+}
+
+Workload call_of(const Workload& range, std::int64_t rows) {
+  Workload call = range;
+  Gemm& gemm = call.gemm();
+  gemm.any_rows = true, gemm.least = 0;
+  gemm.rows = rows == gemm.m ? 0 : rows;
+  return call;
+}
+
+Workload kernels_of(const Workload& workload) {
+  return is_range(workload) ? call_of(workload, workload.gemm().m) : workload;
+}
+
 Workload with_rows(const Workload& workload, std::int64_t rows) {
   Workload fixed = workload;
   Gemm& gemm = fixed.gemm();

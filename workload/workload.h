@@ -56,6 +56,12 @@ ZeroPoint zero_of(const Workload& workload);
 double flops_of(const Workload& workload);
 /// Rows of a GEMM's call (Gemm::rows); 0 of other operators.
 std::int64_t rows_of(const Workload& workload);
+/// Whether it is a range of rows, "gemm m=1..2048 ...", which has no kernels of its own.
+bool is_range(const Workload& workload);
+/// A call of so many rows of a range's kernels: "gemm m=..2048 rows=24 ...".
+Workload call_of(const Workload& range, std::int64_t rows);
+/// Of a range what its kernels are for, any number of rows up to its most; of any other workload itself.
+Workload kernels_of(const Workload& workload);
 /// The same product of exactly so many rows: what is checked, timed, and asked of a library.
 Workload with_rows(const Workload& workload, std::int64_t rows);
 /// The workload whose kernels compute a call: "m=..64" for "m=..64 rows=24". Others stay as they are.

@@ -114,7 +114,7 @@ def tune(
 def optimize(
     model: _File,
     *,
-    dims: Mapping[str, int] | None = None,
+    dims: Mapping[str, int | str] | None = None,
     quiet: bool = False,
     **flags: Unpack[_flags.Optimize],
 ) -> Optimized:

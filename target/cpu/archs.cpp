@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/cpu_levels.h"
+
 namespace lehr {
 namespace {
 
@@ -23,13 +25,6 @@ Limits limits_with(std::string_view arch, int cores) {
   return limits;
 }
 
-// Of the x86-64 psABI; of Arm's architecture those whose instructions a processor tells of one by one.
-constexpr IsaLevel kLevels[] = {
-    {"x86-64", "x86_64", "sse2"},      {"x86-64-v2", "x86_64", "sse2"}, {"x86-64-v3", "x86_64", "avx2"},
-    {"x86-64-v4", "x86_64", "avx512"}, {"armv8-a", "aarch64", "neon"},  {"armv8.1-a", "aarch64", "neon"},
-    {"armv8.2-a", "aarch64", "neon"},
-};
-
 // The names are the compilers' (-m), and runtime/cpu_features.cpp says where a processor tells of them.
 // "avxvnni" (of x86-64-v3: vpdpbusd of 32 bytes) and "amx-int8" and "amx-bf16" are rows here, with abilities
 // of their own, as soon as kernels use them.
@@ -44,7 +39,7 @@ constexpr IsaFeature kFeatures[] = {
 const Archs kCpuArchs = {.known = [] { return std::vector<std::string>(); },
                          .limits = &limits_with,
                          .portable = false,
-                         .levels = kLevels,
+                         .levels = runtime::kCpuLevels,
                          .features = kFeatures};
 
 }  // namespace lehr

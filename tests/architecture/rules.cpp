@@ -60,7 +60,7 @@ std::span<const FolderRule> folder_rules() {
       {"network", {"workload", "base"}},
       {"space", {"base"}},
       {"ir", {"base"}},
-      {"target", {"ir", "base"}},
+      {"target", {"ir", "base", "runtime/cpu_levels.h"}},
       {"codegen", {"target", "ir", "base"}},
       {"templates", {"workload", "ir", "space", "base"}},
       {"costmodel", {"ir", "base"}},

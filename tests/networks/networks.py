@@ -2,9 +2,9 @@
 """Networks as users have them, from an ONNX file to a faster one: tune --model, export, apply, verify, and what ONNX Runtime says of it.
 Each kind of network is a module beside this one, with a function `run(lehr)`.
 
-    networks.py KIND --packages FOLDER [--lehr PROGRAM] [--helper PROGRAM]
+    networks.py KIND --packages FOLDER [--lehr PROGRAM] [--helper PROGRAM] [--library FILE] [--plugin FILE]
 
-FOLDER keeps onnx and onnxruntime (PyPI). HELPER: what a kind needs beside lehr.
+FOLDER keeps onnx and onnxruntime (PyPI). The others: what a kind needs beside lehr.
 """
 
 import argparse
@@ -27,6 +27,7 @@ class Lehr:
 
     def __init__(self, arguments, folder):
         self.program, self.helper, self.packages = arguments.lehr, arguments.helper, arguments.packages
+        self.library, self.plugin = arguments.library, arguments.plugin
         self.folder, self.said = folder, ""
         self.environment = {**os.environ, "CXX": f"{TESTS}/kept_compiler {self.packages}.kept", "PYTHONPATH": self.packages}
 
@@ -56,6 +57,14 @@ class Lehr:
         return self(f"export --db {log} --out {bundle}")
 
 
+def with_kernels(model):
+    """The graph that has them: the branch for the stated sizes, where there are branches."""
+    for node in model.graph.node:
+        if node.name == "lehr.sizes":
+            return next(each.g for each in node.attribute if each.name == "then_branch")
+    return model.graph
+
+
 def test_seed(fixed):
     """As test_seed() of tests/support/seed.h."""
     wanted = os.environ.get("LEHR_TEST_SEED")
@@ -70,6 +79,8 @@ def main():
     parser.add_argument("--packages", required=True)
     parser.add_argument("--lehr", default="lehr")
     parser.add_argument("--helper")
+    parser.add_argument("--library")
+    parser.add_argument("--plugin")
     arguments, rest = parser.parse_known_args()
     arguments.lehr, arguments.packages = os.path.abspath(arguments.lehr), os.path.abspath(arguments.packages)
     installed = subprocess.run([f"{TESTS}/onnxruntime_packages", arguments.packages], stderr=subprocess.PIPE, text=True)

@@ -5,6 +5,7 @@ import shutil
 
 import make_models
 import onnx
+from networks import with_kernels
 from onnx import numpy_helper
 
 NETWORK = "tiny.onnx --dim batch=1"
@@ -20,8 +21,8 @@ exec c++ "$@"
 """
 
 
-def two_filters_change_places(model):
-    weights = next(each for each in model.graph.initializer if len(each.dims) == 4 and each.dims[0] >= 16)
+def two_filters_change_places(graph):
+    weights = next(each for each in graph.initializer if len(each.dims) == 4 and each.dims[0] >= 16)
     values = numpy_helper.to_array(weights).copy()
     values[[0, 1]] = values[[1, 0]]
     weights.CopyFrom(numpy_helper.from_array(values, weights.name))
@@ -56,8 +57,12 @@ def run(lehr):
 def applied(lehr):
     apply = f"apply {NETWORK} --threads 1 --bundle kernels.bundle --out "
     lehr(apply + "faster --time 1s", "^[0-9]+ of 10 convolutions and products by kernels", "outputs within")
+    if "are for batch=1" in lehr.said:
+        assert "at batch=2, by the original's nodes: original " in lehr.said and "session: made in " in lehr.said, lehr.said
     lehr(apply + "all --no-engine", "^10 of 10 convolutions and products by kernels, 100.0 %")
-    nodes = [node.op_type for node in onnx.load("all/model.onnx").graph.node]
+    model = onnx.load("all/model.onnx")
+    assert [node.op_type for node in model.graph.node] == ["Shape", "Gather", "Equal", "If"]
+    nodes = [node.op_type for node in with_kernels(model).node]
     assert nodes.count("Fused") == 10 and not {"Conv", "Gemm", "MatMul", "Relu", "Add"} & set(nodes), nodes
     lehr(apply + "unasked", "not verified: no ONNX Runtime is here", LEHR_ONNXRUNTIME=shutil.which("true"))
     with open("cxx", "w") as file:
@@ -69,10 +74,13 @@ def applied(lehr):
 def checked(lehr):
     for seed in (1, 2):
         lehr(f"verify {NETWORK} --threads {seed} --seed {seed} --out all")
-    lehr("verify tiny.onnx --dim batch=3 --out all")
-    shutil.copytree("all", "wrong")
-    edited(two_filters_change_places, "all/model.onnx", "wrong/model.onnx")
-    lehr(f"verify {NETWORK} --out wrong", "differs by", code=4)
+    lehr("verify tiny.onnx --dim batch=3 --out all", "^the original's nodes compute these sizes: the kernels are for batch=1$")
+    for wrong, edit in (("wrong", lambda model: two_filters_change_places(with_kernels(model))),
+                        ("wrong_else", lambda model: two_filters_change_places(model.graph.node[-1].attribute[1].g))):
+        shutil.copytree("all", wrong)
+        edited(edit, "all/model.onnx", wrong + "/model.onnx")
+        for batch in (1, 3):
+            lehr(f"verify tiny.onnx --dim batch={batch} --out {wrong}", code=4 if (batch == 1) == (wrong == "wrong") else 0)
 
 
 def threads(lehr):
@@ -91,8 +99,9 @@ def refused(lehr):
     bundle = "--threads 1 --bundle kernels.bundle"
     for line in ("apply cut.onnx --bundle kernels.bundle --out new", f"apply {NETWORK} --bundle nowhere --out new",
                  f"apply {NETWORK} --no-engine {bundle} --out foreign", "verify tiny.onnx --out foreign",
-                 f"apply all/model.onnx --dim batch=1 {bundle} --out new", "tune --model cut.onnx",
-                 "tune --model tiny.onnx --dim size=4",
+                 "tune --model cut.onnx", "tune --model tiny.onnx --dim size=4",
                  "apply tiny.onnx --bundle kernels.bundle --out new --seed x", "verify tiny.onnx --out all --tolerance 2"):
         lehr(line, code=1, wrote="new", lines=1)
         assert os.listdir("foreign") == ["file"], line
+    for line in (f"apply {{}} {bundle} --out new", "tune --model {}", "model {}", "optimize {} --out new", "verify {} --out all"):
+        lehr(line.format("all/model.onnx --dim batch=1"), "all/model.onnx is a network that `lehr apply` has written", code=1, wrote="new", lines=1)

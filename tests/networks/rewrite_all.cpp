@@ -1,44 +1,79 @@
-// rewrite_all IN OUT [bf16 | rounded]: every place of a model as a fused node, whether a bundle has a kernel
-// for it or not. The sizes that are left open are 1. In bf16 as if families served all so; rounded: the
-// original, with what these would read rounded. A line on stdout for each place that was not rewritten.
+// rewrite_all IN OUT [bf16 | rounded] [branched | unbranched] [none] [A..B]: every place of a model as a
+// fused node, whether a library has a kernel for it or not. The sizes that are left open are 1, or A. In bf16
+// as if families served all so; rounded: the original, with what these would read rounded; branched: for
+// these sizes, or those up to B, and else the original; unbranched: what of that is for these sizes; none: no
+// place is one. A line on stdout for each place that was not rewritten.
 #include <fmt/core.h>
 
+#include <cstdio>
 #include <fstream>
+#include <set>
 
+#include "apply/branches.h"
 #include "apply/rewrite.h"
 #include "apply/rounded.h"
 #include "base/error.h"
 #include "network/narrow.h"
 
-int main(int argc, char** argv) {
-  using namespace lehr;
-  try {
-    if (argc < 3) throw_user("rewrite_all IN OUT [bf16 | rounded]");
-    const OnnxModel model = read_onnx(argv[1]);
-    ShapeBindings ones;
-    for (const OnnxValueInfo& input : model.inputs)
-      for (const OnnxDim& dim : input.dims.value_or(std::vector<OnnxDim>()))
-        if (!dim.size && !dim.name.empty()) ones.dims[std::string(dim.name)] = 1;
-    const GraphShapes shapes = infer_shapes(model, ones);
-    const NetworkPlaces places = places_of(model, shapes);
-    NarrowWorkloads narrow;
-    if (argc > 3) narrow = narrow_workloads(model, shapes, places, [](const Workload&) { return true; });
-    std::vector<Replacement> all;
-    for (const PlacedWorkload& task : places.workloads)
-      for (const NetworkPlace& place : task.places) {
-        const auto found = narrow.find(&place);
-        all.push_back({&place, found == narrow.end() ? task.workload : found->second, 0});
-      }
-    if (argc > 3 && std::string_view(argv[3]) == "rounded") {
-      std::ofstream(argv[2], std::ios::binary) << rounded_network(model, shapes, all);
-      return 0;
+namespace lehr {
+namespace {
+
+using Words = std::set<std::string>;
+
+GraphShapes shapes_at(const OnnxModel& model, std::int64_t size) {
+  ShapeBindings bindings;
+  for (const OnnxValueInfo& input : model.inputs)
+    for (const OnnxDim& dim : input.dims.value_or(std::vector<OnnxDim>()))
+      if (!dim.size && !dim.name.empty()) bindings.dims[std::string(dim.name)] = size;
+  return infer_shapes(model, bindings);
+}
+
+std::vector<Replacement> all_places(const OnnxModel& model, const GraphShapes& shapes,
+                                    const NetworkPlaces& places, const Words& words) {
+  std::vector<Replacement> all;
+  if (words.contains("none")) return all;
+  NarrowWorkloads narrow;
+  if (words.contains("bf16") || words.contains("rounded"))
+    narrow = narrow_workloads(model, shapes, places, [](const Workload&) { return true; });
+  for (const PlacedWorkload& task : places.workloads)
+    for (const NetworkPlace& place : task.places) {
+      const auto found = narrow.find(&place);
+      all.push_back({&place, found == narrow.end() ? task.workload : found->second, 1});
     }
-    const RewrittenModel rewritten = rewrite(model, shapes, all);
-    for (const KeptPlace& kept : rewritten.kept)
-      fmt::print("kept {}: {}\n", called(model.nodes[kept.place->nodes[0]], kept.place->nodes[0]),
-                 kept.reason);
-    std::ofstream(argv[2], std::ios::binary) << rewritten.bytes;
-  } catch (const Error& error) {
+  return all;
+}
+
+void write(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+void run(const std::string& in, const std::string& out, const Words& words) {
+  const OnnxModel model = read_onnx(in);
+  long least = 1, most = 1;
+  for (const std::string& word : words) std::sscanf(word.c_str(), "%ld..%ld", &least, &most);
+  const GraphShapes shapes = shapes_at(model, least), other_end = shapes_at(model, most);
+  const NetworkPlaces places = places_of(model, shapes);
+  const std::vector<Replacement> all = all_places(model, shapes, places, words);
+  if (words.contains("rounded")) return write(out, rounded_network(model, shapes, all));
+  const RewrittenModel rewritten = rewrite(model, shapes, all, {.other_end = &other_end});
+  for (const KeptPlace& kept : rewritten.kept)
+    fmt::print("kept {}: {}\n", called(model.nodes[kept.place->nodes[0]], kept.place->nodes[0]), kept.reason);
+  if (!words.contains("branched") && !words.contains("unbranched")) return write(out, rewritten.bytes);
+  const std::string constants = out + ".constants";
+  const BranchedModel both = branched(model, rewritten.bytes, size_checks(model, shapes, &other_end),
+                                      constants.substr(constants.rfind('/') + 1));
+  write(constants, both.constants);
+  write(out, words.contains("branched") ? both.bytes : unbranched(both.bytes).value_or(""));
+}
+
+}  // namespace
+}  // namespace lehr
+
+int main(int argc, char** argv) {
+  try {
+    if (argc < 3) lehr::throw_user("rewrite_all IN OUT [WORD...]");
+    lehr::run(argv[1], argv[2], {argv + 3, argv + argc});
+  } catch (const lehr::Error& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;
   }

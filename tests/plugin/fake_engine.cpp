@@ -63,7 +63,6 @@ void put_release(Table& table, const ort::Slot<kNumber, void(Released*)>& slot) 
 
 void put_objects(Table& table) {
   put(table, ort::CreateStatus, +[](OrtErrorCode code, const char* text) { return refuse(code, text); });
-  put(table, ort::GetErrorCode, +[](const OrtStatus* status) { return status->code; });
   put(table, ort::GetErrorMessage, +[](const OrtStatus* status) { return status->text.c_str(); });
   put_release(table, ort::ReleaseStatus);
   put_release(table, ort::ReleaseTensorTypeAndShapeInfo);

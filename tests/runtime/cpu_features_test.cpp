@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "runtime/cpu_features.h"
+#include "runtime/cpu_levels.h"
+#include "runtime/words.h"
 
 namespace lehr::runtime {
 namespace {
@@ -20,6 +22,22 @@ TEST(CpuFeatures, AreThoseThatTheCompilersLibrarySees) {
   EXPECT_EQ(has("avx512bf16"), __builtin_cpu_supports("avx512bf16") != 0);
   EXPECT_EQ(cpu_feature_named("avx9000"), 0u);
 #endif
+}
+
+TEST(CpuFeatures, MakeUpLevels) {
+  CpuFeatures features = 0;
+  for (const CpuLevel& level : kCpuLevels) {
+    if (level.machine != cpu_machine()) continue;
+    const std::string_view before = highest_cpu_level(features);
+    Words words(level.features);
+    for (std::string_view word; words.next(word);) {
+      EXPECT_NE(highest_cpu_level(features), level.name) << "without " << word;
+      EXPECT_NE(cpu_feature_named(word), 0U) << word;
+      features |= cpu_feature_named(word);
+    }
+    EXPECT_GE(highest_cpu_level(features), level.name);
+    EXPECT_GE(highest_cpu_level(features), before);
+  }
 }
 
 }  // namespace

@@ -374,13 +374,14 @@ TEST_F(LibraryCuda, SaysWhatAKernelNeeds) {
   const std::string needs = "the kernel for 'function 0' needs ";
   CudaKernel other = product();
   other.arch = "sm_100a", other.arch_number = 100;
-  EXPECT_EQ(said(other), needs + "sm_100a, and this GPU is sm_90");
+  EXPECT_EQ(said(other), needs + "sm_100a, and this GPU is sm_90: tune on one like it");
   other.arch = "sm_80", other.arch_number = 80, other.this_arch_alone = false;
-  EXPECT_EQ(said(other), needs + "sm_80, and this GPU is sm_90");
+  EXPECT_EQ(said(other), needs + "sm_80, and this GPU is sm_90: tune on one like it");
   other.ptx = 1;
   EXPECT_EQ(said(other), "from PTX");
   other.compiler = 13010;
-  EXPECT_EQ(said(other), needs + "sm_80, and this GPU is sm_90") << "PTX that is newer than the driver";
+  EXPECT_EQ(said(other), needs + "sm_80, and this GPU is sm_90: tune on one like it")
+      << "PTX that is newer than the driver";
   EXPECT_EQ(said(product(), "FAKE CUBIN OF ANOTHER GPU"),
             needs + "another GPU or driver: this one says an unknown error");
   EXPECT_EQ(said(with(&CudaKernel::compiler, 13010u)), "") << "machine code of a newer minor version";
@@ -395,7 +396,7 @@ TEST_F(LibraryCuda, SaysWhatAKernelNeeds) {
   EXPECT_EQ(said(with(&CudaKernel::cluster, 16u)),
             needs + "clusters of 16 blocks, which this GPU or its part cannot hold");
   set_attribute(75, 8);
-  EXPECT_EQ(said(product()), needs + "sm_90a, and this GPU is sm_80");
+  EXPECT_EQ(said(product()), needs + "sm_90a, and this GPU is sm_80: tune on one like it");
   EXPECT_EQ(count("cuModuleLoadData"), count("cuModuleUnload"));
   EXPECT_EQ(taken(), (std::vector{0, 0, 0}));
 }
@@ -418,7 +419,8 @@ TEST_F(LibraryCuda, OthersRunWhereOneDoesNot) {
   ASSERT_NE(context.get(), nullptr) << context.said();
   Product one, other;
   EXPECT_EQ(context.call(one.arguments(), 0), KERNELS_NO_KERNEL);
-  EXPECT_EQ(context.said(), "the kernel for 'function 0' needs sm_100a, and this GPU is sm_90");
+  EXPECT_EQ(context.said(),
+            "the kernel for 'function 0' needs sm_100a, and this GPU is sm_90: tune on one like it");
   EXPECT_EQ(context.call(other.arguments(), 1), KERNELS_OK);
   EXPECT_TRUE(!one.written() && other.right());
   kernels_row row = {};

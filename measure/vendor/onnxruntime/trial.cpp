@@ -31,6 +31,13 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+/// Of this process's memory what is in use, files that are mapped among it; 0: the system does not tell.
+std::int64_t memory_bytes() {
+  std::int64_t all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
 /// One inference first that is not timed: the session's threads have to wake up.
 double turn_us(LoadedNetwork& network, int inferences) {
   network.run();
@@ -219,14 +226,20 @@ void try_all(const TrialRequest& request, const std::string& scratch, TrialRepor
   report.version = engine.version();
   if (request.models.empty()) return;
   std::vector<std::unique_ptr<LoadedNetwork>> networks(request.models.size());
-  const auto session_of = [&](const ModelFile& file) {
-    return std::make_unique<LoadedNetwork>(engine, file.path, LoadOptions{request.threads, file.plugin});
-  };
   report.models.resize(request.models.size());
+  const auto session_of = [&](std::size_t i) {
+    const ModelFile& file = request.models[i];
+    const auto begin = std::chrono::steady_clock::now();
+    auto made = std::make_unique<LoadedNetwork>(engine, file.path, LoadOptions{request.threads, file.plugin});
+    report.models[i].creation_us = 1e6 * seconds_since(begin);
+    return made;
+  };
+  const std::int64_t memory_before = memory_bytes();
   std::vector<Original> originals;
   try {
-    networks[0] = session_of(request.models[0]);
+    networks[0] = session_of(0);
     originals = originals_of(*networks[0], request, report);
+    report.models[0].memory_bytes = std::max<std::int64_t>(0, memory_bytes() - memory_before);
   } catch (const Error& error) {
     report.models[0].failure = error.what();
     return;
@@ -238,7 +251,7 @@ void try_all(const TrialRequest& request, const std::string& scratch, TrialRepor
   report.own = comparison.own();
   for (std::string& note : comparison.not_finite()) report.notes.push_back(std::move(note));
   for (std::size_t i = 1; i < request.models.size(); ++i) try {
-      networks[i] = session_of(request.models[i]);
+      networks[i] = session_of(i);
       compare(*networks[i], originals, comparison, report.models[i]);
     } catch (const Error& error) {
       report.models[i].failure = error.what();

@@ -70,6 +70,9 @@ struct ModelTrial {
   double worst = 0;  ///< largest difference from the first model's outputs, as a share of an output's range
   std::string worst_output;  ///< in which output
   std::vector<OutputAgreement> outputs;
+  double creation_us = 0;  ///< in which its session was made
+  /// What the process grew by until the first inference was done; of the first model alone. 0: not known.
+  std::int64_t memory_bytes = 0;
   std::vector<double> turn_us;          ///< of each turn, the time of an inference
   std::vector<OperatorTime> operators;  ///< operator_times() of one that tells; empty: it could not
 };
@@ -78,6 +81,8 @@ void describe(auto& field, Is<ModelTrial> auto& trial) {
   field("worst", trial.worst);
   field("worst_output", trial.worst_output);
   field("outputs", trial.outputs);
+  field("creation_us", trial.creation_us);
+  field("memory_bytes", trial.memory_bytes);
   field("turn_us", trial.turn_us);
   field("operators", trial.operators);
 }

@@ -1,0 +1,97 @@
+#include "apply/costs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <vector>
+
+namespace lehr {
+namespace {
+
+/// Some of the checked sizes, which change together.
+using Together = std::vector<SizeCheck>;
+
+/// Those of one name, then all that come first in their inputs: a batch that has no name.
+std::vector<Together> dimensions_of(std::span<const SizeCheck> checks) {
+  std::vector<Together> groups;
+  Together first;
+  for (const SizeCheck& check : checks) {
+    if (check.axis == 0) first.push_back(check);
+    const auto same = std::ranges::find_if(
+        groups, [&](const Together& group) { return !check.name.empty() && group[0].name == check.name; });
+    (same == groups.end() ? groups.emplace_back() : *same).push_back(check);
+  }
+  if (first.size() > 1) groups.push_back(std::move(first));
+  return groups;
+}
+
+/// The sizes of all inputs with others for some.
+std::map<std::string, std::vector<std::int64_t>> inputs_with(const Network& network, const Together& changed,
+                                                             std::int64_t size) {
+  std::map<std::string, std::vector<std::int64_t>> inputs;
+  for (const OnnxValueInfo& input : network.model.inputs) {
+    const ValueFacts& facts = network.shapes.of(input.name);
+    if (!facts.shape || facts.constant != nullptr) continue;
+    std::vector<std::int64_t>& sizes = inputs[std::string(input.name)];
+    for (const Dim& dim : *facts.shape) sizes.push_back(dim.value_or(1));
+    for (const SizeCheck& check : changed)
+      if (check.input == input.name) sizes[check.axis] = size;
+  }
+  return inputs;
+}
+
+}  // namespace
+
+SessionCost session_cost(const Network& network, const onnxruntime::ModelFile& file,
+                         const EngineCheck& check) {
+  const onnxruntime::TrialReport report = try_alone(network, file, check);
+  if (report.models.empty() || !report.models[0].failure.empty()) return {};
+  return {report.models[0].creation_us, report.models[0].memory_bytes};
+}
+
+std::string wrong_at_least(const Network& network, const onnxruntime::ModelFile& file,
+                           std::span<const SizeCheck> checks, const EngineCheck& check) {
+  Together ranges;
+  for (const SizeCheck& each : checks)
+    if (each.least < each.most) ranges.push_back(each);
+  if (ranges.empty()) return "";
+  EngineCheck least = check;
+  least.fed.clear();  // they have the largest sizes
+  least.bindings = {{}, inputs_with(network, ranges, ranges[0].least)};
+  const EngineVerdict verdict = verdict_of(try_networks(network, {file}, least, 0, true));
+  if (verdict.proof != Proof::kWrong) return "";
+  for (SizeCheck& each : ranges) each.most = each.least;
+  return fmt::format("at {} {}", sizes_text(ranges), verdict.failure);
+}
+
+std::optional<OtherSizes> try_other_sizes(const Network& network, const onnxruntime::ModelFile& file,
+                                          std::span<const SizeCheck> checks, const EngineCheck& check,
+                                          double seconds, std::string& wrong) {
+  EngineCheck other = check;
+  other.fed.clear();  // they have the stated sizes
+  const std::vector<Together> dimensions = dimensions_of(checks);
+  const std::function<std::int64_t(std::int64_t)> ways[] = {[](std::int64_t most) { return most + 1; },
+                                                            [](std::int64_t most) { return 2 * most; }};
+  const auto at = [&](const Together& changed, std::int64_t size) -> std::optional<OtherSizes> {
+    other.bindings = {{}, inputs_with(network, changed, size)};
+    const EngineVerdict verdict = verdict_of(try_networks(network, {file}, other, seconds, false));
+    if (verdict.proof == Proof::kNone || verdict.proof == Proof::kOpen) return std::nullopt;
+    SizeCheck told = changed[0];
+    told.least = told.most = size;
+    const std::string sizes = sizes_text({&told, 1});
+    if (verdict.proof == Proof::kWrong) wrong = fmt::format("at {} {}", sizes, verdict.failure);
+    return OtherSizes{sizes, verdict.original_us, verdict.rewritten_us, verdict.speedup};
+  };
+  for (const auto& larger : ways)
+    for (const Together& changed : dimensions)
+      if (auto found = at(changed, larger(changed[0].most))) return found;
+  // A sequence is as long as its table of positions at most.
+  for (const Together& changed : dimensions)
+    if (changed[0].least > 1)
+      if (auto found = at(changed, changed[0].least - 1)) return found;
+  return std::nullopt;
+}
+
+}  // namespace lehr

@@ -1,0 +1,48 @@
+// Whether inputs have certain sizes, as nodes of ONNX.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/describe.h"
+#include "network/onnx.h"
+#include "network/shapes.h"
+
+namespace lehr {
+
+/// A size that an input may have. Sizes of one name are equal to each other.
+struct SizeCheck {
+  std::string input;
+  std::size_t axis = 0;
+  std::int64_t least = 1, most = 1;
+  std::string name = {};  ///< of the dimension; "": none
+};
+void describe(auto& field, Is<SizeCheck> auto& check) {
+  field("input", check.input);
+  field("axis", check.axis);
+  field("least", check.least);
+  field("most", check.most);
+  field("name", check.name);
+}
+/// Each once: "batch=1, sequence=1..128"; of a dimension without a name "dimension 2 of x = 3".
+std::string sizes_text(std::span<const SizeCheck> checks);
+/// Those that the file leaves open and that are known all the same: the user states them. `other_end`: the
+/// shapes at the other end of a range of sizes; nullptr: there is no range.
+std::vector<SizeCheck> size_checks(const OnnxModel& model, const GraphShapes& shapes,
+                                   const GraphShapes* other_end = nullptr);
+
+struct SizeCondition {
+  std::string fields;  ///< nodes and constants, as fields of a graph
+  std::string name;    ///< of the truth value that they make, of one element
+};
+/// At least one size is checked. `unique` makes a name that nothing else in the file has. Throws Error(kUser)
+/// where the model's opset has no operator that it takes.
+SizeCondition size_condition(const OnnxModel& model, std::span<const SizeCheck> checks,
+                             const std::function<std::string(std::string_view)>& unique);
+
+}  // namespace lehr

@@ -1,0 +1,80 @@
+// A dimension with a range of sizes: what of a network is a range of rows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "graph_text.h"
+#include "network/places.h"
+
+namespace lehr::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* kTensors = R"(
+  input x f32 Nx4x16
+  input i f32 Nx8x6x6
+  constant w f32 16x32
+  constant b f32 32
+  constant v f32 16x16
+  constant f f32 8x8x3x3
+  constant fixed f32 4x16
+)";
+
+Network network_of_sizes(const std::string& nodes, std::int64_t most,
+                         const std::vector<std::int64_t>& smaller) {
+  Network network;
+  network.model = onnx_model(kTensors + nodes);
+  network.shapes = infer_shapes(network.model, {{{"N", most}}, {}});
+  for (const std::int64_t size : smaller)
+    network.smaller.push_back(infer_shapes(network.model, {{{"N", size}}, {}}));
+  network.places = places_of(network);
+  return network;
+}
+
+std::vector<std::string> texts(const Network& network) {
+  std::vector<std::string> all;
+  for (const PlacedWorkload& placed : network.places.workloads) {
+    const std::string text = to_text(placed.workload);
+    all.push_back(text.substr(0, text.find(" batch=")));
+  }
+  return all;
+}
+
+TEST(RangedPlaces, ProductsOfWhichTheRowsAloneVaryAreRanges) {
+  const Network network = network_of_sizes("p = MatMul(x, w)\nq = Add(p, b)\ny = Relu(q)\n", 8, {1, 2, 4, 7});
+  EXPECT_THAT(texts(network), ElementsAre("gemm m=4..32 n=32 k=16"));
+  EXPECT_THAT(to_text(network.places.workloads[0].workload), HasSubstr("epilogue=bias+relu"));
+  EXPECT_THAT(network.places.gaps, IsEmpty());
+}
+
+TEST(RangedPlaces, WhatDoesNotVaryIsAsItWas) {
+  const Network network = network_of_sizes("p = MatMul(fixed, v)\ny = MatMul(x, v)\n", 3, {1, 2});
+  EXPECT_THAT(texts(network), ElementsAre("gemm m=4..12 n=16 k=16", "gemm m=4 n=16 k=16"));
+}
+
+TEST(RangedPlaces, WhatElseVariesIsAGap) {
+  const Network products = network_of_sizes("t = Transpose(x) perm=0,2,1\ny = MatMul(x, t)\n", 8, {1, 4});
+  EXPECT_THAT(products.places.workloads, IsEmpty());
+  ASSERT_THAT(products.places.gaps, SizeIs(1));
+  EXPECT_THAT(products.places.gaps[0].reason, HasSubstr("more of it varies than its rows"));
+  EXPECT_THAT(network_of_sizes("y = Conv(i, f)\n", 2, {1}).places.gaps, SizeIs(1));
+}
+
+// A size at which nothing is known of a place takes it out, whatever the ends of the range say.
+TEST(RangedPlaces, SizesBetweenTheEndsCount) {
+  const char* const kNodes = R"(
+    constant shape s64 2 = -1 16
+    r = Reshape(x, shape)
+    y = MatMul(r, w)
+  )";
+  EXPECT_THAT(texts(network_of_sizes(kNodes, 8, {1, 2, 4, 7})), ElementsAre("gemm m=4..32 n=32 k=16"));
+  Network odd = network_of_sizes(kNodes, 8, {1});
+  odd.smaller.push_back(infer_shapes(odd.model, {{}, {}}));  // as if it were not known there
+  EXPECT_THAT(places_of(odd).workloads, IsEmpty());
+}
+
+}  // namespace
+}  // namespace lehr::testing
