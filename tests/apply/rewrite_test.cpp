@@ -173,7 +173,7 @@ TEST(Rewrite, WhatVariesAlongARangeIsAnyThere) {
   const auto sizes_of = [](const std::string& graph, std::int64_t other) {
     const std::string text = "input x f32 BxTx16\nconstant w f32 16x8\n" + graph + "\noutput y";
     const OnnxModel model = onnx_model(text);
-    Network network = {onnx_model(text), infer_shapes(model, {{{"B", 2}, {"T", 3}}, {}}), {}};
+    Network network = {onnx_model(text), infer_shapes(model, {{{"B", 2}, {"T", 3}}, {}}), {}, {}};
     network.shapes = infer_shapes(network.model, {{{"B", 2}, {"T", 3}}, {}});
     network.places = places_of(network.model, network.shapes);
     const GraphShapes highest = infer_shapes(network.model, {{{"B", other}, {"T", 3}}, {}});
