@@ -48,7 +48,6 @@ int threads_for(const LibraryKernels& library, const ApplyRequest& request, cons
     return static_cast<int>(there[0]);
   }
   if (std::ranges::find(there, static_cast<std::uint32_t>(wanted)) != there.end()) return wanted;
-  if (there.empty()) throw_user("{} has no kernel for a CPU, and others do not serve here", request.bundle);
   throw_user(
       "{} has no kernel for {} thread{}, but for {}: say that with --threads, or tune and export for {}",
       request.bundle, wanted, wanted == 1 ? "" : "s", fmt::join(there, ", "), wanted);
@@ -153,6 +152,8 @@ void add_time_shares(const PlaceChoice& choice, Applied& applied) {
 /// The library as it lies beside the plug-in.
 FolderFile library_file(const LibraryKernels& library) {
   const std::filesystem::path file(library.library().file());
+  if (file.filename() == kPluginName)
+    throw_user("{} has the name of the plug-in: export it with another --name", file.string());
   return {.path = file.filename().string(), .bytes = "", .source = file};
 }
 
