@@ -97,7 +97,7 @@ Coverage coverage_of(const NetworkPlaces& places, const NarrowWorkloads& narrow,
 }
 
 /// Those that cannot be written stay the engine's, or have the other kernel alone.
-void leave_out(const Network& network, Coverage& coverage, Applied& applied) {
+void leave_out(const Network& network, const NodeForm& form, Coverage& coverage, Applied& applied) {
   std::vector<PlaceKernels> left(coverage.places.size());
   std::vector<std::string> reasons(coverage.places.size());
   for (const std::size_t kernel : {0, 1}) {  // a place has two at most
@@ -105,7 +105,7 @@ void leave_out(const Network& network, Coverage& coverage, Applied& applied) {
     for (const PlaceKernels& each : coverage.places)
       if (kernel < each.size()) all.push_back(each[kernel]);
     std::map<const NetworkPlace*, std::string> kept;
-    for (const KeptPlace& each : rewrite(network.model, network.shapes, all).kept)
+    for (const KeptPlace& each : rewrite(network.model, network.shapes, all, form).kept)
       kept[each.place] = each.reason;
     for (std::size_t i = 0; i < left.size(); ++i) {
       if (kernel >= coverage.places[i].size()) continue;
@@ -258,8 +258,8 @@ void measure_costs(const Network& network, const BranchedModel& model, const Net
     std::ofstream(folder + "/" + form.constants_path, std::ios::binary) << model.constants;
   applied.original_session = session_cost(network, {check.original, ""}, check);
   applied.session = session_cost(network, file, check);
-  std::string wrong;
-  if (!form.checks.empty())
+  std::string wrong = wrong_at_least(network, file, form.checks, check);
+  if (wrong.empty() && !form.checks.empty())
     applied.other_sizes = try_other_sizes(network, file, form.checks, check, 0.1 * seconds, wrong);
   if (wrong.empty()) return;
   applied.verdict.proof = Proof::kWrong;
@@ -283,7 +283,7 @@ Limits processor_limits() {
 
 /// A pool that was not tuned with its convolution stays the engine's.
 NetworkPlaces places_in(const Network& network, const LibraryKernels& library, const ApplyRequest& request) {
-  return places_of(network.model, network.shapes, [&](const Workload& workload) {
+  return places_of(network, [&](const Workload& workload) {
     std::vector<Workload> types = {workload};
     if (request.narrow)
       for (const DType output : {DType::kBF16, DType::kF32})
@@ -333,8 +333,9 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   Applied applied;
   const LibraryKernels library(asked.bundle);
   const ExternalFiles constants = external_files(model);
-  const NetworkForm form = {
-      {library.library().name()}, size_checks(model, network.shapes), constants_path(constants)};
+  const NodeForm nodes = node_form(network, library.library().name());
+  const NetworkForm form = {nodes, size_checks(model, network.shapes, nodes.other_end),
+                            constants_path(constants)};
   std::vector<FolderFile> files = {library_file(library)};
   const std::string library_name = files[0].path;
   ApplyRequest request = asked;
@@ -346,7 +347,7 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   applied.not_counted = uncounted_nodes(network, places);
   if (!coverage.places.empty())
     files.push_back(onnxruntime_plugin(request.check.tools.program, request.compiler));
-  leave_out(network, coverage, applied);
+  leave_out(network, form.nodes, coverage, applied);
   applied.with_kernels = coverage.places.size();
   // The engine tries networks that read what another choice has folded.
   std::vector<FolderFile> tried = files;

@@ -437,9 +437,13 @@ bool is_fused_operator(std::string_view op) {
   return std::ranges::any_of(kFusedOperators, [&](const auto& each) { return each.second == op; });
 }
 
-void leave_out_unwritten(const OnnxModel& model, const GraphShapes& shapes, NetworkPlaces& places) {
-  const NodeForm form;
-  Rewriter rewriter(model, shapes, form);
+NodeForm node_form(const Network& network, std::string library) {
+  return {std::move(library), network.smaller.empty() ? nullptr : &network.smaller.front()};
+}
+
+void leave_out_unwritten(const Network& network, NetworkPlaces& places) {
+  const NodeForm form = node_form(network);
+  Rewriter rewriter(network.model, network.shapes, form);
   for (PlacedWorkload& placed : places.workloads) {
     if (!is_made(output_type(placed.workload))) continue;
     std::erase_if(placed.places, [&](const NetworkPlace& place) {

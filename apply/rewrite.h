@@ -47,11 +47,6 @@ struct RewrittenModel {
   ExternalFiles external;  ///< those that the model still refers to
 };
 
-/// Moves the places that rewrite() would keep to the gaps, each with its reason: what is left can be applied.
-/// Places of a type that no node makes (f16) stay: programs call their kernels themselves. `model` and
-/// `shapes` are those that the places were found in.
-void leave_out_unwritten(const OnnxModel& model, const GraphShapes& shapes, NetworkPlaces& places);
-
 /// The version of the nodes' attributes (plugin/README.md).
 inline constexpr std::int64_t kNodeVersion = 3;
 
@@ -63,6 +58,13 @@ struct NodeForm {
   /// are those that the model was read with.
   const GraphShapes* other_end = nullptr;
 };
+/// Of a network's range, if it has one.
+NodeForm node_form(const Network& network, std::string library = "kernels");
+
+/// Moves the places that rewrite() would keep to the gaps, each with its reason: what is left can be applied.
+/// Places of a type that no node makes (f16) stay: programs call their kernels themselves. They were found in
+/// the network.
+void leave_out_unwritten(const Network& network, NetworkPlaces& places);
 
 /// What is not replaced is copied as the file has it; constants that nobody reads any more are left out, and
 /// those that are made are one where they are the same. A place that varies along a range in other dimensions

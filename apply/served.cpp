@@ -20,7 +20,7 @@ IsServed served_on(const Limits& limits) {
 
 NetworkPlaces served_places(const Network& network, const Limits& limits) {
   NetworkPlaces places = places_of(network, served_on(limits));
-  leave_out_unwritten(network.model, network.shapes, places);
+  leave_out_unwritten(network, places);
   return places;
 }
 

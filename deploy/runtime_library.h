@@ -1,4 +1,4 @@
-// What compiles the texts that the program ships: the library of a bundle, and what holds it.
+// What compiles texts that go into a library or beside one.
 #pragma once
 
 #include <map>

@@ -10,7 +10,7 @@ import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
-from networks import test_seed
+from networks import test_seed, with_kernels
 
 SCALES = {"0.01": 0.01, "1": 1.0, "30": 30.0, "1000": 1000.0, "images": None}
 TOLERANCE = 1e-4  # of an output's range
@@ -21,7 +21,8 @@ class Network:
     """A random graph; every value that is made has its shape beside it."""
 
     def __init__(self, seed):
-        self.rng = np.random.default_rng(seed)
+        self.rng, self.of_sizes = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+        self.stated, self.others = {}, {}  # sizes that the file leaves open, by name
         self.nodes, self.constants, self.inputs, self.outputs = [], [], [], []
         self.shared = {}
         self.count = 0
@@ -40,6 +41,22 @@ class Network:
 
     def pick(self, *choices):
         return choices[self.rng.integers(len(choices))]
+
+    def open(self, shape, names):
+        """A shape in which some of the named dimensions are open."""
+        result = list(shape)
+        for i, name in enumerate(names):
+            if name and self.of_sizes.random() < 0.5:
+                self.stated[name], result[i] = shape[i], name
+        self.others = {name: size + int(self.of_sizes.integers(1, 3)) for name, size in self.stated.items()}
+        kept = len(self.others) > 1 and self.of_sizes.choice(list(self.others))
+        if kept:  # one alone may differ
+            self.others[kept] = self.stated[kept]
+        return result
+
+    def dims(self, sizes=None):
+        """Flags that say them."""
+        return "".join(f" --dim {name}={size}" for name, size in (self.stated if sizes is None else sizes).items())
 
     def number(self):
         """Over twelve orders of magnitude, or one that exporters write."""
@@ -73,7 +90,7 @@ class Network:
             shape = (self.pick(1, 5, 16), self.pick(16, 33, 64))
         else:
             rows, words, width = self.pick(2, 7, 50), self.pick(4, 12), self.pick(16, 32)
-            self.inputs.append(helper.make_tensor_value_info("ids", TensorProto.INT64, (1, words)))
+            self.inputs.append(helper.make_tensor_value_info("ids", TensorProto.INT64, self.open((1, words), ("batch", "words"))))
             ids = "ids"
             if self.rng.random() < 0.5:
                 ids = self.add("Cast", ids, to=TensorProto.INT32)
@@ -83,16 +100,17 @@ class Network:
             table = self.constant(self.rng.standard_normal((rows, width)))
             self.ids = rows
             return self.add("Gather", table, ids), (1, words, width)
-        self.inputs.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, shape))
+        self.inputs.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, self.open(shape, ("batch", "", "height", "width")[:len(shape)])))
         return "x", shape
 
     def attention(self):
         """As exporters write it: a mask of whole or real numbers whose zeros add something very low to the scores."""
         words, width = self.pick(6, 8), self.pick(16, 32)
         self.ids = 50
-        ints = helper.make_tensor_value_info("ids", TensorProto.INT64, (1, words))
+        sizes = self.open((1, words), ("batch", "words"))
+        ints = helper.make_tensor_value_info("ids", TensorProto.INT64, sizes)
         kind = self.pick(TensorProto.INT64, TensorProto.INT32, TensorProto.FLOAT, TensorProto.BOOL)
-        self.inputs += [ints, helper.make_tensor_value_info("mask", kind, (1, words))]
+        self.inputs += [ints, helper.make_tensor_value_info("mask", kind, sizes)]
         x = self.add("Gather", self.constant(self.rng.standard_normal((self.ids, width))), "ids")
         q, k, v = (self.add("MatMul", x, self.weights(width, width)) for _ in range(3))
         scores = self.add("MatMul", q, self.add("Transpose", k, perm=[0, 2, 1]))
@@ -128,7 +146,7 @@ class Network:
     def quantized(self):
         image, style = self.rng.random() < 0.6, self.pick("u8", "u8", "s8")
         shape = (1, 8, 10, 9) if image else (5, 32)
-        self.inputs.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, shape))
+        self.inputs.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, self.open(shape, ("batch", "", "height", "width")[:len(shape)])))
         value = self.coded("x", self.constant(0.03), style)
         for _ in range(self.rng.integers(1, 4)):
             columns = self.pick(8, 16, 24)
@@ -241,7 +259,7 @@ class Network:
             self.outputs.append((self.add("ReduceMax", value, self.constant([-1], "i8"), keepdims=0), shape[:-1]))
 
     def model(self):
-        outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in self.outputs]
+        outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None if self.stated else shape) for name, shape in self.outputs]
         graph = helper.make_graph(self.nodes, "drill", self.inputs, outputs, self.constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
         onnx.checker.check_model(model)
@@ -258,13 +276,13 @@ def session(path, plugin=None, optimized=True):
     return ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
-def inputs_at(network, scale, rng):
+def inputs_at(network, scale, rng, sizes=None):
     feed = {}
     for value in network.inputs:
-        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        shape = [(sizes or network.stated)[dim.dim_param] if dim.dim_param else dim.dim_value for dim in value.type.tensor_type.shape.dim]
         if value.name == "mask":
             kind = helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
-            feed["mask"] = (np.arange(shape[1]) < rng.integers(2, shape[1] + 1))[None].astype(kind)
+            feed["mask"] = (np.arange(shape[1]) < rng.integers(2, shape[1] + 1, (shape[0], 1))).astype(kind)
         elif value.name == "ids":
             feed["ids"] = rng.integers(0, network.ids, shape)
         elif scale is None:
@@ -306,8 +324,10 @@ def compare(network, original, folder, rng):
     rounded = session(nudged_constants(original, rng), optimized=False)  # which would see the 1 of a GELU in 1.0000001
     other = session(folder + "/model.onnx", os.path.abspath(folder + "/liblehr_onnxruntime.so"))
     wrong, exact = [], True
-    for called, scale in SCALES.items():
-        feed = inputs_at(network, scale, rng)
+    cases = [(called, scale, network.stated) for called, scale in SCALES.items()]
+    cases += [("1, other sizes", 1, network.others)] if network.others != network.stated else []
+    for called, scale, sizes in cases:
+        feed = inputs_at(network, scale, rng, sizes)
         wanted = first.run(None, feed)
         moved = {name: nudged(value, rng) for name, value in feed.items()}
         own = [differences(wanted, each) for each in (plain.run(None, feed), first.run(None, moved), rounded.run(None, feed))]
@@ -326,6 +346,11 @@ def compare(network, original, folder, rng):
 def values_of(path, names, feeds, plugin=None):
     """For each feed what a network has for these of its values, in f64."""
     model = onnx.load(path)
+    graph = with_kernels(model)
+    if graph is not model.graph:
+        for kind in ("node", "initializer"):
+            del getattr(model.graph, kind)[:]
+            getattr(model.graph, kind).extend(getattr(graph, kind))
     del model.graph.output[:]
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
     onnx.save(model, path + ".values")
@@ -341,8 +366,9 @@ def shows(values):
 def plant(folder, rng):
     """Another filter in one kernel of a rewritten network; its names in the original and here, None where there is no kernel."""
     model = onnx.load(folder + "/model.onnx")
-    kernels = [node for node in model.graph.node if node.op_type.startswith("Fused") and node.domain == "ai.lehr"]
-    constants = {each.name: each for each in model.graph.initializer}
+    graph = with_kernels(model)
+    kernels = [node for node in graph.node if node.op_type.startswith("Fused") and node.domain == "ai.lehr"]
+    constants = {each.name: each for each in graph.initializer}
     kernels = [node for node in kernels if node.input[1] in constants]
     if not kernels:
         return None
@@ -351,11 +377,11 @@ def plant(folder, rng):
     way = rng.integers(3)
     other = np.roll(filter_, 1, axis=0) if way == 0 else filter_[::-1] if way == 1 else (filter_ // 2 if filter_.dtype == np.int8 else filter_ * 2)
     planted = numpy_helper.from_array(np.ascontiguousarray(other.astype(filter_.dtype)), "planted")
-    model.graph.initializer.append(planted)
+    graph.initializer.append(planted)
     node.input[1] = "planted"
     os.mkdir(folder + ".planted")
     for each in os.listdir(folder):
-        if each != "model.onnx":
+        if each not in ("model.onnx", "model.constants"):
             os.symlink(os.path.join("..", os.path.basename(folder), each), os.path.join(folder + ".planted", each))
     onnx.save(model, folder + ".planted/model.onnx")
     return node.name, node.output[0]
@@ -365,31 +391,32 @@ class Drill:
     """Networks that are tuned into one log and take their kernels from one bundle."""
 
     def __init__(self, lehr, seeds):
-        self.lehr, self.places, self.verified, self.planted = lehr, 0, 0, 0
+        self.lehr, self.places, self.verified, self.planted, self.open = lehr, 0, 0, 0, 0
         networks = {seed: Network(seed) for seed in seeds}
         for seed, network in networks.items():
             onnx.save(network.model(), f"{seed}.onnx")
-            lehr.tune(f"--model {seed}.onnx --quiet", limit="--trials 1")
+            lehr.tune(f"--model {seed}.onnx{network.dims()} --quiet", limit="--trials 1")
         self.bundle = f"bundle{seeds[0]}"
         lehr.export(self.bundle)
         for i, (seed, network) in enumerate(networks.items()):
             self.apply(seed, network, i % 2 == 0)
 
     def apply(self, seed, network, with_engine):
-        tasks = json.loads(self.lehr(f"model {seed}.onnx --device cpu --json"))["tasks"]
+        tasks = json.loads(self.lehr(f"model {seed}.onnx{network.dims()} --device cpu --json"))["tasks"]
         counted = sum(len(each["places"]) for each in tasks if each["families"])  # and tuned
-        self.lehr(f"apply {seed}.onnx --threads 1 --bundle {self.bundle} --out {seed} --no-engine", f"^{counted} of [0-9]+ convolutions and products by kernels")
+        self.lehr(f"apply {seed}.onnx{network.dims()} --threads 1 --bundle {self.bundle} --out {seed} --no-engine", f"^{counted} of [0-9]+ convolutions and products by kernels")
         wrong, exact = compare(network, f"{seed}.onnx", str(seed), np.random.default_rng(seed))
         assert not wrong, (seed, wrong)
         feeds = [inputs_at(network, scale, np.random.default_rng(seed)) for scale in SCALES.values()]
         if with_engine and exact:  # lehr verify knows of no rounding but the engine's
-            self.verify(seed, feeds)
-        self.find_planted(seed, feeds)
-        self.places += sum(node.op_type.startswith("Fused") for node in onnx.load(f"{seed}/model.onnx").graph.node)
+            self.verify(seed, network, feeds)
+        self.find_planted(seed, network, feeds)
+        self.places += sum(node.op_type.startswith("Fused") for node in with_kernels(onnx.load(f"{seed}/model.onnx")).node)
+        self.open += network.stated != {}
 
-    def verify(self, seed, feeds):
+    def verify(self, seed, network, feeds):
         """Right, or it names kernels whose outputs follow no input."""
-        code, said = self.lehr.ended(f"verify {seed}.onnx --threads 1 --out {seed}")
+        code, said = self.lehr.ended(f"verify {seed}.onnx{network.dims()} --threads 1 --out {seed}")
         self.verified += 1
         if code == 0:
             return
@@ -397,7 +424,7 @@ class Drill:
         blind = code == 4 and named and not any(map(shows, zip(*values_of(f"{seed}.onnx", named, feeds))))
         assert blind, (seed, code, said)
 
-    def find_planted(self, seed, feeds):
+    def find_planted(self, seed, network, feeds):
         """A fault that changes what a kernel computes has to be found, whatever the network hides."""
         names = plant(str(seed), np.random.default_rng(seed))
         if names is None:
@@ -412,7 +439,7 @@ class Drill:
         if changed < 0.1:
             return
         self.planted += 1
-        code, said = self.lehr.ended(f"verify {seed}.onnx --threads 1 --out {seed}.planted")
+        code, said = self.lehr.ended(f"verify {seed}.onnx{network.dims()} --threads 1 --out {seed}.planted")
         assert code == 4, f"network {seed}: '{names[0]}' is {changed:.2g} of its range off, and lehr verify ends with {code}: {said}"
 
 
@@ -420,6 +447,6 @@ def run(lehr, first="555000"):
     first = int(first) if "LEHR_TEST_SEED" not in os.environ else test_seed(0)
     count = int(os.environ.get("LEHR_TEST_CONFIGS", 4))
     drills = [Drill(lehr, range(begin, min(begin + 10, first + count))) for begin in range(first, first + count, 10)]
-    places, verified, planted = (sum(getattr(drill, what) for drill in drills) for what in ("places", "verified", "planted"))
-    print(f"{count} networks from {first} on: {places} places by kernels, {verified} verified, {planted} faults planted and found")
+    places, verified, planted, opened = (sum(getattr(drill, what) for drill in drills) for what in ("places", "verified", "planted", "open"))
+    print(f"{count} networks from {first} on, {opened} with open sizes: {places} places by kernels, {verified} verified, {planted} faults planted and found")
     assert places > 0 and planted > 0 and verified > 0
