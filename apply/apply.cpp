@@ -345,8 +345,7 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   if (request.narrow) narrow = narrow_places(network, places, processor_limits());
   Coverage coverage = coverage_of(places, narrow, library, request, applied);
   applied.not_counted = uncounted_nodes(network, places);
-  if (!coverage.places.empty())
-    files.push_back(onnxruntime_plugin(request.check.tools.program, request.compiler));
+  files.push_back(onnxruntime_plugin(request.check.tools.program, request.compiler));
   leave_out(network, form.nodes, coverage, applied);
   applied.with_kernels = coverage.places.size();
   // The engine tries networks that read what another choice has folded.
@@ -370,11 +369,14 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   applied.narrow = static_cast<std::size_t>(std::ranges::count_if(choice.replacements, &is_narrow));
   sum_up(choice.replacements, coverage, rewritten.weights, applied);
   add_time_shares(choice, applied);
-  if (choice.replacements.empty()) keep_original(applied), files.clear();
-  ExternalFiles external = form.checks.empty() || files.empty() ? rewritten.external : constants;
+  const bool gains = !choice.replacements.empty();
+  if (!gains) {  // programs register the plug-in all the same
+    keep_original(applied);
+    std::erase_if(files, [&](const FolderFile& file) { return file.path == library_name; });
+  }
+  ExternalFiles external = form.checks.empty() || !gains ? rewritten.external : constants;
   BranchedModel result = written(network, std::move(rewritten), form, check, applied);
-  if (draft && !files.empty())
-    measure_costs(network, result, form, draft->folder(), check, request.seconds, applied);
+  if (draft && gains) measure_costs(network, result, form, draft->folder(), check, request.seconds, applied);
   if (applied.verdict.proof == Proof::kWrong) return applied;
   files.push_back({kAppliedModel, std::move(result.bytes)});
   if (!result.constants.empty()) files.push_back({form.constants_path, std::move(result.constants)});
