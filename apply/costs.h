@@ -37,6 +37,11 @@ void describe(auto& field, Is<OtherSizes> auto& other) {
   field("speedup", other.speedup);
 }
 
+/// Returns what is wrong with a network within the ranges of its sizes, below their ends, a sentence without
+/// a full stop; "": nothing, or there are no ranges.
+std::string wrong_in_range(const Network& network, const onnxruntime::ModelFile& file,
+                           std::span<const SizeCheck> checks, const EngineCheck& check);
+
 /// A network with branches at the first sizes but the checked ones with which the original runs, timed for
 /// `seconds`; nullopt where it runs with none of those that are tried. `wrong` gets a sentence where the
 /// other network computes something else there.
