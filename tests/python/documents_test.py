@@ -165,8 +165,6 @@ class Documents(unittest.TestCase):
             "lehr export --out kernels.bundle",
             "lehr export --out library",
             "lehr optimize resnet18.onnx --dim batch=1 --threads 1 --time 2s",
-            # With kernels, whether they gain in a network that small or not.
-            "lehr apply resnet18.onnx --dim batch=1 --threads 1 --bundle kernels.bundle --out faster --replace --no-engine",
         ]
         for line in ready:
             cls.run_line(line)
