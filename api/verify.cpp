@@ -71,7 +71,15 @@ Verified verified(const Model& model, const VerifyOptions& options) {
 }  // namespace
 
 Verified verify(const Model& model, const VerifyOptions& options) {
-  return guarded([&] { return verified(model, options); });
+  return guarded([&] {
+    Model at_least = model;
+    bool has_range = false;
+    for (auto& [name, size] : at_least.dims)
+      has_range = has_range || size.least < size.most, size = size.least;
+    if (has_range)
+      if (Verified least = verified(at_least, options); !least.right) return least;
+    return verified(model, options);
+  });
 }
 
 }  // namespace lehr::api

@@ -257,8 +257,8 @@ void measure_costs(const Network& network, const BranchedModel& model, const Net
     std::ofstream(folder + "/" + form.constants_path, std::ios::binary) << model.constants;
   applied.original_session = session_cost(network, {check.original, ""}, check);
   applied.session = session_cost(network, file, check);
-  std::string wrong = wrong_in_range(network, file, form.checks, check);
-  if (!form.checks.empty() && wrong.empty())
+  std::string wrong = wrong_at_least(network, file, form.checks, check);
+  if (wrong.empty() && !form.checks.empty())
     applied.other_sizes = try_other_sizes(network, file, form.checks, check, 0.1 * seconds, wrong);
   if (wrong.empty()) return;
   applied.verdict.proof = Proof::kWrong;

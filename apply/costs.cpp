@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <utility>
 #include <vector>
 
 namespace lehr {
@@ -43,14 +42,6 @@ std::map<std::string, std::vector<std::int64_t>> inputs_with(const Network& netw
   return inputs;
 }
 
-std::string size_text(SizeCheck check, std::int64_t size) {
-  check.least = check.most = size;
-  return sizes_text({&check, 1});
-}
-std::string at_size(const SizeCheck& check, std::int64_t size) {
-  return fmt::format("at {}", size_text(check, size));
-}
-
 }  // namespace
 
 SessionCost session_cost(const Network& network, const onnxruntime::ModelFile& file,
@@ -60,20 +51,19 @@ SessionCost session_cost(const Network& network, const onnxruntime::ModelFile& f
   return {report.models[0].creation_us, report.models[0].memory_bytes};
 }
 
-std::string wrong_in_range(const Network& network, const onnxruntime::ModelFile& file,
+std::string wrong_at_least(const Network& network, const onnxruntime::ModelFile& file,
                            std::span<const SizeCheck> checks, const EngineCheck& check) {
-  EngineCheck other = check;
-  other.fed.clear();  // they have the largest sizes
-  for (const Together& changed : dimensions_of(checks)) {
-    const auto [least, most] = std::pair(changed[0].least, changed[0].most);
-    if (least == most) continue;
-    for (const std::int64_t size : {least, (least + most) / 2}) {
-      other.bindings = {{}, inputs_with(network, changed, size)};
-      const EngineVerdict verdict = verdict_of(try_networks(network, {file}, other, 0, false));
-      if (verdict.proof == Proof::kWrong) return at_size(changed[0], size) + " " + verdict.failure;
-    }
-  }
-  return "";
+  Together ranges;
+  for (const SizeCheck& each : checks)
+    if (each.least < each.most) ranges.push_back(each);
+  if (ranges.empty()) return "";
+  EngineCheck least = check;
+  least.fed.clear();  // they have the largest sizes
+  least.bindings = {{}, inputs_with(network, ranges, ranges[0].least)};
+  const EngineVerdict verdict = verdict_of(try_networks(network, {file}, least, 0, true));
+  if (verdict.proof != Proof::kWrong) return "";
+  for (SizeCheck& each : ranges) each.most = each.least;
+  return fmt::format("at {} {}", sizes_text(ranges), verdict.failure);
 }
 
 std::optional<OtherSizes> try_other_sizes(const Network& network, const onnxruntime::ModelFile& file,
@@ -88,9 +78,11 @@ std::optional<OtherSizes> try_other_sizes(const Network& network, const onnxrunt
     other.bindings = {{}, inputs_with(network, changed, size)};
     const EngineVerdict verdict = verdict_of(try_networks(network, {file}, other, seconds, false));
     if (verdict.proof == Proof::kNone || verdict.proof == Proof::kOpen) return std::nullopt;
-    if (verdict.proof == Proof::kWrong) wrong = at_size(changed[0], size) + " " + verdict.failure;
-    return OtherSizes{size_text(changed[0], size), verdict.original_us, verdict.rewritten_us,
-                      verdict.speedup};
+    SizeCheck told = changed[0];
+    told.least = told.most = size;
+    const std::string sizes = sizes_text({&told, 1});
+    if (verdict.proof == Proof::kWrong) wrong = fmt::format("at {} {}", sizes, verdict.failure);
+    return OtherSizes{sizes, verdict.original_us, verdict.rewritten_us, verdict.speedup};
   };
   for (const auto& larger : ways)
     for (const Together& changed : dimensions)

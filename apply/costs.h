@@ -25,6 +25,11 @@ void describe(auto& field, Is<SessionCost> auto& cost) {
 SessionCost session_cost(const Network& network, const onnxruntime::ModelFile& file,
                          const EngineCheck& check);
 
+/// Says where a network computes something else than the original at the least size of a range; "": it does
+/// not, or no size has a range.
+std::string wrong_at_least(const Network& network, const onnxruntime::ModelFile& file,
+                           std::span<const SizeCheck> checks, const EngineCheck& check);
+
 /// Times at sizes that the kernels are not for.
 struct OtherSizes {
   std::string sizes;  ///< "batch=2"
@@ -36,11 +41,6 @@ void describe(auto& field, Is<OtherSizes> auto& other) {
   field("rewritten_us", other.rewritten_us);
   field("speedup", other.speedup);
 }
-
-/// Returns what is wrong with a network within the ranges of its sizes, below their ends, a sentence without
-/// a full stop; "": nothing, or there are no ranges.
-std::string wrong_in_range(const Network& network, const onnxruntime::ModelFile& file,
-                           std::span<const SizeCheck> checks, const EngineCheck& check);
 
 /// A network with branches at the first sizes but the checked ones with which the original runs, timed for
 /// `seconds`; nullopt where it runs with none of those that are tried. `wrong` gets a sentence where the

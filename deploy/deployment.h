@@ -2,37 +2,26 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
-#include "deploy/bundle_folder.h"
 #include "deploy/folder_compilers.h"
-#include "deploy/runtime_library.h"
+#include "deploy/folder_kernel.h"
 
 namespace lehr {
 
 struct Deployment {
-  /// Of a kernel's files: "so", "cpp".
-  std::string_view library_suffix, source_suffix;
+  /// Of a kernel's source: "cpp".
+  std::string_view source_suffix;
   /// In the C interface (runtime/kernels.h): KERNELS_CPU, ...
   std::uint32_t number = 0;
-  /// The machine whose functions the kernels are, as uname calls it; "": they are none.
-  std::string_view (*machine)() = nullptr;
   /// Bytes to which a tensor has to be aligned; 0: as its elements.
   std::int64_t tensor_alignment = 0;
-  /// What stands before the source's own text, whose functions are called `name`.
-  std::string (*text_before)(const RebuiltKernel& kernel, const std::string& name) = nullptr;
-  /// The members that a kernel's part of the manifest has for this target alone.
-  void (*describe)(const FolderKernel& kernel, nlohmann::json& document) = nullptr;
   /// FolderCompilers::why_not().
   std::optional<std::string> (*why_not)(const RebuiltKernel& kernel, FolderCompilers& compilers) = nullptr;
   /// Fills in its features, or what a GPU loads.
   void (*prepare)(FolderKernel& kernel, FolderCompilers& compilers) = nullptr;
-  /// Fills in the rest for these, which are all of its own.
-  void (*compile)(std::span<FolderKernel* const> kernels, FolderCompilers& compilers) = nullptr;
 };
 
 const Deployment& deployment_of(Target target);

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "deploy/bundle_folder.h"
 #include "deploy/folder_compilers.h"
 #include "deploy/folder_files.h"
+#include "deploy/folder_kernel.h"
 #include "deploy/rebuild.h"
 
 namespace lehr {

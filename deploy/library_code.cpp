@@ -254,7 +254,7 @@ class FunctionText {
     std::size_t index = 0;
     for (const FolderKernel& one : first_of_each_name(library_.kernels)) {
       if (one.name == wanted.name) return std::to_string(index + (ptx ? 1 : 0));
-      index += (one.library.empty() ? 0 : 1) + (one.ptx.empty() ? 0 : 1);
+      index += (one.cubin.empty() ? 0 : 1) + (one.ptx.empty() ? 0 : 1);
     }
     CHECK(false, "{} has no image", wanted.name);
     return "";
@@ -286,7 +286,7 @@ std::string images_text(const Library& library) {
     ++count;
   };
   for (const FolderKernel& kernel : first_of_each_name(library.kernels)) {
-    add(kernel.library);
+    add(kernel.cubin);
     add(kernel.ptx);
   }
   return arrays + array_text("Image", "images", images);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "deploy/shipped.h"
 
 namespace lehr {
 namespace {
@@ -54,16 +53,6 @@ HostCompilerOptions generic(const HostCompilerOptions& compiler, const char* mor
   return stripped(compiler,
                   {"-mtune=generic", "-std=c++20", "-fvisibility=hidden", "-pthread", "-DNDEBUG", more},
                   isa_named(kBaseOfAll));
-}
-
-std::string with_header(std::string text) {
-  constexpr std::string_view kInclude = "#include \"lehr_bundle.h\"\n";
-  text.replace(text.find(kInclude), kInclude.size(), shipped_text("include/lehr_bundle.h"));
-  return text;
-}
-
-std::string library_text() {
-  return with_header(std::string(shipped_text("sources/lehr_bundle.cpp")));
 }
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// What compiles the texts that the program ships: the library of a bundle, and what holds it.
+// What compiles texts that go into a library or beside one.
 #pragma once
 
 #include <map>
@@ -22,10 +22,5 @@ HostCompilerOptions stripped(HostCompilerOptions options, const std::vector<std:
                              const Isa& isa);
 /// The same for shipped texts: for any processor of this architecture.
 HostCompilerOptions generic(const HostCompilerOptions& compiler, const char* more);
-
-/// A text that includes the library's header, with that in it.
-std::string with_header(std::string text);
-/// The library's source, all in one.
-std::string library_text();
 
 }  // namespace lehr

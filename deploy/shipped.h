@@ -1,4 +1,4 @@
-// Texts that go into every bundle's folder, as CMake found them when Lehr was built.
+// Texts that go into every library's folder, as CMake found them when Lehr was built.
 #pragma once
 
 #include <span>
@@ -11,13 +11,13 @@ struct ShippedFile {
   std::string_view text;
 };
 
-/// The library's header and its source (C++20, all in one; linked it needs libc alone), the file of
-/// find_package(), the Python module.
+/// The header and the runtime (C++20, all in one; linked it needs libc alone), the file of find_package(),
+/// the Python module.
 std::span<const ShippedFile> shipped_files();
 /// One of them. CHECKs that it is there.
 std::string_view shipped_text(std::string_view path);
 
-/// The plug-in for ONNX Runtime. It goes into no bundle.
+/// The plug-in for ONNX Runtime. It goes into no library.
 std::string_view shipped_plugin();
 /// Below the folder in which the program's own is: where the plug-in lies compiled, if it was installed with
 /// it.

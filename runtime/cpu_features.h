@@ -1,4 +1,4 @@
-// What the processor can run, by the names that a manifest uses.
+// What the processor can run, by the names of compilers' flags.
 #pragma once
 
 #include <cstddef>

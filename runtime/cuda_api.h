@@ -1,6 +1,6 @@
-// What is called of the CUDA driver both where kernels are measured (measure/cuda) and where bundles run them
-// (runtime): structs, numbers and prototypes, written out from the CUDA Driver API 13.0 manual, so
-// that no build needs a toolkit. Needs nothing but the language: bundles ship it.
+// What is called of the CUDA driver both where kernels are measured (measure/cuda) and where libraries run
+// them (runtime): structs, numbers and prototypes, written out from the CUDA Driver API 13.0 manual, so that
+// no build needs a toolkit. Needs nothing but the language: libraries ship it.
 #pragma once
 
 #include <array>

@@ -34,8 +34,6 @@ const char* CudaFunctions::find(void* library) {
   find(free, "cuMemFree_v2");
   find(fill, "cuMemsetD8_v2");
   find(wait, "cuStreamSynchronize");
-  find(copy_async, "cuMemcpyDtoDAsync_v2");
-  find(fill_async, "cuMemsetD8Async");
   find(launch, "cuLaunchKernelEx");
   find(active_clusters, "cuOccupancyMaxActiveClusters");
   find(encode_tiled, "cuTensorMapEncodeTiled");

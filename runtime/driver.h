@@ -32,8 +32,6 @@ struct CudaFunctions {
   CudaCode (*free)(CudaAddress) = nullptr;
   CudaCode (*fill)(CudaAddress, unsigned char, std::size_t) = nullptr;
   CudaCode (*wait)(void*) = nullptr;  ///< for a stream
-  CudaCode (*copy_async)(CudaAddress, CudaAddress, std::size_t, void*) = nullptr;
-  CudaCode (*fill_async)(CudaAddress, unsigned char, std::size_t, void*) = nullptr;
   CudaLaunchKernelEx* launch = nullptr;
   CudaOccupancyMaxActiveClusters* active_clusters = nullptr;
   CudaEncodeTiled* encode_tiled = nullptr;

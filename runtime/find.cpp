@@ -24,11 +24,21 @@ bool matches(std::string_view query, const Function& function, std::string_view 
   return true;
 }
 
-// Whether the query names one of the numbers of rows that the function serves.
+/// The numbers of rows that a query names: one, or a range of them; zeros: none.
+struct Rows {
+  std::uint64_t least = 0, most = 0;
+};
+Rows rows_asked(std::string_view query) {
+  Rows rows;
+  if (!range_of(query, "m", rows.least, rows.most)) rows.least = rows.most = value_of(query, "m");
+  return rows;
+}
+
+// Whether the function serves all numbers of rows that the query names.
 bool has_rows(std::string_view query, const Function& function) {
-  const std::uint64_t rows = value_of(query, "m");
-  return function.shown.most_rows > 0 && rows >= function.shown.least_rows &&
-         rows <= function.shown.most_rows && matches(query, function, "m");
+  const Rows rows = rows_asked(query);
+  return function.shown.most_rows > 0 && rows.least >= function.shown.least_rows &&
+         rows.most <= function.shown.most_rows && matches(query, function, "m");
 }
 
 constexpr std::size_t kMostCharacters = 2000;
@@ -65,9 +75,9 @@ kernels_status fail_untuned(kernels_context* context, const char* query, const F
   char rows[64] = "";
   const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
   if (range != nullptr) {
-    const std::uint64_t asked = value_of(query, "m");
-    std::snprintf(rows, sizeof rows, "%llu..%llu", number(std::min(asked, range->shown.least_rows)),
-                  number(std::max(asked, range->shown.most_rows)));
+    const Rows asked = rows_asked(query);
+    std::snprintf(rows, sizeof rows, "%llu..%llu", number(std::min(asked.least, range->shown.least_rows)),
+                  number(std::max(asked.most, range->shown.most_rows)));
   }
   return fail(context, KERNELS_NO_KERNEL,
               "the library has no kernel for '%s': `%s` and `lehr export` make one", query,
@@ -145,7 +155,7 @@ const kernels_function* kernels_find(kernels_context* context, const char* workl
                 static_cast<int>(field.size()), field.data()),
            nullptr;
   const Function *elsewhere = nullptr, *range = nullptr, *nearby = nullptr;
-  const std::uint64_t rows = value_of(workload, "m");
+  const std::uint64_t rows = rows_asked(workload).most;
   const auto is_faster = [&](const Function& one, const Function& other) {
     return time_of(*context->rows[&one - table.functions], rows) <
            time_of(*context->rows[&other - table.functions], rows);

@@ -118,8 +118,9 @@ KERNELS_API uint32_t kernels_count(void);
 KERNELS_API const kernels_function* kernels_at(uint32_t index);
 /// Returns the context's function for a workload, as kernels_function::workload spells it: its operator, then
 /// fields in any order, as "gemm m=64 n=1000 k=512 epilogue=bias". A field may be left out that has the value
-/// which it has usually ("a=f32:row", "batch=1"). A number of rows finds the function of the range that has
-/// it. NULL where there is none that runs here; kernels_message() says why, and how one is tuned.
+/// which it has usually ("a=f32:row", "batch=1"). A number of rows, or a range of them ("m=16..64"), finds
+/// the function of a range that has it. NULL where there is none that runs here; kernels_message() says why,
+/// and how one is tuned.
 KERNELS_API const kernels_function* kernels_find(kernels_context* context, const char* workload);
 
 /// The tuned kernels that a context runs a function with.

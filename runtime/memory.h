@@ -19,11 +19,6 @@ class Array {
   ~Array() { std::free(data_); }
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
-  Array(Array&& other) noexcept { swap(other); }
-  Array& operator=(Array&& other) noexcept {
-    swap(other);
-    return *this;
-  }
 
   /// `size` values, those that are new all zero. False where there is no memory; then nothing has changed.
   [[nodiscard]] bool resize(std::size_t size) {
@@ -59,11 +54,6 @@ class Array {
     data_ = static_cast<T*>(grown);
     capacity_ = capacity;
     return true;
-  }
-  void swap(Array& other) {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    std::swap(capacity_, other.capacity_);
   }
 
   T* data_ = nullptr;
@@ -101,7 +91,6 @@ class Owner {
   explicit operator bool() const { return value_ != nullptr; }
   T* get() const { return value_; }
   T* operator->() const { return value_; }
-  T& operator*() const { return *value_; }
 
  private:
   T* value_ = nullptr;

@@ -82,27 +82,13 @@ std::vector<RebuiltSet> sets_of(std::span<const RebuiltKernel> kernels, std::vec
   return sets;
 }
 
-namespace {
-
-FolderCompilers patient_compilers() {
-  HostCompilerOptions patient;  // the library takes long on a machine that runs other tests beside this one
-  patient.time_limit_s = 600;
-  return FolderCompilers({patient, {}});
-}
-
-}  // namespace
-
 std::vector<FolderFile> files_of(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets,
                                  const std::string& name) {
-  FolderCompilers compilers = patient_compilers();
+  HostCompilerOptions patient;  // the library takes long on a machine that runs other tests beside this one
+  patient.time_limit_s = 600;
+  FolderCompilers compilers({patient, {}});
   return library_files(prepared(kernels, compilers), sets_of(kernels, std::move(sets)), compilers,
                        {name, "test"});
-}
-
-PluginFolder::PluginFolder(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets) {
-  FolderCompilers compilers = patient_compilers();
-  write_folder(path, export_folder(prepared(kernels, compilers), sets_of(kernels, std::move(sets)), compilers,
-                                   "test"));
 }
 
 LoadedLibrary::LoadedLibrary(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets,

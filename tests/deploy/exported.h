@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "deploy/export_folder.h"
 #include "deploy/library.h"
 #include "measure/system/temp_dir.h"
 #include "runtime/kernels.h"
@@ -72,13 +71,6 @@ class LoadedLibrary {
   std::string folder_ = directory_.path() + "/library";
   std::string name_;
   void* library_ = nullptr;
-};
-
-/// The folder that the plug-in opens, of the same kernels.
-struct PluginFolder {
-  TempDir directory;
-  std::string path = directory.path() + "/bundle";
-  explicit PluginFolder(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets = {});
 };
 
 /// Memory as scratch and prepacked parameters are to lie.

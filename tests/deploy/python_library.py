@@ -36,7 +36,9 @@ def any_number_of_rows():
     function = library.find("gemm m=1..16 n=8 k=4 b=f32:row:constant")
     assert function.name == "range" and (function.least_rows, function.most_rows) == (1, 16), function
     assert repr(function) == "<kernels_range(a: f32 rows x 4, b: f32 4 x 8) -> c: f32 rows x 8>", function
-    assert library.find("gemm m=5 n=8 k=4 b=f32:row:constant") is function and library.range is function
+    for rows in ("5", "3..12", "..16"):
+        assert library.find(f"gemm m={rows} n=8 k=4 b=f32:row:constant") is function is library.range, rows
+    refused(lambda: library.find("gemm m=3..17 n=8 k=4 b=f32:row:constant"), "m=3..17", "gemm m=1..17 ", kinds=kernels.NoKernel)
     assert function.describe().time_us == 4 and function.describe(rows=1).time_us == 1
     layer = function.pack(b)
     for rows in range(1, 17):

@@ -198,15 +198,15 @@ void fuzz_lowering(std::string_view bytes) {
 }
 
 std::span<const FuzzTarget> fuzz_targets() {
-  static constexpr std::array<FuzzTarget, 11> kTargets = {{
+  static constexpr std::array<FuzzTarget, 10> kTargets = {{
       {"config", fuzz_config},
       {"workload", fuzz_workload},
       {"flags", fuzz_flags},
       {"row", fuzz_row},
       {"page_file", fuzz_page_file},
       {"table", fuzz_table},
-      {"manifest", fuzz_manifest},
       {"onnx", fuzz_onnx},
+      {"find", fuzz_find},
       {"problems", fuzz_problems},
       {"lowering", fuzz_lowering},
   }};

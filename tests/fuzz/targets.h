@@ -21,8 +21,8 @@ void fuzz_page_file(std::string_view bytes);
 void fuzz_table(std::string_view bytes);
 /// A network, with all that is read out of it.
 void fuzz_onnx(std::string_view bytes);
-/// A bundle's manifest, its hash made right.
-void fuzz_manifest(std::string_view bytes);
+/// The workload that a library is asked for.
+void fuzz_find(std::string_view bytes);
 /// A file of problems, in all notations.
 void fuzz_problems(std::string_view bytes);
 /// A workload's line and a config, as a stranger's row has them.

@@ -118,6 +118,7 @@ def quick_python(text):
             line = re.sub(r", (time|threads)=\d+", "", line).replace(
                 "lehr.optimize(", "lehr.optimize(time=2, threads=1, model="
             )
+        line = re.sub(r'"(faster|OUT)/(liblehr|model)', r'"written/\2', line)
         lines.append(smaller(line).replace("threads=2", "threads=1"))
     return "\n".join(lines)
 
@@ -165,6 +166,8 @@ class Documents(unittest.TestCase):
             "lehr export --out kernels.bundle",
             "lehr export --out library",
             "lehr optimize resnet18.onnx --dim batch=1 --threads 1 --time 2s",
+            # With the plug-in, whatever pays on this machine: programs of the pages load this one.
+            "lehr apply resnet18.onnx --dim batch=1 --threads 1 --bundle kernels.bundle --out written --no-engine",
         ]
         for line in ready:
             cls.run_line(line)
