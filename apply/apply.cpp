@@ -48,7 +48,6 @@ int threads_for(const LibraryKernels& library, const ApplyRequest& request, cons
     return static_cast<int>(there[0]);
   }
   if (std::ranges::find(there, static_cast<std::uint32_t>(wanted)) != there.end()) return wanted;
-  if (there.empty()) throw_user("{} has no kernel for a CPU, and others do not serve here", request.bundle);
   throw_user(
       "{} has no kernel for {} thread{}, but for {}: say that with --threads, or tune and export for {}",
       request.bundle, wanted, wanted == 1 ? "" : "s", fmt::join(there, ", "), wanted);
@@ -153,6 +152,8 @@ void add_time_shares(const PlaceChoice& choice, Applied& applied) {
 /// The library as it lies beside the plug-in.
 FolderFile library_file(const LibraryKernels& library) {
   const std::filesystem::path file(library.library().file());
+  if (file.filename() == kPluginName)
+    throw_user("{} has the name of the plug-in: export it with another --name", file.string());
   return {.path = file.filename().string(), .bytes = "", .source = file};
 }
 
@@ -344,8 +345,7 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   if (request.narrow) narrow = narrow_places(network, places, processor_limits());
   Coverage coverage = coverage_of(places, narrow, library, request, applied);
   applied.not_counted = uncounted_nodes(network, places);
-  if (!coverage.places.empty())
-    files.push_back(onnxruntime_plugin(request.check.tools.program, request.compiler));
+  files.push_back(onnxruntime_plugin(request.check.tools.program, request.compiler));
   leave_out(network, form.nodes, coverage, applied);
   applied.with_kernels = coverage.places.size();
   // The engine tries networks that read what another choice has folded.
@@ -369,11 +369,14 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   applied.narrow = static_cast<std::size_t>(std::ranges::count_if(choice.replacements, &is_narrow));
   sum_up(choice.replacements, coverage, rewritten.weights, applied);
   add_time_shares(choice, applied);
-  if (choice.replacements.empty()) keep_original(applied), files.clear();
-  ExternalFiles external = form.checks.empty() || files.empty() ? rewritten.external : constants;
+  const bool gains = !choice.replacements.empty();
+  if (!gains) {  // programs register the plug-in all the same
+    keep_original(applied);
+    std::erase_if(files, [&](const FolderFile& file) { return file.path == library_name; });
+  }
+  ExternalFiles external = form.checks.empty() || !gains ? rewritten.external : constants;
   BranchedModel result = written(network, std::move(rewritten), form, check, applied);
-  if (draft && !files.empty())
-    measure_costs(network, result, form, draft->folder(), check, request.seconds, applied);
+  if (draft && gains) measure_costs(network, result, form, draft->folder(), check, request.seconds, applied);
   if (applied.verdict.proof == Proof::kWrong) return applied;
   files.push_back({kAppliedModel, std::move(result.bytes)});
   if (!result.constants.empty()) files.push_back({form.constants_path, std::move(result.constants)});

@@ -259,7 +259,7 @@ class Network:
             self.outputs.append((self.add("ReduceMax", value, self.constant([-1], "i8"), keepdims=0), shape[:-1]))
 
     def model(self):
-        outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None if self.stated else shape) for name, shape in self.outputs]
+        outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None] * len(shape) if self.stated else shape) for name, shape in self.outputs]
         graph = helper.make_graph(self.nodes, "drill", self.inputs, outputs, self.constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
         onnx.checker.check_model(model)
