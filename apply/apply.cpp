@@ -336,6 +336,7 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   const NodeForm nodes = node_form(network, library.library().name());
   const NetworkForm form = {nodes, size_checks(model, network.shapes, nodes.other_end),
                             constants_path(constants)};
+  expect_branches(model, form.checks);
   std::vector<FolderFile> files = {library_file(library)};
   const std::string library_name = files[0].path;
   ApplyRequest request = asked;

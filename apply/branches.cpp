@@ -23,8 +23,8 @@ constexpr std::uint32_t kNode = 1, kName = 2, kConstant = 5, kInput = 11, kOutpu
                         kAnnotation = 14, kSparse = 15;
 /// From this version on constants are no inputs.
 constexpr std::int64_t kLeastIrVersion = 4;
-/// From which an If gives sequences.
-constexpr std::int64_t kSequenceOpset = 13;
+/// From which an If gives sequences, and Less takes s64.
+constexpr std::int64_t kSequenceOpset = 13, kRangeOpset = 9;
 /// Of the node that has both.
 constexpr std::string_view kBranchesName = "lehr.sizes";
 
@@ -65,7 +65,6 @@ class Branches {
       if (outer_.contains(output.name) || renames_.contains(output.name)) continue;
       renames_[output.name] = unique(fmt::format("{}.branch", output.name));
       if (!made.contains(output.name)) continue;
-      expect_branched(output);
       made_.push_back(output.name);
     }
   }
@@ -88,15 +87,6 @@ class Branches {
   std::string unique(std::string name) {
     while (!names_.insert(name).second) name += "_";
     return name;
-  }
-
-  void expect_branched(const OnnxValueInfo& output) const {
-    constexpr std::uint32_t kTensor = 1, kSequence = 4;
-    const std::uint32_t kind = kind_of(output);
-    if (kind == 0 || kind == kTensor || (kind == kSequence && original_.opset() >= kSequenceOpset)) return;
-    throw_user(
-        "'{}' is no tensor, and an If of opset {} gives no such value: state the sizes in the model's inputs",
-        output.name, original_.opset());
   }
 
   /// What callers see, and what decides.
@@ -218,6 +208,24 @@ class Branches {
 };
 
 }  // namespace
+
+void expect_branches(const OnnxModel& model, std::span<const SizeCheck> checks) {
+  if (checks.empty()) return;
+  const std::int64_t opset = model.opset();
+  const bool has_range = std::ranges::any_of(checks, [](const auto& each) { return each.least < each.most; });
+  if (has_range && opset < kRangeOpset)
+    throw_user("the model is of opset {}, whose Less takes no sizes: a range of them needs {} or newer",
+               opset, kRangeOpset);
+  for (const OnnxValueInfo& output : model.outputs) {
+    constexpr std::uint32_t kTensor = 1, kSequence = 4;
+    const std::uint32_t kind = kind_of(output);
+    if (kind > kTensor && (kind != kSequence || opset < kSequenceOpset))
+      throw_user(
+          "'{}' is no tensor, and an If of opset {} gives no such value: state the sizes in the model's "
+          "inputs",
+          output.name, opset);
+  }
+}
 
 BranchedModel branched(const OnnxModel& original, const std::string& rewritten,
                        std::span<const SizeCheck> checks, std::string_view constants_path) {

@@ -18,9 +18,12 @@ struct BranchedModel {
   std::string bytes;      ///< of the ONNX file
   std::string constants;  ///< of the file that it refers to, which both branches read
 };
-/// `rewritten` for inputs of these sizes, at least one, else the original, of which it was made. Its inputs,
-/// outputs, and initializers that callers may override are the original's. `constants_path` is what the file
-/// of constants will be called. Throws Error(kUser) where the model's opset has no operator that it takes.
+/// Throws Error(kUser), one sentence, where the model's opset has no operator that branches for these sizes
+/// take.
+void expect_branches(const OnnxModel& model, std::span<const SizeCheck> checks);
+/// `rewritten` for inputs of these sizes, at least one, else the original, of which it was made and whose
+/// opset has the operators. Its inputs, outputs, and initializers that callers may override are the
+/// original's. `constants_path` is what the file of constants will be called.
 BranchedModel branched(const OnnxModel& original, const std::string& rewritten,
                        std::span<const SizeCheck> checks, std::string_view constants_path);
 

@@ -9,13 +9,10 @@
 #include <utility>
 
 #include "apply/graph_bytes.h"
-#include "base/error.h"
 #include "network/protobuf.h"
 
 namespace lehr {
 namespace {
-
-constexpr std::int64_t kRangeOpset = 9;  // from which Less takes s64
 
 class Builder {
  public:
@@ -108,9 +105,6 @@ class Builder {
 
   /// The first place lies in the range, and others are equal to it.
   void add_range(const std::string& sizes, const std::vector<SizeCheck>& range) {
-    if (model_.opset() < kRangeOpset)
-      throw_user("the model is of opset {}, whose Less takes no sizes: a range of them needs {} or newer",
-                 model_.opset(), kRangeOpset);
     const std::string first = picked(sizes, {place(range[0])});
     truths_.push_back(node("Less", {constant({range[0].least - 1}), first}));
     truths_.push_back(node("Less", {first, constant({range[0].most + 1})}));

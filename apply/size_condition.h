@@ -40,8 +40,8 @@ struct SizeCondition {
   std::string fields;  ///< nodes and constants, as fields of a graph
   std::string name;    ///< of the truth value that they make, of one element
 };
-/// At least one size is checked. `unique` makes a name that nothing else in the file has. Throws Error(kUser)
-/// where the model's opset has no operator that it takes.
+/// At least one size is checked. `unique` makes a name that nothing else in the file has. A range takes opset
+/// 9 or newer.
 SizeCondition size_condition(const OnnxModel& model, std::span<const SizeCheck> checks,
                              const std::function<std::string(std::string_view)>& unique);
 

@@ -170,6 +170,7 @@ std::string operators_of(const std::string& text, const ShapeBindings& bindings,
   const GraphShapes one = infer_shapes(model, bindings), two = infer_shapes(model, other);
   int number = 0;
   try {
+    expect_branches(model, size_checks(model, one, &two));
     const SizeCondition condition =
         size_condition(model, size_checks(model, one, &two),
                        [&](std::string_view name) { return fmt::format("{}{}", name, number++); });
@@ -215,6 +216,7 @@ TEST(Branches, SequencesComeFromAnIfOfANewOpsetAlone) {
         parsed(number_field(1, 8) + bytes_field(8, number_field(2, opset)) + bytes_field(7, graph));
     const GraphShapes shapes = infer_shapes(other, {{{"B", 2}}, {}});
     try {
+      expect_branches(other, size_checks(other, shapes));
       branched(other, *other.bytes, size_checks(other, shapes), "file");
       return "";
     } catch (const Error& error) {
