@@ -101,7 +101,8 @@ bool is_foldable(const Constants& constants, const OnnxNode& node, std::string_v
                  std::size_t channels) {
   bool at_hand = true;
   for (const std::string_view input : node.inputs) {
-    if (!is_foldable(constants, input)) return false;
+    const bool is_made_by_nodes = input != made && constants.find(input) == nullptr;
+    if (is_made_by_nodes || !is_foldable(constants, input)) return false;
     at_hand = at_hand && (input == made || is_at_hand(constants, input));
   }
   if (!at_hand) return true;

@@ -39,7 +39,7 @@ void work_in(const Constants& constants, const OnnxNode& node, std::string_view 
 /// own file, or not of f32, are not looked at and pass; work_in() does.
 bool is_foldable(const Constants& constants, std::string_view value);
 /// The same of a node's work on the value `made`, of so many channels. A quotient by 0 cannot, nor can a
-/// variance below 0.
+/// variance below 0, nor what other nodes make.
 bool is_foldable(const Constants& constants, const OnnxNode& node, std::string_view made,
                  std::size_t channels);
 

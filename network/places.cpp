@@ -286,8 +286,9 @@ class Finder {
     const OnnxNode& node = model_.nodes[*reader];
     const bool normalization = is_normalization(found, node), factor = is_factor(found, node);
     if (normalization || factor) {
-      if (!is_constant(model_.nodes[found.place.nodes[0]].input(1)))
-        return factor && take_alpha(found, *reader);
+      const std::string_view filter = model_.nodes[found.place.nodes[0]].input(1);
+      if (!is_constant(filter)) return factor && take_alpha(found, *reader);
+      if (constants_.find(filter) == nullptr) return false;
       if (factor || !found.workload.epilogue.empty()) {
         fold(found, *reader, true);
         return true;

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/error.h"
 #include "network/places.h"
 
 namespace lehr {
@@ -30,6 +31,16 @@ bool differ_in_rows(const Workload& largest, const Workload& smaller) {
   return rows_of(smaller) <= rows_of(largest) && with_rows(smaller, rows_of(largest)) == largest;
 }
 
+/// Whether kernels can be told how many rows there are.
+bool is_valid(const Workload& range) {
+  try {
+    validate(kernels_of(range));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 /// What a place computes at all of these sizes; nullopt: no workload says it.
 std::optional<Workload> over_all(const Workload& largest, const NetworkPlace& place,
                                  const std::vector<PlacesByOutput>& smaller) {
@@ -42,8 +53,9 @@ std::optional<Workload> over_all(const Workload& largest, const NetworkPlace& pl
     least = std::min(least, rows_of(*found->second.workload));
   }
   Workload range = largest;
-  if (least < rows_of(largest)) range.gemm().least = least;
-  return range;
+  if (least == rows_of(largest)) return range;
+  range.gemm().least = least;
+  return is_valid(range) ? std::optional(range) : std::nullopt;
 }
 
 void add(NetworkPlaces& places, Workload workload, NetworkPlace place) {

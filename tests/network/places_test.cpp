@@ -67,6 +67,12 @@ std::string conv(const std::string& nodes) {
 constexpr const char* kConv = "c = Conv(x, w) pads=1,1,1,1\n";
 constexpr const char* kBiased = "c = Conv(x, w, b) pads=1,1,1,1\n";
 
+// Sigmoid of a constant is a constant to the engine. The file has no elements of it, so nothing is folded.
+TEST(Places, LeaveToTheEngineWhatNodesMakeOfConstants) {
+  EXPECT_EQ(conv("k = Sigmoid(b4)\n y = Conv(x, w) pads=1,1,1,1\n z = Mul(y, k)"), "epilogue=none, 1 nodes");
+  EXPECT_EQ(conv("k = Sigmoid(w)\n y = Conv(x, k) pads=1,1,1,1\n z = Mul(y, b4)"), "epilogue=none, 1 nodes");
+}
+
 TEST(Places, TakeWhatFollowsAConvolution) {
   EXPECT_EQ(conv("y = Conv(x, w) pads=1,1,1,1"), "epilogue=none, 1 nodes");
   EXPECT_EQ(conv("y = Conv(x, w, b) pads=1,1,1,1"), "epilogue=bias, 1 nodes");

@@ -63,6 +63,16 @@ TEST(RangedPlaces, WhatElseVariesIsAGap) {
   EXPECT_THAT(network_of_sizes("y = Conv(i, f)\n", 2, {1}).places.gaps, SizeIs(1));
 }
 
+// Rows alone vary, and yet no kernel is told how many there are: A by columns, products beside each other.
+TEST(RangedPlaces, WhatNoKernelOfAnyRowsServesIsAGap) {
+  EXPECT_THAT(network_of_sizes("input z f32 16xN\ny = Gemm(z, w) transA=1\n", 8, {1, 4}).places.gaps,
+              SizeIs(1));
+  const Network batched =
+      network_of_sizes("input z f32 4xNx16\nconstant e f32 4x16x8\ny = MatMul(z, e)\n", 8, {1, 4});
+  EXPECT_THAT(batched.places.workloads, IsEmpty());
+  EXPECT_THAT(batched.places.gaps, SizeIs(1));
+}
+
 // A size at which nothing is known of a place takes it out, whatever the ends of the range say.
 TEST(RangedPlaces, SizesBetweenTheEndsCount) {
   const char* const kNodes = R"(
