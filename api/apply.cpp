@@ -56,7 +56,7 @@ Applied face_of(const lehr::Applied& applied) {
   result.replaced = static_cast<int>(applied.replaced);
   result.original_us = verdict.original_us;
   result.rewritten_us = verdict.rewritten_us;
-  result.speedup = verdict.speedup;
+  result.speedup = verdict.speedup.value;
   if (verdict.proof == Proof::kRight) result.error = verdict.worst;
   result.covered_share = applied.covered_share;
   for (const OperatorShare& each : applied.not_covered) result.not_covered.push_back({each.name, each.share});

@@ -308,7 +308,7 @@ void add_blind(const EngineCheck& check, Applied& applied) {
 /// What is written is the original.
 void keep_original(Applied& applied) {
   applied.verdict.rewritten_us = applied.verdict.original_us;
-  applied.verdict.speedup = applied.verdict.original_us > 0 ? 1 : 0;
+  applied.verdict.speedup = {applied.verdict.original_us > 0 ? 1.0 : 0.0, {}};
   applied.without_saving_us = 0;
 }
 

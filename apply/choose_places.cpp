@@ -279,7 +279,7 @@ PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> plac
   if (choice.verdict.proof != Proof::kRight) return choice;
   if (without_saving != best) choice.without_saving_us = onnxruntime::median_us(last.models[told + 1]);
   choice.replacements =
-      choice.verdict.speedup >= kLeastGain ? search.those(best) : std::vector<Replacement>();
+      choice.verdict.speedup.value >= kLeastGain ? search.those(best) : std::vector<Replacement>();
   return choice;
 }
 

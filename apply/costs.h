@@ -33,13 +33,14 @@ std::string wrong_at_least(const Network& network, const onnxruntime::ModelFile&
 /// Times at sizes that the kernels are not for.
 struct OtherSizes {
   std::string sizes;  ///< "batch=2"
-  double original_us = 0, rewritten_us = 0, speedup = 0;
+  double original_us = 0, rewritten_us = 0;
+  Ratio speedup;
 };
 void describe(auto& field, Is<OtherSizes> auto& other) {
   field("sizes", other.sizes);
   field("original_us", other.original_us);
   field("rewritten_us", other.rewritten_us);
-  field("speedup", other.speedup);
+  describe_speedup(field, other.speedup);
 }
 
 /// A network with branches at the first sizes but the checked ones with which the original runs, timed for

@@ -83,9 +83,10 @@ EngineVerdict verdict_of(const onnxruntime::TrialReport& report, std::size_t tol
   const onnxruntime::ModelTrial &original = report.models[0], &rewritten = report.models[told];
   verdict.worst = rewritten.worst, verdict.worst_output = rewritten.worst_output;
   verdict.outputs = rewritten.outputs;
-  verdict.original_us = onnxruntime::median_us(original);
-  verdict.rewritten_us = onnxruntime::median_us(rewritten);
-  verdict.speedup = onnxruntime::speedup(rewritten, original);
+  const onnxruntime::Beside times = onnxruntime::beside(rewritten, original);
+  verdict.original_us = times.other_us;
+  verdict.rewritten_us = times.one_us;
+  verdict.speedup = times.speedup;
   verdict.original_operators = original.operators;
   verdict.rewritten_operators = report.models[1].operators;
   return verdict;

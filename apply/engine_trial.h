@@ -1,6 +1,7 @@
 // What an inference engine says of a rewritten network: that it computes the same, and how fast it is.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -65,11 +66,19 @@ struct EngineVerdict {
   double worst = 0, own = 0;            ///< largest difference, as a share of an output's range; TrialReport
   std::string worst_output;             ///< ModelTrial
   std::vector<onnxruntime::OutputAgreement> outputs = {};
-  MatchVerdict matches = {};                              ///< empty where these were not asked
-  double original_us = 0, rewritten_us = 0, speedup = 0;  ///< 0: not timed
+  MatchVerdict matches = {};                 ///< empty where these were not asked
+  double original_us = 0, rewritten_us = 0;  ///< in the same turns; 0: not timed
+  Ratio speedup;
   /// Where the time goes; empty where it was not asked or the engine does not tell.
   std::vector<onnxruntime::OperatorTime> original_operators, rewritten_operators;
 };
+/// How much faster a network is, 0: not timed, and within which bounds; null: not known.
+void describe_speedup(auto& field, const Ratio& speedup) {
+  field("speedup", speedup.value);
+  using Bounds = std::optional<std::array<double, 2>>;
+  const Interval& interval = speedup.interval;
+  field("speedup_interval", interval.known() ? Bounds({interval.low, interval.high}) : Bounds());
+}
 /// Returns why no engine can be asked, a sentence without a full stop; "": one is here.
 std::string why_no_engine(const EngineCheck& check);
 

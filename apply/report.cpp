@@ -42,7 +42,7 @@ std::string engine_text(const Applied& applied) {
   if (applied.narrow > 0) text += outputs_text(verdict);
   if (applied.tolerance > 0)
     text += fmt::format("what is in bf16 was held to {:.2g} of their ranges\n", applied.tolerance);
-  if (verdict.speedup > 0 && applied.replaced > 0) text += speedup_text(verdict) + "\n";
+  if (verdict.speedup.value > 0 && applied.replaced > 0) text += speedup_text(verdict) + "\n";
   if (applied.other_sizes)
     text += fmt::format(
         "at {}, by the original's nodes: original {}, rewritten {}: {}\n",

@@ -32,7 +32,7 @@ void describe_agreement(auto& field, const EngineVerdict& verdict) {
   field("engine", verdict.engine);
   field("original_us", verdict.original_us);
   field("rewritten_us", verdict.rewritten_us);
-  field("speedup", verdict.speedup);
+  describe_speedup(field, verdict.speedup);
   field("worst_difference", verdict.worst);
   field("own_difference", verdict.own);
   field("kernels_compared", verdict.matches.compared);

@@ -1,7 +1,6 @@
 // From options to a context.
 #include "runtime/context.h"
 
-#include <bit>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -32,12 +31,20 @@ struct FeatureNames {
   char text[1024] = "";  // all of an architecture
 };
 
+// Not std::popcount(), which is a function of the compiler's library where processors may lack the
+// instruction.
+std::uint32_t count_of(CpuFeatures features) {
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < cpu_feature_count(); ++i) count += features >> i & 1;
+  return count;
+}
+
 // What the context lacks of the features that a function needs: of its rows that for which it lacks fewest.
 CpuFeatures missing_features(const Function& function, CpuFeatures features) {
   CpuFeatures fewest = ~CpuFeatures{0};
   for (std::uint32_t i = 0; i < function.row_count; ++i) {
     const CpuFeatures missing = function.rows[i].features & ~features;
-    if (std::popcount(missing) < std::popcount(fewest)) fewest = missing;
+    if (i == 0 || count_of(missing) < count_of(fewest)) fewest = missing;
   }
   return fewest;
 }

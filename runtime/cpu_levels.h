@@ -12,8 +12,8 @@ struct CpuLevel {
   std::string_view features;  ///< of cpu_features.h, beyond those of the machine's level before it
 };
 /// Of the x86-64 psABI; of Arm's architecture those whose instructions a processor tells of one by one. Of a
-/// machine, lower ones stand first.
-inline constexpr CpuLevel kCpuLevels[] = {
+/// machine, lower ones stand first. (Not inline: a linker would make it one for all libraries of a program.)
+constexpr CpuLevel kCpuLevels[] = {
     {"x86-64", "x86_64", "sse2", ""},
     {"x86-64-v2", "x86_64", "sse2", "sse3 ssse3 sse4.1 sse4.2 popcnt"},
     {"x86-64-v3", "x86_64", "avx2", "avx avx2 bmi bmi2 f16c fma lzcnt movbe"},

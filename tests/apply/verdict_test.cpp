@@ -29,8 +29,24 @@ TEST(Verdicts, ProveAnEqualNetworkRightWithItsTimes) {
   EXPECT_EQ(verdict.engine, "1.2.3");
   EXPECT_EQ(verdict.original_us, 30);
   EXPECT_EQ(verdict.rewritten_us, 15);
-  EXPECT_EQ(verdict.speedup, 2);
+  EXPECT_EQ(verdict.speedup.value, 2);
+  EXPECT_EQ(verdict.speedup.interval, (Interval{2, 2}));
   EXPECT_EQ(verdict.worst, 1e-7);
+}
+
+// A neighbour slowed the original down in two turns and the other network in two more: the medians of each by
+// itself would be 46 and 25 us beside a ratio of 1.3.
+TEST(Verdicts, TellTimesOfTheTurnsThatTheRatioIsOf) {
+  TrialReport report = report_of({"", ""});
+  report.models[0].turn_us = {46, 47, 26, 39, 32.5, 26, 48, 39, 26};
+  report.models[1].turn_us = {20, 20, 20, 30, 25, 20, 20, 30, 40};
+  const EngineVerdict verdict = verdict_of(report);
+  EXPECT_NEAR(verdict.speedup.value, 1.3, 1e-9);
+  EXPECT_GE(verdict.speedup.value, verdict.speedup.interval.low);
+  EXPECT_LE(verdict.speedup.value, verdict.speedup.interval.high);
+  EXPECT_LT(verdict.speedup.interval.high, 2.35);
+  EXPECT_GT(verdict.original_us / verdict.rewritten_us, verdict.speedup.interval.low);
+  EXPECT_LT(verdict.original_us / verdict.rewritten_us, verdict.speedup.interval.high);
 }
 
 TEST(Verdicts, SayWhyNothingIsProved) {

@@ -12,6 +12,7 @@
 #include "base/describe_json.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "measure/core/stats.h"
 #include "measure/system/process.h"
 #include "measure/system/temp_dir.h"
 #include "measure/vendor/onnxruntime/compare.h"
@@ -351,11 +352,26 @@ double median_us(const ModelTrial& trial) {
   return median(trial.turn_us);
 }
 
-double speedup(const ModelTrial& one, const ModelTrial& other) {
+Beside beside(const ModelTrial& one, const ModelTrial& other) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < std::min(one.turn_us.size(), other.turn_us.size()); ++i)
     ratios.push_back(other.turn_us[i] / one.turn_us[i]);
-  return median(ratios);
+  Beside result;
+  if (ratios.empty()) return result;
+  result.speedup = {median(ratios), quantile_interval(ratios, 0.5)};
+  const Interval& usual = result.speedup.interval;
+  std::vector<double> one_us, other_us;
+  for (std::size_t i = 0; i < ratios.size(); ++i) {
+    if (ratios[i] < usual.low || ratios[i] > usual.high) continue;
+    one_us.push_back(one.turn_us[i]);
+    other_us.push_back(other.turn_us[i]);
+  }
+  result.one_us = median(one_us), result.other_us = median(other_us);
+  return result;
+}
+
+double speedup(const ModelTrial& one, const ModelTrial& other) {
+  return beside(one, other).speedup.value;
 }
 
 }  // namespace lehr::onnxruntime

@@ -131,7 +131,16 @@ TrialReport try_models_apart(const TrialRequest& request, const ToolPaths& tools
 /// main() of that process: reads the request's file, writes the report's.
 int trial_main(const std::string& request, const std::string& report);
 
-/// Median of the ratios per turn: how many times as fast `one` is as `other`. 0 where either has no turns.
+/// Two models in the turns that both had.
+struct Beside {
+  Ratio speedup;  ///< how many times as fast the one is as the other: the median of the turns' ratios
+  /// Medians over the turns whose ratio lies in the interval of that: those that a busy machine slowed down
+  /// for one of both are not among them.
+  double one_us = 0, other_us = 0;
+};
+/// Zeros where either has no turns.
+Beside beside(const ModelTrial& one, const ModelTrial& other);
+/// Its speedup's value.
 double speedup(const ModelTrial& one, const ModelTrial& other);
 /// Median of the turns; microseconds, 0 where there are none.
 double median_us(const ModelTrial& trial);
