@@ -294,6 +294,8 @@ std::string unbranched_graph(std::string_view graph, const FirstBranch& first) {
 std::optional<std::string> unbranched(const std::string& model) {
   const std::string_view graph = graph_in(model), node = branches_in(graph);
   if (node.empty()) return std::nullopt;
+  // What somebody else has changed has subgraphs within each other to a limit, or is refused.
+  parse_onnx(std::make_shared<const std::string>(model), "the network");
   std::string bytes;
   for (Wire wire(model); wire.next();)
     bytes += wire.field() == kGraph ? bytes_field(kGraph, unbranched_graph(graph, first_branch(node)))

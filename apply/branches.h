@@ -36,7 +36,8 @@ struct NetworkForm {
 /// The network in this form; as it is where nothing is replaced.
 BranchedModel in_form(const OnnxModel& original, RewrittenModel rewritten, const NetworkForm& form);
 
-/// The network with kernels that branched() was given, by itself; nullopt for what has no branches.
+/// The network with kernels that branched() was given, by itself; nullopt for what has no branches. Throws as
+/// parse_onnx().
 std::optional<std::string> unbranched(const std::string& bytes);
 
 }  // namespace lehr

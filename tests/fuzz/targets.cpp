@@ -12,6 +12,7 @@
 #include <limits>
 #include <string>
 
+#include "apply/branches.h"
 #include "base/args.h"
 #include "base/error.h"
 #include "database/record_codec.h"
@@ -166,15 +167,29 @@ void fuzz_table(std::string_view bytes) {
   expect_answer([&] { require(!parse_table(std::string(bytes), "table.json").rows.empty()); });
 }
 
+// A network as both branches, which is read again as each network is.
+bool reads_both(const OnnxModel& model, const std::string& both) {
+  try {
+    return parse_onnx(std::make_shared<std::string>(unbranched(both).value()), "it").outputs.size() ==
+           model.outputs.size();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void fuzz_onnx(std::string_view bytes) {
   expect_answer([&] {
     const OnnxModel model = parse_onnx(std::make_shared<std::string>(bytes), "it");
-    const NetworkPlaces places = places_of(model, infer_shapes(model, {}));
+    const GraphShapes shapes = infer_shapes(model, {});
+    const NetworkPlaces places = places_of(model, shapes);
     for (const PlacedWorkload& placed : places.workloads) {
       require(!placed.places.empty() && parse_workload(to_text(placed.workload)) == placed.workload);
       for (const NetworkPlace& place : placed.places)
         require(place.inputs.size() + 1 == tensors_of(placed.workload).size());
     }
+    if (model.inputs.empty() || shapes.of(model.inputs[0].name).constant != nullptr) return;
+    const SizeCheck check = {std::string(model.inputs[0].name)};
+    require(reads_both(model, branched(model, *model.bytes, {&check, 1}, "constants").bytes));
   });
 }
 
