@@ -1,9 +1,12 @@
 #include "plugin/beside.h"
 
 #include <dlfcn.h>
-#include <limits.h>
+#include <elf.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +19,7 @@ constexpr std::size_t kMostCharacters = 40;  // of a library's name
 // More calls than this at the same time end their contexts.
 constexpr std::size_t kMostFree = 64;
 
+char own_path[kMostPath - 64] = "";  // absolute; behind its last '/' there is room for a library's name
 Library* libraries = nullptr;
 pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t borrowing = PTHREAD_MUTEX_INITIALIZER;
@@ -42,13 +46,31 @@ bool is_name(const char* name) {
   return size > 0 && size <= kMostCharacters;
 }
 
-bool place_of(const char* name, char (&path)[PATH_MAX + 64], Sentence& error) {
-  Dl_info own;
-  if (dladdr(reinterpret_cast<const void*>(&libraries), &own) == 0 || own.dli_fname == nullptr ||
-      realpath(own.dli_fname, path) == nullptr)
-    return refuse(error, "the plug-in's own folder is not known");
-  std::snprintf(std::strrchr(path, '/') + 1, 64, "lib%s.so", name);
+bool find_path(const char* name, char (&path)[kMostPath], Sentence& error) {
+  if (own_path[0] == 0) return refuse(error, "the plug-in's own folder is not known");
+  const auto replace_file = [&] { std::snprintf(std::strrchr(path, '/') + 1, 64, "lib%s.so", name); };
+  std::strcpy(path, own_path);
+  replace_file();
+  if (access(path, F_OK) != 0 && realpath(own_path, path) == nullptr) std::strcpy(path, own_path);
+  replace_file();
   return true;
+}
+
+// The loader maps more than there is of a file that was cut, and the process ends.
+bool check_file(Library& library, Sentence& error) {
+  const int file = open(library.path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return true;  // dlopen() says why
+  struct stat found = {};
+  Elf64_Ehdr header = {};
+  const bool is_read = fstat(file, &found) == 0 && pread(file, &header, sizeof header, 0) == sizeof header &&
+                       std::memcmp(header.e_ident, "\177ELF\2", 5) == 0;
+  close(file);
+  library.device = found.st_dev;
+  library.inode = found.st_ino;
+  const std::uint64_t end = header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize;
+  return !is_read || static_cast<std::uint64_t>(found.st_size) >= end ||
+         refuse(error, "%.300s is cut: it has %llu bytes of at least %llu", library.path,
+                static_cast<unsigned long long>(found.st_size), static_cast<unsigned long long>(end));
 }
 
 template <typename Function>
@@ -60,18 +82,19 @@ bool find_function(void* library, const char* name, const char* what, Function& 
          refuse(error, "lib%s.so has no function %s: `lehr export` has not written it", name, symbol);
 }
 
-bool load(const char* name, LibraryFunctions& functions, Sentence& error) {
-  char path[PATH_MAX + 64];
-  if (!place_of(name, path, error)) return false;
-  void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return refuse(error, "its kernels cannot be loaded: %.400s", dlerror());
+bool load(Library& library, Sentence& error) {
+  const char* const name = library.name.data();
+  LibraryFunctions& functions = library.functions;
+  if (!find_path(name, library.path, error) || !check_file(library, error)) return false;
+  void* const loaded = dlopen(library.path, RTLD_NOW | RTLD_LOCAL);
+  if (loaded == nullptr) return refuse(error, "its kernels cannot be loaded: %.400s", dlerror());
   const auto find = [&](const char* what, auto& function) {
-    return find_function(library, name, what, function, error);
+    return find_function(loaded, name, what, function, error);
   };
   if (!find("_format", functions.format)) return false;
   if (functions.format() != KERNELS_FORMAT)
     return refuse(error, "%.300s is a library of format %u, and this plug-in reads format %u: apply it again",
-                  path, functions.format(), KERNELS_FORMAT);
+                  library.path, functions.format(), KERNELS_FORMAT);
   return find("_interface", functions.interface) && find("_create_for", functions.create_for) &&
          find("_destroy", functions.destroy) && find("_message", functions.message) &&
          find("_use", functions.use) && find("_stream", functions.set_stream) &&
@@ -90,6 +113,16 @@ kernels_context* made(const Library& library, const kernels_options& options, Se
 
 }  // namespace
 
+void note_own_path() {
+  const Locked locked(loading);
+  Dl_info own;
+  if (own_path[0] != 0 || dladdr(reinterpret_cast<const void*>(&libraries), &own) == 0) return;
+  if (own.dli_fname[0] == '/')
+    std::snprintf(own_path, sizeof own_path, "%s", own.dli_fname);
+  else if (char here[PATH_MAX]; getcwd(here, sizeof here) != nullptr)
+    std::snprintf(own_path, sizeof own_path, "%s/%s", here, own.dli_fname);
+}
+
 Library* library_beside(const char* name, Sentence& error) {
   if (!is_name(name)) {
     refuse(error, "'%.100s' is no name of a library", name);
@@ -104,9 +137,14 @@ Library* library_beside(const char* name, Sentence& error) {
     return nullptr;
   }
   std::strcpy(own->name.data(), name);
-  if (!load(name, own->functions, error)) return nullptr;
+  if (!load(*own.get(), error)) return nullptr;
   own->next = libraries;
   return libraries = own.release();
+}
+
+bool was_replaced(const Library& library) {
+  struct stat found;
+  return stat(library.path, &found) == 0 && (found.st_dev != library.device || found.st_ino != library.inode);
 }
 
 BorrowedContext::BorrowedContext(Library& library, std::uint32_t threads, Sentence& error)

@@ -1,10 +1,15 @@
 // Libraries of `lehr export` (runtime/kernels.h) in this one's folder, and contexts of them that calls share.
 #pragma once
 
+#include <limits.h>
+#include <sys/types.h>
+
 #include "plugin/engine.h"
 #include "runtime/kernels.h"
 
 namespace lehr::onnxruntime {
+
+constexpr std::size_t kMostPath = 2 * PATH_MAX;
 
 /// A library's functions that nodes call.
 struct LibraryFunctions {
@@ -35,6 +40,9 @@ struct StreamContext {
 
 struct Library {
   Array<char> name;
+  char path[kMostPath] = "";
+  dev_t device = 0;  ///< with `inode` the file that was loaded
+  ino_t inode = 0;
   LibraryFunctions functions = {};
   Array<FreeContext> free;
   Array<StreamContext> of_streams;
@@ -42,8 +50,14 @@ struct Library {
   Library* next = nullptr;
 };
 
-/// The library lib<NAME>.so, loaded by the first call that names it, for ever. nullptr with a sentence.
+/// Notes the path that this plug-in was loaded by, as long as a relative one leads there. Later calls do
+/// nothing.
+void note_own_path();
+/// The library lib<NAME>.so of the folder of that path, or where it has none of the file that the path leads
+/// to. It is loaded by the first call that names it, for ever. nullptr with a sentence.
 Library* library_beside(const char* name, Sentence& error);
+/// Whether another file has its path now.
+bool was_replaced(const Library& library);
 
 /// A context for the processor, which is this call's alone.
 class BorrowedContext {

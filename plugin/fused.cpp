@@ -1,5 +1,7 @@
 #include "plugin/fused.h"
 
+#include <algorithm>
+
 namespace lehr::onnxruntime {
 
 std::atomic<std::uint64_t> kernel_calls = 0;
@@ -134,6 +136,9 @@ bool Fused::find_function(Sentence& error) {
   const auto find = [&](kernels_context* context) {
     if (context == nullptr) return false;
     function_ = functions.find(context, workload_.data());
+    if (function_ == nullptr && was_replaced(*library_))
+      return refuse(error, "%.300s was replaced after this process loaded it: start a new process",
+                    library_->path);
     return function_ != nullptr || refuse(error, "%s", functions.message(context));
   };
   if (target_ == KERNELS_CUDA) return find(LockedGpuContext(*library_, nullptr, error).get());
@@ -167,18 +172,18 @@ bool Fused::match_tensors(const OrtKernelInfo* info, Sentence& error) {
                 outputs);
 }
 
-// Of shapes in which every dimension is said.
-bool Fused::check_planned(Sentence& error) const {
+// The sizes that are known without a call.
+bool Fused::check_planned(Sentence& error) {
   const Shape& first = inputs_[0].shape;
   std::uint64_t rows = 0;
-  bool any_open = false;
-  for (const Input& input : inputs_) any_open = any_open || is_open(input.shape);
-  if (any_open && function_->most_rows == 0)
+  any_open_ =
+      std::any_of(inputs_.begin(), inputs_.end(), [](const Input& input) { return is_open(input.shape); });
+  if (any_open_ && function_->most_rows == 0)
     return refuse(error, "its shapes leave a dimension open, and its kernel has a fixed number of rows");
   if (!is_open(first) && !rows_of(first, rows, error)) return false;
   for (const Input& input : inputs_)
-    if (!any_open && !check_bytes(input.tensor, input.shape, rows, error)) return false;
-  return any_open || check_bytes(output_tensor_, output_of(first), rows, error);
+    if (!any_open_ && !check_bytes(input.tensor, input.shape, rows, error)) return false;
+  return any_open_ || check_bytes(output_tensor_, output_of(first), rows, error);
 }
 
 bool Fused::take_constants(const OrtKernelInfo* info, Sentence& error) {
@@ -193,12 +198,15 @@ bool Fused::take_constants(const OrtKernelInfo* info, Sentence& error) {
       if (tensor.packed == 0) continue;
       return refuse(error, "its kernel packs %s, which is no initializer", tensor.name);
     }
+    if (any_open_ && tensor.row_bytes > 0)
+      return refuse(error, "its %s has rows that vary, and is an initializer", tensor.name);
     Shape shape;
     void* data = nullptr;
     if (!shape_of(api_, value, shape, error) || !data_of(api_, value, data, error)) return false;
     if (!fits(inputs_[i].shape, shape) ||
         (tensor.row_bytes == 0 && !check_bytes(inputs_[i].tensor, shape, 0, error)))
       return refuse(error, "its initializer %zu has another shape than it says", i);
+    inputs_[i].shape = shape;
     if (tensor.packed != 0 && !pack(data, error)) return false;
   }
   return true;
@@ -267,7 +275,7 @@ bool Fused::take_inputs(const OrtKernelContext* context, Call& call, Sentence& e
       call.first = shape;
       if (!rows_of(shape, call.rows, error)) return false;
     }
-    if (!input.is_constant && !check_bytes(input.tensor, shape, call.rows, error)) return false;
+    if (!check_bytes(input.tensor, shape, call.rows, error)) return false;
   }
   return true;
 }

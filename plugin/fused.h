@@ -30,7 +30,7 @@ class Fused {
   static constexpr std::size_t kMostInputs = 32;
   struct Call;
   struct Input {
-    Shape shape;  ///< as the attribute has it: a dimension that is 0 may be any
+    Shape shape;  ///< an initializer's, else as the attribute has it: a dimension that is 0 may be any
     std::uint32_t tensor = 0;
     bool is_constant = false;
   };
@@ -38,7 +38,7 @@ class Fused {
   bool read_shapes(const OrtKernelInfo* info, Sentence& error);
   bool find_function(Sentence& error);
   bool match_tensors(const OrtKernelInfo* info, Sentence& error);
-  bool check_planned(Sentence& error) const;
+  bool check_planned(Sentence& error);
   bool take_constants(const OrtKernelInfo* info, Sentence& error);
   bool pack(const void* operand, Sentence& error);
   bool take_inputs(const OrtKernelContext* context, Call& call, Sentence& error) const;
@@ -58,7 +58,8 @@ class Fused {
   Library* library_ = nullptr;
   const kernels_function* function_ = nullptr;
   Array<Input> inputs_;
-  Shape output_;  ///< as the attribute has it: a dimension that is 0 is the first input's
+  bool any_open_ = false;  ///< calls differ in their rows
+  Shape output_;           ///< as the attribute has it: a dimension that is 0 is the first input's
   std::uint32_t output_tensor_ = 0;
   Prepacked* packed_ = nullptr;  ///< of the tensor that is packed; nullptr: none is
 };

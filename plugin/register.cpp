@@ -211,6 +211,7 @@ LEHR_PLUGIN_API lehr::OrtStatus* RegisterCustomOps(lehr::OrtSessionOptions* opti
            base->get_version_string());
     return lehr::ort::CreateStatus(first, lehr::OrtErrorCode::kFail, error.text);
   }
+  note_own_path();
   pthread_mutex_lock(&making_domains);
   lehr::OrtCustomOpDomain* domain = nullptr;
   lehr::OrtStatus* const status = domain_of(api, domain);

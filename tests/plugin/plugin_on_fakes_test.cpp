@@ -23,18 +23,23 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using Ints = std::vector<std::int64_t>;
 
+constexpr const char* kFile = "liblehr_onnxruntime.so";
+
 /// A copy of the plug-in in a folder of its own, beside libraries; it loads each there once.
 class Plugin {
  public:
-  explicit Plugin(std::initializer_list<const char*> folders = {LEHR_BY_HAND}) {
+  /// `path_in`: what it is loaded by, given its folder.
+  explicit Plugin(
+      std::initializer_list<const char*> folders = {LEHR_BY_HAND},
+      fs::path (*path_in)(const fs::path& folder) = +[](const fs::path& folder) { return folder / kFile; }) {
     static int count = 0;
     folder_ = fs::temp_directory_path() / fmt::format("lehr-plugin-{}-{}", getpid(), count++);
     fs::create_directory(folder_);
-    fs::copy(LEHR_ONNXRUNTIME_PLUGIN, folder_ / "liblehr_onnxruntime.so");
+    fs::copy(LEHR_ONNXRUNTIME_PLUGIN, folder_ / kFile);
     for (const char* folder : folders)
       for (const fs::directory_entry& library : fs::directory_iterator(folder))
         if (library.path().extension() == ".so") fs::copy(library, folder_ / library.path().filename());
-    library_ = dlopen((folder_ / "liblehr_onnxruntime.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    library_ = dlopen(path_in(folder_).c_str(), RTLD_NOW | RTLD_LOCAL);
     EXPECT_NE(library_, nullptr) << dlerror();
     reset_engine();
   }
@@ -44,6 +49,7 @@ class Plugin {
     fs::remove_all(folder_);
   }
 
+  fs::path kernels() const { return folder_ / "libkernels.so"; }
   OrtStatus* enter(const OrtApiBase* base) const {
     OrtSessionOptions options;
     using Register = OrtStatus*(OrtSessionOptions*, const OrtApiBase*);
@@ -175,6 +181,14 @@ TEST_F(PluginOnFakes, ASizeOfASetIsFoundByItsWorkloadToo) {
   EXPECT_THAT(run(node, b_, 4), HasSubstr("its input 0 has another shape"));
 }
 
+TEST_F(PluginOnFakes, RowsMayBeAnInitializersWhereAllSizesAreSaid) {
+  const Plugin plugin;
+  OrtValue a = counted(5, 4);
+  Node node(plugin.op(), kOfRange, {2, 5, 4, 2, 4, 8}, {5, 8}, {&a, &b_});
+  ASSERT_EQ(node.create(), "");
+  expect_right(node, b_, 5);
+}
+
 TEST_F(PluginOnFakes, TasksRunOnTheEnginesThreadsOrOnTheCallers) {
   const Plugin plugin;
   Node node(plugin.op(false, "FusedBf16"), "copied m=2 n=3", {2, 2, 3}, {2, 3}, {nullptr});
@@ -279,6 +293,62 @@ TEST_F(PluginOnFakes, ALibraryThatIsNotThereOrNotOursIsNamed) {
     EXPECT_EQ(refusal(name), fmt::format("node 'a_node': '{}' is no name of a library", name));
 }
 
+TEST_F(PluginOnFakes, ALibraryThatWasCutIsRefusedBeforeItIsLoaded) {
+  const Plugin plugin;
+  fs::resize_file(plugin.kernels(), fs::file_size(plugin.kernels()) / 2);
+  EXPECT_THAT(product(plugin.op(), b_)->create(), HasSubstr("libkernels.so is cut: it has "));
+}
+
+// The loader gives the same path the same library as long as the process lives.
+TEST_F(PluginOnFakes, ALibraryThatWasReplacedIsNamedWhereAFunctionIsMissing) {
+  const Plugin plugin;
+  const auto with = [&](const char* workload) {
+    const auto node = product(plugin.op(), b_);
+    node->info.texts["workload"] = workload;
+    return node->create();
+  };
+  EXPECT_EQ(with(kOfRange), "");
+  const fs::path made = plugin.kernels().string() + ".new";
+  fs::copy(plugin.kernels(), made);
+  EXPECT_THAT(with("gemm m=4 n=9 k=4"), HasSubstr("the library has no kernel for 'gemm m=4 n=9 k=4'"));
+  fs::rename(made, plugin.kernels());
+  EXPECT_EQ(with(kOfRange), "");
+  EXPECT_THAT(with("gemm m=4 n=9 k=4"),
+              HasSubstr("libkernels.so was replaced after this process loaded it: start a new process"));
+}
+
+TEST_F(PluginOnFakes, TheFolderOfARelativePathIsKnownBehindAChangeOfFolders) {
+  const fs::path before = fs::current_path();
+  const Plugin plugin(
+      {LEHR_BY_HAND}, +[](const fs::path& folder) {
+        fs::current_path(folder);
+        return fs::path(".") / kFile;
+      });
+  const OrtCustomOp& op = plugin.op();
+  fs::current_path(before);
+  EXPECT_EQ(product(op, b_)->create(), "");
+}
+
+TEST_F(PluginOnFakes, AnyFileMayBeALink) {
+  const Plugin alone(
+      {LEHR_BY_HAND}, +[](const fs::path& folder) {
+        fs::create_directory(folder / "links");
+        fs::create_symlink(folder / kFile, folder / "links" / kFile);
+        return folder / "links" / kFile;
+      });
+  EXPECT_EQ(product(alone.op(), b_)->create(), "");
+  const Plugin all(
+      {LEHR_BY_HAND}, +[](const fs::path& folder) {
+        fs::create_directory(folder / "files");
+        for (const char* name : {kFile, "libkernels.so"}) {
+          fs::rename(folder / name, folder / "files" / fmt::format("{}.0", name));
+          fs::create_symlink(folder / "files" / fmt::format("{}.0", name), folder / name);
+        }
+        return folder / kFile;
+      });
+  EXPECT_EQ(product(all.op(), b_)->create(), "");
+}
+
 TEST_F(PluginOnFakes, WrongNodesAreRefusedInASentence) {
   const Plugin plugin;
   const OrtCustomOp& op = plugin.op();
@@ -337,6 +407,9 @@ TEST_F(PluginOnFakes, WrongNodesAreRefusedInASentence) {
       "-` and `lehr export` make one");
   EXPECT_EQ(refusal([](OrtKernelInfo& info) { info.texts["workload"] = kOfFour; }),
             "its shapes leave a dimension open, and its kernel has a fixed number of rows");
+  OrtValue row = counted(1, 4);
+  EXPECT_EQ(refusal([&](OrtKernelInfo& info) { info.inputs[0] = &row; }),
+            "its a has rows that vary, and is an initializer");
   const OrtCustomOp& bytes = plugin.op(false, "FusedU8");
   EXPECT_EQ(bytes.get_output_type(&bytes, 0), OrtElementType::kUint8);
   EXPECT_EQ(product(bytes, b_)->create(), "node 'a_node': its operator makes u8, and its kernel f32");
