@@ -42,12 +42,12 @@ void check_model(const Model& model) {
   check_named("file", model.file);
   int ranges = 0;
   for (const auto& [name, size] : model.dims) {
-    if (size.least < 1) throw_user("dims: '{}' is {}, and must be at least 1", name, size.least);
+    if (size.least < 1) throw_user("--dim {}={}: a size is at least 1", name, size.least);
     if (size.most < size.least)
-      throw_user("dims: '{}' is {}..{}, a range that ends before it begins", name, size.least, size.most);
+      throw_user("--dim {}={}..{}: the range ends before it begins", name, size.least, size.most);
     ranges += size.least < size.most;
   }
-  if (ranges > 1) throw_user("dims: {} of them have a range of sizes, and one may", ranges);
+  if (ranges > 1) throw_user("--dim: {} dimensions have a range of sizes, and one may", ranges);
   for (const auto& [name, shape] : model.inputs)
     if (std::ranges::any_of(shape, [](std::int64_t size) { return size < 1; }))
       throw_user("inputs: each size of '{}' must be at least 1", name);

@@ -9,7 +9,10 @@
 #include "api/apply.h"
 #include "api/export.h"
 #include "api/sessions.h"
+#include "apply/branches.h"
 #include "apply/report.h"
+#include "apply/rewrite.h"
+#include "apply/size_condition.h"
 #include "base/describe_json.h"
 #include "deploy/applied_folder.h"
 #include "measure/core/format.h"
@@ -129,6 +132,7 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
   // What is wrong with the files is told before the tuning.
   const Network network = read_network(model, silent);
   check_tunable(model, network);
+  expect_branches(network.model, size_checks(network.model, network.shapes, node_form(network).other_end));
   const ApplyOptions fed = applying(options, "", options.threads, 0);
   EngineCheck check = engine_check(model, fed);
   feed(network.model, fed, check);

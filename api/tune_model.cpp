@@ -79,7 +79,11 @@ std::string missing_sizes_text(const Network& network) {
 void check_tunable(const Model& model, const Network& network) {
   if (!network.places.workloads.empty()) return;
   const std::string sizes = missing_sizes_text(network);
-  throw_user("{} has no convolution and no product that could be tuned{}", model.file,
+  const std::vector<Gap>& gaps = network.places.gaps;
+  throw_user("{} has no convolution and no product that could be tuned{}{}", model.file,
+             gaps.empty() ? ""
+                          : fmt::format(": of {} the first stays the engine's because {}", gaps.size(),
+                                        gaps[0].reason),
              sizes.empty() ? "" : "; " + sizes);
 }
 

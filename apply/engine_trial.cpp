@@ -14,7 +14,7 @@ namespace {
 /// Loading, comparing, and turns that take longer than asked for.
 constexpr double kOverheadS = 300;
 
-/// The shapes of the inputs as the bindings have them.
+/// The shapes of the inputs as the bindings have them; 1 is what they leave open.
 std::map<std::string, std::vector<std::int64_t>> input_shapes(const OnnxModel& model,
                                                               const ShapeBindings& bindings) {
   std::map<std::string, std::vector<std::int64_t>> shapes;
@@ -64,6 +64,13 @@ bool is_quantized(const Network& network) {
   return std::ranges::any_of(network.places.workloads, [](const PlacedWorkload& placed) {
     return accum_of(placed.workload) == DType::kS32;
   });
+}
+
+std::map<std::string, std::vector<std::int64_t>> tried_shapes(const Network& network,
+                                                              const EngineCheck& check) {
+  auto shapes = input_shapes(network.model, check.bindings);
+  for (const onnxruntime::FedInput& fed : check.fed) shapes[fed.name] = fed.shape;
+  return shapes;
 }
 
 std::string why_no_engine(const EngineCheck& check) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -81,6 +82,10 @@ void describe_speedup(auto& field, const Ratio& speedup) {
 }
 /// Returns why no engine can be asked, a sentence without a full stop; "": one is here.
 std::string why_no_engine(const EngineCheck& check);
+
+/// The shapes of the inputs that networks are tried with, where they are known.
+std::map<std::string, std::vector<std::int64_t>> tried_shapes(const Network& network,
+                                                              const EngineCheck& check);
 
 /// By the second network of the report, or by that of the number `told`; where the time goes is told by the
 /// second.

@@ -62,11 +62,11 @@ std::vector<SizeCheck> stated_sizes(std::string_view model) {
   return {};
 }
 
-bool fits(const SizeCheck& check, const GraphShapes& shapes) {
-  const auto& shape = shapes.of(check.input).shape;
-  if (!shape || check.axis >= shape->size()) return false;
-  const Dim size = (*shape)[check.axis];
-  return size && check.least <= *size && *size <= check.most;
+bool fits(const SizeCheck& check, const std::map<std::string, std::vector<std::int64_t>>& shapes) {
+  const auto shape = shapes.find(std::string(check.input));
+  if (shape == shapes.end() || check.axis >= shape->second.size()) return false;
+  const std::int64_t size = shape->second[check.axis];
+  return check.least <= size && size <= check.most;
 }
 
 }  // namespace
@@ -122,7 +122,8 @@ EngineVerdict try_folder(const Network& network, const std::string& folder, cons
   if (verdict.proof != Proof::kRight) return verdict;
   const std::string bytes = model_in(folder);
   const std::vector<SizeCheck> sizes = stated_sizes(bytes);
-  if (!std::ranges::all_of(sizes, [&](const SizeCheck& each) { return fits(each, network.shapes); })) {
+  const auto shapes = tried_shapes(network, check);
+  if (!std::ranges::all_of(sizes, [&](const SizeCheck& each) { return fits(each, shapes); })) {
     verdict.notes.push_back(
         fmt::format("the original's nodes compute these sizes: the kernels are for {}", sizes_text(sizes)));
     return verdict;

@@ -84,7 +84,7 @@ TEST(Model, RefusesInASentence) {
         std::pair{"model net.onnx --dim M=2", "there are N"},
         std::pair{"model net.onnx --dim N", "it is to be a name and its size"},
         std::pair{"model net.onnx --dim N=0", "--dim N"},
-        std::pair{"model net.onnx --dim N=3..2", "'N' is 3..2, a range that ends before it begins"},
+        std::pair{"model net.onnx --dim N=3..2", "--dim N=3..2: the range ends before it begins"},
         std::pair{"model net.onnx --dim N=1..", "--dim N"},
         std::pair{"model net.onnx --dim N=2 --dim N=3", "--dim N is given twice"},
         std::pair{"model net.onnx --dim N=2 --dim N=2", "--dim N is given twice"},

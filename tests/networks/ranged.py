@@ -29,7 +29,7 @@ def write_network():
 def run(lehr):
     write_network()
     lehr("model encoder.onnx --dim batch=2..5 --device cpu", "gemm m=12..30 n=64 k=32 .*epilogue=bias", "2 x MatMul: .*more of it varies than its rows")
-    lehr("model encoder.onnx --dim batch=5..2", "a range that ends before it begins", code=1, lines=1)
+    lehr("model encoder.onnx --dim batch=5..2", "the range ends before it begins", code=1, lines=1)
     lehr.tune("--model " + SIZES, "^0 of 3 workloads known from the log")
     lehr.tune("--model " + SIZES, "^3 of 3 workloads known from the log")
     lehr.export()

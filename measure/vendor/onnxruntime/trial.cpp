@@ -358,8 +358,7 @@ Beside beside(const ModelTrial& one, const ModelTrial& other) {
     ratios.push_back(other.turn_us[i] / one.turn_us[i]);
   Beside result;
   if (ratios.empty()) return result;
-  result.speedup = {median(ratios), quantile_interval(ratios, 0.5)};
-  const Interval& usual = result.speedup.interval;
+  const Interval usual = quantile_interval(ratios, 0.5);
   std::vector<double> one_us, other_us;
   for (std::size_t i = 0; i < ratios.size(); ++i) {
     if (ratios[i] < usual.low || ratios[i] > usual.high) continue;
@@ -367,6 +366,7 @@ Beside beside(const ModelTrial& one, const ModelTrial& other) {
     other_us.push_back(other.turn_us[i]);
   }
   result.one_us = median(one_us), result.other_us = median(other_us);
+  result.speedup = {result.other_us / result.one_us, usual};
   return result;
 }
 

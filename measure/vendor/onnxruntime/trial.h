@@ -133,10 +133,10 @@ int trial_main(const std::string& request, const std::string& report);
 
 /// Two models in the turns that both had.
 struct Beside {
-  Ratio speedup;  ///< how many times as fast the one is as the other: the median of the turns' ratios
-  /// Medians over the turns whose ratio lies in the interval of that: those that a busy machine slowed down
-  /// for one of both are not among them.
+  /// Medians over the turns whose ratio is a usual one, within the interval of the ratios' median: those that
+  /// a busy machine slowed down for one of both are not among them.
   double one_us = 0, other_us = 0;
+  Ratio speedup;  ///< how many times as fast the one is as the other: of these times, with that interval
 };
 /// Zeros where either has no turns.
 Beside beside(const ModelTrial& one, const ModelTrial& other);
