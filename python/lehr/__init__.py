@@ -122,8 +122,9 @@ def optimize(
     Optimized.
 
     `out` is new or empty; with `replace` it may be what an earlier call wrote. `dims` gives the model's named
-    dimensions their sizes. The network is tuned for `threads` threads within `time` seconds, and compared
-    with the original by the package onnxruntime of this Python. The flags are those of `lehr optimize
+    dimensions their sizes, as {"batch": 1}; one may have a range, "1..8". The network is tuned for `threads`
+    threads within `time` seconds, and compared with the original by the package onnxruntime of this Python.
+    The flags are those of `lehr optimize
     --help`.
     """
     if not environment().get("LEHR_ONNXRUNTIME"):
