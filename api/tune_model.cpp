@@ -21,14 +21,16 @@ namespace lehr::api {
 
 namespace {
 
-/// Of a dimension with a range, the sizes at which one looks what follows it, but for the largest; the least
-/// first. None where no dimension has one.
+/// Of a dimension with a range, the sizes at which one looks what follows it, but for the largest, the least
+/// first: all of them, or as many as are looked at in a moment. None where no dimension has a range.
 std::vector<std::int64_t> smaller_sizes(const Model& model) {
+  constexpr std::int64_t kMostSizes = 32;
   std::set<std::int64_t> sizes;
-  for (const auto& [name, size] : model.dims)
-    if (size.least < size.most)
-      sizes = {size.least, std::min(size.least + 1, size.most - 1), (size.least + size.most) / 2,
-               size.most - 1};
+  for (const auto& [name, size] : model.dims) {
+    const std::int64_t others = size.most - size.least, count = std::min(others, kMostSizes);
+    for (std::int64_t i = 0; i < count; ++i) sizes.insert(size.least + i * others / count);
+    if (others > 0) sizes.insert(size.most - 1);
+  }
   return {sizes.begin(), sizes.end()};
 }
 

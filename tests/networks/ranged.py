@@ -26,8 +26,22 @@ def write_network():
     onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8), "encoder.onnx")
 
 
+def write_remainder():
+    """As many rows as the batch leaves when it is divided by 9: fewer in the middle of a range than at its ends, at times none."""
+    whole = lambda name, value: n.from_array(np.asarray([value]), name)
+    nodes = [h.make_node("Shape", ["x"], ["sizes"]), h.make_node("Gather", ["sizes", "zero"], ["batch"]), h.make_node("Div", ["batch", "nine"], ["nines"]),
+             h.make_node("Mul", ["nines", "nine"], ["most"]), h.make_node("Sub", ["batch", "most"], ["rest"]), h.make_node("Slice", ["x", "zero", "rest"], ["z"]),
+             h.make_node("MatMul", ["z", "w"], ["y"])]
+    graph = h.make_graph(nodes, "g", [h.make_tensor_value_info("x", 1, ["batch", 16])], [h.make_tensor_value_info("y", 1, [None, 8])],
+                         [whole("zero", 0), whole("nine", 9), n.from_array(np.ones((16, 8), "f4"), "w")])
+    onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8), "remainder.onnx")
+
+
 def run(lehr):
     write_network()
+    write_remainder()
+    lehr("model remainder.onnx --dim batch=1..8 --device cpu", "gemm m=1..8 n=8 k=16")
+    lehr("model remainder.onnx --dim batch=1..20 --device cpu", "1 x MatMul: .*more of it varies than its rows")
     lehr("model encoder.onnx --dim batch=2..5 --device cpu", "gemm m=12..30 n=64 k=32 .*epilogue=bias", "2 x MatMul: .*more of it varies than its rows")
     lehr("model encoder.onnx --dim batch=5..2", "the range ends before it begins", code=1, lines=1)
     lehr.tune("--model " + SIZES, "^0 of 3 workloads known from the log")
