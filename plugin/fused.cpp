@@ -139,7 +139,7 @@ bool Fused::find_function(Sentence& error) {
     if (function_ == nullptr && was_replaced(*library_))
       return refuse(error, "%.300s was replaced after this process loaded it: start a new process",
                     library_->path);
-    return function_ != nullptr || refuse(error, "%s", functions.message(context));
+    return function_ != nullptr || refuse(error, "%.200s: %s", library_->path, functions.message(context));
   };
   if (target_ == KERNELS_CUDA) return find(LockedGpuContext(*library_, nullptr, error).get());
   return find(BorrowedContext(*library_, threads_, error).get());

@@ -184,5 +184,5 @@ def check():
     assert counter("prepacked_bytes") == 0
     refused(lambda: case.fused(version=2), "node 'a_node': it is of version 2, and this plug-in knows 3")
     refused(lambda: case.fused(library="others"), "node 'a_node': its kernels cannot be loaded: ")
-    refused(lambda: case.fused(workload="conv2d n=1 h=9 w=9 c=9 k=9 r=3 s=3"), "node 'a_node': the library has no kernel for ")
+    refused(lambda: case.fused(workload="conv2d n=1 h=9 w=9 c=9 k=9 r=3 s=3"), "libkernels.so: the library has no kernel for ")
     print(f"onnxruntime {onnxruntime.__version__}: {counter('kernel_calls')} calls")
