@@ -24,10 +24,6 @@ std::string knowledge_text(const std::vector<SharedTask>& tasks) {
 
 namespace {
 
-int trials_of(const SharedResult& result) {
-  return result.summary ? result.summary->measured : 0;
-}
-
 bool is_provisional(const SharedResult& result) {
   return result.summary && result.summary->verdict.provisional;
 }
@@ -44,7 +40,7 @@ std::string results_table(const std::vector<SharedResult>& results) {
                     format_time_us(each.best_us) + (is_provisional(each) ? " ?" : ""),
                     format_ratio(each.best_us > 0 ? each.default_us / each.best_us : 0),
                     format_ratio(each.best_us > 0 ? each.baseline_us / each.best_us : 0),
-                    each.baseline.empty() ? "-" : each.baseline, std::to_string(trials_of(each)),
+                    each.baseline.empty() ? "-" : each.baseline, std::to_string(measured_of(each)),
                     std::string(name_of(each.knowledge)), to_text(each.workload)});
   }
   return format_table({"places", "share", "default", "best", "vs default", "vs baseline", "<baseline",
@@ -71,6 +67,7 @@ std::string precision_text(const std::vector<SharedResult>& results) {
 /// Of workloads of which nothing ran: with the first failure, where there was one.
 std::string missing_text(const SharedResult& result) {
   const std::string workload = to_text(result.workload);
+  if (result.range) return fmt::format("'{}': {}", workload, result.range->missing);
   if (!result.summary) return fmt::format("'{}': no time was left for it", workload);
   return fmt::format("'{}': none of {} candidates ran ({})", workload, result.summary->measured,
                      result.summary->first_failure);
@@ -92,8 +89,9 @@ std::string report_text(const std::string& flags, const std::vector<SharedResult
   int trials = 0, timed = 0, disturbed = 0;
   for (const SharedResult& each : results) {
     if (!each.instead_of) places += each.occurrences;
-    trials += trials_of(each);
+    trials += measured_of(each);
     if (each.summary) timed += each.summary->timed, disturbed += each.summary->disturbed;
+    if (each.range) timed += each.range->timed, disturbed += each.range->disturbed;
     if (each.best_us <= 0) line("missing", printable(missing_text(each)));
   }
   line("result", fmt::format("{} for {:.0f} convolutions and products, {} with the defaults: {}",

@@ -21,8 +21,9 @@ namespace lehr::api {
 
 namespace {
 
-/// Of a dimension with a range, the sizes at which one looks what follows it, but for the largest, the least
-/// first: all of them, or as many as are looked at in a moment. None where no dimension has a range.
+/// Returns the sizes of a dimension with a range at which it is seen what follows it, but for the largest;
+/// the least first: all of them, or as many as are looked at in a moment. Empty where no dimension has a
+/// range.
 std::vector<std::int64_t> smaller_sizes(const Model& model) {
   constexpr std::int64_t kMostSizes = 32;
   std::set<std::int64_t> sizes;
@@ -148,21 +149,15 @@ void recall_ranges(std::vector<SharedTask>& ranges, const std::string& identity,
 
 /// A range's task as a result; its time is that of its most rows. `range`: what came of it; nullopt: it was
 /// not tuned.
-SharedResult result_of(const SharedTask& task, const std::optional<RangeSummary>& range) {
+SharedResult result_of(const SharedTask& task, std::optional<RangeSummary> range) {
   SharedResult result;
   result.workload = task.workload;
   result.occurrences = task.occurrences;
   result.knowledge = task.knowledge;
   result.instead_of = task.instead_of;
   if (task.verdict) result.best_us = task.verdict->best.us;
-  if (!range) return result;
-  Summary& summary = result.summary.emplace();
-  summary.workload = range->workload;
-  summary.measured = range->measured;
-  summary.timed = range->timed;
-  summary.disturbed = range->disturbed;
-  summary.first_failure = range->missing;
-  if (range->record) result.best_us = std::get<Timing>(range->record->outcome).time_us;
+  if (range && range->record) result.best_us = std::get<Timing>(range->record->outcome).time_us;
+  result.range = std::move(range);
   return result;
 }
 
@@ -180,7 +175,7 @@ std::vector<SharedResult> tune_ranges(const std::vector<SharedTask>& ranges, dou
       summary = tune_one_range(task.workload, device, logs, options, session, reporter);
       session.before_s = 0;
     }
-    results.push_back(result_of(task, summary));
+    results.push_back(result_of(task, std::move(summary)));
   }
   return results;
 }
@@ -272,7 +267,7 @@ ModelResult tune_network(const Model& model, Device& device, Log& log, const Tun
   result.default_us = totals.default_us;
   result.baseline_us = totals.baseline_us;
   result.workloads = static_cast<int>(found.size());
-  for (const SharedResult& each : found) result.trials += each.summary ? each.summary->measured : 0;
+  for (const SharedResult& each : found) result.trials += measured_of(each);
   std::tie(result.code, result.failure) = is_stopped(device) ? kStopped : outcome_of(found);
   result.text = report_text(flags_of(model), found, open.device, log.path());
   document = document_of(model.file, found, log.path());

@@ -250,8 +250,9 @@ void describe(auto& field, const SharedResult& task) {
   field("baseline", task.baseline, "the fastest library");
   field("baseline_us", task.baseline_us, "");
   field("turns", task.turns, "that it got");
-  field("trials", task.summary ? task.summary->measured : 0, "");
+  field("trials", measured_of(task), "");
   field("summary", task.summary, "the object of a workload");
+  field("range", task.range, "the object of a range of rows, in its place");
 }
 
 /// Several tasks that shared their time.

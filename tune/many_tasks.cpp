@@ -278,6 +278,10 @@ std::vector<SharedResult> tune_tasks(const std::vector<SharedTask>& tasks, const
   return TurnTaking(tasks, device, logs, options).run();
 }
 
+int measured_of(const SharedResult& result) {
+  return result.summary ? result.summary->measured : result.range ? result.range->measured : 0;
+}
+
 std::vector<double> places_won(const std::vector<SharedResult>& results) {
   std::vector<double> won;
   for (const SharedResult& each : results) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tune/range.h"
 #include "tune/session.h"
 #include "tune/summary.h"
 #include "tune/task.h"
@@ -44,14 +45,17 @@ struct SharedResult {
   Workload workload;
   double occurrences = 1;
   Knowledge knowledge = Knowledge::kNew;
-  std::optional<Summary> summary;  ///< nullopt: the log answered, or no time was left
-  double best_us = 0;              ///< of one occurrence; 0: nothing ran
-  double default_us = 0;           ///< of one occurrence; 0: not known
-  std::string baseline;            ///< the fastest library; "": none was timed
+  std::optional<Summary> summary;  ///< nullopt: the log answered, no time was left, or it is a range
+  std::optional<RangeSummary> range = std::nullopt;  ///< the same of a range of rows
+  double best_us = 0;                                ///< of one occurrence; 0: nothing ran
+  double default_us = 0;                             ///< of one occurrence; 0: not known
+  std::string baseline;                              ///< the fastest library; "": none was timed
   double baseline_us = 0;
   int turns = 0;                                         ///< of the search, that it got
   std::optional<std::size_t> instead_of = std::nullopt;  ///< SharedTask
 };
+/// Trials of this run, failures included.
+int measured_of(const SharedResult& result);
 /// Of each result at how many of its occurrences it is the one that does the work; one that is as fast as
 /// what it would take the place of does not.
 std::vector<double> places_won(const std::vector<SharedResult>& results);

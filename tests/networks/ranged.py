@@ -2,6 +2,7 @@
 computes every other batch."""
 
 import ctypes
+import json
 
 import numpy as np
 import onnx
@@ -45,6 +46,9 @@ def run(lehr):
     lehr("model encoder.onnx --dim batch=2..5 --device cpu", "gemm m=12..30 n=64 k=32 .*epilogue=bias", "2 x MatMul: .*more of it varies than its rows")
     lehr("model encoder.onnx --dim batch=5..2", "the range ends before it begins", code=1, lines=1)
     lehr.tune("--model " + SIZES, "^0 of 3 workloads known from the log")
+    said = lehr.tune("--model " + SIZES + " --fresh --json")
+    tasks = json.loads(said[said.index("{"):said.rindex("}") + 1])["tasks"]
+    assert [(each["summary"], each["range"]["workload"]) for each in tasks] == [(None, each["workload"]) for each in tasks], tasks
     lehr.tune("--model " + SIZES, "^3 of 3 workloads known from the log")
     lehr.export()
     lehr(f"apply {SIZES} --bundle kernels.bundle --no-engine --out all", "^5 of 7 convolutions and products by kernels")
