@@ -83,11 +83,12 @@ void check_tunable(const Model& model, const Network& network) {
   if (!network.places.workloads.empty()) return;
   const std::string sizes = missing_sizes_text(network);
   const std::vector<Gap>& gaps = network.places.gaps;
-  throw_user("{} has no convolution and no product that could be tuned{}{}", model.file,
-             gaps.empty() ? ""
-                          : fmt::format(": of {} the first stays the engine's because {}", gaps.size(),
-                                        gaps[0].reason),
-             sizes.empty() ? "" : "; " + sizes);
+  std::string why;
+  if (!sizes.empty())
+    why = "; " + sizes;
+  else if (!gaps.empty())
+    why = fmt::format(": of {} the first stays the engine's because {}", gaps.size(), gaps[0].reason);
+  throw_user("{} has no convolution and no product that could be tuned{}", model.file, why);
 }
 
 std::string flags_of(const Model& model) {
