@@ -18,13 +18,18 @@ namespace {
 
 /// Failures from the start after which a task is given up.
 constexpr int kFailingTrials = 32;
+/// So many tasks' defaults are compiled before the first of them is timed: some for each core, and no more
+/// than a short run has time to time.
+constexpr std::size_t kCompiledTogether = 8;
+
 /// A task on its way.
 struct Shared {
   Task task;
   SharedResult result;
   GainCurve curve;
-  std::unique_ptr<Session> session;  ///< nullptr: it had no turn yet
-  bool exhausted = false;            ///< nothing is left to be searched
+  std::optional<Candidates> candidates = std::nullopt;  ///< made, and no session has them yet
+  std::unique_ptr<Session> session = nullptr;           ///< nullptr: it had no turn yet
+  bool exhausted = false;                               ///< nothing is left to be searched
 
   double best_us() const {
     if (!session) return result.best_us;
@@ -79,7 +84,7 @@ class TurnTaking {
     result.instead_of = each.instead_of;
     if (each.verdict) take(*each.verdict, result);
     const GainCurve curve(static_cast<double>(each.timed) / kTurnTrials);
-    tasks_.push_back({std::move(task), std::move(result), curve, nullptr});
+    tasks_.push_back({std::move(task), std::move(result), curve});
   }
 
   static void take(const Verdict& verdict, SharedResult& result) {
@@ -114,16 +119,33 @@ class TurnTaking {
     for (Shared& each : tasks_)
       if (each.result.knowledge != Knowledge::kKnown) order.push_back(&each);
     std::ranges::stable_sort(order, std::greater(), &Shared::flops);
-    for (Shared* each : order)
-      if (!interrupted() && left_s() > begin_s_) begin(*each);  // a default before any task's finals
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (interrupted() || left_s() <= begin_s_) break;  // a default before any task's finals
+      if (i % kCompiledTogether == 0)
+        compile_defaults(std::span(order).subspan(i, std::min(kCompiledTogether, order.size() - i)));
+      begin(*order[i]);
+    }
+    device_.measurer->hold({}, 0);
+  }
+
+  /// Beside each other, so that no core waits while one is timed.
+  void compile_defaults(std::span<Shared* const> tasks) {
+    std::vector<Source> sources;
+    for (Shared* each : tasks) {
+      each->candidates = candidates_for(each->task);
+      std::variant<Source, Failure> made = try_emit(*each->candidates, each->candidates->defaults[0]);
+      if (auto* const source = std::get_if<Source>(&made)) sources.push_back(std::move(*source));
+    }
+    device_.measurer->hold(sources, left_s());
   }
 
   void begin(Shared& shared) {
     const double from_s = elapsed_s();
     SessionOptions options = session_;
     options.session_id = fmt::format("{}-{}", options.session_id, &shared - tasks_.data());
-    shared.session = std::make_unique<Session>(shared.task, candidates_for(shared.task), device_, logs_,
-                                               std::move(options));
+    if (!shared.candidates) shared.candidates = candidates_for(shared.task);
+    shared.session = std::make_unique<Session>(shared.task, *std::exchange(shared.candidates, std::nullopt),
+                                               device_, logs_, std::move(options));
     shared.session->begin();
     shared.session->pause();
     begin_s_ = elapsed_s() - from_s;
