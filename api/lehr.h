@@ -331,8 +331,8 @@ struct DimSize {
 /// A network in an ONNX file, and what its inputs' sizes are.
 struct Model {
   std::string file;
-  /// Of dimensions with a name: "batch". One of them may have a range of sizes: a product of which nothing
-  /// but the number of rows follows it is tuned for all of them, others stay the engine's.
+  /// Sizes by the names of dimensions: "batch". One dimension may have a range. A product is then tuned for
+  /// all of it where nothing but its number of rows varies; other places stay the engine's.
   std::map<std::string, DimSize> dims = {};
   std::map<std::string, std::vector<std::int64_t>> inputs = {};  ///< shapes
 };

@@ -30,7 +30,7 @@ std::string dumped(const nlohmann::json& document);
 /// Throws Error(kUser) where something is asked of a range that is of a single kernel, or the other way
 /// round.
 void check_ranges(const std::vector<Workload>& workloads, const TuneOptions& options);
-/// A range of rows, within the session's limits; 10 s for each size that is searched where there is none.
+/// Tunes a range of rows within the session's limits; without one, 10 s for each size that is searched.
 RangeSummary tune_one_range(const Workload& range, Device& device, Logs logs, const TuneOptions& options,
                             SessionOptions session, Reporter& reporter);
 /// Does what tune() promises (lehr.h). Throws lehr::Error.

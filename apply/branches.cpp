@@ -25,7 +25,7 @@ constexpr std::uint32_t kNode = 1, kName = 2, kConstant = 5, kInput = 11, kOutpu
 constexpr std::int64_t kLeastIrVersion = 4;
 /// From which an If gives sequences, and Less takes s64.
 constexpr std::int64_t kSequenceOpset = 13, kRangeOpset = 9;
-/// Of the node that has both.
+/// Names the node that has both.
 constexpr std::string_view kBranchesName = "lehr.sizes";
 
 std::string_view graph_in(std::string_view model) {
@@ -240,7 +240,7 @@ BranchedModel in_form(const OnnxModel& original, RewrittenModel rewritten, const
 
 namespace {
 
-/// The node that has the branches; "" where there is none.
+/// Finds the node that has the branches; "" where there is none.
 std::string_view branches_in(std::string_view graph) {
   for (Wire wire(graph); wire.next();) {
     if (wire.field() != kNode) continue;

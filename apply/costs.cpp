@@ -13,7 +13,7 @@ namespace {
 /// Some of the checked sizes, which change together.
 using Together = std::vector<SizeCheck>;
 
-/// Those of one name, then all that come first in their inputs: a batch that has no name.
+/// Groups checks of one name; behind these, all first dimensions of inputs: a batch may have no name.
 std::vector<Together> dimensions_of(std::span<const SizeCheck> checks) {
   std::vector<Together> groups;
   Together first;

@@ -12,7 +12,7 @@
 
 namespace lehr {
 
-/// Of the first session of a process; 0: not known.
+/// What a process's first session takes; 0: not known.
 struct SessionCost {
   double creation_us = 0;
   std::int64_t memory_bytes = 0;  ///< that the process grew by, its first inference among it
@@ -21,7 +21,7 @@ void describe(auto& field, Is<SessionCost> auto& cost) {
   field("creation_us", cost.creation_us);
   field("memory_bytes", cost.memory_bytes);
 }
-/// Of a network by itself, in a process of its own.
+/// Measures a network's session in a process of its own.
 SessionCost session_cost(const Network& network, const onnxruntime::ModelFile& file,
                          const EngineCheck& check);
 

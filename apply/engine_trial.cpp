@@ -101,7 +101,7 @@ EngineVerdict verdict_of(const onnxruntime::TrialReport& report, std::size_t tol
 
 namespace {
 
-/// Of a trial of no networks so far.
+/// Makes the request of a trial, without networks so far.
 onnxruntime::TrialRequest request_for(const Network& network, const EngineCheck& check) {
   onnxruntime::TrialRequest request;
   request.libraries = check.libraries;

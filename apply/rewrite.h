@@ -58,7 +58,7 @@ struct NodeForm {
   /// are those that the model was read with.
   const GraphShapes* other_end = nullptr;
 };
-/// Of a network's range, if it has one.
+/// Returns the form of a network's nodes, with the other end of its range if it has one.
 NodeForm node_form(const Network& network, std::string library = "kernels");
 
 /// Moves the places that rewrite() would keep to the gaps, each with its reason: what is left can be applied.

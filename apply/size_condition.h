@@ -31,7 +31,7 @@ void describe(auto& field, Is<SizeCheck> auto& check) {
 }
 /// Each once: "batch=1, sequence=1..128"; of a dimension without a name "dimension 2 of x = 3".
 std::string sizes_text(std::span<const SizeCheck> checks);
-/// Those that the file leaves open and that are known all the same: the user states them. `other_end`: the
+/// Returns checks of the sizes that the file leaves open and the user states. `other_end`: the
 /// shapes at the other end of a range of sizes; nullptr: there is no range.
 std::vector<SizeCheck> size_checks(const OnnxModel& model, const GraphShapes& shapes,
                                    const GraphShapes* other_end = nullptr);

@@ -60,7 +60,7 @@ std::int64_t rows_of(const Workload& workload);
 bool is_range(const Workload& workload);
 /// A call of so many rows of a range's kernels: "gemm m=..2048 rows=24 ...".
 Workload call_of(const Workload& range, std::int64_t rows);
-/// Of a range what its kernels are for, any number of rows up to its most; of any other workload itself.
+/// Returns what a range's kernels are for, any number of rows up to its most; any other workload as it is.
 Workload kernels_of(const Workload& workload);
 /// The same product of exactly so many rows: what is checked, timed, and asked of a library.
 Workload with_rows(const Workload& workload, std::int64_t rows);

@@ -32,7 +32,8 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Of this process's memory what is in use, files that are mapped among it; 0: the system does not tell.
+/// Returns the memory of this process that is in use, with files that are mapped; 0: the system does not
+/// tell.
 std::int64_t memory_bytes() {
   std::int64_t all = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> all >> resident;
