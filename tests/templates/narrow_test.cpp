@@ -115,6 +115,17 @@ TEST(Narrow, QuantizedConvolutionsAreRightBitForBit) {
       fused, "conv2d_oc_cpu");
 }
 
+TEST(Narrow, FewChannelsOfAPixelAreNotFilledUp) {
+  const auto families = [](const char* types) {
+    const std::string image = "conv2d h=11 w=13 c=3 k=20 r=7 s=7 stride=2 pad=3 layout=nhwc";
+    return kernel_space(parse_workload(image + types), testing::cpu_limits(64, 1)).space.families().size();
+  };
+  EXPECT_EQ(families(" x=u8 f=s8 y=s32 accum=s32"), 1u);
+  EXPECT_EQ(families(" x=bf16 f=bf16 y=f32"), 1u);
+  EXPECT_EQ(families(" x=u8 f=s8 y=u8 accum=s32 epilogue=dequant+maxpool(3,2,1)+quant"), 1u);
+  EXPECT_EQ(families(""), 2u);
+}
+
 // An image of one pixel lies alike in both layouts: its sums have no other place to wait in than the output.
 TEST(Narrow, ConvolutionsToOnePixelAreRight) {
   for (const char* layout : {"nchw", "nhwc"}) {
