@@ -76,10 +76,8 @@ bool before(const Span& one, const Span& other) {
 }
 
 /// Of values beside which there are as many zeros as make it `count` of them.
-double median(std::vector<double> values, std::size_t count) {
-  std::ranges::sort(values);
-  const std::size_t zeros = count - values.size(), middle = count / 2;
-  return middle < zeros ? 0 : values[middle - zeros];
+double least(const std::vector<double>& values, std::size_t count) {
+  return values.size() < count ? 0 : *std::ranges::min_element(values);
 }
 
 }  // namespace
@@ -109,7 +107,7 @@ std::vector<NodeTime> node_times(std::istream& text, std::size_t warm_up) {
   std::set<Times::value_type*> told;
   for (const NodeSpan& each : profile.nodes)
     if (told.insert(each.node).second)
-      nodes.push_back({each.node->first.first, each.node->first.second, median(each.node->second, count)});
+      nodes.push_back({each.node->first.first, each.node->first.second, least(each.node->second, count)});
   return nodes;
 }
 

@@ -23,7 +23,8 @@ void describe(auto& field, Is<NodeTime> auto& time) {
   field("us", time.us);
 }
 
-/// By node, the median over all inferences but the first `warm_up`, in the order in which they begin. A node
+/// By node, the least of all inferences but the first `warm_up`, in the order in which they begin: few are
+/// profiled, and what else runs on the machine may interrupt a long node in most of them. A node
 /// with subgraphs has their nodes' time. Empty where the text is no whole profile, has no such inference, or
 /// is longer than 256 MiB.
 std::vector<NodeTime> node_times(std::istream& profile, std::size_t warm_up);
