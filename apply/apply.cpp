@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <set>
 
 #include "apply/match_outputs.h"
@@ -140,13 +141,15 @@ void sum_up(const std::vector<Replacement>& replacements, const Coverage& covera
   }
 }
 
-/// Where the time of what is written goes.
-void add_time_shares(const PlaceChoice& choice, Applied& applied) {
-  const EngineVerdict& verdict = choice.verdict;
-  const auto shares =
-      choice.replacements.empty()
-          ? time_shares(verdict.original_operators, verdict.original_us, verdict.original_us)
-          : time_shares(verdict.rewritten_operators, verdict.original_us, verdict.rewritten_us);
+/// Where the time of what is written goes. It is the original where nothing is replaced.
+void add_times(const Network& network, const NetworkPlaces& places, const PlaceChoice& choice,
+               const std::string& bytes, Applied& applied) {
+  EngineVerdict verdict = choice.verdict;
+  if (choice.replacements.empty())
+    verdict.rewritten_us = verdict.original_us, verdict.rewritten_nodes = verdict.original_nodes;
+  const OnnxModel written = parse_onnx(std::make_shared<const std::string>(bytes), "what is written");
+  applied.layers = layers_of(network, places, choice.replacements, written, verdict);
+  const auto shares = time_shares(applied.layers);
   if (!shares) return;
   applied.covered_share = shares->covered;
   applied.not_covered = shares->not_covered;
@@ -379,7 +382,7 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   applied.channels_last = static_cast<std::size_t>(
       std::ranges::count_if(choice.replacements, &has_channels_last, &Replacement::workload));
   sum_up(choice.replacements, coverage, rewritten.weights, applied);
-  add_time_shares(choice, applied);
+  add_times(network, places, choice, rewritten.bytes, applied);
   const bool gains = !choice.replacements.empty();
   if (!gains) {  // programs register the plug-in all the same
     keep_original(applied);

@@ -9,6 +9,7 @@
 
 #include "apply/choose_places.h"
 #include "apply/costs.h"
+#include "apply/layers.h"
 #include "apply/not_covered.h"
 #include "deploy/folder_files.h"
 #include "measure/host/host_compiler.h"
@@ -53,6 +54,7 @@ struct Applied {
   /// Those others as shares of the original's time, the largest first; together with covered_share they make
   /// 1. Empty where that is not measured.
   std::vector<OperatorShare> not_covered;
+  std::vector<Layer> layers;  ///< layers_of(); empty where that is not measured
   /// By operator, the nodes that share_of_flops knows nothing of.
   std::map<std::string, std::size_t> not_counted;
   double without_saving_us = 0;  ///< PlaceChoice
