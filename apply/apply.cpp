@@ -249,8 +249,8 @@ PlaceChoice chosen(const Network& network, std::vector<PlaceKernels> places, con
   return choose_places(network, std::move(places), form, folder, check, request.seconds, tell);
 }
 
-/// In a shorter time two networks that are the same seem to differ.
-constexpr double kLeastTimed_s = 1;
+/// In a shorter time two networks that are the same seem to differ; where little is left it is as much of it.
+constexpr double kUsuallyTimed_s = 1, kLeastTimedShare = 0.25;
 
 /// What the network costs beside its time. It is wrong where it computes something else at other sizes.
 void measure_costs(const Network& network, const BranchedModel& model, const NetworkForm& form,
@@ -263,8 +263,9 @@ void measure_costs(const Network& network, const BranchedModel& model, const Net
   applied.session = session_cost(network, file, check);
   std::string wrong = wrong_at_least(network, file, form.checks, check);
   if (wrong.empty() && !form.checks.empty())
-    applied.other_sizes =
-        try_other_sizes(network, file, form.checks, check, std::max(kLeastTimed_s, 0.1 * seconds), wrong);
+    applied.other_sizes = try_other_sizes(
+        network, file, form.checks, check,
+        std::max(std::min(kUsuallyTimed_s, kLeastTimedShare * seconds), 0.1 * seconds), wrong);
   if (wrong.empty()) return;
   applied.verdict.proof = Proof::kWrong;
   applied.verdict.failure = wrong;
