@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -15,7 +16,9 @@
 #include "apply/size_condition.h"
 #include "base/describe_json.h"
 #include "deploy/applied_folder.h"
+#include "deploy/onnxruntime_plugin.h"
 #include "measure/core/format.h"
+#include "measure/host/host_backend.h"
 #include "measure/system/temp_dir.h"
 
 namespace lehr::api {
@@ -162,13 +165,17 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
   if (result.code != Code::kDone) return result;
   const TempDir folder(options.tools.scratch);
   reporter.step("compiling the fastest kernels");
+  // Beside the library's own code.
+  const std::shared_future<FolderFile> plugin = std::async(std::launch::async, [&] {
+    return onnxruntime_plugin(options.tools.program, host_compiler_options(options.tools));
+  });
   const ExportOptions kernels = exporting(options, device, folder.path());
   // Apply compares the network's outputs, which proves the kernels that tuning had no time to prove.
   for (const std::string& each :
        export_of(kernels, workloads_of(tuned), Unproven::kTake, Parts::kSharedLibrary, &compiler).skipped)
     reporter.note(each);
   const double left_s = options.time_s - clock.elapsed_s();
-  result.applied = applied_to(model, applying(options, kernels.out, threads, left_s), rewritten);
+  result.applied = applied_to(model, applying(options, kernels.out, threads, left_s), rewritten, plugin);
   std::tie(result.code, result.failure) = std::tie(result.applied.code, result.applied.failure);
   if (clock.elapsed_s() > kLate * options.time_s)
     reporter.note(

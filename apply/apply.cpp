@@ -351,7 +351,8 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   if (request.narrow) narrow = narrow_places(network, places, processor_limits());
   Coverage coverage = coverage_of(places, narrow, library, request, applied);
   applied.not_counted = uncounted_nodes(network, places);
-  files.push_back(onnxruntime_plugin(request.check.tools.program, request.compiler));
+  files.push_back(request.plugin.valid() ? request.plugin.get()
+                                         : onnxruntime_plugin(request.check.tools.program, request.compiler));
   leave_out(network, form.nodes, coverage, applied);
   applied.with_kernels = coverage.places.size();
   // The engine tries networks that read what another choice has folded.

@@ -200,15 +200,18 @@ class TurnTaking {
     return next ? &tasks_[*next] : nullptr;
   }
 
+  /// The least that a task's first turn takes.
+  double first_turn_s() const { return begin_s_ + kTurnTrials * compile_s() / device_.measurer->slots(); }
+
   /// At least kTurnTrials, and enough of them for the inputs to have paid.
   void turn(Shared& shared) {
     const double begin_s = elapsed_s(), before_us = shared.best_us();
     if (!shared.session) begin(shared);
     Session& session = *shared.session;
-    // Its finals are kept first.
-    ++shared.result.turns;
+    // Its finals are kept first, and what is then left has to be worth them.
+    const bool first = ++shared.result.turns == 1;
     keep_time();
-    if (out_of_time()) {
+    if (out_of_time() || (first && budget_.left().wanted_s < first_turn_s())) {
       --shared.result.turns;
       shared.exhausted = true;
       return keep_time();
