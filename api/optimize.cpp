@@ -30,8 +30,9 @@ void describe(auto& field, const Share& share) {
 
 namespace {
 
-/// What the engine has to try which places pay, beside the checks: at least, at most, and of all.
-constexpr double kLeastTrying_s = 2, kMostTrying_s = 60, kTryingShare = 0.1;
+/// What the engine has to try which places pay: at least and at most with the checks; and without them, of
+/// what is more than a short time.
+constexpr double kLeastTrying_s = 2, kMostTrying_s = 60, kTryingShare = 0.2, kShort_s = 20;
 /// Of object files that tuning keeps for the library.
 constexpr std::int64_t kObjectBytes = std::int64_t{64} << 20;
 /// Above the time that was asked for, where the reason is told.
@@ -158,7 +159,7 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
   Optimized result;
   nlohmann::json tuned, rewritten;
   const auto kept_s = [&](double sum_us, double compile_s) {
-    return behind_s(sum_us, compile_s) + kTryingShare * options.time_s;
+    return behind_s(sum_us, compile_s) + kTryingShare * std::max(0.0, options.time_s - kShort_s);
   };
   result.tuned = tune_network(model, device, log, tuning(options), reporter, tuned, kept_s);
   std::tie(result.code, result.failure) = std::tie(result.tuned.code, result.tuned.failure);

@@ -95,11 +95,14 @@ class Search {
   }
 
   /// The original, then each choice: try_networks(). So many of the first ones as are `plain` have no
-  /// branches; all unless it is told.
+  /// branches; all unless it is told. Inputs of all kinds are for the next one: what is to be written.
   onnxruntime::TrialReport compare(const std::vector<Chosen>& choices, double seconds, bool all_kinds,
                                    std::size_t profiled = 0, std::size_t plain = SIZE_MAX) const {
     std::vector<onnxruntime::ModelFile> files;
-    for (std::size_t i = 0; i < choices.size(); ++i) files.push_back(written(choices[i], i, i < plain));
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      files.push_back(written(choices[i], i, i < plain));
+      files.back().briefly = i != plain;
+    }
     onnxruntime::TrialReport report = try_networks(network_, files, check_, seconds, all_kinds, profiled);
     for (const onnxruntime::ModelFile& file : files)
       for (const char* const end : {"", kConstantsEnd}) std::remove((file.path + end).c_str());
