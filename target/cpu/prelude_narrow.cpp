@@ -380,6 +380,59 @@ std::string dot_text(const Dot& dot, int lanes, const std::string& name) {
   return text;
 }
 
+constexpr std::string_view kDotsStem = "dots_u8_";
+
+/// "dots_u8_s8x16": four neighbours of each of the two vectors.
+std::string dots_text(const VectorName& sums, const std::string& name) {
+  return fmt::format(R"(static inline s32x{1} lehr_{0}(s32x{1} c, u8x{2} a, {3}x{2} b) {{
+#if defined(__AVX512VNNI__)
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(c) : "v"(a), "vm"(b));
+#else
+  for (int i = 0; i < {2}; ++i) c[i / 4] += a[i] * b[i];
+#endif
+  return c;
+}}
+)",
+                     name, sums.lanes, 4 * sums.lanes, name_of(sums.type));
+}
+
+constexpr std::string_view kQuadsStem = "quads_";
+
+// In each four lines, words become neighbours, then bytes.
+std::string quads_text(DType from) {
+  std::string words, bytes;
+  for (int i = 0; i < 16; ++i) words += fmt::format("{}{}", i == 0 ? "" : ", ", i % 4 * 4 + i / 4);
+  for (int i = 0; i < 64; ++i)
+    bytes += fmt::format("{}{}", i == 0 ? "" : ", ", i / 16 * 16 + i % 4 * 4 + i / 4 % 4);
+  std::string lines;
+  for (int e = 0; e < 4; ++e)
+    lines += fmt::format(
+        "  const {0}* const p{1} = first <= {1} & {1} < end ? from + {1} * step : other;\n"
+        "  const {2} v{1} = count >= 16 ? *(const {2}_u*)p{1} : lehr_load_{2}_n(p{1}, count);\n",
+        scalar_name(from), e, VectorName{from, 16}.text());
+  return fmt::format(
+      R"(static inline void lehr_quads_{0}(u8x64* to, const {1}* from, const {1}* other, long step, long first,
+                                 long end, long count) {{
+{2}  u8x64 all;
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+  typedef int numbers __attribute__((vector_size(64)));
+  const numbers words = {{{3}}};
+  const u8x64 bytes = {{{4}}};
+  __asm__("vmovdqu32 %1, %x0" : "=v"(all) : "vm"(v0));
+  __asm__("vinserti32x4 $1, %1, %0, %0" : "+v"(all) : "vm"(v1));
+  __asm__("vinserti32x4 $2, %1, %0, %0" : "+v"(all) : "vm"(v2));
+  __asm__("vinserti32x4 $3, %1, %0, %0" : "+v"(all) : "vm"(v3));
+  __asm__("vpermd %0, %1, %0" : "+v"(all) : "v"(words));
+  __asm__("vpshufb %1, %0, %0" : "+v"(all) : "v"(bytes));
+#else
+  for (int i = 0; i < 16; ++i) all[4 * i] = v0[i], all[4 * i + 1] = v1[i], all[4 * i + 2] = v2[i], all[4 * i + 3] = v3[i];
+#endif
+  *to = all{5};
+}}
+)",
+      name_of(from), scalar_name(from), lines, words, bytes, from == DType::kS8 ? " ^ 128" : "");
+}
+
 /// How elements become groups.
 struct Groups {
   DType from, to;
@@ -489,6 +542,8 @@ std::string narrow_snippet(const std::string& name) {
   int lanes = 0;
   if (const Dot* dot = dot_named(name, lanes)) return dot_text(*dot, lanes, name);
   if (const Groups* groups = groups_named(name)) return groups_text(*groups, name);
+  if (const auto sums = behind(kDotsStem, name)) return dots_text(*sums, name);
+  if (name.starts_with(kQuadsStem)) return quads_text(*parse_dtype(name.substr(kQuadsStem.size())));
   if (const auto c = cast_named(name)) return cast(*c, name);
   return "";
 }
@@ -505,6 +560,12 @@ std::vector<std::string> narrow_snippets_needed_by(const std::string& name) {
     if (dot->a == DType::kBF16) needed.emplace_back(kBf16StepName);
     return needed;
   }
+  if (const auto sums = behind(kDotsStem, name))
+    return {vector_snippet(DType::kS32, sums->lanes), vector_snippet(DType::kU8, 4 * sums->lanes),
+            vector_snippet(sums->type, 4 * sums->lanes)};
+  if (name.starts_with(kQuadsStem))
+    return {fmt::format("masked_{}x16", name.substr(kQuadsStem.size())),
+            vector_snippet(*parse_dtype(name.substr(kQuadsStem.size())), 16), vector_snippet(DType::kU8, 64)};
   if (const Groups* groups = groups_named(name)) {
     std::vector<std::string> needed = {vector_snippet(groups->from, 16), vector_snippet(groups->to, 16)};
     if (groups->from == DType::kBF16 && groups->to == DType::kF32) {

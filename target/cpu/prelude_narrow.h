@@ -24,6 +24,12 @@ std::string snippet_for(const char* stem, DType type, int lanes);
 /// vpdpbusd of 256 bits and AMX's tiles are not used yet: a new row here and in
 /// templates/shared/dot_form.cpp.
 ///
+/// "dots_u8_s8x16": lehr_dots_u8_s8x16(c, a, b), the same of two vectors: a is not repeated.
+///
+/// "quads_u8": lehr_quads_u8(to, from, other, step, first, end, count) puts four lines of 16 elements side by
+/// side: (*to)[4 i + e] = from[e step + i], or other[i] unless first <= e < end; the first `count` are read.
+/// s8 becomes u8 with 128 added.
+///
 /// "groups_s8_u8": lehr_groups_s8_u8(to, from, count, from_step, line_step, lines, to_step) makes `count`
 /// groups of the neighbours that a dot multiplies at once, of elements of the first type: element e of group
 /// i is from[i from_step + e line_step], or zero from e = `lines` on, and goes to to[i to_step + e]. s8
