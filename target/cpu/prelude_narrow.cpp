@@ -200,7 +200,17 @@ std::string byte_instructions(const CastName& c) {
   return "";
 }
 
-// To bf16: the sum's carry rounds, to nearest even; what is not a number stays so.
+/// To bf16, before the general text where there is an instruction.
+std::string rounding_instruction(const CastName& c, const std::string& to) {
+  if (c.lanes < 8) return "";
+  return fmt::format(
+      "#if defined(__AVX512BF16__) && defined(__AVX512VL__)\n  {} nearest;\n"
+      "  __asm__(\"vcvtneps2bf16 %1, %0\" : \"=v\"(nearest) : \"v\"(x));\n  return nearest;\n#endif\n",
+      to);
+}
+
+// To bf16: the sum's carry rounds, to nearest even; what is not a number stays so. Denormal numbers become
+// zeros, as by the instruction.
 std::string cast(const CastName& c, const std::string& name) {
   const bool vector = c.lanes > 1;
   const auto type = [&](DType of) {
@@ -218,11 +228,13 @@ std::string cast(const CastName& c, const std::string& name) {
                     "  __builtin_memcpy(&value, &bits, 4);\n  return value;\n";
   } else if (c.to == DType::kBF16) {
     CHECK(c.from == DType::kF32, "no C++ cast '{}'", name);
-    body = vector ? fmt::format("  const {0} bits = ({0})x;\n", type(DType::kU32))
+    body = vector ? rounding_instruction(c, type(DType::kBF16)) +
+                        fmt::format("  const {0} bits = ({0})x;\n", type(DType::kU32))
                   : "  unsigned bits;\n  __builtin_memcpy(&bits, &x, 4);\n";
     body += fmt::format(
         "  const {0} even = bits + 0x7fffu + (bits >> 16 & 1u), quiet = bits | 0x400000u;\n"
-        "  const {0} chosen = x == x ? even : quiet;\n  return {1};\n",
+        "  const {0} ordinary = x == x ? even : quiet;\n"
+        "  const {0} chosen = (bits & 0x7f800000u) == 0 ? bits & 0x80000000u : ordinary;\n  return {1};\n",
         type(DType::kU32), converted("chosen >> 16", DType::kBF16));
   } else {  // to 8 bits by way of 32, which the instructions take
     const bool narrows = c.from == DType::kF32 && size_of(c.to) < 4;

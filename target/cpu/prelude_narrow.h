@@ -12,6 +12,8 @@ namespace lehr {
 /// The name of a snippet for vectors of this type: "masked16" of f32, else "masked_bf16x16".
 std::string snippet_for(const char* stem, DType type, int lanes);
 
+/// "bf16_from_f32x16": to nearest even, denormal numbers become zeros (vcvtneps2bf16, AVX512_BF16).
+///
 /// "dot_bf16_bf16x16": lehr_dot_bf16_bf16x16(c, a, b) adds to each lane of c the products of a few neighbours
 /// of `a` in memory, the same for all lanes, and as many neighbours of the vector b:
 /// - bf16 and bf16, 2, into f32: vdpbf16ps (AVX512_BF16), which adds the product of odd number first, fused,

@@ -256,7 +256,7 @@ TEST_P(NarrowText, CastsRoundAsTheReferenceDoes) {
       }
       for (std::size_t i = 0; i < size; ++i) {
         const auto value = std::bit_cast<float>(bits[i]);
-        ASSERT_EQ(shorter[i], to_bf16(value)) << value;
+        ASSERT_EQ(shorter[i], to_bf16(flushed(value))) << value;
         ASSERT_EQ(longer[i], std::uint32_t{shorter[i]} << 16);
         ASSERT_EQ(bytes[i], static_cast<std::uint8_t>(whole[i]));
         ASSERT_EQ(wide[i], static_cast<std::int8_t>(bytes[i]));
