@@ -17,6 +17,7 @@
 #include "deploy/applied_folder.h"
 #include "measure/core/format.h"
 #include "measure/system/temp_dir.h"
+#include "workload/workload.h"
 
 namespace lehr::api {
 
@@ -63,10 +64,18 @@ TuneOptions tuning(const OptimizeOptions& options) {
   return tuning;
 }
 
-/// The workloads of a network that was tuned.
+/// The workloads of a network that was tuned that are expected to do its work. Behind what is in bf16 there
+/// is its work in f32, since bf16 may turn out too coarse.
 std::set<std::string> workloads_of(const nlohmann::json& tuned) {
+  const auto is_narrow = [](const nlohmann::json& task) {
+    return tensors_of(parse_workload(task.at("workload").get<std::string>()))[0].type == DType::kBF16;
+  };
+  const nlohmann::json& tasks = tuned.at("tasks");
+  const bool narrow = std::ranges::any_of(
+      tasks, [&](const nlohmann::json& task) { return task.at("uses") > 0 && is_narrow(task); });
   std::set<std::string> workloads;
-  for (const nlohmann::json& task : tuned.at("tasks")) workloads.insert(task.at("workload"));
+  for (const nlohmann::json& task : tasks)
+    if (task.at("uses") > 0 || (narrow && !is_narrow(task))) workloads.insert(task.at("workload"));
   return workloads;
 }
 

@@ -40,9 +40,10 @@ struct Applied {
   std::size_t places = 0;        ///< convolutions and products
   std::size_t with_kernels = 0;  ///< of these the ones that could be replaced
   std::size_t replaced = 0;
-  std::size_t narrow = 0;     ///< of these the ones in bf16
-  double share_of_flops = 0;  ///< of the replaced ones in the operations that are counted
-  double expected_us = 0;     ///< of their kernels
+  std::size_t narrow = 0;         ///< of these the ones in bf16
+  std::size_t channels_last = 0;  ///< of these the ones whose images have their channels last
+  double share_of_flops = 0;      ///< of the replaced ones in the operations that are counted
+  double expected_us = 0;         ///< of their kernels
   std::uint64_t prepacked_bytes = 0;
   std::map<std::string, std::size_t> reasons;  ///< why others stay the engine's, and how many
   EngineVerdict verdict;                       ///< how far off it is, and how much faster

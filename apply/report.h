@@ -51,6 +51,7 @@ void describe(auto& field, const Applied& applied) {
   field("with_kernels", applied.with_kernels);
   field("replaced", applied.replaced);
   field("in_bf16", applied.narrow);
+  field("channels_last", applied.channels_last);
   field("share_of_flops", applied.share_of_flops);
   field("not_counted", applied.not_counted);
   field("covered_share", applied.covered_share);
