@@ -65,12 +65,14 @@ Applied face_of(const lehr::Applied& applied) {
 
 }  // namespace
 
-Applied applied_to(const Model& model, const ApplyOptions& options, nlohmann::json& document) {
+Applied applied_to(const Model& model, const ApplyOptions& options, nlohmann::json& document,
+                   const std::shared_future<FolderFile>& plugin) {
   check_named("--bundle", options.bundle);
   check_named("--out", options.out);
   const auto supervisor = supervise(options.tools);
   check_out_folder(options.out, options.replace, {model.file, options.bundle, options.feed});
   ApplyRequest request = request_of(model, options);
+  request.plugin = plugin;
   Reporter reporter(options.on_progress);
   const Network network = read_network(model, reporter);
   if (const std::string sizes = missing_sizes_text(network); !sizes.empty()) reporter.note(sizes);

@@ -51,9 +51,7 @@ void check_model(const Model& model);
 /// Hands events on to a callback that may be empty and may throw, which then gets no more.
 class Reporter {
  public:
-  /// `later_s`: what comes when the sessions have come to their end.
-  explicit Reporter(OnProgress sink, double later_s = 0)
-      : sink_(sink ? harmless(std::move(sink)) : OnProgress()), later_s_(later_s) {}
+  explicit Reporter(OnProgress sink) : sink_(sink ? harmless(std::move(sink)) : OnProgress()) {}
   void show(Event event);
   void note(const std::string& text) { say(Progress::Kind::kNote, text); }
   void step(const std::string& text) { say(Progress::Kind::kStep, text); }
@@ -62,7 +60,6 @@ class Reporter {
   void say(Progress::Kind kind, const std::string& text);
 
   const OnProgress sink_;
-  const double later_s_;
 };
 
 /// Opened now, where it was not.

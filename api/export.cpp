@@ -98,7 +98,7 @@ std::vector<std::string> gpu_libraries(const ToolPaths& tools) {
 }  // namespace
 
 Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads, Unproven unproven,
-                   Parts parts) {
+                   Parts parts, const Compiler* tuned) {
   check_named("--out", options.out);
   check_stop(options);
   if (!is_library_name(options.name))
@@ -117,7 +117,7 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
   Exported result;
   for (const Skipped& each : rebuilt.skipped) result.skipped.push_back(each.reason);
   const auto supervisor = supervise(options.tools);
-  FolderCompilers compilers({host_compiler_options(options.tools), gpu_libraries(options.tools)});
+  FolderCompilers compilers({host_compiler_options(options.tools), gpu_libraries(options.tools), tuned});
   keep_those_of_here(rebuilt, compilers, result.skipped);
   for (const std::string& reason : result.skipped) reporter.note(reason);
   if (rebuilt.kernels.empty())

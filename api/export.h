@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/lehr.h"
+#include "measure/core/compiler.h"
 
 namespace lehr::api {
 
@@ -20,8 +21,10 @@ enum class Parts {
   kSharedLibrary,  ///< what is applied to networks
 };
 
-/// export_kernels() of these workloads alone, where any are named. Throws lehr::Error.
+/// export_kernels() of these workloads alone, where any are named. `tuned`: CompilerOptions. Throws
+/// lehr::Error.
 Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads = {},
-                   Unproven unproven = Unproven::kProve, Parts parts = Parts::kAll);
+                   Unproven unproven = Unproven::kProve, Parts parts = Parts::kAll,
+                   const Compiler* tuned = nullptr);
 
 }  // namespace lehr::api

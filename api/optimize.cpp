@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -15,7 +16,9 @@
 #include "apply/size_condition.h"
 #include "base/describe_json.h"
 #include "deploy/applied_folder.h"
+#include "deploy/onnxruntime_plugin.h"
 #include "measure/core/format.h"
+#include "measure/host/host_backend.h"
 #include "measure/system/temp_dir.h"
 #include "workload/workload.h"
 
@@ -28,10 +31,20 @@ void describe(auto& field, const Share& share) {
 
 namespace {
 
-/// Of the time; the rest is for the compiler, and for the engine to try which places pay.
-constexpr double kTuningShare = 0.7;
-/// What the engine has at least, and at most.
-constexpr double kLeastTrying_s = 2, kMostTrying_s = 60;
+/// What the engine has to try which places pay: at least and at most with the checks; and without them, of
+/// what is more than a short time.
+constexpr double kLeastTrying_s = 2, kMostTrying_s = 60, kTryingShare = 0.2, kShort_s = 20;
+/// Of object files that tuning keeps for the library.
+constexpr std::int64_t kObjectBytes = std::int64_t{64} << 20;
+/// Above the time that was asked for, where the reason is told.
+constexpr double kLate = 1.1;
+
+/// What comes behind the tuning takes about so long, but for trying which places pay: the library's own code
+/// and the links as so many kernels, the engine's inferences with inputs of all kinds, and the rest.
+double behind_s(double sum_us, double compile_s) {
+  constexpr double kCompilations = 14, kInferences = 200, kRest_s = 1.5;
+  return kCompilations * compile_s + kInferences * sum_us * 1e-6 + kRest_s;
+}
 
 class Clock {
  public:
@@ -57,7 +70,7 @@ Device open_cpu(const OptimizeOptions& options) {
 
 TuneOptions tuning(const OptimizeOptions& options) {
   TuneOptions tuning;
-  tuning.time_s = kTuningShare * options.time_s;
+  tuning.time_s = options.time_s;
   tuning.precision = options.precision;
   tuning.seed = options.seed;
   tuning.baselines = "none";  // how fast libraries are changes nothing here
@@ -147,24 +160,38 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
   feed(network.model, fed, check);
   Reporter reporter(options.on_progress);
   Device device = open_cpu(options);
+  Compiler& compiler = *device.state().open.compiler;
+  compiler.keep_objects(kObjectBytes);
+  device.state().opening_s = clock.elapsed_s();
   const int threads = device.state().open.device.limits.cores;
   Log log(options.log);
   Optimized result;
-  Reporter tuning_reporter(options.on_progress, (1 - kTuningShare) * options.time_s);
   nlohmann::json tuned, rewritten;
-  result.tuned = tune_network(model, device, log, tuning(options), tuning_reporter, tuned);
+  const auto kept_s = [&](double sum_us, double compile_s) {
+    return behind_s(sum_us, compile_s) + kTryingShare * std::max(0.0, options.time_s - kShort_s);
+  };
+  result.tuned = tune_network(model, device, log, tuning(options), reporter, tuned, kept_s);
   std::tie(result.code, result.failure) = std::tie(result.tuned.code, result.tuned.failure);
   if (result.code != Code::kDone) return result;
   const TempDir folder(options.tools.scratch);
   reporter.step("compiling the fastest kernels");
+  // Beside the library's own code.
+  const std::shared_future<FolderFile> plugin = std::async(std::launch::async, [&] {
+    return onnxruntime_plugin(options.tools.program, host_compiler_options(options.tools));
+  });
   const ExportOptions kernels = exporting(options, device, folder.path());
   // Apply compares the network's outputs, which proves the kernels that tuning had no time to prove.
   for (const std::string& each :
-       export_of(kernels, workloads_of(tuned), Unproven::kTake, Parts::kSharedLibrary).skipped)
+       export_of(kernels, workloads_of(tuned), Unproven::kTake, Parts::kSharedLibrary, &compiler).skipped)
     reporter.note(each);
   const double left_s = options.time_s - clock.elapsed_s();
-  result.applied = applied_to(model, applying(options, kernels.out, threads, left_s), rewritten);
+  result.applied = applied_to(model, applying(options, kernels.out, threads, left_s), rewritten, plugin);
   std::tie(result.code, result.failure) = std::tie(result.applied.code, result.applied.failure);
+  if (clock.elapsed_s() > kLate * options.time_s)
+    reporter.note(
+        fmt::format("it took {:.0f} s: each kernel is compiled and checked once, and the network with all "
+                    "kinds of inputs, however little time there is",
+                    clock.elapsed_s()));
   tell_all(model, options, threads, tuned, rewritten, result);
   return result;
 }

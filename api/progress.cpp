@@ -130,7 +130,6 @@ Progress::Kind kind_of(const Event& event) {
 
 void Reporter::show(Event event) {
   if (!sink_) return;
-  if (event.eta_s) *event.eta_s += later_s_;
   Progress progress;
   progress.kind = kind_of(event);
   const bool told = progress.kind == Progress::Kind::kSetup || progress.kind == Progress::Kind::kResumed;

@@ -1,6 +1,7 @@
 // What the two ways to tune share: a list of workloads and a network. For api/ alone.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
@@ -36,9 +37,10 @@ RangeSummary tune_one_range(const Workload& range, Device& device, Logs logs, co
 /// Does what tune() promises (lehr.h). Throws lehr::Error.
 Results tune_workloads(const std::vector<Workload>& workloads, Device& device, Log& log,
                        const TuneOptions& options);
-/// The same of a network; `document` is that of ModelResult::json.
+/// The same of a network; `document` is that of ModelResult::json. `behind_s`: SharedOptions.
 ModelResult tune_network(const Model& model, Device& device, Log& log, const TuneOptions& options,
-                         Reporter& reporter, nlohmann::json& document);
+                         Reporter& reporter, nlohmann::json& document,
+                         const std::function<double(double, double)>& behind_s = {});
 /// The sizes that a user states; where a dimension has a range `within` it, 0: the largest.
 ShapeBindings bindings_of(const Model& model, std::int64_t within = 0);
 /// The file with its shapes and places; what is newer than what is known is a note.

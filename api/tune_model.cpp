@@ -248,7 +248,11 @@ std::vector<SharedResult> tune_all(const std::vector<SharedTask>& tasks, const U
   std::vector<SharedTask> known = fixed;
   known.insert(known.end(), ranges.begin(), ranges.end());
   reporter.step(knowledge_text(known));
-  const double each_s = options.time_s > 0 ? options.time_s / static_cast<double>(tasks.size()) : 0;
+  // Ranges do not know what comes behind the tuning: it gets a fixed part.
+  constexpr double kShareBesideRanges = 0.7;
+  double time_s = options.time_s;
+  if (!ranges.empty() && std::exchange(shared.behind_s, {})) time_s *= kShareBesideRanges;
+  const double each_s = time_s > 0 ? time_s / static_cast<double>(tasks.size()) : 0;
   std::vector<SharedResult> results(tasks.size());
   const auto place = [&](std::vector<SharedResult> part, const std::vector<std::size_t>& numbers) {
     for (std::size_t i = 0; i < part.size(); ++i) {
@@ -292,7 +296,8 @@ std::pair<Code, std::string> outcome_of(const std::vector<SharedResult>& results
 }  // namespace
 
 ModelResult tune_network(const Model& model, Device& device, Log& log, const TuneOptions& options,
-                         Reporter& reporter, nlohmann::json& document) {
+                         Reporter& reporter, nlohmann::json& document,
+                         const std::function<double(double, double)>& behind_s) {
   check_ranges({}, options);
   if (!device.note().empty()) reporter.note(device.note());
   Network network = read_network(model, reporter);
@@ -308,6 +313,7 @@ ModelResult tune_network(const Model& model, Device& device, Log& log, const Tun
   shared.session.before_s = std::exchange(device.state().opening_s, 0);
   shared.session.on_event = [&](const Event& event) { reporter.show(event); };
   shared.saving_products = options.winograd;
+  shared.behind_s = behind_s;
   const Logs logs = {database, other ? &*other : nullptr};
   const Uses uses = [&](const std::vector<double>& best_us) { return uses_of(network, all, best_us); };
   const std::vector<SharedResult> found = tune_all(all.tasks, uses, device, logs, options, shared, reporter);

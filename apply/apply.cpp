@@ -255,8 +255,8 @@ PlaceChoice chosen(const Network& network, std::vector<PlaceKernels> places, con
   return choose_places(network, std::move(places), form, folder, check, request.seconds, tell);
 }
 
-/// In a shorter time two networks that are the same seem to differ.
-constexpr double kLeastTimed_s = 1;
+/// In a shorter time two networks that are the same seem to differ; where little is left it is as much of it.
+constexpr double kUsuallyTimed_s = 1, kLeastTimedShare = 0.25;
 
 /// What the network costs beside its time. It is wrong where it computes something else at other sizes.
 void measure_costs(const Network& network, const BranchedModel& model, const NetworkForm& form,
@@ -269,8 +269,9 @@ void measure_costs(const Network& network, const BranchedModel& model, const Net
   applied.session = session_cost(network, file, check);
   std::string wrong = wrong_at_least(network, file, form.checks, check);
   if (wrong.empty() && !form.checks.empty())
-    applied.other_sizes =
-        try_other_sizes(network, file, form.checks, check, std::max(kLeastTimed_s, 0.1 * seconds), wrong);
+    applied.other_sizes = try_other_sizes(
+        network, file, form.checks, check,
+        std::max(std::min(kUsuallyTimed_s, kLeastTimedShare * seconds), 0.1 * seconds), wrong);
   if (wrong.empty()) return;
   applied.verdict.proof = Proof::kWrong;
   applied.verdict.failure = wrong;
@@ -357,7 +358,8 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   const OtherForms others = other_forms_on(network, places, processor_limits(), request.narrow);
   Coverage coverage = coverage_of(places, others, library, request, applied);
   applied.not_counted = uncounted_nodes(network, places);
-  files.push_back(onnxruntime_plugin(request.check.tools.program, request.compiler));
+  files.push_back(request.plugin.valid() ? request.plugin.get()
+                                         : onnxruntime_plugin(request.check.tools.program, request.compiler));
   leave_out(network, form.nodes, coverage, applied);
   applied.with_kernels = coverage.places.size();
   // The engine tries networks that read what another choice has folded.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <future>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,6 +26,8 @@ struct ApplyRequest {
   bool narrow = false;
   /// Of the plug-in.
   HostCompilerOptions compiler;
+  /// The plug-in, which is being made; where it is not valid, apply() makes it.
+  std::shared_future<FolderFile> plugin;
   /// Its threads are those that kernels have to be for; 0: the one number that the bundle's are for, or all
   /// that the process may use where they are for several.
   EngineCheck check;

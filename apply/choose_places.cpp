@@ -15,6 +15,9 @@
 namespace lehr {
 namespace {
 
+/// What comes behind the search, as a multiple of the proof of the kernels' own outputs: the last comparison,
+/// other sizes, costs.
+constexpr double kLastProofs = 2.5;
 /// What a removal has to gain.
 constexpr double kLeastGain = 1.01;
 /// Sessions that are loaded at once hold so many bytes of models, their weights counted twice.
@@ -138,11 +141,14 @@ class Search {
   }
 
   /// The original, then each choice: try_networks(). So many of the first ones as are `plain` have no
-  /// branches; all unless it is told.
+  /// branches; all unless it is told. Inputs of all kinds are for the next one: what is to be written.
   onnxruntime::TrialReport compare(const std::vector<Chosen>& choices, double seconds, bool all_kinds,
                                    std::size_t profiled = 0, std::size_t plain = SIZE_MAX) const {
     std::vector<onnxruntime::ModelFile> files;
-    for (std::size_t i = 0; i < choices.size(); ++i) files.push_back(written(choices[i], i, i < plain));
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      files.push_back(written(choices[i], i, i < plain));
+      files.back().briefly = i != plain;
+    }
     onnxruntime::TrialReport report = try_networks(network_, files, check_, seconds, all_kinds, profiled);
     for (const onnxruntime::ModelFile& file : files)
       for (const char* const end : {"", kConstantsEnd}) std::remove((file.path + end).c_str());
@@ -296,6 +302,7 @@ PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> plac
   tell("asking ONNX Runtime whether the outputs agree");
   double worst_of_all = 0;
   MatchVerdict matches = prove_matches(search, places, worst_of_all);
+  const double proof_s = seconds_since(begin);
   if (matches.proof == Proof::kWrong || matches.proof == Proof::kOpen) {
     PlaceChoice none;
     none.verdict.proof = places.empty() ? Proof::kNone : matches.proof;
@@ -307,12 +314,15 @@ PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> plac
   PlaceChoice choice = {search.those(best), verdict_of(first)};
   choice.verdict.matches = matches;
   if (choice.verdict.proof != Proof::kRight) return choice;
-  for (std::size_t runs = 4; runs <= 16 && seconds_since(begin) < 0.7 * seconds; runs *= 2) {
+  const double session_s = seconds_since(begin) - proof_s, step_s = 0.2 * seconds;
+  for (std::size_t runs = 4; runs <= 16; runs *= 2) {
+    const double needed_s = step_s + static_cast<double>(runs) * session_s + kLastProofs * proof_s;
+    if (seconds_since(begin) + needed_s > seconds) break;
     const auto kept = best.size() - static_cast<std::size_t>(std::ranges::count(best, 0));
     if (kept < 2 || (runs > 4 && runs / 2 >= kept)) break;  // the same runs again
     tell(fmt::format("{} places by kernels: which of {} runs of them pay, {:.0f} s of at most {:.0f} s", kept,
                      std::min(runs, kept), seconds_since(begin), seconds));
-    best = search.improved(best, runs, 0.2 * seconds);
+    best = search.improved(best, runs, step_s);
   }
   Chosen without_saving = best;
   for (std::size_t i = 0; i < places.size(); ++i)

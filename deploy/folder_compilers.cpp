@@ -19,6 +19,12 @@ HostCompiler& FolderCompilers::host(const Isa& isa) {
   return hosts_.try_emplace(name, std::move(options)).first->second;
 }
 
+std::string FolderCompilers::kept_object(const RebuiltKernel& kernel) const {
+  const Compiler* const tuned = options_.tuned;
+  if (tuned == nullptr || tuned->identity() != kernel.winner.device->compiler) return "";
+  return tuned->kept_object(kernel.source);
+}
+
 NvrtcCompiler* FolderCompilers::gpu(const RebuiltKernel& kernel, std::string& reason) {
   const StoredDevice& device = *kernel.winner.device;
   const auto known = gpus_.find(device.compiler);

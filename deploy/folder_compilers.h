@@ -16,6 +16,7 @@ namespace lehr {
 struct CompilerOptions {
   HostCompilerOptions host;                     ///< each kernel is compiled with the `isa` of its own
   std::vector<std::string> gpu_libraries = {};  ///< where NVRTC lies besides the loader's own folders
+  const Compiler* tuned = nullptr;              ///< whose kept objects are taken; nullptr: all are compiled
 };
 
 /// Compilers, each made when the first kernel needs it.
@@ -30,6 +31,8 @@ class FolderCompilers {
   /// Of a kernel for processors. Throws Error(kEnvironment) where there is no compiler, or it does not know
   /// what it was measured as.
   HostCompiler& host(const Isa& isa);
+  /// The object file that was kept of a kernel when it was measured; "": none.
+  std::string kept_object(const RebuiltKernel& kernel) const;
   /// Of a kernel for GPUs; nullptr with the reason where there is none.
   NvrtcCompiler* gpu(const RebuiltKernel& kernel, std::string& reason);
 

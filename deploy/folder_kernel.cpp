@@ -15,15 +15,6 @@
 namespace lehr {
 namespace {
 
-// Old name and new name of every function of a source.
-std::vector<std::pair<std::string, std::string>> renamed(const Source& source, const std::string& name) {
-  std::vector<std::pair<std::string, std::string>> names = {{source.entry, name}};
-  if (source.launch.prepack_parts > 0) names.push_back({prepack_entry(source.entry), prepack_entry(name)});
-  for (std::size_t i = 0; i < source.then.size(); ++i)
-    names.push_back({source.then[i].entry, fmt::format("{}_then{}", name, i + 1)});
-  return names;
-}
-
 std::vector<std::string> words_of(const Workload& workload) {
   const std::string text = to_text(workload);
   const std::vector<std::string_view> words = split(text, ' ');
@@ -55,16 +46,25 @@ std::vector<FolderKernel> prepared(std::span<const RebuiltKernel> kernels, Folde
   return all;
 }
 
+std::vector<std::pair<std::string, std::string>> renamed_functions(const Source& source,
+                                                                   const std::string& name) {
+  std::vector<std::pair<std::string, std::string>> names = {{source.entry, name}};
+  if (source.launch.prepack_parts > 0) names.push_back({prepack_entry(source.entry), prepack_entry(name)});
+  for (std::size_t i = 0; i < source.then.size(); ++i)
+    names.push_back({source.then[i].entry, fmt::format("{}_then{}", name, i + 1)});
+  return names;
+}
+
 std::string renamed_text(const Source& source, const std::string& name) {
   std::string text;
-  for (const auto& [before, after] : renamed(source, name))
+  for (const auto& [before, after] : renamed_functions(source, name))
     text += fmt::format("#define {} {}\n", before, after);
   return text + source.text;
 }
 
 std::vector<std::string> deployed_functions(const Source& source, const std::string& name) {
   std::vector<std::string> names;
-  for (auto& [before, after] : renamed(source, name)) names.push_back(std::move(after));
+  for (auto& [before, after] : renamed_functions(source, name)) names.push_back(std::move(after));
   return names;
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "codegen/source.h"
@@ -34,6 +35,9 @@ std::string deployed_name(const Source& source, std::string_view compiler);
 /// The source's own text, whose functions are called `name`, `name`_prepack, ..., so that kernels of one
 /// family can be linked together.
 std::string renamed_text(const Source& source, const std::string& name);
+/// The names of its functions before, and there; the entry's first.
+std::vector<std::pair<std::string, std::string>> renamed_functions(const Source& source,
+                                                                   const std::string& name);
 /// The names of its functions there, the entry's first.
 std::vector<std::string> deployed_functions(const Source& source, const std::string& name);
 /// Within the folder.

@@ -33,21 +33,6 @@ std::string kernel_text(const FolderKernel& kernel, const Library& library) {
   return renamed_text(kernel.rebuilt.source, fmt::format("{}_{}", library.options.name, kernel.name));
 }
 
-/// Returns the object files of the kernels for processors, by their names.
-Texts kernel_objects(const Library& library, FolderCompilers& compilers) {
-  std::map<std::string, Texts> by_isa;
-  for (const FolderKernel& kernel : first_of_each_name(library.kernels))
-    if (is_function(kernel))
-      by_isa[name_of(isa_said(kernel.rebuilt.winner.device->compiler))][kernel.name + ".o"] =
-          kernel_text(kernel, library);
-  Texts objects;
-  for (const auto& [isa, texts] : by_isa) {
-    HostCompiler compiler(stripped(compilers.options().host, {"-fvisibility=hidden", "-c"}, isa_named(isa)));
-    objects.merge(compiled(texts, compiler));
-  }
-  return objects;
-}
-
 /// The binutils, and a folder for what they read and write.
 class Tools {
  public:
@@ -78,6 +63,39 @@ class Tools {
   const HostCompilerOptions& options_;
   TempDir directory_;
 };
+
+/// Returns the object files of the kernels for processors, by their names: those that tuning has kept, and
+/// the others compiled in the same way. Each one's functions have its name.
+Texts kernel_objects(const Library& library, FolderCompilers& compilers) {
+  std::map<std::string, Texts> by_isa;
+  Texts objects;
+  for (const FolderKernel& kernel : first_of_each_name(library.kernels)) {
+    if (!is_function(kernel)) continue;
+    const RebuiltKernel& rebuilt = kernel.rebuilt;
+    const std::string file = kernel.name + ".o", kept = compilers.kept_object(rebuilt);
+    if (kept.empty())
+      by_isa[name_of(isa_said(rebuilt.winner.device->compiler))][file] = rebuilt.source.text;
+    else
+      objects[file] = read_bytes(kept);
+  }
+  for (const auto& [isa, texts] : by_isa) {
+    HostCompiler compiler(stripped(compilers.options().host, {"-c"}, isa_named(isa)));
+    objects.merge(compiled(texts, compiler));
+  }
+  const Tools tools(compilers.options().host);
+  for (const FolderKernel& kernel : first_of_each_name(library.kernels)) {
+    if (!is_function(kernel)) continue;
+    std::string& object = objects.at(kernel.name + ".o");
+    std::vector<std::string> words = {"--strip-unneeded"};
+    const std::string name = fmt::format("{}_{}", library.options.name, kernel.name);
+    for (const auto& [before, after] : renamed_functions(kernel.rebuilt.source, name))
+      words.push_back(fmt::format("--redefine-sym={}={}", before, after));
+    words.insert(words.end(), {tools.write("kernel.o", object), tools.path("renamed.o")});
+    tools.run("objcopy", words);
+    object = read_bytes(tools.path("renamed.o"));
+  }
+  return objects;
+}
 
 /// The shared and the static library, of one object: all others together, whose own names are hidden. Groups
 /// of inline functions are dissolved, since two libraries may have the same ones.

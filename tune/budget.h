@@ -22,6 +22,8 @@ class Budget {
 
   bool limited() const { return limit_s_ > 0; }
   double limit_s() const { return limit_s_; }
+  /// Another limit from now on, above 0.
+  void limit(double seconds) { limit_s_ = seconds; }
   double elapsed_s() const;
   /// Until a share of the limit is spent; negative behind it, kNoLimitS without one.
   double left_s(double share = 1) const;

@@ -18,9 +18,11 @@ namespace {
 
 /// Failures from the start after which a task is given up.
 constexpr int kFailingTrials = 32;
-/// So many tasks' defaults are compiled before the first of them is timed: some for each core, and no more
-/// than a short run has time to time.
-constexpr std::size_t kCompiledTogether = 8;
+/// So many tasks' defaults are compiled for each that is compiled at once before the first of them is timed:
+/// at the end of a batch cores wait.
+constexpr std::size_t kCompiledForEach = 8;
+/// Of the time that is left: what a batch takes at most.
+constexpr double kMostCompiling = 0.5;
 
 /// A task on its way.
 struct Shared {
@@ -55,7 +57,9 @@ class TurnTaking {
         uses_(options.uses),
         device_(device),
         logs_(logs),
-        session_(options.session) {
+        session_(options.session),
+        time_s_(options.time_s),
+        behind_s_(options.behind_s) {
     session_.before_s = 0;  // the budget has it
     sink_ = harmless(std::exchange(session_.on_event, [this](Event event) { pass_on(std::move(event)); }));
     session_.shared = &budget_;
@@ -101,20 +105,36 @@ class TurnTaking {
   bool interrupted() const { return device_.stopped(); }
   double elapsed_s() const { return budget_.elapsed_s(); }
   double left_s() const { return budget_.left_s(); }
-  /// Keeps time for the finals: as of so many tasks that have their part of it for themselves. Where their
-  /// proofs need more they have that, but half of the whole at the most.
-  void keep_finals() {
+  /// Keeps time for what comes behind the tuning, and for the finals of tasks that had turns: as of so many
+  /// that have their part of it for themselves. Where their proofs need more they have that, but half of the
+  /// whole at the most.
+  void keep_time() {
+    // Each task gets its default even where too little is then left for what comes behind.
+    constexpr double kDefaultsShare = 0.7, kLeastShare = 0.2;
+    if (behind_s_)
+      budget_.limit(std::max((new_ones_begun_ ? kLeastShare : kDefaultsShare) * time_s_,
+                             time_s_ - behind_s_(sum_us(), compile_s())));
     if (session_.finalists == 0) return;
-    double begun = 0, least_s = 0;
+    double searched = 0, least_s = 0;
     for (const Shared& each : tasks_) {
-      if (each.session == nullptr) continue;
-      ++begun;
-      if (each.result.turns > 0) least_s += each.session->least_finals_s();
+      if (each.result.turns == 0) continue;
+      ++searched;
+      least_s += each.session->least_finals_s();
     }
     constexpr double kMostShare = 0.5;
     const double time_s = budget_.limit_s();
-    const double share_s = begun > 0 ? begun * finals_share_s(time_s / begun, 0) : 0;
+    const double share_s = searched > 0 ? searched * finals_share_s(time_s / searched, 0) : 0;
     budget_.keep(std::max(share_s, std::min(least_s, kMostShare * time_s)));
+  }
+  double sum_us() const {
+    double sum = 0;
+    for (const Shared& each : tasks_) sum += each.result.uses * each.best_us();
+    return sum;
+  }
+  /// Of a kernel, beside others.
+  double compile_s() const {
+    const Spent spent = device_.measurer->spent();
+    return spent.kernels > 0 ? device_.measurer->slots() * spent.compiling_s / spent.kernels : 0;
   }
   bool out_of_time() const { return interrupted() || budget_.left().wanted_s <= 0; }
 
@@ -123,13 +143,16 @@ class TurnTaking {
     for (Shared& each : tasks_)
       if (each.result.knowledge != Knowledge::kKnown) order.push_back(&each);
     std::ranges::stable_sort(order, std::greater(), &Shared::flops);
+    const std::size_t together = kCompiledForEach * static_cast<std::size_t>(device_.measurer->slots());
     for (std::size_t i = 0; i < order.size(); ++i) {
-      if (interrupted() || left_s() <= begin_s_) break;  // a default before any task's finals
-      if (i % kCompiledTogether == 0)
-        compile_defaults(std::span(order).subspan(i, std::min(kCompiledTogether, order.size() - i)));
+      if (interrupted() || left_s() <= begin_s_) break;
+      if (i % together == 0)
+        compile_defaults(std::span(order).subspan(i, std::min(together, order.size() - i)));
       begin(*order[i]);
     }
     device_.measurer->hold({}, 0);
+    new_ones_begun_ = true;
+    keep_time();
   }
 
   /// Beside each other, so that no core waits while one is timed.
@@ -140,7 +163,7 @@ class TurnTaking {
       std::variant<Source, Failure> made = try_emit(*each->candidates, each->candidates->defaults[0]);
       if (auto* const source = std::get_if<Source>(&made)) sources.push_back(std::move(*source));
     }
-    device_.measurer->hold(sources, left_s());
+    device_.measurer->hold(sources, kMostCompiling * left_s());
   }
 
   void begin(Shared& shared) {
@@ -153,7 +176,7 @@ class TurnTaking {
     shared.session->begin();
     shared.session->pause();
     begin_s_ = elapsed_s() - from_s;
-    keep_finals();
+    keep_time();
   }
 
   /// Of tasks that do the same work in other forms, which will do it.
@@ -183,11 +206,22 @@ class TurnTaking {
     return next ? &tasks_[*next] : nullptr;
   }
 
+  /// The least that a task's first turn takes.
+  double first_turn_s() const { return begin_s_ + kTurnTrials * compile_s() / device_.measurer->slots(); }
+
   /// At least kTurnTrials, and enough of them for the inputs to have paid.
   void turn(Shared& shared) {
     const double begin_s = elapsed_s(), before_us = shared.best_us();
     if (!shared.session) begin(shared);
     Session& session = *shared.session;
+    // Its finals are kept first, and what is then left has to be worth them.
+    const bool first = ++shared.result.turns == 1;
+    keep_time();
+    if (out_of_time() || (first && budget_.left().wanted_s < first_turn_s())) {
+      --shared.result.turns;
+      shared.exhausted = true;
+      return keep_time();
+    }
     const double setup_before_s = session.setup_s();
     session.resume();
     const int trials_before = session.trials().measured();
@@ -200,23 +234,21 @@ class TurnTaking {
              (session.trials().measured() - trials_before < kTurnTrials || searched_s() < 4 * setup_s()));
     session.pause();
     shared.curve.add_turn(before_us, shared.best_us(), elapsed_s() - begin_s);
-    ++shared.result.turns;
-    keep_finals();
+    keep_time();
   }
 
-  /// Finishes the tasks that have a default alone first: there is little to decide. They get the time that
-  /// the others would leave if the finals were theirs alone.
+  /// Tasks that have a default alone come first: there is little to decide, and where no time is left nothing
+  /// is done.
   void finish_all() {
     std::vector<Shared*> alone, searched;
     for (Shared& each : tasks_)
       if (each.session) (each.result.turns > 0 ? searched : alone).push_back(&each);
-    const double until_s = elapsed_s() + std::min(budget_.kept_s(), left_s());
-    const auto count = static_cast<double>(searched.size());
-    const double share_s = searched.empty() ? 0 : finals_share_s(budget_.limit_s() / count, 0);
-    double searched_s = 0;
-    for (const Shared* each : searched) searched_s += std::max(share_s, each->session->least_finals_s());
-    for (std::size_t i = 0; i < alone.size(); ++i)
-      finish(*alone[i], (until_s - elapsed_s() - searched_s) / static_cast<double>(alone.size() - i));
+    const double spare_s = std::max(0.0, budget_.left().wanted_s), kept_s = budget_.kept_s();
+    const auto used = std::ranges::count_if(alone, [](const Shared* each) { return each->result.uses > 0; });
+    const double each_s =
+        std::min(spare_s, finals_share_s(budget_.limit_s(), 0)) / static_cast<double>(std::max(1L, used));
+    for (Shared* each : alone) finish(*each, each->result.uses > 0 ? each_s : 0);
+    const double until_s = elapsed_s() + std::min(kept_s, left_s());
     for (std::size_t i = 0; i < searched.size(); ++i) {
       // Each has what it needs, and an equal part of what is then left.
       const double left_s = until_s - elapsed_s(), own_s = searched[i]->session->least_finals_s();
@@ -249,7 +281,7 @@ class TurnTaking {
       shared.default_us += each.result.occurrences * (default_us > 0 ? default_us : best_us);
     }
     event.elapsed_s = elapsed_s();
-    event.eta_s = std::max(0.0, left_s());
+    event.eta_s = std::max(0.0, time_s_ - event.elapsed_s);
     event.trials_per_s = event.elapsed_s > 0 ? shared.measured / event.elapsed_s : 0;
     event.measured = shared.measured;
     event.trial_limit = 0;
@@ -265,6 +297,9 @@ class TurnTaking {
   SessionOptions session_;  // of each, but for its name
   EventSink sink_;
   std::vector<Shared> tasks_;
+  bool new_ones_begun_ = false;
+  double time_s_ = 0;
+  std::function<double(double, double)> behind_s_;
   double begin_s_ = 0;  // what the last task's inputs and default took: the next one has fewer operations
 };
 

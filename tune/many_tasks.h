@@ -71,15 +71,19 @@ struct SharedOptions {
   /// Asked once all tasks had their defaults: only those that do some of the work are searched. Empty: all do
   /// that no other is instead of.
   Uses uses = {};
+  /// Seconds that are needed behind the tuning, of `time_s`, by what is known so far: the sum of all tasks'
+  /// times, and what compiling a kernel takes; empty: none.
+  std::function<double(double sum_us, double compile_s)> behind_s;
   SessionOptions session;  ///< of each; its `session_id` gets the task's number behind it
 };
 
 /// Tunes them in turns. What is known is answered by its verdict, and gets turns only where these promise
-/// enough. New tasks get their defaults first, those with most operations
-/// before others; then each turn goes to the task with the greatest expected gain per second (gain_curve.h);
-/// when no turn promises kLeastGain of the sum any more, or time is up but for the finals, each task that had
-/// a turn has its finals. `device.stop` ends it without finals. `options.session.on_event` gets events with
-/// `shared`. Results in the order of `tasks`. Throws as Session.
+/// enough. New tasks get their defaults first, those with most operations before others: compiled several at
+/// a time while nothing is timed, then each has one checked call and a short window. Then each turn goes to
+/// the task with the greatest expected gain per second (gain_curve.h); when no turn promises kLeastGain of
+/// the sum any more, or time is up but for the finals, each task that had a turn has its finals. Others have
+/// theirs where time is left; else their defaults are unproven. `device.stop` ends it without finals.
+/// `options.session.on_event` gets events with `shared`. Results in the order of `tasks`. Throws as Session.
 std::vector<SharedResult> tune_tasks(const std::vector<SharedTask>& tasks, const OpenDevice& device,
                                      Logs logs, const SharedOptions& options);
 

@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kWindowsOfARound = 4;
 constexpr int kKnownWell = 64;  // own timings from which on other tasks are not asked
 constexpr int kBounds = 3;
+constexpr double kSketchS = 0.04;        // of a default's check and window, where a few samples do
 constexpr double kUsualCompileS = 1;     // however late it is, a compilation may take so long
 constexpr double kProbingShare = 0.005;  // of the session's time, that probes of the roofs may take
 
@@ -238,8 +239,11 @@ void Session::measure_first_default() {
   for (const Point& point : options_.wanted)
     if (picks.empty() || point != picks[0].point) picks.push_back({point, kPickedToRemeasure});
   const double begin_s = elapsed_s();
-  // However little time there is, the default is measured.
-  learn(evaluator_.measure(picks, [this] { return interrupted(); }, {.wanted_s = time_left().wanted_s}));
+  // However little time there is, the default is measured. Before a task's first turn it only has to be told
+  // from others'.
+  const double most_s = options_.shared ? kSketchS : kNoLimitS;
+  learn(evaluator_.measure(picks, [this] { return interrupted(); },
+                           {.wanted_s = std::min(time_left().wanted_s, most_s)}));
   first_default_s_ = elapsed_s() - begin_s;
   choose_default();
   swaps_ = device_.measurer->swaps();

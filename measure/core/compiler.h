@@ -1,6 +1,7 @@
 // Source text -> binary.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <variant>
@@ -31,6 +32,11 @@ class Compiler {
   /// of it. Throws Error(kEnvironment) only when the compiler itself is missing or broken.
   virtual std::vector<Compiled> compile(std::span<const Source> sources, double most_s) = 0;
   std::vector<Compiled> compile(std::span<const Source> sources) { return compile(sources, kNoLimitS); }
+  /// From now on the object files of what is compiled are kept, up to so many bytes; where one is there, its
+  /// text is not compiled again.
+  virtual void keep_objects([[maybe_unused]] std::int64_t most_bytes) {}
+  /// Path of the object file that was kept of this text, which the compiler owns; "": none was.
+  virtual std::string kept_object(const Source&) const { return ""; }
   /// "g++ 12.2.0 -O2 -march=native ..." or "NVRTC 13.0 --gpu-architecture=sm_90a ...": part of the device's
   /// identity.
   virtual std::string identity() const = 0;

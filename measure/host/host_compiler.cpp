@@ -14,6 +14,7 @@
 #include <iterator>
 #include <mutex>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
@@ -120,6 +121,9 @@ struct HostCompiler::State {
   std::vector<std::string> macros;  ///< HostCompiler::macros(), once they were asked for
   TempDir directory;
   std::atomic<std::uint64_t> next_number = 0;
+  mutable std::mutex mutex;                              ///< of the rest
+  std::unordered_map<std::string, std::string> objects;  ///< paths of those that were kept, by their texts
+  std::int64_t object_room = 0;                          ///< bytes
 
   explicit State(HostCompilerOptions given) : options(std::move(given)), directory(options.temp_base) {}
 
@@ -146,12 +150,58 @@ struct HostCompiler::State {
     return all;
   }
 
-  std::vector<std::string> build_arguments(const std::string& source, const std::string& object) const {
+  std::vector<std::string> build_arguments(const std::string& from, const std::string& to) const {
     std::vector<std::string> words = flags();
-    words.insert(words.end(), {"-x", "c++", source, "-x", "none"});
+    if (from.ends_with(".o"))
+      words.push_back(from);
+    else
+      words.insert(words.end(), {"-x", "c++", from, "-x", "none"});
+    if (to.ends_with(".o")) words.push_back("-c");
     words.insert(words.end(), kLibraries.begin(), kLibraries.end());
-    words.insert(words.end(), {"-o", object});
+    words.insert(words.end(), {"-o", to});
     return words;
+  }
+
+  std::string object_of(const std::string& text) const {
+    const std::lock_guard lock(mutex);
+    const auto found = objects.find(text);
+    return found == objects.end() ? "" : found->second;
+  }
+  bool keeps() const {
+    const std::lock_guard lock(mutex);
+    return object_room > 0;
+  }
+  void keep(const std::string& text, const std::string& object) {
+    const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(object));
+    const std::lock_guard lock(mutex);
+    object_room -= bytes;
+    // Another thread may have kept the same.
+    if (!objects.emplace(text, object).second) unlink(object.c_str());
+  }
+
+  /// In one step, or by way of an object file that is kept.
+  Captured build(const std::string& text, const std::string& stem, Deadline end) {
+    const std::string source = stem + ".cpp", result = stem + ".so";
+    std::string object = object_of(text);
+    const auto run = [&](const std::string& from, const std::string& to) {
+      return run_captured(command(build_arguments(from, to)),
+                          std::min(end, deadline_in(options.time_limit_s)), options.stop);
+    };
+    if (!object.empty()) return run(object, result);
+    write_file(source, text);
+    const bool by_object = keeps();
+    object = stem + ".o";
+    Captured made = run(source, by_object ? object : result);
+    unlink(source.c_str());
+    if (!by_object) return made;
+    if (!made.succeeded()) {
+      unlink(object.c_str());
+      return made;
+    }
+    Captured linked = run(object, result);
+    keep(text, object);
+    linked.output = made.output + linked.output;
+    return linked;
   }
 
   static Failure interrupted() {
@@ -161,13 +211,9 @@ struct HostCompiler::State {
   Compiled compile_one(const std::string& text, Deadline end) {
     const auto start = std::chrono::steady_clock::now();
     const std::string stem = fmt::format("{}/k{}", directory.path(), next_number++);
-    const std::string source = stem + ".cpp";
     Binary binary;
     binary.path = stem + ".so";
-    write_file(source, text);
-    const Captured run = run_captured(command(build_arguments(source, binary.path)),
-                                      std::min(end, deadline_in(options.time_limit_s)), options.stop);
-    unlink(source.c_str());
+    const Captured run = build(text, stem, end);
     const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (run.succeeded()) {
       binary.log = excerpt(run.output, directory.path());
@@ -185,7 +231,8 @@ struct HostCompiler::State {
       failure.text = fmt::format("the compiler was killed after {:g} s", options.time_limit_s);
       return failure;
     }
-    if (run.output.find("No space left on device") != std::string::npos) throw_write_error(source, ENOSPC);
+    if (run.output.find("No space left on device") != std::string::npos)
+      throw_write_error(stem + ".cpp", ENOSPC);
     failure.kind = ran_out_of_memory(run.output) ? FailureKind::kOutOfMemory
                    : ended_from_outside(run.status) || part_ended_from_outside(run.output)
                        ? FailureKind::kInterrupted
@@ -279,6 +326,15 @@ std::vector<Compiled> HostCompiler::compile(std::span<const Source> sources, dou
   }
   if (broken) std::rethrow_exception(broken);
   return results;
+}
+
+void HostCompiler::keep_objects(std::int64_t most_bytes) {
+  const std::lock_guard lock(state_->mutex);
+  state_->object_room = most_bytes;
+}
+
+std::string HostCompiler::kept_object(const Source& source) const {
+  return state_->object_of(source.text);
 }
 
 std::string HostCompiler::identity() const {

@@ -55,6 +55,8 @@ class HostCompiler : public Compiler {
   /// the disk is full: that is no candidate's fault.
   std::vector<Compiled> compile(std::span<const Source> sources, double most_s) override;
   using Compiler::compile;
+  void keep_objects(std::int64_t most_bytes) override;
+  std::string kept_object(const Source& source) const override;
   /// "g++ (Debian 12.2.0-14+deb12u1) 12.2.0 -O2 -march=native ... [native=sapphirerapids/1f2e3d4c]": the last
   /// part, which no other -march has, names what the compiler made of native, with a hash of all the
   /// instruction sets that it switched on.

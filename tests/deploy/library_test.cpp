@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "base/error.h"
@@ -426,6 +428,42 @@ TEST(Library, OfTheSameKernelsHasTheSameBytes) {
     EXPECT_EQ(first[i].path, second[i].path);
     EXPECT_TRUE(first[i].bytes == second[i].bytes) << first[i].path;
   }
+}
+
+TEST(Library, TakesObjectFilesThatTuningHasKept) {
+  const TempDir directory;
+  const std::string log = directory.path() + "/runs", script = directory.path() + "/compiler";
+  std::ofstream(script) << "#!/bin/sh\necho \"$@\" >> " << log << "\nexec c++ \"$@\"\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  HostCompiler tuned;
+  tuned.keep_objects(1 << 20);
+  std::vector<RebuiltKernel> kernels = {exported(kFixed[0], 1), exported(kFixed[7], 2)};
+  for (RebuiltKernel& kernel : kernels) {
+    kernel.winner.device->compiler = tuned.identity();
+    tuned.compile(std::vector<Source>{kernel.source});
+  }
+  // The library made with these, and how often something was compiled for it.
+  const auto made = [&](const Compiler* kept) {
+    HostCompilerOptions host;
+    host.compiler = script;
+    host.time_limit_s = 600;
+    FolderCompilers compilers({host, {}, kept});
+    std::ofstream(log, std::ios::trunc);
+    const auto file = shared_library_file(prepared(kernels, compilers), lehr::testing::sets_of(kernels),
+                                          compilers, {"kernels", "test"});
+    std::ifstream lines(log);
+    int runs = 0;
+    for (std::string line; std::getline(lines, line);)
+      if (line.find(" -c ") != std::string::npos && line.find("-###") == std::string::npos) ++runs;
+    return std::pair(file.at(0).bytes, runs);
+  };
+  const auto [fresh, all] = made(nullptr);
+  const auto [taken, few] = made(&tuned);
+  EXPECT_TRUE(fresh == taken);
+  // Each compiler is tried once.
+  EXPECT_EQ(all, few + 3);
+  for (RebuiltKernel& kernel : kernels) kernel.winner.device->compiler = "another compiler -march=native";
+  EXPECT_EQ(made(&tuned).second, all);
 }
 
 TEST(Library, HoldsAKernelOfTwoWinnersOnce) {

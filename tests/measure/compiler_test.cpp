@@ -54,6 +54,37 @@ TEST(HostCompiler, CompilesInParallelAndKeepsTheOrder) {
       << "names a temporary directory: " << failure.text;
 }
 
+TEST(HostCompiler, KeepsObjectFilesAndCompilesWhatHasOneNoMore) {
+  const TempDir directory;
+  HostCompilerOptions options;
+  options.compiler = compiler_script(directory, "echo >>" + directory.path() + "/runs");
+  options.extra_flags = {"-s"};  // without the name of the text's file
+  HostCompiler compiler(options);
+  const Source one = source("/* SPECIAL */ rows(a, b, c, 0, N);"),
+               wrong = source("/* SPECIAL */ what is this");
+  const auto bytes = [&](const Source& text) {
+    const std::vector<Compiled> results = compiler.compile(std::vector<Source>{text});
+    std::ifstream file(std::get<Binary>(results[0]).path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const auto runs = [&] { return std::filesystem::file_size(directory.path() + "/runs"); };
+  const std::string usual = bytes(one);
+  EXPECT_EQ(compiler.kept_object(one), "");
+  compiler.keep_objects(1);
+  EXPECT_TRUE(bytes(one) == usual);
+  EXPECT_TRUE(std::filesystem::exists(compiler.kept_object(one)));
+  EXPECT_EQ(runs(), 2U);
+  EXPECT_TRUE(bytes(one) == usual);
+  EXPECT_EQ(runs(), 2U);
+  compiler.keep_objects(1 << 20);
+  EXPECT_TRUE(std::holds_alternative<Failure>(compiler.compile(std::vector<Source>{wrong})[0]));
+  EXPECT_EQ(compiler.kept_object(wrong), "");
+  compiler.keep_objects(1);
+  EXPECT_FALSE(bytes(right_source()).empty());
+  bytes(right_source(2));
+  EXPECT_EQ(compiler.kept_object(right_source(2)), "") << "the room is taken";
+}
+
 TEST(HostCompiler, LeavesNoFilesBehind) {
   const TempDir base;
   {

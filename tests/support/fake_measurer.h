@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "measure/core/measurer.h"
@@ -31,6 +32,9 @@ class FakeMeasurer : public Measurer {
                const std::optional<PlainSource>& plain = {}) override;
   void prepare_baselines(std::map<std::string, LibrarySearch> wanted) override {
     searches = std::move(wanted);
+  }
+  void hold(std::span<const Source> sources, double) override {
+    if (!sources.empty()) batches.emplace_back(measured.size(), sources.size());
   }
   using Measurer::measure;
   std::size_t measure(const NextSource& next, const std::function<void(std::size_t, const Outcome&)>& done,
@@ -78,8 +82,10 @@ class FakeMeasurer : public Measurer {
   std::map<std::string, LibrarySearch> searches;   ///< of the last prepare_baselines()
   std::map<std::string, LibraryFinding> findings;  ///< of baselines, by name
   std::vector<std::string> measured;               ///< entries, in order
-  std::vector<std::string> contested;              ///< entries of the last contest
-  std::vector<std::string> proven;                 ///< entries and "other" or "own", in order
+  /// Of each batch that was compiled ahead how many were measured before, and how many are in it.
+  std::vector<std::pair<std::size_t, std::size_t>> batches;
+  std::vector<std::string> contested;  ///< entries of the last contest
+  std::vector<std::string> proven;     ///< entries and "other" or "own", in order
   double last_budget_s = 0, last_most_s = 0;
   std::vector<TimeLeft> left;  ///< when each of `measured` began
 

@@ -291,11 +291,50 @@ TEST(ManyTasks, GiveTheFinalsToThoseThatHadTurns) {
   for (const SharedResult& each : shared.run(tasks)) {
     ASSERT_TRUE(each.summary);
     searched += each.turns > 0 ? 1 : 0;
-    EXPECT_TRUE(each.summary->contested || each.turns == 0);
+    EXPECT_EQ(each.summary->contested, each.turns > 0)
+        << "no time is spent on a default that nobody contests";
+    EXPECT_TRUE(each.turns > 0 || each.summary->verdict.provisional);
   }
   EXPECT_GE(searched, 1);
   EXPECT_LE(searched, 3);
   EXPECT_GE(shared.measurer->last_budget_s, 0.9);
+}
+
+TEST(ManyTasks, CompileDefaultsTogetherBeforeTheyAreTimed) {
+  SharedRun shared;
+  shared.arrange = [](FakeMeasurer& measurer) { measurer.window = 2; };
+  std::vector<SharedTask> tasks;
+  for (int i = 1; i <= 20; ++i) tasks.push_back(product(8 * i));
+  shared.run(tasks);
+  EXPECT_THAT(shared.measurer->batches,
+              ::testing::ElementsAre(::testing::Pair(0, 16), ::testing::Pair(16, 4)));
+  for (std::size_t i = 0; i < 20; ++i) EXPECT_LE(shared.measurer->left[i].wanted_s, 0.05) << "a short window";
+}
+
+TEST(ManyTasks, KeepTimeForWhatComesBehindThem) {
+  SharedRun shared;
+  shared.options.time_s = 20;
+  shared.arrange = [](FakeMeasurer& measurer) { measurer.seconds_of = [](const Source&) { return 0.4; }; };
+  std::vector<SharedTask> tasks;
+  for (int i = 1; i <= 12; ++i) tasks.push_back(product(8 * i));
+  double last_us = 0;
+  shared.options.behind_s = [&](double sum_us, double compile_s) {
+    last_us = sum_us;
+    EXPECT_NEAR(compile_s, sum_us > 0 ? 0.4 : compile_s, 1e-9);
+    return 3;
+  };
+  const std::vector<SharedResult> results = shared.run(tasks);
+  EXPECT_NEAR(last_us, totals_of(results).best_us, 0.5 * last_us);
+  EXPECT_LE(shared.clock.now_s, 1.1 * 17);
+  EXPECT_GT(shared.clock.now_s, 12);
+  // Each has its default even where too little is left for what comes behind.
+  SharedRun late;
+  late.options = shared.options, late.arrange = shared.arrange;
+  late.options.behind_s = [](double, double) { return 100; };
+  for (const SharedResult& each : late.run(tasks)) {
+    EXPECT_GT(each.best_us, 0);
+    EXPECT_EQ(each.turns, 0);
+  }
 }
 
 TEST(ManyTasks, NameWhatNoTimeWasLeftFor) {

@@ -55,21 +55,31 @@ double spacing_of(OrtElementType type) {
   }
 }
 
-double real_at(const Data& data, std::size_t i) {
-  switch (data.type) {
+/// Calls `use` with what reads an element of a type of reals: the type is looked at once, and not for each.
+auto with_reader(OrtElementType type, const auto& use) {
+  const auto of = [&]<typename T>(T, auto convert) {
+    return use(
+        [convert](const Data& data, std::size_t i) -> double { return convert(element<T>(data.bytes, i)); });
+  };
+  const auto same = [](auto value) { return value; };
+  switch (type) {
     case OrtElementType::kDouble:
-      return element<double>(data.bytes, i);
+      return of(double(), same);
     case OrtElementType::kFloat:
-      return element<float>(data.bytes, i);
+      return of(float(), same);
     case OrtElementType::kFloat16:
-      return from_f16(element<std::uint16_t>(data.bytes, i));
+      return of(std::uint16_t(), [](std::uint16_t code) { return from_f16(code); });
     case OrtElementType::kBfloat16:
-      return from_bf16(element<std::uint16_t>(data.bytes, i));
+      return of(std::uint16_t(), [](std::uint16_t code) { return from_bf16(code); });
     case OrtElementType::kFloat8E4M3FN:
-      return from_e4m3(element<std::uint8_t>(data.bytes, i));
+      return of(std::uint8_t(), [](std::uint8_t code) { return from_e4m3(code); });
     default:
-      return from_e5m2(element<std::uint8_t>(data.bytes, i));
+      return of(std::uint8_t(), [](std::uint8_t code) { return from_e5m2(code); });
   }
+}
+
+double real_at(const Data& data, std::size_t i) {
+  return with_reader(data.type, [&](const auto& read) { return read(data, i); });
 }
 
 bool is_real(const Data& data) {
@@ -96,28 +106,32 @@ Tally tally_of(const Data& data, const Data* other) {
   if (other != nullptr && (other->type != data.type || other->shape != data.shape)) other = nullptr;
   Tally tally;
   double fixed = 0;
-  for (std::size_t i = 0; i < count_of(data); ++i) {
-    const double value = real_at(data, i);
-    double& largest = other != nullptr && real_at(*other, i) == value ? fixed : tally.range;
-    if (!std::isfinite(value))
-      ++tally.special;
-    else if (std::abs(value) < kMasked)
-      largest = std::max(largest, std::abs(value));
-  }
+  with_reader(data.type, [&](const auto& read) {
+    for (std::size_t i = 0, count = count_of(data); i < count; ++i) {
+      const double value = read(data, i);
+      double& largest = other != nullptr && read(*other, i) == value ? fixed : tally.range;
+      if (!std::isfinite(value))
+        ++tally.special;
+      else if (std::abs(value) < kMasked)
+        largest = std::max(largest, std::abs(value));
+    }
+  });
   if (tally.range == 0) tally.range = fixed;
   return tally;
 }
 
 Difference real_difference(const Data& wanted, const Data& got) {
   Difference result;
-  for (std::size_t i = 0; i < count_of(wanted); ++i) {
-    const double one = real_at(wanted, i), other = real_at(got, i);
-    if (std::isfinite(one) && std::isfinite(other))
-      result.worst = std::max(
-          result.worst, std::abs(std::clamp(one, -kMasked, kMasked) - std::clamp(other, -kMasked, kMasked)));
-    else if (one != other && !(std::isnan(one) && std::isnan(other)))
-      result.other_places = true;
-  }
+  with_reader(wanted.type, [&](const auto& read) {
+    for (std::size_t i = 0, count = count_of(wanted); i < count; ++i) {
+      const double one = read(wanted, i), other = read(got, i);
+      if (std::isfinite(one) && std::isfinite(other))
+        result.worst = std::max(result.worst, std::abs(std::clamp(one, -kMasked, kMasked) -
+                                                       std::clamp(other, -kMasked, kMasked)));
+      else if (one != other && !(std::isnan(one) && std::isnan(other)))
+        result.other_places = true;
+    }
+  });
   return result;
 }
 

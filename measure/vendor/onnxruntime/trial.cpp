@@ -207,8 +207,8 @@ void add_unoptimized(const Engine& engine, const TrialRequest& request, std::vec
   }
 }
 
-/// Twice: what is prepared by a first call must not be used up by it.
-void compare(LoadedNetwork& network, const std::vector<Original>& originals, const Comparison& comparison,
+/// For so many kinds of inputs, each twice: what is prepared by a first call must not be used up by it.
+void compare(LoadedNetwork& network, std::span<const Original> originals, const Comparison& comparison,
              ModelTrial& trial) {
   Agreement agreement;
   for (std::size_t kind = 0; kind < originals.size(); ++kind) {
@@ -254,7 +254,8 @@ void try_all(const TrialRequest& request, const std::string& scratch, TrialRepor
   for (std::string& note : comparison.not_finite()) report.notes.push_back(std::move(note));
   for (std::size_t i = 1; i < request.models.size(); ++i) try {
       networks[i] = session_of(i);
-      compare(*networks[i], originals, comparison, report.models[i]);
+      const std::size_t kinds = request.models[i].briefly ? 1 : originals.size();
+      compare(*networks[i], std::span(originals).first(kinds), comparison, report.models[i]);
     } catch (const Error& error) {
       report.models[i].failure = error.what();
       networks[i].reset();

@@ -16,11 +16,13 @@ namespace lehr::onnxruntime {
 
 struct ModelFile {
   std::string path;
-  std::string plugin;  ///< "": none
+  std::string plugin;    ///< "": none
+  bool briefly = false;  ///< compared for the first kind of inputs alone: it is timed beside what is told
 };
 void describe(auto& field, Is<ModelFile> auto& file) {
   field("path", file.path);
   field("plugin", file.plugin);
+  field("briefly", file.briefly);
 }
 
 /// An input that the user gives: its elements are in a file of their own.
