@@ -50,7 +50,7 @@ def write_feeds():
 def run(lehr):
     write_networks()
     write_feeds()
-    lehr.tune("--model tokens.onnx", limit="--time 2s")
+    lehr.tune("--model tokens.onnx")
     lehr.export()
 
     def apply(line, *says, **more):
