@@ -68,11 +68,12 @@ Expr RegisterTile::vector_at(BufferId buffer, Expr index, std::optional<Expr> ac
   return active ? load_active(buffer, index, width, *active) : load(buffer, index, width);
 }
 
-Stmt RegisterTile::clear() const {
+Stmt RegisterTile::clear(const At& first) const {
   const int width = static_cast<int>(lanes_);
-  return over_rows(block(
-      loop(j_, vectors_, LoopKind::kUnrolled,
-           block(Store{acc_, acc_at(var(j_) * lanes_), zero(form_.sums, width), width, std::nullopt}))));
+  const Expr column = var(j_) * lanes_;
+  const Expr value = first ? first(column) : zero(form_.sums, width);
+  return over_rows(block(loop(j_, vectors_, LoopKind::kUnrolled,
+                              block(Store{acc_, acc_at(column), value, width, std::nullopt}))));
 }
 
 Stmt RegisterTile::load_c(BufferId c, const At& at) const {

@@ -58,7 +58,8 @@ class RegisterTile {
   /// done once in it.
   ir::Block step(ir::KernelBuilder& builder, ir::BufferId b, const At& at, bool masked, const ir::Expr& a,
                  const ir::Block& beside = {}) const;
-  ir::Stmt clear() const;
+  /// The sums begin with 0, or with a vector for each column.
+  ir::Stmt clear(const At& first = {}) const;
   ir::Stmt load_c(ir::BufferId c, const At& at) const;
   ir::Stmt store_c(ir::BufferId c, const At& at) const;
   ir::Stmt store_c(ir::BufferId c, const At& at, const Finish& finish) const;

@@ -85,7 +85,7 @@ class Lowering {
       u_sums_ = b_.param("u_sums", DType::kS32, shape_.units * s_.lanes, Direction::kPrepacked);
     others_ = b_.buffer("x_others", conv_.input, Scope::kScratch, s_.lanes);
     acc_ = b_.buffer("acc", DType::kS32, Scope::kRegister, s_.rows * s_.cols * s_.lanes, width());
-    start_ = b_.buffer("first_sums", DType::kS32, Scope::kRegister, s_.lanes, width());
+    if (starts()) start_ = b_.buffer("first_sums", DType::kS32, Scope::kRegister, s_.lanes, width());
     in_ = b_.buffer("x_reg", form_.first_panel, Scope::kRegister, quad(), static_cast<int>(quad()));
     b_.kernel.prepack = pack_quads();
   }

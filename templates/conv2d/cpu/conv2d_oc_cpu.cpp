@@ -302,19 +302,24 @@ class Lowering {
       return (line * conv_.out_w() + pixel) * conv_.k + channel + column;
     };
     Block result = block(tile.allocate());
+    cpu::RegisterTile::At first;
+    if (correction_.needed())
+      first = [this](const Expr& column) {
+        return correction_.corrected(zero(form_.sums, lanes()), sums_of_filters(column), lanes());
+      };
     if (channel_blocks() == 1)
-      result.push_back(tile.clear());
+      result.push_back(tile.clear(first));
     else
-      result.push_back(If{lt(var(cb_), integer(1)), block(tile.clear()), block(tile.load_c(out, out_at))});
+      result.push_back(
+          If{lt(var(cb_), integer(1)), block(tile.clear(first)), block(tile.load_c(out, out_at))});
     result.push_back(products(tile));
     const auto finish = [&](Expr sums, Expr column, std::optional<Expr> active) {
       const Expr at = out_at(column);
-      if (correction_.needed()) sums = correction_.corrected(sums, sums_of_filters(column), lanes());
       if (keeps_sums()) return sums;
       return epilogue_.stored(epilogue_.of(sums, {channel + column, true, at, lanes(), active}));
     };
     const bool finishes = !keeps_sums() && !epilogue_.empty();
-    if (channel_blocks() == 1 || (!finishes && !correction_.needed()))
+    if (channel_blocks() == 1 || !finishes)
       result.push_back(tile.store_c(out, out_at, finish));
     else
       result.push_back(If{lt(var(cb_), integer(channel_blocks() - 1)), block(tile.store_c(out, out_at)),

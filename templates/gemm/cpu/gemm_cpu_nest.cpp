@@ -83,10 +83,16 @@ Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool an
 
   Block result = block(tile.allocate());
   if (last_rows) result.push_front(Let{last, n.row_count() - 1 - var(n.row)});
+  RegisterTile::At first;
+  if (n.correction.needed())
+    first = [&n](const Expr& column) {
+      const int lanes = static_cast<int>(n.s.lanes);
+      return n.correction.corrected(zero(n.form->sums, lanes), n.sums_of_b(column), lanes);
+    };
   if (n.k_blocks() == 1) {
-    result.push_back(tile.clear());
+    result.push_back(tile.clear(first));
   } else {
-    result.push_back(If{lt(var(n.pc), integer(1)), block(tile.clear()), block(tile.load_c(n.c, c_at))});
+    result.push_back(If{lt(var(n.pc), integer(1)), block(tile.clear(first)), block(tile.load_c(n.c, c_at))});
   }
   Block beside;
   if (n.s.prefetch != GemmCpuSchedule::kNoPrefetch) beside.push_back(prefetch(n, tile, k_now));
@@ -100,9 +106,7 @@ Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool an
                              block(loop(u, n.s.ku, LoopKind::kUnrolled, step))));
   }
   const auto finished = [&](Expr sums, const Expr& column, std::optional<Expr> active) {
-    if (n.correction.needed())
-      sums = n.correction.corrected(sums, n.sums_of_b(column), static_cast<int>(n.s.lanes));
-    return n.epilogue.of(sums,
+    return n.epilogue.of(std::move(sums),
                          n.place(var(n.row) + tile.row(), var(n.column) + column, c_at(column), active));
   };
   const auto finish = [&](Expr sums, const Expr& column, std::optional<Expr> active) {
@@ -114,7 +118,7 @@ Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool an
     };
     const auto gate = [&](Expr even, Expr odd) { return n.epilogue.stored(n.epilogue.gate(even, odd)); };
     result.push_back(tile.store_pairs(n.builder, n.c, pair_at, finished, gate));
-  } else if ((n.epilogue.empty() && !n.correction.needed()) || n.k_blocks() == 1) {
+  } else if (n.epilogue.empty() || n.k_blocks() == 1) {
     result.push_back(tile.store_c(n.c, c_at, finish));
   } else {  // until the last block of k, C holds sums
     result.push_back(If{lt(var(n.pc), integer(n.k_blocks() - 1)), block(tile.store_c(n.c, c_at)),
