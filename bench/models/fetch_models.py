@@ -26,6 +26,9 @@ MODELS = {
     "ocr_recogniser": ("rapidocr-onnxruntime==1.4.4", "rapidocr_onnxruntime/models/ch_PP-OCRv4_rec_infer.onnx", 
                        "48fc40f24f6d2a207a2b1091d3437eb3cc3eb6b676dc3ef9c37384005483683b",
                        [1, 3, 48, 320]),
+    # Whether a speaker has ended, quantized as it comes, https://pypi.org/project/pipecat-ai
+    "smart_turn.int8": ("pipecat-ai==1.14.0", "pipecat/audio/turn/smart_turn/data/smart-turn-v3.2-cpu.onnx", 
+                       "2bb026316b14a660486a75b1733cd3fbab8c2fd0314dc9af7be49f8cca967e4f", [1, 80, 800]),
 }
 
 
