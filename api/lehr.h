@@ -124,8 +124,8 @@ void describe(auto& option, Is<DeviceOptions> auto& o) {
   option("caches", o.caches,
          {.group = kGroup,
           .help = "what a timed call finds: usual: its inputs in a CPU's caches, or in a GPU's memory; "
-                  "memory: a CPU's caches swept, too, as each layer of a network finds them (what --model "
-                  "takes); cold: every cache swept",
+                  "memory: a CPU's as each layer of a network finds them, its weights not in them (what "
+                  "--model takes); cold: the same, and a GPU's swept",
           .choices = "usual | memory | cold"});
   option("jobs", o.jobs,
          {.group = kGroup,

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "measure/core/format.h"
+#include "network/layouts.h"
 #include "tune/documents.h"
 
 namespace lehr {
@@ -30,38 +31,35 @@ bool is_provisional(const SharedResult& result) {
 
 std::string results_table(const std::vector<SharedResult>& results) {
   const double all_us = totals_of(results).best_us;
-  const std::vector<double> won = places_won(results);
   std::vector<std::vector<std::string>> rows;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const SharedResult& each = results[i];
+  for (const SharedResult& each : results)
     rows.push_back({fmt::format("{:.0f}", each.occurrences),
-                    all_us > 0 ? fmt::format("{:.1f} %", 100 * won[i] * each.best_us / all_us) : "-",
+                    all_us > 0 ? fmt::format("{:.1f} %", 100 * each.uses * each.best_us / all_us) : "-",
                     format_time_us(each.default_us),
                     format_time_us(each.best_us) + (is_provisional(each) ? " ?" : ""),
                     format_ratio(each.best_us > 0 ? each.default_us / each.best_us : 0),
                     format_ratio(each.best_us > 0 ? each.baseline_us / each.best_us : 0),
                     each.baseline.empty() ? "-" : each.baseline, std::to_string(measured_of(each)),
                     std::string(name_of(each.knowledge)), to_text(each.workload)});
-  }
   return format_table({"places", "share", "default", "best", "vs default", "vs baseline", "<baseline",
                        "trials", "<log", "<workload"},
                       rows);
 }
 
-/// How many places are faster in bf16, where that was tuned; "" where it was not.
-std::string precision_text(const std::vector<SharedResult>& results) {
-  const std::vector<double> won = places_won(results);
-  double narrow = 0, tuned = 0, plain_us = 0;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const SharedResult& each = results[i];
-    if (each.instead_of)
-      narrow += won[i], tuned += each.occurrences;
-    else
-      plain_us += each.occurrences * each.best_us;
+/// Of how many places another form is expected to be faster, where one was tuned; "" where none was.
+std::string forms_text(const std::vector<SharedResult>& results) {
+  double places = 0, narrow = 0, last = 0, plain_us = 0;
+  bool any = false;
+  for (const SharedResult& each : results) {
+    any = any || each.instead_of;
+    if (!each.instead_of) places += each.occurrences, plain_us += each.occurrences * each.best_us;
+    if (each.instead_of && tensors_of(each.workload)[0].type == DType::kBF16) narrow += each.uses;
+    if (has_channels_last(each.workload)) last += each.uses;
   }
-  if (tuned == 0) return "";
-  return fmt::format("{:.0f} of {:.0f} are faster in bf16; {} with all in f32", narrow, tuned,
-                     format_time_us(plain_us));
+  if (!any) return "";
+  return fmt::format(
+      "of {:.0f} are faster in bf16: {:.0f}; with channels last: {:.0f}; {} with all as they are", places,
+      narrow, last, format_time_us(plain_us));
 }
 
 /// Of workloads of which nothing ran: with the first failure, where there was one.
@@ -97,7 +95,7 @@ std::string report_text(const std::string& flags, const std::vector<SharedResult
   line("result", fmt::format("{} for {:.0f} convolutions and products, {} with the defaults: {}",
                              format_time_us(totals.best_us), places, format_time_us(totals.default_us),
                              format_ratio(totals.best_us > 0 ? totals.default_us / totals.best_us : 0)));
-  line("", precision_text(results));
+  line("", forms_text(results));
   if (const auto unproven = std::ranges::count_if(results, is_provisional); unproven > 0)
     line("", fmt::format("? provisional: there was no time to prove {} of them; lehr export does", unproven));
   if (totals.baseline_us > 0)
@@ -111,8 +109,9 @@ std::string report_text(const std::string& flags, const std::vector<SharedResult
   const std::string threads = device.limits.target.has(Feature::kChosenCores)
                                   ? fmt::format(" --threads {}", device.limits.cores)
                                   : "";
-  const bool narrow =
-      std::ranges::any_of(results, [](const SharedResult& each) { return each.instead_of.has_value(); });
+  const bool narrow = std::ranges::any_of(results, [](const SharedResult& each) {
+    return each.instead_of && tensors_of(each.workload)[0].type == DType::kBF16;
+  });
   line("", fmt::format("lehr apply {}{}{} --bundle kernels.bundle --out faster", flags, threads,
                        narrow ? " --precision bf16" : ""));
   return out;

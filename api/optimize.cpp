@@ -20,6 +20,7 @@
 #include "measure/core/format.h"
 #include "measure/host/host_backend.h"
 #include "measure/system/temp_dir.h"
+#include "workload/workload.h"
 
 namespace lehr::api {
 
@@ -76,10 +77,18 @@ TuneOptions tuning(const OptimizeOptions& options) {
   return tuning;
 }
 
-/// The workloads of a network that was tuned.
+/// The workloads of a network that was tuned that are expected to do its work. Behind what is in bf16 there
+/// is its work in f32, since bf16 may turn out too coarse.
 std::set<std::string> workloads_of(const nlohmann::json& tuned) {
+  const auto is_narrow = [](const nlohmann::json& task) {
+    return tensors_of(parse_workload(task.at("workload").get<std::string>()))[0].type == DType::kBF16;
+  };
+  const nlohmann::json& tasks = tuned.at("tasks");
+  const bool narrow = std::ranges::any_of(
+      tasks, [&](const nlohmann::json& task) { return task.at("uses") > 0 && is_narrow(task); });
   std::set<std::string> workloads;
-  for (const nlohmann::json& task : tuned.at("tasks")) workloads.insert(task.at("workload"));
+  for (const nlohmann::json& task : tasks)
+    if (task.at("uses") > 0 || (narrow && !is_narrow(task))) workloads.insert(task.at("workload"));
   return workloads;
 }
 

@@ -9,6 +9,7 @@
 
 #include "api/model_report.h"
 #include "api/sessions.h"
+#include "apply/choose_places.h"
 #include "apply/rewrite.h"
 #include "apply/served.h"
 #include "base/args.h"
@@ -106,36 +107,71 @@ namespace {
 
 constexpr double kSecondsEach = 10;
 
-/// The same work in bf16, behind the task of f32.
-void add_narrow(const PlacedWorkload& placed, const NarrowWorkloads& narrow, std::vector<SharedTask>& tasks) {
-  const std::size_t first = tasks.size();
-  for (const NetworkPlace& place : placed.places) {
-    const auto found = narrow.find(&place);
-    if (found == narrow.end()) continue;
-    const auto known = std::find_if(tasks.begin() + static_cast<std::ptrdiff_t>(first), tasks.end(),
-                                    [&](const SharedTask& task) { return task.workload == found->second; });
-    if (known != tasks.end())
-      known->occurrences += 1;
-    else
-      tasks.push_back({.workload = found->second, .instead_of = first - 1});
-  }
+/// What is tuned of a network.
+struct NetworkTasks {
+  std::vector<SharedTask> tasks;
+  struct Place {
+    const NetworkPlace* place;
+    std::vector<std::size_t> tasks;  ///< those that compute it, the one in the graph's own form first
+  };
+  std::vector<Place> places;
+};
+
+/// The task for a workload, behind the first of those that do the same work.
+std::size_t task_for(const Workload& workload, std::size_t first, std::vector<SharedTask>& tasks) {
+  for (std::size_t i = first; i < tasks.size(); ++i)
+    if (tasks[i].workload == workload) return i;
+  tasks.push_back({.workload = workload, .occurrences = 0, .instead_of = first});
+  return tasks.size() - 1;
 }
 
-std::vector<SharedTask> tasks_of(const Network& network, const Model& model, const Limits& limits,
-                                 bool is_narrow, Reporter& reporter) {
+NetworkTasks tasks_of(const Network& network, const Model& model, const Limits& limits, bool narrow,
+                      Reporter& reporter) {
   check_tunable(model, network);
-  NarrowWorkloads narrow;
-  if (is_narrow) narrow = narrow_places(network, network.places, limits);
-  std::vector<SharedTask> tasks;
+  const OtherForms others = other_forms_on(network, network.places, limits, narrow);
+  NetworkTasks all;
   for (const PlacedWorkload& placed : network.places.workloads) {
     if (lehr::why_not_served(placed.workload, limits,
                              [&](const std::string& reason) { reporter.note("left out: " + reason); }))
       continue;
-    tasks.push_back({placed.workload, static_cast<double>(placed.places.size())});
-    add_narrow(placed, narrow, tasks);
+    const std::size_t first = all.tasks.size();
+    all.tasks.push_back({placed.workload, static_cast<double>(placed.places.size())});
+    for (const NetworkPlace& place : placed.places) {
+      NetworkTasks::Place& one = all.places.emplace_back(&place, std::vector<std::size_t>{first});
+      const auto found = others.find(&place);
+      if (found == others.end()) continue;
+      for (const Workload& other : found->second) {
+        one.tasks.push_back(task_for(other, first, all.tasks));
+        all.tasks[one.tasks.back()].occurrences += 1;
+      }
+    }
   }
-  if (tasks.empty()) throw_user("nothing of {} can be tuned; `lehr model` says why", model.file);
-  return tasks;
+  if (all.tasks.empty()) throw_user("nothing of {} can be tuned; `lehr model` says why", model.file);
+  return all;
+}
+
+/// Returns at how many places each task does the work, where all are expected to be fastest together. Of a
+/// place of which nothing ran that is its first task.
+std::vector<double> uses_of(const Network& network, const NetworkTasks& all,
+                            const std::vector<double>& best_us) {
+  std::vector<double> uses(all.tasks.size(), 0);
+  std::vector<PlaceKernels> places;
+  std::vector<const NetworkTasks::Place*> timed;
+  for (const NetworkTasks::Place& each : all.places) {
+    PlaceKernels kernels;
+    for (const std::size_t task : each.tasks)
+      if (best_us[task] > 0)
+        kernels.push_back({each.place, all.tasks[task].workload, 0, false, best_us[task]});
+    if (kernels.empty())
+      uses[each.tasks[0]] += 1;
+    else
+      places.push_back(std::move(kernels)), timed.push_back(&each);
+  }
+  const std::vector<Replacement> fastest = expected_fastest(network, places);
+  for (std::size_t i = 0; i < fastest.size(); ++i)
+    uses[*std::ranges::find(timed[i]->tasks, fastest[i].workload,
+                            [&](std::size_t task) { return all.tasks[task].workload; })] += 1;
+  return uses;
 }
 
 /// Says of ranges what the log has of them on the device, as recall() does of other tasks.
@@ -199,8 +235,9 @@ std::vector<SharedTask> part_of(const std::vector<SharedTask>& tasks, bool range
 
 /// Tunes tasks in turns and ranges by themselves, each with as much of the time. Results in the order of
 /// `tasks`.
-std::vector<SharedResult> tune_all(const std::vector<SharedTask>& tasks, Device& device, Logs logs,
-                                   const TuneOptions& options, SharedOptions shared, Reporter& reporter) {
+std::vector<SharedResult> tune_all(const std::vector<SharedTask>& tasks, const Uses& uses, Device& device,
+                                   Logs logs, const TuneOptions& options, SharedOptions shared,
+                                   Reporter& reporter) {
   const OpenDevice& open = device.state().open;
   std::vector<std::size_t> at, ranges_at;
   std::vector<SharedTask> fixed = part_of(tasks, false, at), ranges = part_of(tasks, true, ranges_at);
@@ -225,10 +262,21 @@ std::vector<SharedResult> tune_all(const std::vector<SharedTask>& tasks, Device&
   };
   if (!fixed.empty()) {
     shared.time_s = (each_s > 0 ? each_s : kSecondsEach) * static_cast<double>(fixed.size());
+    shared.uses = [&](const std::vector<double>& best_us) {
+      std::vector<double> all(tasks.size(), 0), own;
+      for (std::size_t i = 0; i < at.size(); ++i) all[at[i]] = best_us[i];
+      const std::vector<double> all_uses = uses(all);
+      for (const std::size_t task : at) own.push_back(all_uses[task]);
+      return own;
+    };
     place(tune_tasks(fixed, open, logs, shared), at);
     shared.session.before_s = 0;
   }
   place(tune_ranges(ranges, each_s, device, logs, options, shared.session, reporter), ranges_at);
+  std::vector<double> best_us;
+  for (const SharedResult& each : results) best_us.push_back(each.best_us);
+  const std::vector<double> all_uses = uses(best_us);
+  for (std::size_t i = 0; i < results.size(); ++i) results[i].uses = all_uses[i];
   return results;
 }
 
@@ -256,7 +304,7 @@ ModelResult tune_network(const Model& model, Device& device, Log& log, const Tun
   if (const std::string sizes = missing_sizes_text(network); !sizes.empty()) reporter.note(sizes);
   OpenDevice& open = device.state().open;
   network.places = served_places(network, open.device.limits);
-  std::vector<SharedTask> tasks =
+  const NetworkTasks all =
       tasks_of(network, model, open.device.limits, options.precision == kNarrow, reporter);
   SharedOptions shared;
   shared.session = session_options(options, device.state());
@@ -267,7 +315,8 @@ ModelResult tune_network(const Model& model, Device& device, Log& log, const Tun
   shared.saving_products = options.winograd;
   shared.behind_s = behind_s;
   const Logs logs = {database, other ? &*other : nullptr};
-  const std::vector<SharedResult> found = tune_all(tasks, device, logs, options, shared, reporter);
+  const Uses uses = [&](const std::vector<double>& best_us) { return uses_of(network, all, best_us); };
+  const std::vector<SharedResult> found = tune_all(all.tasks, uses, device, logs, options, shared, reporter);
   const SharedTotals totals = totals_of(found);
   ModelResult result;
   result.best_us = totals.best_us;

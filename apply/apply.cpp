@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <set>
 
 #include "apply/match_outputs.h"
-#include "apply/narrow_values.h"
 #include "apply/rounded.h"
 #include "apply/served.h"
+#include "apply/value_forms.h"
 #include "apply/verify.h"
 #include "base/error.h"
 #include "deploy/applied_folder.h"
@@ -68,20 +69,21 @@ std::optional<Replacement> kernel_for(const NetworkPlace& place, const Workload&
   return Replacement{&place, workload, request.check.threads, saves, kernel->time_us};
 }
 
-Coverage coverage_of(const NetworkPlaces& places, const NarrowWorkloads& narrow,
-                     const LibraryKernels& library, const ApplyRequest& request, Applied& applied) {
+Coverage coverage_of(const NetworkPlaces& places, const OtherForms& others, const LibraryKernels& library,
+                     const ApplyRequest& request, Applied& applied) {
   Coverage coverage;
   for (const PlacedWorkload& placed : places.workloads) {
     applied.places += placed.places.size();
     coverage.flops += flops_of(placed);
     for (const NetworkPlace& place : placed.places) {
       PlaceKernels kernels;
-      std::string reason, narrow_reason;
+      std::string reason, other_reason;
       if (auto kernel = kernel_for(place, placed.workload, library, request, coverage, reason))
         kernels.push_back(std::move(*kernel));
-      if (const auto found = narrow.find(&place); found != narrow.end())
-        if (auto kernel = kernel_for(place, found->second, library, request, coverage, narrow_reason))
-          kernels.push_back(std::move(*kernel));
+      if (const auto found = others.find(&place); found != others.end())
+        for (const Workload& other : found->second)
+          if (auto kernel = kernel_for(place, other, library, request, coverage, other_reason))
+            kernels.push_back(std::move(*kernel));
       if (kernels.empty())
         ++applied.reasons[reason];
       else
@@ -96,11 +98,13 @@ Coverage coverage_of(const NetworkPlaces& places, const NarrowWorkloads& narrow,
   return coverage;
 }
 
-/// Those that cannot be written stay the engine's, or have the other kernel alone.
+/// Those that cannot be written stay the engine's, or have their other kernels alone.
 void leave_out(const Network& network, const NodeForm& form, Coverage& coverage, Applied& applied) {
   std::vector<PlaceKernels> left(coverage.places.size());
   std::vector<std::string> reasons(coverage.places.size());
-  for (const std::size_t kernel : {0, 1}) {  // a place has two at most
+  std::size_t most = 0;
+  for (const PlaceKernels& each : coverage.places) most = std::max(most, each.size());
+  for (std::size_t kernel = 0; kernel < most; ++kernel) {
     std::vector<Replacement> all;
     for (const PlaceKernels& each : coverage.places)
       if (kernel < each.size()) all.push_back(each[kernel]);
@@ -137,13 +141,15 @@ void sum_up(const std::vector<Replacement>& replacements, const Coverage& covera
   }
 }
 
-/// Where the time of what is written goes.
-void add_time_shares(const PlaceChoice& choice, Applied& applied) {
-  const EngineVerdict& verdict = choice.verdict;
-  const auto shares =
-      choice.replacements.empty()
-          ? time_shares(verdict.original_operators, verdict.original_us, verdict.original_us)
-          : time_shares(verdict.rewritten_operators, verdict.original_us, verdict.rewritten_us);
+/// Where the time of what is written goes. It is the original where nothing is replaced.
+void add_times(const Network& network, const NetworkPlaces& places, const PlaceChoice& choice,
+               const std::string& bytes, Applied& applied) {
+  EngineVerdict verdict = choice.verdict;
+  if (choice.replacements.empty())
+    verdict.rewritten_us = verdict.original_us, verdict.rewritten_nodes = verdict.original_nodes;
+  const OnnxModel written = parse_onnx(std::make_shared<const std::string>(bytes), "what is written");
+  applied.layers = layers_of(network, places, choice.replacements, written, verdict);
+  const auto shares = time_shares(applied.layers);
   if (!shares) return;
   applied.covered_share = shares->covered;
   applied.not_covered = shares->not_covered;
@@ -184,7 +190,8 @@ void measure_rounding(const Network& network, std::vector<PlaceKernels>& places,
                       EngineCheck& check, const Tell& tell) {
   std::vector<Replacement> narrow;
   for (const PlaceKernels& each : places)
-    if (is_narrow(each.back())) narrow.push_back(each.back());
+    if (const auto found = std::ranges::find_if(each, &is_narrow); found != each.end())
+      narrow.push_back(*found);
   if (check.tolerance || narrow.empty()) return;
   tell("asking ONNX Runtime what rounding to bf16 does to the outputs");
   const std::string path = folder + "/rounded.onnx";
@@ -205,8 +212,7 @@ void measure_rounding(const Network& network, std::vector<PlaceKernels>& places,
   } else if (verdict.proof == Proof::kWrong || verdict.matches.proof == Proof::kWrong) {
     tell(fmt::format("places stay in f32: with inputs rounded to bf16 the {}",
                      verdict.proof == Proof::kWrong ? verdict.failure : verdict.matches.failure));
-    for (PlaceKernels& each : places)
-      if (is_narrow(each.back())) each.pop_back();
+    for (PlaceKernels& each : places) std::erase_if(each, &is_narrow);
     std::erase_if(places, [](const PlaceKernels& each) { return each.empty(); });
   }
 }
@@ -289,11 +295,13 @@ Limits processor_limits() {
 /// A pool that was not tuned with its convolution stays the engine's.
 NetworkPlaces places_in(const Network& network, const LibraryKernels& library, const ApplyRequest& request) {
   return places_of(network, [&](const Workload& workload) {
-    std::vector<Workload> types = {workload};
+    std::vector<Workload> forms = {workload};
     if (request.narrow)
       for (const DType output : {DType::kBF16, DType::kF32})
-        types.push_back(narrow_workload(workload, output));
-    return std::ranges::any_of(types, [&](const Workload& each) {
+        forms.push_back(narrow_workload(workload, output));
+    for (std::size_t i = 0, count = forms.size(); i < count; ++i)
+      if (const auto last = channels_last(forms[i])) forms.push_back(*last);
+    return std::ranges::any_of(forms, [&](const Workload& each) {
       std::string reason;
       const auto threads = static_cast<std::uint32_t>(request.check.threads);
       return library.exact(each, threads, reason).has_value();
@@ -347,9 +355,8 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   ApplyRequest request = asked;
   applied.threads = request.check.threads = threads_for(library, asked, tell);
   const NetworkPlaces places = places_in(network, library, request);
-  NarrowWorkloads narrow;
-  if (request.narrow) narrow = narrow_places(network, places, processor_limits());
-  Coverage coverage = coverage_of(places, narrow, library, request, applied);
+  const OtherForms others = other_forms_on(network, places, processor_limits(), request.narrow);
+  Coverage coverage = coverage_of(places, others, library, request, applied);
   applied.not_counted = uncounted_nodes(network, places);
   files.push_back(request.plugin.valid() ? request.plugin.get()
                                          : onnxruntime_plugin(request.check.tools.program, request.compiler));
@@ -374,8 +381,10 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   if (choice.verdict.proof == Proof::kWrong || choice.verdict.proof == Proof::kOpen) return applied;
   RewrittenModel rewritten = rewrite(model, network.shapes, choice.replacements, form.nodes);
   applied.narrow = static_cast<std::size_t>(std::ranges::count_if(choice.replacements, &is_narrow));
+  applied.channels_last = static_cast<std::size_t>(
+      std::ranges::count_if(choice.replacements, &has_channels_last, &Replacement::workload));
   sum_up(choice.replacements, coverage, rewritten.weights, applied);
-  add_time_shares(choice, applied);
+  add_times(network, places, choice, rewritten.bytes, applied);
   const bool gains = !choice.replacements.empty();
   if (!gains) {  // programs register the plug-in all the same
     keep_original(applied);

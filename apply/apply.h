@@ -10,6 +10,7 @@
 
 #include "apply/choose_places.h"
 #include "apply/costs.h"
+#include "apply/layers.h"
 #include "apply/not_covered.h"
 #include "deploy/folder_files.h"
 #include "measure/host/host_compiler.h"
@@ -42,9 +43,10 @@ struct Applied {
   std::size_t places = 0;        ///< convolutions and products
   std::size_t with_kernels = 0;  ///< of these the ones that could be replaced
   std::size_t replaced = 0;
-  std::size_t narrow = 0;     ///< of these the ones in bf16
-  double share_of_flops = 0;  ///< of the replaced ones in the operations that are counted
-  double expected_us = 0;     ///< of their kernels
+  std::size_t narrow = 0;         ///< of these the ones in bf16
+  std::size_t channels_last = 0;  ///< of these the ones whose images have their channels last
+  double share_of_flops = 0;      ///< of the replaced ones in the operations that are counted
+  double expected_us = 0;         ///< of their kernels
   std::uint64_t prepacked_bytes = 0;
   std::map<std::string, std::size_t> reasons;  ///< why others stay the engine's, and how many
   EngineVerdict verdict;                       ///< how far off it is, and how much faster
@@ -55,6 +57,7 @@ struct Applied {
   /// Those others as shares of the original's time, the largest first; together with covered_share they make
   /// 1. Empty where that is not measured.
   std::vector<OperatorShare> not_covered;
+  std::vector<Layer> layers;  ///< layers_of(); empty where that is not measured
   /// By operator, the nodes that share_of_flops knows nothing of.
   std::map<std::string, std::size_t> not_counted;
   double without_saving_us = 0;  ///< PlaceChoice

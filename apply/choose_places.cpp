@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 
 #include "apply/match_outputs.h"
-#include "apply/narrow_values.h"
+#include "apply/value_forms.h"
 #include "deploy/applied_folder.h"
 
 namespace lehr {
@@ -35,25 +36,57 @@ std::vector<Replacement> those_of(const std::vector<PlaceKernels>& places, const
   return chosen;
 }
 
-Chosen first_kernels(const std::vector<PlaceKernels>& places) {
-  return Chosen(places.size(), 1);
-}
-Chosen last_kernels(const std::vector<PlaceKernels>& places) {
+/// Of each place the kernel of this number, or its last one.
+Chosen kernels_at(const std::vector<PlaceKernels>& places, std::size_t number) {
   Chosen choice;
-  for (const PlaceKernels& each : places) choice.push_back(each.size());
+  for (const PlaceKernels& each : places) choice.push_back(std::min(number, each.size()));
   return choice;
 }
-
-/// What kernels and casts are expected to take.
-double expected_us(const Network& network, const std::vector<PlaceKernels>& places, const Chosen& choice) {
-  const std::vector<Replacement> chosen = those_of(places, choice);
-  double us = cast_us(narrow_values(network.model, network.shapes, chosen), network.shapes);
-  for (const Replacement& each : chosen) us += each.time_us;
-  return us;
+std::size_t most_kernels(const std::vector<PlaceKernels>& places) {
+  std::size_t most = 0;
+  for (const PlaceKernels& each : places) most = std::max(most, each.size());
+  return most;
 }
 
+/// What kernels, casts and transposes are expected to take.
+class Expected {
+ public:
+  Expected(const Network& network, const std::vector<PlaceKernels>& places)
+      : graph_(network.model, network.shapes), places_(places) {
+    for (const PlaceKernels& each : places) {
+      std::vector<FormedPlace>& formed = formed_.emplace_back();
+      for (const Replacement& kernel : each) formed.push_back(graph_.place(kernel));
+    }
+  }
+
+  double us(const Chosen& choice) const {
+    std::vector<const FormedPlace*> chosen;
+    double us = 0;
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      chosen.push_back(&formed_[i][choice[i] - 1]);
+      us += places_[i][choice[i] - 1].time_us;
+    }
+    return us + graph_.conversion_us(graph_.forms(chosen));
+  }
+
+  /// Of each place the kernel that makes this form, or its first one.
+  Chosen all_in(Form form) const {
+    Chosen choice;
+    for (const std::vector<FormedPlace>& each : formed_) {
+      const auto found = std::ranges::find(each, form, &FormedPlace::made);
+      choice.push_back(found == each.end() ? 1 : static_cast<std::size_t>(found - each.begin()) + 1);
+    }
+    return choice;
+  }
+
+ private:
+  const FormGraph graph_;
+  const std::vector<PlaceKernels>& places_;
+  std::vector<std::vector<FormedPlace>> formed_;  ///< of each place and kernel
+};
+
 /// One place after the other is given another kernel, where that is better, until none is.
-void descend(const Network& network, const std::vector<PlaceKernels>& places, Chosen& choice, double& us) {
+void descend(const Expected& expected, const std::vector<PlaceKernels>& places, Chosen& choice, double& us) {
   constexpr int kMostSweeps = 4;
   bool changed = true;
   for (int sweep = 0; changed && sweep < kMostSweeps; ++sweep) {
@@ -63,21 +96,34 @@ void descend(const Network& network, const std::vector<PlaceKernels>& places, Ch
         Chosen other = choice;
         other[i] = kernel;
         if (other == choice) continue;
-        const double other_us = expected_us(network, places, other);
+        const double other_us = expected.us(other);
         if (other_us >= us) continue;
         choice = other, us = other_us, changed = true;
       }
   }
 }
 
-/// From all of the first kernels and from all of the last ones: casts make single places stay as they are.
+/// From all of the first kernels, all of the last ones and all in one form: what takes values to another form
+/// makes single places stay as they are.
 Chosen expected_choice(const Network& network, const std::vector<PlaceKernels>& places) {
-  Chosen best = first_kernels(places), last = last_kernels(places);
-  if (best == last) return best;
-  double best_us = expected_us(network, places, best), last_us = expected_us(network, places, last);
-  descend(network, places, best, best_us);
-  descend(network, places, last, last_us);
-  return last_us < best_us ? last : best;
+  Chosen best = kernels_at(places, 1);
+  const std::size_t most = most_kernels(places);
+  if (most <= 1) return best;
+  const Expected expected(network, places);
+  std::vector<Chosen> starts = {best, kernels_at(places, most)};
+  for (const Form form : {kNarrowForm, kLastForm, kNarrowForm | kLastForm})
+    starts.push_back(expected.all_in(form));
+  double best_us = INFINITY;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    if (std::find(starts.begin(), starts.begin() + static_cast<std::ptrdiff_t>(i), starts[i]) !=
+        starts.begin() + static_cast<std::ptrdiff_t>(i))
+      continue;
+    Chosen start = starts[i];
+    double us = expected.us(start);
+    descend(expected, places, start, us);
+    if (us < best_us) best = start, best_us = us;
+  }
+  return best;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -226,12 +272,12 @@ class Search {
 /// Holds the output of every kernel to the original's, and takes places out whose outputs say nothing.
 /// Returns what the first kernels came to; `worst_of_all` counts the other ones, too.
 MatchVerdict prove_matches(const Search& search, std::vector<PlaceKernels>& places, double& worst_of_all) {
-  MatchVerdict verdict = search.matches(first_kernels(places));
+  MatchVerdict verdict = search.matches(kernels_at(places, 1));
   worst_of_all = verdict.worst;
-  if (last_kernels(places) != first_kernels(places) && verdict.proof != Proof::kWrong) {
-    const MatchVerdict last = search.matches(last_kernels(places));
-    worst_of_all = std::max(worst_of_all, last.worst);
-    if (last.proof == Proof::kWrong) verdict = last;
+  for (std::size_t number = 2; number <= most_kernels(places) && verdict.proof != Proof::kWrong; ++number) {
+    const MatchVerdict other = search.matches(kernels_at(places, number));
+    worst_of_all = std::max(worst_of_all, other.worst);
+    if (other.proof == Proof::kWrong) verdict = other;
   }
   std::erase_if(places, [&](const PlaceKernels& each) {
     return std::ranges::count(verdict.blind, each[0].place->output, &onnxruntime::BlindOutput::name) > 0;
@@ -264,7 +310,7 @@ PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> plac
     return none;
   }
   Chosen best = expected_choice(network, places);
-  const onnxruntime::TrialReport first = search.faster_of(first_kernels(places), 0.1 * seconds, best);
+  const onnxruntime::TrialReport first = search.faster_of(kernels_at(places, 1), 0.1 * seconds, best);
   PlaceChoice choice = {search.those(best), verdict_of(first)};
   choice.verdict.matches = matches;
   if (choice.verdict.proof != Proof::kRight) return choice;

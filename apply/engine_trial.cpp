@@ -94,8 +94,8 @@ EngineVerdict verdict_of(const onnxruntime::TrialReport& report, std::size_t tol
   verdict.original_us = times.other_us;
   verdict.rewritten_us = times.one_us;
   verdict.speedup = times.speedup;
-  verdict.original_operators = original.operators;
-  verdict.rewritten_operators = report.models[1].operators;
+  verdict.original_nodes = original.nodes;
+  verdict.rewritten_nodes = report.models[1].nodes;
   return verdict;
 }
 

@@ -71,7 +71,7 @@ struct EngineVerdict {
   double original_us = 0, rewritten_us = 0;  ///< in the same turns; 0: not timed
   Ratio speedup;
   /// Where the time goes; empty where it was not asked or the engine does not tell.
-  std::vector<onnxruntime::OperatorTime> original_operators, rewritten_operators;
+  std::vector<onnxruntime::NodeTime> original_nodes, rewritten_nodes;
 };
 /// How much faster a network is, 0: not timed, and within which bounds; null: not known.
 void describe_speedup(auto& field, const Ratio& speedup) {

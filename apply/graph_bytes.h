@@ -22,10 +22,17 @@ std::string node_record(std::string_view op, const std::vector<std::string_view>
 /// A Cast to a type.
 std::string cast_record(std::string_view from, std::string_view to, OnnxType type);
 
+/// A Transpose: dimension i of what it makes is dimension order[i] of what it reads.
+std::string transpose_record(std::string_view from, std::string_view to,
+                             const std::vector<std::int64_t>& order);
+
 /// A TensorProto but for its name.
 std::string unnamed_tensor(const PlaceConstant& constant);
 /// Of values of f32, as they are or rounded.
 PlaceConstant f32_constant(const std::vector<std::int64_t>& shape, const std::vector<float>& values);
 PlaceConstant bf16_constant(const std::vector<std::int64_t>& shape, const std::vector<float>& values);
+
+/// With its dimensions in another order, as transpose_record().
+PlaceConstant transposed(const PlaceConstant& constant, const std::vector<std::int64_t>& order);
 
 }  // namespace lehr

@@ -7,9 +7,11 @@
 #include <fstream>
 #include <memory>
 #include <unordered_set>
+#include <utility>
 
 #include "apply/graph_bytes.h"
 #include "apply/rewrite.h"
+#include "network/layouts.h"
 #include "network/protobuf.h"
 
 namespace lehr {
@@ -60,19 +62,15 @@ const MatchOutput* unknown_output(const OnnxModel& original, const std::vector<M
 
 onnxruntime::TrialReport try_group(const Network& network, const MatchTrial& trial,
                                    const std::vector<MatchOutput>& group, const EngineCheck& check) {
-  std::vector<std::string> names, made;
-  std::vector<bool> plain, cast;
-  for (const MatchOutput& each : group) {
-    names.push_back(each.name), made.push_back(each.made);
-    plain.push_back(false), cast.push_back(each.name != each.made);
-  }
+  std::vector<MatchOutput> originals;
+  for (const MatchOutput& each : group) originals.push_back({each.name, each.name});
   EngineCheck twin = check;
   twin.original = trial.folder + "/original_matches.onnx";
   if (check.match_tolerance) twin.tolerance = check.match_tolerance;
   twin.outputs_vary = true;
   const std::string other = trial.folder + "/rewritten_matches.onnx";
-  std::ofstream(twin.original, std::ios::binary) << with_outputs(*network.model.bytes, names, plain);
-  std::ofstream(other, std::ios::binary) << with_outputs(trial.bytes, made, cast);
+  std::ofstream(twin.original, std::ios::binary) << with_outputs(*network.model.bytes, originals);
+  std::ofstream(other, std::ios::binary) << with_outputs(trial.bytes, group);
   onnxruntime::TrialReport report = try_networks(network, {{other, trial.plugin}}, twin, 0, true);
   std::filesystem::remove(twin.original);
   std::filesystem::remove(other);
@@ -85,9 +83,14 @@ OnnxModel parsed(const std::string& rewritten) {
 
 std::vector<MatchOutput> kernel_outputs(const OnnxModel& model) {
   std::vector<MatchOutput> outputs;
-  for (const OnnxNode& node : model.nodes)
-    if (node.domain == kFusedDomain && is_fused_operator(node.op))
-      outputs.push_back({std::string(node.name), std::string(node.outputs.at(0))});
+  for (const OnnxNode& node : model.nodes) {
+    if (node.domain != kFusedDomain || !is_fused_operator(node.op)) continue;
+    MatchOutput& made =
+        outputs.emplace_back(std::string(node.name), std::string(node.outputs.at(0)), true,
+                             node.op == fused_operator(DType::kBF16) && node.name != node.outputs[0]);
+    if (has_channels_last(parse_workload(node.text("workload", ""))))
+      made.order = to_channels_first(node.wholes("output").size());
+  }
   return outputs;
 }
 
@@ -103,6 +106,9 @@ std::vector<MatchOutput> all_match_outputs(const Network& original, const std::s
   std::unordered_set<std::string_view> made;
   for (const OnnxNode& node : model.nodes)
     if (node.domain != kFusedDomain) made.insert(node.outputs.begin(), node.outputs.end());
+  // What transposes or casts a kernel's output makes a value of that name.
+  for (const OnnxNode& node : model.nodes)
+    if (node.domain == kFusedDomain) made.erase(node.name);
   for (const PlacedWorkload& placed : original.places.workloads)
     for (const NetworkPlace& place : placed.places)
       if (made.contains(place.output))
@@ -110,13 +116,22 @@ std::vector<MatchOutput> all_match_outputs(const Network& original, const std::s
   return outputs;
 }
 
-std::string with_outputs(std::string_view model, std::span<const std::string> values,
-                         const std::vector<bool>& as_f32) {
+std::string with_outputs(std::string_view model, std::span<const MatchOutput> values) {
   std::string more;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::string cast = fmt::format("lehr.output.{}", i);
-    if (as_f32[i]) more += cast_record(values[i], cast, OnnxType::kF32);
-    more += bytes_field(kOutputField, bytes_field(1, as_f32[i] ? cast : values[i]));
+    std::string value = values[i].made;
+    const auto converted = [&](std::string_view to) {
+      return std::exchange(value, fmt::format("lehr.output.{}.{}", i, to));
+    };
+    if (values[i].narrow) {
+      const std::string from = converted("f32");
+      more += cast_record(from, value, OnnxType::kF32);
+    }
+    if (!values[i].order.empty()) {
+      const std::string from = converted("nchw");
+      more += transpose_record(from, value, values[i].order);
+    }
+    more += bytes_field(kOutputField, bytes_field(1, value));
   }
   std::string bytes;
   for (Wire wire(model); wire.next();) {

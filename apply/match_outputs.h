@@ -3,6 +3,7 @@
 // vanish.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,17 +16,20 @@ namespace lehr {
 /// A value that a match computes.
 struct MatchOutput {
   std::string name;       ///< in the original
-  std::string made;       ///< in the other network; it may be of bf16 there
+  std::string made;       ///< in the other network
   bool by_kernel = true;  ///< else by the engine in both networks
+  bool narrow = false;    ///< it is of bf16 there
+  /// What transposes it to how the original has it; empty: it lies so.
+  std::vector<std::int64_t> order = {};
 };
 /// Lists the outputs of a rewritten network's kernels. Throws Error(kUser) for what is no ONNX file.
 std::vector<MatchOutput> match_outputs(const std::string& rewritten);
 /// Adds the outputs of the original's matches that the other network's engine computes.
 std::vector<MatchOutput> all_match_outputs(const Network& original, const std::string& rewritten);
 
-/// Returns the ONNX file with these values as its only outputs; with `as_f32` casts of them to f32.
-std::string with_outputs(std::string_view model, std::span<const std::string> values,
-                         const std::vector<bool>& as_f32);
+/// Returns the ONNX file with what was `made` as its only outputs, cast and transposed to how the original
+/// has them.
+std::string with_outputs(std::string_view model, std::span<const MatchOutput> values);
 
 /// A network to be compared by its matches.
 struct MatchTrial {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "apply/rewrite.h"
 #include "network/constants.h"
 
 namespace lehr {
@@ -17,20 +16,20 @@ bool is_known_before(const OnnxNode& node, const GraphShapes& shapes) {
 
 }  // namespace
 
-std::optional<TimeShares> time_shares(const std::vector<onnxruntime::OperatorTime>& operators,
-                                      double original_us, double rewritten_us) {
-  double all = 0, others = 0;
-  for (const onnxruntime::OperatorTime& each : operators) {
-    all += each.us;
-    if (!is_fused_operator(each.name)) others += each.us;
+std::optional<TimeShares> time_shares(const std::vector<Layer>& layers) {
+  double original_us = 0, left_us = 0;
+  std::map<std::string, double> operators;
+  for (const Layer& each : layers) {
+    original_us += each.before_us;
+    if (each.kernel || each.after_us <= 0) continue;
+    left_us += each.after_us;
+    operators[each.op] += each.after_us;
   }
-  if (all <= 0 || original_us <= 0 || rewritten_us <= 0) return std::nullopt;
+  if (original_us <= 0) return std::nullopt;
   // What is slower than the original has covered nothing.
-  const double left = std::min(1.0, others / all * rewritten_us / original_us);
-  TimeShares shares = {1 - left, {}};
-  for (const onnxruntime::OperatorTime& each : operators)
-    if (!is_fused_operator(each.name) && each.us > 0)
-      shares.not_covered.push_back({each.name, left * each.us / others});
+  const double all_us = std::max(original_us, left_us);
+  TimeShares shares = {1 - left_us / all_us, {}};
+  for (const auto& [op, us] : operators) shares.not_covered.push_back({op, us / all_us});
   std::ranges::stable_sort(shares.not_covered, std::ranges::greater{}, &OperatorShare::share);
   return shares;
 }

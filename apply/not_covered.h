@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/vendor/onnxruntime/profile.h"
+#include "apply/layers.h"
 #include "network/places.h"
 
 namespace lehr {
@@ -22,11 +22,8 @@ struct TimeShares {
   double covered = 0;
   std::vector<OperatorShare> not_covered;
 };
-/// Of the original's time: `operators` tell in which proportions the rewritten network's goes to them, which
-/// is the plug-in's operator and those that are not covered. Of the original itself all of it is not covered.
-/// nullopt where there are no operators, or no times.
-std::optional<TimeShares> time_shares(const std::vector<onnxruntime::OperatorTime>& operators,
-                                      double original_us, double rewritten_us);
+/// Of the original's time: what layers without a kernel take is not covered. nullopt where there are none.
+std::optional<TimeShares> time_shares(const std::vector<Layer>& layers);
 
 /// By operator, the nodes whose operations are not counted: those of no place, and those of gaps of which
 /// they are not known. Nodes that compute nothing an inference has to wait for are left out: another shape,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/describe_json.h"
@@ -98,10 +99,34 @@ std::string coverage_text(const Applied& applied) {
   return named.empty() ? "" : fmt::format("not counted: {}", fmt::join(named, ", "));
 }
 
+std::string layers_text(const std::vector<Layer>& layers) {
+  constexpr std::size_t kMostRows = 10, kMostCharacters = 40;
+  if (layers.empty()) return "";
+  std::vector<Layer> sorted = layers;
+  std::ranges::stable_sort(sorted, std::ranges::greater{}, &Layer::before_us);
+  std::vector<std::vector<std::string>> rows;
+  const auto add = [&](std::string name, const Layer& layer) {
+    if (name.size() > kMostCharacters) name = "..." + name.substr(name.size() - kMostCharacters + 3);
+    const bool both = layer.before_us > 0 && layer.after_us > 0;
+    rows.push_back({std::move(name), layer.op, format_time_us(layer.before_us),
+                    format_time_us(layer.after_us), format_ratio(both ? layer.before_us / layer.after_us : 0),
+                    layer.kernel ? "kernel" : ""});
+  };
+  Layer others;
+  for (std::size_t i = 0; i < sorted.size(); ++i)
+    if (i < kMostRows || sorted.size() == kMostRows + 1)
+      add(sorted[i].node.empty() ? "(the engine's)" : sorted[i].node, sorted[i]);
+    else
+      others.before_us += sorted[i].before_us, others.after_us += sorted[i].after_us;
+  if (sorted.size() > rows.size()) add(fmt::format("{} others", sorted.size() - rows.size()), others);
+  return format_table({"<layer", "<", "before", "after", "", "<"}, rows);
+}
+
 std::string report_text(const Applied& applied) {
   std::string text = fmt::format(
-      "{} of {} convolutions and products by kernels{}{}: {} expected\n", applied.replaced, applied.places,
+      "{} of {} convolutions and products by kernels{}{}{}: {} expected\n", applied.replaced, applied.places,
       applied.narrow > 0 ? fmt::format(", {} of them in bf16", applied.narrow) : "",
+      applied.channels_last > 0 ? fmt::format(", {} with channels last", applied.channels_last) : "",
       applied.covered_share
           ? ""
           : fmt::format(", {:.1f} % of the operations that are counted", 100 * applied.share_of_flops),
@@ -119,6 +144,7 @@ std::string report_text(const Applied& applied) {
         fmt::format("left to the engine: {} x the model is faster so, though there is a kernel\n", removed);
   if (applied.with_kernels > 0) text += engine_text(applied);
   if (const std::string coverage = coverage_text(applied); !coverage.empty()) text += coverage + "\n";
+  if (applied.replaced > 0) text += layers_text(applied.layers);
   if (applied.replaced == 0) text += "nothing gains: the model is written as it was\n";
   return text;
 }

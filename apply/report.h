@@ -18,9 +18,11 @@ std::string speedup_text(const EngineVerdict& verdict);
 /// "kernels cover 61.3 % of the original's time; not covered: LSTM 35.0 %, Softmax 2.4 %, others 1.3 %".
 /// Where time was not measured "not counted: 2 x LSTM, 1 x Softmax"; "" where all is counted.
 std::string coverage_text(const Applied& applied);
+/// A table of the layers that took longest in the original, and a line for all others; "" without layers.
+std::string layers_text(const std::vector<Layer>& layers);
 
 /// Lines: how much is replaced, what stays the engine's and why, how far off and how much faster it is, which
-/// share of the time is covered.
+/// share of the time is covered, which layers take how long.
 std::string report_text(const Applied& applied);
 
 void describe(auto& field, const OperatorShare& share) {
@@ -49,10 +51,12 @@ void describe(auto& field, const Applied& applied) {
   field("with_kernels", applied.with_kernels);
   field("replaced", applied.replaced);
   field("in_bf16", applied.narrow);
+  field("channels_last", applied.channels_last);
   field("share_of_flops", applied.share_of_flops);
   field("not_counted", applied.not_counted);
   field("covered_share", applied.covered_share);
   field("not_covered", applied.not_covered);
+  field("layers", applied.layers);
   field("expected_us", applied.expected_us);
   field("prepacked_bytes", applied.prepacked_bytes);
   field("reasons", applied.reasons);

@@ -13,7 +13,7 @@
 
 #include "apply/fold.h"
 #include "apply/graph_bytes.h"
-#include "apply/narrow_values.h"
+#include "apply/value_forms.h"
 #include "base/error.h"
 #include "network/constants.h"
 #include "network/protobuf.h"
@@ -27,7 +27,8 @@ using Sizes = std::vector<std::int64_t>;
 struct FusedInput {
   std::string_view name;   ///< that the node reads
   std::string_view value;  ///< of the graph, that it stands for; "": it is made of several constants
-  Sizes shape;
+  Sizes shape;             ///< of the value
+  bool last = false;       ///< the node reads it with channels last
 };
 
 /// A place as one node.
@@ -74,10 +75,10 @@ class Rewriter {
   }
 
   RewrittenModel finish() {
-    narrow_ = narrow_values(model_, shapes_, replaced_);
-    drop_unread();
+    const FormGraph graph_forms(model_, shapes_);
+    find_forms(graph_forms);
     find_read();
-    add_casts();
+    add_conversions(graph_forms);
     std::string bytes;
     for (Wire wire(*model_.bytes); wire.next();) {
       if (wire.field() == 7)
@@ -86,6 +87,8 @@ class Rewriter {
         bytes += wire.record();
     }
     if (result_.replaced > 0) bytes += bytes_field(8, bytes_field(1, kFusedDomain) + number_field(2, 1));
+    if (is_microsoft_ && !model_.opsets.contains(kMicrosoftDomain))
+      bytes += bytes_field(8, bytes_field(1, kMicrosoftDomain) + number_field(2, 1));
     result_.bytes = std::move(bytes);
     return std::move(result_);
   }
@@ -108,11 +111,11 @@ class Rewriter {
     return *sizes;
   }
 
-  FusedInput known_input(std::string_view name, DType type) const {
-    const OnnxType known = shapes_.of(name).type;
+  FusedInput known_input(std::string_view value, DType type, bool last) {
+    const OnnxType known = shapes_.of(value).type;
     if (known != onnx_type_of(type) && known != OnnxType::kUnknown)
-      throw_user("'{}' is of {}, and its workload of {}", name, name_of(known), name_of(type));
-    return {name, name, shape(name)};
+      throw_user("'{}' is of {}, and its workload of {}", value, name_of(known), name_of(type));
+    return {form_name(value, last ? kLastForm : kPlainForm), value, shape(value), last};
   }
 
   /// An engine computes beforehand what depends on no input, but not what dequantizes: kernels pack constants
@@ -132,21 +135,42 @@ class Rewriter {
   }
 
   /// One that is rounded: a constant here, anything else where it is made.
-  FusedInput narrowed_input(std::string_view output, const TensorSpec& tensor, std::string_view value) {
-    FusedInput input = {.name = {}, .value = value, .shape = shape(value)};
-    if (!is_rounded_once(constants_, value)) {
-      input.name = narrow_name(value);
-      return input;
-    }
+  FusedInput narrowed_input(std::string_view output, const TensorSpec& tensor, std::string_view value,
+                            bool last) {
+    if (!is_rounded_once(constants_, value))
+      return {form_name(value, kNarrowForm | (last ? kLastForm : kPlainForm)), value, shape(value), last};
     const std::vector<double> elements = constants_.elements(value);
-    input.name =
-        made_input(output, tensor.name, bf16_constant(input.shape, {elements.begin(), elements.end()})).name;
-    return input;
+    PlaceConstant rounded = bf16_constant(shape(value), {elements.begin(), elements.end()});
+    if (last) rounded = transposed(rounded, to_channels_last(rounded.shape.size()));
+    return made_input(output, tensor.name, rounded);
   }
 
-  /// What a value of f32 is called in bf16.
-  std::string_view narrow_name(std::string_view value) {
-    const auto [name, is_new] = narrow_names_.try_emplace(value, fmt::format("{}.bf16", value));
+  /// The filter of a place in the layout of the graph, and in the type of its workload.
+  PlaceConstant filter_of(const Replacement& replacement, const std::optional<Folded>& folded) const {
+    const NetworkPlace& place = *replacement.place;
+    if (const auto made = place.made.find(1); made != place.made.end()) return made->second;
+    const std::string_view name = model_.nodes[place.nodes[0]].input(1), value = place.inputs[1];
+    const DType type = inputs_of(replacement.workload)[1].type;
+    if (folded && !folded->filter.empty())
+      return type == DType::kBF16 ? bf16_constant(shape(name), folded->filter)
+                                  : f32_constant(shape(name), folded->filter);
+    const OnnxTensor* const tensor = shapes_.of(value).fixed ? constants_.find(value) : nullptr;
+    if (tensor == nullptr) throw_user("'{}' is no constant of the file, which its layout needs", value);
+    if (is_integer(type)) {
+      const std::vector<std::int64_t> wholes = whole_elements(model_, *tensor);
+      return {type, shape(value), {wholes.begin(), wholes.end()}};
+    }
+    const std::vector<double> elements = constants_.elements(value);
+    const std::vector<float> values(elements.begin(), elements.end());
+    return type == DType::kBF16 ? bf16_constant(shape(value), values) : f32_constant(shape(value), values);
+  }
+
+  /// What a value is called in a form.
+  std::string_view form_name(std::string_view value, Form form) {
+    if (value.empty() || form == kPlainForm) return value;
+    const auto [name, is_new] = form_names_.try_emplace(
+        {value, form},
+        fmt::format("{}{}{}", value, (form & kLastForm) ? ".nhwc" : "", (form & kNarrowForm) ? ".bf16" : ""));
     while (is_new && names_.contains(name->second)) name->second += "_";
     if (is_new) names_.insert(name->second);
     return name->second;
@@ -176,9 +200,15 @@ class Rewriter {
     const NetworkPlace& place = *replacement.place;
     const OnnxNode& main = model_.nodes[place.nodes[0]];
     const std::vector<TensorSpec> tensors = inputs_of(replacement.workload);
+    const bool is_last = has_channels_last(replacement.workload);
     for (std::size_t i = 0; i < place.inputs.size(); ++i) {
       const std::string_view value = place.inputs[i];
-      if (folded && i == 1 && !folded->filter.empty()) {
+      const bool last = is_last && is_image(replacement.workload, i);
+      if (is_last && i == 1) {
+        const PlaceConstant filter = filter_of(replacement, folded);
+        fused.inputs.push_back(
+            made_input(place.output, "filter", transposed(filter, to_channels_last(filter.shape.size()))));
+      } else if (folded && i == 1 && !folded->filter.empty()) {
         fused.inputs.push_back(
             made_input(place.output, "filter", shape(main.input(1)), folded->filter, tensors[i]));
       } else if (folded && i == 2 && !folded->bias.empty()) {
@@ -195,10 +225,10 @@ class Rewriter {
         fused.inputs.push_back(made_input(place.output, "shift", channels, both.shift, tensors[i]));
         ++i;
       } else if (is_narrowed(tensors.at(i), shapes_, value)) {
-        fused.inputs.push_back(narrowed_input(place.output, tensors[i], value));
+        fused.inputs.push_back(narrowed_input(place.output, tensors[i], value, last));
       } else {
         if (tensors.at(i).constant && i == 1) expect_constant(value);
-        fused.inputs.push_back(known_input(value, tensors.at(i).type));
+        fused.inputs.push_back(known_input(value, tensors.at(i).type, last));
       }
     }
   }
@@ -214,11 +244,19 @@ class Rewriter {
     return sizes;
   }
 
+  static Sizes in_layout(const Sizes& sizes, bool last) {
+    if (!last) return sizes;
+    Sizes turned;
+    for (const std::int64_t at : to_channels_last(sizes.size()))
+      turned.push_back(sizes[static_cast<std::size_t>(at)]);
+    return turned;
+  }
+
   /// Each rank, then the dimensions.
   Sizes input_sizes(const FusedNode& fused) const {
     Sizes all;
     for (const FusedInput& input : fused.inputs) {
-      const Sizes sizes = sizes_of(input.value, input.shape);
+      const Sizes sizes = in_layout(sizes_of(input.value, input.shape), input.last);
       all.push_back(std::ssize(sizes));
       all.insert(all.end(), sizes.begin(), sizes.end());
     }
@@ -243,100 +281,114 @@ class Rewriter {
     add_inputs(fused, replacement, fold(constants_, replacement.workload, place));
     std::string node;
     for (const FusedInput& input : fused.inputs) node += bytes_field(1, input.name);
-    const bool narrowed = output == DType::kBF16 && shapes_.of(place.output).type == OnnxType::kF32;
-    node += bytes_field(2, narrowed ? narrow_name(place.output) : place.output) +
-            bytes_field(3, place.output) + bytes_field(4, fused_operator(output)) +
-            bytes_field(7, kFusedDomain);
+    const Form form = made_form(replacement, shapes_);
+    node += bytes_field(2, form_name(place.output, form)) + bytes_field(3, place.output) +
+            bytes_field(4, fused_operator(output)) + bytes_field(7, kFusedDomain);
     node += int_attribute("version", kNodeVersion) + text_attribute("library", form_.library) +
             text_attribute("workload", to_text(replacement.workload)) +
             int_attribute("threads", replacement.threads) + ints_attribute("shapes", input_sizes(fused)) +
-            ints_attribute("output", output_sizes(fused, place.output));
+            ints_attribute("output", in_layout(output_sizes(fused, place.output), (form & kLastForm) != 0));
     fused.node = bytes_field(1, node);
     return fused;
   }
 
-  /// Drops nodes that only dropped ones read: what dequantizes operands, constants of the filter. The last
-  /// ones come first.
-  void drop_unread() {
-    std::unordered_map<std::string_view, std::size_t> left;  // how many still read a value
-    std::unordered_set<std::string_view> lost;               // values that lost a reader
-    for (std::size_t i = 0; i < model_.nodes.size(); ++i)
-      for (const auto* values : {&model_.nodes[i].inputs, &model_.nodes[i].captured})
-        for (const std::string_view value : *values)
-          if (gone_.contains(i))
-            lost.insert(value);
-          else
-            ++left[value];
-    for (const OnnxValueInfo& output : model_.outputs) ++left[output.name];
-    for (const auto& [at, fused] : fused_)
-      for (const FusedInput& input : fused.inputs) ++left[input.name], ++left[input.value];
-    for (std::size_t at = model_.nodes.size(); at-- > 0;) {
-      const std::vector<std::string_view>& made = model_.nodes[at].outputs;
-      const auto is_lost = [&](std::string_view output) { return lost.contains(output); };
-      const auto is_read = [&](std::string_view output) { return left[output] > 0; };
-      if (gone_.contains(at) || std::ranges::none_of(made, is_lost) || std::ranges::any_of(made, is_read))
-        continue;
-      gone_.insert(at);
-      for (const auto* values : {&model_.nodes[at].inputs, &model_.nodes[at].captured})
-        for (const std::string_view value : *values) --left[value], lost.insert(value);
-    }
+  void find_forms(const FormGraph& graph) {
+    std::vector<FormedPlace> places;
+    for (const Replacement& each : replaced_) places.push_back(graph.place(each));
+    std::vector<const FormedPlace*> all;
+    for (const FormedPlace& each : places) all.push_back(&each);
+    forms_ = graph.forms(all);
+    for (std::size_t at = 0; at < forms_.gone.size(); ++at)
+      if (forms_.gone[at]) gone_.insert(at);
+    for (std::size_t i = 0; i < forms_.values.size(); ++i)
+      for (const Conversion& step : conversions(forms_.values[i]))
+        if (step.from == kPlainForm) read_.insert(graph.name(i));
+  }
+
+  /// The form in which a node between places reads an input.
+  Form read_form(std::size_t at, std::size_t input) const {
+    const OnnxNode& node = model_.nodes[at];
+    Form form = forms_.nodes[at];
+    if (!is_narrow_input(node, input)) form &= ~kNarrowForm;
+    if ((form & kLastForm) && !last_node(node, shapes_)->images[input]) form &= ~kLastForm;
+    return form;
   }
 
   /// What is still read, by whom ever.
   void find_read() {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
       const OnnxNode& node = model_.nodes[i];
-      const bool narrow = narrow_.nodes.contains(i);
       for (std::size_t k = 0; k < node.inputs.size(); ++k)
-        (gone_.contains(i) || (narrow && is_narrow_input(node, k)) ? gone_read_ : read_)
-            .insert(node.inputs[k]);
-      if (gone_.contains(i) || narrow) gone_made_.insert(node.outputs.begin(), node.outputs.end());
+        (gone_.contains(i) || read_form(i, k) != kPlainForm ? gone_read_ : read_).insert(node.inputs[k]);
+      if (gone_.contains(i) || forms_.nodes[i] != kPlainForm)
+        gone_made_.insert(node.outputs.begin(), node.outputs.end());
       read_.insert(node.captured.begin(), node.captured.end());
     }
     for (const auto& [at, fused] : fused_)
       for (const FusedInput& input : fused.inputs) read_.insert(input.name);
     for (const OnnxValueInfo& output : model_.outputs) read_.insert(output.name);
-    for (const auto& [name, value] : narrow_.values)
-      if (value.is_cast() && !value.made_narrow) read_.insert(name);
   }
 
   /// Behind what makes a value, or before all nodes.
-  void add_casts() {
+  void add_conversions(const FormGraph& graph) {
     std::unordered_map<std::string_view, std::size_t> made_at;
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
       for (const std::string_view output : model_.nodes[i].outputs) made_at[output] = i;
     for (const Replacement& each : replaced_)
       made_at[each.place->output] = *std::ranges::max_element(each.place->nodes);
-    std::map<std::string_view, NarrowValue> in_order(narrow_.values.begin(), narrow_.values.end());
-    for (const auto& [name, value] : in_order) {
-      if (!value.is_cast()) continue;
-      const std::string_view plain = name, narrow = narrow_name(name);
-      const auto made = made_at.find(name);
-      std::string& casts = made == made_at.end() ? casts_first_ : casts_after_[made->second];
-      casts += value.made_narrow ? cast_record(narrow, plain, OnnxType::kF32)
-                                 : cast_record(plain, narrow, OnnxType::kBf16);
+    for (std::size_t i = 0; i < forms_.values.size(); ++i) {
+      const std::string_view value = graph.name(i);
+      const auto made = made_at.find(value);
+      for (const Conversion& step : conversions(forms_.values[i]))
+        (made == made_at.end() ? converted_first_ : converted_after_[made->second]) +=
+            conversion_record(value, step);
     }
   }
 
-  /// A node between places that reads and writes bf16.
-  std::string narrow_node_bytes(const OnnxNode& node) {
-    const bool own = narrow_node(node, shapes_) == NarrowNode::kPlugin;
+  std::string conversion_record(std::string_view value, const Conversion& step) {
+    const std::string_view from = form_name(value, step.from), to = form_name(value, step.to);
+    if (((step.from ^ step.to) & kLastForm) == 0)
+      return cast_record(from, to, (step.to & kNarrowForm) ? OnnxType::kBf16 : OnnxType::kF32);
+    const std::size_t rank = shape(value).size();
+    return transpose_record(from, to,
+                            (step.to & kLastForm) ? to_channels_last(rank) : to_channels_first(rank));
+  }
+
+  /// A node between places in a form of its own.
+  std::string formed_node_bytes(std::size_t at) {
+    const OnnxNode& node = model_.nodes[at];
+    const Form form = forms_.nodes[at];
+    const auto last = (form & kLastForm) ? last_node(node, shapes_) : std::nullopt;
+    std::string_view op = last ? last->op : node.op, domain = last ? last->domain : node.domain;
+    if ((form & kNarrowForm) && narrow_node(node, shapes_) == NarrowNode::kPlugin) domain = kFusedDomain;
+    is_microsoft_ = is_microsoft_ || domain == kMicrosoftDomain;
     Wire record(node.record);
     record.next();
     std::string bytes;
     std::size_t input = 0;
     for (Wire wire(record.bytes()); wire.next();) {
-      if (wire.field() == 1) {
-        const bool narrow = is_narrow_input(node, input++);
-        bytes += bytes_field(1, narrow ? narrow_name(wire.bytes()) : wire.bytes());
-      } else if (wire.field() == 2) {
-        bytes += bytes_field(2, narrow_name(wire.bytes()));
-      } else if (wire.field() != 7) {
+      if (wire.field() == 1)
+        bytes += bytes_field(1, form_name(wire.bytes(), read_form(at, input++)));
+      else if (wire.field() == 2)
+        bytes += bytes_field(2, form_name(wire.bytes(), form));
+      else if (wire.field() == 5 && last && is_layout_attribute(wire.bytes()))
+        continue;
+      else if (wire.field() != 4 && wire.field() != 7)
         bytes += wire.record();
-      }
     }
-    if (own) bytes += bytes_field(7, kFusedDomain);
+    bytes += bytes_field(4, op);
+    if (!domain.empty()) bytes += bytes_field(7, domain);
+    if (last && last->axis) bytes += int_attribute("axis", *last->axis);
+    if (last && last->states_layout) bytes += int_attribute("channels_last", 1);
     return bytes_field(1, bytes);
+  }
+
+  /// Whether an attribute tells where the channels are.
+  static bool is_layout_attribute(std::string_view attribute) {
+    for (Wire wire(attribute); wire.next();)
+      if (wire.field() == 1)
+        return wire.bytes() == "axis" || wire.bytes() == "channels_last" || wire.bytes() == "storage_order";
+    return false;
   }
 
   std::string graph(std::string_view message) {
@@ -345,8 +397,8 @@ class Rewriter {
     for (Wire wire(message); wire.next();) {
       switch (wire.field()) {
         case 1:
-          if (node == 0) bytes += casts_first_;
-          bytes += node_bytes(node, wire.record()) + casts_after_[node];
+          if (node == 0) bytes += converted_first_;
+          bytes += node_bytes(node, wire.record()) + converted_after_[node];
           ++node;
           break;
         case 5:
@@ -372,7 +424,7 @@ class Rewriter {
     if (const auto found = fused_.find(at); found != fused_.end()) return found->second.node;
     if (gone_.contains(at)) return {};
     for (const OnnxTensor& tensor : model_.nodes[at].external) add_external(model_, tensor, result_.external);
-    return narrow_.nodes.contains(at) ? narrow_node_bytes(model_.nodes[at]) : std::string(record);
+    return forms_.nodes[at] == kPlainForm ? std::string(record) : formed_node_bytes(at);
   }
 
   std::string constant_bytes(const OnnxTensor& constant, std::string_view record) {
@@ -403,15 +455,16 @@ class Rewriter {
   std::map<std::string, std::string> made_;  ///< names of constants that are made, by what they are
   std::vector<const std::pair<const std::string, std::string>*> made_in_order_;
   std::vector<Replacement> replaced_;
-  NarrowValues narrow_;
-  std::unordered_map<std::string_view, std::string> narrow_names_;  ///< narrow_name()
-  std::string casts_first_;                                         ///< nodes
-  std::unordered_map<std::size_t, std::string> casts_after_;        ///< by the node that they come behind
-  std::unordered_map<std::size_t, FusedNode> fused_;                ///< by the node in whose place they come
-  std::set<std::size_t> gone_;                                      ///< nodes that fused ones compute
-  std::unordered_set<std::string_view> fixed_, overridable_;        ///< constants of the file
-  std::unordered_set<std::string_view> read_;                       ///< by what stays
-  std::unordered_set<std::string_view> gone_read_, gone_made_;      ///< by nodes that are gone
+  ValueForms forms_;
+  bool is_microsoft_ = false;  ///< nodes of kMicrosoftDomain are made
+  std::map<std::pair<std::string_view, Form>, std::string> form_names_;  ///< form_name()
+  std::string converted_first_;                                          ///< nodes
+  std::unordered_map<std::size_t, std::string> converted_after_;  ///< by the node that they come behind
+  std::unordered_map<std::size_t, FusedNode> fused_;              ///< by the node in whose place they come
+  std::set<std::size_t> gone_;                                    ///< nodes that fused ones compute
+  std::unordered_set<std::string_view> fixed_, overridable_;      ///< constants of the file
+  std::unordered_set<std::string_view> read_;                     ///< by what stays
+  std::unordered_set<std::string_view> gone_read_, gone_made_;    ///< by nodes that are gone
 };
 
 }  // namespace

@@ -29,7 +29,8 @@ struct Replacement {
   bool saves_products = false;  ///< its kernel does fewer products than the operator's sum has (Winograd's)
   double time_us = 0;           ///< of its kernel, expected
 };
-/// The kernels that can compute a place, at least one; one of bf16 behind one of f32.
+/// The kernels that can compute a place, at least one; the one that reads and makes values as the graph has
+/// them comes first.
 using PlaceKernels = std::vector<Replacement>;
 
 /// A place that stays as it is.

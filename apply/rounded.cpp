@@ -11,7 +11,7 @@
 
 #include "apply/fold.h"
 #include "apply/graph_bytes.h"
-#include "apply/narrow_values.h"
+#include "apply/value_forms.h"
 #include "base/small_float.h"
 #include "network/protobuf.h"
 

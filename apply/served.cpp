@@ -4,6 +4,7 @@
 
 #include "apply/rewrite.h"
 #include "base/error.h"
+#include "network/narrow.h"
 #include "templates/catalog.h"
 
 namespace lehr {
@@ -24,11 +25,19 @@ NetworkPlaces served_places(const Network& network, const Limits& limits) {
   return places;
 }
 
-NarrowWorkloads narrow_places(const Network& network, const NetworkPlaces& places, const Limits& limits) {
-  if (network.model.opset() < kNarrowOpset)
+OtherForms other_forms_on(const Network& network, const NetworkPlaces& places, const Limits& limits,
+                          bool narrow) {
+  if (narrow && network.model.opset() < kNarrowOpset)
     throw_user("the model is of opset {}, in which nothing takes bf16: it would have to be {} or newer",
                network.model.opset(), kNarrowOpset);
-  return narrow_workloads(network.model, network.shapes, places, served_on(limits));
+  const IsServed is_served = served_on(limits);
+  const bool turns = limits.target.has(Feature::kHostFunction);
+  return other_forms(
+      network.model, network.shapes, places,
+      [&](const Workload& workload) {
+        return (turns || !has_channels_last(workload)) && is_served(workload);
+      },
+      narrow);
 }
 
 std::vector<ServedWorkload> served_by(const NetworkPlaces& places, const Limits& limits) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "network/narrow.h"
+#include "network/layouts.h"
 #include "network/places.h"
 
 namespace lehr {
@@ -15,9 +15,10 @@ namespace lehr {
 /// on the device computes together with their convolution are left out: they stay nodes of their own.
 NetworkPlaces served_places(const Network& network, const Limits& limits);
 
-/// narrow_workloads() of these places with the families for the device's target. Throws Error(kUser) for a
-/// network of an opset in which nothing takes bf16.
-NarrowWorkloads narrow_places(const Network& network, const NetworkPlaces& places, const Limits& limits);
+/// other_forms() of these places with the families for the device's target: with channels last where an
+/// engine calls its kernels. Throws Error(kUser) for bf16 in a network of an opset in which nothing takes it.
+OtherForms other_forms_on(const Network& network, const NetworkPlaces& places, const Limits& limits,
+                          bool narrow);
 
 /// A workload of a network, and who computes it.
 struct ServedWorkload {

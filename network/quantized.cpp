@@ -71,6 +71,7 @@ class QuantizedPlace {
     else
       take(matmul_problem(shape(x_.value), shape_of_weights()));
     if (op == "QGemm") w_.coding.axis = main_.whole("transB", 0) != 0 ? 0 : 1;
+    centre_weights();
     check_operands();
     set_types();
     const std::size_t bias = op == "QLinearConv" ? 8 : op == "QGemm" ? 6 : 2;
@@ -94,6 +95,37 @@ class QuantizedPlace {
     if (!made_) return operand(1);
     now_.before.insert(made_->nodes.begin(), made_->nodes.end());
     return {"", made_->coding, std::nullopt};
+  }
+
+  /// Takes their zero points from weights of the file, where s8 holds what is left: of u8 they are near 128.
+  void centre_weights() {
+    Coding& coding = w_.coding;
+    const bool of_u8 = coding.type == OnnxType::kU8;
+    if (!is_8_bit(coding.type) || !has_fixed_weights() || (!of_u8 && coding.is_symmetric())) return;
+    const Sizes sizes = *shape_of_weights();
+    std::size_t inner = 1;  // elements of a channel side by side
+    if (coding.zeros.size() > 1) {
+      const std::int64_t axis = coding.axis < 0 ? coding.axis + std::ssize(sizes) : coding.axis;
+      if (axis < 0 || axis >= std::ssize(sizes)) return;
+      for (std::int64_t i = axis + 1; i < std::ssize(sizes); ++i)
+        inner *= static_cast<std::size_t>(sizes[static_cast<std::size_t>(i)]);
+    }
+    std::vector<std::int64_t> wholes;
+    if (made_)
+      for (const char byte : made_->bytes)
+        wholes.push_back(of_u8 ? static_cast<unsigned char>(byte) : static_cast<signed char>(byte));
+    else
+      wholes = whole_elements(graph_.model, *graph_.shapes.of(w_.value).constant);
+    CodedWeights centred{sizes, {}, coding, {}};
+    for (std::size_t i = 0; i < wholes.size(); ++i) {
+      const std::int64_t whole = wholes[i] - coding.zeros[i / inner % coding.zeros.size()];
+      if (whole < -128 || whole > 127) return;
+      centred.bytes += static_cast<char>(whole);
+    }
+    coding.type = OnnxType::kS8, coding.zeros = {0};
+    centred.coding = coding;
+    made_ = std::move(centred);
+    w_.value = "";
   }
 
   std::optional<Sizes> shape_of_weights() const { return made_ ? made_->shape : shape(w_.value); }

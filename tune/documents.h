@@ -101,7 +101,7 @@ void describe_task(auto& field, const auto& s) {
   field("target", s.target, "`cpu` or `cuda`");
   field("caches", s.caches,
         "what a timed call finds: `warm` on a CPU, `rotating` on a GPU (other inputs in turn), or `cold`: "
-        "swept before");
+        "swept before, and on a CPU what a layer before has written read again");
   field("session", s.session, "this run's name in the log");
   field("strategy", s.strategy, "how the search picks");
   field("seed", s.seed, "with the same log: the same picks");
@@ -244,6 +244,7 @@ void describe(auto& field, const RangeSummary& s) {
 void describe(auto& field, const SharedResult& task) {
   field("workload", to_text(task.workload), "");
   field("occurrences", task.occurrences, "places of the network that compute it");
+  field("uses", task.uses, "of these, where no other form of the same work is expected to be faster");
   field("log", std::string(name_of(task.knowledge)), "what the log knew of it: `known`, `near`, `new`");
   field("best_us", task.best_us, "of one place");
   field("default_us", task.default_us, "");

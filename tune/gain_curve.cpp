@@ -8,34 +8,12 @@ namespace {
 /// What a task of which nothing ran counts for, in microseconds.
 constexpr double kNothingRanUs = 1e6;
 
-/// Of a task whose best time is `best_us`.
-double work_us(const TaskState& task, double best_us) {
-  double alone = task.occurrences, sum_us = 0;
-  for (const Rival& rival : task.rivals) {
-    alone -= rival.occurrences;
-    const bool both = rival.best_us > 0 && best_us > 0;
-    sum_us += rival.occurrences * (both ? std::min(best_us, rival.best_us) : best_us + rival.best_us);
-  }
-  return sum_us + alone * best_us;
-}
-
 /// What the next turn is expected to save.
 double next_gain_us(const TaskState& task) {
-  const double share = task.curve.next_gain();
-  if (task.best_us > 0)
-    return task.rivals.empty() ? task.occurrences * (task.best_us * share)
-                               : work_us(task) - work_us(task, task.best_us * (1 - share));
-  // What others do in its stead is not lost: it may be as fast as they are.
-  double rivals_us = 0;
-  for (const Rival& rival : task.rivals) rivals_us += rival.occurrences * rival.best_us;
-  return rivals_us > 0 ? rivals_us * share : task.occurrences * kNothingRanUs;
+  return task.occurrences * (task.best_us > 0 ? task.best_us * task.curve.next_gain() : kNothingRanUs);
 }
 
 }  // namespace
-
-double work_us(const TaskState& task) {
-  return work_us(task, task.best_us);
-}
 
 void GainCurve::add_turn(double before_us, double after_us, double seconds) {
   before_last_ = last_;
@@ -55,7 +33,7 @@ std::optional<std::size_t> next_task(std::span<const TaskState> tasks, double le
   double sum_us = 0, sum_s = 0;
   int timed = 0;
   for (const TaskState& each : tasks) {
-    if (each.counts) sum_us += work_us(each);
+    sum_us += each.occurrences * each.best_us;
     sum_s += each.curve.seconds_per_turn(0);
     timed += each.curve.seconds_per_turn(0) > 0 ? 1 : 0;
   }

@@ -35,24 +35,13 @@ class GainCurve {
   double seconds_ = 0;
 };
 
-/// Another task that does the same work as a task does at some of its occurrences, where it is the faster
-/// one.
-struct Rival {
-  double occurrences = 1;
-  double best_us = 0;  ///< 0: nothing ran yet
-};
-
 /// A task among others that share their time.
 struct TaskState {
   double occurrences = 1;  ///< in what is to become faster
   double best_us = 0;      ///< of one occurrence; 0: nothing ran yet, so that everything is to be gained
   GainCurve curve = GainCurve();
-  bool may_go_on = true;           ///< false: it gets no turn
-  std::vector<Rival> rivals = {};  ///< a turn saves only what goes below their times
-  bool counts = true;              ///< false: its work is in the sum with the rival that it is one of
+  bool may_go_on = true;  ///< false: it gets no turn
 };
-/// What the work of a task takes, each of its occurrences by whoever is fastest; microseconds.
-double work_us(const TaskState& task);
 /// The task whose next turn is expected to save most of the sum of all times per second; nullopt where none
 /// saves `least_gain` of the sum. A turn of a task that had none takes as long as the others' on average.
 std::optional<std::size_t> next_task(std::span<const TaskState> tasks, double least_gain);

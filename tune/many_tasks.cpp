@@ -54,6 +54,7 @@ class TurnTaking {
              const SharedOptions& options)
       : budget_(options.time_s, options.session.before_s, options.session.now_s),
         by_share_(options.by_share),
+        uses_(options.uses),
         device_(device),
         logs_(logs),
         session_(options.session),
@@ -72,8 +73,10 @@ class TurnTaking {
 
   std::vector<SharedResult> run() {
     begin_new_ones();
+    settle();
     while (Shared* next = out_of_time() ? nullptr : most_promising()) turn(*next);
     finish_all();
+    settle();
     std::vector<SharedResult> results;
     for (Shared& each : tasks_) results.push_back(std::move(each.result));
     return results;
@@ -86,6 +89,7 @@ class TurnTaking {
     result.occurrences = each.occurrences;
     result.knowledge = each.knowledge;
     result.instead_of = each.instead_of;
+    result.uses = each.instead_of ? 0 : each.occurrences;
     if (each.verdict) take(*each.verdict, result);
     const GainCurve curve(static_cast<double>(each.timed) / kTurnTrials);
     tasks_.push_back({std::move(task), std::move(result), curve});
@@ -124,8 +128,7 @@ class TurnTaking {
   }
   double sum_us() const {
     double sum = 0;
-    for (const TaskState& state : states_now())
-      if (state.counts && state.best_us > 0) sum += work_us(state);
+    for (const Shared& each : tasks_) sum += each.result.uses * each.best_us();
     return sum;
   }
   /// Of a kernel, beside others.
@@ -176,17 +179,20 @@ class TurnTaking {
     keep_time();
   }
 
+  /// Of tasks that do the same work in other forms, which will do it.
+  void settle() {
+    if (!uses_) return;
+    std::vector<double> best_us;
+    for (const Shared& each : tasks_) best_us.push_back(each.best_us());
+    const std::vector<double> uses = uses_(best_us);
+    for (std::size_t i = 0; i < tasks_.size(); ++i) tasks_[i].result.uses = uses[i];
+  }
+
   std::vector<TaskState> states_now() const {
     std::vector<TaskState> states;
-    for (const Shared& each : tasks_) {
-      states.push_back({each.result.occurrences, each.best_us(), each.curve,
+    for (const Shared& each : tasks_)
+      states.push_back({each.result.uses, each.best_us(), each.curve,
                         !each.exhausted && (each.session || left_s() >= begin_s_)});
-      if (!each.result.instead_of) continue;
-      TaskState &own = states.back(), &other = states[*each.result.instead_of];
-      own.rivals.push_back({own.occurrences, other.best_us});
-      own.counts = false;
-      other.rivals.push_back({own.occurrences, own.best_us});
-    }
     return states;
   }
 
@@ -264,14 +270,13 @@ class TurnTaking {
   void pass_on(Event event) {
     SharedProgress shared;
     shared.tasks = static_cast<int>(tasks_.size());
-    const std::vector<TaskState> states = states_now();
     for (const Shared& each : tasks_) {
       if (each.session) shared.measured += each.session->trials().measured();
       const double best_us = each.best_us();
       if (best_us <= 0) continue;
       ++shared.known;
+      shared.best_us += each.result.uses * best_us;
       if (each.result.instead_of) continue;
-      shared.best_us += work_us(states[static_cast<std::size_t>(&each - tasks_.data())]);
       const double default_us = each.default_us();
       shared.default_us += each.result.occurrences * (default_us > 0 ? default_us : best_us);
     }
@@ -286,6 +291,7 @@ class TurnTaking {
 
   Budget budget_;
   const bool by_share_;
+  const Uses uses_;
   const OpenDevice& device_;
   const Logs logs_;
   SessionOptions session_;  // of each, but for its name
@@ -340,25 +346,10 @@ int measured_of(const SharedResult& result) {
   return result.summary ? result.summary->measured : result.range ? result.range->measured : 0;
 }
 
-std::vector<double> places_won(const std::vector<SharedResult>& results) {
-  std::vector<double> won;
-  for (const SharedResult& each : results) {
-    won.push_back(each.instead_of ? 0 : each.occurrences);
-    if (!each.instead_of || each.best_us <= 0) continue;
-    const double other_us = results[*each.instead_of].best_us;
-    if (other_us > 0 && each.best_us >= other_us) continue;
-    won.back() = each.occurrences;
-    won[*each.instead_of] -= each.occurrences;
-  }
-  return won;
-}
-
 SharedTotals totals_of(const std::vector<SharedResult>& results) {
   SharedTotals totals;
-  const std::vector<double> won = places_won(results);
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const SharedResult& each = results[i];
-    totals.best_us += won[i] * each.best_us;
+  for (const SharedResult& each : results) {
+    totals.best_us += each.uses * each.best_us;
     if (each.instead_of) continue;
     totals.default_us += each.occurrences * (each.default_us > 0 ? each.default_us : each.best_us);
     if (each.baseline_us <= 0) continue;

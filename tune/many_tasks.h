@@ -32,10 +32,13 @@ struct SharedTask {
   Knowledge knowledge = Knowledge::kNew;
   std::optional<StoredVerdict> verdict = std::nullopt;  ///< of a known one
   int timed = 0;                                        ///< trials of it on this device that the log has
-  /// A task before it, which does the same work: at so many of its occurrences as this one has the faster one
-  /// of both will do it. Each has `occurrences` of its own, those of all that name it no more than its.
+  /// A task before it, which does the same work in another form: one of them will do it, as Uses say.
   std::optional<std::size_t> instead_of = std::nullopt;
 };
+
+/// Tells at how many occurrences each task does the work, given the times of all of one occurrence; 0: not
+/// known.
+using Uses = std::function<std::vector<double>(const std::vector<double>& best_us)>;
 
 /// Fills in what the log tells of each task on the device, with these families (Task::saving_products).
 /// Throws as candidates_for().
@@ -54,13 +57,10 @@ struct SharedResult {
   double baseline_us = 0;
   int turns = 0;                                         ///< of the search, that it got
   std::optional<std::size_t> instead_of = std::nullopt;  ///< SharedTask
+  double uses = 0;  ///< at how many of its occurrences it is the one that does the work
 };
 /// Trials of this run, failures included.
 int measured_of(const SharedResult& result);
-/// Of each result at how many of its occurrences it is the one that does the work; one that is as fast as
-/// what it would take the place of does not.
-std::vector<double> places_won(const std::vector<SharedResult>& results);
-
 struct SharedOptions {
   double time_s = 0;                                  ///< of all tasks, finals included; above 0
   bool saving_products = true;                        ///< Task::saving_products
@@ -71,6 +71,9 @@ struct SharedOptions {
   /// Seconds that are needed behind the tuning, of `time_s`, by what is known so far: the sum of all tasks'
   /// times, and what compiling a kernel takes; empty: none.
   std::function<double(double sum_us, double compile_s)> behind_s;
+  /// Asked once all tasks had their defaults: only those that do some of the work are searched. Empty: all do
+  /// that no other is instead of.
+  Uses uses = {};
   SessionOptions session;  ///< of each; its `session_id` gets the task's number behind it
 };
 
@@ -90,7 +93,7 @@ inline constexpr double kLeastGain = 0.0002;
 inline constexpr int kTurnTrials = 8;
 
 /// Sums over the results that have a time, each as often as it occurs; microseconds. Of several that do the
-/// same work `best_us` has the fastest, the others have the one that the rest is instead of.
+/// same work `best_us` has the one that is used, the others have the one that the rest is instead of.
 struct SharedTotals {
   double best_us = 0, default_us = 0;
   double baseline_us = 0;             ///< of the tasks that have one

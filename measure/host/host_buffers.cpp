@@ -89,6 +89,18 @@ void HostBuffers::replace(Problem problem) {
   }
 }
 
+std::vector<FreshBytes> HostBuffers::fresh() const {
+  const std::vector<TensorSpec> specs = tensors_of(problem_.workload);
+  std::vector<FreshBytes> found;
+  for (std::size_t i = specs.size(); i-- > 0;) {
+    const bool goes_along =
+        specs[i].role == TensorRole::kOperand && specs[i].elements == specs[output_].elements;
+    if (specs[i].is_output() || goes_along || (specs[i].role == TensorRole::kInput && !specs[i].constant))
+      found.push_back({tensors_[i].data(), tensors_[i].size()});
+  }
+  return found;
+}
+
 void HostBuffers::poison_output() {
   tensors_[output_].poison();
 }

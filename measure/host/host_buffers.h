@@ -34,6 +34,12 @@ class GuardedBytes {
   std::size_t mapped_ = 0;
 };
 
+/// Bytes that are in a processor's caches when a layer of a network begins.
+struct FreshBytes {
+  const unsigned char* data = nullptr;
+  std::size_t size = 0;
+};
+
 /// One problem's tensors in the device's types.
 class HostBuffers {
  public:
@@ -43,6 +49,9 @@ class HostBuffers {
   const Problem& problem() const { return problem_; }
   /// One pointer per tensor, in argument order.
   void* const* pointers() const { return pointers_.data(); }
+  /// What the layers before it have just written in a network: its inputs that do not stay the same, and the
+  /// memory of its output, which another layer's has just had. The first input comes last.
+  std::vector<FreshBytes> fresh() const;
   /// Before the checked run.
   void poison_output();
   /// Inputs and expected output of a problem with the same tensors, in the same places.

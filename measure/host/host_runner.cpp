@@ -56,7 +56,7 @@ void HostRunner::prepare(const Problem& problem, const RunSettings& settings) {
   limit_memory(settings.memory_bytes);
   try {
     buffers_ = std::make_unique<HostBuffers>(problem);
-    sweep_ = CacheSweep(settings.cold);
+    sweep_ = CacheSweep(settings.cold, *buffers_);
   } catch (const std::bad_alloc&) {
     throw_environment(
         "the problem's tensors do not fit into half of this machine's memory: choose a smaller problem");

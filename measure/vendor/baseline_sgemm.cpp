@@ -73,7 +73,7 @@ void SgemmRunner::prepare(const Problem& problem, const RunSettings& settings) {
   threads_ = settings.threads;
   try {
     buffers_ = std::make_unique<HostBuffers>(problem);
-    sweep_ = CacheSweep(settings.cold);
+    sweep_ = CacheSweep(settings.cold, *buffers_);
   } catch (const std::bad_alloc&) {
     throw_environment("no memory for {} to run this problem", name_);
   }

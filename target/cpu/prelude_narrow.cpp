@@ -51,8 +51,39 @@ std::string splat(const VectorName& v) {
                      scalar_name(v.type), repeated("x", v.lanes));
 }
 
+/// Before the general text, on processors that leave out bytes or words of a vector; "": of other sizes.
+std::string masked_instructions(const VectorName& v) {
+  const int bytes = v.lanes * size_of(v.type);
+  if (size_of(v.type) > 2 || bytes < 16 || v.lanes > 32) return "";
+  return fmt::format(R"(#if defined(__AVX512BW__) && defined(__AVX512VL__)
+typedef {2} lehr_lanes_{0} __attribute__((vector_size({4})));
+#ifdef __clang__
+typedef lehr_lanes_{0} lehr_masked_{0};
+#else
+typedef {2} lehr_masked_{0};
+#endif
+static inline {5} lehr_mask_{0}(long n) {{
+  return ({5})((1ull << (n < 0 ? 0 : n > {6} ? {6} : n)) - 1);
+}}
+static inline {0} lehr_load_{0}_n(const {1}* p, long n) {{
+  return ({0})__builtin_ia32_loaddqu{3}_mask((const lehr_masked_{0}*)p, lehr_lanes_{0}{{}}, lehr_mask_{0}(n));
+}}
+static inline void lehr_store_{0}_n({1}* p, {0} v, long n) {{
+  __builtin_ia32_storedqu{3}_mask((lehr_masked_{0}*)p, (lehr_lanes_{0})v, lehr_mask_{0}(n));
+}}
+#else
+)",
+                     v.text(), scalar_name(v.type), size_of(v.type) == 1 ? "char" : "short",
+                     fmt::format("{}{}", size_of(v.type) == 1 ? "qi" : "hi", 8 * bytes), bytes,
+                     v.lanes == 32   ? "unsigned"
+                     : v.lanes == 16 ? "unsigned short"
+                                     : "unsigned char",
+                     v.lanes);
+}
+
 std::string masked(const VectorName& v) {
-  return fmt::format(R"(static inline {0} lehr_load_{0}_n(const {1}* p, long n) {{
+  const std::string instructions = masked_instructions(v);
+  return instructions + fmt::format(R"(static inline {0} lehr_load_{0}_n(const {1}* p, long n) {{
   if (n >= {2}) return *(const {0}_u*)p;
   {1} lanes[{2}] = {{}};
   for (long i = 0; i < n; ++i) lanes[i] = p[i];
@@ -67,8 +98,9 @@ static inline void lehr_store_{0}_n({1}* p, {0} v, long n) {{
   *({0}_u*)lanes = v;
   for (long i = 0; i < n; ++i) p[i] = lanes[i];
 }}
-)",
-                     v.text(), scalar_name(v.type), v.lanes);
+{3})",
+                                    v.text(), scalar_name(v.type), v.lanes,
+                                    instructions.empty() ? "" : "#endif\n");
 }
 
 // An empty statement that might change the value: what is computed from it cannot be fused with what made it.

@@ -37,13 +37,13 @@ Expr bounded(Expr x, double low, double high, const StepTerms& with) {
   return min(with.constant(high), max(with.constant(low), std::move(x)));
 }
 
-// Saturated first, so that adding 1.5 * 2^23 leaves the nearest whole number in the low bits, half to even.
-// What is not a number becomes the least one.
+constexpr double kShift = 0x1.8p23;
+
+// kShift plus the nearest whole number, half to even, which the low bits hold: saturated first. What is not a
+// number becomes the least one.
 Expr nearest(Expr product, Expr least, Expr most, const StepTerms& with) {
-  constexpr double kShift = 0x1.8p23;
   const Expr scaled = unary(UnaryOp::kRounded, std::move(product));
-  const Expr shifted = min(max(scaled, std::move(least)), std::move(most)) + with.constant(kShift);
-  return shifted - with.constant(kShift);
+  return min(max(scaled, std::move(least)), std::move(most)) + with.constant(kShift);
 }
 
 Expr quantized(Expr x, const StepTerms& with) {
@@ -51,7 +51,7 @@ Expr quantized(Expr x, const StepTerms& with) {
   const Expr zero = with.operand(1);
   const Expr least = with.constant(has_sign ? -128 : 0) - zero,
              most = with.constant(has_sign ? 127 : 255) - zero;
-  return nearest(std::move(x) * with.operand(0), least, most, with) + zero;
+  return nearest(std::move(x) * with.operand(0), least, most, with) + (zero - with.constant(kShift));
 }
 
 // The same, but that the whole numbers become values again.
@@ -59,7 +59,7 @@ Expr fake_quantized(Expr x, const StepTerms& with) {
   const Expr zero = with.operand(1);
   const Expr whole = nearest(std::move(x) * with.operand(0), with.constant(with.numbers[0]) - zero,
                              with.constant(with.numbers[1]) - zero, with);
-  return unary(UnaryOp::kRounded, whole * with.operand(2));
+  return unary(UnaryOp::kRounded, (whole - with.constant(kShift)) * with.operand(2));
 }
 
 /// Of each step that has a value of its own.

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "apply/layers.h"
 #include "tests/support/golden.h"
 #include "tune/documents.h"
 
@@ -69,8 +70,8 @@ RangeSummary a_range() {
 constexpr const char* kIntroduction = R"(# What `lehr tune --json` prints
 
 One object for one workload; an array of these for a list of sizes or for `--problems`; [another object](#a-range-of-rows) for a range of rows,
-[another](#a-network) for `--model`. What is not known is `null`. Times that end in `_us` are microseconds, `_s` seconds; an interval is `[low, high]` of 95 %.
-The tables are made of the descriptions in [`tune/documents.h`](../tune/documents.h) (`api_test --update-golden`).
+[another](#a-network) for `--model`; and of `lehr apply --json` [one part](#a-layer). What is not known is `null`. Times that end in `_us` are microseconds, `_s` seconds; an interval is `[low, high]` of 95 %.
+The tables are made of the descriptions in [`tune/documents.h`](../tune/documents.h) and [`apply/layers.h`](../apply/layers.h) (`api_test --update-golden`).
 )";
 
 TEST(JsonPage, HasTheFieldsThatAreDescribed) {
@@ -84,7 +85,10 @@ TEST(JsonPage, HasTheFieldsThatAreDescribed) {
                           database + "\n## A range of rows\n\n`--m 1..2048` has\n\n" + page.table(a_range()) +
                           database + "\n## A network\n\n" + page.table(NetworkDocument{"", "", tasks}) +
                           "\n## Without a trial\n\n`--trials 0` has\n\n" +
-                          page.table(UntunedDocument{found, task, ""}));
+                          page.table(UntunedDocument{found, task, ""}) +
+                          "\n## A layer\n\n`layers` of `lehr apply --json` (in `lehr optimize --json` it is "
+                          "`apply.layers`) has for each\n\n" +
+                          page.table(Layer()));
 }
 
 }  // namespace

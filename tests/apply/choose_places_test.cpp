@@ -1,10 +1,12 @@
-// Which kernels places are given before an engine is asked: their times, and what casts between them take.
+// Which kernels places are given before an engine is asked: their times, and what casts and transposes
+// between them take.
 #include "apply/choose_places.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "apply/narrow_values.h"
+#include "apply/value_forms.h"
+#include "network/layouts.h"
 #include "network/narrow.h"
 #include "tests/network/graph_text.h"
 
@@ -50,6 +52,47 @@ TEST(ExpectedFastest, CountsCasts) {
   const Network small = chain(4, 16);
   EXPECT_EQ(expected(small, {1010, 990, 1010, 990}), "fbfb") << "casts take 1.5 us";
   EXPECT_EQ(expected(small, {0, 0, 0, 0}), "ffff");
+}
+
+/// "nLL": of each place in order its layout, where each takes 1000 us with channels first and as many as are
+/// given with channels last; 0: it has no such kernel.
+std::string expected_layouts(const Network& network, const std::vector<double>& last_us) {
+  std::vector<PlaceKernels> places(last_us.size());
+  for (const PlacedWorkload& placed : network.places.workloads)
+    for (const NetworkPlace& place : placed.places) {
+      const std::size_t i = std::count_if(network.model.nodes.begin(),
+                                          network.model.nodes.begin() + static_cast<long>(place.nodes[0]),
+                                          [](const OnnxNode& node) { return node.op == "Conv"; });
+      places[i].push_back({&place, placed.workload, 1, false, 1000});
+      if (last_us[i] > 0)
+        places[i].push_back({&place, *channels_last(placed.workload), 1, false, last_us[i]});
+    }
+  std::string layouts;
+  for (const Replacement& each : expected_fastest(network, places))
+    layouts += has_channels_last(each.workload) ? 'L' : 'n';
+  return layouts;
+}
+
+TEST(ExpectedFastest, CountsTransposes) {
+  // 64 x 64 x 16 numbers: a Transpose takes about 8 us.
+  const Network network = chain(4, 64);
+  EXPECT_EQ(expected_layouts(network, {999, 999, 999, 999}), "nnnn") << "4 us do not pay for two transposes";
+  EXPECT_EQ(expected_layouts(network, {995, 995, 995, 995}), "LLLL");
+  EXPECT_EQ(expected_layouts(network, {1100, 980, 990, 1100}), "nLLn");
+  EXPECT_EQ(expected_layouts(network, {1100, 990, 1100, 1100}), "nnnn");
+  EXPECT_EQ(expected_layouts(network, {900, 0, 900, 900}), "LnLL");
+  EXPECT_EQ(expected_layouts(network, {990, 1005, 990, 990}), "LLLL") << "5 us are less than two transposes";
+}
+
+TEST(ExpectedFastest, CountsNoTransposesOfWhatLiesBetween) {
+  const auto layouts = [](const std::string& between) {
+    return expected_layouts(network_of("input x f32 1x16x64x64\n constant w f32 16x16x3x3\n"
+                                       "constant c f32 1x16x1x1\n a = Conv(x, w) pads=1,1,1,1\n" +
+                                       between + " y = Conv(m, w) pads=1,1,1,1\n output y"),
+                            {988, 988});
+  };
+  EXPECT_EQ(layouts("m = Exp(a)\n"), "nn") << "four transposes: one before and one behind each";
+  EXPECT_EQ(layouts("e = Relu(a)\n f = Sub(c, a)\n m = Mul(f, e)\n"), "LL");
 }
 
 }  // namespace

@@ -29,14 +29,17 @@ TEST(MatchOutputs, AreThoseOfTheKernels) {
 }
 
 TEST(MatchOutputs, TakeThePlaceOfTheNetworksOwn) {
-  const std::string values[] = {"c", "x"};
-  const OnnxModel twin = parse_onnx(
-      std::make_shared<const std::string>(with_outputs(onnx_bytes(kGraph), values, {false, true})), "it");
+  const MatchOutput values[] = {{"c", "c"},
+                                {.name = "x", .made = "x", .narrow = true, .order = {0, 3, 1, 2}}};
+  const OnnxModel twin =
+      parse_onnx(std::make_shared<const std::string>(with_outputs(onnx_bytes(kGraph), values)), "it");
   ASSERT_EQ(twin.outputs.size(), 2u);
   EXPECT_EQ(twin.outputs[0].name, "c");
-  ASSERT_EQ(twin.nodes.size(), 3u);
+  ASSERT_EQ(twin.nodes.size(), 4u);
   EXPECT_EQ(twin.nodes[2].op, "Cast");
-  EXPECT_EQ(twin.nodes[2].outputs[0], twin.outputs[1].name);
+  EXPECT_EQ(twin.nodes[3].op, "Transpose");
+  EXPECT_EQ(twin.nodes[3].inputs[0], twin.nodes[2].outputs[0]);
+  EXPECT_EQ(twin.nodes[3].outputs[0], twin.outputs[1].name);
   EXPECT_EQ(twin.nodes[2].whole("to", 0), static_cast<std::int64_t>(OnnxType::kF32));
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 #include "base/rng.h"
 #include "base/small_float.h"
 #include "target/prelude.h"
+#include "tests/support/guarded.h"
 
 namespace lehr {
 namespace {
@@ -326,6 +328,45 @@ TEST_P(NarrowText, GroupsAreOfNeighboursAndFilledWithZeros) {
           expected = each.moved(from);
         }
         ASSERT_EQ(to, expected) << "group " << i << " element " << e;
+      }
+    }
+  }
+}
+
+// By the masks of bytes and words where the processor has them, else in a loop.
+TEST_P(NarrowText, LeadingLanesAreMovedAndNoOthers) {
+  struct Case {
+    std::string vector, element;
+    long lanes, size;
+  };
+  const std::vector<Case> cases = {
+      {"u8x4", "unsigned char", 4, 1},      {"u8x16", "unsigned char", 16, 1},
+      {"s8x32", "signed char", 32, 1},      {"bf16x8", "unsigned short", 8, 2},
+      {"bf16x16", "unsigned short", 16, 2}, {"bf16x32", "unsigned short", 32, 2}};
+  SnippetSet used;
+  std::string entries;
+  for (const Case& each : cases) {
+    used.insert("masked_" + each.vector);
+    entries += fmt::format(
+        "extern \"C\" void move_{0}({1}* all, {1}* some, const {1}* from, long n) {{\n"
+        "  *({0}_u*)all = lehr_load_{0}_n(from, n);\n  lehr_store_{0}_n(some, *({0}_u*)all, n);\n}}\n",
+        each.vector, each.element);
+  }
+  ASSERT_NO_FATAL_FAILURE(compile(used, entries));
+  Rng rng(kSeed);
+  for (const Case& each : cases) {
+    const auto move = entry<void (*)(void*, void*, const void*, long)>("move_" + each.vector);
+    for (long n = -2; n <= each.lanes + 2; ++n) {
+      SCOPED_TRACE(fmt::format("{} of {}", n, each.vector));
+      const auto moved = static_cast<std::size_t>(std::clamp(n, 0L, each.lanes) * each.size);
+      std::vector<std::uint8_t> all(static_cast<std::size_t>(each.lanes * each.size)), some(all.size(), 0xee);
+      testing::Guarded from(moved);
+      const auto bytes = drawn<std::uint8_t>(rng, moved);
+      std::copy(bytes.begin(), bytes.end(), from.data());
+      ASSERT_TRUE(testing::touches_nothing_else([&] { move(all.data(), some.data(), from.data(), n); }));
+      for (std::size_t at = 0; at < all.size(); ++at) {
+        ASSERT_EQ(all[at], at < moved ? bytes[at] : 0);
+        ASSERT_EQ(some[at], at < moved ? bytes[at] : 0xee);
       }
     }
   }

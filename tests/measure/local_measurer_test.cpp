@@ -361,7 +361,7 @@ TEST_F(Measuring, AWorkerOfAnotherVersionIsNamed) {
     LocalOptions options = local_options();
     options.worker.program = worker_that_says(hello, directory);
     LocalMeasurer measurer = make(options);
-    const std::string text = error_of([&] { measurer.prepare(square_problem()); });
+    const std::string text = testing::error_of([&] { measurer.prepare(square_problem()); });
     return text.substr(text.find(" is of"));
   };
   const std::string wanted = fmt::format(

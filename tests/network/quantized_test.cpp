@@ -302,8 +302,10 @@ TEST(Quantized, WhatIsNotServedSaysWhy) {
   const auto conv = [](const std::string& filter) {
     return Place("dx = DequantizeLinear(x, xs, xz)\n" + filter + "y = Conv(dx, dw)").text();
   };
-  EXPECT_EQ(conv("dw = DequantizeLinear(wu, ws, cz)\n"), "its filter is quantized to u8: families take s8");
-  EXPECT_EQ(conv("dw = DequantizeLinear(w, ws, wz1)\n"), "its filter has a zero point that is not 0");
+  EXPECT_EQ(Place("input v u8 16x8\n da = DequantizeLinear(a, xs, xz)\n dv = DequantizeLinear(v, ws, yz)\n"
+                  "y = MatMul(da, dv)")
+                .text(),
+            "its B is quantized to u8: families take s8");
   EXPECT_EQ(conv("dw = DequantizeLinear(w, ws8, wz8) axis=1\n"),
             "its filter has other scales than one for each channel");
   EXPECT_EQ(conv("dw = Identity(f)\n"),
@@ -339,6 +341,35 @@ TEST(Quantized, WeightsThatTheFileQuantizesItselfAreRoundedAsAnEngineDoes) {
   EXPECT_TRUE(it.workload().gemm().b.constant);
   EXPECT_EQ(it.of("dequant_scale"), "0.125 0.0625");
   EXPECT_EQ(it.place().before.size(), 3u);
+}
+
+TEST(Quantized, WeightsWithAZeroPointAreWhatS8HoldsOfThem) {
+  const auto product = [](const std::string& weights, const std::string& zero) {
+    return Place(std::string(kWeights) + "constant uw " + weights + "\n constant uz " + zero +
+                 "\n d = DequantizeLinear(uw, ws, uz)\n y = Gemm(dp, d) transB=1");
+  };
+  const Place it = product("u8 2x3 = 0 1 127 128 129 255", "u8 - = 128");
+  EXPECT_EQ(it.of("b"), "-128 -127 -1 0 1 127");
+  EXPECT_EQ(it.workload().gemm().b.type, DType::kS8);
+  EXPECT_EQ(it.place().before.size(), 2u);
+  EXPECT_EQ(product("u8 2x3 = 60 100 90 101 140 99", "u8 - = 100").of("b"), "-40 0 -10 1 40 -1");
+  EXPECT_EQ(product("s8 2x3 = -3 0 -13 4 5 5", "s8 - = -3").of("b"), "0 3 -10 7 8 8");
+  const Place channels(std::string(kWeights) + R"(
+    constant uw u8 2x3 = 10 20 30 240 250 255
+    constant uz u8 2 = 20 200
+    d = DequantizeLinear(uw, ws2, uz) axis=0
+    y = Gemm(dp, d) transB=1
+  )");
+  EXPECT_EQ(channels.of("b"), "-10 0 10 40 50 55");
+  EXPECT_EQ(product("u8 2x3 = 0 1 2 3 4 200", "u8 - = 0").text(),
+            "its B is quantized to u8: families take s8");
+  EXPECT_EQ(product("s8 2x3 = -3 0 -13 4 5 127", "s8 - = -3").text(), "its B has a zero point that is not 0");
+  const Place linear(R"(
+    constant mu u8 16x8
+    constant mz u8 - = 128
+    y = QLinearMatMul(a, xs, z, mu, ws, mz, ys, yz))");
+  EXPECT_EQ(linear.of("b").substr(0, 10), "-127 -127 ");
+  EXPECT_EQ(linear.of("a"), "a");
 }
 
 TEST(Quantized, AScaleMayBeAConstantNode) {

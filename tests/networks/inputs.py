@@ -82,6 +82,10 @@ def not_covered(apply):
     document = json.loads(said[said.index("{"):])
     shares = {each["operator"]: each["share"] for each in document["not_covered"]}
     assert 0 <= document["covered_share"] < 1 and shares["LSTM"] > 0.05 and "Fused" not in shares, shares
+    layers = document["layers"]
+    assert all(abs(sum(each[f"{when}_us"] for each in layers) / document[f"{told}_us"] - 1) < 1e-9
+               for when, told in (("before", "original"), ("after", "rewritten"))), layers
+    assert sum(each["kernel"] for each in layers) == document["replaced"] and [each for each in layers if each["operator"] == "LSTM" and each["after_us"] > 0]
     assert abs(document["covered_share"] + sum(shares.values()) - 1) < 1e-9 and document["not_counted"]["LSTM"] == 1
     apply("lstm", "^kernels cover [0-9.]+ % of the original's time; not covered: .*LSTM [0-9.]+ %")
     apply("lstm --no-engine", ", [0-9.]+ % of the operations that are counted: ", "^not counted: 1 x Concat, 1 x LSTM$")

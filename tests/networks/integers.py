@@ -9,9 +9,11 @@ from onnxruntime import quantization as q
 
 from networks import test_seed, with_kernels
 
-NETWORKS = {"pairs": (q.QuantFormat.QDQ, q.QuantType.QUInt8, "FusedU8"),
-            "operators": (q.QuantFormat.QOperator, q.QuantType.QUInt8, "FusedU8"),
-            "signed": (q.QuantFormat.QDQ, q.QuantType.QInt8, "FusedS8")}
+U8, S8 = q.QuantType.QUInt8, q.QuantType.QInt8
+NETWORKS = {"pairs": (q.QuantFormat.QDQ, U8, S8, "FusedU8"),
+            "operators": (q.QuantFormat.QOperator, U8, S8, "FusedU8"),
+            "unsigned": (q.QuantFormat.QDQ, U8, U8, "FusedU8"),
+            "signed": (q.QuantFormat.QDQ, S8, S8, "FusedS8")}
 
 
 class Images(q.CalibrationDataReader):
@@ -44,10 +46,10 @@ def run(lehr, name):
     inputs, build = make_models.MODELS["tiny"]
     graph = make_models.Graph(1)
     graph.save("tiny.onnx", inputs, build(graph))
-    form, activations, fused = NETWORKS[name]
+    form, activations, weights, fused = NETWORKS[name]
     # Weights of 7 bits: the engine's sums of pairs saturate without VNNI where they have 8.
     q.quantize_static("tiny.onnx", name + ".onnx", Images(test_seed(1)), quant_format=form, activation_type=activations,
-                      weight_type=q.QuantType.QInt8, per_channel=True, reduce_range=True)
+                      weight_type=weights, per_channel=True, reduce_range=True)
     lehr.tune(f"--model {name}.onnx --dim batch=1", limit="--trials 1")
     lehr.export()
     apply = f"apply {name}.onnx --dim batch=1 --threads 1 --bundle kernels.bundle --out "

@@ -1,8 +1,9 @@
-// rewrite_all IN OUT [bf16 | rounded] [branched | unbranched] [none] [A..B]: every place of a model as a
-// fused node, whether a library has a kernel for it or not. The sizes that are left open are 1, or A. In bf16
-// as if families served all so; rounded: the original, with what these would read rounded; branched: for
-// these sizes, or those up to B, and else the original; unbranched: what of that is for these sizes; none: no
-// place is one. A line on stdout for each place that was not rewritten.
+// rewrite_all IN OUT [bf16 | rounded] [last] [branched | unbranched] [none] [A..B]: every place of a model as
+// a fused node, whether a library has a kernel for it or not. The sizes that are left open are 1, or A. In
+// bf16 as if families served all so; last: convolutions with channels last; rounded: the original, with what
+// these would read rounded; branched: for these sizes, or those up to B, and else the original; unbranched:
+// what of that is for these sizes; none: no place is one. A line on stdout for each place that was not
+// rewritten.
 #include <fmt/core.h>
 
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include "apply/rewrite.h"
 #include "apply/rounded.h"
 #include "base/error.h"
+#include "network/layouts.h"
 #include "network/narrow.h"
 
 namespace lehr {
@@ -38,7 +40,9 @@ std::vector<Replacement> all_places(const OnnxModel& model, const GraphShapes& s
   for (const PlacedWorkload& task : places.workloads)
     for (const NetworkPlace& place : task.places) {
       const auto found = narrow.find(&place);
-      all.push_back({&place, found == narrow.end() ? task.workload : found->second, 1});
+      Workload workload = found == narrow.end() ? task.workload : found->second;
+      if (words.contains("last")) workload = channels_last(workload).value_or(workload);
+      all.push_back({&place, std::move(workload), 1});
     }
   return all;
 }

@@ -40,10 +40,10 @@ def rewritten(path, *words):
 NARROW = 4
 
 
-def compare(path, batches, kept=0, tolerance=1e-4, precision=()):
+def compare(path, batches, kept=0, tolerance=1e-4, precision=(), layout=()):
     original = session(path)
     rounded = session(rewritten(path, "rounded")[2]) if precision else None
-    model, said, out = rewritten(path, *precision, *(["branched"] if len(batches) > 1 else []))
+    model, said, out = rewritten(path, *precision, *layout, *(["branched"] if len(batches) > 1 else []))
     assert len(said) == kept, (path, said)
     fused = sum(node.domain == "ai.lehr" for node in with_kernels(model).node)
     assert fused > 0, path
@@ -69,7 +69,7 @@ def compare(path, batches, kept=0, tolerance=1e-4, precision=()):
                 assert tolerance > 1e-5, (path, "nothing is rounded", tolerance)
                 print(f"  {error / tolerance * NARROW:.2f} times what rounding does, {error:.2g}")
             assert error <= tolerance, (path, batch, error, tolerance)
-    print(f"{os.path.basename(path)} {'in bf16' if precision else ''}: {fused} nodes")
+    print(f"{os.path.basename(path)} {' '.join((*precision, *layout))}: {fused} nodes")
 
 
 def with_random_weights(path, folder):
@@ -117,7 +117,8 @@ def quantized(path, folder):
                 out = os.path.join(folder, f"{activations.name}.{form.name}.{per_channel}.onnx")
                 quantization.quantize_static(path, out, RandomImages(), quant_format=form, activation_type=activations,
                                              weight_type=kinds.QInt8, per_channel=per_channel, reduce_range=True)
-                compare(out, (1,), tolerance=0.03 if form == quantization.QuantFormat.QDQ else 0)
+                for layout in ((), ("last",)):
+                    compare(out, (1,), tolerance=0.03 if form == quantization.QuantFormat.QDQ else 0, layout=layout)
 
 
 def graph_of(g, path, shape, output, opset=17):
@@ -495,6 +496,23 @@ def narrow(folder):
     assert found == {"Cast": 2, "FusedBf16*": 1, "Fused*": 2, "Softmax": 1, "Mul": 1, "Exp": 1}, found
 
 
+def last(folder):
+    """Images have their channels last from one convolution to the next, through what computes the same of them; they are transposed
+    once before and behind."""
+    g = make_models.Graph(SEED)
+    x = g.relu(g.conv("input", 3, 8, 3))
+    y = g.node("Concat", [g.relu(g.conv(x, 8, 8, 1)), g.node("Relu", [x])], axis=-3)
+    y = g.node("Mul", [g.relu(g.conv(y, 16, 12, 3)), g.node("Sigmoid", [g.conv(g.node("GlobalAveragePool", [y]), 16, 12, 1)])])
+    y = g.node("Add", [g.relu(g.conv(y, 12, 12, 3)), y])
+    y = g.node("Exp", [g.node("LeakyRelu", [g.node("Sub", [y, g.constant(np.float32(0.5))])])])
+    path = graph_of(g, os.path.join(folder, "last.onnx"), ["batch", 3, 12, 16], g.conv(y, 12, 6, 3))
+    for precision in ((), ("bf16",)):
+        compare(path, (1, 3), precision=precision, layout=("last",))
+    found = operators(rewritten(path, "last")[0])
+    # Two for each of the mean, the Exp, and the network's own ends.
+    assert found == {"Transpose": 6, "Fused*": 6, "Relu": 1, "Concat": 1, "GlobalAveragePool": 1, "Mul": 1, "Exp": 1}, found
+
+
 def run(lehr):
     global PROGRAM, PLUGIN
     PROGRAM, PLUGIN, folder = lehr.helper, os.path.abspath("engine/liblehr_onnxruntime.so"), os.path.abspath("networks")
@@ -506,8 +524,11 @@ def run(lehr):
     narrow(folder)
     for make in (folds, numbers, signals, captured, external):
         compare(make(folder), (1, 3), precision=("bf16",))
+    last(folder)
     for make in (folds, numbers, signals, captured, external):
         compare(make(folder), (1, 3))
+        compare(make(folder), (1, 3), layout=("last",))
+        compare(make(folder), (1,), precision=("bf16",), layout=("last",))
     for check in (sparse, overridable, hostile, gemms, shared, biases):
         check(folder)
         print(check.__name__)

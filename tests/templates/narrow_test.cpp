@@ -62,10 +62,8 @@ TEST(Narrow, DepthwiseConvolutionsOfBf16AreRight) {
 }
 
 TEST(Narrow, DepthwiseConvolutionsOf8BitIntegersAreRightBitForBit) {
-  std::vector<std::string> images = depthwise_convolutions();
-  std::erase_if(images, [](const std::string& text) { return text.find("nhwc") != std::string::npos; });
   const auto check = [&](const char* types, std::uint64_t seed) {
-    expect_right(with(images, types), 3, seed, fused, "conv2d_depthwise_cpu");
+    expect_right(with(depthwise_convolutions(), types), 3, seed, fused, "conv2d_depthwise_cpu");
   };
   check(" x=u8 f=s8 y=u8 accum=s32 zero=input epilogue=bias+dequant+relu+quant", 61);
   check(" x=s8 f=s7 y=s8 accum=s32 zero=input epilogue=dequant+quant", 62);
@@ -115,6 +113,17 @@ TEST(Narrow, QuantizedConvolutionsAreRightBitForBit) {
   expect_right(
       with(dense(convolutions()), " x=s8 f=s8 y=f32 accum=s32 zero=input epilogue=dequant+hard_swish"), 1, 34,
       fused, "conv2d_oc_cpu");
+}
+
+TEST(Narrow, FewChannelsOfAPixelAreNotFilledUp) {
+  const auto families = [](const char* types) {
+    const std::string image = "conv2d h=11 w=13 c=3 k=20 r=7 s=7 stride=2 pad=3 layout=nhwc";
+    return kernel_space(parse_workload(image + types), testing::cpu_limits(64, 1)).space.families().size();
+  };
+  EXPECT_EQ(families(" x=u8 f=s8 y=s32 accum=s32"), 1u);
+  EXPECT_EQ(families(" x=bf16 f=bf16 y=f32"), 1u);
+  EXPECT_EQ(families(" x=u8 f=s8 y=u8 accum=s32 epilogue=dequant+maxpool(3,2,1)+quant"), 1u);
+  EXPECT_EQ(families(""), 2u);
 }
 
 // An image of one pixel lies alike in both layouts: its sums have no other place to wait in than the output.

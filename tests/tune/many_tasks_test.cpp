@@ -67,41 +67,11 @@ TEST(NextTask, IsNoneWhereNoTurnIsWorthItOrMayBeTaken) {
   EXPECT_EQ(next_task(tasks, 0), std::nullopt);
 }
 
-TEST(NextTask, OfTwoThatDoTheSameWorkIsWorthATurnAsFarAsItMayBecomeTheFaster) {
-  std::vector<TaskState> tasks = {state(100), state(95), state(90)};
-  EXPECT_EQ(next_task(tasks, 0), 0u);
-  // The slower one would have to come from 100 to below 85 first: 5 of its 20.
-  tasks[0].rivals = {{1, 85}};
-  EXPECT_EQ(next_task(tasks, 0), 1u);
-  EXPECT_EQ(work_us(tasks[0]), 85);
-  tasks[0].rivals = {{1, 79}};
-  EXPECT_EQ(next_task(std::vector{tasks[0]}, 0), std::nullopt) << "nothing to be saved by the next turn";
-  // At two of its three occurrences others do it.
-  TaskState most = state(100, 0, 3);
-  most.rivals = {{1, 90}, {1, 0}};
-  EXPECT_EQ(work_us(most), 290);
-  // Of which nothing ran is worth what it may save of what does its work.
-  TaskState open = state(0);
-  open.rivals = {{1, 40}};
-  EXPECT_EQ(next_task(std::vector{open, state(50)}, 0), 1u);
-  EXPECT_EQ(next_task(std::vector{open, state(30)}, 0), 0u);
-}
-
-TEST(NextTask, CountsWorkOnce) {
-  TaskState own = state(100, 3), other = state(80, 3);
-  own.rivals = {{1, 80}}, other.rivals = {{1, 100}}, other.counts = false;
-  // The next turn of the faster one saves 1 of 80.
-  EXPECT_EQ(next_task(std::vector{own, other}, 0.0124), 1u);
-  EXPECT_EQ(next_task(std::vector{own, other}, 0.0126), std::nullopt);
-}
-
-TEST(Totals, HaveTheFasterOfTwoThatDoTheSameWork) {
-  std::vector<SharedResult> results(4);
-  results[0].occurrences = 5, results[0].best_us = 10, results[0].default_us = 20;
-  results[1].occurrences = 2, results[1].best_us = 8, results[1].instead_of = 0;
-  results[2].occurrences = 2, results[2].best_us = 12, results[2].instead_of = 0;
-  results[3].occurrences = 1, results[3].best_us = 0, results[3].instead_of = 0;
-  EXPECT_THAT(places_won(results), ::testing::ElementsAre(3, 2, 0, 0));
+TEST(Totals, HaveTheOneOfTwoThatIsUsed) {
+  std::vector<SharedResult> results(3);
+  results[0].occurrences = 5, results[0].best_us = 10, results[0].default_us = 20, results[0].uses = 3;
+  results[1].occurrences = 2, results[1].best_us = 8, results[1].instead_of = 0, results[1].uses = 2;
+  results[2].occurrences = 1, results[2].best_us = 0, results[2].instead_of = 0;
   const SharedTotals totals = totals_of(results);
   EXPECT_EQ(totals.best_us, 46);
   EXPECT_EQ(totals.default_us, 100);
@@ -181,6 +151,24 @@ TEST(ManyTasks, GiveTheTimeToTheTaskThatCountsMost) {
   double total_us = 0;
   for (const SharedResult& each : results) total_us += each.occurrences * each.best_us;
   EXPECT_DOUBLE_EQ(totals_of(results).best_us, total_us);
+}
+
+TEST(ManyTasks, SearchOfSeveralFormsThoseThatAreUsed) {
+  SharedRun shared;
+  std::vector<SharedTask> tasks = {product(32, 3), product(64, 3), product(48)};
+  tasks[1].instead_of = 0;
+  std::vector<double> at_first;
+  shared.options.uses = [&](const std::vector<double>& best_us) {
+    if (at_first.empty()) at_first = best_us;
+    return std::vector<double>{0, 3, 1};
+  };
+  const std::vector<SharedResult> results = shared.run(tasks);
+  ASSERT_EQ(at_first.size(), 3u) << "asked with the defaults' times";
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(at_first[i], results[i].default_us);
+  EXPECT_EQ(results[0].turns, 0);
+  EXPECT_GT(results[1].turns, 0);
+  EXPECT_EQ(results[1].uses, 3);
+  EXPECT_EQ(totals_of(results).best_us, 3 * results[1].best_us + results[2].best_us);
 }
 
 TEST(ManyTasks, ReportWhatAllOfThemComeTo) {

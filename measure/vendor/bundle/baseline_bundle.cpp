@@ -61,7 +61,7 @@ void BundleRunner::prepare(const Problem& problem, const RunSettings& settings) 
   const kernels_function& function = *answer_.function;
   try {
     buffers_ = std::make_unique<HostBuffers>(problem);
-    sweep_ = CacheSweep(settings.cold);
+    sweep_ = CacheSweep(settings.cold, *buffers_);
     arguments_.assign(buffers_->pointers(), buffers_->pointers() + function.tensor_count);
     for (std::uint32_t i = 0; i < function.tensor_count; ++i) {
       if (function.tensors[i].packed == 0) continue;

@@ -111,7 +111,7 @@ void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) 
   threads_ = settings.threads;
   try {
     buffers_ = std::make_unique<HostBuffers>(judged_for_onednn(problem));
-    sweep_ = CacheSweep(settings.cold);
+    sweep_ = CacheSweep(settings.cold, *buffers_);
   } catch (const std::bad_alloc&) {
     throw_environment("no memory for onednn to run this problem");
   }

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace lehr::onnxruntime {
 namespace {
@@ -19,13 +20,15 @@ struct Span {
   double begin = 0, us = 0;
   double end() const { return begin + us; }
 };
+/// Of nodes, by name and operator, what they took in each inference with one.
+using Times = std::map<std::pair<std::string, std::string>, std::vector<double>>;
 struct NodeSpan : Span {
-  std::string_view op;
+  Times::value_type* node = nullptr;
 };
 
 struct Profile {
-  std::map<std::string, std::vector<double>, std::less<>> ops;  ///< what they took in each inference with one
-  std::vector<NodeSpan> nodes;                                  ///< of names in `ops`
+  Times times;
+  std::vector<NodeSpan> nodes;  ///< in `times`
   std::vector<Span> inferences;
 };
 
@@ -44,15 +47,16 @@ void add_event(const json& event, Profile& profile) {
   const Span span = {number_of(event, "ts"), number_of(event, "dur")};
   // Not what is negative, infinite or no number.
   if (!(span.begin >= 0 && span.us >= 0 && std::isfinite(span.end()))) return;
+  constexpr std::string_view kEnd = "_kernel_time";
   const std::string_view kind = text_of(event, "cat"), name = text_of(event, "name");
   if (kind == "Session" && name == "model_run") profile.inferences.push_back(span);
-  if (kind != "Node" || !name.ends_with("_kernel_time")) return;
+  if (kind != "Node" || !name.ends_with(kEnd)) return;
   const auto args = event.find("args");
   if (args == event.end() || !args->is_object()) return;
   const std::string_view op = text_of(*args, "op_name");
   if (op.empty()) return;
-  const auto known = profile.ops.try_emplace(std::string(op)).first;
-  profile.nodes.push_back({span, known->first});
+  const std::string_view node = name.substr(0, name.size() - kEnd.size());
+  profile.nodes.push_back({span, &*profile.times.try_emplace({std::string(node), std::string(op)}).first});
 }
 
 /// The events, one after the other: as values they would take many times the file's size. False: the text is
@@ -72,15 +76,13 @@ bool before(const Span& one, const Span& other) {
 }
 
 /// Of values beside which there are as many zeros as make it `count` of them.
-double median(std::vector<double> values, std::size_t count) {
-  std::ranges::sort(values);
-  const std::size_t zeros = count - values.size(), middle = count / 2;
-  return middle < zeros ? 0 : values[middle - zeros];
+double least(const std::vector<double>& values, std::size_t count) {
+  return values.size() < count ? 0 : *std::ranges::min_element(values);
 }
 
 }  // namespace
 
-std::vector<OperatorTime> operator_times(std::istream& text, std::size_t warm_up) {
+std::vector<NodeTime> node_times(std::istream& text, std::size_t warm_up) {
   text.seekg(0, std::ios::end);
   if (!text || text.tellg() > kMostBytes) return {};
   text.seekg(0);
@@ -91,20 +93,22 @@ std::vector<OperatorTime> operator_times(std::istream& text, std::size_t warm_up
   auto node = profile.nodes.begin();
   for (std::size_t i = warm_up; i < profile.inferences.size(); ++i) {
     const Span& inference = profile.inferences[i];
-    std::map<std::string_view, double> times;
+    std::map<Times::value_type*, double> times;
     double done = inference.begin;
     for (; node != profile.nodes.end() && node->begin <= inference.end(); ++node) {
       if (node->begin < done) continue;  // of an inference before, or within another node
-      times[node->op] += node->us;
+      times[node->node] += node->us;
       done = node->end();
     }
-    for (const auto& [op, us] : times) profile.ops.find(op)->second.push_back(us);
+    for (const auto& [each, us] : times) each->second.push_back(us);
   }
   const std::size_t count = profile.inferences.size() - warm_up;
-  std::vector<OperatorTime> operators;
-  for (const auto& [op, times] : profile.ops) operators.push_back({op, median(times, count)});
-  std::ranges::stable_sort(operators, std::ranges::greater{}, &OperatorTime::us);
-  return operators;
+  std::vector<NodeTime> nodes;
+  std::set<Times::value_type*> told;
+  for (const NodeSpan& each : profile.nodes)
+    if (told.insert(each.node).second)
+      nodes.push_back({each.node->first.first, each.node->first.second, least(each.node->second, count)});
+  return nodes;
 }
 
 }  // namespace lehr::onnxruntime

@@ -11,19 +11,22 @@
 
 namespace lehr::onnxruntime {
 
-/// What all nodes of an operator take in one inference.
-struct OperatorTime {
-  std::string name;  ///< as the engine has it: of what it fuses a name of its own
+/// What a node takes in one inference. Name and operator are as the engine has them: of what it fuses its
+/// own.
+struct NodeTime {
+  std::string name, op;
   double us = 0;
 };
-void describe(auto& field, Is<OperatorTime> auto& time) {
+void describe(auto& field, Is<NodeTime> auto& time) {
   field("name", time.name);
+  field("op", time.op);
   field("us", time.us);
 }
 
-/// By operator, the median over all inferences but the first `warm_up`; the largest first. A node with
-/// subgraphs has their nodes' time. Empty where the text is no whole profile, has no such inference, or is
-/// longer than 256 MiB.
-std::vector<OperatorTime> operator_times(std::istream& profile, std::size_t warm_up);
+/// By node, the least of all inferences but the first `warm_up`, in the order in which they begin: few are
+/// profiled, and what else runs on the machine may interrupt a long node in most of them. A node
+/// with subgraphs has their nodes' time. Empty where the text is no whole profile, has no such inference, or
+/// is longer than 256 MiB.
+std::vector<NodeTime> node_times(std::istream& profile, std::size_t warm_up);
 
 }  // namespace lehr::onnxruntime

@@ -62,8 +62,8 @@ void time_in_turns(std::vector<std::unique_ptr<LoadedNetwork>>& networks, double
 
 /// Where a model's time goes, or nothing where the engine does not tell. By a session of its own: one that
 /// takes notes is slower.
-std::vector<OperatorTime> profile_of(const Engine& engine, const ModelFile& file, int threads,
-                                     const std::vector<Data>& inputs, const std::string& scratch) {
+std::vector<NodeTime> profile_of(const Engine& engine, const ModelFile& file, int threads,
+                                 const std::vector<Data>& inputs, const std::string& scratch) {
   constexpr std::size_t kWarmUp = 1, kFewest = 3, kMost = 20;
   constexpr double kSeconds = 0.25;
   try {
@@ -73,7 +73,7 @@ std::vector<OperatorTime> profile_of(const Engine& engine, const ModelFile& file
     const auto begin = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < kFewest || (i < kMost && seconds_since(begin) < kSeconds); ++i) network.run();
     std::ifstream text(network.end_profile(), std::ios::binary);
-    return operator_times(text, kWarmUp);
+    return node_times(text, kWarmUp);
   } catch (const Error&) {
     return {};
   }
@@ -267,7 +267,7 @@ void try_all(const TrialRequest& request, const std::string& scratch, TrialRepor
   networks.clear();  // their memory is needed
   for (std::size_t i = 0; i < std::min(request.profiled, request.models.size()); ++i)
     if (report.models[i].failure.empty())
-      report.models[i].operators =
+      report.models[i].nodes =
           profile_of(engine, request.models[i], request.threads, originals[0].inputs, scratch);
 }
 

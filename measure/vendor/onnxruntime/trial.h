@@ -75,8 +75,8 @@ struct ModelTrial {
   double creation_us = 0;  ///< in which its session was made
   /// What the process grew by until the first inference was done; of the first model alone. 0: not known.
   std::int64_t memory_bytes = 0;
-  std::vector<double> turn_us;          ///< of each turn, the time of an inference
-  std::vector<OperatorTime> operators;  ///< operator_times() of one that tells; empty: it could not
+  std::vector<double> turn_us;  ///< of each turn, the time of an inference
+  std::vector<NodeTime> nodes;  ///< node_times() of one that tells; empty: it could not
 };
 void describe(auto& field, Is<ModelTrial> auto& trial) {
   field("failure", trial.failure);
@@ -86,7 +86,7 @@ void describe(auto& field, Is<ModelTrial> auto& trial) {
   field("creation_us", trial.creation_us);
   field("memory_bytes", trial.memory_bytes);
   field("turn_us", trial.turn_us);
-  field("operators", trial.operators);
+  field("nodes", trial.nodes);
 }
 
 struct TrialReport {

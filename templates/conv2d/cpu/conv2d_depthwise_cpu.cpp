@@ -236,16 +236,16 @@ class Lowering {
     const Expr at =
         ((image() * conv_.h + image_line(tile_line)) * conv_.w + column) * conv_.c + var(channel_);
     std::optional<Expr> active = channels_left();
-    if (guarded) {
-      const Expr exists = logical_and(le(integer(0), column), lt(column, integer(conv_.w)));
-      active = exists * (active ? *active : integer(s_.lanes));
-    }
-    return input_at(at, active);
+    if (!guarded) return input_at(at, active);
+    const Expr exists = logical_and(le(integer(0), column), lt(column, integer(conv_.w)));
+    if (zero_) return select(exists, input_at(at, active), zero(DType::kF32, width()));
+    return input_at(at, exists * (active ? *active : integer(s_.lanes)));
   }
   /// A vector of the image, in f32.
   Expr input_at(const Expr& at, const std::optional<Expr>& active) const {
-    return form_.in_first_panel(active ? load_active(x_, at, width(), *active) : load(x_, at, width()),
-                                width());
+    const Expr stored = active ? load_active(x_, at, width(), *active) : load(x_, at, width());
+    Expr value = form_.in_first_panel(stored, width());
+    return zero_ ? std::move(value) - load(zeros_, integer(0), width()) : value;
   }
   /// Without a copy: of the image, that a line of the tile's input is.
   Expr image_line(const Expr& tile_line) const {
@@ -360,8 +360,6 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   if (conv.groups != conv.c) return "takes as many groups as input channels";
   if (conv.layout == ImageLayout::kNhwc && conv.k != conv.c)
     return "takes one filter a channel of nhwc images";
-  if (is_integer(conv.input) && conv.layout == ImageLayout::kNhwc)
-    return "takes integers of nchw images only";
   if (is_integer(conv.input) && conv.r * conv.s > cpu::kMostExactProducts)
     return fmt::format("sums up integers of {} taps at most", cpu::kMostExactProducts);
   return std::nullopt;

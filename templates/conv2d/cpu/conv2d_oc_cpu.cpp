@@ -423,6 +423,10 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
   const Conv2d& conv = workload.conv2d();
   if (conv.groups > 1 && conv.groups == conv.c && conv.groups == conv.k)
     return "its vectors run across output channels of one group, and here a group has one";
+  // conv2d_im2col_cpu has no gaps between a line's taps; 3 x 3 of 224 x 224 x 3, u8: 162 us for 217.
+  if (conv.layout == ImageLayout::kNhwc && conv.groups == 1 && conv.c < 4 &&
+      conv.c % cpu::dot_form(workload, limits)->group != 0 && window_of(workload.epilogue) == 1)
+    return "would fill up the few channels of each pixel";
   return std::nullopt;
 }
 

@@ -1,0 +1,140 @@
+#include "apply/layers.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+
+namespace lehr {
+namespace {
+
+constexpr std::size_t kNone = SIZE_MAX;
+/// The original's node that a name stands for.
+using Names = std::unordered_map<std::string, std::size_t>;
+
+std::size_t find(const Names& names, std::string_view name) {
+  const auto found = names.find(std::string(name));
+  return found == names.end() ? kNone : found->second;
+}
+
+/// Nodes and values of the original, and the names that an engine gives to nodes of `run` without one: their
+/// operator and their number among those that are no constants.
+Names names_in(const OnnxModel& original, const OnnxModel& run) {
+  Names names;
+  for (std::size_t i = 0; i < original.nodes.size(); ++i) names.emplace(original.nodes[i].name, i);
+  for (std::size_t i = 0; i < original.nodes.size(); ++i)
+    for (const std::string_view output : original.nodes[i].outputs) names.emplace(output, i);
+  names.erase("");
+  std::size_t number = 0;
+  for (const OnnxNode& node : run.nodes) {
+    if (node.op == "Constant") continue;
+    const std::string name = fmt::format("{}_{}", node.op, number++);
+    if (!node.name.empty() || node.outputs.empty()) continue;
+    if (const std::size_t made = find(names, node.outputs[0]); made != kNone) names.emplace(name, made);
+  }
+  return names;
+}
+
+/// What an engine puts between nodes has outputs of the original's, but does nothing of its work.
+bool only_moves(std::string_view op) {
+  return op == "Transpose" || op == "Cast" || op.starts_with("Reorder");
+}
+
+/// What the engine has fused it calls after one of the nodes or their output, with more behind that:
+/// "v8_nchwc", "Conv_0_token_1", "MatMul_13/MatMulScaleFusion/"; or "fused Conv_0".
+std::size_t node_of(const Names& names, const OnnxModel& original, const onnxruntime::NodeTime& time) {
+  std::string_view name = time.name;
+  if (only_moves(time.op)) {
+    const std::size_t node = find(names, name);
+    return node != kNone && original.nodes[node].op == time.op ? node : kNone;
+  }
+  if (name.starts_with("fused ")) name.remove_prefix(6);
+  for (std::size_t size = name.size(); size > 0; --size) {
+    const bool within_a_word =
+        size < name.size() && std::isalnum(static_cast<unsigned char>(name[size])) != 0;
+    if (const std::size_t node = within_a_word ? kNone : find(names, name.substr(0, size)); node != kNone)
+      return node;
+  }
+  return kNone;
+}
+
+/// By node of the original.
+struct NodeLayers {
+  std::vector<Layer> layers;
+  std::vector<std::size_t> owner;  ///< the node in whose layer it is
+};
+NodeLayers place_layers(const OnnxModel& model, const NetworkPlaces& places,
+                        const std::vector<Replacement>& replacements) {
+  NodeLayers all = {std::vector<Layer>(model.nodes.size()), std::vector<std::size_t>(model.nodes.size())};
+  std::iota(all.owner.begin(), all.owner.end(), 0);
+  for (const PlacedWorkload& placed : places.workloads)
+    for (const NetworkPlace& place : placed.places) {
+      for (const std::size_t node : place.nodes) all.owner[node] = place.nodes[0];
+      for (const std::size_t node : place.before)
+        if (all.owner[node] == node) all.owner[node] = place.nodes[0];
+      Layer& layer = all.layers[place.nodes[0]];
+      layer.op = model.nodes[place.nodes[0]].op, layer.workload = to_text(placed.workload);
+    }
+  for (const Replacement& each : replacements) {
+    Layer& layer = all.layers[each.place->nodes[0]];
+    layer.workload = to_text(each.workload), layer.kernel = true;
+  }
+  return all;
+}
+
+/// The original's node of each time. One that is called after none ("BiasGelu") computes what the next one
+/// reads and no name stands for, if it is known what that one reads.
+std::vector<std::size_t> nodes_of(const std::vector<onnxruntime::NodeTime>& profile, const Names& names,
+                                  const OnnxModel& original, const NodeLayers& all) {
+  std::vector<std::size_t> nodes;
+  std::vector<bool> named(original.nodes.size());
+  for (const onnxruntime::NodeTime& each : profile) {
+    nodes.push_back(node_of(names, original, each));
+    if (nodes.back() != kNone) named[nodes.back()] = true;
+  }
+  for (std::size_t i = nodes.size(); i-- > 1;) {
+    if (nodes[i - 1] != kNone || nodes[i] == kNone || only_moves(profile[i - 1].op)) continue;
+    const std::size_t next = all.owner[nodes[i]];
+    if (all.layers[next].workload.empty() && original.nodes[next].op != profile[i].op) continue;
+    for (const std::string_view read : original.nodes[next].inputs)
+      if (const std::size_t made = find(names, read); made != kNone && !named[made]) nodes[i - 1] = made;
+    if (nodes[i - 1] != kNone) named[nodes[i - 1]] = true;
+  }
+  return nodes;
+}
+
+}  // namespace
+
+std::vector<Layer> layers_of(const Network& network, const NetworkPlaces& places,
+                             const std::vector<Replacement>& replacements, const OnnxModel& rewritten,
+                             const EngineVerdict& verdict) {
+  const OnnxModel& model = network.model;
+  NodeLayers all = place_layers(model, places, replacements);
+  std::map<std::string, Layer> operators;
+  const auto add = [&](const std::vector<onnxruntime::NodeTime>& profile, const OnnxModel& run, double us,
+                       double Layer::* time) {
+    const std::vector<std::size_t> nodes = nodes_of(profile, names_in(model, run), model, all);
+    double sum = 0;
+    for (const onnxruntime::NodeTime& each : profile) sum += each.us;
+    for (std::size_t i = 0; i < profile.size(); ++i) {
+      const std::string& op = profile[i].op;
+      Layer& layer = nodes[i] == kNone ? operators[op] : all.layers[all.owner[nodes[i]]];
+      if (layer.op.empty()) layer.op = op;
+      layer.*time += profile[i].us / sum * us;
+    }
+    return sum > 0 && us > 0;
+  };
+  if (!add(verdict.original_nodes, model, verdict.original_us, &Layer::before_us) ||
+      !add(verdict.rewritten_nodes, rewritten, verdict.rewritten_us, &Layer::after_us))
+    return {};
+  for (std::size_t i = 0; i < model.nodes.size(); ++i)
+    all.layers[i].node = model.nodes[i].name.empty() ? model.nodes[i].outputs.at(0) : model.nodes[i].name;
+  for (auto& [op, layer] : operators) all.layers.push_back(std::move(layer));
+  std::erase_if(all.layers, [](const Layer& each) { return each.before_us + each.after_us <= 0; });
+  return all.layers;
+}
+
+}  // namespace lehr

@@ -1,0 +1,222 @@
+#include "network/layouts.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <unordered_set>
+
+#include "network/narrow.h"
+
+namespace lehr {
+namespace {
+
+/// Inputs that may be images: the first of them, and how far apart they are; 0: there is one.
+struct ImageInputs {
+  std::size_t first = 0, step = 0;
+};
+
+struct LastRow {
+  std::string_view op, domain;
+  ImageInputs images = {};
+  bool has_axis = false, states_layout = false;
+};
+/// What computes element by element, or joins channels. Operators of com.microsoft are those of
+/// https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md.
+constexpr LastRow kLastRows[] = {
+    {"Relu", ""},
+    {"Sigmoid", ""},
+    {"Tanh", ""},
+    {"Clip", ""},
+    {"LeakyRelu", ""},
+    {"Elu", ""},
+    {"HardSigmoid", ""},
+    {"HardSwish", ""},
+    {"Identity", ""},
+    {"Add", "", {0, 1}},
+    {"Sub", "", {0, 1}},
+    {"Mul", "", {0, 1}},
+    {"Div", "", {0, 1}},
+    {"Sum", "", {0, 1}},
+    {"Concat", "", {0, 1}, true},
+    {"QLinearAdd", kMicrosoftDomain, {0, 3}},
+    {"QLinearMul", kMicrosoftDomain, {0, 3}},
+    {"QLinearSigmoid", kMicrosoftDomain},
+    {"QLinearLeakyRelu", kMicrosoftDomain},
+    {"QLinearConcat", kMicrosoftDomain, {2, 3}, true},
+    {"QLinearAveragePool", kMicrosoftDomain, {}, false, true},
+    {"QLinearGlobalAveragePool", kMicrosoftDomain, {}, false, true},
+};
+
+bool is_8_bits(OnnxType type) {
+  return type == OnnxType::kU8 || type == OnnxType::kS8;
+}
+
+bool is_depthwise(const Workload& workload) {
+  if (workload.op() != Operator::kConv2d) return false;
+  const Conv2d& conv = workload.conv2d();
+  return conv.groups > 1 && conv.groups == conv.c;
+}
+
+/// Sets of values, by one of each: which are joined by convolutions and what carries images.
+class Runs {
+ public:
+  void join(std::string_view one, std::string_view other) { above_[root(one)] = root(other); }
+  std::string_view root(std::string_view value) {
+    while (true) {
+      const auto found = above_.try_emplace(value, value).first;
+      if (found->second == value) return value;
+      value = found->second;
+    }
+  }
+
+ private:
+  std::unordered_map<std::string_view, std::string_view> above_;
+};
+
+/// The convolutions of f32 in whose run one is depthwise.
+std::unordered_set<const NetworkPlace*> near_depthwise(const OnnxModel& model, const GraphShapes& shapes,
+                                                       const NetworkPlaces& places) {
+  Runs runs;
+  const auto each_convolution = [&](auto&& visit) {
+    for (const PlacedWorkload& placed : places.workloads)
+      if (placed.workload.op() == Operator::kConv2d && placed.workload.conv2d().input == DType::kF32)
+        for (const NetworkPlace& place : placed.places) visit(placed.workload, place);
+  };
+  each_convolution(
+      [&](const Workload&, const NetworkPlace& place) { runs.join(place.inputs[0], place.output); });
+  for (const OnnxNode& node : model.nodes)
+    if (const auto last = last_node(node, shapes))
+      for (std::size_t i = 0; i < node.inputs.size(); ++i)
+        if (last->images[i]) runs.join(node.inputs[i], node.outputs[0]);
+  std::unordered_set<std::string_view> deep;
+  each_convolution([&](const Workload& workload, const NetworkPlace& place) {
+    if (is_depthwise(workload)) deep.insert(runs.root(place.output));
+  });
+  std::unordered_set<const NetworkPlace*> found;
+  each_convolution([&](const Workload&, const NetworkPlace& place) {
+    if (deep.contains(runs.root(place.output))) found.insert(&place);
+  });
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> to_channels_last(std::size_t rank) {
+  std::vector<std::int64_t> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  return order;
+}
+
+std::vector<std::int64_t> to_channels_first(std::size_t rank) {
+  std::vector<std::int64_t> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  std::rotate(order.begin() + 1, order.end() - 1, order.end());
+  return order;
+}
+
+bool lies_alike(const GraphShapes& shapes, std::string_view value) {
+  const auto shape = whole_shape(shapes.of(value));
+  if (!shape || shape->size() < 3) return false;
+  return (*shape)[1] == 1 ||
+         std::all_of(shape->begin() + 2, shape->end(), [](auto size) { return size == 1; });
+}
+
+namespace {
+
+/// Whether each input that may be an image is one of `rank` dimensions, or one number that goes with all.
+bool find_images(const OnnxNode& node, const GraphShapes& shapes, const ImageInputs& inputs, std::size_t rank,
+                 std::vector<bool>& images) {
+  images.assign(node.inputs.size(), false);
+  for (std::size_t i = inputs.first; i < node.inputs.size(); i += inputs.step) {
+    const auto shape = whole_shape(shapes.of(node.inputs[i]));
+    if (!shape) return false;
+    const bool is_number = std::ranges::all_of(*shape, [](std::int64_t size) { return size == 1; });
+    images[i] = shape->size() == rank && !(is_number && i > inputs.first);
+    if (!images[i] && !is_number) return false;
+    if (inputs.step == 0) break;
+  }
+  return std::ranges::find(images, true) != images.end();
+}
+
+const LastRow* last_row(const OnnxNode& node, const GraphShapes& shapes) {
+  static constexpr LastRow kMaxPool = {"NhwcMaxPool", kMicrosoftDomain}, kCoded = {"", ""};
+  if (node.op == "MaxPool" && node.domain.empty())
+    return is_8_bits(shapes.of(node.input(0)).type) ? &kMaxPool : nullptr;
+  if ((node.op == "QuantizeLinear" || node.op == "DequantizeLinear") && node.domain.empty()) {
+    const auto scale = whole_shape(shapes.of(node.input(1)));
+    const bool one = scale && std::ranges::all_of(*scale, [](std::int64_t size) { return size == 1; });
+    return one && node.attribute("block_size") == nullptr ? &kCoded : nullptr;
+  }
+  const auto found = std::ranges::find_if(
+      kLastRows, [&](const LastRow& row) { return row.op == node.op && row.domain == node.domain; });
+  return found == std::end(kLastRows) ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::optional<LastNode> last_node(const OnnxNode& node, const GraphShapes& shapes) {
+  const LastRow* const row = last_row(node, shapes);
+  if (row == nullptr || node.outputs.size() != 1 || !node.captured.empty()) return std::nullopt;
+  const auto shape = whole_shape(shapes.of(node.outputs[0]));
+  if (!shape || shape->size() < 3) return std::nullopt;
+  const std::size_t rank = shape->size();
+  LastNode last = {row->op.empty() ? node.op : row->op, row->domain};
+  if (!find_images(node, shapes, row->images, rank, last.images)) return std::nullopt;
+  last.states_layout = row->states_layout;
+  if (row->has_axis) {
+    const std::int64_t said = node.whole("axis", 0), axis = said < 0 ? said + std::ssize(*shape) : said;
+    if (axis < 0 || axis >= std::ssize(*shape)) return std::nullopt;
+    const std::vector<std::int64_t> order = to_channels_last(rank);
+    last.axis = std::ranges::find(order, axis) - order.begin();
+  }
+  return last;
+}
+
+std::optional<Workload> channels_last(Workload workload) {
+  if (workload.op() != Operator::kConv2d) return std::nullopt;
+  workload.conv2d().layout = ImageLayout::kNhwc;
+  return workload;
+}
+
+bool has_channels_last(const Workload& workload) {
+  return workload.op() == Operator::kConv2d && workload.conv2d().layout == ImageLayout::kNhwc;
+}
+
+bool is_image(const Workload& workload, std::size_t input) {
+  if (workload.op() != Operator::kConv2d) return false;
+  if (input == 0) return true;
+  const std::size_t own = workload.conv2d().zero == ZeroPoint::kNone ? 2 : 3;
+  const std::vector<StepOperand> operands = operands_of(workload.epilogue);
+  return input >= own && operands.at(input - own).per == OperandPer::kElement;
+}
+
+OtherForms other_forms(const OnnxModel& model, const GraphShapes& shapes, const NetworkPlaces& places,
+                       const IsServed& is_served, bool narrow) {
+  const auto is_served_last = [&](const Workload& workload) {
+    const auto last = channels_last(workload);
+    return last && is_served(*last);
+  };
+  NarrowWorkloads narrowed;
+  if (narrow)
+    narrowed = narrow_workloads(model, shapes, places, [&](const Workload& workload) {
+      return is_served(workload) || is_served_last(workload);
+    });
+  const std::unordered_set<const NetworkPlace*> deep = near_depthwise(model, shapes, places);
+  OtherForms all;
+  for (const PlacedWorkload& placed : places.workloads)
+    for (const NetworkPlace& place : placed.places) {
+      std::vector<Workload> forms;
+      const auto in_bf16 = narrowed.find(&place);
+      if (in_bf16 != narrowed.end() && is_served(in_bf16->second)) forms.push_back(in_bf16->second);
+      const bool gains = deep.contains(&place) || (placed.workload.op() == Operator::kConv2d &&
+                                                   is_integer(placed.workload.conv2d().input));
+      if (gains && is_served_last(placed.workload)) forms.push_back(*channels_last(placed.workload));
+      if (in_bf16 != narrowed.end() && is_served_last(in_bf16->second))
+        forms.push_back(*channels_last(in_bf16->second));
+      if (!forms.empty()) all.emplace(&place, std::move(forms));
+    }
+  return all;
+}
+
+}  // namespace lehr

@@ -1,0 +1,115 @@
+// What layers of a network take, from profiles with the names that engines give to nodes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "apply/layers.h"
+#include "apply/report.h"
+#include "tests/network/graph_text.h"
+
+namespace lehr::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Times = std::vector<onnxruntime::NodeTime>;
+
+MATCHER_P4(Takes, node, op, before, after, "") {
+  return arg.node == node && arg.op == op && std::abs(arg.before_us - before) < 1e-9 &&
+         std::abs(arg.after_us - after) < 1e-9;
+}
+
+/// Layers of a network all of whose places are kernels, before in 200 us and after in 100.
+std::vector<Layer> layers(const Network& network, const Times& before, const Times& after) {
+  std::vector<Replacement> all;
+  for (const PlacedWorkload& placed : network.places.workloads)
+    for (const NetworkPlace& place : placed.places) all.push_back({&place, placed.workload, 1});
+  const std::string bytes = rewrite(network.model, network.shapes, all).bytes;
+  EngineVerdict verdict;
+  verdict.original_us = 200, verdict.rewritten_us = 100;
+  verdict.original_nodes = before, verdict.rewritten_nodes = after;
+  return layers_of(network, network.places, all,
+                   parse_onnx(std::make_shared<const std::string>(bytes), "rewritten"), verdict);
+}
+
+TEST(Layers, ArePlacesAndNodesAndWhatTheEngineAdds) {
+  Network network = network_of(R"(
+    input x f32 1x8x16x16
+    constant w f32 8x8x3x3
+    a = Conv(x, w) pads=1,1,1,1
+    b = Relu(a)
+    c = Conv(b, w) pads=1,1,1,1
+    d = Relu(c)
+    t = Transpose(d) perm=0,2,3,1
+    y = Softmax(t)
+    output y
+  )");
+  network.model.nodes[2].name = "Conv_2";
+  const Times after = {{"Transpose", "Transpose", 5},
+                       {"b", "Fused", 20},
+                       {"d", "Fused", 10},
+                       {"Transpose_2", "Transpose", 5},
+                       {"Softmax_3", "Softmax", 10}};
+  for (const char* name : {"Conv_2", "Conv_2_token_7", "fused Conv_2", "d_nchwc", "Conv_2/ConvFusion/"}) {
+    const std::vector<Layer> found = layers(network,
+                                            {{"b_nchwc", "Conv", 60},
+                                             {"ReorderOutput", "ReorderOutput", 10},
+                                             {name, "FusedConv", 20},
+                                             {"Transpose_4", "Transpose", 4},
+                                             {"Softmax_5", "Softmax", 6}},
+                                            after);
+    ASSERT_THAT(found, ElementsAre(Takes("a", "Conv", 120, 40), Takes("Conv_2", "Conv", 40, 20),
+                                   Takes("t", "Transpose", 8, 10), Takes("y", "Softmax", 12, 20),
+                                   Takes("", "ReorderOutput", 20, 0), Takes("", "Transpose", 0, 10)))
+        << name;
+    EXPECT_TRUE(found[0].kernel && found[0].workload.starts_with("conv2d ") && !found[3].kernel);
+  }
+  EXPECT_THAT(layers(network, {}, after), IsEmpty());
+}
+
+TEST(Layers, OfAnUnknownNameAreWhatTheNextOneReads) {
+  const Network network = network_of(R"(
+    input x f32 16x16
+    constant w f32 16x16
+    constant v f32 16
+    a = MatMul(x, w)
+    b = Add(a, v)
+    c = Relu(b)
+    d = Softmax(c)
+    e = Mul(d, v)
+    f = MatMul(e, w)
+    output f
+  )");
+  const Times after = {
+      {"c", "Fused", 30}, {"Softmax_1", "Softmax", 10}, {"Mul_2", "Mul", 5}, {"f", "Fused", 55}};
+  Times before = {
+      {"a", "MatMul", 50}, {"BiasRelu", "BiasRelu", 20}, {"Softmax_3", "Softmax", 10}, {"f", "MatMul", 20}};
+  EXPECT_THAT(layers(network, before, after),
+              ElementsAre(Takes("a", "MatMul", 140, 30), Takes("d", "Softmax", 20, 10),
+                          Takes("e", "Mul", 0, 5), Takes("f", "MatMul", 40, 55)));
+  // What two of them behind each other are is not known of the first.
+  before[2] = {"SoftmaxMul_token_3", "SoftmaxMul", 10};
+  EXPECT_THAT(layers(network, before, after),
+              ElementsAre(Takes("a", "MatMul", 100, 30), Takes("d", "Softmax", 0, 10),
+                          Takes("e", "SoftmaxMul", 20, 5), Takes("f", "MatMul", 40, 55),
+                          Takes("", "BiasRelu", 40, 0)));
+}
+
+TEST(Layers, AreToldWithTheLongestFirst) {
+  Applied applied;
+  applied.with_kernels = applied.replaced = 1;
+  applied.layers = {
+      {"short", "Add", "", false, 1, 2}, {"", "Cast", "", false, 0, 3}, {"gone\x1b", "Mul", "", false, 4, 0}};
+  for (int i = 0; i < 9; ++i) applied.layers.push_back({"conv", "Conv", "conv2d", true, 3000, 1500});
+  EXPECT_THAT(report_text(applied), HasSubstr("\nlayer              before      after\n"
+                                              "conv      Conv  3000.0 us  1500.0 us  2.00x  kernel\n"));
+  EXPECT_THAT(report_text(applied), HasSubstr("\ngone?     Mul     4.00 us          -      -\n"
+                                              "2 others          1.00 us    5.00 us  0.20x\n"));
+  const nlohmann::json layer = to_json(applied)["layers"][1];
+  EXPECT_TRUE(layer["node"].is_null() && layer["workload"].is_null() && layer["operator"] == "Cast");
+}
+
+}  // namespace
+}  // namespace lehr::testing
