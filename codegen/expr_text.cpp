@@ -251,10 +251,12 @@ std::string ExprText::text(const Expr& expr, int parent) {
 std::string ExprText::dot_text(const Fma& n) {
   const auto repeated = n.a.visit(overloaded{[](const Splat& splat) { return splat.value.as_load(); },
                                              [](const auto&) -> const Load* { return nullptr; }});
-  CHECK(repeated != nullptr, "products of neighbours that are not repeated from memory");
   const std::string function =
-      fmt::format("dot_{}_{}x{}", lehr::name_of(type_of(n.a)), lehr::name_of(type_of(n.b)), lanes_of(n.c));
+      fmt::format("{}_{}_{}x{}", repeated != nullptr ? "dot" : "dots", lehr::name_of(type_of(n.a)),
+                  lehr::name_of(type_of(n.b)), lanes_of(n.c));
   snippets_.insert(function);
+  if (repeated == nullptr)
+    return fmt::format("lehr_{}({}, {}, {})", function, text(n.c), text(n.a), text(n.b));
   return fmt::format("lehr_{}({}, {}, {})", function, text(n.c), address(repeated->buffer, repeated->index),
                      text(n.b));
 }

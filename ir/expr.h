@@ -141,8 +141,8 @@ struct Splat {
   friend bool operator==(const Splat&, const Splat&) = default;
 };
 /// a * b + c, fused where the target has it. Counts 2 x lanes flops. On the CPU a and b may have several
-/// times as many lanes as c: to each lane of c the products of as many neighbours are added (those of what a
-/// Splat repeats, and of b). Of which types: target/cpu/prelude_narrow.h.
+/// times as many lanes as c: to each lane of c the products of as many neighbours are added (of a, which may
+/// be a Splat that repeats them, and of b). Of which types: target/cpu/prelude_narrow.h.
 struct Fma {
   Expr a, b, c;
   friend bool operator==(const Fma&, const Fma&) = default;

@@ -40,6 +40,7 @@ constexpr std::array kHold = {TouchRule{Scope::kRegister, false, 0, DType::kF32,
 // Elements become groups of neighbours of the second type (target/cpu/prelude_narrow.h): to, from; how many
 // groups, elements between the firsts of two, between those of one, how many of one exist, and elements
 // between groups.
+constexpr std::array kQuads = {TouchRule{Scope::kRegister, true, 64, DType::kU8}, TouchRule{}, TouchRule{}};
 constexpr std::array kGroups = {TouchRule{std::nullopt, true, 0, std::nullopt, false},
                                 TouchRule{std::nullopt, false, 0, std::nullopt, false}};
 constexpr std::array kCopy4 = {write(Scope::kShared, 4), read(Scope::kGlobal, 4)};
@@ -123,6 +124,8 @@ constexpr std::array kRules = {
     IntrinsicRule{"groups_s7_s7", kGroups, 5, 5, false, false},
     IntrinsicRule{"groups_u8_s16", kGroups, 5, 5, false, false},
     IntrinsicRule{"groups_s8_s16", kGroups, 5, 5, false, false},
+    IntrinsicRule{"quads_u8", kQuads, 4, 4, false, false},
+    IntrinsicRule{"quads_s8", kQuads, 4, 4, false, false},
     IntrinsicRule{"hold_4", kHold, 0, 0, false, false},
     IntrinsicRule{"hold_8", kHold, 0, 0, false, false},
     IntrinsicRule{"hold_16", kHold, 0, 0, false, false},

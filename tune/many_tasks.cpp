@@ -253,10 +253,10 @@ class TurnTaking {
     for (Shared& each : tasks_)
       if (each.session) (each.result.turns > 0 ? searched : alone).push_back(&each);
     const double spare_s = std::max(0.0, budget_.left().wanted_s), kept_s = budget_.kept_s();
-    for (const auto& each : alone) {
-      const double count = static_cast<double>(alone.size());
-      finish(*each, std::min(spare_s, finals_share_s(budget_.limit_s(), 0)) / count);
-    }
+    const auto used = std::ranges::count_if(alone, [](const Shared* each) { return each->result.uses > 0; });
+    const double each_s =
+        std::min(spare_s, finals_share_s(budget_.limit_s(), 0)) / static_cast<double>(std::max(1L, used));
+    for (Shared* each : alone) finish(*each, each->result.uses > 0 ? each_s : 0);
     const double until_s = elapsed_s() + std::min(kept_s, left_s());
     for (std::size_t i = 0; i < searched.size(); ++i) {
       // Each has what it needs, and an equal part of what is then left.

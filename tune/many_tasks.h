@@ -68,12 +68,12 @@ struct SharedOptions {
   /// What counts of a task is its time as a share of its default's: the largest one is worth no more than the
   /// smallest. Else the time itself.
   bool by_share = false;
-  /// Seconds that are needed behind the tuning, of `time_s`, by what is known so far: the sum of all tasks'
-  /// times, and what compiling a kernel takes; empty: none.
-  std::function<double(double sum_us, double compile_s)> behind_s;
   /// Asked once all tasks had their defaults: only those that do some of the work are searched. Empty: all do
   /// that no other is instead of.
   Uses uses = {};
+  /// Seconds that are needed behind the tuning, of `time_s`, by what is known so far: the sum of all tasks'
+  /// times, and what compiling a kernel takes; empty: none.
+  std::function<double(double sum_us, double compile_s)> behind_s;
   SessionOptions session;  ///< of each; its `session_id` gets the task's number behind it
 };
 

@@ -200,7 +200,17 @@ std::string byte_instructions(const CastName& c) {
   return "";
 }
 
-// To bf16: the sum's carry rounds, to nearest even; what is not a number stays so.
+/// To bf16, before the general text where there is an instruction.
+std::string rounding_instruction(const CastName& c, const std::string& to) {
+  if (c.lanes < 8) return "";
+  return fmt::format(
+      "#if defined(__AVX512BF16__) && defined(__AVX512VL__)\n  {} nearest;\n"
+      "  __asm__(\"vcvtneps2bf16 %1, %0\" : \"=v\"(nearest) : \"v\"(x));\n  return nearest;\n#endif\n",
+      to);
+}
+
+// To bf16: the sum's carry rounds, to nearest even; what is not a number stays so. Denormal numbers become
+// zeros, as by the instruction.
 std::string cast(const CastName& c, const std::string& name) {
   const bool vector = c.lanes > 1;
   const auto type = [&](DType of) {
@@ -218,11 +228,13 @@ std::string cast(const CastName& c, const std::string& name) {
                     "  __builtin_memcpy(&value, &bits, 4);\n  return value;\n";
   } else if (c.to == DType::kBF16) {
     CHECK(c.from == DType::kF32, "no C++ cast '{}'", name);
-    body = vector ? fmt::format("  const {0} bits = ({0})x;\n", type(DType::kU32))
+    body = vector ? rounding_instruction(c, type(DType::kBF16)) +
+                        fmt::format("  const {0} bits = ({0})x;\n", type(DType::kU32))
                   : "  unsigned bits;\n  __builtin_memcpy(&bits, &x, 4);\n";
     body += fmt::format(
         "  const {0} even = bits + 0x7fffu + (bits >> 16 & 1u), quiet = bits | 0x400000u;\n"
-        "  const {0} chosen = x == x ? even : quiet;\n  return {1};\n",
+        "  const {0} ordinary = x == x ? even : quiet;\n"
+        "  const {0} chosen = (bits & 0x7f800000u) == 0 ? bits & 0x80000000u : ordinary;\n  return {1};\n",
         type(DType::kU32), converted("chosen >> 16", DType::kBF16));
   } else {  // to 8 bits by way of 32, which the instructions take
     const bool narrows = c.from == DType::kF32 && size_of(c.to) < 4;
@@ -380,6 +392,59 @@ std::string dot_text(const Dot& dot, int lanes, const std::string& name) {
   return text;
 }
 
+constexpr std::string_view kDotsStem = "dots_u8_";
+
+/// "dots_u8_s8x16": four neighbours of each of the two vectors.
+std::string dots_text(const VectorName& sums, const std::string& name) {
+  return fmt::format(R"(static inline s32x{1} lehr_{0}(s32x{1} c, u8x{2} a, {3}x{2} b) {{
+#if defined(__AVX512VNNI__)
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(c) : "v"(a), "vm"(b));
+#else
+  for (int i = 0; i < {2}; ++i) c[i / 4] += a[i] * b[i];
+#endif
+  return c;
+}}
+)",
+                     name, sums.lanes, 4 * sums.lanes, name_of(sums.type));
+}
+
+constexpr std::string_view kQuadsStem = "quads_";
+
+// In each four lines, words become neighbours, then bytes.
+std::string quads_text(DType from) {
+  std::string words, bytes;
+  for (int i = 0; i < 16; ++i) words += fmt::format("{}{}", i == 0 ? "" : ", ", i % 4 * 4 + i / 4);
+  for (int i = 0; i < 64; ++i)
+    bytes += fmt::format("{}{}", i == 0 ? "" : ", ", i / 16 * 16 + i % 4 * 4 + i / 4 % 4);
+  std::string lines;
+  for (int e = 0; e < 4; ++e)
+    lines += fmt::format(
+        "  const {0}* const p{1} = first <= {1} & {1} < end ? from + {1} * step : other;\n"
+        "  const {2} v{1} = count >= 16 ? *(const {2}_u*)p{1} : lehr_load_{2}_n(p{1}, count);\n",
+        scalar_name(from), e, VectorName{from, 16}.text());
+  return fmt::format(
+      R"(static inline void lehr_quads_{0}(u8x64* to, const {1}* from, const {1}* other, long step, long first,
+                                 long end, long count) {{
+{2}  u8x64 all;
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+  typedef int numbers __attribute__((vector_size(64)));
+  const numbers words = {{{3}}};
+  const u8x64 bytes = {{{4}}};
+  __asm__("vmovdqu32 %1, %x0" : "=v"(all) : "vm"(v0));
+  __asm__("vinserti32x4 $1, %1, %0, %0" : "+v"(all) : "vm"(v1));
+  __asm__("vinserti32x4 $2, %1, %0, %0" : "+v"(all) : "vm"(v2));
+  __asm__("vinserti32x4 $3, %1, %0, %0" : "+v"(all) : "vm"(v3));
+  __asm__("vpermd %0, %1, %0" : "+v"(all) : "v"(words));
+  __asm__("vpshufb %1, %0, %0" : "+v"(all) : "v"(bytes));
+#else
+  for (int i = 0; i < 16; ++i) all[4 * i] = v0[i], all[4 * i + 1] = v1[i], all[4 * i + 2] = v2[i], all[4 * i + 3] = v3[i];
+#endif
+  *to = all{5};
+}}
+)",
+      name_of(from), scalar_name(from), lines, words, bytes, from == DType::kS8 ? " ^ 128" : "");
+}
+
 /// How elements become groups.
 struct Groups {
   DType from, to;
@@ -489,6 +554,8 @@ std::string narrow_snippet(const std::string& name) {
   int lanes = 0;
   if (const Dot* dot = dot_named(name, lanes)) return dot_text(*dot, lanes, name);
   if (const Groups* groups = groups_named(name)) return groups_text(*groups, name);
+  if (const auto sums = behind(kDotsStem, name)) return dots_text(*sums, name);
+  if (name.starts_with(kQuadsStem)) return quads_text(*parse_dtype(name.substr(kQuadsStem.size())));
   if (const auto c = cast_named(name)) return cast(*c, name);
   return "";
 }
@@ -505,6 +572,12 @@ std::vector<std::string> narrow_snippets_needed_by(const std::string& name) {
     if (dot->a == DType::kBF16) needed.emplace_back(kBf16StepName);
     return needed;
   }
+  if (const auto sums = behind(kDotsStem, name))
+    return {vector_snippet(DType::kS32, sums->lanes), vector_snippet(DType::kU8, 4 * sums->lanes),
+            vector_snippet(sums->type, 4 * sums->lanes)};
+  if (name.starts_with(kQuadsStem))
+    return {fmt::format("masked_{}x16", name.substr(kQuadsStem.size())),
+            vector_snippet(*parse_dtype(name.substr(kQuadsStem.size())), 16), vector_snippet(DType::kU8, 64)};
   if (const Groups* groups = groups_named(name)) {
     std::vector<std::string> needed = {vector_snippet(groups->from, 16), vector_snippet(groups->to, 16)};
     if (groups->from == DType::kBF16 && groups->to == DType::kF32) {

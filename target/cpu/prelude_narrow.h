@@ -12,6 +12,8 @@ namespace lehr {
 /// The name of a snippet for vectors of this type: "masked16" of f32, else "masked_bf16x16".
 std::string snippet_for(const char* stem, DType type, int lanes);
 
+/// "bf16_from_f32x16": to nearest even, denormal numbers become zeros (vcvtneps2bf16, AVX512_BF16).
+///
 /// "dot_bf16_bf16x16": lehr_dot_bf16_bf16x16(c, a, b) adds to each lane of c the products of a few neighbours
 /// of `a` in memory, the same for all lanes, and as many neighbours of the vector b:
 /// - bf16 and bf16, 2, into f32: vdpbf16ps (AVX512_BF16), which adds the product of odd number first, fused,
@@ -23,6 +25,12 @@ std::string snippet_for(const char* stem, DType type, int lanes);
 /// Where the compiler is not told of the instruction, the text computes the same, bit for bit. AVX-VNNI's
 /// vpdpbusd of 256 bits and AMX's tiles are not used yet: a new row here and in
 /// templates/shared/dot_form.cpp.
+///
+/// "dots_u8_s8x16": lehr_dots_u8_s8x16(c, a, b), the same of two vectors: a is not repeated.
+///
+/// "quads_u8": lehr_quads_u8(to, from, other, step, first, end, count) puts four lines of 16 elements side by
+/// side: (*to)[4 i + e] = from[e step + i], or other[i] unless first <= e < end; the first `count` are read.
+/// s8 becomes u8 with 128 added.
 ///
 /// "groups_s8_u8": lehr_groups_s8_u8(to, from, count, from_step, line_step, lines, to_step) makes `count`
 /// groups of the neighbours that a dot multiplies at once, of elements of the first type: element e of group

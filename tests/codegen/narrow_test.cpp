@@ -256,7 +256,7 @@ TEST_P(NarrowText, CastsRoundAsTheReferenceDoes) {
       }
       for (std::size_t i = 0; i < size; ++i) {
         const auto value = std::bit_cast<float>(bits[i]);
-        ASSERT_EQ(shorter[i], to_bf16(value)) << value;
+        ASSERT_EQ(shorter[i], to_bf16(flushed(value))) << value;
         ASSERT_EQ(longer[i], std::uint32_t{shorter[i]} << 16);
         ASSERT_EQ(bytes[i], static_cast<std::uint8_t>(whole[i]));
         ASSERT_EQ(wide[i], static_cast<std::int8_t>(bytes[i]));
@@ -369,6 +369,36 @@ TEST_P(NarrowText, LeadingLanesAreMovedAndNoOthers) {
         ASSERT_EQ(some[at], at < moved ? bytes[at] : 0xee);
       }
     }
+  }
+}
+
+// Lines that do not exist are another one; of both, no more is read than there is.
+TEST_P(NarrowText, FourLinesAreMultipliedSideBySide) {
+  ASSERT_NO_FATAL_FAILURE(compile({"quads_u8", "dots_u8_s8x16"}, R"(
+    extern "C" void multiply(int* c, const unsigned char* from, const unsigned char* other, const signed char* b,
+                             long step, long first, long end, long count) {
+      u8x64 lines;
+      lehr_quads_u8(&lines, from, other, step, first, end, count);
+      *(s32x16_u*)c = lehr_dots_u8_s8x16(*(s32x16_u*)c, lines, *(const s8x64_u*)b);
+    })"));
+  const auto multiply =
+      entry<void (*)(int*, const void*, const void*, const void*, long, long, long, long)>("multiply");
+  Rng rng(kSeed);
+  for (int repeat = 0; repeat < 500; ++repeat) {
+    const long count = 1 + static_cast<long>(rng.below(16)), step = 20;
+    const long first = static_cast<long>(rng.below(7)) - 2, end = static_cast<long>(rng.below(7)) - 1;
+    const auto bytes = drawn<std::uint8_t>(rng, 80);
+    const auto b = drawn<std::int8_t>(rng, 64);
+    testing::Guarded from(static_cast<std::size_t>(3 * step + count)), other(static_cast<std::size_t>(count));
+    std::copy_n(bytes.begin(), from.size(), from.data());
+    std::copy_n(bytes.rbegin(), other.size(), other.data());
+    int sums[16] = {}, expected[16] = {};
+    for (long i = 0; i < count; ++i)
+      for (long e = 0; e < 4; ++e)
+        expected[i] += (first <= e && e < end ? from.data()[e * step + i] : other.data()[i]) *
+                       b[static_cast<std::size_t>(4 * i + e)];
+    multiply(sums, from.data(), other.data(), b.data(), step, first, end, count);
+    ASSERT_TRUE(std::equal(sums, sums + 16, expected)) << first << " " << end << " " << count;
   }
 }
 

@@ -127,8 +127,8 @@ std::vector<Candidate> candidates_of(const std::vector<std::string>& texts, int 
     const Workload workload = parse_workload(text);
     if (!is_of_f32(workload)) {
       // Whatever processor runs it, the text is right.
-      limits = cpu_limits(std::vector<int>{16, 32, 64}[rng.below(3)], limits.cores);
-      if (rng.below(2) == 0)
+      limits = cpu_limits(wanted ? 64 : std::vector<int>{16, 32, 64}[rng.below(3)], limits.cores);
+      if (wanted || rng.below(2) == 0)
         limits.abilities = static_cast<int>(Ability::kBf16Dot) | static_cast<int>(Ability::kInt8Dot);
     }
     const Space space = only == nullptr ? kernel_space(workload, limits).space

@@ -23,7 +23,7 @@ Source unfused(const Workload& workload, const Config& config, const Limits& lim
 
 /// `each` sampled configs of every family, or of the one named, for every workload, compiled and run: the
 /// results are right, nothing is written outside of the tensors, and nothing behind their ends is read.
-/// `wanted`: of many draws one of these.
+/// `wanted`: of many draws one of these, for a processor with all vectors where the types are narrow.
 void expect_right(const std::vector<std::string>& texts, int each, std::uint64_t seed,
                   const MakeSource& source_of = fused, const char* only = nullptr,
                   const std::function<bool(const Config&)>& wanted = {});

@@ -101,6 +101,21 @@ void PrintTo(const Kind& kind, std::ostream* out) {
   *out << kind.types << " for " << kind.isa;
 }
 
+/// What the compiler makes of a text for a processor, by function.
+std::map<std::string, std::vector<Instruction>> compiled(const std::string& text, const Isa& target) {
+  char dir_name[] = "/tmp/lehr_narrow_code_XXXXXX";
+  const std::filesystem::path dir = ::mkdtemp(dir_name);
+  std::ofstream(dir / "all.cpp") << text;
+  const std::string object = (dir / "all.so").string();
+  const std::string command =
+      fmt::format("g++ -O2 {} -ffp-contract=fast -fno-math-errno -nostdlib -shared -fPIC -w -o {} {}",
+                  fmt::join(flags_of(target), " "), object, (dir / "all.cpp").string());
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  auto functions = disassembled(object);
+  std::filesystem::remove_all(dir);
+  return functions;
+}
+
 class NarrowCode : public ::testing::TestWithParam<Kind> {};
 
 TEST_P(NarrowCode, MultipliesByTheInstructionAndKeepsItsSums) {
@@ -109,10 +124,8 @@ TEST_P(NarrowCode, MultipliesByTheInstructionAndKeepsItsSums) {
   const Limits limits = limits_of(target, 1);
   const std::uint64_t seed = 5;
   Rng rng(seed);
-  char dir_name[] = "/tmp/lehr_narrow_code_XXXXXX";
-  const std::filesystem::path dir = ::mkdtemp(dir_name);
   std::map<std::string, Asked> asked;  // by entry
-  std::ofstream text(dir / "all.cpp");
+  std::string text;
   const bool gemm = std::string_view(types).starts_with(" a=");
   const std::vector<std::string> shapes =
       gemm ? std::vector<std::string>{"gemm m=512 n=512 k=512", "gemm m=64 n=1000 k=510"}
@@ -130,16 +143,10 @@ TEST_P(NarrowCode, MultipliesByTheInstructionAndKeepsItsSums) {
       kernel.name = fmt::format("kernel{}", asked.size());
       asked[kernel.name] = {to_text(config), config.at("mr") * config.at("nv"),
                             number < kernels.defaults.size()};
-      text << "namespace " << kernel.name << "_space {\n" << emit(kernel).text << "}\n";
+      text += "namespace " + kernel.name + "_space {\n" + emit(kernel).text + "}\n";
     }
   }
-  text.close();
-  const std::string object = (dir / "all.so").string();
-  const std::string command =
-      fmt::format("g++ -O2 {} -ffp-contract=fast -fno-math-errno -nostdlib -shared -fPIC -w -o {} {}",
-                  fmt::join(flags_of(target), " "), object, (dir / "all.cpp").string());
-  ASSERT_EQ(std::system(command.c_str()), 0) << command;
-  const auto functions = disassembled(object);
+  const auto functions = compiled(text, target);
   for (const auto& [entry, of_entry] : asked) {
     SCOPED_TRACE(fmt::format("{} seed {}: {}", types, seed, of_entry.config));
     const auto loops = loops_with(functions.at(entry), dot);
@@ -153,7 +160,6 @@ TEST_P(NarrowCode, MultipliesByTheInstructionAndKeepsItsSums) {
     for (const Instruction& each : loop)
       EXPECT_FALSE(of_entry.is_default && is_vector_in_stack(each)) << each.text;
   }
-  std::filesystem::remove_all(dir);
 }
 
 // The tile that may reach over the last row multiplies as the whole ones do.
@@ -164,22 +170,33 @@ TEST(AnyRowsCode, TheLastTileKeepsItsSums) {
   const KernelSpace kernels = kernel_space(workload, limits);
   const Config config = kernels.space.config_of(kernels.defaults.front());
   ASSERT_EQ(config.family, "gemm_cpu");
-  char dir_name[] = "/tmp/lehr_any_rows_code_XXXXXX";
-  const std::filesystem::path dir = ::mkdtemp(dir_name);
-  std::ofstream(dir / "all.cpp") << emit(lower(workload, config, limits)).text;
-  const std::string object = (dir / "all.so").string();
-  const std::string command =
-      fmt::format("g++ -O2 {} -ffp-contract=fast -fno-math-errno -nostdlib -shared -fPIC -w -o {} {}",
-                  fmt::join(flags_of(target), " "), object, (dir / "all.cpp").string());
-  ASSERT_EQ(std::system(command.c_str()), 0) << command;
-  const auto loops = loops_with(disassembled(object).at("gemm_cpu"), "vfmadd");
+  const auto functions = compiled(emit(lower(workload, config, limits)).text, target);
+  const auto loops = loops_with(functions.at("gemm_cpu"), "vfmadd");
   ASSERT_EQ(loops.size(), 2u) << "of a whole tile, and of the last one";
   for (const std::vector<Instruction>& loop : loops) {
     EXPECT_EQ(std::ranges::count_if(loop, [](const auto& each) { return is_dot(each, "vfmadd"); }),
               config.at("mr") * config.at("nv") * config.at("ku"));
     for (const Instruction& each : loop) EXPECT_FALSE(is_vector_in_stack(each)) << each.text;
   }
-  std::filesystem::remove_all(dir);
+}
+
+// Inner tiles and those at the margins have a dot product for each of three columns and each sum.
+TEST(DepthwiseCode, FourLinesAreMultipliedAtOnce) {
+  const Isa target = isa_named("x86-64-v4+avx512vnni");
+  const Limits limits = limits_of(target, 1);
+  for (const char* types : {"x=u8 f=s8 y=u8", "x=s8 f=s7 y=s8"}) {
+    const Workload workload = parse_workload(fmt::format(
+        "conv2d h=28 w=28 c=192 k=192 r=3 s=3 pad=1 groups=192 layout=nhwc {} accum=s32 zero=input "
+        "epilogue=dequant+bias+relu+quant",
+        types));
+    const KernelSpace kernels = kernel_space(workload, limits);
+    const Config config = kernels.space.config_of(kernels.defaults.front());
+    EXPECT_EQ(config.at("taps"), 2);
+    const auto functions = compiled(emit(lower(workload, config, limits)).text, target);
+    const auto dots = std::ranges::count_if(functions.at("conv2d_depthwise_cpu"),
+                                            [](const auto& each) { return is_dot(each, "vpdpbusd"); });
+    EXPECT_GE(dots, 2 * 3 * config.at("rows") * config.at("cols"));
+  }
 }
 
 constexpr const char* kFull = "x86-64-v4+avx512vnni+avx512bf16";

@@ -62,8 +62,15 @@ TEST(Narrow, DepthwiseConvolutionsOfBf16AreRight) {
 }
 
 TEST(Narrow, DepthwiseConvolutionsOf8BitIntegersAreRightBitForBit) {
+  std::vector<std::string> images = depthwise_convolutions();
+  std::erase_if(images, [](const std::string& text) {
+    return text.find("nhwc") == std::string::npos || text.find("r=19") != std::string::npos;
+  });
+  images.emplace_back("conv2d h=9 w=31 c=35 k=35 r=3 s=3 pad=1 groups=35 layout=nhwc");
   const auto check = [&](const char* types, std::uint64_t seed) {
     expect_right(with(depthwise_convolutions(), types), 3, seed, fused, "conv2d_depthwise_cpu");
+    expect_right(with(images, types), 6, seed, fused, "conv2d_depthwise_cpu",
+                 [](const Config& config) { return config.at("taps") == 2; });
   };
   check(" x=u8 f=s8 y=u8 accum=s32 zero=input epilogue=bias+dequant+relu+quant", 61);
   check(" x=s8 f=s7 y=s8 accum=s32 zero=input epilogue=dequant+quant", 62);

@@ -7,13 +7,16 @@
 //
 // Margins of the copy are cleared once per part; lines outside of the image once per block. Without a copy,
 // tiles at the margins ask for each vector whether it exists. Outputs of a tile that lie beyond the last line
-// are computed and dropped.
+// are computed and dropped. By dot products, four lines of the input are put side by side for each column
+// that a tile reads; filters lie beforehand as these are multiplied, with zeros where a line has no tap.
 #include "templates/conv2d/cpu/conv2d_depthwise_cpu.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "templates/conv2d/cpu/conv2d_depthwise_cpu_space.h"
 #include "templates/family.h"
@@ -30,11 +33,11 @@ constexpr const char* kFamily = "conv2d_depthwise_cpu";
 
 class Lowering {
  public:
-  Lowering(const Workload& workload, const DepthwiseCpuSchedule& schedule)
+  Lowering(const Workload& workload, const DepthwiseCpuSchedule& schedule, const Limits& limits)
       : view_(cpu::conv_view(workload)),
         conv_(view_.conv),
         s_(schedule),
-        form_(*cpu::widening_form(workload)),
+        form_(dots() ? *cpu::dot_form(workload, limits) : *cpu::widening_form(workload)),
         shape_(depthwise_cpu_shape(conv_, s_)) {
     const Conv2d& conv = conv_;
     b_.kernel.name = kFamily;
@@ -42,14 +45,10 @@ class Lowering {
     x_ = b_.param("x", conv.input, conv.n * conv.c * conv.h * conv.w, Direction::kIn);
     f_ = b_.param("f", conv.filter, view_.filter_elements(), Direction::kIn);
     y_ = b_.param("y", conv.output, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kOut);
-    zero_ = cpu::correction_of(b_, workload, form_).zero;
-    if (zero_) zeros_ = vectors("x_zero_reg", 1);
+    correction_ = cpu::correction_of(b_, workload, form_);
+    zero_ = correction_.zero;
     epilogue_ = FusedEpilogue(b_, workload);
-    if (copies()) lines_ = b_.buffer("x_lines", DType::kF32, Scope::kScratch, shape_.copy_elements());
-    if (shape_.nhwc) panel_ = b_.buffer("f_panel", DType::kF32, Scope::kScratch, owned_units() * filter());
-    if (s_.hold != 0) held_ = vectors("f_reg", taps());
-    acc_ = vectors("acc", s_.rows * s_.cols);
-    in_ = vectors("x_reg", s_.cols);
+    dots() ? dot_buffers() : buffers();
     b_.make_vars({{part_, "task_index"},
                   {image_, "image"},
                   {unit_, "unit"},
@@ -63,6 +62,40 @@ class Lowering {
   }
 
   Kernel kernel() {
+    Block body = dots() ? others() : first_scratch();
+    body.push_back(nest());
+    b_.kernel.body = block(loop(part_, s_.threads, LoopKind::kParallel, body));
+    return std::move(b_.kernel);
+  }
+
+ private:
+  void buffers() {
+    if (zero_) zeros_ = vectors("x_zero_reg", 1);
+    if (copies()) lines_ = b_.buffer("x_lines", DType::kF32, Scope::kScratch, shape_.copy_elements());
+    if (shape_.nhwc) panel_ = b_.buffer("f_panel", DType::kF32, Scope::kScratch, owned_units() * filter());
+    if (s_.hold != 0) held_ = vectors("f_reg", taps());
+    acc_ = vectors("acc", s_.rows * s_.cols);
+    in_ = vectors("x_reg", s_.cols);
+  }
+  void dot_buffers() {
+    quads_ = depthwise_quads(conv_, s_.rows);
+    u_ = b_.param("u", form_.second_panel, shape_.units * std::ssize(quads_) * conv_.s * quad(),
+                  Direction::kPrepacked);
+    if (correction_.needed())
+      u_sums_ = b_.param("u_sums", DType::kS32, shape_.units * s_.lanes, Direction::kPrepacked);
+    others_ = b_.buffer("x_others", conv_.input, Scope::kScratch, s_.lanes);
+    acc_ = b_.buffer("acc", DType::kS32, Scope::kRegister, s_.rows * s_.cols * s_.lanes, width());
+    start_ = b_.buffer("first_sums", DType::kS32, Scope::kRegister, s_.lanes, width());
+    in_ = b_.buffer("x_reg", form_.first_panel, Scope::kRegister, quad(), static_cast<int>(quad()));
+    b_.kernel.prepack = pack_quads();
+  }
+
+  /// What lies outside of the image.
+  Block others() const {
+    const Expr zero = zero_ ? load(*zero_, integer(0)) : cast(conv_.input, integer(0));
+    return block(Alloc{others_}, Store{others_, integer(0), splat(zero, width()), width(), std::nullopt});
+  }
+  Block first_scratch() {
     Block body;
     if (zero_)
       append(body, block(Alloc{zeros_},
@@ -71,17 +104,22 @@ class Lowering {
     if (shape_.nhwc) body.push_back(Alloc{panel_});
     if (copies()) body.push_back(cpu::clear_line(b_, lines_, integer(0), shape_.copy_elements(), s_.lanes));
     if (shape_.nhwc) body.push_back(pack_filter());
-    body.push_back(nest());
-    b_.kernel.body = block(loop(part_, s_.threads, LoopKind::kParallel, body));
-    return std::move(b_.kernel);
+    return body;
   }
 
- private:
   int width() const { return static_cast<int>(s_.lanes); }
   std::int64_t taps() const { return conv_.r * conv_.s; }
   /// Elements of a packed filter, with taps that the view leaves out.
   std::int64_t filter() const { return view_.stored_taps * s_.lanes; }
   bool copies() const { return s_.copy != 0; }
+  bool dots() const { return s_.taps == 2; }
+  /// Whether sums by dot products do not begin with 0, but with what zero points and offsets add.
+  bool starts() const { return dots() && correction_.needed(); }
+  Expr start() const {
+    return correction_.corrected(zero(DType::kS32, width()), load(u_sums_, var(channel_), width()), width());
+  }
+  /// Elements of a vector of four lines.
+  std::int64_t quad() const { return 4 * s_.lanes; }
   bool by_channels() const { return s_.split == 0; }
   std::int64_t owned_units() const {
     return by_channels() ? ceil_div(shape_.units, s_.threads) : shape_.units;
@@ -128,6 +166,8 @@ class Lowering {
     const auto over_units = [&](Block body) {
       Block whole = block(Let{channel_, shape_.nhwc ? (first_unit() + var(unit_)) * s_.lanes
                                                     : (first_unit() + var(unit_)) % integer(conv_.k)});
+      if (starts())
+        append(whole, block(Alloc{start_}, Store{start_, integer(0), start(), width(), std::nullopt}));
       if (s_.hold != 0) append(whole, hold_filter());
       append(whole, body);
       return loop_to(unit_, units_now(), owned_units(), whole);
@@ -166,6 +206,39 @@ class Lowering {
         loop(lane, s_.lanes, LoopKind::kSerial, block(loop(tap, view_.stored_taps, LoopKind::kSerial, each)));
     return loop_to(unit_, units_now(), owned_units(),
                    block(Let{channel_, (first_unit() + var(unit_)) * s_.lanes}, filters));
+  }
+
+  /// u[unit][quad][column of the filter][lane][line], and u_sums[unit][lane].
+  Block pack_quads() {
+    const VarId unit = b_.var("u_unit"), lane = b_.var("u_lane"), s = b_.var("u_s"), r = b_.var("u_r");
+    const Expr channel = var(unit) * s_.lanes + var(lane), exists = lt(channel, integer(conv_.k));
+    const auto filter = [&](const Expr& row) {
+      return load(f_, channel * view_.stored_taps + view_.stored_tap(row, var(s)));
+    };
+    Block of_column;
+    for (std::int64_t n = 0; n < std::ssize(quads_); ++n)
+      for (std::int64_t e = 0; e < 4; ++e) {
+        const std::int64_t tap = quads_[static_cast<std::size_t>(n)].tap(conv_, e);
+        const Expr to =
+            ((var(unit) * std::ssize(quads_) + n) * conv_.s + var(s)) * quad() + var(lane) * 4 + e;
+        const auto put = [&](Expr value) {
+          return block(Store{u_, to, form_.in_second_panel(std::move(value)), 1, std::nullopt});
+        };
+        const Block none = put(cast(conv_.filter, integer(0)));
+        append(of_column, tap < 0 ? none : block(If{exists, put(filter(integer(tap))), none}));
+      }
+    Block of_lane;
+    if (correction_.needed()) {
+      of_lane.push_back(Store{u_sums_, channel, integer(0), 1, std::nullopt});
+      const Expr sum = load(u_sums_, channel) + cast(DType::kS32, filter(var(r)));
+      of_column.push_back(
+          If{exists,
+             block(loop(r, conv_.r, LoopKind::kSerial, block(Store{u_sums_, channel, sum, 1, std::nullopt}))),
+             {}});
+    }
+    of_lane.push_back(loop(s, conv_.s, LoopKind::kSerial, of_column));
+    return block(loop(unit, shape_.units, LoopKind::kParallel,
+                      block(loop(lane, s_.lanes, LoopKind::kSerial, of_lane))));
   }
 
   Expr weight(const Expr& tap) const {
@@ -277,15 +350,74 @@ class Lowering {
 
   Block micro_kernel() {
     Block body = block(Alloc{acc_});
+    const Expr first =
+        starts() ? load(start_, integer(0), width()) : zero(dots() ? DType::kS32 : DType::kF32, width());
     body.push_back(loop(i_, s_.rows, LoopKind::kUnrolled,
-                        block(over_columns(Store{acc_, sum_at(var(i_)), zero(DType::kF32, width()), width(),
-                                                 std::nullopt}))));
-    const auto sums = [&](bool guarded) { return s_.taps == 1 ? written_out(guarded) : looped(guarded); };
-    if (const auto inside = columns_exist())
+                        block(over_columns(Store{acc_, sum_at(var(i_)), first, width(), std::nullopt}))));
+    if (dots()) body.push_back(Alloc{in_});
+    const auto sums = [&](bool guarded) {
+      return dots() ? of_quads(guarded) : s_.taps == 1 ? written_out(guarded) : looped(guarded);
+    };
+    if (const auto inside = dots() ? tile_exists() : columns_exist())
       body.push_back(If{*inside, sums(false), sums(true)});
     else
       append(body, sums(false));
     append(body, write());
+    return body;
+  }
+  /// Whether all that the tile reads lies in the image.
+  std::optional<Expr> tile_exists() const {
+    const std::int64_t reach = (s_.cols - 1) * conv_.stride_w + (conv_.s - 1) * conv_.dilation_w;
+    const Expr line = image_line(integer(0)), column = image_column(0);
+    return logical_and(logical_and(le(integer(0), line), lt(line + (shape_.tile_in - 1), integer(conv_.h))),
+                       logical_and(le(integer(0), column), lt(column + reach, integer(conv_.w))));
+  }
+  /// Of the image, that is `offset` columns behind the first one of the tile.
+  Expr image_column(std::int64_t offset) const {
+    return var(column_tile_) * (s_.cols * conv_.stride_w) + (offset - conv_.pad_left);
+  }
+  /// Puts four lines of a column into x_reg.
+  Stmt load_quad(std::int64_t first, std::int64_t offset, bool guarded) const {
+    const Expr line = image_line(integer(first)), column = image_column(offset);
+    const std::int64_t step = conv_.w * conv_.c, lines = std::min<std::int64_t>(4, shape_.tile_in - first);
+    Expr begin = integer(0), end = integer(lines);
+    if (guarded) {
+      const Expr exists = logical_and(le(integer(0), column), lt(column, integer(conv_.w)));
+      begin = integer(0) - line, end = exists * min(end, integer(conv_.h) - line);
+    }
+    const Expr at = ((image() * conv_.h + line) * conv_.w + column) * conv_.c + var(channel_);
+    return Intrinsic{intrinsic_name(conv_.input == DType::kU8 ? "quads_u8" : "quads_s8"),
+                     {Touch{in_, integer(0), quad(), true}, Touch{x_, at, 4 * s_.lanes, false, 4, step, true},
+                      Touch{others_, integer(0), s_.lanes, false}},
+                     {integer(step), begin, end, channels_left().value_or(integer(s_.lanes))},
+                     0};
+  }
+  /// Column by column of the tile's input: four lines are put side by side once for all outputs.
+  Block of_quads(bool guarded) const {
+    Block body;
+    const int lanes = static_cast<int>(quad());
+    std::set<std::int64_t> offsets;
+    for (std::int64_t j = 0; j < s_.cols; ++j)
+      for (std::int64_t s = 0; s < conv_.s; ++s) offsets.insert(j * conv_.stride_w + s * conv_.dilation_w);
+    for (std::size_t begin = 0, end = 0; begin < quads_.size(); begin = end) {
+      while (end < quads_.size() && quads_[end].first == quads_[begin].first) ++end;
+      for (const std::int64_t offset : offsets) {
+        body.push_back(load_quad(quads_[begin].first, offset, guarded));
+        for (std::int64_t s = 0; s < conv_.s; ++s) {
+          const std::int64_t behind = offset - s * conv_.dilation_w, j = behind / conv_.stride_w;
+          if (behind < 0 || behind % conv_.stride_w != 0 || j >= s_.cols) continue;
+          for (std::size_t n = begin; n < end; ++n) {
+            const Expr of_unit = var(channel_) / s_.lanes * (std::ssize(quads_) * conv_.s);
+            const Expr weight =
+                load(u_, (of_unit + (static_cast<std::int64_t>(n) * conv_.s + s)) * quad(), lanes);
+            const Expr sum = integer((quads_[n].row * s_.cols + j) * s_.lanes);
+            body.push_back(Store{acc_, sum,
+                                 fma(load(in_, integer(0), lanes), weight, load(acc_, sum, width())), width(),
+                                 std::nullopt});
+          }
+        }
+      }
+    }
     return body;
   }
   /// Line by line of the tile's input: a vector is loaded once for all output lines that need it.
@@ -326,7 +458,7 @@ class Lowering {
     const bool whole = width_out % (s_.cols * (shape_.nhwc ? 1 : s_.lanes)) == 0;
     if (!shape_.nhwc && !whole) active = integer(width_out) - column;
     Expr sums = load(acc_, sum_at(var(i_)), width());
-    if (is_integer(conv_.accum)) sums = cast(conv_.accum, sums);  // exact
+    if (!dots() && is_integer(conv_.accum)) sums = cast(conv_.accum, sums);  // exact
     Expr value = epilogue_.of(std::move(sums), {var(channel_), shape_.nhwc, at, width(), active});
     Stmt store = Store{y_, at, epilogue_.stored(value), width(), active};
     if (shape_.nhwc && !whole) store = If{lt(column, integer(width_out)), block(store), {}};
@@ -342,14 +474,17 @@ class Lowering {
   DepthwiseCpuShape shape_;
   KernelBuilder b_;
   FusedEpilogue epilogue_;
+  cpu::Correction correction_;
   std::optional<BufferId> zero_;  ///< x's zero point
-  BufferId x_{}, f_{}, y_{}, lines_{}, panel_{}, held_{}, acc_{}, in_{}, zeros_{};
+  std::vector<DepthwiseQuad> quads_;
+  BufferId x_{}, f_{}, y_{}, lines_{}, panel_{}, held_{}, acc_{}, in_{}, zeros_{}, u_{}, u_sums_{}, others_{},
+      start_{};
   VarId part_{}, image_{}, unit_{}, block_{}, tile_{}, column_tile_{}, line_{}, channel_{}, i_{}, j_{};
 };
 
 Kernel lower_conv2d_depthwise_cpu(const Workload& workload, const DepthwiseCpuSchedule& schedule,
-                                  const Limits&) {
-  return Lowering(workload, schedule).kernel();
+                                  const Limits& limits) {
+  return Lowering(workload, schedule, limits).kernel();
 }
 
 std::optional<std::string> why_not(const Workload& workload, const Limits&) {

@@ -15,6 +15,8 @@ constexpr std::int64_t kMaxCopyBytes = 8LL << 20;
 /// Multiply-adds of one tile that are written out; beyond, compiling takes longer than measuring.
 constexpr std::int64_t kMaxUnrolled = 320;
 
+const Values kColumns = {1, 2, 3, 4, 5, 6, 7, 8, 10, 14};
+
 bool is_nhwc(const Conv2d& conv) {
   return conv.layout == ImageLayout::kNhwc;
 }
@@ -29,11 +31,64 @@ Values at_most(std::int64_t limit, Values values) {
   return values;
 }
 
+std::int64_t dots_of_tile(const Conv2d& conv, const DepthwiseCpuSchedule& s) {
+  return std::ssize(depthwise_quads(conv, s.rows)) * conv.s * s.cols;
+}
+
 std::int64_t registers(const Conv2d& conv, const DepthwiseCpuSchedule& s) {
+  if (s.taps == 2) return s.rows * s.cols + 2;
   return s.rows * s.cols + std::min<std::int64_t>(s.cols, 4) + (s.hold != 0 ? conv.r * conv.s : 1);
 }
 
+/// Whether four lines of 16 channels are multiplied at once.
+bool may_dot(const Conv2d& conv, const Limits& limits) {
+  return is_integer(conv.input) && is_nhwc(conv) && limits.has(Ability::kInt8Dot) &&
+         limits.vector_bytes == 64 && conv.r * conv.s <= kMaxUnrolled;
+}
+
+/// The cheapest tile: lines and columns meet in a dot product each; putting four lines side by side takes
+/// about as long as four of these, twice that where L1 does not keep the lines for the next channels; the way
+/// from sums to outputs as eight.
+DepthwiseCpuSchedule with_dots(const Conv2d& conv, DepthwiseCpuSchedule s, std::int64_t available,
+                               std::int64_t l1) {
+  s.taps = 2, s.copy = 0, s.hold = 0;
+  DepthwiseCpuSchedule best = s;
+  double least = 0;
+  for (s.rows = 1; s.rows <= std::min<std::int64_t>(8, conv.out_h()); ++s.rows)
+    for (const std::int64_t cols : at_most(conv.out_w(), kColumns)) {
+      s.cols = cols;
+      const std::int64_t dots = dots_of_tile(conv, s);
+      if (registers(conv, s) > available || 2 * dots > kMaxUnrolled) continue;
+      const DepthwiseCpuShape shape = depthwise_cpu_shape(conv, s);
+      const std::int64_t columns = std::min((s.cols - 1) * conv.stride_w + conv.s, s.cols * conv.s);
+      const std::int64_t of_quad = shape.tile_in * conv.w * conv.c <= l1 ? 4 : 8;
+      const std::int64_t tile = dots + of_quad * ceil_div(shape.tile_in, 4) * columns + 8 * s.rows * s.cols;
+      const auto cost = static_cast<double>(tile * shape.row_tiles * shape.column_tiles);
+      if (least == 0 || cost < least) least = cost, best = s;
+    }
+  return best;
+}
+
 }  // namespace
+
+std::int64_t DepthwiseQuad::tap(const Conv2d& conv, std::int64_t e) const {
+  const std::int64_t below = first + e - row * conv.stride_h;
+  const bool is_tap = below >= 0 && below % conv.dilation_h == 0 && below / conv.dilation_h < conv.r;
+  return is_tap ? below / conv.dilation_h : -1;
+}
+
+std::vector<DepthwiseQuad> depthwise_quads(const Conv2d& conv, std::int64_t rows) {
+  std::vector<DepthwiseQuad> quads;
+  const std::int64_t lines = (rows - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h + 1;
+  for (std::int64_t first = 0; first < lines; first += 4)
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t e = 0; e < 4; ++e)
+        if (const DepthwiseQuad quad = {first, row}; quad.tap(conv, e) >= 0) {
+          quads.push_back(quad);
+          break;
+        }
+  return quads;
+}
 
 DepthwiseCpuShape depthwise_cpu_shape(const Conv2d& conv, const DepthwiseCpuSchedule& s) {
   DepthwiseCpuShape shape;
@@ -71,7 +126,7 @@ void depthwise_cpu_knobs(Knobs<DepthwiseCpuSchedule>& k, const Workload& workloa
   });
   k.knob(&S::cols, "cols",
          nhwc ? "pixels of a tile along the line" : "vectors of pixels of a tile along the line",
-         at_most(line_vectors(conv, cpu::lane_counts(limits).front()), {1, 2, 3, 4, 5, 6, 7, 8, 10, 14}));
+         at_most(line_vectors(conv, cpu::lane_counts(limits).front()), kColumns));
   k.forbid("a tile is wider than the line", [=](const S& s) { return s.cols > line_vectors(conv, s.lanes); });
   k.knob(&S::copy, "copy", "input lines are copied to padded memory first", nhwc ? Values{0, 1} : Values{1});
   k.knob(
@@ -83,17 +138,25 @@ void depthwise_cpu_knobs(Knobs<DepthwiseCpuSchedule>& k, const Workload& workloa
     const bool least = s.block == 1 && s.rows == 1;
     return !least && s.copy == 1 && 4 * depthwise_cpu_shape(conv, s).copy_elements() > kMaxCopyBytes;
   });
+  const bool dots = may_dot(conv, limits);
   k.knob(&S::taps, "taps",
-         "0: loops over the filter, 1: written out, an input vector serves all lines that need it",
-         may_unroll ? Values{0, 1} : Values{0});
+         dots ? "0: loops over the filter, 1: written out, an input vector serves all lines that need it, 2: "
+                "four "
+                "lines of 16 channels at once"
+              : "0: loops over the filter, 1: written out, an input vector serves all lines that need it",
+         dots         ? Values{0, 1, 2}
+         : may_unroll ? Values{0, 1}
+                      : Values{0});
+  k.only([](const S& s) { return s.taps != 2 || (s.lanes == 16 && s.copy == 0); });
   // Guards of the margins are code beside the code of the inner tiles.
   k.forbid("too much code", [=](const S& s) {
-    return s.taps == 1 && s.rows * s.cols * taps * (s.copy == 1 ? 1 : 2) > kMaxUnrolled;
+    return s.taps == 1 ? s.rows * s.cols * taps * (s.copy == 1 ? 1 : 2) > kMaxUnrolled
+                       : s.taps == 2 && 2 * dots_of_tile(conv, s) > kMaxUnrolled;
   });
   k.knob(&S::hold, "hold", "the filter stays in registers", may_unroll ? Values{0, 1} : Values{0});
   k.forbid("needs more vector registers than there are",
            [=](const S& s) { return registers(conv, s) > std::max(limits.vector_registers, 16); });
-  k.forbid("a loop cannot index registers", [](const S& s) { return s.hold == 1 && s.taps == 0; });
+  k.forbid("a loop cannot index registers", [](const S& s) { return s.hold == 1 && s.taps != 1; });
 }
 
 // A tile costs its multiply-adds or its loads, whatever is more (two a cycle, but a load that begins anywhere
@@ -130,12 +193,14 @@ DepthwiseCpuSchedule depthwise_cpu_wanted(const Workload& workload, const Limits
       if (least == 0 || cost < least) least = cost, best = s;
     }
   }
-  s = best;
+  const std::int64_t l1 = limits.l1_bytes > 0 ? limits.l1_bytes : 32 << 10;
+  s = may_dot(conv, limits) && s.lanes == 16 ? with_dots(conv, s, available, l1) : best;
   const DepthwiseCpuShape shape = depthwise_cpu_shape(conv, s);
   s.split = shape.units >= 4 * s.threads || shape.units % s.threads == 0 ? 0 : 1;
-  const std::int64_t l1 = limits.l1_bytes > 0 ? limits.l1_bytes : 32 << 10;
   s.block = depthwise_cpu_shape(conv, s).owned;
-  while (s.block > 1 && 4 * depthwise_cpu_shape(conv, s).copy_elements() > l1) s.block = ceil_div(s.block, 2);
+  const std::int64_t size = s.taps == 2 ? 1 : 4;
+  while (s.block > 1 && size * depthwise_cpu_shape(conv, s).copy_elements() > l1)
+    s.block = ceil_div(s.block, 2);
   return s;
 }
 

@@ -1,6 +1,8 @@
 // The schedules of conv2d_depthwise_cpu: knobs, rules, default, and the shapes of its scratch memory.
 #pragma once
 
+#include <vector>
+
 #include "base/limits.h"
 #include "space/knobs.h"
 #include "workload/workload.h"
@@ -16,8 +18,9 @@ struct DepthwiseCpuSchedule {
   std::int64_t cols = 1;   ///< vectors of a tile along the line: of pixels (nchw), one pixel each (nhwc)
   std::int64_t copy = 1;   ///< input lines are copied to padded memory before they are used
   std::int64_t block = 1;  ///< tiles of lines between two copies, or between two vectors of channels
-  std::int64_t taps = 1;   ///< 0: loops, 1: each input vector is used for all lines of the tile that need it
-  std::int64_t hold = 0;   ///< the filter stays in registers
+  /// 0: loops, 1: each input vector is used for all lines of the tile that need it, 2: so are four lines
+  std::int64_t taps = 1;
+  std::int64_t hold = 0;  ///< the filter stays in registers
 };
 
 /// What follows from a convolution and a schedule. A *unit* is what one filter vector serves: a plane of the
@@ -36,6 +39,15 @@ struct DepthwiseCpuShape {
   std::int64_t line() const { return phases * pitch; }
   std::int64_t copy_elements() const { return block_in * line(); }
 };
+/// Four lines of a tile's input from `first` on, and an output line of which they have some taps.
+struct DepthwiseQuad {
+  std::int64_t first = 0, row = 0;
+  /// The row of the filter that belongs to line `e` of the four; -1: none.
+  std::int64_t tap(const Conv2d& conv, std::int64_t e) const;
+};
+/// Those of a tile, by lines.
+std::vector<DepthwiseQuad> depthwise_quads(const Conv2d& conv, std::int64_t rows);
+
 DepthwiseCpuShape depthwise_cpu_shape(const Conv2d& conv, const DepthwiseCpuSchedule& schedule);
 
 void depthwise_cpu_knobs(Knobs<DepthwiseCpuSchedule>& k, const Workload& workload, const Limits& limits);
