@@ -21,6 +21,8 @@ constexpr int kFailingTrials = 32;
 /// So many tasks' defaults are compiled for each that is compiled at once before the first of them is timed:
 /// at the end of a batch cores wait.
 constexpr std::size_t kCompiledForEach = 8;
+/// Before one was compiled; beside others.
+constexpr double kUsualCompile_s = 0.3;
 /// Of the time that is left: what a batch takes at most.
 constexpr double kMostCompiling = 0.5;
 
@@ -113,7 +115,7 @@ class TurnTaking {
     constexpr double kDefaultsShare = 0.7, kLeastShare = 0.2;
     if (behind_s_)
       budget_.limit(std::max((new_ones_begun_ ? kLeastShare : kDefaultsShare) * time_s_,
-                             time_s_ - behind_s_(sum_us(), compile_s())));
+                             time_s_ - behind_s_(sum_us(), compile_s()) - uncompiled_s()));
     if (session_.finalists == 0) return;
     double searched = 0, least_s = 0;
     for (const Shared& each : tasks_) {
@@ -134,7 +136,14 @@ class TurnTaking {
   /// Of a kernel, beside others.
   double compile_s() const {
     const Spent spent = device_.measurer->spent();
-    return spent.kernels > 0 ? device_.measurer->slots() * spent.compiling_s / spent.kernels : 0;
+    return spent.kernels > 0 ? device_.measurer->slots() * spent.compiling_s / spent.kernels
+                             : kUsualCompile_s;
+  }
+  /// Of kernels that the log knows: whoever wants them compiles them.
+  double uncompiled_s() const {
+    const auto known = std::ranges::count_if(
+        tasks_, [](const Shared& each) { return each.session == nullptr && each.best_us() > 0; });
+    return static_cast<double>(known) * compile_s() / device_.measurer->slots();
   }
   bool out_of_time() const { return interrupted() || budget_.left().wanted_s <= 0; }
 
