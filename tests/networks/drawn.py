@@ -364,7 +364,8 @@ def shows(values):
 
 
 def plant(folder, rng):
-    """Another filter in one kernel of a rewritten network; its names in the original and here, None where there is no kernel."""
+    """Another filter in one kernel of a rewritten network: its names in the original and here, and whether its channels are last. None where
+    there is no kernel."""
     model = onnx.load(folder + "/model.onnx")
     graph = with_kernels(model)
     kernels = [node for node in graph.node if node.op_type.startswith("Fused") and node.domain == "ai.lehr"]
@@ -384,7 +385,8 @@ def plant(folder, rng):
         if each not in ("model.onnx", "model.constants"):
             os.symlink(os.path.join("..", os.path.basename(folder), each), os.path.join(folder + ".planted", each))
     onnx.save(model, folder + ".planted/model.onnx")
-    return node.name, node.output[0]
+    workload = next(each.s for each in node.attribute if each.name == "workload")
+    return node.name, node.output[0], b"layout=nhwc" in workload
 
 
 class Drill:
@@ -426,13 +428,15 @@ class Drill:
 
     def find_planted(self, seed, network, feeds):
         """A fault that changes what a kernel computes has to be found, whatever the network hides."""
-        names = plant(str(seed), np.random.default_rng(seed))
-        if names is None:
+        planted = plant(str(seed), np.random.default_rng(seed))
+        if planted is None:
             return
-        wanted = values_of(f"{seed}.onnx", names[:1], feeds)
-        got = values_of(f"{seed}.planted/model.onnx", names[1:], feeds, os.path.abspath(f"{seed}/liblehr_onnxruntime.so"))
+        name, made, last = planted
+        wanted = values_of(f"{seed}.onnx", [name], feeds)
+        got = values_of(f"{seed}.planted/model.onnx", [made], feeds, os.path.abspath(f"{seed}/liblehr_onnxruntime.so"))
         changed = 0
         for (one,), (other,) in zip(wanted, got):
+            other = np.moveaxis(other, -1, 1) if last else other
             finite = np.isfinite(one) & np.isfinite(other)
             if finite.any():
                 changed = max(changed, np.abs(one - other)[finite].max() / max(np.abs(one[finite]).max(), 1e-30))
@@ -440,7 +444,7 @@ class Drill:
             return
         self.planted += 1
         code, said = self.lehr.ended(f"verify {seed}.onnx{network.dims()} --threads 1 --out {seed}.planted")
-        assert code == 4, f"network {seed}: '{names[0]}' is {changed:.2g} of its range off, and lehr verify ends with {code}: {said}"
+        assert code == 4, f"network {seed}: '{name}' is {changed:.2g} of its range off, and lehr verify ends with {code}: {said}"
 
 
 def run(lehr, first="555000"):

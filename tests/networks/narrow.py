@@ -51,13 +51,14 @@ def run(lehr):
     lehr("tune gemm --m 8 --n 8 --k 8 --precision bf16", code=1)
     lehr(f"tune --model net12.onnx --dim batch=1 {SIZES} --precision bf16 --threads 1 --db log.db", "opset 12", code=1)
     tuned(lehr)
-    # Of bf16 alone, so that it is taken whatever is faster here.
-    shutil.copy("log.db", "narrow.db")
-    with sqlite3.connect("narrow.db") as log:
-        for table in ("verdict", "trial"):
-            log.execute(f"delete from {table} where workload not like '%bf16%'")
     lehr.export("both.bundle")
-    lehr.export("narrow.bundle", "narrow.db")
+    # Of one form alone, so that it is taken whatever is faster here.
+    for name, other in (("narrow", "nhwc"), ("last", "nchw")):
+        shutil.copy("log.db", f"{name}.db")
+        with sqlite3.connect(f"{name}.db") as log:
+            for table in ("verdict", "trial"):
+                log.execute(f"delete from {table} where workload not like '%bf16%' or workload like '%layout={other}%'")
+        lehr.export(f"{name}.bundle", f"{name}.db")
     applied(lehr)
     held_to_a_tolerance(lehr)
     lehr(f"optimize {NETWORK} {SIZES} --threads 1 --precision bf16 --db log.db --time 2s --out optimized", "outputs within")
@@ -65,30 +66,40 @@ def run(lehr):
 
 def tuned(lehr):
     """Both types of each place are tasks, and the log has something to say of them the next time."""
-    lehr.tune(f"--model {NETWORK} {SIZES} --precision bf16", "^ +[0-5] of 5 are faster in bf16; ", "--precision bf16 --bundle",
+    lehr.tune(f"--model {NETWORK} {SIZES} --precision bf16", "^ +of 5 are faster in bf16: [0-5]; with channels last: [0-4]; ", "--precision bf16 --bundle",
               "!no time was left for it")
     said = lehr.tune(f"--model {NETWORK} {SIZES} --precision bf16 --json", limit="--trials 1")
     document = json.loads(said[said.index("\n{") if not said.startswith("{") else 0:])
     tasks = document["tasks"]
-    assert len(tasks) == 10 and all(task["log"] in ("known", "near") for task in tasks), said
+    assert len(tasks) == 14 and all(task["log"] in ("known", "near") for task in tasks), said
     best = {task["workload"]: task["best_us"] for task in tasks}
-    assert sum("bf16" in name for name in best) == 5 and all(best.values()), best
+    assert sum("bf16" in name for name in best) == 9 and sum("nhwc" in name for name in best) == 4 and all(best.values()), best
+    assert sum(task["uses"] for task in tasks) == 5, said
     assert document["best_us"] <= sum(us for name, us in best.items() if "bf16" not in name) * 1.0001, said
 
 
 def applied(lehr):
     apply = f"apply {NETWORK} {SIZES} --threads 1 --bundle "
-    lehr(apply + "both.bundle --out plain --no-engine", "^5 of 5", "!bf16")
+    lehr(apply + "both.bundle --out plain --no-engine", "^5 of 5", "!bf16", "!channels last")
     lehr(apply + "both.bundle --precision bf16 --out faster --time 1s", "outputs within")
     lehr(apply + "narrow.bundle --precision bf16 --out narrow --no-engine",
          "^5 of 5 convolutions and products by kernels, 5 of them in bf16")
-    nodes = with_kernels(onnx.load("narrow/model.onnx")).node
-    found = collections.Counter(node.op_type + "*" * (node.domain == "ai.lehr") for node in nodes)
-    assert found == {"Cast": 1, "FusedBf16*": 4, "Fused*": 1, "Concat": 1, "MaxPool*": 1, "GlobalAveragePool*": 1, "Flatten": 1}, found
+    found = {"FusedBf16*": 4, "Fused*": 1, "Concat": 1, "MaxPool*": 1, "GlobalAveragePool*": 1, "Flatten": 1}
+    assert operators("narrow") == {"Cast": 1, **found}, operators("narrow")
+    lehr(apply + "last.bundle --precision bf16 --out last --no-engine",
+         "^5 of 5 convolutions and products by kernels, 5 of them in bf16, 4 with channels last")
+    # Before the first convolution, before each input of the Concat and behind its pool, and before the mean.
+    assert operators("last") == {"Cast": 1, "Transpose": 5, **found}, operators("last")
+    lehr(f"verify {NETWORK} {SIZES} --threads 1 --tolerance 0.03 --out last")
     # Kernels, for other numbers of threads, too; for other sizes the original.
     for batch, height, width, threads in ((1, 16, 16, 1), (1, 16, 16, 2), (3, 16, 16, 1), (1, 24, 20, 1)):
         lehr(f"verify net17.onnx --dim batch={batch} --dim h={height} --dim w={width} --threads {threads} --tolerance 0.03 --out narrow")
     lehr(f"verify {NETWORK} {SIZES} --out narrow", "of which 0.0001 is allowed", code=4)
+
+
+def operators(folder):
+    nodes = with_kernels(onnx.load(f"{folder}/model.onnx")).node
+    return collections.Counter(node.op_type + "*" * (node.domain == "ai.lehr") for node in nodes)
 
 
 def held_to_a_tolerance(lehr):

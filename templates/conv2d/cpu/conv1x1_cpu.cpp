@@ -71,7 +71,7 @@ ir::Kernel lower_conv1x1(const Workload& workload, const GemmCpuSchedule& schedu
 }  // namespace
 
 Template conv1x1_cpu_template() {
-  return family<"conv1x1_cpu", knobs, wanted, lower_conv1x1>({.version = 3,
+  return family<"conv1x1_cpu", knobs, wanted, lower_conv1x1>({.version = 4,
                                                               .target = Target::kCpu,
                                                               .why_not = why_not,
                                                               .op = Operator::kConv2d,

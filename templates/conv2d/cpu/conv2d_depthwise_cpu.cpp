@@ -504,7 +504,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
 
 Template conv2d_depthwise_cpu_template() {
   return family<"conv2d_depthwise_cpu", depthwise_cpu_knobs, depthwise_cpu_wanted,
-                lower_conv2d_depthwise_cpu>({.version = 3,
+                lower_conv2d_depthwise_cpu>({.version = 4,
                                              .target = Target::kCpu,
                                              .why_not = why_not,
                                              .op = Operator::kConv2d,

@@ -211,7 +211,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 
 Template conv2d_im2col_cpu_template() {
   return family<"conv2d_im2col_cpu", im2col_knobs, im2col_wanted, lower_conv2d_im2col_cpu>(
-      {.version = 4,
+      {.version = 5,
        .target = Target::kCpu,
        .why_not = why_not,
        .op = Operator::kConv2d,

@@ -439,7 +439,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
 
 Template conv2d_oc_cpu_template() {
   return family<"conv2d_oc_cpu", conv2d_oc_knobs, conv2d_oc_wanted, lower_conv2d_oc_cpu>(
-      {.version = 3,
+      {.version = 4,
        .target = Target::kCpu,
        .why_not = why_not,
        .op = Operator::kConv2d,
