@@ -46,7 +46,7 @@ std::string results_table(const std::vector<SharedResult>& results) {
                       rows);
 }
 
-/// Of how many places another form is expected to be faster, where one was tuned; "" where none was.
+/// Says of how many places another form is expected to be faster; "" where no other form was tuned.
 std::string forms_text(const std::vector<SharedResult>& results) {
   double places = 0, narrow = 0, last = 0, plain_us = 0;
   bool any = false;

@@ -31,15 +31,15 @@ void describe(auto& field, const Share& share) {
 
 namespace {
 
-/// What the engine has to try which places pay: at least and at most with the checks; and without them, of
+/// The engine has so long to try which places pay: at least and at most with the checks; and without them, of
 /// what is more than a short time.
 constexpr double kLeastTrying_s = 2, kMostTrying_s = 60, kTryingShare = 0.2, kShort_s = 20;
-/// Of object files that tuning keeps for the library.
+/// Bytes of object files that tuning keeps for the library.
 constexpr std::int64_t kObjectBytes = std::int64_t{64} << 20;
 /// Above the time that was asked for, where the reason is told.
 constexpr double kLate = 1.1;
 
-/// What comes behind the tuning takes about so long, but for trying which places pay: the library's own code
+/// Estimates the seconds behind the tuning, but for trying which places pay: the library's own code
 /// and the links as so many kernels, the engine's inferences with inputs of all kinds, what writes and loads
 /// the network, and the rest.
 double behind_s(double sum_us, double compile_s, std::size_t bytes) {

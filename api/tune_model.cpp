@@ -107,7 +107,7 @@ namespace {
 
 constexpr double kSecondsEach = 10;
 
-/// What is tuned of a network.
+/// The tasks of a network, and which of them compute each place.
 struct NetworkTasks {
   std::vector<SharedTask> tasks;
   struct Place {
@@ -261,7 +261,9 @@ std::vector<SharedResult> tune_all(const std::vector<SharedTask>& tasks, const U
     }
   };
   if (!fixed.empty()) {
-    shared.time_s = (each_s > 0 ? each_s : kSecondsEach) * static_cast<double>(fixed.size());
+    const auto own = std::ranges::count_if(fixed, [](const SharedTask& task) { return !task.instead_of; });
+    shared.time_s =
+        each_s > 0 ? each_s * static_cast<double>(fixed.size()) : kSecondsEach * static_cast<double>(own);
     shared.uses = [&](const std::vector<double>& best_us) {
       std::vector<double> all(tasks.size(), 0), own;
       for (std::size_t i = 0; i < at.size(); ++i) all[at[i]] = best_us[i];

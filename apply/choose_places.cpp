@@ -15,8 +15,8 @@
 namespace lehr {
 namespace {
 
-/// What comes behind the search, as a multiple of the proof of the kernels' own outputs: the last comparison,
-/// other sizes, costs.
+/// The last comparison, other sizes and costs take so many times what the proof of the kernels' own outputs
+/// takes.
 constexpr double kLastProofs = 2.5;
 /// What a removal has to gain.
 constexpr double kLeastGain = 1.01;
@@ -36,7 +36,7 @@ std::vector<Replacement> those_of(const std::vector<PlaceKernels>& places, const
   return chosen;
 }
 
-/// Of each place the kernel of this number, or its last one.
+/// Takes of each place the kernel of this number, or its last one.
 Chosen kernels_at(const std::vector<PlaceKernels>& places, std::size_t number) {
   Chosen choice;
   for (const PlaceKernels& each : places) choice.push_back(std::min(number, each.size()));
@@ -48,7 +48,7 @@ std::size_t most_kernels(const std::vector<PlaceKernels>& places) {
   return most;
 }
 
-/// What kernels, casts and transposes are expected to take.
+/// Estimates what kernels, casts and transposes take.
 class Expected {
  public:
   Expected(const Network& network, const std::vector<PlaceKernels>& places)
@@ -69,7 +69,7 @@ class Expected {
     return us + graph_.conversion_us(graph_.forms(chosen));
   }
 
-  /// Of each place the kernel that makes this form, or its first one.
+  /// Takes of each place the kernel that makes this form, or its first one.
   Chosen all_in(Form form) const {
     Chosen choice;
     for (const std::vector<FormedPlace>& each : formed_) {

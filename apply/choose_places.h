@@ -21,8 +21,8 @@ struct PlaceChoice {
 /// Gets a line for each step that takes long.
 using Tell = std::function<void(const std::string&)>;
 
-/// Of each place the kernel with which all of them, and the casts and transposes between them, are expected
-/// to take the shortest.
+/// Returns of each place the kernel with which all of them, and the casts and transposes between them, are
+/// expected to take the shortest.
 std::vector<Replacement> expected_fastest(const Network& network, const std::vector<PlaceKernels>& places);
 
 /// Of the places, in the order of the graph, those with which the whole network is fastest, each with the

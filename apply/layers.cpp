@@ -38,13 +38,14 @@ Names names_in(const OnnxModel& original, const OnnxModel& run) {
   return names;
 }
 
-/// What an engine puts between nodes has outputs of the original's, but does nothing of its work.
+/// Whether an engine puts it between nodes: its outputs are the original's, but it does nothing of their
+/// work.
 bool only_moves(std::string_view op) {
   return op == "Transpose" || op == "Cast" || op.starts_with("Reorder");
 }
 
-/// What the engine has fused it calls after one of the nodes or their output, with more behind that:
-/// "v8_nchwc", "Conv_0_token_1", "MatMul_13/MatMulScaleFusion/"; or "fused Conv_0".
+/// Finds a node by the engine's name: after one of the nodes that it has fused, or their output, with more
+/// behind that: "v8_nchwc", "Conv_0_token_1", "MatMul_13/MatMulScaleFusion/"; or "fused Conv_0".
 std::size_t node_of(const Names& names, const OnnxModel& original, const onnxruntime::NodeTime& time) {
   std::string_view name = time.name;
   if (only_moves(time.op)) {

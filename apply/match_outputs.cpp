@@ -106,7 +106,7 @@ std::vector<MatchOutput> all_match_outputs(const Network& original, const std::s
   std::unordered_set<std::string_view> made;
   for (const OnnxNode& node : model.nodes)
     if (node.domain != kFusedDomain) made.insert(node.outputs.begin(), node.outputs.end());
-  // What transposes or casts a kernel's output makes a value of that name.
+  // A Transpose or a Cast of a kernel's output makes a value of that name.
   for (const OnnxNode& node : model.nodes)
     if (node.domain == kFusedDomain) made.erase(node.name);
   for (const PlacedWorkload& placed : original.places.workloads)

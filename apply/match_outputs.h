@@ -19,7 +19,7 @@ struct MatchOutput {
   std::string made;       ///< in the other network
   bool by_kernel = true;  ///< else by the engine in both networks
   bool narrow = false;    ///< it is of bf16 there
-  /// What transposes it to how the original has it; empty: it lies so.
+  /// The order that transposes it to how the original has it; empty: it lies so.
   std::vector<std::int64_t> order = {};
 };
 /// Lists the outputs of a rewritten network's kernels. Throws Error(kUser) for what is no ONNX file.

@@ -22,7 +22,7 @@ struct TimeShares {
   double covered = 0;
   std::vector<OperatorShare> not_covered;
 };
-/// Of the original's time: what layers without a kernel take is not covered. nullopt where there are none.
+/// Shares of the original's time: layers without a kernel do not cover theirs. nullopt where there are none.
 std::optional<TimeShares> time_shares(const std::vector<Layer>& layers);
 
 /// By operator, the nodes whose operations are not counted: those of no place, and those of gaps of which

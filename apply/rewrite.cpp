@@ -165,7 +165,7 @@ class Rewriter {
     return type == DType::kBF16 ? bf16_constant(shape(value), values) : f32_constant(shape(value), values);
   }
 
-  /// What a value is called in a form.
+  /// Names a value in a form.
   std::string_view form_name(std::string_view value, Form form) {
     if (value.empty() || form == kPlainForm) return value;
     const auto [name, is_new] = form_names_.try_emplace(

@@ -111,7 +111,7 @@ void FormGraph::find_wanted(const std::vector<char>& gone, std::vector<Form>& wa
   }
 }
 
-/// Of a node between places.
+/// The form of a node between places.
 Form FormGraph::form_of(const Node& node, const std::vector<Form>& wanted,
                         const std::vector<Form>& made) const {
   Form all = kPlainForm, form = kPlainForm;

@@ -64,7 +64,7 @@ class FormGraph {
 
   FormedPlace place(const Replacement& replacement) const;
   ValueForms forms(std::span<const FormedPlace* const> places) const;
-  /// What an engine's casts and transposes take, as far as it is known before they are timed; microseconds.
+  /// Estimates what an engine's casts and transposes take; microseconds.
   double conversion_us(const ValueForms& forms) const;
 
   std::string_view name(std::size_t value) const { return names_[value]; }
@@ -99,7 +99,7 @@ class FormGraph {
 bool is_narrowed(const TensorSpec& tensor, const GraphShapes& shapes, std::string_view value);
 /// Whether it is a constant, which is rounded when the network is rewritten; "": it is made of several.
 bool is_rounded_once(const Constants& constants, std::string_view value);
-/// Of a workload, in the order of NetworkPlace::inputs.
+/// Tensors of a workload, in the order of NetworkPlace::inputs.
 std::vector<TensorSpec> inputs_of(const Workload& workload);
 DType output_type(const Workload& workload);
 /// The form of what a place makes.

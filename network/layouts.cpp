@@ -20,7 +20,7 @@ struct LastRow {
   ImageInputs images = {};
   bool has_axis = false, states_layout = false;
 };
-/// What computes element by element, or joins channels. Operators of com.microsoft are those of
+/// Operators that compute element by element, or join channels. Operators of com.microsoft are those of
 /// https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md.
 constexpr LastRow kLastRows[] = {
     {"Relu", ""},

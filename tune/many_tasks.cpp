@@ -23,7 +23,7 @@ constexpr int kFailingTrials = 32;
 constexpr std::size_t kCompiledForEach = 8;
 /// Before one was compiled; beside others.
 constexpr double kUsualCompile_s = 0.3;
-/// Of the time that is left: what a batch takes at most.
+/// A batch takes so much of the time that is left, at most.
 constexpr double kMostCompiling = 0.5;
 
 /// A task on its way.
@@ -133,13 +133,13 @@ class TurnTaking {
     for (const Shared& each : tasks_) sum += each.result.uses * each.best_us();
     return sum;
   }
-  /// Of a kernel, beside others.
+  /// Seconds that a kernel takes beside others.
   double compile_s() const {
     const Spent spent = device_.measurer->spent();
     return spent.kernels > 0 ? device_.measurer->slots() * spent.compiling_s / spent.kernels
                              : kUsualCompile_s;
   }
-  /// Of kernels that the log knows: whoever wants them compiles them.
+  /// Seconds for kernels that the log knows: whoever wants them compiles them.
   double uncompiled_s() const {
     const auto known = std::ranges::count_if(
         tasks_, [](const Shared& each) { return each.session == nullptr && each.best_us() > 0; });
@@ -188,7 +188,7 @@ class TurnTaking {
     keep_time();
   }
 
-  /// Of tasks that do the same work in other forms, which will do it.
+  /// Asks which of the tasks that do the same work in other forms will do it.
   void settle() {
     if (!uses_) return;
     std::vector<double> best_us;

@@ -15,6 +15,7 @@ import tempfile
 import numpy as np
 import onnx
 import onnxruntime
+from onnx import version_converter
 from onnxruntime import quantization
 
 FORMS = {"qdq": quantization.QuantFormat.QDQ, "operator": quantization.QuantFormat.QOperator}
@@ -60,7 +61,10 @@ def has_vnni():
 def quantize(source, target, form="qdq", activations="u8", reduced=False, samples=8, seed=0):
     with tempfile.TemporaryDirectory() as folder:
         fixed, prepared = os.path.join(folder, "fixed.onnx"), os.path.join(folder, "prepared.onnx")
-        onnx.save(with_fixed_sizes(onnx.load(source)), fixed)
+        model = with_fixed_sizes(onnx.load(source))
+        if model.opset_import[0].version < 13:  # before it scales are of whole tensors
+            model = version_converter.convert_version(model, 13)
+        onnx.save(model, fixed)
         prepare(fixed, prepared)
         quantization.quantize_static(prepared, target, RandomInputs(prepared, samples, seed), quant_format=FORMS[form], per_channel=True,
                                      reduce_range=reduced, activation_type=TYPES[activations], weight_type=TYPES["s8"])

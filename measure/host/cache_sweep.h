@@ -14,7 +14,7 @@ namespace lehr {
 class CacheSweep {
  public:
   CacheSweep() = default;
-  /// Of no memory where `cold` is false. Keeps where the buffers are. Throws std::bad_alloc.
+  /// Has no memory where `cold` is false. Keeps where the buffers are. Throws std::bad_alloc.
   CacheSweep(bool cold, const HostBuffers& buffers);
 
   /// sample_calls' `evict`, on those threads; empty where caches stay warm. Borrows both.

@@ -49,8 +49,8 @@ class HostBuffers {
   const Problem& problem() const { return problem_; }
   /// One pointer per tensor, in argument order.
   void* const* pointers() const { return pointers_.data(); }
-  /// What the layers before it have just written in a network: its inputs that do not stay the same, and the
-  /// memory of its output, which another layer's has just had. The first input comes last.
+  /// Returns what the layers before it have just written in a network: its inputs that do not stay the same,
+  /// and the memory of its output, which another layer's has just had. The first input comes last.
   std::vector<FreshBytes> fresh() const;
   /// Before the checked run.
   void poison_output();

@@ -1,4 +1,4 @@
-// What of a problem's memory is in the caches when a layer of a network begins.
+// The part of a problem's memory that is in the caches when a layer of a network begins.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

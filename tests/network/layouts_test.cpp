@@ -58,7 +58,7 @@ TEST(Layouts, AnImageOfOnePixelLiesAlike) {
   EXPECT_FALSE(lies_alike(shapes, "v"));
 }
 
-/// Of each place in the order of the graph its other forms: "bf16 nchw, f32 nhwc".
+/// Lists for each place, in the order of the graph, its other forms: "bf16 nchw, f32 nhwc".
 std::vector<std::string> forms_of(const std::string& graph, bool narrow) {
   const Network network = network_of(graph);
   const OtherForms forms = other_forms(

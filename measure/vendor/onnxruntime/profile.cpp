@@ -20,7 +20,7 @@ struct Span {
   double begin = 0, us = 0;
   double end() const { return begin + us; }
 };
-/// Of nodes, by name and operator, what they took in each inference with one.
+/// What nodes took in each inference, by name and operator.
 using Times = std::map<std::pair<std::string, std::string>, std::vector<double>>;
 struct NodeSpan : Span {
   Times::value_type* node = nullptr;

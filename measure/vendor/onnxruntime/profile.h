@@ -11,8 +11,8 @@
 
 namespace lehr::onnxruntime {
 
-/// What a node takes in one inference. Name and operator are as the engine has them: of what it fuses its
-/// own.
+/// A node, and what it takes in one inference. Name and operator are the engine's, which has its own for what
+/// it fuses.
 struct NodeTime {
   std::string name, op;
   double us = 0;

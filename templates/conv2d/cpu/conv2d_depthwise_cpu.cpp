@@ -90,7 +90,7 @@ class Lowering {
     b_.kernel.prepack = pack_quads();
   }
 
-  /// What lies outside of the image.
+  /// A vector of pixels outside of the image.
   Block others() const {
     const Expr zero = zero_ ? load(*zero_, integer(0)) : cast(conv_.input, integer(0));
     return block(Alloc{others_}, Store{others_, integer(0), splat(zero, width()), width(), std::nullopt});
@@ -372,7 +372,7 @@ class Lowering {
     return logical_and(logical_and(le(integer(0), line), lt(line + (shape_.tile_in - 1), integer(conv_.h))),
                        logical_and(le(integer(0), column), lt(column + reach, integer(conv_.w))));
   }
-  /// Of the image, that is `offset` columns behind the first one of the tile.
+  /// The image's column that is `offset` columns behind the first one of the tile.
   Expr image_column(std::int64_t offset) const {
     return var(column_tile_) * (s_.cols * conv_.stride_w) + (offset - conv_.pad_left);
   }

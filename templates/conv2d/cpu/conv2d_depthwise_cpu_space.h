@@ -45,7 +45,7 @@ struct DepthwiseQuad {
   /// The row of the filter that belongs to line `e` of the four; -1: none.
   std::int64_t tap(const Conv2d& conv, std::int64_t e) const;
 };
-/// Those of a tile, by lines.
+/// The quads of a tile, by lines.
 std::vector<DepthwiseQuad> depthwise_quads(const Conv2d& conv, std::int64_t rows);
 
 DepthwiseCpuShape depthwise_cpu_shape(const Conv2d& conv, const DepthwiseCpuSchedule& schedule);
