@@ -202,7 +202,7 @@ void measure_rounding(const Network& network, std::vector<PlaceKernels>& places,
       rounded.outputs.push_back({std::string(place.output), std::string(place.output), false});
   std::ofstream(path, std::ios::binary) << rounded.bytes;
   EngineCheck any = check;
-  any.tolerance = kMostRounding, any.match_tolerance = kMostRoundingWithin;
+  any.tolerance = kMostRounding;
   EngineVerdict verdict = verdict_of(try_networks(network, {{path, ""}}, any, 0, true));
   std::filesystem::remove(path);
   if (verdict.proof == Proof::kRight) verdict.matches = compare_matches(network, rounded, any);
