@@ -176,10 +176,10 @@ std::string operators_of(const std::string& text, const ShapeBindings& bindings,
                        [&](std::string_view name) { return fmt::format("{}{}", name, number++); });
     std::string graph = condition.fields + bytes_field(12, bytes_field(1, condition.name));
     for (const OnnxValueInfo& input : model.inputs) graph += input.record;
-    std::vector<std::string_view> operators;
+    std::vector<std::string> operators;
     for (const OnnxNode& node :
          parsed(number_field(1, 8) + bytes_field(8, number_field(2, opset)) + bytes_field(7, graph)).nodes)
-      operators.push_back(node.op);
+      operators.emplace_back(node.op);
     return fmt::format("{}", fmt::join(operators, " "));
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUser);
