@@ -182,9 +182,8 @@ bool is_narrow(const Replacement& kernel) {
 constexpr double kTimesRounding = 2;
 /// What storing an output in bf16 adds to that, as a share of the output: half the spacing of bf16.
 constexpr double kStoredRounding = 0x1p-8;
-/// Where it does more to the network's outputs, or to what places in its depth make, little could be said of
-/// a network with kernels: one that computes something else is off by its whole range.
-constexpr double kMostRounding = 0.2, kMostRoundingWithin = 0.4;
+/// Where it does more, little could be said of a network with kernels.
+constexpr double kMostRounding = 0.2;
 
 /// Sets the tolerances, or takes what is in bf16 out of the places.
 void measure_rounding(const Network& network, std::vector<PlaceKernels>& places, const std::string& folder,

@@ -240,7 +240,7 @@ BranchedModel in_form(const OnnxModel& original, RewrittenModel rewritten, const
 
 namespace {
 
-/// Finds the node that has the branches; "" where there is none.
+/// Finds the node that has the branches; "" in a graph without one.
 std::string_view branches_in(std::string_view graph) {
   for (Wire wire(graph); wire.next();) {
     if (wire.field() != kNode) continue;

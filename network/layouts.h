@@ -35,7 +35,7 @@ std::optional<LastNode> last_node(const OnnxNode& node, const GraphShapes& shape
 /// Whether the elements of a value lie alike in both layouts, so that an engine's Transpose moves nothing.
 bool lies_alike(const GraphShapes& shapes, std::string_view value);
 
-/// The convolution with channels last; nullopt for what is none.
+/// Returns the convolution with channels last; nullopt for other operators.
 std::optional<Workload> channels_last(Workload workload);
 bool has_channels_last(const Workload& workload);
 /// Whether an input of a place, counted as NetworkPlace::inputs, is an image: the first one of a convolution

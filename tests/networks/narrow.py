@@ -67,7 +67,7 @@ def run(lehr):
 def tuned(lehr):
     """Both types of each place are tasks, and the log has something to say of them the next time."""
     lehr.tune(f"--model {NETWORK} {SIZES} --precision bf16", "^ +of 5 are faster in bf16: [0-5]; with channels last: [0-4]; ", "--precision bf16 --bundle",
-              "!no time was left for it")
+              "!no time was left for it", limit="--trials 2 --time 3m")
     said = lehr.tune(f"--model {NETWORK} {SIZES} --precision bf16 --json", limit="--trials 1")
     document = json.loads(said[said.index("\n{") if not said.startswith("{") else 0:])
     tasks = document["tasks"]

@@ -82,7 +82,7 @@ class FakeMeasurer : public Measurer {
   std::map<std::string, LibrarySearch> searches;   ///< of the last prepare_baselines()
   std::map<std::string, LibraryFinding> findings;  ///< of baselines, by name
   std::vector<std::string> measured;               ///< entries, in order
-  /// Of each batch that was compiled ahead how many were measured before, and how many are in it.
+  /// Counts for each batch that was compiled ahead: measured before it, and in it.
   std::vector<std::pair<std::size_t, std::size_t>> batches;
   std::vector<std::string> contested;  ///< entries of the last contest
   std::vector<std::string> proven;     ///< entries and "other" or "own", in order
