@@ -40,7 +40,7 @@ ChangedTask compared(const Document& document, const Task* from, const Task* to)
   changed.word = from ? "gone" : "new";
   if (!from || !to) return changed;
   changed.ratio = ratio_of(from->best, to->best);
-  changed.word = word_of(changed.ratio, from->vs_default != "unproven" && to->vs_default != "unproven");
+  changed.word = word_of(changed.ratio, from->proven && to->proven);
   return changed;
 }
 

@@ -214,7 +214,8 @@ struct Task {
   std::string workload = {}, short_text = {};
   nlohmann::json winner = {};  ///< as `lehr best --json` has it; null: nothing was timed
   std::string vs_default,
-      vs_library;  ///< "faster", "same", "slower", "unproven"; "": nothing to compare with
+      vs_library;       ///< "faster", "same", "slower", "unproven"; "": nothing to compare with
+  bool proven = false;  ///< the winner has won finals
   Ratio over_default = {}, over_library = {};
   Time best = {}, default_time = {};
   double seconds = 0;

@@ -18,6 +18,11 @@ std::string cut(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
 
+/// Whether a number is one that an axis can have: a stranger's log may hold any.
+bool can_be_drawn(double value) {
+  return value > 1e-30 && value < 1e30;
+}
+
 /// Round numbers between the ends of an axis: 1, 2 and 5 of each power of ten, or the powers alone where
 /// these are many.
 std::vector<double> ticks_of(const LogAxis& axis) {
@@ -33,9 +38,9 @@ std::vector<double> ticks_of(const LogAxis& axis) {
 
 void draw_ratio(Svg& svg, const LogAxis& axis, double y, const Ratio& ratio, bool is_default,
                 const std::string& name) {
-  if (ratio.value <= 0) return;
+  if (!can_be_drawn(ratio.value)) return;
   const char* const style = is_default ? "fill1" : "fill2";
-  if (ratio.interval.known())
+  if (can_be_drawn(ratio.interval.low) && can_be_drawn(ratio.interval.high))
     svg.line(axis.at(ratio.interval.low), y, axis.at(ratio.interval.high), y, is_default ? "line1" : "line2");
   const std::string title = fmt::format("over {}: {}", name, format_ratio(ratio));
   is_default ? svg.dot(axis.at(ratio.value), y, style, title)
@@ -48,7 +53,7 @@ std::string intervals_of(const Document& document, std::size_t log) {
   constexpr double kRow = 20, kLeft = 330, kTop = 30;
   std::vector<const Task*> tasks;
   for (const Task& task : document.tasks)
-    if (task.log == log && task.over_default.value > 0) tasks.push_back(&task);
+    if (task.log == log && can_be_drawn(task.over_default.value)) tasks.push_back(&task);
   std::ranges::stable_sort(tasks, std::ranges::greater{}, &Task::seconds);
   if (tasks.size() > kMostRows) tasks.resize(kMostRows);
   if (tasks.empty()) return "";
@@ -56,7 +61,7 @@ std::string intervals_of(const Document& document, std::size_t log) {
   for (const Task* task : tasks)
     for (const Ratio& ratio : {task->over_default, task->over_library})
       for (const double value : {ratio.value, ratio.interval.low, ratio.interval.high})
-        if (value > 0) low = std::min(low, value), high = std::max(high, value);
+        if (can_be_drawn(value)) low = std::min(low, value), high = std::max(high, value);
   const double bottom = kTop + kRow * static_cast<double>(tasks.size());
   const LogAxis axis(low, high, kLeft, kWidth - 20);
   Svg svg(kWidth, bottom + 24, "How many times as fast as the default and the best library each winner is");
@@ -79,12 +84,14 @@ std::string intervals_of(const Document& document, std::size_t log) {
 
 /// Speeds below the roofs, over operations per byte.
 std::string roofline_of(const RooflineFacts& roof, std::size_t task) {
-  if (roof.gflops <= 0 || roof.flops <= 0 || roof.points.empty()) return "";
+  if (roof.points.empty()) return "";
   constexpr double kHeight = 320, kLeft = 70, kBottom = 275, kTop = 25;
   const double intensity = roof.flops / roof.bytes;
   const double ridge = roof.gbytes_per_s > 0 ? roof.gflops / roof.gbytes_per_s : intensity;
   double least = roof.gflops;
   for (const RooflinePoint& point : roof.points) least = std::min(least, point.gflops);
+  for (const double value : {intensity, ridge, least, roof.gflops})
+    if (!can_be_drawn(value)) return "";
   const LogAxis x(std::min(intensity, ridge) / 8, std::max(intensity, ridge) * 8, kLeft, kWidth - 20);
   const LogAxis y(least / 3, roof.gflops * 1.6, kBottom, kTop);
   Svg svg(kWidth, kHeight, "The kernels' speeds below what the device's arithmetic and memory allow");
@@ -119,7 +126,7 @@ std::string parts_of(const std::vector<Part>& parts, const std::string& id, cons
   constexpr std::size_t kMostNamed = 5;
   double whole = 0;
   for (const Part& part : parts) whole += part.amount;
-  if (whole <= 0) return "";
+  if (!can_be_drawn(whole)) return "";
   std::vector<Part> shown(parts.begin(),
                           parts.begin() + static_cast<std::ptrdiff_t>(std::min(parts.size(), kMostNamed)));
   if (parts.size() > kMostNamed) shown.push_back({"others", 0});

@@ -124,14 +124,14 @@ std::string trials_text_of(const std::string& workload) {
 
 void take_winner(const Winner& winner, Task& task) {
   const Verdict& verdict = winner.verdict;
-  const bool proven = winner.contested && !verdict.provisional;
+  task.proven = winner.contested && !verdict.provisional;
   task.winner = told_of(winner);
   task.best = verdict.best;
   task.default_time = verdict.default_time;
   task.over_default = verdict.speedup_vs_default;
   task.over_library = verdict.speedup_vs_baseline;
-  task.vs_default = word_of(task.over_default, proven);
-  task.vs_library = word_of(task.over_library, proven);
+  task.vs_default = word_of(task.over_default, task.proven);
+  task.vs_library = word_of(task.over_library, task.proven);
   task.rows = winner.rows;
 }
 
