@@ -33,11 +33,11 @@ const UNITS = { h: 3.6e9, min: 6e7, s: 1e6, ms: 1e3, us: 1, ns: 1e-3 };
 const digits = (value, least, most) =>
   value.toLocaleString("en-US", { minimumSignificantDigits: least, maximumSignificantDigits: most });
 const number = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : digits(value, 1, 4));
-function time(us, least = 4) {
+function time(us, least = 4, most = 4) {
   const unit = Object.keys(UNITS).find((each) => us >= UNITS[each]) ?? "us";
-  return `${digits(us / UNITS[unit], least, 4)} ${unit}`;
+  return `${digits(us / UNITS[unit], least, most)} ${unit}`;
 }
-const duration = (s) => time(1e6 * s, 1);
+const duration = (s) => time(1e6 * s, 1, 3);
 function ratio(value, ends) {
   const places = ends && ends[1] - ends[0] < 0.02 ? 3 : 2;
   return `${value.toFixed(places)}x${ends ? ` (${ends[0].toFixed(places)} to ${ends[1].toFixed(places)})` : ""}`;
@@ -53,7 +53,7 @@ const KINDS = {
   share: (value) => `${Number((100 * value).toFixed(1))} %`,
   time: (us, ends) => time(us) + (ends ? ` ±${((50 * (ends[1] - ends[0])) / us).toFixed(1)} %` : ""),
   gain: ratio,
-  words: String,
+  words: (text) => ({ true: "yes", false: "no" })[text] ?? String(text),
   code: (text) => el("code", {}, text),
   verdict: (word) => el("span", { className: word }, `${SIGNS[word] ?? "?"} ${word}`),
   link: (text, _, row) => (row.to ? link(row.to, text, row.workload) : el("span", { title: row.workload }, text)),
@@ -177,9 +177,12 @@ function chart(datasets, x, y, trials) {
 /** Horizontal bars of rows that have a `name`. "COLOUR KEY NAME, ..." are the series, `title` is "KIND KEY TITLE". */
 function bars(rows, text, title) {
   const series = columnsOf(text);
-  const datasets = series.map(({ kind, key, name }) => {
-    return { label: name, data: rows.map((row) => row[key]), backgroundColor: colour(kind) };
+  const set = ({ kind, key, name }) => ({
+    label: name,
+    data: rows.map((row) => row[key]),
+    backgroundColor: colour(kind),
   });
+  const datasets = series.map(set).filter(({ data }) => known(data).length);
   const labels = rows.map(({ name }) => (name.length > 40 ? `${name.slice(0, 39)}…` : name));
   const x = axis(title);
   const label = ({ dataset, raw }) => `${dataset.label}: ${x.ticks.callback(raw)}`;
@@ -436,7 +439,7 @@ function task(at) {
     note`${one.workload}, on ${report.devices[one.device].name}: ${number(trials.total)} trials in ${duration(one.seconds)},
       ${number(failed)} failed.`,
     winner ? contest(one) : el("p", {}, "No trial of it was timed: there is no kernel to show."),
-    winner && el("code", {}, winner.config),
+    winner && el("p", {}, "Config: ", el("code", {}, winner.config)),
     winner?.provisional && el("p", {}, "There was no time to prove that it is the fastest: lehr export does."),
     winner && trials.shown > 0 && [range, progress, explore, prediction, knobs].map((part) => part(one)),
     outcome(one, at),
@@ -475,11 +478,11 @@ function network(at) {
   const rows = one.matches.map((each) => ({ ...each, name: each.short, to: to(each) }));
   const all = (key) => rows.map((row) => row[key] && row[key] * row.occurrences);
   const [best, usual, library] = ["best_us", "default_us", "library_us"].map(all);
-  const totals = rows.map((row, i) => ({ ...row, best: best[i], usual: usual[i], library: library[i] }));
+  const totals = rows.slice(0, 20).map((row, i) => ({ ...row, best: best[i], usual: usual[i], library: library[i] }));
   const series =
     "fill1 best best, fill2 usual default, fill5 library library, fill4 before_us before, fill3 after_us after";
   const shown = () => bars(totals, series, "us x time of all places");
-  const { box } = plot("The network's workloads; the table below has the times", {}, shown, 6 + 5 * rows.length);
+  const { box } = plot("The network's workloads; the table below has the times", {}, shown, 6 + 3 * totals.length);
   const text =
     "link short workload, n occurrences occurs, n kernels kernels, time best_us best, time default_us default";
   const turns = "time before_us before, time after_us after";
@@ -490,7 +493,7 @@ function network(at) {
     el("h1", {}, nameOf(one)),
     note`${one.folder}: ${one.replaced} of ${one.places} places have kernels, in ONNX Runtime ${one.engine}, threads: ${one.threads}.
       ${shownAs("time", one.original_us)} before, ${shownAs("time", one.rewritten_us)} after: ${gain}.`,
-    heading`Workloads: Best, default and library: alone, times how many places. Before and after: these places in the engine.`,
+    heading`Workloads: Best, default and library: alone, times how many places. Before and after: in the engine. The twenty that took most.`,
     box,
     tableOf(
       "Of one place; before and after: of all",
