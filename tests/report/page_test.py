@@ -1,4 +1,4 @@
-"""The page of `lehr report` in a browser: every section draws, says nothing on the console and asks for nothing.
+"""The page of `lehr report` in a browser: each section draws, and asks for nothing.
 
     page_test.py PROGRAM
 
