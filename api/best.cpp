@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "api/sessions.h"
 #include "api/tune_report.h"
@@ -18,6 +19,7 @@
 #include "measure/core/format.h"
 #include "templates/catalog.h"
 #include "tune/summary.h"
+#include "workload/short_text.h"
 
 namespace lehr::api {
 namespace {
@@ -41,37 +43,98 @@ std::string baseline_of(const Verdict& verdict) {
                      verdict.algorithms);
 }
 
-std::vector<std::string> row_of(const Winner& winner) {
-  const Record& record = winner.record;
-  const Verdict& verdict = winner.verdict;
-  const char* const mark = !winner.contested ? " *" : verdict.provisional ? " ?" : "";
-  return {record.workload,
-          format_time_us(verdict.best) + mark,
-          gflops_of(winner) > 0 ? fmt::format("{:.1f}", gflops_of(winner)) : "-",
-          format_ratio(verdict.speedup_vs_default),
-          format_ratio(verdict.speedup_vs_baseline),
-          baseline_of(verdict),
-          std::to_string(winner.trials),
-          record.picked_by + (winner.merged_from.empty() ? "" : ", of " + winner.merged_from),
-          format_date(record.created_unix_ms),
-          to_text(record.config)};
+struct Shown {
+  const char* name;  ///< as format_table() takes it
+  std::string (*text)(const Winner& winner);
+  const Ratio Verdict::* ratio = nullptr;  ///< what `text` shows, where it is one
+};
+
+std::string time_text(const Winner& winner) {
+  const char* const mark = !winner.contested ? " *" : winner.verdict.provisional ? " ?" : "";
+  return format_time_us(winner.verdict.best) + mark;
+}
+
+std::string gflops_text(const Winner& winner) {
+  return gflops_of(winner) > 0 ? fmt::format("{:.1f}", gflops_of(winner)) : "-";
+}
+
+const std::vector<Shown>& columns_of(bool wide) {
+  static const Shown kTime = {"time", &time_text}, kGflops = {"GFLOP/s", &gflops_text},
+                     kLibrary = {"<baseline", [](const Winner& w) { return baseline_of(w.verdict); }},
+                     kConfig = {"<config", [](const Winner& w) { return to_text(w.record.config); }};
+  // What matters most comes first: the last ones have no room on a narrow terminal.
+  static const std::vector<Shown> kNarrow = {
+      {"<workload", [](const Winner& w) { return short_text(w.record.workload); }},
+      kTime,
+      {"vs default", [](const Winner& w) { return format_ratio(w.verdict.speedup_vs_default.value); },
+       &Verdict::speedup_vs_default},
+      {"vs baseline", [](const Winner& w) { return format_ratio(w.verdict.speedup_vs_baseline.value); },
+       &Verdict::speedup_vs_baseline},
+      kLibrary,
+      kGflops,
+      kConfig};
+  static const std::vector<Shown> kWide = {
+      {"<workload", [](const Winner& w) { return w.record.workload; }},
+      kTime,
+      kGflops,
+      {"vs default", [](const Winner& w) { return format_ratio(w.verdict.speedup_vs_default); },
+       &Verdict::speedup_vs_default},
+      {"vs baseline", [](const Winner& w) { return format_ratio(w.verdict.speedup_vs_baseline); },
+       &Verdict::speedup_vs_baseline},
+      kLibrary,
+      {"trials", [](const Winner& w) { return std::to_string(w.trials); }},
+      {"<found by",
+       [](const Winner& w) {
+         return w.record.picked_by + (w.merged_from.empty() ? "" : ", of " + w.merged_from);
+       }},
+      {"<when (UTC)", [](const Winner& w) { return format_date(w.record.created_unix_ms); }},
+      kConfig};
+  return wide ? kWide : kNarrow;
+}
+
+/// Green where the winner is proven to be faster than what it is compared with, red where it is slower.
+std::string_view paint_of(const Winner& winner, const Shown& column) {
+  if (!column.ratio) return "";
+  const Interval& interval = (winner.verdict.*column.ratio).interval;
+  return interval.low > 1 ? kGreen : interval.known() && interval.high < 1 ? kRed : "";
+}
+
+std::size_t width_of(const BestLook& look) {
+  return look.wide || look.format == BestLook::kMarkdown ? 0 : look.width;
+}
+
+std::string table_of(const std::vector<Winner>& found, const BestLook& look) {
+  const std::vector<Shown>& columns = columns_of(look.wide);
+  std::vector<std::string> header;
+  for (const Shown& column : columns) header.emplace_back(column.name);
+  std::vector<std::vector<std::string>> rows;
+  for (const Winner& winner : found)
+    for (std::vector<std::string>& row = rows.emplace_back(); const Shown& column : columns)
+      row.push_back(column.text(winner));
+  if (look.format == BestLook::kMarkdown) return markdown_table(header, rows);
+  TableLook table = {.width = width_of(look)};
+  if (look.colour)
+    table.paint = [&](std::size_t row, std::size_t column) { return paint_of(found[row], columns[column]); };
+  return format_table(header, rows, table);
 }
 
 /// A table for each device.
-std::string tables_of(const std::vector<Winner>& found) {
-  std::map<std::string, std::vector<std::vector<std::string>>> by_device;
-  for (const Winner& winner : found) by_device[winner.record.device].push_back(row_of(winner));
+std::string tables_of(const std::vector<Winner>& found, const BestLook& look) {
+  std::map<std::string, std::vector<Winner>> by_device;
+  for (const Winner& winner : found) by_device[winner.record.device].push_back(winner);
   std::string text;
-  for (const auto& [device, rows] : by_device)
-    text += fmt::format("{}\n{}\n", printable(device),
-                        format_table({"<workload", "time", "GFLOP/s", "vs default", "vs baseline",
-                                      "<baseline", "trials", "<found by", "<when (UTC)", "<config"},
-                                     rows));
+  for (const auto& [device, winners] : by_device) {
+    const char* const around = look.format == BestLook::kMarkdown ? "**" : "";
+    const char* const behind = look.format == BestLook::kMarkdown ? "\n\n" : "\n";
+    text += fmt::format("{0}{1}{0}{2}{3}\n", around, cut_to(printable(device), width_of(look)), behind,
+                        table_of(winners, look));
+  }
   return text;
 }
 
-std::string text_of(const std::vector<Winner>& found, const std::map<std::size_t, std::string>& lost) {
-  std::string text = tables_of(found);
+std::string text_of(const std::vector<Winner>& found, const std::map<std::size_t, std::string>& lost,
+                    const BestLook& look) {
+  std::string text = tables_of(found, look);
   for (const Winner& winner : found)
     if (winner.rows)
       text += fmt::format("{}\n{}\n", printable(winner.record.workload), set_text(*winner.rows));
@@ -86,6 +149,59 @@ std::string text_of(const std::vector<Winner>& found, const std::map<std::size_t
   if (std::ranges::any_of(found, [](const Winner& winner) { return winner.verdict.provisional; }))
     text += "? provisional: there was no time to prove it; lehr export does, or tune the workload again\n";
   return text;
+}
+
+/// RFC 4180, but for lines that end as those of other programs. What is null is empty.
+std::string csv_of(const json& documents) {
+  // A column and where the document of --json has it.
+  constexpr std::pair<const char*, const char*> kColumns[] = {
+      {"workload", "/workload"},
+      {"device", "/device"},
+      {"target", "/target"},
+      {"arch", "/arch"},
+      {"time_us", "/time_us"},
+      {"time_us_low", "/time_us_interval/0"},
+      {"time_us_high", "/time_us_interval/1"},
+      {"gflops", "/gflops"},
+      {"speedup_vs_default", "/speedup_vs_default"},
+      {"speedup_vs_default_low", "/speedup_vs_default_interval/0"},
+      {"speedup_vs_default_high", "/speedup_vs_default_interval/1"},
+      {"baseline", "/baseline"},
+      {"baseline_us", "/baseline_us"},
+      {"speedup_vs_baseline", "/speedup_vs_baseline"},
+      {"speedup_vs_baseline_low", "/speedup_vs_baseline_interval/0"},
+      {"speedup_vs_baseline_high", "/speedup_vs_baseline_interval/1"},
+      {"trials", "/trials"},
+      {"contested", "/contested"},
+      {"provisional", "/provisional"},
+      {"picked_by", "/picked_by"},
+      {"merged_from", "/merged_from"},
+      {"created_unix_ms", "/created_unix_ms"},
+      {"config", "/config"}};
+  std::string text;
+  for (const auto& [name, place] : kColumns) text += fmt::format("{}{}", text.empty() ? "" : ",", name);
+  for (const json& document : documents)
+    for (const char* before = "\n"; const auto& [name, place] : kColumns) {
+      const json value = document.value(json::json_pointer(place), json());
+      text += std::exchange(before, ",");
+      text += value.is_string() ? csv_quoted(printable(value.get<std::string>()))
+              : value.is_null() ? ""
+                                : value.dump();
+    }
+  return text + '\n';
+}
+
+/// By which the first comes first; equals stay in order of workload and device.
+void sort_by(std::vector<Winner>& found, const std::string& key) {
+  const auto rank = [&](const Winner& winner) -> double {
+    if (key == "time") return winner.verdict.best.us;
+    if (key == "speedup") return -winner.verdict.speedup_vs_default.value;
+    if (key == "baseline") return -winner.verdict.speedup_vs_baseline.value;
+    if (key == "trials") return -static_cast<double>(winner.trials);
+    if (key == "newest") return -static_cast<double>(winner.record.created_unix_ms);
+    return 0;
+  };
+  std::ranges::stable_sort(found, {}, rank);
 }
 
 }  // namespace
@@ -104,20 +220,24 @@ RecordFilter checked(RecordFilter filter) {
   return filter;
 }
 
-Listing list_best(const BestOptions& options) {
+Listing list_best(const BestOptions& options, const BestLook& look) {
+  check(options);
   const RecordFilter filter = filter_of(options);
   const Database log = Database::open_read_only(options.log);
-  const std::vector<Winner> found = winners(log, filter);
+  std::vector<Winner> found = winners(log, filter);
   if (found.empty())
     throw_not_found("{} holds no timed trial that matches; lehr tune gemm --db {} fills it", options.log,
                     options.log);
+  sort_by(found, options.sort);
+  if (options.limit > 0 && options.limit < std::ssize(found))
+    found.erase(found.begin() + options.limit, found.end());
   const std::map<std::size_t, std::string> lost = lost_of(found, log);
   json document = json::array();
   for (std::size_t i = 0; i < found.size(); ++i) {
     document.push_back(told_of(found[i]));
     document.back()["lost"] = lost.contains(i) ? json(lost.at(i)) : json(nullptr);
   }
-  return {text_of(found, lost), dumped(document)};
+  return {look.format == BestLook::kCsv ? csv_of(document) : text_of(found, lost, look), dumped(document)};
 }
 
 }  // namespace lehr::api

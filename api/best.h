@@ -1,6 +1,7 @@
 // The winners of a log, for people and for programs. For api/ and cli/ alone.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "api/lehr.h"
@@ -25,14 +26,35 @@ struct Listing {
 struct BestOptions {
   std::string workload = {}, device = {}, target = {}, family = {};
   std::string log = {};
+  std::string sort = "workload";
+  int limit = 0;
 };
 
 void describe(auto& option, Is<BestOptions> auto& o) {
   describe_filter(option, o);
   describe_log(option, o);
+  option("sort", o.sort,
+         {.group = "Output",
+          .help = "what comes first: the shortest time, the largest speedup over the default or over the "
+                  "baseline, the most trials, the newest",
+          .choices = "workload | time | speedup | baseline | trials | newest"});
+  option("limit", o.limit,
+         {.group = "Output",
+          .help = "only so many workloads, the first ones",
+          .usual = "all",
+          .least = 1,
+          .most = 1'000'000});
 }
 
+/// How the text of list_best() looks.
+struct BestLook {
+  enum { kTable, kCsv, kMarkdown } format = kTable;
+  bool wide = false;      ///< all columns and whole texts
+  std::size_t width = 0;  ///< of a table that is not wide: the longest line; 0: any
+  bool colour = false;
+};
+
 /// Lists the fastest known kernel of each workload. Throws lehr::Error of kNotFound where none is known.
-Listing list_best(const BestOptions& options);
+Listing list_best(const BestOptions& options, const BestLook& look = {});
 
 }  // namespace lehr::api

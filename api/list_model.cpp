@@ -11,6 +11,7 @@
 #include "apply/served.h"
 #include "base/text.h"
 #include "measure/core/format.h"
+#include "workload/short_text.h"
 
 namespace lehr::api {
 namespace {
@@ -37,7 +38,7 @@ std::string text_of(const Network& network, const std::vector<ServedWorkload>& s
     places += its_places.size();
     if (!each.families.empty()) covered += each.share;
     cells.push_back({std::to_string(its_places.size()), fmt::format("{:.1f} %", 100 * each.share),
-                     fmt::format("{:.3f}", flops_of(workload) / 1e9), to_text(workload),
+                     fmt::format("{:.3f}", flops_of(workload) / 1e9), short_text(workload),
                      each.families.empty() ? "none: " + each.unserved
                                            : fmt::format("{}", fmt::join(each.families, ", "))});
   }

@@ -12,6 +12,7 @@
 #include "measure/core/format.h"
 #include "network/layouts.h"
 #include "tune/documents.h"
+#include "workload/short_text.h"
 
 namespace lehr {
 
@@ -40,7 +41,7 @@ std::string results_table(const std::vector<SharedResult>& results) {
                     format_ratio(each.best_us > 0 ? each.default_us / each.best_us : 0),
                     format_ratio(each.best_us > 0 ? each.baseline_us / each.best_us : 0),
                     each.baseline.empty() ? "-" : each.baseline, std::to_string(measured_of(each)),
-                    std::string(name_of(each.knowledge)), to_text(each.workload)});
+                    std::string(name_of(each.knowledge)), short_text(each.workload)});
   return format_table({"places", "share", "default", "best", "vs default", "vs baseline", "<baseline",
                        "trials", "<log", "<workload"},
                       rows);

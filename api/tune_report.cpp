@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "measure/core/format.h"
 #include "target/archs.h"
+#include "workload/short_text.h"
 
 namespace lehr {
 namespace {
@@ -153,7 +154,7 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
 namespace {
 
 std::vector<std::string> overview_row(const Summary& s) {
-  return {s.workload,
+  return {short_text(s.workload),
           format_time_us(s.verdict.default_time),
           format_time_us(s.verdict.best) + (s.verdict.provisional ? " ?" : ""),
           s.best ? fmt::format("{:.1f}", gflops_of(s.flops, s.verdict.best.us)) : "-",
@@ -168,7 +169,7 @@ std::vector<std::string> overview_row(const Summary& s) {
 std::vector<std::string> overview_row(const RangeSummary& s) {
   const Timing* const timing = s.record ? std::get_if<Timing>(&s.record->outcome) : nullptr;
   const Time best = timing ? Time{timing->time_us, interval_of(*timing)} : Time{};
-  return {s.workload,
+  return {short_text(s.workload),
           "-",
           format_time_us(best),
           timing ? fmt::format("{:.1f}", gflops_of(s.flops, best.us)) : "-",

@@ -19,6 +19,7 @@
 #include "tune/row_choice.h"
 #include "tune/summary.h"
 #include "tune/time_in_turn.h"
+#include "workload/short_text.h"
 
 namespace lehr {
 namespace {
@@ -70,9 +71,9 @@ std::string table_of(const std::vector<LibraryAnswer>& answers) {
   for (const LibraryAnswer& each : answers)
     if (each.missing.empty())
       rows.push_back({format_time_us(each.time_us), std::to_string(each.threads), each.cold ? "cold" : "warm",
-                      each.target, each.arch, each.workload, ""});
+                      each.target, each.arch, short_text(each.workload), ""});
     else
-      rows.push_back({"-", "-", "-", each.target, "-", each.workload, each.missing});
+      rows.push_back({"-", "-", "-", each.target, "-", short_text(each.workload), each.missing});
   return format_table({"expected", "threads", "<caches", "<target", "<arch", "<workload", "<note"}, rows);
 }
 

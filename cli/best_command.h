@@ -21,7 +21,8 @@ class BestCommand {
  private:
   const Environment& environment_;
   OptionFlags options_;
-  bool json_ = false;
+  std::string format_ = "table";
+  bool wide_ = false, json_ = false;
 };
 
 }  // namespace lehr

@@ -15,6 +15,7 @@
 #include "cli/standard_streams.h"
 #include "measure/core/format.h"
 #include "tune/spot_check.h"
+#include "workload/short_text.h"
 
 namespace lehr {
 
@@ -66,7 +67,7 @@ int CheckCommand::run() {
       sampled += check.sampled;
       right += check.right;
       failed += static_cast<int>(check.failures.size());
-      rows.push_back({to_text(workload), check.family, fmt::format("{}", check.sampled),
+      rows.push_back({short_text(workload), check.family, fmt::format("{}", check.sampled),
                       fmt::format("{}", check.right), fmt::format("{}", check.rejected),
                       fmt::format("{}", check.failures.size()),
                       fmt::format("{:.3f}", check.error_of_tolerance)});
@@ -89,7 +90,7 @@ int CheckCommand::run() {
     fmt::print(
         "{}\n\n{}", setup.device.name,
         format_table({"<workload", "<family", "configs", "right", "rejected", "failed", "error / tolerance"},
-                     rows));
+                     rows, {.width = environment_.columns}));
   if (interrupted) return kInterruptedCode;
   if (failed == 0) return 0;
   tell("lehr: {} of {} configs failed, the first: {}", failed, sampled, first_failure);

@@ -17,7 +17,8 @@
 #include "tune/known_best.h"
 
 namespace lehr {
-DbCommand::DbCommand(CLI::App& root, const Environment& environment) : database_(environment.database) {
+DbCommand::DbCommand(CLI::App& root, const Environment& environment)
+    : columns_(environment.columns), database_(environment.database) {
   CLI::App* command = root.add_subcommand("db", "Look into a trial log, check it, join and save logs");
   command->require_subcommand(1);
   const auto add = [&](const char* name, const char* help, const char* file, bool optional) {
@@ -72,7 +73,7 @@ int DbCommand::stats() const {
     document["database"] = database_;
     print_json(document);
   } else {
-    fmt::print("{}", stats_text(database_, stats));
+    fmt::print("{}", stats_text(database_, stats, columns_));
   }
   return 0;
 }

@@ -26,6 +26,7 @@ class DbCommand {
   int salvage() const;
 
   CLI::App *stats_, *verify_, *merge_, *salvage_;
+  const std::size_t columns_;  ///< of the terminal
   std::string database_;
   std::vector<std::string> others_;  ///< the files after the first
   bool json_ = false, trusted_ = false;

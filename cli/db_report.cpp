@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "measure/core/format.h"
+#include "workload/short_text.h"
 
 namespace lehr {
 namespace {
@@ -18,13 +19,13 @@ std::string counted(std::int64_t count, const char* what) {
 
 }  // namespace
 
-std::string stats_text(const std::string& file, const DatabaseStats& stats) {
+std::string stats_text(const std::string& file, const DatabaseStats& stats, std::size_t width) {
   std::vector<std::vector<std::string>> rows;
   for (const TaskStats& task : stats.tasks) {
     std::string failed;
     for (const auto& [kind, count] : task.failed)
       failed += fmt::format("{}{} {}", failed.empty() ? "" : ", ", kind, count);
-    rows.push_back({task.workload, std::to_string(task.timed), failed.empty() ? "-" : failed,
+    rows.push_back({short_text(task.workload), std::to_string(task.timed), failed.empty() ? "-" : failed,
                     format_time_us(task.best_us), format_date(task.first_unix_ms),
                     format_date(task.last_unix_ms), task.device});
   }
@@ -35,9 +36,9 @@ std::string stats_text(const std::string& file, const DatabaseStats& stats) {
   for (const auto& [log, sessions] : stats.merged_sessions)
     text += fmt::format("{} merged from {}\n", counted(sessions, "session"), printable(log));
   if (!rows.empty())
-    text +=
-        "\n" + format_table(
-                   {"<workload", "timed", "<failed", "best", "<first (UTC)", "<last (UTC)", "<device"}, rows);
+    text += "\n" +
+            format_table({"<workload", "timed", "<failed", "best", "<first (UTC)", "<last (UTC)", "<device"},
+                         rows, {.width = width});
   return text;
 }
 

@@ -1,6 +1,9 @@
-// Reads PATH, CXX, LEHR_DB, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, LEHR_ONNXRUNTIME, LEHR_SUPERVISOR and
-// TMPDIR.
+// Reads PATH, CXX, LEHR_DB, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, LEHR_ONNXRUNTIME, LEHR_SUPERVISOR, TMPDIR,
+// COLUMNS, NO_COLOR and TERM.
 #include "cli/environment.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -16,6 +19,15 @@ std::string variable(const char* name) {
 }
 
 }  // namespace
+
+std::size_t columns_of(std::FILE* file) {
+  winsize size = {};
+  return ioctl(fileno(file), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+bool takes_colour(std::FILE* file) {
+  return isatty(fileno(file)) == 1 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+}
 
 Environment read_environment() {
   Environment result;
@@ -35,6 +47,9 @@ Environment read_environment() {
   result.supervised = supervisor.empty();
   result.scratch = variable("TMPDIR");
   if (const std::string database = variable("LEHR_DB"); !database.empty()) result.database = database;
+  const auto columns = parse_int(variable("COLUMNS"));
+  result.columns = columns && *columns > 0 ? static_cast<std::size_t>(*columns) : columns_of(stdout);
+  result.colour = takes_colour(stdout);
   return result;
 }
 

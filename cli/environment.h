@@ -1,6 +1,8 @@
 // The environment variables that the program looks at; nothing else reads any.
 #pragma once
 
+#include <cstddef>
+#include <cstdio>
 #include <string>
 
 #include "api/lehr.h"
@@ -9,7 +11,15 @@ namespace lehr {
 
 struct Environment : api::Tools {
   std::string database = "./lehr.db";  ///< LEHR_DB: the database where --db is not given
+  /// The longest line on stdout: COLUMNS, or what its terminal has; 0: any, since it is no terminal.
+  std::size_t columns = 0;
+  bool colour = false;  ///< takes_colour(stdout)
 };
+
+/// A terminal's width in characters; 0: this is none.
+std::size_t columns_of(std::FILE* file);
+/// Whether it is a terminal, and neither NO_COLOR nor TERM=dumb asks for plain text.
+bool takes_colour(std::FILE* file);
 
 /// The program is this one, `scratch` is TMPDIR, and LEHR_SUPERVISOR=none means not `supervised`. Throws
 /// Error(kUser) for another LEHR_SUPERVISOR.

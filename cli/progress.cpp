@@ -1,12 +1,12 @@
 // Progress lines.
 #include "cli/progress.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/args.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/environment.h"
 #include "cli/standard_streams.h"
 
 namespace lehr {
@@ -14,10 +14,9 @@ namespace {
 
 /// Characters that fit on one line of the terminal, the last column left free: a longer line would wrap and
 /// stay.
-std::size_t columns_of(std::FILE* terminal) {
-  winsize size = {};
-  if (ioctl(fileno(terminal), TIOCGWINSZ, &size) != 0 || size.ws_col < 2) return 79;
-  return size.ws_col - 1u;
+std::size_t room_on_line() {
+  const std::size_t columns = columns_of(stderr);
+  return columns < 2 ? 79 : columns - 1;
 }
 
 }  // namespace
@@ -77,7 +76,7 @@ void ProgressPrinter::show(const api::Progress& progress) {
   if (style_ == ProgressStyle::kTerminal) {
     if (since < 0.1 && !best) return;
     // "\r" to the start, "\033[K" clears what the longer line before left over.
-    write_to_stderr("\r\033[K" + printable(progress.text.substr(0, columns_of(stderr))));
+    write_to_stderr("\r\033[K" + printable(progress.text.substr(0, room_on_line())));
     open_line_ = true;
     last_s_ = progress.elapsed_s;
     return;

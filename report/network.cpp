@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/text_file.h"
 #include "deploy/applied_folder.h"
-#include "report/task.h"
+#include "workload/short_text.h"
 
 namespace lehr::report {
 namespace {
@@ -41,7 +41,7 @@ std::vector<Match> matches_of(const json& layers, const std::vector<Task>& tasks
     const std::string workload = layer.at("workload");
     auto match = std::ranges::find(matches, workload, &Match::workload);
     if (match == matches.end()) {
-      match = matches.insert(match, {.workload = workload, .short_text = short_text_of(workload)});
+      match = matches.insert(match, {.workload = workload, .short_text = short_text(workload)});
       match->task = task_of(workload, tasks);
       if (match->task) take_times(tasks[*match->task], *match);
     }

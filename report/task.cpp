@@ -7,6 +7,7 @@
 #include "report/trials.h"
 #include "tune/roofline.h"
 #include "tune/stored_kernel.h"
+#include "workload/short_text.h"
 #include "workload/workload.h"
 
 namespace lehr::report {
@@ -144,10 +145,6 @@ std::string word_of(const Ratio& ratio, bool proven) {
   return ratio.interval.low > 1 ? "faster" : ratio.interval.high < 1 ? "slower" : "same";
 }
 
-std::string short_text_of(const std::string& workload) {
-  return workload;
-}
-
 std::optional<ToldTask> tell_task(const LogFacts& facts, const std::string& workload,
                                   const std::string& device, const std::optional<Winner>& winner) {
   const std::vector<Record> records = facts.log.all({trials_text_of(workload), device, "", ""});
@@ -155,7 +152,7 @@ std::optional<ToldTask> tell_task(const LogFacts& facts, const std::string& work
   ToldTask told;
   Task& task = told.task;
   task.workload = workload;
-  task.short_text = short_text_of(workload);
+  task.short_text = short_text(workload);
   task.sessions = sessions_of(records, facts.origins);
   json verdict;
   if (const auto verdicts = facts.log.verdicts({workload, device, "", ""}); !verdicts.empty()) {

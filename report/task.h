@@ -34,8 +34,4 @@ std::optional<ToldTask> tell_task(const LogFacts& facts, const std::string& work
 /// not proven; "" where there is no ratio.
 std::string word_of(const Ratio& ratio, bool proven);
 
-/// The text with nothing that every workload of its operator has unless it says otherwise; as it is where
-/// this version cannot read it.
-std::string short_text_of(const std::string& workload);
-
 }  // namespace lehr::report

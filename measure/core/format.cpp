@@ -13,40 +13,115 @@
 namespace lehr {
 namespace {
 
-void append_row(std::string& out, const std::vector<std::string>& cells,
-                const std::vector<std::size_t>& widths, const std::vector<bool>& left) {
+struct TableColumn {
+  std::string name;
+  bool left = false;
+  std::size_t width = 0;
+};
+
+/// Characters, of what is valid UTF-8.
+std::size_t length_of(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+/// Makes columns narrower, and takes the last ones away, until they fit.
+void fit(std::vector<TableColumn>& columns, std::size_t width) {
+  constexpr std::size_t kLeast = 24;  // of a text
+  std::vector<std::size_t> least;
+  std::size_t whole = 0, sum = 0;
+  for (const TableColumn& column : columns) {
+    whole += column.width + 2;
+    const std::size_t kept = column.left ? std::max(length_of(column.name), kLeast) : column.width;
+    least.push_back(std::min(column.width, kept));
+    sum += least.back() + 2;
+  }
+  width += 2;  // no blanks behind the last one
+  if (whole <= width) return;
+  for (; sum > width && columns.size() > 1; columns.pop_back(), least.pop_back()) sum -= least.back() + 2;
+  std::size_t room = width - std::min(sum, width);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::size_t more = std::min(room, columns[i].width - least[i]);
+    columns[i].width = least[i] + more;
+    room -= more;
+  }
+}
+
+std::string line_of(const std::vector<TableColumn>& columns, const std::vector<std::string>& cells,
+                    const std::function<std::string_view(std::size_t column)>& paint) {
   std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::string padding(widths[i] - std::min(widths[i], cells[i].size()), ' ');
-    const std::string& cell = cells[i];
-    line += (i == 0 ? "" : "  ") + (left[i] ? cell + padding : padding + cell);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string text = cut_to(cells[i], columns[i].width);
+    const std::string padding(columns[i].width - length_of(text), ' ');
+    const std::string cell = painted(paint ? paint(i) : "", text);
+    line += (i == 0 ? "" : "  ") + (columns[i].left ? cell + padding : padding + cell);
   }
   line.erase(line.find_last_not_of(' ') + 1);
-  out += line + '\n';
+  return line + '\n';
 }
 
 }  // namespace
 
 std::string format_table(const std::vector<std::string>& header,
-                         const std::vector<std::vector<std::string>>& rows) {
+                         const std::vector<std::vector<std::string>>& rows, const TableLook& look) {
+  std::vector<TableColumn> columns;
   std::vector<std::string> names;
-  std::vector<bool> left;
-  std::vector<std::size_t> widths;
   for (const std::string& name : header) {
-    left.push_back(name.starts_with('<'));
-    names.push_back(left.back() ? name.substr(1) : name);
-    widths.push_back(names.back().size());
+    const bool left = name.starts_with('<');
+    names.push_back(left ? name.substr(1) : name);
+    columns.push_back({names.back(), left, length_of(names.back())});
   }
   std::vector<std::vector<std::string>> shown = rows;
   for (auto& row : shown)
     for (std::size_t i = 0; i < row.size(); ++i) {
       row[i] = printable(row[i]);
-      widths[i] = std::max(widths[i], row[i].size());
+      columns[i].width = std::max(columns[i].width, length_of(row[i]));
     }
-  std::string out;
-  append_row(out, names, widths, left);
-  for (const auto& row : shown) append_row(out, row, widths, left);
+  if (look.width > 0) fit(columns, look.width);
+  std::string out = line_of(columns, names, {});
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    out += line_of(columns, shown[i], [&](std::size_t column) {
+      return look.paint ? look.paint(i, column) : std::string_view();
+    });
   return out;
+}
+
+std::string cut_to(std::string text, std::size_t width) {
+  constexpr std::string_view kCut = "...";
+  if (width == 0 || length_of(text) <= width) return text;
+  while (!text.empty() && length_of(text) + kCut.size() > width) text.pop_back();
+  return text.append(kCut);
+}
+
+std::string markdown_table(const std::vector<std::string>& header,
+                           const std::vector<std::vector<std::string>>& rows) {
+  const auto line = [](const std::vector<std::string>& cells) {
+    std::string text = "|";
+    for (const std::string& cell : cells) {
+      text += ' ';
+      for (const char c : printable(cell)) text += c == '|' ? "\\|" : std::string(1, c);
+      text += " |";
+    }
+    return text + '\n';
+  };
+  std::vector<std::string> names = header, rules;
+  for (std::string& name : names) {
+    rules.push_back(name.starts_with('<') ? "---" : "--:");
+    if (name.starts_with('<')) name.erase(0, 1);
+  }
+  std::string out = line(names) + line(rules);
+  for (const auto& row : rows) out += line(row);
+  return out;
+}
+
+std::string csv_quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + '"';
+}
+
+std::string painted(std::string_view code, const std::string& text) {
+  return code.empty() ? text : fmt::format("{}{}\033[0m", code, text);
 }
 
 std::string format_time_us(double us) {

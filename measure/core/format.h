@@ -1,6 +1,8 @@
 // Text tables and numbers as people read them.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,11 +11,33 @@
 
 namespace lehr {
 
+/// Escape codes of a terminal.
+inline constexpr std::string_view kGreen = "\033[32m", kRed = "\033[31m", kDim = "\033[2m";
+/// `text` between a code and the end of what it does; as it is where the code is "".
+std::string painted(std::string_view code, const std::string& text);
+
+/// How a table looks on a terminal.
+struct TableLook {
+  /// The longest line that fits; 0: any does.
+  std::size_t width = 0;
+  /// The escape code that a cell begins with; "": none.
+  std::function<std::string_view(std::size_t row, std::size_t column)> paint = {};
+};
+
 /// Columns padded to their widest cell, two blanks between them; a column named "<..." is aligned left
 /// (without the '<'), the others right; cells are made printable. Ends with a line break; no blanks at line
-/// ends.
+/// ends. Where a width does not hold it, texts of columns that are aligned left are cut, those of the last
+/// columns first, and what has no room then are the last columns: the more important one stands before.
 std::string format_table(const std::vector<std::string>& header,
-                         const std::vector<std::vector<std::string>>& rows);
+                         const std::vector<std::vector<std::string>>& rows, const TableLook& look = {});
+
+/// The text, with "..." for what is longer than a width; 0: as it is.
+std::string cut_to(std::string text, std::size_t width);
+/// The same table in Markdown.
+std::string markdown_table(const std::vector<std::string>& header,
+                           const std::vector<std::vector<std::string>>& rows);
+/// A field of a comma-separated file, in quotes where it needs them (RFC 4180).
+std::string csv_quoted(const std::string& text);
 
 /// "812 ns", "12.3 us", "4.56 ms", "1.20 s" of microseconds; "-" for 0.
 std::string format_time_us(double us);

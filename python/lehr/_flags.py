@@ -55,6 +55,8 @@ class Best(TypedDict, total=False):
     target: str | os.PathLike[str]
     family: str | os.PathLike[str]
     db: str | os.PathLike[str]
+    sort: Literal["workload", "time", "speedup", "baseline", "trials", "newest"]
+    limit: int
 
 
 class Export(TypedDict, total=False):

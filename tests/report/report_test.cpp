@@ -186,6 +186,25 @@ TEST(Report, KeepsWhatMattersOfManyTrials) {
   EXPECT_EQ(trials_of(records, sessions, 5000).shown, 3000);
 }
 
+/// 8 000 trials make a page whose size does not follow their number.
+TEST(Report, TellsALargeLog) {
+  const TempDir folder;
+  {
+    Database all = Database::open(":memory:");
+    Rng rng(5);
+    for (int i = 0; i < 8'000; ++i)
+      all.append(trial(gemm(64), i % 7, i % 5, i % 50 == 49 ? 0 : 10 + 90 * rng.uniform()));
+    Database::open(folder / "a.db").merge(std::span(&all, 1), Trust::kAsRunHere);
+  }
+  const Document document = read_one(folder / "a.db");
+  ASSERT_EQ(document.tasks.size(), 1u);
+  EXPECT_EQ(document.tasks[0].trials.total, 8'000);
+  EXPECT_EQ(document.tasks[0].failures.at(0).count, 160);
+  EXPECT_LT(document.tasks[0].trials.shown, 5100);
+  EXPECT_THAT(document.notes, ElementsAre(HasSubstr("1 task has more trials than are shown")));
+  EXPECT_LT(page_of(document).size(), 3'000'000u);
+}
+
 TEST(Report, KnowsWhichKnobMatters) {
   std::vector<Record> records;
   Rng rng(3);

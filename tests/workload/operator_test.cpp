@@ -10,8 +10,11 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "tests/support/ordinary.h"
+#include "tests/support/seed.h"
 #include "tests/workload/random_texts.h"
 #include "workload/reference.h"
+#include "workload/short_text.h"
 #include "workload/unread.h"
 
 namespace lehr {
@@ -158,6 +161,30 @@ TEST(WorkloadDistance, CountsEveryFieldOfAConvolution) {
   EXPECT_EQ(between(conv, conv + " pad=0x0x0x1"), 0.25);
   for (const char* more : {"x=f16", "f=f16", "y=f16", "accum=f64", "layout=nhwc", "math=tf32"})
     EXPECT_EQ(between(conv, conv + " " + more), 4) << more;
+}
+
+TEST(ShortText, IsReadAsTheSameWorkload) {
+  Rng rng(testing::test_seed(7));
+  const auto expect_same = [](const Workload& workload) {
+    const std::string text = short_text(workload);
+    EXPECT_EQ(parse_workload(text), workload) << text;
+    EXPECT_EQ(short_text(to_text(workload)), text);
+    EXPECT_LE(text.size(), to_text(workload).size());
+  };
+  int valid = 0;
+  for (int i = 0; i < 3000; ++i) {
+    try {
+      expect_same(parse_workload(testing::random_text(rng)));
+      ++valid;
+    } catch (const Error&) {
+    }
+  }
+  EXPECT_GT(valid, 500);
+  for (int i = 0; i < 300; ++i) expect_same(testing::ordinary_workload(rng));
+  for (const char* text : {"gemm m=1..2048 n=8 k=8 b=f32:row:constant", "gemm m=..64 n=8 k=8 rows=24"})
+    EXPECT_EQ(short_text(parse_workload(text)), text);
+  EXPECT_EQ(short_text("gemm m=8 n=8 k=8 batch=1 epilogue=none"), "gemm m=8 n=8 k=8");
+  EXPECT_EQ(short_text("fft n=8"), "fft n=8");
 }
 
 }  // namespace

@@ -1,0 +1,140 @@
+// Tables that fit a terminal, and the forms of `lehr best`.
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "measure/core/format.h"
+#include "support.h"
+
+namespace lehr::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// A file of comma-separated fields, by RFC 4180.
+std::vector<std::vector<std::string>> fields_of(const std::string& text) {
+  std::vector<std::vector<std::string>> rows(1, std::vector<std::string>(1));
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool twice = quoted && text[i] == '"' && text[i + 1] == '"';
+    if (text[i] == '"' && !twice)
+      quoted = !quoted;
+    else if (text[i] == ',' && !quoted)
+      rows.back().emplace_back();
+    else if (text[i] == '\n' && !quoted)
+      rows.emplace_back(1, std::string());
+    else
+      rows.back().back() += text[twice ? i++ : i];
+  }
+  rows.pop_back();
+  return rows;
+}
+
+std::vector<std::string> first_words(const std::vector<std::string_view>& lines, std::size_t from) {
+  std::vector<std::string> found;
+  for (std::size_t i = from; i < lines.size() && !lines[i].empty(); ++i)
+    found.emplace_back(lines[i].substr(0, lines[i].find("  ")));
+  return found;
+}
+
+TEST(Tables, KeepToAWidthByCuttingTextsAndThenLastColumns) {
+  const std::vector<std::string> header = {"<name", "time", "<config"};
+  const std::vector<std::vector<std::string>> rows = {{std::string(30, 'n'), "1.5", std::string(60, 'c')},
+                                                      {"\xc3\xa4", "10.25", "x"}};
+  for (std::size_t width = 31; width < 120; ++width) {
+    const std::string table = format_table(header, rows, {.width = width});
+    for (const std::string_view line : split(table, '\n')) EXPECT_LE(line.size(), width + 1) << table;
+    EXPECT_THAT(table, HasSubstr("10.25")) << width;  // a number is whole or not there
+  }
+  EXPECT_EQ(format_table(header, rows, {.width = 99}), format_table(header, rows));
+  EXPECT_THAT(format_table(header, rows, {.width = 70}),
+              StartsWith("name                             time  config\n" + std::string(30, 'n') +
+                         "    1.5  " + std::string(28, 'c') + "...\n"));
+  EXPECT_EQ(format_table(header, rows, {.width = 50}), "name                             time\n" +
+                                                           std::string(30, 'n') + "    1.5\n" +
+                                                           "\xc3\xa4                               10.25\n");
+}
+
+TEST(Tables, ColourTakesNoRoom) {
+  TableLook look;
+  look.paint = [](std::size_t row, std::size_t column) { return row == 1 && column == 1 ? kGreen : ""; };
+  EXPECT_EQ(format_table({"<a", "b"}, {{"x", "1"}, {"y", "22"}}, look),
+            "a   b\nx   1\ny  \033[32m22\033[0m\n");
+}
+
+TEST(Best, FitsTheTerminalAndIsWholeInAPipe) {
+  const Scratch scratch;
+  record_log(scratch.path() / "lehr.db", "gemm m=8 n=8 k=8", 2);
+  record_log(scratch.path() / "lehr.db", "conv2d h=9 w=9 c=8 k=8 r=3 s=3 pad=1 epilogue=bias+relu", 3);
+  for (const std::size_t width : {std::size_t{80}, std::size_t{132}}) {
+    const Ran ran = run_lehr({"best"}, scratch.path(), {}, {fmt::format("COLUMNS={}", width)});
+    for (const std::string_view line : split(ran.out, '\n')) EXPECT_LE(line.size(), width) << ran.out;
+    EXPECT_THAT(ran.out, HasSubstr("\ngemm m=8 n=8 k=8  "));
+    EXPECT_THAT(ran.out, Not(HasSubstr("\033")));
+  }
+  const std::string piped = run_lehr({"best"}, scratch.path()).out;
+  EXPECT_THAT(piped,
+              HasSubstr("gemm m=8 n=8 k=8 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none"));
+  EXPECT_EQ(run_lehr({"best", "--wide"}, scratch.path(), {}, {"COLUMNS=80"}).out, piped);
+  EXPECT_THAT(
+      piped, HasSubstr(parsed(run_lehr({"best", "--json"}, scratch.path()))[0]["config"].get<std::string>()));
+}
+
+TEST(Best, SortsAndLimitsWhatEveryFormatHas) {
+  const Scratch scratch;
+  record_log(scratch.path() / "lehr.db", "gemm m=8 n=8 k=8", 3);
+  record_log(scratch.path() / "lehr.db", "gemm m=9 n=8 k=8", 5);
+  record_log(scratch.path() / "lehr.db", "gemm m=7 n=8 k=8", 4);
+  const auto order = [&](const std::string& flags) {
+    const std::string out = run_lehr(words("best " + flags), scratch.path(), {}, {"COLUMNS=100"}).out;
+    return first_words(split(out, '\n'), 2);
+  };
+  EXPECT_THAT(order(""), ElementsAre("gemm m=7 n=8 k=8", "gemm m=8 n=8 k=8", "gemm m=9 n=8 k=8"));
+  EXPECT_THAT(order("--sort trials"),
+              ElementsAre("gemm m=9 n=8 k=8", "gemm m=7 n=8 k=8", "gemm m=8 n=8 k=8"));
+  EXPECT_THAT(order("--sort newest --limit 1"), ElementsAre("gemm m=7 n=8 k=8"));
+  for (const char* key : {"time", "speedup", "baseline"}) {
+    const nlohmann::json found = parsed(run_lehr({"best", "--json", "--sort", key}, scratch.path()));
+    const char* const member = std::string(key) == "time" ? "time_us" : "speedup_vs_default";
+    for (std::size_t i = 0; i + 1 < found.size() && std::string(key) != "baseline"; ++i)
+      EXPECT_TRUE(std::string(key) == "time" ? found[i][member] <= found[i + 1][member]
+                                             : found[i][member] >= found[i + 1][member])
+          << found.dump();
+  }
+  EXPECT_THAT(run_lehr({"best", "--json", "--format", "csv"}, scratch.path()).err,
+              HasSubstr("--json and --format csv exclude each other"));
+}
+
+TEST(Best, AsCsvAndMarkdownHasTheFiguresOfJson) {
+  const Scratch scratch;
+  record_log(scratch.path() / "lehr.db", "gemm m=8 n=8 k=8", 3);
+  record_log(scratch.path() / "lehr.db", "gemm m=9 n=8 k=8 epilogue=bias+relu", 2);
+  const nlohmann::json found = parsed(run_lehr({"best", "--json"}, scratch.path()));
+  const auto rows = fields_of(run_lehr({"best", "--format", "csv"}, scratch.path()).out);
+  ASSERT_EQ(rows.size(), 3u);
+  for (std::size_t row = 1; row < rows.size(); ++row) {
+    ASSERT_EQ(rows[row].size(), rows[0].size());
+    for (std::size_t i = 0; i < rows[0].size(); ++i) {
+      if (!found[row - 1].contains(rows[0][i])) continue;
+      const nlohmann::json& value = found[row - 1][rows[0][i]];
+      EXPECT_EQ(rows[row][i], value.is_null()     ? ""
+                              : value.is_string() ? value.get<std::string>()
+                                                  : value.dump());
+    }
+    EXPECT_EQ(rows[0][5], "time_us_low");
+    EXPECT_EQ(rows[row][5], found[row - 1]["time_us_interval"][0].dump());
+  }
+  EXPECT_EQ(csv_quoted("a \"b\", c"), "\"a \"\"b\"\", c\"");
+  const std::string markdown = run_lehr({"best", "--format", "markdown"}, scratch.path()).out;
+  EXPECT_THAT(markdown, StartsWith("**cpu | "));
+  EXPECT_THAT(markdown, HasSubstr("| " + found[0]["config"].get<std::string>() + " |\n"));
+  EXPECT_THAT(markdown_table({"<a", "b"}, {{"x|y", "1"}}), EndsWith("| --- | --: |\n| x\\|y | 1 |\n"));
+}
+
+}  // namespace
+}  // namespace lehr::testing
