@@ -2,7 +2,6 @@
 // #task-3, #network-0, #changes-0. A log is a stranger's: its texts become text nodes, and nothing else.
 const report = JSON.parse(document.getElementById("data").textContent);
 const page = document.getElementById("page");
-const plots = []; // of the open section
 
 const known = (values) => values.filter((value) => value != null);
 const distinct = (values) => [...new Set(known(values))].sort((a, b) => (a < b ? -1 : 1));
@@ -60,8 +59,16 @@ const KINDS = {
 };
 const NONE = { words: "", code: "", verdict: "" };
 const shownAs = (kind, value, ...more) => (value == null ? (NONE[kind] ?? "-") : KINDS[kind](value, ...more));
-/** Columns from "KIND KEY HEADING, ...": of a table, and axes of a chart. */
-const columnsOf = (text) => text.split(", ").map((each) => each.match(/(?<kind>\S+) (?<key>\S+) ?(?<name>.*)/).groups);
+/** Columns of a table or axes of a chart, from "KIND KEY HEADING, ...". No heading is the key; "_" is none. */
+function columnsOf(text) {
+  const columns = text.split(", ").map((each) => each.split(" "));
+  return columns.map(([kind, key, ...name]) => ({
+    kind,
+    key,
+    name: name.join(" ").replace(/^$/, key).replace(/^_$/, ""),
+  }));
+}
+const cellOf = (row, kind, key) => shownAs(kind, row[key], row[`${key}_interval`], row);
 
 /** A table whose headings sort it. A click on a row that has an address `to` goes there. */
 function table(caption, text, rows) {
@@ -69,9 +76,7 @@ function table(caption, text, rows) {
   const body = el("tbody");
   let [shown, order] = [rows, () => 0];
   const line = (row) => {
-    const cells = columns.map(({ kind, key }) =>
-      el("td", { className: kind }, shownAs(kind, row[key], row[`${key}_interval`], row)),
-    );
+    const cells = columns.map(({ kind, key }) => el("td", { className: kind }, cellOf(row, kind, key)));
     return el("tr", row.to ? { "data-to": row.to } : {}, cells);
   };
   const fill = (next = shown) => {
@@ -109,14 +114,15 @@ function control(label, state, key, update, options) {
   const choices = pairs.map(([value, text]) => el("option", { value, selected: value === state[key] }, text));
   return el("label", {}, `${label} `, el(options ? "select" : "input", { oninput }, choices));
 }
-/** A table with controls: a text that workloads have, and selects for columns [key, label] of words. */
-function filtered(caption, text, rows, columns) {
-  const state = { text: "", ...Object.fromEntries(columns.map(([key]) => [key, "all"])) };
+/** A table with controls: a text that workloads have, and selects for the words of some columns. */
+function filtered(caption, text, rows, selects) {
+  const columns = columnsOf(selects);
+  const state = { text: "", ...Object.fromEntries(columns.map(({ key }) => [key, "all"])) };
   const found = table(caption, text, rows);
-  const passes = (row) => columns.every(([key]) => state[key] === "all" || state[key] === row[key]);
+  const passes = (row) => columns.every(({ key }) => state[key] === "all" || state[key] === row[key]);
   const update = () => found.fill(rows.filter((row) => row.workload.includes(state.text) && passes(row)));
   const words = (key) => ["all", ...distinct(rows.map((row) => row[key]))];
-  const picks = columns.map(([key, label]) => control(label, state, key, update, words(key)));
+  const picks = columns.map(({ key, name }) => control(name, state, key, update, words(key)));
   return [div("controls", control("workload has", state, "text", update), picks), found.box];
 }
 const SCALES = ["linear", "logarithmic"];
@@ -124,7 +130,10 @@ const SCALES = ["linear", "logarithmic"];
 /** A figure that the program drew, or null. */
 function drawn(id) {
   const found = document.querySelector(`#figures > #${id}`)?.cloneNode(true);
-  for (const each of found?.querySelectorAll("[class^=fill]") ?? []) each.style.fill = `var(--${each.classList[0]})`;
+  for (const each of found?.querySelectorAll("[class^=fill], [class^=line]") ?? []) {
+    const [name] = each.classList;
+    each.style[name.startsWith("fill") ? "fill" : "stroke"] = `var(--${name.replace("line", "fill")}, var(--ink))`;
+  }
   found?.removeAttribute("id");
   return found;
 }
@@ -133,21 +142,19 @@ function colour(text) {
   page.style.outlineColor = text.includes("(") ? text : `var(--${text})`;
   return getComputedStyle(page).outlineColor;
 }
-/** A chart of what build() gives: drawn once its section is open, and by draw(). pick() makes a control of it. */
+/** A chart of what build() gives: drawn when its section opens and by its controls, which pick() makes. */
 function plot(label, state, build, rem = 22) {
   const canvas = el("canvas", { role: "img", "aria-label": label });
-  const made = { box: div("chart", canvas) };
-  made.box.style.height = `${rem}rem`;
-  made.draw = () => {
+  const box = div("chart", canvas);
+  box.style.height = `${rem}rem`;
+  canvas.draw = () => {
     Chart.getChart(canvas)?.destroy();
     const usual = { color: colour("muted"), borderColor: colour("grid"), animation: false, maintainAspectRatio: false };
     Object.assign(Chart.defaults, usual);
     Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
     new Chart(canvas, build());
   };
-  made.pick = (name, key, options) => control(name, state, key, made.draw, options);
-  plots.push(made);
-  return made;
+  return { box, pick: (name, key, options) => control(name, state, key, canvas.draw, options) };
 }
 /** An axis from "KIND KEY TITLE"; logarithmic where `scale` says so and all of `values` allow it. */
 function axis(text, scale = "linear", values = [], more = {}) {
@@ -176,18 +183,18 @@ function chart(datasets, x, y, trials) {
 }
 /** Horizontal bars of rows that have a `name`. "COLOUR KEY NAME, ..." are the series, `title` is "KIND KEY TITLE". */
 function bars(rows, text, title) {
-  const series = columnsOf(text);
-  const set = ({ kind, key, name }) => ({
-    label: name,
-    data: rows.map((row) => row[key]),
-    backgroundColor: colour(kind),
-  });
-  const datasets = series.map(set).filter(({ data }) => known(data).length);
-  const labels = rows.map(({ name }) => (name.length > 40 ? `${name.slice(0, 39)}…` : name));
+  const set = ({ kind, key, name: label }) => {
+    const [of, times] = key.split("*");
+    const data = rows.map((row) => row[of] && row[of] * (times ? row[times] : 1));
+    return { label, data, backgroundColor: colour(kind) };
+  };
+  const sets = columnsOf(text).map(set);
+  const datasets = sets.filter(({ data }) => known(data).length);
   const x = axis(title);
   const label = ({ dataset, raw }) => `${dataset.label}: ${x.ticks.callback(raw)}`;
-  const plugins = { legend: { display: series.length > 1 }, tooltip: { callbacks: { label } } };
+  const plugins = { legend: { display: sets.length > 1 }, tooltip: { callbacks: { label } } };
   const options = { indexAxis: "y", plugins, scales: { x, y: { ticks: { autoSkip: false } } } };
+  const labels = rows.map(({ name }) => (name.length > 40 ? `${name.slice(0, 39)}…` : name));
   return { type: "bar", data: { labels, datasets }, options };
 }
 const SHAPES = ["circle", "triangle", "rect", "rectRot", "star", "cross"];
@@ -204,11 +211,11 @@ function line(label, name, data, more) {
 // What of trials can be on an axis; a knob is one, too.
 const COLUMNS = columnsOf(
   "n order trial, n seconds seconds since the start, us time_us time of a call, n predicted predicted score, " +
-    "n registers registers, n spill_bytes spilled bytes, n shared_bytes shared bytes, n compile_s seconds to compile, " +
-    "n run_s seconds to check and measure, share spread spread of its samples, words picked_by picked by, words family family",
+    "n registers, n spill_bytes spilled bytes, n shared_bytes shared bytes, n compile_s seconds to compile, " +
+    "n run_s seconds to check and measure, share spread spread of its samples, words picked_by picked by, words family",
 );
 const CALL = "us time_us time of a call";
-const TRIALS = "n order trial, n seconds seconds, time time_us time, words picked_by picked by, code config config";
+const TRIALS = "n order trial, n seconds, time time_us time, words picked_by picked by, code config";
 const columnOf = (trials, key) => trials[key] ?? trials.knobs[key.slice(5)];
 const specOf = (key) => COLUMNS.find((each) => each.key === key) ?? { kind: "n", key, name: key.slice(5) };
 const axisOf = (key, ...more) => axis(`${specOf(key).kind} ${key} ${specOf(key).name}`, ...more);
@@ -231,7 +238,8 @@ function kinds(trials, all, key, at) {
   const starts = each.filter((_, k) => k % step === 0);
   const data = [...starts, null].map(() => []);
   for (const i of all) data.at(starts.findLastIndex((start) => (values[i] ?? Number.NaN) >= start)).push(at(i));
-  const look = (k) => (ordered ? `color-mix(in srgb, var(--low), var(--high) ${20 * k}%)` : `fill${(k % 6) + 1}`);
+  const look = (k) =>
+    ordered ? `color-mix(in srgb, var(--fill1), var(--grid) ${75 - 15 * k}%)` : `fill${(k % 6) + 1}`;
   const name = (start) => (step > 1 ? "from " : "") + KINDS[specOf(key).kind](start);
   const sets = starts.map((start, k) => points(name(start), k, data[k], look(k)));
   return [...sets, points("without", 0, data.at(-1), "muted")].filter((set) => set.data.length);
@@ -243,16 +251,17 @@ function progress({ trials, short, default_us, libraries }) {
   const gains = upTo(trials.shown).filter((i) => time_us[i] != null && best_us[i] === time_us[i]);
   const shown = plot(`The best time so far of ${short}; the table below has its numbers`, state, () => {
     const over = trials[state.over];
+    const end = over.reduce((most, each) => Math.max(most, each), 0);
     const at = (i) => ({ x: over[i], y: best_us[i], i });
     const flat = ({ name, time_us: y }, k) => {
-      const ends = [0, over.at(-1)].map((x) => ({ x, y }));
+      const ends = [0, end].map((x) => ({ x, y }));
       return line(`${name}: ${time(y)}`, "muted", ends, { borderDash: [10 - 3 * k, 3 + k] });
     };
     const others = [{ name: "default", time_us: default_us }, ...libraries].filter((each) => each.time_us != null);
     const best = line("best so far", "ink", [...gains, trials.shown - 1].map(at), { stepped: true });
     const sets = [...kinds(trials, gains, "picked_by", at), best, ...others.map(flat)];
     const heights = [...others.map((each) => each.time_us), ...gains.map((i) => best_us[i])];
-    const x = axisOf(state.over, "linear", [], { min: 0, max: over.at(-1) });
+    const x = axisOf(state.over, "linear", [], { min: 0, max: end });
     return chart(sets, x, axis(CALL, state.scale, heights), trials);
   });
   const rows = gains.map((i) => rowOf(trials, i));
@@ -299,12 +308,11 @@ function explore({ trials, short }) {
   });
   const { pick } = shown;
   const only = (key) => pick(specOf(key).name, key, ["all", ...distinct(trials[key])]);
-  const left = number(trials.total - trials.shown);
+  const left = trials.total - trials.shown;
   return [
     heading`All trials: A point is a kernel that was compiled, checked and timed. The pointer over one shows its config.`,
-    left !== "0" &&
-      note`${left} trials are left out: here are all that were the best so far, the first failures of each kind,
-      and others that lie evenly between them.`,
+    left > 0 &&
+      note`${number(left)} are left out: here are the best so far, first failures, and others evenly between them.`,
     div("controls", pick("across", "x", axes), pick("scale", "scaleX", SCALES)),
     div("controls", pick("up", "y", axes), pick("scale", "scaleY", SCALES), pick("colour", "colour", named)),
     div("controls", only("family"), only("picked_by"), pick("knob", "knob", ["all", ...values])),
@@ -351,7 +359,7 @@ function knobs({ knobs, neighbours, short }) {
   };
   const times = plot(`Best time by the value of a knob of ${short}`, state, best, rem);
   const names = knobs.map((each) => each.name);
-  const text = "words knob knob, n from winner's, n to instead, time time_us time, gain ratio of the winner's time";
+  const text = "words knob, n from winner's, n to instead, time time_us time, gain ratio of the winner's time";
   return [
     heading`Knobs: Of the winner's family. Left: how much of the differences of log(time) the value of each knob explains alone.
       Right: the best time that was measured with each value of one.`,
@@ -361,29 +369,24 @@ function knobs({ knobs, neighbours, short }) {
   ];
 }
 
-const FAILED =
-  "words kind kind, n count trials, words sentence meaning, code example first text, code config first config";
+const FAILED = "words kind, n count trials, words sentence meaning, code example first text, code config first config";
 function outcome({ failures, roofline, phases, sessions }, at) {
-  const total = phases.reduce((sum, each) => sum + each.seconds, 0);
-  const parts = phases.map((each) => ({ ...each, share: each.seconds / total }));
-  const session =
-    "date began_unix_ms began, s seconds took, n trials trials, n timed timed, words strategy strategy, n seed seed";
-  const limit = roofline?.in_caches
-    ? "; all of it fits the caches"
-    : `; the limit is ${roofline?.bound ?? "not known"}`;
+  const roof = roofline?.peak_gflops ? roofline : null;
+  const session = "date began_unix_ms began, s seconds took, n trials, n timed, words strategy, n seed, n spearman";
+  const limit = roof?.in_caches ? "; all of it fits the caches" : `; the limit is ${roof?.bound ?? "not known"}`;
   return [
     failures.length > 0 &&
       heading`Failures: Candidates that have no time. A failure is an answer too: none of them is tried again.`,
     tableOf("Failed trials by kind", FAILED, failures),
-    roofline &&
-      heading`What the device can do: ${shownAs("n", roofline.peak_gflops)} GFLOP/s, ${shownAs("n", roofline.peak_gbytes_per_s)} GB/s.
-        This workload has ${shownAs("n", roofline.intensity)} operations for each byte that has to move${limit}.`,
+    roof &&
+      heading`What the device can do: ${number(roof.peak_gflops)} GFLOP/s, ${shownAs("n", roof.peak_gbytes_per_s)} GB/s.
+        This workload has ${number(roof.intensity)} operations for each byte that has to move${limit}.`,
     drawn(`roofline-${at}`),
-    tableOf("Shares of the limit", "words name , n gflops GFLOP/s, share share of it", roofline?.points ?? []),
+    tableOf("Shares of the limit", "words name _, n gflops GFLOP/s, share share of it", roof?.points ?? []),
     sessions.length > 0 && heading`Where the time went: The parts of the last session, and all sessions that tuned it.`,
     drawn(`phases-${at}`),
-    tableOf("The last session", "words name part, s seconds took, share share of it", parts),
-    tableOf("Sessions", `${session}, n spearman rank correlation, words merged_from from`, sessions),
+    tableOf("The last session", "words name part, s seconds took", phases),
+    tableOf("Sessions", `${session} rank correlation, words merged_from from`, sessions),
   ];
 }
 
@@ -391,8 +394,8 @@ function range({ rows, losses, short }) {
   if (!rows) return [];
   const { members, times, held_out } = rows;
   const all = times.map((each) => each.rows);
-  const took = known(times.flatMap((each) => [each.us, each.best_us]));
-  const series = (key) => times.map((each) => ({ x: each.rows, y: each[key] ?? Number.NaN }));
+  const took = times.flatMap((each) => [each.us, each.best_us]).filter((us) => us > 0);
+  const series = (key) => times.map((each) => ({ x: each.rows, y: each[key] || Number.NaN }));
   const ends = (x, low, high) => [low, high, Number.NaN].map((y) => ({ x, y }));
   const set = plot(`Time over rows of ${short}`, {}, () => {
     const borders = members.slice(0, -1).flatMap(({ to }) => ends(to, Math.min(...took), Math.max(...took)));
@@ -407,12 +410,12 @@ function range({ rows, losses, short }) {
     const x = axis("n x rows", "logarithmic", all);
     return chart([points("loss", 0, loss), line("95 % interval", "fill1", between)], x, axis("share y loss"));
   });
-  const text = "n rows rows, time us time, time own_us a kernel of its own, time default_us default, share loss loss";
+  const text = "n rows, time us time, time own_us a kernel of its own, time default_us default, share loss";
   return [
     heading`A range of rows: ${members.length} kernels serve ${rows.least} to ${rows.most} rows together. To kernels of their own, held-out
       sizes lose ${shownAs("share", losses?.held_out)} on average and ${shownAs("share", losses?.held_out_worst)} at worst.`,
     div("pair", set.box, held_out.length > 0 && held.box),
-    tableOf("Kernels of the set", "n to up to row, code config config", members),
+    tableOf("Kernels of the set", "n to up to row, code config", members),
     tableOf("Held-out sizes", `${text}, share loss_low from, share loss_high to`, held_out),
   ];
 }
@@ -421,12 +424,13 @@ function contest({ winner, libraries, vs_default, vs_library, ...task }) {
   const [speedup, speedup_interval] = [winner.speedup_vs_default, winner.speedup_vs_default_interval];
   const [time_us, time_us_interval] = [task.default_us, task.default_us_interval];
   const usual = { name: "default", time_us, time_us_interval, speedup, speedup_interval, verdict: vs_default };
-  const others = libraries.map((each) => ({ ...each, verdict: each.name === winner.baseline ? vs_library : "" }));
+  const others = libraries.map((each) => ({ ...each, verdict: each.name === winner.baseline ? vs_library : null }));
   const rows = [{ ...winner, name: "best" }, ...(time_us == null ? [] : [usual]), ...others].map((row) => {
     const gflops = row.time_us ? (winner.gflops * winner.time_us) / row.time_us : null;
     return { ...row, gflops, note: row.note || row.missing };
   });
-  const text = "words name , time time_us time, n gflops GFLOP/s, gain speedup best is, verdict verdict , words note ";
+  const text =
+    "words name _, time time_us time, n gflops GFLOP/s, gain speedup gain of best, verdict verdict _, words note _";
   return tableOf("The winner and what it was timed with, in turn. ±: half of the 95 % interval", text, rows);
 }
 
@@ -451,16 +455,13 @@ function summary() {
   const names = (task) => ({ device: devices[task.device].name, log: logs[task.log].file, count: task.trials.total });
   const rows = tasks.map((task, at) => ({ ...task.winner, ...task, ...names(task), to: `task-${at}` }));
   const several = (key) => (distinct(rows.map((row) => row[key])).length > 1 ? `words ${key} ${key}, ` : "");
-  const usual = "gain speedup_vs_default of the default, verdict vs_default , gain speedup_vs_baseline of the library";
+  const usual = "gain speedup_vs_default of the default, verdict vs_default _, gain speedup_vs_baseline of the library";
   const text = `link short workload, ${several("log")}${several("device")}time time_us time, n gflops GFLOP/s, ${usual}`;
-  const more = "words baseline , verdict vs_library , n count trials, s seconds took";
-  const made = "words file log, n trials trials, n sessions sessions, s seconds took, words versions by lehr";
-  const where = "words name device, words target target, words arch arch, words driver driver, words compiler compiler";
+  const more = "words baseline _, verdict vs_library _, n count trials, s seconds took";
+  const made = "words file log, n trials, n sessions, s seconds took, words versions by lehr";
+  const where = "words name device, words target, words arch, words driver, words compiler";
   const caption = "The fastest kernel of each workload. ±: half of the 95 % interval";
-  const shown = filtered(caption, `${text}, ${more}`, rows, [
-    ["vs_default", "default"],
-    ["vs_library", "library"],
-  ]);
+  const shown = filtered(caption, `${text}, ${more}`, rows, "verdict vs_default default, verdict vs_library library");
   return [
     el("h1", {}, "What was tuned, and what came of it"),
     notes.map((each) => el("p", {}, each)),
@@ -476,17 +477,14 @@ function network(at) {
   const one = report.networks[at];
   const to = ({ task }) => (task == null ? null : `task-${task}`);
   const rows = one.matches.map((each) => ({ ...each, name: each.short, to: to(each) }));
-  const all = (key) => rows.map((row) => row[key] && row[key] * row.occurrences);
-  const [best, usual, library] = ["best_us", "default_us", "library_us"].map(all);
-  const totals = rows.slice(0, 20).map((row, i) => ({ ...row, best: best[i], usual: usual[i], library: library[i] }));
-  const series =
-    "fill1 best best, fill2 usual default, fill5 library library, fill4 before_us before, fill3 after_us after";
-  const shown = () => bars(totals, series, "us x time of all places");
-  const { box } = plot("The network's workloads; the table below has the times", {}, shown, 6 + 3 * totals.length);
-  const text =
-    "link short workload, n occurrences occurs, n kernels kernels, time best_us best, time default_us default";
+  const twenty = rows.slice(0, 20);
+  const alone =
+    "fill1 best_us*occurrences best, fill2 default_us*occurrences default, fill5 library_us*occurrences library";
+  const shown = () => bars(twenty, `${alone}, fill4 before_us before, fill3 after_us after`, "us x time of all places");
+  const { box } = plot("The network's workloads; the table below has the times", {}, shown, 6 + 3 * twenty.length);
+  const text = "link short workload, n occurrences places, n kernels, time best_us best, time default_us default";
   const turns = "time before_us before, time after_us after";
-  const nodes = "words node node, words operator operator, words kernel kernel, words workload workload";
+  const nodes = "words node, words operator, words kernel, words workload";
   const reasons = Object.entries(one.reasons).map(([reason, count]) => ({ reason, count }));
   const gain = one.speedup == null ? "-" : ratio(one.speedup, one.speedup_interval);
   return [
@@ -497,13 +495,13 @@ function network(at) {
     box,
     tableOf(
       "Of one place; before and after: of all",
-      `${text}, words library library, time library_us its time, ${turns}`,
+      `${text}, words library, time library_us its time, ${turns}`,
       rows,
     ),
     heading`What is covered: Kernels took over ${shownAs("share", one.covered_share)} of the original's time.`,
     drawn(`coverage-${at}`),
-    tableOf("Operators that are not covered", "words operator operator, share share of the time", one.not_covered),
-    tableOf("Why places were left as they were", "words reason reason, n count places", reasons),
+    tableOf("Operators that are not covered", "words operator, share share of the time", one.not_covered),
+    tableOf("Why places were left as they were", "words reason, n count places", reasons),
     heading`Layers: What each node took, as the engine tells it.`,
     tableOf("Nodes of the network", `${nodes}, ${turns}`, one.layers),
   ];
@@ -511,17 +509,16 @@ function network(at) {
 
 function changes(at) {
   const { from, to, tasks } = report.changes[at];
-  const text =
-    "link short workload, words device device, time from_us before, time to_us now, gain ratio , verdict word ";
+  const text = "link short workload, words device, time from_us before, time to_us now, gain ratio _, verdict word _";
   return [
     el("h1", {}, `What changed from ${report.logs[from].file} to ${report.logs[to].file}`),
     note`Above 1.00x the newer is faster. The two were not timed in turn: small differences may be the machine's.`,
-    filtered("The fastest kernels of both", text, tasks, [["word", "show"]]),
+    filtered("The fastest kernels of both", text, tasks, "verdict word show"),
   ];
 }
 
 function draw() {
-  for (const each of plots) each.draw();
+  for (const each of page.querySelectorAll("canvas")) each.draw();
 }
 function show() {
   const { tasks, networks } = report;
@@ -530,7 +527,6 @@ function show() {
   const lists = { task: tasks, network: networks, changes: report.changes };
   const open = lists[kind]?.[at] ? { task, network, changes }[kind] : summary;
   for (const each of Object.values(Chart.instances)) each.destroy();
-  plots.length = 0;
   const near = open === task ? [at - 1, at + 1].filter((each) => tasks[each]) : [];
   const entries = [["summary", "Summary"], ...networks.map((each, i) => [`network-${i}`, nameOf(each)])];
   entries.push(...report.changes.map((_, i) => [`changes-${i}`, "Changes"]));
