@@ -78,13 +78,17 @@ constexpr Meant kMeant[] = {
   const CLI::App* app = deepest(&root);
   const std::string word = root.remaining(true).empty() ? "" : root.remaining(true)[0];
   const std::string flag = word.substr(0, word.find('='));
+  const std::vector<std::string> flags = flags_of(app);
   for (const Meant& meant : kMeant)
-    if (flag.ends_with(meant.ending) && std::ranges::count(flags_of(app), meant.flag) > 0)
+    if (flag.ends_with(meant.ending) && std::ranges::count(flags, meant.flag) > 0)
       throw_user("{}", fmt::format(fmt::runtime(meant.sentence), flag));
   if (word.starts_with('-')) {
-    throw_user("unknown flag {}{}; lehr {} --help lists all", flag, suggestion(flag, flags_of(app)),
+    throw_user("unknown flag {}{}; lehr {} --help lists all", flag, suggestion(flag, flags),
                app == &root ? "" : path_of(app));
   }
+  if (flag != word && std::ranges::count(flags, "--" + flag) > 0)
+    throw_user("'{}' is not expected here: write --{} {}, or the workload's text as one argument, in quotes",
+               word, flag, word.substr(flag.size() + 1));
   const std::vector<std::string> commands = names_of_subcommands(*app);
   if (commands.empty() || !app->get_subcommands().empty())
     throw_user("'{}' is not expected here; lehr {} --help lists all flags", word, path_of(app));

@@ -1,6 +1,7 @@
 #include "cli/standard_streams.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,6 +27,11 @@ std::string why_unwritten() {
   const int error = errno;
   return std::string("what it prints cannot be written to stdout") +
          (error != 0 ? std::string(": ") + std::strerror(error) : "");
+}
+
+bool nobody_reads() {
+  pollfd out = {STDOUT_FILENO, POLLOUT, 0};
+  return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 void write_to_stderr(const std::string& text) {

@@ -18,6 +18,9 @@ void keep_standard_streams();
 /// Flushes stdout: "", or why what was printed to it could not be written, one sentence without a full stop.
 std::string why_unwritten();
 
+/// Whether stdout is a pipe that nobody reads any more.
+bool nobody_reads();
+
 /// Writes `text` to stderr as it is. Where stderr takes nothing (full, closed) it is lost, and nothing else
 /// is.
 void write_to_stderr(const std::string& text);

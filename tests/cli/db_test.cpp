@@ -138,8 +138,8 @@ TEST_F(Db, AStrangersRowsDoNoHarm) {
   for (const std::string command :
        {"db stats log.db", "db stats log.db --json", "db verify log.db", "best --db log.db",
         "best --db log.db --json", "export --db log.db --out out",
-        "export --db log.db --out out --replace --json", "show --db log.db --workload gemm --as source",
-        "replay log.db --trials 4 --runs 1",
+        "export --db log.db --out out --replace --json",
+        "show --db log.db gemm --m 8 --n 8 --k 8 --as source", "replay log.db --trials 4 --runs 1",
         "tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --no-baseline --trials 2 --db log.db"}) {
     const Ran ran = lehr(command);
     EXPECT_LE(ran.code, 3) << command << "\n" << ran.err.substr(0, 500);

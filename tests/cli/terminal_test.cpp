@@ -85,6 +85,40 @@ TEST(Best, FitsTheTerminalAndIsWholeInAPipe) {
       piped, HasSubstr(parsed(run_lehr({"best", "--json"}, scratch.path()))[0]["config"].get<std::string>()));
 }
 
+TEST(WorkloadText, IsTakenWhereAWorkloadIs) {
+  const Scratch scratch;
+  const auto lehr = [&](const std::string& command, const std::string& text, const std::string& flags) {
+    std::vector<std::string> arguments = words(command);
+    arguments.push_back(text);
+    for (const std::string& flag : words(flags)) arguments.push_back(flag);
+    return run_lehr(arguments, scratch.path());
+  };
+  const std::string canonical =
+      "gemm m=8 n=9 k=10 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none";
+  const std::string shown = "gemm m=8 n=9 k=10", here = "--device cpu --threads 1 --json";
+  EXPECT_EQ(parsed(lehr("tune", shown, here + " --trials 1 --no-baseline"))["workload"], canonical);
+  EXPECT_EQ(parsed(lehr("tune", canonical, here + " --trials 1 --no-baseline"))["workload"], canonical);
+  EXPECT_EQ(parsed(lehr("check", shown, here + " --samples 1"))["checks"][0]["workload"], canonical);
+  EXPECT_EQ(parsed(lehr("bench", shown, here + " --no-baseline --time 100ms"))["workload"], canonical);
+  EXPECT_EQ(parsed(lehr("show --as source", shown, here))["chosen"].get<std::string>().substr(0, 8),
+            "the best");
+  EXPECT_EQ(parsed(lehr("compile", shown, here))["workload"], canonical);
+  EXPECT_EQ(parsed(lehr("tune", "gemm m=1..3 n=8 k=8", here + " --trials 8 --no-baseline"))["workload"],
+            "gemm m=1..3 n=8 k=8 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none");
+
+  const auto refused = [&](const std::string& command, const std::string& text, const std::string& flags) {
+    const Ran ran = lehr(command, text, flags);
+    EXPECT_EQ(ran.code, 1) << ran.err;
+    return ran.err;
+  };
+  EXPECT_THAT(refused("tune", "gemm mm=8 n=8", ""), HasSubstr("unknown key 'mm'"));
+  EXPECT_THAT(refused("tune", "fft n=8", ""), HasSubstr("known are: gemm, conv2d"));
+  EXPECT_THAT(refused("tune", shown, "--suite autotvm"), HasSubstr("and --suite exclude each other"));
+  EXPECT_THAT(refused("tune", shown, "--model x.onnx"), HasSubstr("exclude each other"));
+  EXPECT_THAT(refused("tune", shown, "gemm --m 1 --n 1 --k 1"), HasSubstr("exclude each other"));
+  EXPECT_THAT(refused("tune gemm --m 1 --n 1 --k 1", shown, ""), HasSubstr("is not expected here"));
+}
+
 TEST(Best, SortsAndLimitsWhatEveryFormatHas) {
   const Scratch scratch;
   record_log(scratch.path() / "lehr.db", "gemm m=8 n=8 k=8", 3);
