@@ -19,7 +19,8 @@ namespace {
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
-constexpr const char* kTune = "tune gemm --m 8 --n 8 --k 8 --device cpu --threads 1 --trials 1 --no-baseline";
+constexpr const char* kTuneOnce =
+    "tune gemm --m 8 --n 8 --k 8 --device cpu --threads 1 --trials 1 --no-baseline";
 
 /// The exit code of a line of a shell, in which $LEHR is the program.
 int code_of(const std::string& line, const std::filesystem::path& directory) {
@@ -47,7 +48,7 @@ std::vector<std::string> printing(const Scratch& scratch) {
           "tune --help",
           "--version",
           "show gemm --m 8 --n 8 --k 8 --db log.db --as source",
-          std::string(kTune) + " --db log.db --quiet"};
+          std::string(kTuneOnce) + " --db log.db --quiet"};
 }
 
 TEST(Streams, AFullOrClosedStdoutIsAFailureAndAClosedPipeAnEnd) {
@@ -84,8 +85,8 @@ TEST(Streams, AFullOrClosedStdoutIsAFailureAndAClosedPipeAnEnd) {
 
 TEST(Streams, ClosedDescriptorsAreTakenByNoFile) {
   const Scratch scratch;
-  EXPECT_EQ(code_of(std::string("$LEHR ") + kTune + " --db log.db >out 2>&-", scratch.path()), 0);
-  EXPECT_EQ(code_of(std::string("$LEHR ") + kTune + " --db closed.db >&- 2>&- <&-", scratch.path()), 2);
+  EXPECT_EQ(code_of(std::string("$LEHR ") + kTuneOnce + " --db log.db >out 2>&-", scratch.path()), 0);
+  EXPECT_EQ(code_of(std::string("$LEHR ") + kTuneOnce + " --db closed.db >&- 2>&- <&-", scratch.path()), 2);
   EXPECT_EQ(code_of("$LEHR db verify closed.db >out", scratch.path()), 0);
   EXPECT_EQ(code_of("$LEHR best --no-such-flag 2>&-", scratch.path()), 1);
   EXPECT_EQ(code_of("$LEHR best --no-such-flag 2>/dev/full", scratch.path()), 1);
