@@ -47,7 +47,7 @@ const char* lost_directory() {
 
 // Without exceptions: stderr may be what cannot be written.
 int fail(int code, const std::string& text) {
-  const std::string line = "lehr: " + lehr::printable_lines(text) + lost_directory() + "\n";
+  const std::string line = lehr::toned("lehr: " + lehr::printable_lines(text) + lost_directory()) + "\n";
   std::fputs(line.c_str(), stderr);
   return code;
 }

@@ -8,6 +8,10 @@
 #include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "cli/environment.h"
+#include "measure/core/format.h"
 
 namespace lehr {
 
@@ -32,6 +36,14 @@ std::string why_unwritten() {
 bool nobody_reads() {
   pollfd out = {STDOUT_FILENO, POLLOUT, 0};
   return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+std::string toned(const std::string& line) {
+  constexpr std::string_view kName = "lehr:";
+  if (!takes_colour(stderr)) return line;
+  if (line.starts_with("note:")) return painted(kDim, line);
+  if (!line.starts_with(kName)) return line;
+  return painted(kRed, std::string(kName)) + line.substr(kName.size());
 }
 
 void write_to_stderr(const std::string& text) {

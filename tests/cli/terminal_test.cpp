@@ -2,6 +2,12 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
 
 #include "base/text.h"
 #include "measure/core/format.h"
@@ -65,6 +71,52 @@ TEST(Tables, ColourTakesNoRoom) {
   look.paint = [](std::size_t row, std::size_t column) { return row == 1 && column == 1 ? kGreen : ""; };
   EXPECT_EQ(format_table({"<a", "b"}, {{"x", "1"}, {"y", "22"}}, look),
             "a   b\nx   1\ny  \033[32m22\033[0m\n");
+}
+
+/// All that the program writes to a terminal of so many columns, which is all three of its streams.
+std::string on_terminal(const std::string& command, const std::filesystem::path& directory,
+                        unsigned short columns, const char* variable = "") {
+  const std::vector<std::string> arguments = words(command);
+  std::vector<char*> argv = {const_cast<char*>("lehr")};
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  winsize size = {};
+  size.ws_row = 24, size.ws_col = columns;
+  int terminal = -1;
+  const pid_t pid = forkpty(&terminal, nullptr, nullptr, &size);
+  if (pid == 0) {
+    for (const char* name : {"COLUMNS", "NO_COLOR", "LEHR_DB"}) unsetenv(name);
+    setenv("TERM", "xterm", 1);
+    putenv(const_cast<char*>(variable));
+    if (chdir(directory.c_str()) == 0) execv(LEHR_PROGRAM, argv.data());
+    _exit(127);
+  }
+  std::string out;
+  char buffer[4096];
+  for (ssize_t count = 0; (count = read(terminal, buffer, sizeof buffer)) > 0;)
+    out.append(buffer, static_cast<std::size_t>(count));
+  close(terminal);
+  waitpid(pid, nullptr, 0);
+  std::erase(out, '\r');
+  return out;
+}
+
+TEST(Terminal, HasItsWidthAndColourWhereNobodySaysNo) {
+  const Scratch scratch;
+  record_log(scratch.path() / "lehr.db", "gemm m=8 n=8 k=8", 12);
+  const nlohmann::json best = parsed(run_lehr({"best", "--json"}, scratch.path()))[0];
+  const bool proven = best["speedup_vs_default_interval"][0] > 1;
+  const std::string shown = on_terminal("best", scratch.path(), 90);
+  EXPECT_THAT(shown, HasSubstr("\ngemm m=8 n=8 k=8  "));
+  EXPECT_EQ(shown.find("\033[32m") != std::string::npos, proven) << shown;
+  for (const std::string_view line : split(shown, '\n')) EXPECT_LE(line.size(), 90u + 9u);  // of the codes
+  const std::string error = on_terminal("bets", scratch.path(), 80);
+  EXPECT_THAT(error, StartsWith("\033[31mlehr:\033[0m unknown command 'bets'"));
+  for (const char* variable : {"NO_COLOR=1", "TERM=dumb"}) {
+    EXPECT_THAT(on_terminal("bets", scratch.path(), 80, variable), StartsWith("lehr: unknown"));
+    EXPECT_THAT(on_terminal("best", scratch.path(), 90, variable), Not(HasSubstr("\033")));
+  }
+  EXPECT_THAT(on_terminal("bets", scratch.path(), 80, "NO_COLOR="), StartsWith("\033[31m"));
 }
 
 TEST(Best, FitsTheTerminalAndIsWholeInAPipe) {
