@@ -89,11 +89,12 @@ Applied applied_to(const Model& model, const ApplyOptions& options, nlohmann::js
     result.uncompared = applied.verdict.proof == Proof::kOpen;
     return result;
   }
-  write_folder(options.out, applied.files, options.replace);
   document = to_json(applied);
   document["model"] = model.file;
   document["folder"] = options.out;
   result.json = dumped(document);
+  applied.files.push_back({kAppliedDocument, result.json + "\n"});
+  write_folder(options.out, applied.files, options.replace);
   result.text = report_text(applied) + fmt::format("written to {}\n", options.out);
   return result;
 }

@@ -26,15 +26,6 @@ namespace {
 
 using nlohmann::json;
 
-/// 0 for a workload that this version cannot read.
-double gflops(const Winner& winner) {
-  try {
-    return gflops_of(flops_of(parse_workload(winner.record.workload)), winner.verdict.best.us);
-  } catch (const lehr::Error&) {
-    return 0;
-  }
-}
-
 /// Explains, by a winner's position, why lehr export leaves it out. Winners that are only provisional are not
 /// among them.
 std::map<std::size_t, std::string> lost_of(const std::vector<Winner>& found, const Database& log) {
@@ -42,30 +33,6 @@ std::map<std::size_t, std::string> lost_of(const std::vector<Winner>& found, con
   for (const Skipped& skipped : rebuild(found, log).skipped)
     if (!skipped.provisional) lost[skipped.winner] = skipped.reason;
   return lost;
-}
-
-json json_of(const Winner& winner, const std::string& lost) {
-  const Record& record = winner.record;
-  const Verdict& verdict = winner.verdict;
-  json document = to_json(winner);
-  document.update({{"gflops", known_or_null(gflops(winner))},
-                   {"speedup_vs_default", known_or_null(verdict.speedup_vs_default.value)},
-                   {"speedup_vs_default_interval", verdict.speedup_vs_default.interval},
-                   {"baseline", known_or_null(verdict.baseline)},
-                   {"baseline_us", known_or_null(verdict.baseline_us)},
-                   {"algorithms_tried", known_or_null(verdict.algorithms_tried)},
-                   {"algorithms", known_or_null(verdict.algorithms)},
-                   {"provisional", verdict.provisional},
-                   {"speedup_vs_baseline", known_or_null(verdict.speedup_vs_baseline.value)},
-                   {"speedup_vs_baseline_interval", verdict.speedup_vs_baseline.interval},
-                   {"trials", winner.trials},
-                   {"picked_by", record.picked_by},
-                   {"created_unix_ms", record.created_unix_ms},
-                   {"session", record.session},
-                   {"session_began_unix_ms", record.session_began_unix_ms},
-                   {"lost", known_or_null(lost)},
-                   {"set", winner.rows}});
-  return document;
 }
 
 /// With the algorithms that it has not tried.
@@ -88,7 +55,7 @@ std::string time_text(const Winner& winner) {
 }
 
 std::string gflops_text(const Winner& winner) {
-  return gflops(winner) > 0 ? fmt::format("{:.1f}", gflops(winner)) : "-";
+  return gflops_of(winner) > 0 ? fmt::format("{:.1f}", gflops_of(winner)) : "-";
 }
 
 const std::vector<Shown>& columns_of(bool wide) {
@@ -266,8 +233,10 @@ Listing list_best(const BestOptions& options, const BestLook& look) {
     found.erase(found.begin() + options.limit, found.end());
   const std::map<std::size_t, std::string> lost = lost_of(found, log);
   json document = json::array();
-  for (std::size_t i = 0; i < found.size(); ++i)
-    document.push_back(json_of(found[i], lost.contains(i) ? lost.at(i) : ""));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    document.push_back(told_of(found[i]));
+    document.back()["lost"] = lost.contains(i) ? json(lost.at(i)) : json(nullptr);
+  }
   return {look.format == BestLook::kCsv ? csv_of(document) : text_of(found, lost, look), dumped(document)};
 }
 

@@ -27,6 +27,7 @@
 #include "cli/model_command.h"
 #include "cli/optimize_command.h"
 #include "cli/replay_command.h"
+#include "cli/report_command.h"
 #include "cli/show_command.h"
 #include "cli/tune_command.h"
 #include "cli/verify_command.h"
@@ -139,6 +140,7 @@ CommandLine::CommandLine() : parts_(std::make_unique<Parts>()) {
   parts_->add<ApplyCommand>(true);
   parts_->add<VerifyCommand>(true);
   parts_->add<BestCommand>(false);
+  parts_->add<ReportCommand>(false);
   parts_->add<ShowCommand>(true);
   parts_->add<CompileCommand>(true);
   parts_->add<ExportCommand>(true);

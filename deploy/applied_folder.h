@@ -9,6 +9,8 @@ namespace lehr {
 inline constexpr const char* kAppliedModel = "model.onnx";
 /// The constants of a network with branches, which each of these refers to.
 inline constexpr const char* kAppliedConstants = "model.constants";
+/// What `lehr apply --json` printed of it, for `lehr report`. Nothing that loads the folder reads it.
+inline constexpr const char* kAppliedDocument = "applied.json";
 inline constexpr const char* kPluginName = "liblehr_onnxruntime.so";
 
 /// Whether `lehr apply` has written a folder.

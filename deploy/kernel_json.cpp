@@ -6,6 +6,7 @@
 #include "base/describe_json.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "tune/summary.h"
 
 namespace lehr {
 
@@ -84,6 +85,37 @@ json to_json(const Winner& winner) {
           {"max_error", std::get<Timing>(record.outcome).max_error},
           {"deterministic", verdict.deterministic},
           {"record", record.id}};
+}
+
+double gflops_of(const Winner& winner) {
+  try {
+    return gflops_of(flops_of(parse_workload(winner.record.workload)), winner.verdict.best.us);
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+json told_of(const Winner& winner) {
+  const Record& record = winner.record;
+  const Verdict& verdict = winner.verdict;
+  json document = to_json(winner);
+  document.update({{"gflops", known_or_null(gflops_of(winner))},
+                   {"speedup_vs_default", known_or_null(verdict.speedup_vs_default.value)},
+                   {"speedup_vs_default_interval", verdict.speedup_vs_default.interval},
+                   {"baseline", known_or_null(verdict.baseline)},
+                   {"baseline_us", known_or_null(verdict.baseline_us)},
+                   {"algorithms_tried", known_or_null(verdict.algorithms_tried)},
+                   {"algorithms", known_or_null(verdict.algorithms)},
+                   {"provisional", verdict.provisional},
+                   {"speedup_vs_baseline", known_or_null(verdict.speedup_vs_baseline.value)},
+                   {"speedup_vs_baseline_interval", verdict.speedup_vs_baseline.interval},
+                   {"trials", winner.trials},
+                   {"picked_by", record.picked_by},
+                   {"created_unix_ms", record.created_unix_ms},
+                   {"session", record.session},
+                   {"session_began_unix_ms", record.session_began_unix_ms},
+                   {"set", winner.rows}});
+  return document;
 }
 
 }  // namespace lehr

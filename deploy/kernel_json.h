@@ -17,4 +17,9 @@ nlohmann::json to_json(const Source& source);
 /// What a document says of a winner, its kernel aside: workload, device, config, time, comparisons, trial.
 nlohmann::json to_json(const Winner& winner);
 
+/// Gigaflops per second of a winner; 0 for a workload that this version cannot read.
+double gflops_of(const Winner& winner);
+/// What `lehr best --json` says of a winner, but for why an export would leave it out.
+nlohmann::json told_of(const Winner& winner);
+
 }  // namespace lehr

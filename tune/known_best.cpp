@@ -15,7 +15,8 @@ constexpr double kClearlyFaster = 0.05;
 
 std::optional<Record> record_named(const Database& log, const RecordFilter& task, const std::string& id) {
   std::optional<Record> record = log.find(id);
-  const bool of_task = record && record->workload == task.workload && record->device == task.device &&
+  const bool of_task = record && record->time_us() && record->workload == task.workload &&
+                       record->device == task.device &&
                        (task.target.empty() || record->target == task.target) &&
                        (task.family.empty() || record->config.family == task.family);
   return of_task ? record : std::nullopt;

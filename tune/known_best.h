@@ -30,7 +30,7 @@ std::optional<KnownBest> known_best(const Database& log, const RecordFilter& tas
 std::optional<StoredVerdict> standing_verdict(const Task& task, const Candidates& candidates,
                                               const Database& log);
 
-/// The trial that a verdict names, if it is of `task`: a stranger's verdict may name any.
+/// The timed trial that a verdict names, if it is of `task`: a stranger's verdict may name any.
 std::optional<Record> record_named(const Database& log, const RecordFilter& task, const std::string& id);
 
 }  // namespace lehr

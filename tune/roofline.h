@@ -61,6 +61,8 @@ class Roofline {
 
   /// The roof that bounds the workload. The memory's bounds only what does not fit the caches.
   Roof binding() const;
+  /// Whether all operands fit the caches.
+  bool in_caches() const { return bytes_ == 0; }
   /// Fastest possible time of a direct sum / `time_us`: the larger share of the two roofs, above 0. Never
   /// above 1 for a time that was given to reached() with a family that saves nothing. nullopt: a rate is not
   /// known, or the time is not above 0.

@@ -1,0 +1,56 @@
+#include "cli/report_command.h"
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include "api/lehr.h"
+#include "base/args.h"
+#include "base/describe_json.h"
+#include "base/file_output.h"
+#include "base/text.h"
+#include "cli/help.h"
+#include "cli/standard_streams.h"
+#include "report/report.h"
+
+namespace lehr {
+
+ReportCommand::ReportCommand(CLI::App& root, const Environment& environment) : logs_{environment.database} {
+  CLI::App* command = root.add_subcommand(
+      "report", "Write a page of what logs hold: winners, how they were found, what was not");
+  command->add_option("LOG", logs_, "trial logs, the oldest first (./lehr.db, or LEHR_DB)")
+      ->group("Problem")
+      ->option_text(" ");
+  command
+      ->add_option(
+          "--applied", applied_,
+          "a folder that lehr apply or lehr optimize wrote: the network's matches and what is covered")
+      ->group("Problem")
+      ->option_text("DIR");
+  value_flag(*command, kOutputGroup, "--out", out_,
+             "the page, one HTML file that needs no network (report.html)");
+  value_flag(*command, kOutputGroup, "--others", others_,
+             "trials of a task beside the fastest until then and the first of each failure; 0: all (5000)");
+  switch_flag(*command, kOutputGroup, "--json", json_,
+              "the page's data as one JSON document on stdout, and no page");
+  command->footer(examples({{"", "lehr report"},
+                            {"problem", "lehr report lehr.db --applied faster"},
+                            {"compare", "lehr report before.db after.db"},
+                            {"output", "lehr report lehr.db --out llama.html"}}));
+}
+
+int ReportCommand::run() {
+  report::Request request{logs_, applied_};
+  request.most_others = parse_number("--others", others_, 0, api::kMostTrials);
+  const report::Document document = report::read(request);
+  if (json_) {
+    print_json(document);
+    return 0;
+  }
+  const std::string page = report::page_of(document);
+  write_file(out_, page);
+  fmt::print("{}: {} task{}, {}\n", out_, document.tasks.size(), document.tasks.size() == 1 ? "" : "s",
+             format_bytes(static_cast<double>(page.size())));
+  return 0;
+}
+
+}  // namespace lehr

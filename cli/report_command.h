@@ -1,0 +1,27 @@
+// `lehr report`: one page of logs and of networks that were applied.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/environment.h"
+
+namespace CLI {
+class App;
+}
+
+namespace lehr {
+
+class ReportCommand {
+ public:
+  ReportCommand(CLI::App& root, const Environment& environment);
+  /// The exit code.
+  int run();
+
+ private:
+  std::vector<std::string> logs_, applied_;
+  std::string out_ = "report.html", others_ = "5000";
+  bool json_ = false;
+};
+
+}  // namespace lehr

@@ -1,0 +1,49 @@
+// A drawing as SVG. Colours are the page's: each shape has a class of page.css, "ink", "muted", "grid",
+// "line", "fill1" to "fill6".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace lehr::report {
+
+/// `text` for HTML and SVG, attributes included.
+std::string escaped(std::string_view text);
+
+enum class Anchor { kStart, kMiddle, kEnd };
+
+class Svg {
+ public:
+  /// Of so many units, which are pixels where the page has room; `title` is read to who does not see it.
+  Svg(double width, double height, std::string_view title);
+
+  void line(double x1, double y1, double x2, double y2, std::string_view style);
+  void box(double x, double y, double width, double height, std::string_view style,
+           std::string_view title = "");
+  void dot(double x, double y, std::string_view style, std::string_view title);
+  void diamond(double x, double y, std::string_view style, std::string_view title);
+  void text(double x, double y, Anchor anchor, std::string_view text, std::string_view style = "ink");
+
+  /// In a figure with this id.
+  std::string figure(std::string_view id) const;
+
+ private:
+  void shape(std::string_view tag, std::string_view attributes, std::string_view style,
+             std::string_view title);
+  std::string body_;
+};
+
+/// Where a value lies between two ends of a logarithmic axis.
+class LogAxis {
+ public:
+  /// From `low` to `high`, above 0, widened to be no point, is `begin` to `end` of the drawing.
+  LogAxis(double low, double high, double begin, double end);
+  double at(double value) const;
+  double low() const { return low_; }
+  double high() const { return high_; }
+
+ private:
+  double low_, high_, begin_, end_;
+};
+
+}  // namespace lehr::report

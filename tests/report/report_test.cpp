@@ -1,0 +1,350 @@
+// What a page tells of a log: the same figures as `best`, all that matters of many trials, and nothing that a
+// stranger's text could do.
+#include "report/report.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "api/best.h"
+#include "base/rng.h"
+#include "deploy/applied_folder.h"
+#include "measure/core/stats.h"
+#include "report/changes.h"
+#include "report/figures.h"
+#include "report/network.h"
+#include "report/task.h"
+#include "report/trials.h"
+#include "tests/database/support.h"
+#include "workload/workload.h"
+
+namespace lehr::report {
+namespace {
+
+using nlohmann::json;
+using test::error_of;
+using test::TempDir;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kDevice = "cpu | A processor | avx2 | cores=2 | driver= | g++";
+
+std::string gemm(int m) {
+  return to_text(parse_workload(fmt::format("gemm m={} n=64 k=64", m)));
+}
+
+/// A trial of knobs x and y; time 0: it failed.
+Record trial(const std::string& workload, int x, int y, double us, const std::string& session = "one") {
+  Record record =
+      us > 0 ? test::timed(workload, kDevice, us) : test::failed(workload, kDevice, FailureKind::kCompile);
+  record.config = {"gemm_cpu", {{"x", x}, {"y", y}}};
+  record.session = session;
+  record.session_began_unix_ms = session == "one" ? 1'000'000 : 2'000'000;
+  record.tool_version = "0.1.0";
+  return record;
+}
+
+/// A verdict with a document as a session writes it.
+StoredVerdict verdict_of(const Record& winner, Ratio over_default) {
+  StoredVerdict verdict = test::verdict(winner.workload, winner.device, winner.id);
+  verdict.session = winner.session;
+  verdict.best = {10, {9.9, 10.1}};
+  verdict.default_time = {13, {12.9, 13.1}};
+  verdict.speedup_vs_default = over_default;
+  verdict.baseline = "openblas";
+  verdict.baseline_us = 12;
+  verdict.speedup_vs_baseline = {1.2, {1.1, 1.3}};
+  verdict.json =
+      R"({"strategy": "anneal", "elapsed_s": {"total": 30.5, "phases": {"compile": 20, "trials": 10.5}},
+    "peaks": {"gflops": 100, "gbytes_per_s": 20},
+    "baselines": [{"name": "openblas", "time_us": 12, "speedup": 1.2, "speedup_interval": [1.1, 1.3]},
+                  {"name": "onednn", "time_us": null, "missing": "it is not here"}]})";
+  return verdict;
+}
+
+/// Two tasks: one with finals, one with a single trial; and one of which nothing ran.
+void fill(const std::filesystem::path& file, Ratio over_default = {1.3, {1.2, 1.4}}) {
+  Database log = Database::open(file);
+  for (int i = 0; i < 20; ++i) {
+    Record record = trial(gemm(64), i % 4, i / 4, i == 7 ? 0 : 30 - i);
+    record.created_unix_ms = 1'000'000 + 1000 * (i + 1);
+    record.picked_by = i == 0 ? "default" : "trees";
+    if (i > 0) record.predicted = i ^ 1;
+    record = log.append(record);
+    if (i == 19) log.append(verdict_of(record, over_default));
+  }
+  log.append(trial(gemm(32), 1, 1, 5));
+  log.append(trial(gemm(16), 1, 1, 0));
+}
+
+Document read_one(const std::filesystem::path& file, std::int64_t most_others = 5000) {
+  return read({.logs = {file.string()}, .applied = {}, .most_others = most_others});
+}
+
+const Task& task_of(const Document& document, const std::string& workload) {
+  const auto found = std::ranges::find(document.tasks, workload, &Task::workload);
+  if (found == document.tasks.end()) throw std::runtime_error("no task of " + workload);
+  return *found;
+}
+
+TEST(Report, HasTheFiguresOfBest) {
+  const TempDir folder;
+  fill(folder / "a.db");
+  const json document = read_one(folder / "a.db");
+  api::BestOptions options;
+  options.log = (folder / "a.db").string();
+  json best = json::parse(api::list_best(options).json);
+  ASSERT_EQ(best.size(), 2u);
+  json told = json::array();
+  for (const json& task : document["tasks"])
+    if (!task["winner"].is_null()) told.push_back(task["winner"]);
+  for (json& winner : best) winner.erase("lost");  // what an export would say, which a report does not ask
+  EXPECT_EQ(told, best);
+  const json& task = document["tasks"][2];
+  EXPECT_EQ(task["workload"], gemm(64));
+  EXPECT_EQ(task["default_us"], 13);
+  EXPECT_EQ(task["seconds"], 30.5);
+  EXPECT_EQ(task["libraries"][0]["speedup_interval"], json::parse("[1.1, 1.3]"));
+  EXPECT_EQ(task["libraries"][1]["missing"], "it is not here");
+  EXPECT_EQ(task["phases"][1], json::parse(R"({"name": "trials", "seconds": 10.5})"));
+}
+
+TEST(Report, TellsTasksSessionsAndFailures) {
+  const TempDir folder;
+  fill(folder / "a.db");
+  const Document document = read_one(folder / "a.db");
+  ASSERT_EQ(document.tasks.size(), 3u);
+  const Task& task = task_of(document, gemm(64));
+  EXPECT_EQ(task.vs_default, "faster");
+  EXPECT_EQ(task.sessions.size(), 1u);
+  EXPECT_EQ(task.sessions[0].strategy, "anneal");
+  EXPECT_EQ(task.sessions[0].trials, 20);
+  EXPECT_EQ(task.sessions[0].timed, 19);
+  EXPECT_EQ(task.sessions[0].scored, 18);
+  EXPECT_NEAR(task.sessions[0].spearman.value(), 0.98, 0.01);
+  ASSERT_EQ(task.failures.size(), 1u);
+  EXPECT_EQ(task.failures[0].kind, "compile");
+  EXPECT_THAT(task.failures[0].sentence, HasSubstr("compiler refused"));
+  EXPECT_EQ(task.trials.seconds[0], 1);
+  EXPECT_EQ(task.trials.best_us.back(), 11);
+  EXPECT_EQ(task_of(document, gemm(32)).vs_default, "");
+  EXPECT_EQ(task_of(document, gemm(16)).winner, nullptr);
+  EXPECT_EQ(task_of(document, gemm(16)).failures[0].count, 1);
+  EXPECT_EQ(document.logs[0].trials, 22);
+  EXPECT_EQ(document.devices.size(), 1u);
+}
+
+TEST(Report, HasAWordForARatio) {
+  EXPECT_EQ(word_of({1.3, {1.2, 1.4}}, true), "faster");
+  EXPECT_EQ(word_of({0.9, {0.8, 0.95}}, true), "slower");
+  EXPECT_EQ(word_of({1.01, {0.99, 1.03}}, true), "same");
+  EXPECT_EQ(word_of({1, {}}, true), "same");
+  EXPECT_EQ(word_of({1.3, {}}, true), "unproven");
+  EXPECT_EQ(word_of({1.3, {1.2, 1.4}}, false), "unproven");
+  EXPECT_EQ(word_of({0, {}}, true), "");
+}
+
+/// Two sessions, of which the first one took 7 s.
+TEST(Report, PutsSessionsOneBehindTheOther) {
+  std::vector<Record> records = {trial("w", 1, 1, 9), trial("w", 2, 1, 8), trial("w", 3, 1, 7, "two")};
+  records[0].created_unix_ms = 1'003'000;
+  records[1].created_unix_ms = 1'007'000;
+  records[2].created_unix_ms = 2'001'000;
+  const std::vector<Session> sessions = sessions_of(records, {{"two", "other.db"}});
+  ASSERT_EQ(sessions.size(), 2u);
+  EXPECT_EQ(sessions[0].merged_from, "");
+  EXPECT_EQ(sessions[1].merged_from, "other.db");
+  EXPECT_THAT(trials_of(records, sessions, 0).seconds, ElementsAre(3, 7, 8));
+  EXPECT_THAT(trials_of(records, sessions, 0).session, ElementsAre(0u, 0u, 1u));
+}
+
+TEST(Report, KeepsWhatMattersOfManyTrials) {
+  std::vector<Record> records;
+  Rng rng(7);
+  double best = INFINITY;
+  std::int64_t improvements = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const double us = i % 100 == 99 ? 0 : 10 + 90 * rng.uniform();
+    records.push_back(trial("w", i % 7, i % 5, us));
+    if (us == 0)
+      records.back().outcome = Failure{i < 1000 ? FailureKind::kCompile : FailureKind::kCrash, "it", {}};
+    if (us > 0 && us < best) best = us, ++improvements;
+  }
+  const std::vector<Session> sessions = sessions_of(records, {});
+  const Trials cut = trials_of(records, sessions, 100), all = trials_of(records, sessions, 0);
+  EXPECT_EQ(all.shown, 3000);
+  EXPECT_EQ(cut.total, 3000);
+  EXPECT_EQ(cut.shown, 100 + improvements + 2);
+  EXPECT_EQ(cut.best_us.back(), best);
+  EXPECT_EQ(std::ranges::count(cut.failure, std::optional<std::string>("crash")) > 0, true);
+  EXPECT_EQ(static_cast<std::int64_t>(cut.knobs.at("x").size()), cut.shown);
+  std::int64_t most = 0;
+  for (std::size_t i = 1; i < cut.order.size(); ++i) most = std::max(most, cut.order[i] - cut.order[i - 1]);
+  EXPECT_LT(most, 40) << "those that are left lie evenly";
+  EXPECT_EQ(trials_of(records, sessions, 5000).shown, 3000);
+}
+
+/// 8 000 trials make a page whose size does not follow their number.
+TEST(Report, TellsALargeLog) {
+  const TempDir folder;
+  {
+    Database all = Database::open(":memory:");
+    Rng rng(5);
+    for (int i = 0; i < 8'000; ++i)
+      all.append(trial(gemm(64), i % 7, i % 5, i % 50 == 49 ? 0 : 10 + 90 * rng.uniform()));
+    Database::open(folder / "a.db").merge(std::span(&all, 1), Trust::kAsRunHere);
+  }
+  const Document document = read_one(folder / "a.db");
+  ASSERT_EQ(document.tasks.size(), 1u);
+  EXPECT_EQ(document.tasks[0].trials.total, 8'000);
+  EXPECT_EQ(document.tasks[0].failures.at(0).count, 160);
+  EXPECT_LT(document.tasks[0].trials.shown, 5100);
+  EXPECT_THAT(document.notes, ElementsAre(HasSubstr("1 task has more trials than are shown")));
+  EXPECT_LT(page_of(document).size(), 3'000'000u);
+}
+
+TEST(Report, KnowsWhichKnobMatters) {
+  std::vector<Record> records;
+  Rng rng(3);
+  for (int i = 0; i < 400; ++i) {
+    const int x = static_cast<int>(rng.below(4)), y = static_cast<int>(rng.below(4));
+    records.push_back(trial("w", x, y, 10 * (1 + x) * (1 + 0.02 * rng.uniform())));
+  }
+  const std::vector<Knob> knobs = knobs_of(records, {"gemm_cpu", {{"x", 0}, {"y", 1}}});
+  ASSERT_EQ(knobs.size(), 2u);
+  EXPECT_EQ(knobs[0].name, "x");
+  EXPECT_GT(knobs[0].importance, 0.99);
+  EXPECT_LT(knobs[1].importance, 0.03);
+  EXPECT_THAT(knobs[0].values, ElementsAre(0, 1, 2, 3));
+  EXPECT_NEAR(knobs[0].best_us[3], 40, 1);
+  EXPECT_EQ(knobs[1].winner, 1);
+}
+
+TEST(Report, TellsWhatTheNeighboursCost) {
+  const Config winner = {"gemm_cpu", {{"x", 1}, {"y", 2}}};
+  const std::vector<Record> records = {trial("w", 1, 2, 10), trial("w", 1, 3, 12), trial("w", 1, 3, 15),
+                                       trial("w", 4, 2, 20), trial("w", 4, 3, 5),  trial("w", 5, 2, 0)};
+  const std::vector<Neighbour> neighbours = neighbours_of(records, winner);
+  ASSERT_EQ(neighbours.size(), 2u);
+  EXPECT_EQ(neighbours[0].knob, "x");
+  EXPECT_EQ(neighbours[0].to, 4);
+  EXPECT_EQ(neighbours[0].ratio, 2);
+  EXPECT_EQ(neighbours[1].from, 2);
+  EXPECT_EQ(neighbours[1].ratio, 1.2);
+}
+
+TEST(Report, ComparesLogs) {
+  const TempDir folder;
+  fill(folder / "a.db");
+  fill(folder / "b.db");
+  {
+    Database later = Database::open(folder / "b.db");
+    Record record = later.append(trial(gemm(64), 9, 9, 4, "two"));
+    StoredVerdict verdict = verdict_of(record, {2, {1.9, 2.1}});
+    verdict.best = {5, {4.9, 5.1}};
+    later.append(verdict);
+    later.append(trial(gemm(8), 1, 1, 3));
+  }
+  const Document document = read(
+      {.logs = {(folder / "a.db").string(), (folder / "b.db").string()}, .applied = {}, .most_others = 0});
+  ASSERT_EQ(document.changes.size(), 1u);
+  std::map<std::string, std::string> words;
+  for (const ChangedTask& task : document.changes[0].tasks) words[task.workload] = task.word;
+  EXPECT_EQ(words.at(gemm(64)), "faster");
+  EXPECT_EQ(words.at(gemm(32)), "unproven");
+  EXPECT_EQ(words.at(gemm(8)), "new");
+  const Change back = change_between(document, 1, 0);
+  for (const ChangedTask& task : back.tasks) words[task.workload] = task.word;
+  EXPECT_EQ(words.at(gemm(64)), "slower");
+  EXPECT_EQ(words.at(gemm(8)), "gone");
+}
+
+constexpr const char* kApplied = R"({"model": "net.onnx", "folder": "faster", "engine": "1.32.0",
+  "original_us": 100, "rewritten_us": 80, "places": 3, "replaced": 2, "covered_share": 0.7,
+  "not_covered": [{"operator": "Softmax", "share": 0.3}], "reasons": {"no kernel": 1}, "layers": [
+  {"node": "a", "operator": "MatMul", "workload": "W", "kernel": true, "before_us": 20, "after_us": 10},
+  {"node": "b", "operator": "MatMul", "workload": "W", "kernel": false, "before_us": 30, "after_us": 30},
+  {"node": "c", "operator": "Softmax", "workload": null, "kernel": false, "before_us": 30, "after_us": 30}]})";
+
+TEST(Report, JoinsANetworkWithItsLog) {
+  const TempDir folder;
+  fill(folder / "a.db");
+  std::filesystem::create_directory(folder / "faster");
+  std::string text = kApplied;
+  while (text.find("\"W\"") != std::string::npos) text.replace(text.find("\"W\""), 3, '"' + gemm(64) + '"');
+  test::write_bytes(folder / "faster" / kAppliedDocument, text);
+  const Document document = read(
+      {.logs = {(folder / "a.db").string()}, .applied = {(folder / "faster").string()}, .most_others = 0});
+  const Network& network = document.networks.at(0);
+  ASSERT_EQ(network.matches.size(), 1u);
+  const Match& match = network.matches[0];
+  EXPECT_EQ(match.occurrences, 2);
+  EXPECT_EQ(match.kernels, 1);
+  EXPECT_EQ(match.before_us, 50);
+  EXPECT_EQ(match.best_us, 10);
+  EXPECT_EQ(match.default_us, 13);
+  EXPECT_EQ(match.library, "openblas");
+  EXPECT_EQ(document.tasks[match.task.value()].workload, gemm(64));
+  EXPECT_EQ(json(document)["networks"][0]["matches"][0]["library_us"], 12);
+  EXPECT_THAT(figures_of(document), HasSubstr("coverage-0"));
+
+  for (const char* wrong : {"{}", "[", R"({"layers": 3})", R"({"layers": [{}]})"}) {
+    test::write_bytes(folder / "faster" / kAppliedDocument, wrong);
+    EXPECT_THAT(error_of([&] { read_network((folder / "faster").string(), {}); }).message,
+                HasSubstr("applied.json is not as lehr apply writes it"));
+  }
+  EXPECT_THAT(error_of([&] { read_network(folder.path().string(), {}); }).message,
+              HasSubstr("it has no applied.json"));
+}
+
+TEST(Report, LetsNoTextOutOfItsPlace) {
+  const TempDir folder;
+  {
+    Database log = Database::open(folder / "a.db");
+    Record record = trial("</script><img src=x onerror=alert(1)><!--", 1, 1, 5);
+    record.picked_by = "<script>";
+    log.append(record);
+  }
+  const std::string page = page_of(read_one(folder / "a.db"));
+  EXPECT_THAT(page, Not(HasSubstr("<img")));
+  EXPECT_THAT(page, HasSubstr("\\u003c/script>"));
+  EXPECT_THAT(page, HasSubstr("default-src 'none'; script-src 'sha256-"));
+}
+
+/// Whatever a log can hold has a page.
+TEST(Report, TellsAnyLog) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    const TempDir folder;
+    {
+      Rng rng(seed);
+      Database log = Database::open(folder / "a.db");
+      for (int i = 0; i < 30; ++i) {
+        Record record = test::random_record(rng);
+        if (i > 0 && rng.below(2) == 0) record.workload = gemm(64);
+        record = log.append(record);
+        StoredVerdict verdict = verdict_of(record, {rng.below(2) == 0 ? INFINITY : 1e-300, {1e-308, 1e308}});
+        const char* const kTexts[] = {
+            "", "[1, 2", "[]", R"({"baselines": {"a": 1}, "elapsed_s": [1], "peaks": 3})",
+            R"({"baselines": [3, {"name": 4}], "peaks": {"gflops": 1e308, "gbytes_per_s": "x"}})"};
+        verdict.json = kTexts[rng.below(std::size(kTexts))];
+        if (rng.below(2) == 0) log.append(verdict);
+      }
+    }
+    EXPECT_THAT(page_of(read_one(folder / "a.db")), HasSubstr("</html>"));
+  }
+}
+
+TEST(Report, SaysWhatIsMissing) {
+  const TempDir folder;
+  {
+    Database::open(folder / "empty.db");
+  }
+  EXPECT_THAT(error_of([&] { read_one(folder / "empty.db"); }).message, HasSubstr("holds no trial"));
+  EXPECT_THAT(error_of([&] { read_one(folder / "none.db"); }).message, HasSubstr("none.db"));
+}
+
+}  // namespace
+}  // namespace lehr::report
