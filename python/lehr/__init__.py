@@ -4,6 +4,8 @@
     found = lehr.tune("gemm m=512 n=512 k=512", time=30, device="cpu")
     found.time_us, found.speedup_vs_default
 
+    lehr.report("lehr.db").save("report.html")
+
     faster = lehr.optimize("resnet18.onnx", out="faster", dims={"batch": 1}, time=300)
     session = faster.session()
 
@@ -21,6 +23,7 @@ import importlib.util
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -38,7 +41,7 @@ from ._program import (
     program,
     run,
 )
-from ._results import Exported, NotCovered, Optimized, RowsKernel, Tuned, Winner
+from ._results import Exported, NotCovered, Optimized, Report, RowsKernel, Tuned, Winner, Winners, columns_of
 
 __version__ = "0.1.0"
 
@@ -51,20 +54,25 @@ __all__ = [
     "NotCovered",
     "NotFoundError",
     "Optimized",
+    "Report",
     "RowsKernel",
     "Tuned",
     "Winner",
+    "Winners",
     "__version__",
     "best",
     "export",
     "load",
     "optimize",
     "program",
+    "report",
+    "trials",
     "tune",
 ]
 
 
 _File = str | os.PathLike[str]
+_Files = _File | list[_File] | tuple[_File, ...]
 
 
 @overload
@@ -134,10 +142,43 @@ def optimize(
     return Optimized.of(run(command, quiet=quiet, progress=True))
 
 
-def best(*, quiet: bool = False, **flags: Unpack[_flags.Best]) -> list[Winner]:
-    """The fastest known kernel of each workload in a log: a list of Winner."""
+def best(*, quiet: bool = False, **flags: Unpack[_flags.Best]) -> Winners:
+    """The fastest known kernel of each workload in a log: a list of Winner, in a notebook a table."""
     documents = run(["best", "--json", *flags_of(flags)], quiet=quiet)
-    return [Winner.of(each) for each in documents]
+    return Winners(Winner.of(each) for each in documents)
+
+
+def report(
+    logs: _Files = (),
+    *,
+    applied: _Files = (),
+    out: _File | None = None,
+    others: int = 5000,
+    quiet: bool = False,
+) -> Report:
+    """A page of one log or several (./lehr.db), also in the file `out`: a Report, which a notebook shows.
+
+    `applied` are folders that optimize() wrote. `others` is how many trials of a task the page has beside
+    those that were the fastest until then; 0: all.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder, "report.html") if out is None else Path(out)
+        flags = flags_of({"applied": _listed(applied), "out": page, "others": others})
+        run(["report", *map(os.fsdecode, _listed(logs)), *flags], quiet=quiet)
+        return Report(page.read_text(encoding="utf-8"), None if out is None else os.fsdecode(out))
+
+
+def trials(logs: _Files = (), *, quiet: bool = False) -> dict[str, list[Any]]:
+    """All trials of one log or several (./lehr.db) as columns of one length, for a DataFrame.
+
+    What is not known is None: the time of a trial that failed, a knob that its family does not have.
+    """
+    found = run(["report", *map(os.fsdecode, _listed(logs)), "--json", "--others", "0"], quiet=quiet)
+    return columns_of(found)
+
+
+def _listed(files: _Files) -> list[_File]:
+    return list(files) if isinstance(files, (list, tuple)) else [files]
 
 
 def export(*, quiet: bool = False, **flags: Unpack[_flags.Export]) -> Exported:

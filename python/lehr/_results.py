@@ -1,6 +1,8 @@
 """What the program found, as values: the essentials with types, the rest in `document`."""
 
 import importlib
+import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -78,6 +80,33 @@ class Winner:
 
     def _repr_html_(self) -> str:
         return _table(self._rows())
+
+
+class Winners(list[Winner]):
+    """A list of Winner that a notebook shows as one table."""
+
+    def _repr_html_(self) -> str:
+        names = ("workload", "time", "GFLOP/s", "vs default", "vs library", "config", "trials")
+        head = "".join(f"<th>{name}</th>" for name in names)
+        rows = "".join(f"<tr>{''.join(map(_cell, _winner_row(each)))}</tr>" for each in self)
+        return f"<table><tr>{head}</tr>{rows}</table>"
+
+
+def _cell(value: object) -> str:
+    return f"<td>{escape(str(value))}</td>"
+
+
+def _winner_row(each: Winner) -> tuple[object, ...]:
+    library = _ratio(each.speedup_vs_baseline, each.speedup_vs_baseline_interval)
+    return (
+        each.workload,
+        time_text(each.time_us),
+        f"{each.gflops:.1f}",
+        _ratio(each.speedup_vs_default, each.speedup_vs_default_interval),
+        f"{library} {each.baseline}" if each.baseline else library,
+        each.config,
+        each.trials,
+    )
 
 
 @dataclass(frozen=True)
@@ -225,3 +254,48 @@ class Optimized:
                 ("replaced", f"{self.replaced} of {self.places} places"),
             ]
         )
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page that report() made."""
+
+    html: str = field(repr=False)  #: the whole page, which needs nothing else
+    path: str | None  #: where it lies, if `out` was given
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The page's data."""
+        begin, end = '<script type="application/json" id="data">', "</script>"
+        found: dict[str, Any] = json.loads(self.html.partition(begin)[2].partition(end)[0])
+        return found
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page into a file."""
+        Path(path).write_text(self.html, encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        # The frame has an origin of its own: a script in there can reach nothing of the notebook's.
+        page = escape(self.html).encode("ascii", "xmlcharrefreplace").decode()
+        style = "width: 100%; height: 45rem; border: 0"
+        return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{page}"></iframe>'
+
+
+def columns_of(document: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The trials of all tasks of a report's document as columns of one length; what is not known is None."""
+    names = ["workload", "log", "device", "target", "session", "seconds", "order", "family", "picked_by"]
+    names += ["predicted", "time_us", "best_us", "failure", "registers", "spill_bytes", "shared_bytes"]
+    names += ["compile_s", "run_s", "spread"]
+    knobs = sorted({knob for task in document["tasks"] for knob in task["trials"]["knobs"]})
+    columns: dict[str, list[Any]] = {name: [] for name in names + [f"knob_{knob}" for knob in knobs]}
+    for task in document["tasks"]:
+        trials, device = task["trials"], document["devices"][task["device"]]
+        alike = {"workload": task["workload"], "log": document["logs"][task["log"]]["file"]}
+        alike |= {"device": device["name"], "target": device["target"]}
+        count = trials["shown"]
+        told = {name: [value] * count for name, value in alike.items()}
+        told |= {f"knob_{knob}": trials["knobs"].get(knob, [None] * count) for knob in knobs}
+        told["session"] = [task["sessions"][at]["id"] for at in trials["session"]]
+        for name, column in columns.items():
+            column += told[name] if name in told else trials[name]
+    return columns

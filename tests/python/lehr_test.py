@@ -3,6 +3,9 @@
 import array
 import contextlib
 import dataclasses
+import html
+import importlib
+import importlib.util
 import inspect
 import io
 import json
@@ -161,6 +164,52 @@ class Results(InAFolder):
             OPTIMIZED, speedup=None, original_us=None, rewritten_us=None, error=None, covered_share=None
         )
         self.assertIn("<table>", lehr.Optimized.of(unknown)._repr_html_())
+
+
+class Reports(InAFolder):
+    def setUp(self):
+        super().setUp()
+        lehr.tune(GEMM, db="log.db", **SMALL | {"trials": 6})
+        lehr.tune("gemm m=8 n=8 k=8", db="log.db", **SMALL)
+
+    def test_a_page_is_shown_and_saved(self):
+        report = lehr.report("log.db")
+        self.assertIsNone(report.path)
+        self.assertEqual(len(report.document["tasks"]), 2)
+        report.save("saved.html")
+        again = lehr.report(["log.db"], out=Path("page.html"), others=0)
+        self.assertEqual(again.path, "page.html")
+        for name in ("saved.html", "page.html"):
+            self.assertTrue(Path(name).read_text().startswith("<!doctype html>"))
+        frame = report._repr_html_()
+        self.assertTrue(frame.isascii())
+        self.assertEqual(html.unescape(frame.partition('srcdoc="')[2].partition('"')[0]), report.html)
+        self.assertIn('sandbox="allow-scripts"', frame)
+        self.assertNotIn("<!doctype", repr(report))
+        with self.assertRaisesRegex(lehr.InputError, "none.db"):
+            lehr.report("none.db")
+
+    def test_trials_are_columns(self):
+        found = lehr.trials("log.db")
+        self.assertEqual({len(column) for column in found.values()}, {8})
+        self.assertEqual(len(set(found["workload"])), 2)
+        self.assertEqual(sorted(found["order"]), [1, 1, 2, 2, 3, 4, 5, 6])
+        self.assertIn("knob_mr", found)
+        best = {each.workload: each for each in lehr.best(db="log.db")}
+        for workload, winner in best.items():
+            times = [us for us, of in zip(found["time_us"], found["workload"], strict=True) if of == workload]
+            self.assertEqual(len(times), winner.trials)
+        for package in ("pandas", "polars"):
+            if importlib.util.find_spec(package):
+                frame = importlib.import_module(package).DataFrame(found)
+                self.assertEqual(frame.shape, (8, len(found)))
+
+    def test_winners_are_one_table(self):
+        found = lehr.best(db="log.db")
+        self.assertIsInstance(found, list)
+        text = found._repr_html_()
+        self.assertEqual((text.count("<table>"), text.count("<tr>")), (1, 3))
+        self.assertIn(found[0].config, text)
 
 
 class Interface(InAFolder):
