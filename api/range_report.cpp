@@ -7,6 +7,7 @@
 #include "api/tune_report.h"
 #include "base/text.h"
 #include "measure/core/format.h"
+#include "workload/short_text.h"
 
 namespace lehr {
 namespace {
@@ -78,7 +79,7 @@ std::string report_text(const RangeSummary& s, const Device& device, const std::
   line("database", database);
   if (!s.set) return out;
   line("next",
-       fmt::format("lehr show --workload {} --db {}", shell_quoted(s.workload), shell_quoted(database)));
+       fmt::format("lehr show {} --db {}", shell_quoted(short_text(s.workload)), shell_quoted(database)));
   line("", fmt::format("lehr export --db {} --out kernels", shell_quoted(database)));
   return out;
 }

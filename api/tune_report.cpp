@@ -145,7 +145,7 @@ std::string report_text(const Summary& s, const Device& device, const std::strin
   line("database", database);
   if (!s.best) return out;
   line("next", fmt::format("lehr best --db {}", shell_quoted(database)));
-  line("", fmt::format("lehr show --workload {} --as source --db {}", shell_quoted(s.workload),
+  line("", fmt::format("lehr show {} --as source --db {}", shell_quoted(short_text(s.workload)),
                        shell_quoted(database)));
   line("", fmt::format("lehr export --db {} --out kernels", shell_quoted(database)));
   return out;

@@ -13,10 +13,12 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "cli/about_commands.h"
 #include "cli/apply_command.h"
 #include "cli/bench_command.h"
 #include "cli/best_command.h"
 #include "cli/check_command.h"
+#include "cli/command_tree.h"
 #include "cli/compile_command.h"
 #include "cli/db_command.h"
 #include "cli/doctor_command.h"
@@ -40,30 +42,16 @@ const CLI::App* deepest(const CLI::App* app) {
   return app;
 }
 
-std::string path_of(const CLI::App* app) {
-  const std::string name = app->get_name();
-  return app->get_parent() && app->get_parent()->get_parent() ? path_of(app->get_parent()) + " " + name
-                                                              : name;
-}
-
-std::vector<CLI::App*> subcommands_of(CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
 std::vector<std::string> names_of_subcommands(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(sub->get_name());
+  for (const CLI::App* sub : subcommands_of(app)) names.push_back(sub->get_name());
   return names;
 }
 
-/// All flags that `app` takes; those of its parents too where they fall through.
-std::vector<std::string> flags_of(const CLI::App* app) {
-  std::vector<std::string> flags;
-  for (; app; app = app->get_fallthrough() ? app->get_parent() : nullptr)
-    for (const CLI::Option* option : app->get_options())
-      for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
-  return flags;
+std::vector<std::string> names_of_flags(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const Flag& flag : flags_of(app)) names.insert(names.end(), flag.names.begin(), flag.names.end());
+  return names;
 }
 
 /// A word that is not expected, and how the command that takes `flag` says what was meant; {} is the word.
@@ -79,16 +67,19 @@ constexpr Meant kMeant[] = {
   const CLI::App* app = deepest(&root);
   const std::string word = root.remaining(true).empty() ? "" : root.remaining(true)[0];
   const std::string flag = word.substr(0, word.find('='));
+  const std::vector<std::string> flags = names_of_flags(*app);
   for (const Meant& meant : kMeant)
-    if (flag.ends_with(meant.ending) && std::ranges::count(flags_of(app), meant.flag) > 0)
+    if (flag.ends_with(meant.ending) && std::ranges::count(flags, meant.flag) > 0)
       throw_user("{}", fmt::format(fmt::runtime(meant.sentence), flag));
   if (word.starts_with('-')) {
-    throw_user("unknown flag {}{}; lehr {} --help lists all", flag, suggestion(flag, flags_of(app)),
-               app == &root ? "" : path_of(app));
+    throw_user("unknown flag {}{}; {} --help lists all", flag, suggestion(flag, flags), path_of(*app));
   }
+  if (flag != word && std::ranges::count(flags, "--" + flag) > 0)
+    throw_user("'{}' is not expected here: write --{} {}, or the workload's text as one argument, in quotes",
+               word, flag, word.substr(flag.size() + 1));
   const std::vector<std::string> commands = names_of_subcommands(*app);
   if (commands.empty() || !app->get_subcommands().empty())
-    throw_user("'{}' is not expected here; lehr {} --help lists all flags", word, path_of(app));
+    throw_user("'{}' is not expected here; {} --help lists all flags", word, path_of(*app));
   throw_user("unknown {} '{}'{}; known are {}", app == &root ? "command" : "operator or command", word,
              suggestion(word, commands), fmt::join(commands, ", "));
 }
@@ -103,7 +94,7 @@ std::string one_line(std::string text) {
 void group_help_flags(CLI::App& app) {
   app.get_option("--help")->group(kOutputGroup);
   app.get_option("--help-all")->group(kOutputGroup);
-  for (CLI::App* sub : subcommands_of(app)) group_help_flags(*sub);
+  for (CLI::App* sub : app.get_subcommands({})) group_help_flags(*sub);
 }
 
 /// Every command that measures or compiles makes files that nobody keeps.
@@ -113,7 +104,7 @@ void add_scratch_flags(CLI::App& app, std::string& scratch) {
   if (measures)
     value_flag(app, kMeasuringGroup, "--scratch", scratch,
                "a folder for sources and kernels while they are of use (TMPDIR, else /dev/shm)");
-  for (CLI::App* sub : subcommands_of(app)) add_scratch_flags(*sub, scratch);
+  for (CLI::App* sub : app.get_subcommands({})) add_scratch_flags(*sub, scratch);
 }
 
 }  // namespace
@@ -138,7 +129,7 @@ struct CommandLine::Parts {
 CommandLine::CommandLine() : parts_(std::make_unique<Parts>()) {
   CLI::App& app = parts_->app;
   app.formatter(help_formatter());
-  app.set_version_flag("--version", std::string("lehr ") + kVersion)->group(kOutputGroup);
+  app.set_version_flag("-V,--version", std::string("lehr ") + kVersion)->group(kOutputGroup);
   app.set_help_all_flag("--help-all", "the flags of all commands");
   app.require_subcommand(0, 1);
   parts_->add<OptimizeCommand>(true);
@@ -156,6 +147,8 @@ CommandLine::CommandLine() : parts_(std::make_unique<Parts>()) {
   parts_->add<ReplayCommand>(false);
   parts_->add<DbCommand>(false);
   parts_->add<DoctorCommand>(true);
+  for (AboutCommand& about : add_about_commands(app))
+    parts_->commands.push_back({about.app, false, std::move(about.run)});
   add_scratch_flags(app, parts_->environment.scratch);
   group_help_flags(app);
   app.footer(
@@ -185,7 +178,7 @@ int CommandLine::run(int argc, char** argv) {
     if (!app.remaining(true).empty()) explain_extra(app);
     const CLI::App* reached = deepest(&app);
     if (dynamic_cast<const CLI::RequiredError*>(&error) && !names_of_subcommands(*reached).empty())
-      throw_user("lehr {} needs a command: {}", path_of(reached),
+      throw_user("{} needs a command: {}", path_of(*reached),
                  fmt::join(names_of_subcommands(*reached), ", "));
     throw_user("{}", one_line(error.what()));
   }

@@ -82,40 +82,42 @@ std::string table_of(const std::vector<LibraryAnswer>& answers) {
 BenchCommand::BenchCommand(CLI::App& root, const Environment& environment) : environment_(environment) {
   CLI::App* command = root.add_subcommand(
       "bench", "Time named configs of one workload beside each other and the vendor libraries");
-  constexpr const char* kBundleHelp =
-      "a folder of `lehr export --out`: what it answers takes part, checked and timed as a product gets it "
-      "(none)";
-  value_flag(*command, kMeasuringGroup, "--bundle", bundle_,
-             "list the functions of a folder of `lehr export --out`; with a workload time what it answers");
-  switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
   problem_.add_to(*command, "Time configs of a {} in turn");
-  for (CLI::App* app : problem_.operators()) {
-    const auto add = [&](const char* name, std::string& value, const char* help) {
-      value_flag(*app, kMeasuringGroup, name, value, help);
-    };
-    app->add_option(
-           "--config", configs_,
-           "a config as `lehr best` prints it; may be given several times (the default of each family)")
-        ->group(kSearchGroup)
-        ->option_text(" ")
-        ->take_all();
-    add("--bundle", bundle_, kBundleHelp);
-    add_run_flags(device_, *app);
-    add("--time", time_, "of the contest: 500ms, 5s, 1m (5s)");
-    add("--baseline", baseline_, baseline_help().c_str());
-    switch_flag(*app, kMeasuringGroup, "--no-baseline", no_baseline_, "compare with no vendor library");
-    switch_flag(*app, kOutputGroup, "--json", json_, "one JSON document on stdout");
-    app->footer(examples(
-        {{"problem", "lehr bench gemm --m 512 --n 512 --k 512"},
-         {"search", "lehr bench gemm --m 512 --n 512 --k 512 --config \"CONFIG\" --config \"CONFIG\""},
-         {"bundle", "lehr bench gemm --m 512 --n 512 --k 512 --bundle product/kernels"},
-         {"measuring", "lehr bench conv2d --h 56 --w 56 --c 64 --k 64 --r 3 --device cpu --time 20s"},
-         {"output", "lehr bench gemm --m 512 --n 512 --k 512 --json"}},
-        "All are timed round by round; the ratios are medians over the rounds that count, with their 95 % "
-        "intervals: on CUDA all, on the CPU those that were calm for both. Exit code 4: a kernel gave a "
-        "wrong "
-        "result or did not run."));
-  }
+  for (CLI::App* app : problem_.operators()) add_flags(*app);
+  add_flags(*command);
+  command->get_option("--bundle")
+      ->description(
+          "a folder of `lehr export --out`: its functions are listed; with a workload what it answers takes "
+          "part, checked and timed as a product gets it (none)");
+}
+
+void BenchCommand::add_flags(CLI::App& app) {
+  const auto add = [&](const char* name, std::string& value, const char* help) {
+    value_flag(app, kMeasuringGroup, name, value, help);
+  };
+  app.add_option("--config", configs_,
+                 "a config as `lehr best` prints it; may be given several times (the default of each family)")
+      ->group(kSearchGroup)
+      ->option_text(" ")
+      ->take_all();
+  add("--bundle", bundle_,
+      "a folder of `lehr export --out`: what it answers takes part, checked and timed as a product gets it "
+      "(none)");
+  add_run_flags(device_, app);
+  add("--time", time_, "of the contest: 500ms, 5s, 1m (5s)");
+  add("--baseline", baseline_, baseline_help().c_str());
+  switch_flag(app, kMeasuringGroup, "--no-baseline", no_baseline_, "compare with no vendor library");
+  switch_flag(app, kOutputGroup, "--json", json_, "one JSON document on stdout");
+  app.footer(
+      examples({{"problem", "lehr bench gemm --m 512 --n 512 --k 512"},
+                {"", "lehr bench \"gemm m=512 n=512 k=512\""},
+                {"search", "lehr bench gemm --m 512 --n 512 --k 512 --config \"CONFIG\" --config \"CONFIG\""},
+                {"bundle", "lehr bench gemm --m 512 --n 512 --k 512 --bundle product/kernels"},
+                {"measuring", "lehr bench conv2d --h 56 --w 56 --c 64 --k 64 --r 3 --device cpu --time 20s"},
+                {"output", "lehr bench gemm --m 512 --n 512 --k 512 --json"}},
+               "All are timed round by round; the ratios are medians over the rounds that count, with their "
+               "95 % intervals: on CUDA all, on the CPU those that were calm for both. Exit code 4: a kernel "
+               "gave a wrong result or did not run."));
 }
 
 std::vector<Point> BenchCommand::points(const Candidates& candidates) const {

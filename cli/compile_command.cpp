@@ -77,7 +77,7 @@ CompileCommand::CompileCommand(CLI::App& root, const Environment& environment) :
   command->get_option("--jobs")->description("kernels compiled at once (one per CPU)");
   switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
   command->footer(
-      examples({{"problem", "lehr compile --workload \"gemm m=4096 n=4096 k=4096\" --arch sm_90a"},
+      examples({{"problem", "lehr compile \"gemm m=4096 n=4096 k=4096\" --arch sm_90a"},
                 {"search", "lehr compile gemm --m 4096 --n 4096 --k 4096 --arch sm_80 --samples 64 --seed 3"},
                 {"measuring", "lehr compile gemm --m 512 --n 512 --k 512 --device cpu --threads 1 --jobs 2"},
                 {"output", "lehr compile gemm --m 4096 --n 4096 --k 4096 --arch sm_90a --json"}},

@@ -30,28 +30,12 @@ Target target_of_arch(const std::string& arch) {
 }  // namespace
 
 void KernelFlags::add_to(CLI::App& app) {
-  app_ = &app;
   problem_.add_to(app, "The workload as problem flags: a {}");
   for (CLI::App* each : problem_.operators()) each->fallthrough();
-  value_flag(app, "Problem", "--workload", workload_, "the workload as text: \"gemm m=512 n=512 k=512\"");
   value_flag(app, kSearchGroup, "--config", config_, "the config as text");
   value_flag(app, kMeasuringGroup, "--arch", arch_,
              "a CUDA architecture, which need not be present: sm_80, sm_90a, ...");
   add_device_flags(device_, app, {"device", "threads", "isa"});
-}
-
-Workload KernelFlags::workload() const {
-  if (problem_.chosen() && !workload_.empty())
-    throw_user("--workload and the problem flags exclude each other");
-  if (problem_.chosen()) return problem_.workload();
-  if (workload_.empty())
-    throw_user("--workload is missing: write lehr {} gemm --m --n --k (or conv2d), or --workload \"TEXT\"",
-               app_->get_name());
-  try {
-    return parse_workload(workload_);
-  } catch (const Error& error) {
-    throw_user("--workload: {}", error.what());
-  }
 }
 
 Device KernelFlags::device(const Workload& workload, const Environment& environment,

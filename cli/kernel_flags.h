@@ -19,11 +19,10 @@ namespace lehr {
 
 class KernelFlags {
  public:
-  /// Adds the subcommands of ProblemFlags, and --workload --config --arch --device --threads --isa to
-  /// `app`.
+  /// Adds what ProblemFlags adds, and --config --arch --device --threads --isa to `app`.
   void add_to(CLI::App& app);
   /// Throws Error(kUser), one sentence, when none or two are given.
-  Workload workload() const;
+  Workload workload() const { return problem_.workload(); }
   /// The device with its limits, without a compiler; a CPU's peak rates are measured when `measure_rates`.
   /// Throws as choose_device; Error(kUser) for a bad --arch.
   Device device(const Workload& workload, const Environment& environment, bool measure_rates = false) const;
@@ -38,9 +37,8 @@ class KernelFlags {
   LoggedDevices logged_devices() const;
 
  private:
-  CLI::App* app_ = nullptr;
   ProblemFlags problem_;
-  std::string workload_, config_, arch_;
+  std::string config_, arch_;
   OptionFlags device_;
 };
 

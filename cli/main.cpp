@@ -47,9 +47,18 @@ const char* lost_directory() {
 
 // Without exceptions: stderr may be what cannot be written.
 int fail(int code, const std::string& text) {
-  const std::string line = "lehr: " + lehr::printable_lines(text) + lost_directory() + "\n";
+  const std::string line = lehr::toned("lehr: " + lehr::printable_lines(text) + lost_directory()) + "\n";
   std::fputs(line.c_str(), stderr);
   return code;
+}
+
+// What was printed is written, or that is what is wrong. `lehr best | head -1` ends by SIGPIPE and without a
+// word, as other programs do: by now every file is closed, and the log in order.
+int finish(int code, const std::string& sentence = "") {
+  const std::string unwritten = lehr::why_unwritten();
+  if (!unwritten.empty() && lehr::nobody_reads()) lehr::end_by_broken_pipe();
+  if (!unwritten.empty()) return fail(2, unwritten);
+  return sentence.empty() ? code : fail(code, sentence);
 }
 
 }  // namespace
@@ -60,18 +69,14 @@ int main(int argc, char** argv) {
   try {
     if (const std::optional<int> code = lehr::served_process(argc, argv)) return *code;
     lehr::take_failed_writes_as_errors();
-    const int code = lehr::CommandLine().run(argc, argv);
-    const std::string unwritten = lehr::why_unwritten();
-    return unwritten.empty() ? code : fail(2, unwritten);
+    return finish(lehr::CommandLine().run(argc, argv));
   } catch (const lehr::Error& error) {
-    return fail(static_cast<int>(lehr::api::code_of(error.kind())), error.what());
+    return finish(static_cast<int>(lehr::api::code_of(error.kind())), error.what());
   } catch (const lehr::api::Error& error) {
-    const std::string unwritten = lehr::why_unwritten();
-    return unwritten.empty() ? fail(static_cast<int>(error.code()), error.as_command()) : fail(2, unwritten);
+    return finish(static_cast<int>(error.code()), error.as_command());
   } catch (const std::bad_alloc&) {
     return fail(2, "there is not enough memory");
   } catch (const std::exception& error) {
-    const std::string unwritten = lehr::why_unwritten();
-    return fail(2, unwritten.empty() ? lehr::api::sentence_of(error) : unwritten);
+    return finish(2, lehr::api::sentence_of(error));
   }
 }

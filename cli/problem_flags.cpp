@@ -58,9 +58,16 @@ void ProblemFlags::add_to(CLI::App& app, std::string_view help) {
     apps_.push_back(app.add_subcommand(std::string(op.name), fmt::format(fmt::runtime(help), op.thing)));
     flags_[i].add_to(*apps_[i]);
   }
+  const auto why_no_text = [](const std::string& word) {
+    return std::string(word.find(' ') == std::string::npos ? "no workload" : "");
+  };
+  app.validate_positionals()
+      ->add_option("WORKLOAD", text_, "a workload as tables show it: \"gemm m=512 n=512 k=512\"")
+      ->option_text(" ")
+      ->check(CLI::Validator(why_no_text, ""));
 }
 
-bool ProblemFlags::chosen() const {
+bool ProblemFlags::operator_chosen() const {
   return std::ranges::any_of(apps_, [](const CLI::App* app) { return app->parsed(); });
 }
 
@@ -83,16 +90,23 @@ void ProblemFlags::add_file() {
 }
 
 std::vector<Workload> ProblemFlags::workloads() const {
+  if (!text_.empty() && (operator_chosen() || from_file()))
+    throw_user("'{}' and {} exclude each other", text_,
+               operator_chosen() ? "the problem flags"
+               : suite_.empty()  ? "--problems"
+                                 : "--suite");
   if (from_file() && chosen())
     throw_user("{} and the problem flags exclude each other", suite_.empty() ? "--problems" : "--suite");
   if (!file_.empty() && !suite_.empty()) throw_user("--problems and --suite exclude each other");
   if (strict_ && file_.empty()) throw_user("--strict is for --problems");
   if (!suite_.empty()) return workloads_of_suite(suite_);
   if (from_file()) return workloads_of_file();
+  if (!text_.empty()) return {parse_workload(text_)};
   for (std::size_t i = 0; i < apps_.size(); ++i)
     if (apps_[i]->parsed()) return flags_[i].workloads();
-  throw_user("lehr {} needs a command: {}, or --problems FILE", parent_->get_name(),
-             fmt::join(operator_names(), ", "));
+  throw_user("lehr {0} needs a workload: write lehr {0} \"gemm m=512 n=512 k=512\", or a command ({1}){2}",
+             parent_->get_name(), fmt::join(operator_names(), ", "),
+             parent_->get_option_no_throw("--problems") ? ", or --problems FILE" : "");
 }
 
 std::vector<Workload> ProblemFlags::workloads_of_file() const {

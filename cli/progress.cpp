@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/environment.h"
 #include "cli/standard_streams.h"
+#include "measure/core/format.h"
 
 namespace lehr {
 namespace {
@@ -32,7 +33,7 @@ ProgressStyle progress_style(std::string_view text, bool quiet) {
 
 void ProgressPrinter::line(const std::string& text) {
   finish();
-  write_to_stderr(printable(text) + "\n");
+  write_to_stderr(toned(printable(text)) + "\n");
 }
 
 void ProgressPrinter::finish() {
@@ -76,7 +77,8 @@ void ProgressPrinter::show(const api::Progress& progress) {
   if (style_ == ProgressStyle::kTerminal) {
     if (since < 0.1 && !best) return;
     // "\r" to the start, "\033[K" clears what the longer line before left over.
-    write_to_stderr("\r\033[K" + printable(progress.text.substr(0, room_on_line())));
+    const std::string text = printable(progress.text.substr(0, room_on_line()));
+    write_to_stderr("\r\033[K" + painted(best && takes_colour(stderr) ? kGreen : "", text));
     open_line_ = true;
     last_s_ = progress.elapsed_s;
     return;

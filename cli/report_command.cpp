@@ -5,7 +5,6 @@
 
 #include "api/lehr.h"
 #include "base/args.h"
-#include "base/describe_json.h"
 #include "base/file_output.h"
 #include "base/text.h"
 #include "cli/help.h"
@@ -43,7 +42,7 @@ int ReportCommand::run() {
   request.most_others = parse_number("--others", others_, 0, api::kMostTrials);
   const report::Document document = report::read(request);
   if (json_) {
-    print_json(document);
+    print_json(document.told);
     return 0;
   }
   const std::string page = report::page_of(document);

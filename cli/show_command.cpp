@@ -62,7 +62,7 @@ ShowCommand::ShowCommand(CLI::App& root, const Environment& environment)
   value_flag(*command, kOutputGroup, "--db", database_, "the trial log (./lehr.db, or LEHR_DB)");
   switch_flag(*command, kOutputGroup, "--json", json_, "one JSON document on stdout");
   command->footer(
-      examples({{"problem", "lehr show --workload \"gemm m=512 n=512 k=512\" --as source --json"},
+      examples({{"problem", "lehr show \"gemm m=512 n=512 k=512\" --as source --json"},
                 {"search", "lehr show gemm --m 512 --n 512 --k 512 --arch sm_90a --sample 1 --as log"},
                 {"measuring", "lehr show gemm --m 512 --n 512 --k 512 --arch sm_90a --as picks"},
                 {"output", "lehr show gemm --m 512 --n 512 --k 512 --as model --db lehr.db"}}));

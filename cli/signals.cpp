@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cstdint>
 
@@ -61,6 +62,13 @@ const std::atomic<bool>& watch_signals() {
 void take_failed_writes_as_errors() {
   handle(SIGPIPE, on_failed_write);
   handle(SIGXFSZ, on_failed_write);
+}
+
+void end_by_broken_pipe() {
+  constexpr int kCode = 128 + SIGPIPE;  // where the signal is blocked
+  handle(SIGPIPE, SIG_DFL);
+  raise(SIGPIPE);
+  _exit(kCode);
 }
 
 }  // namespace lehr

@@ -17,4 +17,7 @@ const std::atomic<bool>& watch_signals();
 /// and does not end the process. Programs that are started have the usual way again.
 void take_failed_writes_as_errors();
 
+/// Ends the process by SIGPIPE.
+[[noreturn]] void end_by_broken_pipe();
+
 }  // namespace lehr

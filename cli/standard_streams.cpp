@@ -1,12 +1,17 @@
 #include "cli/standard_streams.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "cli/environment.h"
+#include "measure/core/format.h"
 
 namespace lehr {
 
@@ -26,6 +31,19 @@ std::string why_unwritten() {
   const int error = errno;
   return std::string("what it prints cannot be written to stdout") +
          (error != 0 ? std::string(": ") + std::strerror(error) : "");
+}
+
+bool nobody_reads() {
+  pollfd out = {STDOUT_FILENO, POLLOUT, 0};
+  return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+std::string toned(const std::string& line) {
+  constexpr std::string_view kName = "lehr:";
+  if (!takes_colour(stderr)) return line;
+  if (line.starts_with("note:")) return painted(kDim, line);
+  if (!line.starts_with(kName)) return line;
+  return painted(kRed, std::string(kName)) + line.substr(kName.size());
 }
 
 void write_to_stderr(const std::string& text) {

@@ -18,6 +18,12 @@ void keep_standard_streams();
 /// Flushes stdout: "", or why what was printed to it could not be written, one sentence without a full stop.
 std::string why_unwritten();
 
+/// Whether stdout is a pipe that nobody reads any more.
+bool nobody_reads();
+
+/// A line for stderr, where that takes colour: "lehr:" in front of it red, a note dim.
+std::string toned(const std::string& line);
+
 /// Writes `text` to stderr as it is. Where stderr takes nothing (full, closed) it is lost, and nothing else
 /// is.
 void write_to_stderr(const std::string& text);
@@ -25,7 +31,7 @@ void write_to_stderr(const std::string& text);
 /// A line on stderr, made printable (base/text.h): notes and reasons quote files and arguments.
 template <typename... Values>
 void tell(fmt::format_string<Values...> format, Values&&... values) {
-  write_to_stderr(printable_lines(fmt::format(format, std::forward<Values>(values)...)) + "\n");
+  write_to_stderr(toned(printable_lines(fmt::format(format, std::forward<Values>(values)...))) + "\n");
 }
 
 /// The document on stdout; what is no UTF-8 in it as U+FFFD.

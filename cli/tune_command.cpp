@@ -48,6 +48,7 @@ void TuneCommand::add_flags(CLI::App& app) {
       examples({{"problem", "lehr tune gemm --m 1,16,64 --n 4096 --k 1024:4096:1024 --epilogue bias+relu"},
                 {"", "lehr tune gemm --m 1..2048 --n 1024 --k 1024 --b f32:row:constant --time 10m"},
                 {"", "lehr tune conv2d --h 56 --w 56 --c 64 --k 64 --r 3 --pad 1"},
+                {"", "lehr tune \"gemm m=512 n=512 k=512\""},
                 {"", "lehr tune --problems FILE"},
                 {"", "lehr tune --model resnet18.onnx --dim batch=1 --time 5m"},
                 {"search", "lehr tune gemm --m 512 --n 512 --k 512 --trials 200 --seed 7"},

@@ -2,6 +2,7 @@
 #include "costmodel/metrics.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -59,6 +60,20 @@ PairCount count_pairs(std::span<const double> predicted, std::span<const double>
 double pairwise_accuracy(std::span<const double> predicted, std::span<const double> truth) {
   const PairCount count = count_pairs(predicted, truth);
   return count.pairs > 0 ? count.right / count.pairs : 0.5;
+}
+
+double near_pairwise_accuracy(std::span<const double> predicted, std::span<const double> truth) {
+  PairCount sum;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const std::size_t last = std::min(truth.size() - 1, i + kNearPicks);
+    for (std::size_t j = i + 1; j <= last; ++j) {
+      const PairCount pair =
+          count_pairs(std::array{predicted[i], predicted[j]}, std::array{truth[i], truth[j]});
+      sum.right += pair.right;
+      sum.pairs += pair.pairs;
+    }
+  }
+  return sum.pairs > 0 ? sum.right / sum.pairs : 0.5;
 }
 
 double top_k_recall(std::span<const double> predicted, std::span<const double> truth, std::size_t k) {

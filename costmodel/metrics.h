@@ -20,6 +20,11 @@ PairCount count_pairs(std::span<const double> predicted, std::span<const double>
 /// right / pairs in [0, 1]; 0.5 where no two truths differ.
 double pairwise_accuracy(std::span<const double> predicted, std::span<const double> truth);
 
+/// Picks of a session that are no further apart in the order of measurement were mostly scored by one fit.
+inline constexpr std::size_t kNearPicks = 8;
+/// pairwise_accuracy() over pairs of rows at most kNearPicks apart: scores of different fits share no scale.
+double near_pairwise_accuracy(std::span<const double> predicted, std::span<const double> truth);
+
 /// Share of the k truly best rows among the model's first k, in [0, 1]. Rows that tie with the k-th truth are
 /// all good answers. k is cut to the number of rows; 0 rows give 0.
 double top_k_recall(std::span<const double> predicted, std::span<const double> truth, std::size_t k);

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 
 #include "base/error.h"
 #include "base/file_kind.h"
@@ -39,16 +38,13 @@ fs::path beside(const fs::path& path, const char* suffix) {
   return fs::path(path.string() + suffix);
 }
 
-// SQLite takes a file of one byte for an empty one and would write over it.
-void check_header(const fs::path& path) {
-  constexpr std::string_view kMagic("SQLite format 3\0", 16);  // sqlite.org/fileformat2.html, section 1.3.1
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, kMagic.size()> header = {};
-  file.read(header.data(), header.size());
-  const auto length = static_cast<std::size_t>(file.gcount());
-  if (length != 0 && std::string_view(header.data(), length) != kMagic) {
+// SQLite takes a file of one byte for an empty one and would write over it; all else that is not its own it
+// refuses. Nothing is read here: closing the file would let go of the locks that this process has on it
+// (fcntl(2)), and another process would remove the "-wal" of a log that is open.
+void refuse_one_byte(const fs::path& path) {
+  std::error_code error;
+  if (fs::file_size(path, error) == 1)
     throw_user("'{}' is not a Lehr database: it is no SQLite file", path.string());
-  }
 }
 
 void refuse_no_file(const fs::path& path) {
@@ -89,7 +85,7 @@ void check_place(const fs::path& path) {
         "and bring logs together with lehr db merge",
         path.string(), network);
   }
-  if (exists) check_header(path);
+  if (exists) refuse_one_byte(path);
 }
 
 sqlite::Mode read_only_mode(const fs::path& path) {
@@ -100,13 +96,13 @@ sqlite::Mode read_only_mode(const fs::path& path) {
   const fs::path file = fs::canonical(path, error);
   if (error) throw_environment("the database '{}' cannot be opened: {}", path.string(), error.message());
 
-  check_header(path);
+  refuse_one_byte(path);
 
   const fs::path log = beside(file, "-wal");
-  const bool has_log = fs::exists(log, error);
+  const bool has_log = fs::exists(log, error), has_rows = has_log && fs::file_size(log, error) > 0;
   // Nothing of ours writes there, so the file is complete unless somebody copied it without its log.
   if (const std::string_view network = file_system_of(file, path); !network.empty()) {
-    if (has_log && fs::file_size(log, error) > 0)
+    if (has_rows)
       throw_environment(
           "the database '{}' lies on a network file system ({}) with rows in '{}'; copy both files to a "
           "local disk",
@@ -115,8 +111,12 @@ sqlite::Mode read_only_mode(const fs::path& path) {
   }
   const bool has_helpers = has_log && fs::exists(beside(file, "-shm"), error);
   const bool can_create = ::faccessat(AT_FDCWD, directory_of(file).c_str(), W_OK | X_OK, AT_EACCESS) == 0;
+  // What waits in a log or a journal would be written to the file: that is for who writes.
+  const bool waits = has_rows || fs::exists(beside(file, "-journal"), error);
+  if (can_create && !waits && ::faccessat(AT_FDCWD, file.c_str(), W_OK, AT_EACCESS) == 0)
+    return sqlite::Mode::kReadTidily;
   if (has_helpers || can_create) return sqlite::Mode::kReadOnly;
-  if (has_log && fs::file_size(log, error) > 0) {
+  if (has_rows) {
     throw_environment(
         "the database '{}' has rows in '{}' that cannot be read in a read-only directory; copy both files to "
         "a "

@@ -19,7 +19,8 @@ std::string_view network_file_system(std::uint64_t magic);
 /// a file that is neither empty nor SQLite's.
 void check_place(const std::filesystem::path& path);
 
-/// How an existing file can be read without writing to it. A write-ahead log needs its "-shm" helper; where
+/// How an existing file can be read without a change of what it holds, and with nothing left behind where
+/// that is possible. A write-ahead log needs its "-shm" helper; where
 /// that can be neither found nor created (a read-only directory), and on a network file system, the file is
 /// complete without its log and is read as immutable. Throws Error(kUser) if the file does not exist or is
 /// no file or not SQLite's, Error(kEnvironment) if its log holds rows that cannot be read there.

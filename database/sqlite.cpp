@@ -190,10 +190,12 @@ void Connection::Close::operator()(sqlite3* db) const {
   sqlite3_close_v2(db);
 }
 
-Connection::Connection(const std::filesystem::path& path, Mode mode) {
+Connection::Connection(const std::filesystem::path& path, Mode mode) : reads_(mode != Mode::kReadWrite) {
   const bool in_memory = path == ":memory:";
   const std::string absolute = in_memory ? path.string() : std::filesystem::absolute(path).string();
-  int flags = mode == Mode::kReadWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  int flags = mode == Mode::kReadWrite    ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+              : mode == Mode::kReadTidily ? SQLITE_OPEN_READWRITE
+                                          : SQLITE_OPEN_READONLY;
   flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   std::string name = absolute;
   if (mode == Mode::kImmutable) {
@@ -215,6 +217,7 @@ Connection::Connection(const std::filesystem::path& path, Mode mode) {
   check(db, sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr));
   check(db, sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr));
   sqlite3_limit(db, SQLITE_LIMIT_LENGTH, kMostBytes);
+  if (mode == Mode::kReadTidily) execute("PRAGMA query_only=1");
 }
 
 void Connection::copy_to(const Connection& destination) const {
@@ -277,7 +280,7 @@ std::int64_t Connection::changes() const {
 }
 
 bool Connection::read_only() const {
-  return sqlite3_db_readonly(db_.get(), "main") == 1;
+  return reads_ || sqlite3_db_readonly(db_.get(), "main") == 1;
 }
 
 std::string Connection::path() const {

@@ -21,9 +21,10 @@ using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 using Row = std::vector<Value>;
 
 enum class Mode {
-  kReadWrite,  ///< created if it is not there
-  kReadOnly,
-  kImmutable,  ///< read-only, without locks or helper files: only where nothing can change the file
+  kReadWrite,   ///< created if it is not there
+  kReadOnly,    ///< leaves "-wal" and "-shm" behind, since it may not remove them
+  kReadTidily,  ///< writes no row; whoever closes the file last removes "-wal" and "-shm", as a writer does
+  kImmutable,   ///< read-only, without locks or helper files: only where nothing can change the file
 };
 
 /// A prepared statement. Must not outlive its connection.
@@ -88,6 +89,7 @@ class Connection {
   struct Close {
     void operator()(sqlite3* db) const;
   };
+  bool reads_;
   std::unique_ptr<sqlite3, Close> db_;
 };
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "tune/summary.h"
+#include "workload/short_text.h"
 
 namespace lehr {
 
@@ -88,11 +89,8 @@ json to_json(const Winner& winner) {
 }
 
 double gflops_of(const Winner& winner) {
-  try {
-    return gflops_of(flops_of(parse_workload(winner.record.workload)), winner.verdict.best.us);
-  } catch (const Error&) {
-    return 0;
-  }
+  const std::optional<Workload> workload = read_workload(winner.record.workload);
+  return workload ? gflops_of(flops_of(*workload), winner.verdict.best.us) : 0;
 }
 
 json told_of(const Winner& winner) {

@@ -7,21 +7,12 @@
 #include <tuple>
 #include <utility>
 
-#include "base/error.h"
 #include "tune/known_best.h"
 #include "tune/task.h"
+#include "workload/short_text.h"
 
 namespace lehr {
 namespace {
-
-/// Of a log; nullopt: of a newer version.
-std::optional<Workload> read_workload(const std::string& text) {
-  try {
-    return parse_workload(text);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
 
 std::int64_t trials_of(const TaskStats& task) {
   std::int64_t trials = task.timed;

@@ -55,20 +55,6 @@ std::vector<PickSource> picks_of(const std::vector<Record>& records) {
   return result;
 }
 
-double near_pairwise_accuracy(std::span<const double> predicted, std::span<const double> speed) {
-  PairCount sum;
-  for (std::size_t i = 0; i < speed.size(); ++i) {
-    const std::size_t last = std::min(speed.size() - 1, i + kNearPicks);
-    for (std::size_t j = i + 1; j <= last; ++j) {
-      const PairCount pair =
-          count_pairs(std::array{predicted[i], predicted[j]}, std::array{speed[i], speed[j]});
-      sum.right += pair.right;
-      sum.pairs += pair.pairs;
-    }
-  }
-  return sum.pairs > 0 ? sum.right / sum.pairs : 0.5;
-}
-
 std::vector<SessionQuality> stored_quality(const std::vector<Record>& records) {
   struct Scored {
     std::string session;

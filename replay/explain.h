@@ -22,9 +22,6 @@ struct PickSource {
   double best_us = 0, median_us = 0;  ///< 0: none has a time
 };
 
-/// Picks of a session that are no further apart in the order of measurement were mostly scored by one fit.
-inline constexpr std::size_t kNearPicks = 8;
-
 /// The predictions that a session stored with its picks against what was then measured. The session's model
 /// was refitted again and again, and what it compared its candidates with grew better: scores of different
 /// fits are only roughly on one scale.

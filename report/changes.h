@@ -5,8 +5,10 @@
 
 namespace lehr::report {
 
-/// Compares the tasks of two logs, by workload and device; where a log has the workload once on a device of
-/// that name, another compiler or driver is no hindrance. By the ratio, the largest loss first.
-Change change_between(const Document& document, std::size_t from, std::size_t to);
+/// Compares the tasks of two logs, `from` and `to`, by workload and device: another driver or compiler is no
+/// hindrance, and of several the fastest counts. Tells for each `from_us`, `to_us`
+/// (null: not timed there), `ratio` (from / to) with `ratio_interval`, and `word`: that of word_of(), "new"
+/// or "gone". The largest loss first.
+nlohmann::json change_between(const Document& document, std::size_t from, std::size_t to);
 
 }  // namespace lehr::report

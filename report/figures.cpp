@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "measure/core/format.h"
 #include "report/svg.h"
+#include "workload/short_text.h"
 
 namespace lehr::report {
 namespace {
+
+using nlohmann::json;
 
 constexpr double kWidth = 900;
 
@@ -50,7 +54,7 @@ void draw_ratio(Svg& svg, const LogAxis& axis, double y, const Ratio& ratio, boo
 /// Ratios of a log's tasks with their intervals, the tasks that took longest where they are many.
 std::string intervals_of(const Document& document, std::size_t log) {
   constexpr std::size_t kMostRows = 60;
-  constexpr double kRow = 20, kLeft = 330, kTop = 30;
+  constexpr double kRow = 20, kLeft = 340, kTop = 30;
   std::vector<const Task*> tasks;
   for (const Task& task : document.tasks)
     if (task.log == log && can_be_drawn(task.over_default.value)) tasks.push_back(&task);
@@ -75,75 +79,111 @@ std::string intervals_of(const Document& document, std::size_t log) {
   svg.text(kLeft + 168, 14, Anchor::kStart, "over the best library; lines: 95 %");
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const double y = kTop + kRow * (static_cast<double>(i) + 0.5);
-    svg.text(kLeft - 10, y + 4, Anchor::kEnd, cut(tasks[i]->short_text, 46));
+    svg.text(kLeft - 10, y + 4, Anchor::kEnd, cut(short_text(tasks[i]->workload), 42));
     draw_ratio(svg, axis, y - 3, tasks[i]->over_default, true, "the default");
     draw_ratio(svg, axis, y + 3, tasks[i]->over_library, false, "the best library");
   }
   return svg.figure(fmt::format("intervals-{}", log));
 }
 
-/// Speeds below the roofs, over operations per byte.
-std::string roofline_of(const RooflineFacts& roof, std::size_t task) {
-  if (roof.points.empty()) return "";
-  constexpr double kHeight = 320, kLeft = 70, kBottom = 275, kTop = 25;
-  const double intensity = roof.flops / roof.bytes;
-  const double ridge = roof.gbytes_per_s > 0 ? roof.gflops / roof.gbytes_per_s : intensity;
-  double least = roof.gflops;
-  for (const RooflinePoint& point : roof.points) least = std::min(least, point.gflops);
-  for (const double value : {intensity, ridge, least, roof.gflops})
-    if (!can_be_drawn(value)) return "";
-  const LogAxis x(std::min(intensity, ridge) / 8, std::max(intensity, ridge) * 8, kLeft, kWidth - 20);
-  const LogAxis y(least / 3, roof.gflops * 1.6, kBottom, kTop);
-  Svg svg(kWidth, kHeight, "The kernels' speeds below what the device's arithmetic and memory allow");
+double known(const json& number) {
+  return number.is_number() ? number.get<double>() : 0;
+}
+
+/// The grid and the roofs.
+void draw_roofs(Svg& svg, const LogAxis& x, const LogAxis& y, double gflops, double gbytes_per_s) {
   for (const double tick : ticks_of(x)) {
-    svg.line(x.at(tick), kTop, x.at(tick), kBottom, "grid");
-    svg.text(x.at(tick), kBottom + 16, Anchor::kMiddle, fmt::format("{}", tick), "muted");
+    svg.line(x.at(tick), y.at(y.low()), x.at(tick), y.at(y.high()), "grid");
+    svg.text(x.at(tick), y.at(y.low()) + 16, Anchor::kMiddle, fmt::format("{}", tick), "muted");
   }
   for (const double tick : ticks_of(y)) {
-    svg.line(kLeft, y.at(tick), kWidth - 20, y.at(tick), "grid");
-    svg.text(kLeft - 8, y.at(tick) + 4, Anchor::kEnd, fmt::format("{}", tick), "muted");
+    svg.line(x.at(x.low()), y.at(tick), x.at(x.high()), y.at(tick), "grid");
+    svg.text(x.at(x.low()) - 8, y.at(tick) + 4, Anchor::kEnd, fmt::format("{}", tick), "muted");
   }
-  svg.text(kWidth - 20, kBottom + 34, Anchor::kEnd, "operations per byte of memory", "muted");
-  svg.text(kLeft, 14, Anchor::kStart, "GFLOP/s", "muted");
-  svg.line(x.at(ridge), y.at(roof.gflops), kWidth - 20, y.at(roof.gflops), "line");
-  svg.text(kWidth - 24, y.at(roof.gflops) - 6, Anchor::kEnd,
-           fmt::format("arithmetic: {:.0f} GFLOP/s", roof.gflops));
-  if (roof.gbytes_per_s > 0) {
-    const double from = std::max(x.low(), y.low() / roof.gbytes_per_s);
-    svg.line(x.at(from), y.at(from * roof.gbytes_per_s), x.at(ridge), y.at(roof.gflops), "line");
-    svg.text(x.at(from) + 12, y.at(from * roof.gbytes_per_s) - 4, Anchor::kStart,
-             fmt::format("memory: {:.1f} GB/s", roof.gbytes_per_s));
+  svg.text(x.at(x.high()), y.at(y.low()) + 34, Anchor::kEnd, "operations per byte of memory", "muted");
+  svg.text(x.at(x.low()), y.at(y.high()) - 11, Anchor::kStart, "GFLOP/s", "muted");
+  const double ridge = gbytes_per_s > 0 ? gflops / gbytes_per_s : x.low();
+  svg.line(x.at(ridge), y.at(gflops), x.at(x.high()), y.at(gflops), "line");
+  svg.text(x.at(x.high()) - 4, y.at(gflops) - 6, Anchor::kEnd,
+           fmt::format("arithmetic: {:.0f} GFLOP/s", gflops));
+  if (gbytes_per_s <= 0) return;
+  const double from = std::max(x.low(), y.low() / gbytes_per_s);
+  svg.line(x.at(from), y.at(from * gbytes_per_s), x.at(ridge), y.at(gflops), "line");
+  svg.text(x.at(from) + 12, y.at(from * gbytes_per_s) - 4, Anchor::kStart,
+           fmt::format("memory: {:.1f} GB/s", gbytes_per_s));
+}
+
+/// Speeds below the roofs, over operations per byte.
+std::string roofline_of(const json& roof, std::size_t task) {
+  if (roof.is_null() || roof["points"].empty()) return "";
+  constexpr double kLeft = 70, kBottom = 275, kTop = 25;
+  const double gflops = known(roof["peak_gflops"]), gbytes = known(roof["peak_gbytes_per_s"]);
+  const double intensity = known(roof["intensity"]), ridge = gbytes > 0 ? gflops / gbytes : intensity;
+  double least = gflops;
+  for (const json& point : roof["points"]) least = std::min(least, known(point["gflops"]));
+  for (const double value : {intensity, ridge, least, gflops})
+    if (!can_be_drawn(value)) return "";
+  const LogAxis x(std::min(intensity, ridge) / 8, std::max(intensity, ridge) * 8, kLeft, kWidth - 20);
+  const LogAxis y(least / 3, gflops * 1.6, kBottom, kTop);
+  Svg svg(kWidth, kBottom + 45, "The kernels' speeds below what the device's arithmetic and memory allow");
+  draw_roofs(svg, x, y, gflops, gbytes);
+  double legend = kLeft + 120;
+  for (std::size_t i = 0; i < roof["points"].size(); ++i, legend += 120) {
+    const json& point = roof["points"][i];
+    const std::string style = fmt::format("fill{}", i % 6 + 1), name = point["name"];
+    svg.dot(x.at(intensity), y.at(known(point["gflops"])), style,
+            fmt::format("{}: {:.1f} GFLOP/s", name, known(point["gflops"])));
+    svg.dot(legend, 10, style, "");
+    svg.text(legend + 10, 14, Anchor::kStart, cut(name, 14));
   }
-  for (std::size_t i = 0; i < roof.points.size(); ++i)
-    svg.dot(x.at(intensity), y.at(roof.points[i].gflops), fmt::format("fill{}", i % 6 + 1),
-            fmt::format("{}: {:.1f} GFLOP/s", roof.points[i].name, roof.points[i].gflops));
   return svg.figure(fmt::format("roofline-{}", task));
 }
 
-/// One bar of parts, with what each is below it.
-std::string parts_of(const std::vector<Part>& parts, const std::string& id, const char* title,
-                     const auto& amount_text) {
-  constexpr std::size_t kMostNamed = 5;
+/// Where seconds, or shares of a whole, went.
+struct Part {
+  std::string name;
+  double amount = 0;
+};
+
+/// One bar of parts, with what each is below it: `format` of its amount.
+std::string parts_of(std::vector<Part> parts, const std::string& id, const char* title, const char* format) {
+  constexpr std::size_t kMostNamed = 6;
   double whole = 0;
   for (const Part& part : parts) whole += part.amount;
   if (!can_be_drawn(whole)) return "";
-  std::vector<Part> shown(parts.begin(),
-                          parts.begin() + static_cast<std::ptrdiff_t>(std::min(parts.size(), kMostNamed)));
-  if (parts.size() > kMostNamed) shown.push_back({"others", 0});
-  for (std::size_t i = kMostNamed; i < parts.size(); ++i) shown.back().amount += parts[i].amount;
+  for (; parts.size() > kMostNamed + 1; parts.pop_back()) {
+    parts[kMostNamed].name = "others";
+    parts[kMostNamed].amount += parts.back().amount;
+  }
   Svg svg(kWidth, 70, title);
   double x = 0, legend = 0;
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const double width = kWidth * shown[i].amount / whole;
-    const std::string style = fmt::format("fill{}", i + 1);
-    const std::string text = fmt::format("{} {}", cut(shown[i].name, 20), amount_text(shown[i].amount));
+  for (std::size_t i = 0; i < parts.size(); ++i, legend += kWidth / static_cast<double>(kMostNamed + 1)) {
+    const double width = kWidth * parts[i].amount / whole;
+    const std::string style = i < kMostNamed ? fmt::format("fill{}", i + 1) : "rest";
+    const std::string text =
+        cut(parts[i].name, 14) + ' ' + fmt::format(fmt::runtime(format), parts[i].amount);
     svg.box(x, 4, std::max(0.0, width - 2), 28, style, text);
     svg.box(legend, 46, 12, 12, style);
     svg.text(legend + 17, 57, Anchor::kStart, text);
     x += width;
-    legend += kWidth / static_cast<double>(kMostNamed + 1);
   }
   return svg.figure(id);
+}
+
+std::string phases_of(const json& task, std::size_t position) {
+  std::vector<Part> parts;
+  for (const json& phase : task["phases"]) parts.push_back({phase["name"], phase["seconds"]});
+  return parts_of(std::move(parts), fmt::format("phases-{}", position),
+                  "Where the seconds of the session went", "{:.1f} s");
+}
+
+std::string coverage_of(const json& network, std::size_t position) {
+  if (!network.value("covered_share", json()).is_number()) return "";
+  std::vector<Part> parts = {{"by kernels", 100 * known(network["covered_share"])}};
+  for (const json& each : network["not_covered"])
+    parts.push_back({each["operator"], 100 * known(each["share"])});
+  return parts_of(std::move(parts), fmt::format("coverage-{}", position),
+                  "Shares of the original network's time", "{:.1f} %");
 }
 
 }  // namespace
@@ -151,16 +191,9 @@ std::string parts_of(const std::vector<Part>& parts, const std::string& id, cons
 std::string figures_of(const Document& document) {
   std::string figures;
   for (std::size_t log = 0; log < document.logs.size(); ++log) figures += intervals_of(document, log);
-  for (std::size_t i = 0; i < document.tasks.size(); ++i) {
-    const Task& task = document.tasks[i];
-    if (task.roofline) figures += roofline_of(*task.roofline, i);
-    figures += parts_of(task.phases, fmt::format("phases-{}", i), "Where the seconds of the session went",
-                        [](double seconds) { return fmt::format("{:.1f} s", seconds); });
-  }
-  for (std::size_t i = 0; i < document.networks.size(); ++i)
-    figures += parts_of(document.networks[i].coverage, fmt::format("coverage-{}", i),
-                        "Shares of the original network's time",
-                        [](double share) { return fmt::format("{:.1f} %", 100 * share); });
+  for (std::size_t i = 0; i < document.tasks.size(); ++i)
+    figures += roofline_of(document.tasks[i].told["roofline"], i) + phases_of(document.tasks[i].told, i);
+  for (std::size_t i = 0; i < document.networks.size(); ++i) figures += coverage_of(document.networks[i], i);
   return figures;
 }
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <utility>
 
+#include "base/describe_json.h"
 #include "base/error.h"
 #include "base/text_file.h"
 #include "deploy/applied_folder.h"
@@ -24,64 +27,53 @@ std::optional<std::size_t> task_of(const std::string& workload, const std::vecto
   return found;
 }
 
-void take_times(const Task& task, Match& match) {
-  match.best_us = task.best.us;
-  match.default_us = task.default_time.us;
-  for (const Library& library : task.libraries) {
-    if (library.time.us <= 0 || (match.library_us > 0 && library.time.us >= match.library_us)) continue;
-    match.library_us = library.time.us;
-    match.library = library.name;
-  }
+/// Tells what a log knows of one place with the workload; null where it knows nothing.
+json times_of(const std::string& workload, const std::vector<Task>& tasks) {
+  const std::optional<std::size_t> at = task_of(workload, tasks);
+  json task = at ? tasks[*at].told : json::object({{"winner", json::object()}});
+  json& winner = task["winner"];
+  return {{"workload", workload},
+          {"short", short_text(workload)},
+          {"task", at},
+          {"best_us", winner["time_us"]},
+          {"default_us", task["default_us"]},
+          {"library_us", winner["baseline_us"]},
+          {"library", winner["baseline"]}};
 }
 
-std::vector<Match> matches_of(const json& layers, const std::vector<Task>& tasks) {
-  std::vector<Match> matches;
+json matches_of(const json& layers, const std::vector<Task>& tasks) {
+  std::map<std::string, json> by_workload;
   for (const json& layer : layers) {
     if (!layer.at("workload").is_string()) continue;
-    const std::string workload = layer.at("workload");
-    auto match = std::ranges::find(matches, workload, &Match::workload);
-    if (match == matches.end()) {
-      match = matches.insert(match, {.workload = workload, .short_text = short_text(workload)});
-      match->task = task_of(workload, tasks);
-      if (match->task) take_times(tasks[*match->task], *match);
-    }
-    ++match->occurrences;
-    match->kernels += layer.at("kernel").get<bool>();
-    match->before_us += layer.at("before_us").get<double>();
-    match->after_us += layer.at("after_us").get<double>();
+    json& match = by_workload[layer.at("workload")];
+    if (match.is_null()) match = times_of(layer.at("workload"), tasks);
+    match["occurrences"] = match.value("occurrences", 0) + 1;
+    match["kernels"] = match.value("kernels", 0) + layer.at("kernel").get<bool>();
+    for (const char* us : {"before_us", "after_us"})
+      match[us] = match.value(us, 0.0) + layer.at(us).get<double>();
   }
-  std::ranges::stable_sort(matches, std::ranges::greater{}, &Match::before_us);
+  std::vector<json> matches;
+  for (auto& [workload, match] : by_workload) matches.push_back(std::move(match));
+  std::ranges::stable_sort(matches, std::ranges::greater{},
+                           [](const json& each) { return each["before_us"].get<double>(); });
   return matches;
-}
-
-std::vector<Part> coverage_of(const json& applied) {
-  std::vector<Part> parts;
-  if (!applied.at("covered_share").is_number()) return parts;
-  parts.push_back({"by kernels", applied.at("covered_share")});
-  for (const json& each : applied.at("not_covered")) parts.push_back({each.at("operator"), each.at("share")});
-  return parts;
 }
 
 }  // namespace
 
-void to_json(json& document, const Network& network) {
-  document = network.applied;
-  document["matches"] = network.matches;
-}
-
-Network read_network(const std::string& folder, const std::vector<Task>& tasks) {
+json read_network(const std::string& folder, const std::vector<Task>& tasks) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 20;
   const std::filesystem::path file = std::filesystem::path(folder) / kAppliedDocument;
   if (!std::filesystem::is_regular_file(file))
     throw_user("--applied {}: it has no {}, so no lehr apply or lehr optimize of this version wrote it",
                folder, kAppliedDocument);
   try {
-    Network network;
-    network.applied = json::parse(read_text_file(file.string(), kMostBytes, "document"));
-    network.matches = matches_of(network.applied.at("layers"), tasks);
-    network.coverage = coverage_of(network.applied);
+    json network = json::parse(read_text_file(file.string(), kMostBytes, "document"));
+    network["matches"] = matches_of(network.at("layers"), tasks);
     for (const char* name : {"original_us", "rewritten_us", "places", "replaced"})
-      network.applied.at(name).get<double>();
+      network.at(name).get<double>();
+    for (const json& each : network.at("not_covered"))
+      if (!each.at("operator").is_string() || !each.at("share").is_number()) each.get<double>();
     return network;
   } catch (const json::exception&) {
     throw_user("--applied {}: its {} is not as lehr apply writes it", folder, kAppliedDocument);

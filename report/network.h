@@ -8,8 +8,10 @@
 
 namespace lehr::report {
 
-/// Reads what `lehr apply` keeps in the folder that it writes, and looks its workloads up among `tasks`.
+/// Tells what `lehr apply` keeps in the folder that it writes, with `matches`: for each of
+/// its workloads its position there, `best_us`, `default_us` and `library_us` of one place (null: not known),
+/// `occurrences`, of these `kernels`, and `before_us` and `after_us` of all places in the engine.
 /// Throws Error(kUser) for a folder without it.
-Network read_network(const std::string& folder, const std::vector<Task>& tasks);
+nlohmann::json read_network(const std::string& folder, const std::vector<Task>& tasks);
 
 }  // namespace lehr::report

@@ -443,7 +443,7 @@ function task(at) {
 }
 
 function summary() {
-  const { logs, devices, tasks, notes } = report;
+  const { logs, devices, tasks } = report;
   const names = (task) => ({ device: devices[task.device].name, log: logs[task.log].file, count: task.trials.total });
   const rows = tasks.map((task, at) => ({ ...task.winner, ...task, ...names(task), to: `task-${at}` }));
   const several = (key) => (distinct(rows.map((row) => row[key])).length > 1 ? `words ${key} ${key}, ` : "");
@@ -456,7 +456,6 @@ function summary() {
   const shown = filtered(caption, `${text}, ${more}`, rows, "verdict vs_default default, verdict vs_library library");
   return [
     el("h1", {}, "What was tuned, and what came of it"),
-    notes.map((each) => el("p", {}, each)),
     rows.length > 0 ? shown : el("p", {}, "The log has no trial."),
     logs.map((_, at) => drawn(`intervals-${at}`)),
     tableOf("Logs", `${made}, date began_unix_ms from, date ended_unix_ms to`, logs),

@@ -10,12 +10,9 @@ struct PageFile {
   std::string_view sha256;  ///< in hexadecimal digits: the page's policy lets no other run
 };
 struct PageFiles {
-  PageFile script, style;  ///< page.js, page.css
-  PageFile charts;         ///< Chart.js
+  PageFile page, licence;          ///< page.html, a format of all others; chart_licence.txt
+  PageFile script, style, charts;  ///< page.js, page.css, Chart.js
 };
 const PageFiles& page_files();
-
-/// Chart.js's, which its copies go with.
-std::string_view charts_licence();
 
 }  // namespace lehr::report

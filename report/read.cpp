@@ -1,8 +1,10 @@
 // Logs and applied networks -> the document.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
+#include "base/describe_json.h"
 #include "base/error.h"
 #include "base/version.h"
 #include "report/changes.h"
@@ -13,6 +15,8 @@
 
 namespace lehr::report {
 namespace {
+
+using nlohmann::json;
 
 /// Workload and device.
 using TaskName = std::pair<std::string, std::string>;
@@ -29,8 +33,8 @@ std::map<TaskName, std::optional<Winner>> tasks_of(const Database& log, const Da
   return tasks;
 }
 
-std::size_t position_of(const DeviceFacts& device, std::vector<DeviceFacts>& devices) {
-  const auto found = std::ranges::find(devices, device);
+std::size_t position_of(const ToldDevice& device, std::vector<ToldDevice>& devices) {
+  const auto found = std::ranges::find(devices, device.told, &ToldDevice::told);
   if (found != devices.end()) return static_cast<std::size_t>(found - devices.begin());
   devices.push_back(device);
   return devices.size() - 1;
@@ -56,43 +60,40 @@ void add_log(const std::string& file, std::int64_t most_others, Document& docume
   const Database database = Database::open_read_only(file);
   const DatabaseStats stats = database.stats();
   const LogFacts facts = {database, database.origins(), database.devices(), most_others};
-  Log log{.file = file, .trials = stats.records, .sessions = stats.sessions, .versions = {}};
-  for (const TaskStats& task : stats.tasks) {
-    if (log.began_unix_ms == 0 || task.first_unix_ms < log.began_unix_ms)
-      log.began_unix_ms = task.first_unix_ms;
-    log.ended_unix_ms = std::max(log.ended_unix_ms, task.last_unix_ms);
-  }
+  std::set<std::string> versions;
   for (const auto& [name, winner] : tasks_of(database, stats)) {
-    std::optional<ToldTask> told = tell_task(facts, name.first, name.second, winner);
-    if (!told) continue;
-    told->task.log = document.logs.size();
-    told->task.device = position_of(told->device, document.devices);
-    document.tasks.push_back(std::move(told->task));
-    for (const std::string& version : told->versions)
-      if (std::ranges::find(log.versions, version) == log.versions.end()) log.versions.push_back(version);
+    std::optional<Task> task = tell_task(facts, name.first, name.second, winner);
+    if (!task) continue;
+    task->log = document.logs.size();
+    task->device = position_of(task->where, document.devices);
+    task->told.update({{"log", task->log}, {"device", task->device}});
+    versions.insert(task->told["version"].get<std::string>());
+    document.tasks.push_back(*std::move(task));
   }
-  log.seconds = seconds_of(document, document.logs.size());
-  document.logs.push_back(std::move(log));
+  std::int64_t began = 0, ended = 0;
+  for (const TaskStats& task : stats.tasks) {
+    began = began == 0 ? task.first_unix_ms : std::min(began, task.first_unix_ms);
+    ended = std::max(ended, task.last_unix_ms);
+  }
+  document.logs.push_back({{"file", file},
+                           {"trials", stats.records},
+                           {"sessions", stats.sessions},
+                           {"versions", versions},
+                           {"began_unix_ms", known_or_null(began)},
+                           {"ended_unix_ms", known_or_null(ended)},
+                           {"seconds", seconds_of(document, document.logs.size())}});
 }
 
-/// What a reader would else take for all there is.
-void add_notes(Document& document) {
-  const auto cut = std::ranges::count_if(
-      document.tasks, [](const Task& task) { return task.trials.shown < task.trials.total; });
-  if (cut > 0)
-    document.notes.push_back(fmt::format(
-        "{} {} more trials than are shown: all that were the fastest until then, the first of each kind of "
-        "failure, and {} others that lie evenly between them",
-        cut, cut == 1 ? "task has" : "tasks have", document.most_others));
+json told_of(const auto& parts) {
+  json told = json::array();
+  for (const auto& part : parts) told.push_back(part.told);
+  return told;
 }
 
 }  // namespace
 
 Document read(const Request& request) {
   Document document;
-  document.version = kVersion;
-  document.made_unix_ms = now_unix_ms();
-  document.most_others = request.most_others;
   for (const std::string& file : request.logs) add_log(file, request.most_others, document);
   if (document.tasks.empty())
     throw_not_found("{} holds no trial; lehr tune gemm --db {} fills it", request.logs[0], request.logs[0]);
@@ -100,7 +101,14 @@ Document read(const Request& request) {
     document.networks.push_back(read_network(folder, document.tasks));
   for (std::size_t log = 1; log < document.logs.size(); ++log)
     document.changes.push_back(change_between(document, log - 1, log));
-  add_notes(document);
+  document.told = {{"lehr", kVersion},
+                   {"made_unix_ms", now_unix_ms()},
+                   {"most_others", request.most_others},
+                   {"logs", document.logs},
+                   {"devices", told_of(document.devices)},
+                   {"tasks", told_of(document.tasks)},
+                   {"networks", document.networks},
+                   {"changes", document.changes}};
   return document;
 }
 

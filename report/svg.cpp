@@ -5,33 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lehr::report {
+#include "base/encode.h"
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  return out;
-}
+namespace lehr::report {
 
 Svg::Svg(double width, double height, std::string_view title)
     : body_(
           fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" width=\"{:.0f}\" role=\"img\"><title>{}</title>\n",
-                      width, height, width, escaped(title))) {}
+                      width, height, width, html_escaped(title))) {}
 
 void Svg::line(double x1, double y1, double x2, double y2, std::string_view style) {
   shape("line", fmt::format("x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"", x1, y1, x2, y2), style,
@@ -56,7 +37,7 @@ void Svg::diamond(double x, double y, std::string_view style, std::string_view t
 void Svg::text(double x, double y, Anchor anchor, std::string_view text, std::string_view style) {
   const char* const where = anchor == Anchor::kStart ? "start" : anchor == Anchor::kMiddle ? "middle" : "end";
   body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" class=\"{}\">{}</text>\n", x, y,
-                       where, style, escaped(text));
+                       where, style, html_escaped(text));
 }
 
 std::string Svg::figure(std::string_view id) const {
@@ -65,7 +46,7 @@ std::string Svg::figure(std::string_view id) const {
 
 void Svg::shape(std::string_view tag, std::string_view attributes, std::string_view style,
                 std::string_view title) {
-  const std::string content = title.empty() ? "" : "<title>" + escaped(title) + "</title>";
+  const std::string content = title.empty() ? "" : "<title>" + html_escaped(title) + "</title>";
   body_ += fmt::format("<{0} {1} class=\"{2}\">{3}</{0}>\n", tag, attributes, style, content);
 }
 

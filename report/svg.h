@@ -7,9 +7,6 @@
 
 namespace lehr::report {
 
-/// `text` for HTML and SVG, attributes included.
-std::string escaped(std::string_view text);
-
 enum class Anchor { kStart, kMiddle, kEnd };
 
 class Svg {

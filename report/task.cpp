@@ -1,119 +1,114 @@
 #include "report/task.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
-#include "base/error.h"
+#include "base/describe_json.h"
 #include "deploy/kernel_json.h"
 #include "report/trials.h"
 #include "tune/roofline.h"
 #include "tune/stored_kernel.h"
+#include "tune/summary.h"
 #include "workload/short_text.h"
-#include "workload/workload.h"
 
 namespace lehr::report {
 namespace {
 
 using nlohmann::json;
 
-/// nullopt: of a newer version.
-std::optional<Workload> read_workload(const std::string& text) {
+/// What lies at a place of a document that anybody may have written; `otherwise` where nothing of this type
+/// does.
+template <typename T>
+T found_at(const json& document, const char* place, T otherwise) {
   try {
-    return parse_workload(text);
-  } catch (const Error&) {
-    return std::nullopt;
+    return document.at(json::json_pointer(place)).get<T>();
+  } catch (const json::exception&) {
+    return otherwise;
   }
 }
 
-/// A member of an object that anybody may have written; `otherwise` where it is not there or of another type.
-template <typename T>
-T member(const json& object, const char* name, T otherwise) {
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  if (found == object.end()) return otherwise;
-  const bool fits = std::is_same_v<T, std::string> ? found->is_string() : found->is_number();
-  return fits ? found->template get<T>() : otherwise;
-}
-const json& object_in(const json& object, const char* name) {
-  static const json kNone;
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return found == object.end() ? kNone : *found;
-}
-Interval interval_in(const json& object, const char* name) {
-  const json& pair = object_in(object, name);
-  if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number() || !pair[1].is_number()) return {};
-  return {pair[0].get<double>(), pair[1].get<double>()};
+Interval interval_at(const json& document, const char* place) {
+  const auto [low, high] = found_at(document, place, std::array<double, 2>{});
+  return {low, high};
 }
 
-std::vector<Library> libraries_of(const json& verdict) {
-  std::vector<Library> libraries;
-  const json& all = object_in(verdict, "baselines");
-  if (!all.is_array()) return libraries;
-  for (const json& each : all)
-    libraries.push_back({member<std::string>(each, "name", "?"),
-                         {member<double>(each, "time_us", 0), interval_in(each, "time_us_interval")},
-                         {member<double>(each, "speedup", 0), interval_in(each, "speedup_interval")},
-                         member<std::string>(each, "note", ""),
-                         member<std::string>(each, "missing", "")});
+/// Tells the libraries of a contest.
+json libraries_of(const json& verdict) {
+  json libraries = json::array();
+  for (const json& each : found_at(verdict, "/baselines", json::array()))
+    libraries.push_back({{"name", found_at(each, "/name", std::string("?"))},
+                         {"time_us", known_or_null(found_at(each, "/time_us", 0.0))},
+                         {"time_us_interval", interval_at(each, "/time_us_interval")},
+                         {"speedup", known_or_null(found_at(each, "/speedup", 0.0))},
+                         {"speedup_interval", interval_at(each, "/speedup_interval")},
+                         {"note", known_or_null(found_at(each, "/note", std::string()))},
+                         {"missing", known_or_null(found_at(each, "/missing", std::string()))}});
   return libraries;
 }
 
-std::vector<Part> phases_of(const json& verdict) {
-  std::vector<Part> phases;
-  const json& parts = object_in(object_in(verdict, "elapsed_s"), "phases");
-  if (!parts.is_object()) return phases;
+/// Tells where the seconds of a contest's session went.
+json phases_of(const json& verdict) {
+  json phases = json::array();
   for (const char* name : {"setup", "hints", "proposals", "compile", "trials", "finals"})
-    if (const double seconds = member<double>(parts, name, 0); seconds > 0) phases.push_back({name, seconds});
+    if (const double seconds = found_at(verdict, ("/elapsed_s/phases/" + std::string(name)).c_str(), 0.0);
+        seconds > 0)
+      phases.push_back({{"name", name}, {"seconds", seconds}});
   return phases;
 }
 
-/// What a verdict says of the session that gave it.
+/// Takes what a verdict says of the session that gave it.
 void take_session(const json& verdict, const std::string& id, std::vector<Session>& sessions) {
   const auto session = std::ranges::find(sessions, id, &Session::id);
   if (session == sessions.end()) return;
-  session->strategy = member<std::string>(verdict, "strategy", "");
-  const json& elapsed = object_in(verdict, "elapsed_s");
-  session->seconds = member<double>(elapsed, "total", session->seconds);
+  session->told["strategy"] = known_or_null(found_at(verdict, "/strategy", std::string()));
+  session->seconds = found_at(verdict, "/elapsed_s/total", session->seconds);
 }
 
 /// The limits with the rates that the session has seen: a CPU's are not among the stored facts.
-Limits limits_with(const Workload& workload, const StoredDevice& device, const json& peaks) {
+Limits limits_with(const Workload& workload, const StoredDevice& device, const json& verdict) {
   Limits limits = limits_of(device);
-  if (const double seen = member<double>(peaks, "gbytes_per_s", 0); seen > 0) limits.dram_gbytes_per_s = seen;
-  const double per_f32 = peaks_of(workload, limits).per_f32;
-  if (const double seen = member<double>(peaks, "gflops", 0); seen > 0 && per_f32 > 0)
-    limits.peak_gflops_f32 = seen / per_f32;
+  limits.dram_gbytes_per_s = found_at(verdict, "/peaks/gbytes_per_s", limits.dram_gbytes_per_s);
+  const double per_f32 = peaks_of(workload, limits).per_f32, seen = found_at(verdict, "/peaks/gflops", 0.0);
+  if (seen > 0 && per_f32 > 0) limits.peak_gflops_f32 = seen / per_f32;
   return limits;
 }
 
-void add_point(const std::string& name, double us, const Roofline& roofline, RooflineFacts& facts) {
-  if (us > 0) facts.points.push_back({name, gflops_of(facts.flops, us), roofline.share(us)});
+/// Tells a workload's speeds below the device's roofs; `task` has its times.
+json roofline_of(const Workload& workload, const StoredDevice& device, const json& verdict,
+                 const json& task) {
+  const Roofline roofline(workload, limits_with(workload, device, verdict));
+  const double flops = flops_of(workload), gflops = roofline.peaks().gflops;
+  json points = json::array();
+  const auto add = [&](const json& name, const json& us) {
+    if (us.is_number())
+      points.push_back({{"name", name}, {"gflops", gflops_of(flops, us)}, {"share", roofline.share(us)}});
+  };
+  add("best", task["winner"]["time_us"]);
+  add("default", task["default_us"]);
+  for (const json& library : task["libraries"]) add(library["name"], library["time_us"]);
+  const char* const bound = roofline.binding() == Roof::kMemory ? "memory" : "arithmetic";
+  return {{"flops", flops},
+          {"bytes", min_bytes_of(workload)},
+          {"intensity", flops / min_bytes_of(workload)},
+          {"peak_gflops", known_or_null(gflops)},
+          {"peak_gbytes_per_s", known_or_null(roofline.peaks().gbytes_per_s)},
+          {"bound", gflops > 0 ? json(bound) : json()},
+          {"in_caches", roofline.in_caches()},
+          {"points", points}};
 }
 
-std::optional<RooflineFacts> roofline_of(const Task& task, const std::optional<StoredDevice>& device,
-                                         const json& verdict) {
-  std::optional<Workload> workload = read_workload(task.workload);
-  if (!workload || !device || task.best.us <= 0) return std::nullopt;
-  if (is_range(*workload)) workload = with_rows(*workload, task.rows ? task.rows->most : 1);
-  const json& peaks = object_in(verdict, "peaks");
-  const Roofline roofline(*workload, limits_with(*workload, *device, peaks));
-  RooflineFacts facts{.flops = flops_of(*workload), .bytes = min_bytes_of(*workload)};
-  facts.gflops = member<double>(peaks, "gflops", roofline.peaks().gflops);
-  facts.gbytes_per_s = member<double>(peaks, "gbytes_per_s", roofline.peaks().gbytes_per_s);
-  if (facts.gflops > 0) facts.bound = roofline.binding() == Roof::kMemory ? "memory" : "arithmetic";
-  facts.in_caches = roofline.in_caches();
-  add_point("best", task.best.us, roofline, facts);
-  add_point("default", task.default_time.us, roofline, facts);
-  for (const Library& library : task.libraries) add_point(library.name, library.time.us, roofline, facts);
-  return facts;
-}
-
-DeviceFacts device_of(const std::string& identity, const std::optional<StoredDevice>& stored,
-                      const Record& record) {
-  DeviceFacts device{.identity = identity, .name = identity, .target = record.target, .arch = record.arch};
-  if (!stored) return device;
-  device.name = stored->name;
-  device.compiler = stored->compiler;
-  device.driver = stored->driver;
-  device.os = stored->os;
+ToldDevice device_of(const Record& record, const std::map<std::uint64_t, StoredDevice>& devices) {
+  const auto found = devices.find(record.device_hash);
+  ToldDevice device = {
+      record.device, record.device, {{"identity", record.device}, {"target", record.target}}};
+  if (found != devices.end()) device.name = found->second.name;
+  const StoredDevice facts = found != devices.end() ? found->second : StoredDevice();
+  device.told.update({{"name", device.name},
+                      {"arch", record.arch},
+                      {"compiler", known_or_null(facts.compiler)},
+                      {"driver", known_or_null(facts.driver)},
+                      {"os", known_or_null(facts.os)}});
   return device;
 }
 
@@ -123,62 +118,75 @@ std::string trials_text_of(const std::string& workload) {
   return read && is_range(*read) ? to_text(kernels_of(*read)) : workload;
 }
 
-void take_winner(const Winner& winner, Task& task) {
+/// Tells a winner, and what its trials say of its knobs.
+void take_winner(const Winner& winner, std::span<const Record> records, Task& task) {
   const Verdict& verdict = winner.verdict;
-  task.proven = winner.contested && !verdict.provisional;
-  task.winner = told_of(winner);
   task.best = verdict.best;
-  task.default_time = verdict.default_time;
+  task.proven = winner.contested && !verdict.provisional;
   task.over_default = verdict.speedup_vs_default;
   task.over_library = verdict.speedup_vs_baseline;
-  task.vs_default = word_of(task.over_default, task.proven);
-  task.vs_library = word_of(task.over_library, task.proven);
-  task.rows = winner.rows;
+  task.told.update({{"winner", told_of(winner)},
+                    {"vs_default", known_or_null(word_of(task.over_default, task.proven))},
+                    {"vs_library", known_or_null(word_of(task.over_library, task.proven))},
+                    {"default_us", known_or_null(verdict.default_time.us)},
+                    {"default_us_interval", verdict.default_time.interval},
+                    {"knobs", knobs_of(records, winner.record.config)},
+                    {"neighbours", neighbours_of(records, winner.record.config)},
+                    {"rows", winner.rows}});
+  if (!winner.rows) return;
+  const Losses held_out = losses_of(winner.rows->held_out);
+  task.told["losses"] = {{"measured", losses_of(winner.rows->times).mean},
+                         {"held_out", held_out.mean},
+                         {"held_out_worst", held_out.worst}};
+}
+
+json sessions_told(Task& task) {
+  json sessions = json::array();
+  for (Session& session : task.sessions) {
+    session.told["seconds"] = session.seconds;
+    task.seconds += session.seconds;
+    sessions.push_back(session.told);
+  }
+  return sessions;
 }
 
 }  // namespace
 
-std::string word_of(const Ratio& ratio, bool proven) {
-  if (ratio.value <= 0) return "";
-  if (proven && ratio.value == 1) return "same";  // the default itself has won
-  if (!proven || !ratio.interval.known()) return "unproven";
-  return ratio.interval.low > 1 ? "faster" : ratio.interval.high < 1 ? "slower" : "same";
-}
-
-std::optional<ToldTask> tell_task(const LogFacts& facts, const std::string& workload,
-                                  const std::string& device, const std::optional<Winner>& winner) {
+std::optional<Task> tell_task(const LogFacts& facts, const std::string& workload, const std::string& device,
+                              const std::optional<Winner>& winner) {
   const std::vector<Record> records = facts.log.all({trials_text_of(workload), device, "", ""});
   if (records.empty()) return std::nullopt;
-  ToldTask told;
-  Task& task = told.task;
+  Task task;
   task.workload = workload;
-  task.short_text = short_text(workload);
   task.sessions = sessions_of(records, facts.origins);
   json verdict;
   if (const auto verdicts = facts.log.verdicts({workload, device, "", ""}); !verdicts.empty()) {
     verdict = json::parse(verdicts[0].json, nullptr, false);
     take_session(verdict, verdicts[0].session, task.sessions);
   }
-  for (const Session& session : task.sessions) task.seconds += session.seconds;
-  if (winner) {
-    take_winner(*winner, task);
-    task.knobs = knobs_of(records, winner->record.config);
-    task.neighbours = neighbours_of(records, winner->record.config);
-  }
-  task.libraries = libraries_of(verdict);
-  task.phases = phases_of(verdict);
-  task.trials = trials_of(records, task.sessions, facts.most_others);
-  task.failures = failures_of(records);
+  task.told = {{"workload", workload},
+               {"short", short_text(workload)},
+               {"libraries", libraries_of(verdict)},
+               {"sessions", sessions_told(task)},
+               {"seconds", task.seconds},
+               {"trials", trials_of(records, task.sessions, facts.most_others)},
+               {"failures", failures_of(records)},
+               {"phases", phases_of(verdict)}};
+  for (const char* unknown : {"winner", "vs_default", "vs_library", "default_us", "default_us_interval",
+                              "rows", "losses", "roofline"})
+    task.told[unknown] = nullptr;
+  for (const char* none : {"knobs", "neighbours"}) task.told[none] = json::array();
+  if (winner) take_winner(*winner, records, task);
   const Record& shown = winner ? winner->record : records.back();
-  std::optional<StoredDevice> stored;
-  if (const auto found = facts.devices.find(shown.device_hash); found != facts.devices.end())
-    stored = found->second;
-  task.roofline = roofline_of(task, stored, verdict);
-  told.device = device_of(device, stored, shown);
-  for (const Record& record : records)
-    if (std::ranges::find(told.versions, record.tool_version) == told.versions.end())
-      told.versions.push_back(record.tool_version);
-  return told;
+  const std::optional<Workload> computed = read_workload(shown.workload);
+  if (const auto found = facts.devices.find(shown.device_hash);
+      winner && computed && found != facts.devices.end())
+    task.told["roofline"] =
+        roofline_of(is_range(*computed) ? with_rows(*computed, winner->rows->most) : *computed, found->second,
+                    verdict, task.told);
+  task.told["version"] = shown.tool_version;
+  task.where = device_of(shown, facts.devices);
+  return task;
 }
 
 }  // namespace lehr::report

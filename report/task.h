@@ -20,18 +20,9 @@ struct LogFacts {
   std::int64_t most_others = 0;                   ///< Request::most_others
 };
 
-/// Tells a task with its winner (nullopt: nothing was timed), and where it was measured. Trials of a range of
-/// rows are those of its kernels with the most rows. nullopt: the log has no sound trial of it.
-struct ToldTask {
-  Task task;
-  DeviceFacts device;
-  std::vector<std::string> versions;  ///< of lehr, that made the trials
-};
-std::optional<ToldTask> tell_task(const LogFacts& facts, const std::string& workload,
-                                  const std::string& device, const std::optional<Winner>& winner);
-
-/// "faster", "same" or "slower" where an interval says so, "unproven" where there is none or the winner is
-/// not proven; "" where there is no ratio.
-std::string word_of(const Ratio& ratio, bool proven);
+/// Tells a task with its winner (nullopt: nothing was timed). Trials of a range of rows are those of its
+/// kernels with the most rows. nullopt: the log has no sound trial of it.
+std::optional<Task> tell_task(const LogFacts& facts, const std::string& workload, const std::string& device,
+                              const std::optional<Winner>& winner);
 
 }  // namespace lehr::report

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <tuple>
+#include <utility>
 
+#include "base/describe_json.h"
 #include "base/text.h"
 #include "costmodel/metrics.h"
 
 namespace lehr::report {
 namespace {
+
+using nlohmann::json;
 
 double seconds_between(std::int64_t from_unix_ms, std::int64_t to_unix_ms) {
   return std::max(0.0, static_cast<double>(to_unix_ms - from_unix_ms) / 1000);
@@ -18,32 +21,35 @@ double seconds_between(std::int64_t from_unix_ms, std::int64_t to_unix_ms) {
 /// What a session's model believed of its timed trials, and how fast they were.
 struct Scored {
   std::vector<double> predicted, speed;
+  void add(double score, double fast) {
+    predicted.push_back(score);
+    speed.push_back(fast);
+  }
+  json told() const {
+    constexpr std::size_t kLeast = 3;
+    const bool enough = speed.size() >= kLeast;
+    return {{"scored", speed.size()},
+            {"spearman", enough ? json(spearman(predicted, speed)) : json()},
+            {"pairs_right", enough ? json(near_pairwise_accuracy(predicted, speed)) : json()}};
+  }
 };
 
 /// Returns which of the trials are told.
 std::vector<std::size_t> chosen(std::span<const Record> records, std::int64_t most_others) {
-  std::vector<bool> told(records.size());
-  std::int64_t others = 0;
+  std::vector<std::size_t> taken, others;
   double best = INFINITY;
   std::set<FailureKind> kinds;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const std::optional<double> time = records[i].time_us();
-    told[i] = time ? *time < best : kinds.insert(std::get<Failure>(records[i].outcome).kind).second;
+    const bool first = time ? *time < best : kinds.insert(std::get<Failure>(records[i].outcome).kind).second;
     if (time) best = std::min(best, *time);
-    others += !told[i];
+    (first ? taken : others).push_back(i);
   }
-  const std::int64_t wanted = most_others == 0 ? others : std::min(others, most_others);
-  std::vector<std::size_t> indices;
-  std::int64_t other = 0;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    bool taken = told[i];
-    if (!taken) {
-      taken = (other + 1) * wanted / others != other * wanted / others;
-      ++other;
-    }
-    if (taken) indices.push_back(i);
-  }
-  return indices;
+  const std::size_t all = others.size(), most = static_cast<std::size_t>(most_others);
+  const std::size_t wanted = most == 0 ? all : std::min(all, most);
+  for (std::size_t i = 0; i < wanted; ++i) taken.push_back(others[i * all / wanted]);
+  std::ranges::sort(taken);
+  return taken;
 }
 
 const Resources& resources_of(const Record& record) {
@@ -51,56 +57,33 @@ const Resources& resources_of(const Record& record) {
   return timing ? timing->resources : std::get<Failure>(record.outcome).resources;
 }
 
-void add_outcome(const Record& record, Trials& trials) {
+/// Appends what a trial says to the columns.
+void add_outcome(const Record& record, json& columns) {
   const auto* const timing = std::get_if<Timing>(&record.outcome);
   const auto* const failure = std::get_if<Failure>(&record.outcome);
-  trials.time_us.push_back(record.time_us());
-  trials.failure.push_back(failure ? std::optional(std::string(name_of(failure->kind))) : std::nullopt);
-  trials.run_s.push_back(timing ? std::optional(timing->run_s) : std::nullopt);
-  trials.spread.push_back(timing ? std::optional(timing->spread) : std::nullopt);
   const Resources& resources = resources_of(record);
-  trials.registers.push_back(resources.registers);
-  trials.spill_bytes.push_back(resources.spill_bytes);
-  trials.shared_bytes.push_back(resources.shared_bytes);
-  trials.compile_s.push_back(resources.compile_s);
+  columns["time_us"].push_back(timing ? json(timing->time_us) : json());
+  columns["run_s"].push_back(timing ? json(timing->run_s) : json());
+  columns["spread"].push_back(timing ? json(timing->spread) : json());
+  columns["failure"].push_back(failure ? json(name_of(failure->kind)) : json());
+  columns["registers"].push_back(resources.registers);
+  columns["spill_bytes"].push_back(resources.spill_bytes);
+  columns["shared_bytes"].push_back(resources.shared_bytes);
+  columns["compile_s"].push_back(resources.compile_s);
+  columns["picked_by"].push_back(record.picked_by);
+  columns["predicted"].push_back(record.predicted);
+  columns["family"].push_back(record.config.family);
 }
 
-void add_knobs(const Config& config, Trials& trials) {
-  const std::size_t before = trials.family.size();
+/// Appends a config to the columns of knobs, which have `before` rows.
+void add_knobs(const Config& config, std::size_t before, json& knobs) {
   for (const KnobValue& knob : config.knobs) {
-    auto& column = trials.knobs[knob.name];
-    column.resize(before);
+    json& column = knobs[knob.name];
+    while (column.size() < before) column.push_back(nullptr);
     column.push_back(knob.value);
   }
-  for (auto& [name, column] : trials.knobs) column.resize(before + 1);
-}
-
-std::string sentence_of(FailureKind kind) {
-  switch (kind) {
-    case FailureKind::kLower:
-      return "The template could not write the kernel: a fault of lehr's.";
-    case FailureKind::kCompile:
-      return "The compiler refused the source.";
-    case FailureKind::kCompileTimeout:
-      return "The compiler took longer than it may.";
-    case FailureKind::kLaunch:
-      return "The device refused to start the kernel.";
-    case FailureKind::kTimeout:
-      return "The kernel ran longer than it may, and was ended.";
-    case FailureKind::kCrash:
-      return "The process that ran the kernel died.";
-    case FailureKind::kWrongResult:
-      return "The output was not the reference's.";
-    case FailureKind::kOutOfMemory:
-      return "There was not enough memory.";
-    case FailureKind::kRejected:
-      return "It compiled, but breaks a rule (it spills registers), and was not run.";
-    case FailureKind::kInterrupted:
-      return "The compiler was ended from outside: this says nothing of the kernel.";
-    case FailureKind::kImplausible:
-      return "The output was right, but the time is shorter than the device can be.";
-  }
-  return "";
+  for (json& column : knobs)
+    if (column.size() == before) column.push_back(nullptr);
 }
 
 /// Times of the trials of a family, by the value of a knob.
@@ -142,82 +125,77 @@ const KnobValue* only_difference(const Config& config, const Config& from) {
 
 std::vector<Session> sessions_of(std::span<const Record> records,
                                  const std::map<std::string, std::string>& origins) {
-  constexpr std::int64_t kLeastScored = 3;
   std::map<std::string, Session> by_id;
   std::map<std::string, Scored> scored;
   for (const Record& record : records) {
     Session& session = by_id[record.session];
+    if (session.told.is_null()) session.told = {{"id", record.session}, {"trials", 0}, {"timed", 0}};
     session.id = record.session;
     session.began_unix_ms = record.session_began_unix_ms;
-    session.seed = record.seed;
     session.seconds =
         std::max(session.seconds, seconds_between(record.session_began_unix_ms, record.created_unix_ms));
-    ++session.trials;
-    session.timed += record.time_us().has_value();
-    if (!record.predicted || !record.time_us()) continue;
-    scored[record.session].predicted.push_back(*record.predicted);
-    scored[record.session].speed.push_back(-*record.time_us());
+    session.told["seed"] = record.seed;
+    ++session.told["trials"].get_ref<json::number_integer_t&>();
+    if (record.time_us()) ++session.told["timed"].get_ref<json::number_integer_t&>();
+    if (record.time_us() && record.predicted)
+      scored[record.session].add(*record.predicted, -*record.time_us());
   }
   std::vector<Session> sessions;
   for (auto& [id, session] : by_id) {
-    session.scored = static_cast<std::int64_t>(scored[id].speed.size());
-    if (session.scored >= kLeastScored) session.spearman = spearman(scored[id].predicted, scored[id].speed);
-    if (const auto origin = origins.find(id); origin != origins.end()) session.merged_from = origin->second;
+    const auto origin = origins.find(id);
+    session.told["merged_from"] = origin == origins.end() ? json() : json(origin->second);
+    session.told["began_unix_ms"] = session.began_unix_ms;
+    session.told.update(scored[id].told());
     sessions.push_back(std::move(session));
   }
   std::ranges::stable_sort(sessions, {}, &Session::began_unix_ms);
   return sessions;
 }
 
-Trials trials_of(std::span<const Record> records, const std::vector<Session>& sessions,
-                 std::int64_t most_others) {
-  Trials trials;
-  std::map<std::string, std::size_t> position;
-  std::vector<double> before(sessions.size());
-  for (std::size_t i = 0; i < sessions.size(); ++i) {
-    position[sessions[i].id] = i;
-    if (i > 0) before[i] = before[i - 1] + sessions[i - 1].seconds;
-  }
+json trials_of(std::span<const Record> records, const std::vector<Session>& sessions,
+               std::int64_t most_others) {
+  std::map<std::string, std::pair<std::size_t, double>> places;  // position, and seconds before it
+  double before = 0;
+  for (std::size_t i = 0; i < sessions.size(); before += sessions[i++].seconds)
+    places[sessions[i].id] = {i, before};
   const std::vector<std::size_t> told = chosen(records, most_others);
-  trials.total = static_cast<std::int64_t>(records.size());
-  trials.shown = static_cast<std::int64_t>(told.size());
+  json trials = {{"total", records.size()}, {"shown", told.size()}, {"knobs", json::object()}};
   std::optional<double> best;
-  for (const std::size_t index : told) {
-    const Record& record = records[index];
-    const std::size_t session = position.at(record.session);
-    trials.order.push_back(static_cast<std::int64_t>(index) + 1);
-    trials.session.push_back(session);
-    trials.seconds.push_back(before[session] +
-                             seconds_between(record.session_began_unix_ms, record.created_unix_ms));
+  for (std::size_t row = 0; row < told.size(); ++row) {
+    const Record& record = records[told[row]];
+    const auto& [session, earlier] = places.at(record.session);
+    const std::optional<double> time = record.time_us();
+    if (time && *time < best.value_or(INFINITY)) best = time;
+    trials["order"].push_back(told[row] + 1);
+    trials["session"].push_back(session);
+    trials["seconds"].push_back(earlier +
+                                seconds_between(record.session_began_unix_ms, record.created_unix_ms));
+    trials["best_us"].push_back(best);
     add_outcome(record, trials);
-    if (const auto time = record.time_us(); time && *time < best.value_or(INFINITY)) best = time;
-    trials.best_us.push_back(best);
-    trials.picked_by.push_back(record.picked_by);
-    trials.predicted.push_back(record.predicted);
-    add_knobs(record.config, trials);
-    trials.family.push_back(record.config.family);
+    add_knobs(record.config, row, trials["knobs"]);
   }
   return trials;
 }
 
-std::vector<FailureCount> failures_of(std::span<const Record> records) {
-  std::vector<FailureCount> failures;
-  for (const Record& record : records) {
-    const auto* const failure = std::get_if<Failure>(&record.outcome);
-    if (failure == nullptr) continue;
-    const std::string kind(name_of(failure->kind));
-    auto found = std::ranges::find(failures, kind, &FailureCount::kind);
-    if (found == failures.end())
-      found = failures.insert(found, {kind, 0, sentence_of(failure->kind), printable_lines(failure->text),
-                                      to_text(record.config)});
-    ++found->count;
-  }
-  std::ranges::stable_sort(failures, std::ranges::greater{}, &FailureCount::count);
+json failures_of(std::span<const Record> records) {
+  std::map<FailureKind, std::pair<std::int64_t, const Record*>> kinds;  // how many, and the first one
+  for (const Record& record : records)
+    if (const auto* const failure = std::get_if<Failure>(&record.outcome))
+      ++kinds.try_emplace(failure->kind, 0, &record).first->second.first;
+  std::vector<json> failures;
+  for (const auto& [kind, found] : kinds)
+    failures.push_back({{"kind", name_of(kind)},
+                        {"count", found.first},
+                        {"sentence", meaning_of(kind)},
+                        {"example", printable_lines(std::get<Failure>(found.second->outcome).text)},
+                        {"config", to_text(found.second->config)}});
+  std::ranges::stable_sort(failures, std::ranges::greater{},
+                           [](const json& each) { return each["count"].get<double>(); });
   return failures;
 }
 
-std::vector<Knob> knobs_of(std::span<const Record> records, const Config& winner) {
-  std::vector<Knob> knobs;
+json knobs_of(std::span<const Record> records, const Config& winner) {
+  std::vector<json> knobs;
   for (const KnobValue& at : winner.knobs) {
     Groups groups;
     for (const Record& record : records) {
@@ -225,19 +203,23 @@ std::vector<Knob> knobs_of(std::span<const Record> records, const Config& winner
       const std::optional<std::int64_t> value = record.config.find(at.name);
       if (time && value && record.config.family == winner.family) groups[*value].push_back(*time);
     }
-    if (groups.empty()) continue;
-    Knob knob{.name = at.name, .importance = explained_by(groups), .winner = at.value};
+    json values = json::array(), best = json::array();
     for (const auto& [value, times] : groups) {
-      knob.values.push_back(value);
-      knob.best_us.push_back(std::ranges::min(times));
+      values.push_back(value);
+      best.push_back(std::ranges::min(times));
     }
-    knobs.push_back(std::move(knob));
+    knobs.push_back({{"name", at.name},
+                     {"importance", explained_by(groups)},
+                     {"values", values},
+                     {"best_us", best},
+                     {"winner", at.value}});
   }
-  std::ranges::stable_sort(knobs, std::ranges::greater{}, &Knob::importance);
+  std::ranges::stable_sort(knobs, std::ranges::greater{},
+                           [](const json& each) { return each["importance"].get<double>(); });
   return knobs;
 }
 
-std::vector<Neighbour> neighbours_of(std::span<const Record> records, const Config& winner) {
+json neighbours_of(std::span<const Record> records, const Config& winner) {
   double own = INFINITY;
   std::map<std::pair<std::string, std::int64_t>, double> times;
   for (const Record& record : records) {
@@ -249,9 +231,13 @@ std::vector<Neighbour> neighbours_of(std::span<const Record> records, const Conf
     const auto [found, is_new] = times.emplace(std::pair(knob->name, knob->value), *time);
     found->second = std::min(found->second, *time);
   }
-  std::vector<Neighbour> neighbours;
+  json neighbours = json::array();
   for (const auto& [changed, time] : times)
-    neighbours.push_back({changed.first, winner.at(changed.first), changed.second, time, time / own});
+    neighbours.push_back({{"knob", changed.first},
+                          {"from", winner.at(changed.first)},
+                          {"to", changed.second},
+                          {"time_us", time},
+                          {"ratio", time / own}});
   return neighbours;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,25 +12,33 @@
 
 namespace lehr::report {
 
-/// The sessions that made these trials, by their beginning. `origins` is Database::origins().
+/// Tells the sessions that made these trials, by their beginning: id, began_unix_ms, seconds, seed, trials,
+/// timed, scored (timed with a prediction), spearman and pairs_right (of prediction and speed over all
+/// `scored`, and over picks that are near each other; null: fewer than three), merged_from (null: it was run
+/// here). `origins` is Database::origins().
 std::vector<Session> sessions_of(std::span<const Record> records,
                                  const std::map<std::string, std::string>& origins);
 
-/// The trials, which are in order of creation: those that were the fastest until then, the first of each kind
-/// of failure, and of all others `most_others` that lie evenly between them (0: all). `sessions` are theirs.
-Trials trials_of(std::span<const Record> records, const std::vector<Session>& sessions,
-                 std::int64_t most_others);
+/// Tells trials, which are in order of creation, as columns of one length: those that were the fastest until
+/// then, the first of each kind of failure, and of all others `most_others` that lie evenly between them (0:
+/// all). `total` and `shown` count them. `order` is from 1; `session` a position in `sessions`, which are
+/// theirs; `seconds` since the first session began, without what lay between sessions; `best_us` of all until
+/// then; `failure` a kind; `knobs` has a column for each knob, null where the family has none such.
+nlohmann::json trials_of(std::span<const Record> records, const std::vector<Session>& sessions,
+                         std::int64_t most_others);
 
-/// By kind, the most frequent first.
-std::vector<FailureCount> failures_of(std::span<const Record> records);
+/// Tells failures by kind, the most frequent first: kind, count, sentence (what it means), example and config
+/// (of the first one).
+nlohmann::json failures_of(std::span<const Record> records);
 
-/// What the knobs of the winner's family did to the times of its trials, the most important first. The share
-/// is omega squared of a one-way analysis of variance: knobs that the search moved together share what they
-/// explain, and it does not know which of them it was.
-std::vector<Knob> knobs_of(std::span<const Record> records, const Config& winner);
+/// Tells what the knobs of the winner's family did to the times of its trials, the most important first:
+/// name, importance, values (ascending), best_us (of each), winner (its value). The importance is omega
+/// squared of a one-way analysis of variance of log(time): the share that the knob alone explains. Knobs that
+/// the search moved together share what they explain.
+nlohmann::json knobs_of(std::span<const Record> records, const Config& winner);
 
-/// The fastest trial of each config that differs from the winner in one knob, and what it costs: the ratio to
-/// the winner's fastest trial.
-std::vector<Neighbour> neighbours_of(std::span<const Record> records, const Config& winner);
+/// Tells the configs that differ from the winner in one knob: knob, from, to, time_us (of the fastest trial),
+/// ratio (to the winner's fastest trial).
+nlohmann::json neighbours_of(std::span<const Record> records, const Config& winner);
 
 }  // namespace lehr::report

@@ -95,7 +95,7 @@ void describe(auto& field, const Peaks& peaks) {
 
 /// Which task, on what, and how it was searched: of one size as of a range.
 void describe_task(auto& field, const auto& s) {
-  field("workload", s.workload, "its canonical text, as a later `lehr show --workload` takes it");
+  field("workload", s.workload, "its canonical text, as `lehr show` and other commands take it");
   field("device", s.device, "its name");
   field("identity", s.identity, "all that two times must have in common to be compared");
   field("target", s.target, "`cpu` or `cuda`");

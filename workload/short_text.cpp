@@ -7,6 +7,14 @@
 
 namespace lehr {
 
+std::optional<Workload> read_workload(std::string_view text) {
+  try {
+    return parse_workload(text);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 std::string short_text(const Workload& workload) {
   const OperatorTable& op = operator_of(workload);
   std::string text(op.name);
@@ -21,11 +29,8 @@ std::string short_text(const Workload& workload) {
 }
 
 std::string short_text(std::string_view text) {
-  try {
-    return short_text(parse_workload(text));
-  } catch (const Error&) {
-    return std::string(text);
-  }
+  const std::optional<Workload> workload = read_workload(text);
+  return workload ? short_text(*workload) : std::string(text);
 }
 
 }  // namespace lehr

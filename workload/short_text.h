@@ -1,12 +1,17 @@
-// A workload's text as tables show it. It is no key of the log: that is to_text().
+// Workloads of logs, and their texts as tables show them. Such a text is no key of the log: that is
+// to_text().
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "workload/workload.h"
 
 namespace lehr {
+
+/// The workload of a log's text; nullopt for one that this version cannot read.
+std::optional<Workload> read_workload(std::string_view text);
 
 /// The text without fields that are as usual, "gemm m=512 n=512 k=512": parse_workload() reads it as the same
 /// workload.

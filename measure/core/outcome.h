@@ -130,6 +130,10 @@ struct Ratio {
   Interval interval;
 };
 
+/// "faster", "same" or "slower" where the interval says so, "unproven" where there is none or the winner is
+/// not `proven`; "" where there is no ratio. A winner that is the default itself is the same as that.
+std::string_view word_of(const Ratio& ratio, bool proven);
+
 /// The outputs of two runs on the same input, compared bit by bit.
 struct Repetition {
   std::int64_t elements = 0;   ///< of the output
@@ -139,6 +143,8 @@ struct Repetition {
 
 /// "compile", "wrong result", ...: shown to users and stored.
 std::string_view name_of(FailureKind kind);
+/// A sentence for people.
+std::string_view meaning_of(FailureKind kind);
 std::optional<FailureKind> parse_failure_kind(std::string_view name);
 
 }  // namespace lehr

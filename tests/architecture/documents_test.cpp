@@ -69,9 +69,9 @@ std::vector<std::string> pages() {
   return found;
 }
 
-/// The commands that `lehr` has: cli/tune_command.h, ...
+/// The commands that `lehr` has: cli/tune_command.h, ..., and those of cli/about_commands.h.
 std::set<std::string> commands() {
-  std::set<std::string> found;
+  std::set<std::string> found = {"help", "version", "completions", "man"};
   for (const auto& entry : fs::directory_iterator(kSourceRoot / "cli")) {
     const std::string name = entry.path().filename().string(), ending = "_command.h";
     if (name.ends_with(ending)) found.insert(name.substr(0, name.size() - ending.size()));

@@ -14,9 +14,9 @@ namespace lehr::test {
 namespace {
 
 const std::vector<std::string> kWholeProduct = {
-    "runtime",  "plugin", "base",    "workload",  "problems",  "network", "space",
-    "ir",       "target", "codegen", "templates", "costmodel", "search",  "measure",
-    "database", "tune",   "replay",  "deploy",    "apply",     "api",     "cli"};
+    "runtime", "plugin",  "base",      "workload",  "problems", "network", "space",    "ir",
+    "target",  "codegen", "templates", "costmodel", "search",   "measure", "database", "tune",
+    "replay",  "deploy",  "apply",     "api",       "report",   "cli"};
 
 std::vector<std::string> product_without(std::initializer_list<std::string_view> left_out) {
   std::vector<std::string> folders = kWholeProduct;
@@ -69,14 +69,17 @@ std::span<const FolderRule> folder_rules() {
       {"database",
        {"space", "base", "measure/core/device.h", "measure/core/library_search.h", "measure/core/outcome.h"}},
       {"tune", product_without({"runtime", "plugin", "problems", "network", "tune", "replay", "deploy",
-                                "apply", "api", "cli"})},
+                                "apply", "api", "report", "cli"})},
       {"replay",
        {"base", "workload", "space", "target", "templates", "costmodel", "search", "database", "tune"}},
       {"deploy",
        {"tune", "templates", "measure", "database", "codegen", "target", "ir", "workload", "base", "runtime",
         "plugin"}},
       {"apply", {"deploy", "network", "templates", "measure", "workload", "base"}},
-      {"api", product_without({"plugin", "api", "cli"})},
+      {"api", product_without({"plugin", "api", "report", "cli"})},
+      {"report",
+       {"base", "workload", "costmodel/metrics.h", "measure/core/format.h", "measure/core/outcome.h",
+        "database", "tune", "deploy"}},
       {"cli", product_without({"cli"})},
       {"tests", kWholeProduct},
       {"bench", with(kWholeProduct, {"tests"})},

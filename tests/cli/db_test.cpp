@@ -103,8 +103,8 @@ TEST_F(Db, SaysInOneSentenceWhatIsWrong) {
   write("empty.db", "");
   expect_error("db merge a.db a.db", 1, "'a.db' cannot be merged into itself");
   expect_error("db merge a.db none.db", 1, "there is no database 'none.db'");
-  expect_error("db merge a.db notes.txt", 1, "'notes.txt' is not a Lehr database");
-  expect_error("db merge notes.txt a.db", 1, "'notes.txt' is not a Lehr database");
+  expect_error("db merge a.db notes.txt", 1, "notes.txt' is not a Lehr database");
+  expect_error("db merge notes.txt a.db", 1, "notes.txt' is not a Lehr database");
   expect_error("db merge a.db empty.db", 1, "'empty.db' is empty");
   expect_error("db salvage a.db notes.txt", 1, "'notes.txt' exists");
   expect_error("db salvage notes.txt new.db", 3, "'notes.txt' holds no sound row");
@@ -112,6 +112,49 @@ TEST_F(Db, SaysInOneSentenceWhatIsWrong) {
   expect_error("db verify none.db", 1, "there is no database 'none.db'");
   EXPECT_FALSE(std::filesystem::exists(scratch_.path() / "new.db"));
   EXPECT_EQ(lehr("db verify a.db").out, "a.db: sound, 1 trial, 0 verdicts and 0 devices\n");
+}
+
+// Each reader is a program of its own, since locks are a process's. Reading commands once left "-wal" and
+// "-shm" behind; those that take them away must not do so under somebody else.
+TEST_F(Db, ReadersLeaveNothingBehindAndDisturbNobody) {
+  log("other.db", {timed("merged", 9)});
+  log("a.db", {timed("id0", 5)});
+  const auto expect_rows = [&](int rows) {
+    EXPECT_EQ(document("db stats a.db --json")["records"], rows);
+    EXPECT_EQ(document("db verify a.db --json")["records"], rows);
+    EXPECT_EQ(document("best --db a.db --json").size(), 1u);
+    EXPECT_EQ(lehr("replay a.db --trials 1 --seeds 1 --quiet").code, 0);
+  };
+  const auto helpers = [&] {
+    return std::filesystem::exists(scratch_.path() / "a.db-wal") ||
+           std::filesystem::exists(scratch_.path() / "a.db-shm");
+  };
+  expect_rows(1);
+  EXPECT_FALSE(helpers());
+  {
+    const Database reader = Database::open_read_only(scratch_.path() / "a.db");
+    EXPECT_EQ(reader.stats().records, 1);
+    expect_rows(1);
+    EXPECT_TRUE(helpers());
+    EXPECT_EQ(document("db merge a.db other.db --json")["merged"][0]["trials"]["added"], 1);
+    EXPECT_EQ(reader.stats().records, 2);
+  }
+  EXPECT_FALSE(helpers());
+  {
+    Database writer = Database::open(scratch_.path() / "a.db");
+    expect_rows(2);
+    for (int i = 1; i <= 3; ++i) {
+      writer.append(timed("id" + std::to_string(i), 5));
+      expect_rows(2 + i);
+    }
+    // A process that read the file beside its log lost its locks: the next reader removed the log under it.
+    EXPECT_EQ(Database::open_read_only(scratch_.path() / "a.db").stats().records, 5);
+    EXPECT_EQ(document("db merge a.db other.db --json")["merged"][0]["trials"]["present"], 1);
+    writer.append(timed("id4", 5));
+    expect_rows(6);
+  }
+  expect_rows(6);
+  EXPECT_FALSE(helpers());
 }
 
 // Rows with a right checksum that nobody measured: what a stranger may send.
@@ -138,8 +181,8 @@ TEST_F(Db, AStrangersRowsDoNoHarm) {
   for (const std::string command :
        {"db stats log.db", "db stats log.db --json", "db verify log.db", "best --db log.db",
         "best --db log.db --json", "export --db log.db --out out",
-        "export --db log.db --out out --replace --json", "show --db log.db --workload gemm --as source",
-        "replay log.db --trials 4 --runs 1",
+        "export --db log.db --out out --replace --json",
+        "show --db log.db gemm --m 8 --n 8 --k 8 --as source", "replay log.db --trials 4 --runs 1",
         "tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --no-baseline --trials 2 --db log.db"}) {
     const Ran ran = lehr(command);
     EXPECT_LE(ran.code, 3) << command << "\n" << ran.err.substr(0, 500);

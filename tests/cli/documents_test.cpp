@@ -125,12 +125,12 @@ TEST(DocumentsOfCommands, NameEachFieldOfTuneJson) {
 
 TEST(DocumentsOfCommands, ReadLinesAsAShellDoes) {
   std::istringstream page(
-      "text\n    lehr tune \\\n        gemm --m 1 # note\n    ls\n    lehr show --workload \"gemm m=1\" | "
+      "text\n    lehr tune \\\n        gemm --m 1 # note\n    ls\n    lehr show \"gemm m=1\" | "
       "less\n");
   const std::vector<std::string> lines = lines_of(page);
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_THAT(words_of(lines[0]), ::testing::ElementsAre("lehr", "tune", "gemm", "--m", "1"));
-  EXPECT_THAT(words_of(lines[1]), ::testing::ElementsAre("lehr", "show", "--workload", "gemm m=1"));
+  EXPECT_THAT(words_of(lines[1]), ::testing::ElementsAre("lehr", "show", "gemm m=1"));
   EXPECT_NE(refusal({"lehr", "tune", "gemm", "--no-such-flag", "1"}), "");
 }
 

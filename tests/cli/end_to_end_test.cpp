@@ -78,8 +78,8 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   EXPECT_THAT(lehr({"best"}).out, HasSubstr(" +-"));
   EXPECT_THAT(lehr({"best"}).out, HasSubstr(summary["best"]["config"].get<std::string>()));
 
-  const json shown = parsed(lehr(
-      {"show", "--workload", kWorkload, "--device", "cpu", "--threads", "1", "--as", "source", "--json"}));
+  const json shown =
+      parsed(lehr({"show", kWorkload, "--device", "cpu", "--threads", "1", "--as", "source", "--json"}));
   EXPECT_EQ(shown["config"], summary["best"]["config"]);
   EXPECT_THAT(shown["chosen"].get<std::string>(), HasSubstr("the best in ./lehr.db"));
   const json& source = shown["source"];
@@ -168,8 +168,7 @@ TEST(EndToEnd, AConvolutionGoesTheSameWay) {
   const json best = parsed(lehr("best --json"));
   ASSERT_EQ(best.size(), 2u);
   const json shown = parsed(run_lehr(
-      {"show", "--workload", workload, "--device", "cpu", "--threads", "1", "--as", "source", "--json"},
-      scratch.path()));
+      {"show", workload, "--device", "cpu", "--threads", "1", "--as", "source", "--json"}, scratch.path()));
   EXPECT_EQ(shown["config"], summaries[1]["best"]["config"]);
   EXPECT_EQ(shown["source"]["params"][0]["elements"], 6 * 12 * 11);
   EXPECT_EQ(shown["source"]["params"][1]["elements"], 8 * 3 * 3 * 3);

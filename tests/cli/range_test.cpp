@@ -47,18 +47,16 @@ TEST(RangeOfRows, IsTunedThenToldAndMerged) {
   for (const json& each : best) EXPECT_THAT(each["workload"].get<std::string>(), Not(HasSubstr(" rows=")));
   EXPECT_THAT(lehr("best").out, HasSubstr("held out"));
 
-  const Ran shown = run_lehr({"show", "--workload", kRange}, scratch.path());
+  const Ran shown = run_lehr({"show", kRange}, scratch.path());
   EXPECT_EQ(shown.code, 0) << shown.err;
   EXPECT_THAT(shown.out, HasSubstr(set["members"].back()["config"].get<std::string>()));
-  EXPECT_EQ(parsed(run_lehr({"show", "--workload", kRange, "--json"}, scratch.path()))[0]["set"], set);
+  EXPECT_EQ(parsed(run_lehr({"show", kRange, "--json"}, scratch.path()))[0]["set"], set);
   EXPECT_THAT(lehr("db stats").out, HasSubstr("rows=4"));
 
   EXPECT_EQ(lehr("db merge others.db lehr.db --trusted").code, 0);
-  EXPECT_EQ(parsed(run_lehr({"show", "--workload", kRange, "--db", "others.db", "--json"},
-                            scratch.path()))[0]["set"],
-            set);
+  EXPECT_EQ(parsed(run_lehr({"show", kRange, "--db", "others.db", "--json"}, scratch.path()))[0]["set"], set);
   EXPECT_EQ(lehr("db merge evidence.db lehr.db").code, 0);
-  const Ran none = run_lehr({"show", "--workload", kRange, "--db", "evidence.db"}, scratch.path());
+  const Ran none = run_lehr({"show", kRange, "--db", "evidence.db"}, scratch.path());
   EXPECT_EQ(none.code, 3) << "somebody else's verdicts do not count";
   EXPECT_THAT(none.err, HasSubstr("holds no set of kernels"));
 }

@@ -41,8 +41,8 @@ TEST(ScaledProduct, GoesFromTheFlagToTheBundle) {
   EXPECT_EQ(again["baseline"]["name"], "unfused");
   EXPECT_EQ(parsed(lehr("best --json")).size(), 3u);
 
-  const Ran shown = run_lehr(
-      {"show", "--workload", scaled, "--device", "cpu", "--threads", "1", "--as", "source"}, scratch.path());
+  const Ran shown =
+      run_lehr({"show", scaled, "--device", "cpu", "--threads", "1", "--as", "source"}, scratch.path());
   EXPECT_THAT(shown.out, HasSubstr("-0.375"));
   EXPECT_EQ(parsed(lehr("export --out winners --json"))["kernels"], 3);
   std::ifstream file(scratch.path() / "winners/manifest.json");

@@ -2,6 +2,12 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
 
 #include "base/text.h"
 #include "measure/core/format.h"
@@ -67,6 +73,52 @@ TEST(Tables, ColourTakesNoRoom) {
             "a   b\nx   1\ny  \033[32m22\033[0m\n");
 }
 
+/// All that the program writes to a terminal of so many columns, which is all three of its streams.
+std::string on_terminal(const std::string& command, const std::filesystem::path& directory,
+                        unsigned short columns, const char* variable = "") {
+  const std::vector<std::string> arguments = words(command);
+  std::vector<char*> argv = {const_cast<char*>("lehr")};
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  winsize size = {};
+  size.ws_row = 24, size.ws_col = columns;
+  int terminal = -1;
+  const pid_t pid = forkpty(&terminal, nullptr, nullptr, &size);
+  if (pid == 0) {
+    for (const char* name : {"COLUMNS", "NO_COLOR", "LEHR_DB"}) unsetenv(name);
+    setenv("TERM", "xterm", 1);
+    putenv(const_cast<char*>(variable));
+    if (chdir(directory.c_str()) == 0) execv(LEHR_PROGRAM, argv.data());
+    _exit(127);
+  }
+  std::string out;
+  char buffer[4096];
+  for (ssize_t count = 0; (count = read(terminal, buffer, sizeof buffer)) > 0;)
+    out.append(buffer, static_cast<std::size_t>(count));
+  close(terminal);
+  waitpid(pid, nullptr, 0);
+  std::erase(out, '\r');
+  return out;
+}
+
+TEST(Terminal, HasItsWidthAndColourWhereNobodySaysNo) {
+  const Scratch scratch;
+  record_log(scratch.path() / "lehr.db", "gemm m=8 n=8 k=8", 12);
+  const nlohmann::json best = parsed(run_lehr({"best", "--json"}, scratch.path()))[0];
+  const bool proven = best["speedup_vs_default_interval"][0] > 1;
+  const std::string shown = on_terminal("best", scratch.path(), 90);
+  EXPECT_THAT(shown, HasSubstr("\ngemm m=8 n=8 k=8  "));
+  EXPECT_EQ(shown.find("\033[32m") != std::string::npos, proven) << shown;
+  for (const std::string_view line : split(shown, '\n')) EXPECT_LE(line.size(), 90u + 9u);  // of the codes
+  const std::string error = on_terminal("bets", scratch.path(), 80);
+  EXPECT_THAT(error, StartsWith("\033[31mlehr:\033[0m unknown command 'bets'"));
+  for (const char* variable : {"NO_COLOR=1", "TERM=dumb"}) {
+    EXPECT_THAT(on_terminal("bets", scratch.path(), 80, variable), StartsWith("lehr: unknown"));
+    EXPECT_THAT(on_terminal("best", scratch.path(), 90, variable), Not(HasSubstr("\033")));
+  }
+  EXPECT_THAT(on_terminal("bets", scratch.path(), 80, "NO_COLOR="), StartsWith("\033[31m"));
+}
+
 TEST(Best, FitsTheTerminalAndIsWholeInAPipe) {
   const Scratch scratch;
   record_log(scratch.path() / "lehr.db", "gemm m=8 n=8 k=8", 2);
@@ -83,6 +135,40 @@ TEST(Best, FitsTheTerminalAndIsWholeInAPipe) {
   EXPECT_EQ(run_lehr({"best", "--wide"}, scratch.path(), {}, {"COLUMNS=80"}).out, piped);
   EXPECT_THAT(
       piped, HasSubstr(parsed(run_lehr({"best", "--json"}, scratch.path()))[0]["config"].get<std::string>()));
+}
+
+TEST(WorkloadText, IsTakenWhereAWorkloadIs) {
+  const Scratch scratch;
+  const auto lehr = [&](const std::string& command, const std::string& text, const std::string& flags) {
+    std::vector<std::string> arguments = words(command);
+    arguments.push_back(text);
+    for (const std::string& flag : words(flags)) arguments.push_back(flag);
+    return run_lehr(arguments, scratch.path());
+  };
+  const std::string canonical =
+      "gemm m=8 n=9 k=10 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none";
+  const std::string shown = "gemm m=8 n=9 k=10", here = "--device cpu --threads 1 --json";
+  EXPECT_EQ(parsed(lehr("tune", shown, here + " --trials 1 --no-baseline"))["workload"], canonical);
+  EXPECT_EQ(parsed(lehr("tune", canonical, here + " --trials 1 --no-baseline"))["workload"], canonical);
+  EXPECT_EQ(parsed(lehr("check", shown, here + " --samples 1"))["checks"][0]["workload"], canonical);
+  EXPECT_EQ(parsed(lehr("bench", shown, here + " --no-baseline --time 100ms"))["workload"], canonical);
+  EXPECT_EQ(parsed(lehr("show --as source", shown, here))["chosen"].get<std::string>().substr(0, 8),
+            "the best");
+  EXPECT_EQ(parsed(lehr("compile", shown, here))["workload"], canonical);
+  EXPECT_EQ(parsed(lehr("tune", "gemm m=1..3 n=8 k=8", here + " --trials 8 --no-baseline"))["workload"],
+            "gemm m=1..3 n=8 k=8 batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none");
+
+  const auto refused = [&](const std::string& command, const std::string& text, const std::string& flags) {
+    const Ran ran = lehr(command, text, flags);
+    EXPECT_EQ(ran.code, 1) << ran.err;
+    return ran.err;
+  };
+  EXPECT_THAT(refused("tune", "gemm mm=8 n=8", ""), HasSubstr("unknown key 'mm'"));
+  EXPECT_THAT(refused("tune", "fft n=8", ""), HasSubstr("known are: gemm, conv2d"));
+  EXPECT_THAT(refused("tune", shown, "--suite autotvm"), HasSubstr("and --suite exclude each other"));
+  EXPECT_THAT(refused("tune", shown, "--model x.onnx"), HasSubstr("exclude each other"));
+  EXPECT_THAT(refused("tune", shown, "gemm --m 1 --n 1 --k 1"), HasSubstr("exclude each other"));
+  EXPECT_THAT(refused("tune gemm --m 1 --n 1 --k 1", shown, ""), HasSubstr("is not expected here"));
 }
 
 TEST(Best, SortsAndLimitsWhatEveryFormatHas) {

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "base/error.h"
@@ -15,12 +16,14 @@
 namespace lehr {
 namespace {
 
+using test::bytes_of;
 using test::error_of;
 using test::in_child;
 using test::kEnvironment;
 using test::kUser;
 using test::TempDir;
 using test::timed;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Root may write everywhere, so what a read-only place means is asked as a user who may not.
@@ -172,6 +175,61 @@ TEST(Place, DoesNotOverlookRowsThatAreStillInTheLogOfAReadOnlyDirectory) {
   ::chmod(dir.path().c_str(), 0755);
   for (const char* name : {"a.db", "a.db-wal"}) ::chmod((dir / name).c_str(), 0644);
   EXPECT_EQ(Database::open(path).stats().records, 1);
+}
+
+std::vector<std::string> names_in(const TempDir& dir) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(dir.path()))
+    names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+/// What a reading command does: in a process of its own, since locks are a process's.
+void read_in_child(const std::filesystem::path& path, std::int64_t rows) {
+  EXPECT_EQ(in_child([&] {
+              const Database database = Database::open_read_only(path);
+              require(database.stats().records == rows, "all rows are read");
+              require(database.verify().sound(), "they are sound");
+            }),
+            0);
+}
+
+// tests/cli/db_test.cpp has what happens beside writers and other readers.
+TEST(Reading, LeavesNothingBehindAndTheFileAsItIs) {
+  TempDir dir;
+  const auto path = dir / "a.db";
+  Database::open(path).append(timed("w", "d", 1));
+  const std::string bytes = bytes_of(path);
+  const auto written = std::filesystem::last_write_time(path);
+  for (int i = 0; i < 2; ++i) {
+    read_in_child(path, 1);
+    EXPECT_THAT(names_in(dir), ElementsAre("a.db"));
+    std::ofstream(path.string() + "-wal").flush();  // of an earlier version, or of a reader that was killed
+  }
+  EXPECT_TRUE(bytes_of(path) == bytes);
+  EXPECT_EQ(std::filesystem::last_write_time(path), written);
+}
+
+TEST(Reading, LeavesWhatAKilledWriterLeft) {
+  TempDir dir;
+  const auto path = dir / "a.db";
+  EXPECT_EQ(in_child([&] {
+              Database database = Database::open(path);
+              database.append(timed("w", "d", 1));
+              ::_exit(0);
+            }),
+            0);
+  const std::vector<std::string> names = names_in(dir);
+  EXPECT_THAT(names, ElementsAre("a.db", "a.db-shm", "a.db-wal"));
+  const std::string bytes = bytes_of(path), log = bytes_of(dir / "a.db-wal");
+  read_in_child(path, 1);
+  EXPECT_EQ(names_in(dir), names);
+  EXPECT_TRUE(bytes_of(path) == bytes);
+  EXPECT_TRUE(bytes_of(dir / "a.db-wal") == log);
+  Database::open(path).append(timed("w", "d", 2));
+  EXPECT_THAT(names_in(dir), ElementsAre("a.db"));
+  read_in_child(path, 2);
 }
 
 }  // namespace

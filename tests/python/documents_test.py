@@ -78,7 +78,7 @@ def smaller(text):
 def quick(line):
     """A line of the shell that takes a second. Most tunings have a log of their own, which nobody exports."""
     command = line.partition(" #")[0].rstrip()
-    if re.search(r"gemm|--workload", command):
+    if "gemm" in command:
         command = smaller(command)
     command = re.sub(r"--samples \d+", "--samples 1", re.sub(r" --time \S+", "", command))
     word = command.split()[1]

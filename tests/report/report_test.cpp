@@ -92,7 +92,7 @@ const Task& task_of(const Document& document, const std::string& workload) {
 TEST(Report, HasTheFiguresOfBest) {
   const TempDir folder;
   fill(folder / "a.db");
-  const json document = read_one(folder / "a.db");
+  const json document = read_one(folder / "a.db").told;
   api::BestOptions options;
   options.log = (folder / "a.db").string();
   json best = json::parse(api::list_best(options).json);
@@ -116,23 +116,26 @@ TEST(Report, TellsTasksSessionsAndFailures) {
   fill(folder / "a.db");
   const Document document = read_one(folder / "a.db");
   ASSERT_EQ(document.tasks.size(), 3u);
-  const Task& task = task_of(document, gemm(64));
-  EXPECT_EQ(task.vs_default, "faster");
-  EXPECT_EQ(task.sessions.size(), 1u);
-  EXPECT_EQ(task.sessions[0].strategy, "anneal");
-  EXPECT_EQ(task.sessions[0].trials, 20);
-  EXPECT_EQ(task.sessions[0].timed, 19);
-  EXPECT_EQ(task.sessions[0].scored, 18);
-  EXPECT_NEAR(task.sessions[0].spearman.value(), 0.98, 0.01);
-  ASSERT_EQ(task.failures.size(), 1u);
-  EXPECT_EQ(task.failures[0].kind, "compile");
-  EXPECT_THAT(task.failures[0].sentence, HasSubstr("compiler refused"));
-  EXPECT_EQ(task.trials.seconds[0], 1);
-  EXPECT_EQ(task.trials.best_us.back(), 11);
-  EXPECT_EQ(task_of(document, gemm(32)).vs_default, "");
-  EXPECT_EQ(task_of(document, gemm(16)).winner, nullptr);
-  EXPECT_EQ(task_of(document, gemm(16)).failures[0].count, 1);
-  EXPECT_EQ(document.logs[0].trials, 22);
+  const json task = task_of(document, gemm(64)).told, &session = task["sessions"][0];
+  EXPECT_EQ(task["vs_default"], "faster");
+  EXPECT_EQ(task["sessions"].size(), 1u);
+  EXPECT_EQ(session["strategy"], "anneal");
+  EXPECT_EQ(session["trials"], 20);
+  EXPECT_EQ(session["timed"], 19);
+  EXPECT_EQ(session["scored"], 18);
+  EXPECT_NEAR(session["spearman"].get<double>(), 0.98, 0.01);
+  EXPECT_GT(session["pairs_right"], 0.8);
+  EXPECT_EQ(task["failures"].size(), 1u);
+  EXPECT_EQ(task["failures"][0]["kind"], "compile");
+  EXPECT_EQ(task["failures"][0]["sentence"], "The compiler refused the source.");
+  EXPECT_EQ(task["trials"]["seconds"][0], 1);
+  EXPECT_EQ(task["trials"]["best_us"].back(), 11);
+  EXPECT_EQ(task_of(document, gemm(32)).told["vs_default"], nullptr);
+  const json& failed = task_of(document, gemm(16)).told;
+  EXPECT_EQ(failed["winner"], nullptr);
+  EXPECT_EQ(failed["failures"][0]["count"], 1);
+  EXPECT_EQ(document.logs[0]["trials"], 22);
+  EXPECT_EQ(document.logs[0]["versions"], json::parse(R"(["0.1.0"])"));
   EXPECT_EQ(document.devices.size(), 1u);
 }
 
@@ -154,10 +157,11 @@ TEST(Report, PutsSessionsOneBehindTheOther) {
   records[2].created_unix_ms = 2'001'000;
   const std::vector<Session> sessions = sessions_of(records, {{"two", "other.db"}});
   ASSERT_EQ(sessions.size(), 2u);
-  EXPECT_EQ(sessions[0].merged_from, "");
-  EXPECT_EQ(sessions[1].merged_from, "other.db");
-  EXPECT_THAT(trials_of(records, sessions, 0).seconds, ElementsAre(3, 7, 8));
-  EXPECT_THAT(trials_of(records, sessions, 0).session, ElementsAre(0u, 0u, 1u));
+  EXPECT_EQ(sessions[0].told["merged_from"], nullptr);
+  EXPECT_EQ(sessions[1].told["merged_from"], "other.db");
+  const json trials = trials_of(records, sessions, 0);
+  EXPECT_EQ(trials["seconds"], json::parse("[3, 7, 8]"));
+  EXPECT_EQ(trials["session"], json::parse("[0, 0, 1]"));
 }
 
 TEST(Report, KeepsWhatMattersOfManyTrials) {
@@ -173,17 +177,17 @@ TEST(Report, KeepsWhatMattersOfManyTrials) {
     if (us > 0 && us < best) best = us, ++improvements;
   }
   const std::vector<Session> sessions = sessions_of(records, {});
-  const Trials cut = trials_of(records, sessions, 100), all = trials_of(records, sessions, 0);
-  EXPECT_EQ(all.shown, 3000);
-  EXPECT_EQ(cut.total, 3000);
-  EXPECT_EQ(cut.shown, 100 + improvements + 2);
-  EXPECT_EQ(cut.best_us.back(), best);
-  EXPECT_EQ(std::ranges::count(cut.failure, std::optional<std::string>("crash")) > 0, true);
-  EXPECT_EQ(static_cast<std::int64_t>(cut.knobs.at("x").size()), cut.shown);
+  const json cut = trials_of(records, sessions, 100);
+  EXPECT_EQ(cut["total"], 3000);
+  EXPECT_EQ(cut["shown"], 100 + improvements + 2);
+  EXPECT_EQ(cut["best_us"].back(), best);
+  EXPECT_GT(std::ranges::count(cut["failure"], json("crash")), 0);
+  EXPECT_EQ(cut["knobs"]["x"].size(), cut["shown"]);
+  const auto order = cut["order"].get<std::vector<std::int64_t>>();
   std::int64_t most = 0;
-  for (std::size_t i = 1; i < cut.order.size(); ++i) most = std::max(most, cut.order[i] - cut.order[i - 1]);
+  for (std::size_t i = 1; i < order.size(); ++i) most = std::max(most, order[i] - order[i - 1]);
   EXPECT_LT(most, 40) << "those that are left lie evenly";
-  EXPECT_EQ(trials_of(records, sessions, 5000).shown, 3000);
+  for (const std::int64_t all : {0, 3000, 5000}) EXPECT_EQ(trials_of(records, sessions, all)["shown"], 3000);
 }
 
 /// 8 000 trials make a page whose size does not follow their number.
@@ -198,10 +202,10 @@ TEST(Report, TellsALargeLog) {
   }
   const Document document = read_one(folder / "a.db");
   ASSERT_EQ(document.tasks.size(), 1u);
-  EXPECT_EQ(document.tasks[0].trials.total, 8'000);
-  EXPECT_EQ(document.tasks[0].failures.at(0).count, 160);
-  EXPECT_LT(document.tasks[0].trials.shown, 5100);
-  EXPECT_THAT(document.notes, ElementsAre(HasSubstr("1 task has more trials than are shown")));
+  const json& task = document.tasks[0].told;
+  EXPECT_EQ(task["trials"]["total"], 8'000);
+  EXPECT_EQ(task["failures"][0]["count"], 160);
+  EXPECT_LT(task["trials"]["shown"], 5100);
   EXPECT_LT(page_of(document).size(), 3'000'000u);
 }
 
@@ -212,27 +216,23 @@ TEST(Report, KnowsWhichKnobMatters) {
     const int x = static_cast<int>(rng.below(4)), y = static_cast<int>(rng.below(4));
     records.push_back(trial("w", x, y, 10 * (1 + x) * (1 + 0.02 * rng.uniform())));
   }
-  const std::vector<Knob> knobs = knobs_of(records, {"gemm_cpu", {{"x", 0}, {"y", 1}}});
+  const json knobs = knobs_of(records, {"gemm_cpu", {{"x", 0}, {"y", 1}}});
   ASSERT_EQ(knobs.size(), 2u);
-  EXPECT_EQ(knobs[0].name, "x");
-  EXPECT_GT(knobs[0].importance, 0.99);
-  EXPECT_LT(knobs[1].importance, 0.03);
-  EXPECT_THAT(knobs[0].values, ElementsAre(0, 1, 2, 3));
-  EXPECT_NEAR(knobs[0].best_us[3], 40, 1);
-  EXPECT_EQ(knobs[1].winner, 1);
+  EXPECT_EQ(knobs[0]["name"], "x");
+  EXPECT_GT(knobs[0]["importance"], 0.99);
+  EXPECT_LT(knobs[1]["importance"], 0.03);
+  EXPECT_EQ(knobs[0]["values"], json::parse("[0, 1, 2, 3]"));
+  EXPECT_NEAR(knobs[0]["best_us"][3].get<double>(), 40, 1);
+  EXPECT_EQ(knobs[1]["winner"], 1);
 }
 
 TEST(Report, TellsWhatTheNeighboursCost) {
   const Config winner = {"gemm_cpu", {{"x", 1}, {"y", 2}}};
   const std::vector<Record> records = {trial("w", 1, 2, 10), trial("w", 1, 3, 12), trial("w", 1, 3, 15),
                                        trial("w", 4, 2, 20), trial("w", 4, 3, 5),  trial("w", 5, 2, 0)};
-  const std::vector<Neighbour> neighbours = neighbours_of(records, winner);
-  ASSERT_EQ(neighbours.size(), 2u);
-  EXPECT_EQ(neighbours[0].knob, "x");
-  EXPECT_EQ(neighbours[0].to, 4);
-  EXPECT_EQ(neighbours[0].ratio, 2);
-  EXPECT_EQ(neighbours[1].from, 2);
-  EXPECT_EQ(neighbours[1].ratio, 1.2);
+  EXPECT_EQ(neighbours_of(records, winner),
+            json::parse(R"([{"knob": "x", "from": 1, "to": 4, "time_us": 20.0, "ratio": 2.0},
+                            {"knob": "y", "from": 2, "to": 3, "time_us": 12.0, "ratio": 1.2}])"));
 }
 
 TEST(Report, ComparesLogs) {
@@ -251,12 +251,12 @@ TEST(Report, ComparesLogs) {
       {.logs = {(folder / "a.db").string(), (folder / "b.db").string()}, .applied = {}, .most_others = 0});
   ASSERT_EQ(document.changes.size(), 1u);
   std::map<std::string, std::string> words;
-  for (const ChangedTask& task : document.changes[0].tasks) words[task.workload] = task.word;
+  for (const json& task : document.changes[0]["tasks"]) words[task["workload"]] = task["word"];
   EXPECT_EQ(words.at(gemm(64)), "faster");
   EXPECT_EQ(words.at(gemm(32)), "unproven");
   EXPECT_EQ(words.at(gemm(8)), "new");
-  const Change back = change_between(document, 1, 0);
-  for (const ChangedTask& task : back.tasks) words[task.workload] = task.word;
+  const json back = change_between(document, 1, 0);
+  for (const json& task : back["tasks"]) words[task["workload"]] = task["word"];
   EXPECT_EQ(words.at(gemm(64)), "slower");
   EXPECT_EQ(words.at(gemm(8)), "gone");
 }
@@ -277,17 +277,15 @@ TEST(Report, JoinsANetworkWithItsLog) {
   test::write_bytes(folder / "faster" / kAppliedDocument, text);
   const Document document = read(
       {.logs = {(folder / "a.db").string()}, .applied = {(folder / "faster").string()}, .most_others = 0});
-  const Network& network = document.networks.at(0);
-  ASSERT_EQ(network.matches.size(), 1u);
-  const Match& match = network.matches[0];
-  EXPECT_EQ(match.occurrences, 2);
-  EXPECT_EQ(match.kernels, 1);
-  EXPECT_EQ(match.before_us, 50);
-  EXPECT_EQ(match.best_us, 10);
-  EXPECT_EQ(match.default_us, 13);
-  EXPECT_EQ(match.library, "openblas");
-  EXPECT_EQ(document.tasks[match.task.value()].workload, gemm(64));
-  EXPECT_EQ(json(document)["networks"][0]["matches"][0]["library_us"], 12);
+  const json& matches = document.networks.at(0)["matches"];
+  ASSERT_EQ(matches.size(), 1u);
+  EXPECT_EQ(matches[0]["occurrences"], 2);
+  EXPECT_EQ(matches[0]["kernels"], 1);
+  EXPECT_EQ(matches[0]["before_us"], 50);
+  EXPECT_EQ(matches[0]["best_us"], 10);
+  EXPECT_EQ(matches[0]["default_us"], 13);
+  EXPECT_EQ(matches[0]["library"], "openblas");
+  EXPECT_EQ(document.tasks.at(matches[0]["task"]).workload, gemm(64));
   EXPECT_THAT(figures_of(document), HasSubstr("coverage-0"));
 
   for (const char* wrong : {"{}", "[", R"({"layers": 3})", R"({"layers": [{}]})"}) {

@@ -1,0 +1,34 @@
+// The commands and their flags as data, read off CLI11's tree: what completions, the manual and suggestions
+// are made of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace lehr {
+
+struct Flag {
+  std::vector<std::string> names;  ///< "--time", "-V"
+  bool takes_value = false;
+  std::vector<std::string> choices;  ///< the words that its help begins with, "auto | json | none"
+  bool takes_file = false;           ///< a value that may be a file, as far as the help tells
+  std::string about;
+};
+
+/// Those that help shows; with those of the parents that a command takes, too (fall through).
+std::vector<Flag> flags_of(const CLI::App& app);
+std::vector<const CLI::App*> subcommands_of(const CLI::App& app);
+/// nullptr where there is none of that name.
+const CLI::App* subcommand_of(const CLI::App& app, const std::string& name);
+/// The command and all below it, each before its subcommands.
+std::vector<const CLI::App*> commands_of(const CLI::App& root);
+/// "lehr tune gemm".
+std::string path_of(const CLI::App& app);
+/// The words that a command takes that are no flags: its subcommands, and choices of its arguments.
+std::vector<std::string> words_of(const CLI::App& app);
+
+}  // namespace lehr

@@ -1,0 +1,15 @@
+// The manual page.
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace lehr {
+
+/// lehr(1) in the language of man(7), with every command and flag below `root`.
+std::string manual_page(const CLI::App& root);
+
+}  // namespace lehr
