@@ -33,26 +33,22 @@ function time(us, least = 4, most = 4) {
   return `${digits(us / UNITS[unit], least, most)} ${unit}`;
 }
 const duration = (s) => time(1e6 * s, 1, 3);
-function ratio(value, ends) {
+function gain(value, ends) {
   const places = ends && ends[1] - ends[0] < 0.02 ? 3 : 2;
   return `${value.toFixed(places)}x${ends ? ` (${ends[0].toFixed(places)} to ${ends[1].toFixed(places)})` : ""}`;
 }
 const date = (ms) => `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
-const SIGNS = { faster: "▲", same: "=", slower: "▼" };
-// How a value shows in a table and on an axis; `ends` are those of its interval, `row` what it is of.
-const KINDS = {
-  n: number,
-  us: (us) => time(us, 1),
-  s: duration,
-  date,
-  share: (value) => `${Number((100 * value).toFixed(1))} %`,
-  time: (us, ends) => time(us) + (ends ? ` ±${((50 * (ends[1] - ends[0])) / us).toFixed(1)} %` : ""),
-  gain: ratio,
-  words: (text) => ({ true: "yes", false: "no" })[text] ?? String(text),
-  code: (text) => el("code", {}, text),
-  verdict: (word) => el("span", { className: word }, `${SIGNS[word] ?? "?"} ${word}`),
-  link: (text, _, row) => (row.to ? link(row.to, text, row.workload) : el("span", { title: row.workload }, text)),
-};
+const SIGNS = { faster: "▲", same: "=", slower: "▼", new: "+", gone: "-" };
+// How values show in tables and on axes, by kind; `ends` are those of an interval, `row` is the table's.
+const tick = (us) => time(us, 1);
+const share = (value) => `${Number((100 * value).toFixed(1))} %`;
+const timed = (us, ends) => time(us) + (ends ? ` ±${((50 * (ends[1] - ends[0])) / us).toFixed(1)} %` : "");
+const words = (text) => ({ true: "yes", false: "no" })[text] ?? String(text);
+const code = (text) => el("code", {}, text);
+const verdict = (word) => el("span", { className: word }, `${SIGNS[word] ?? "?"} ${word}`);
+const opener = (text, _, row) =>
+  row.to ? link(row.to, text, row.workload) : el("span", { title: row.workload }, text);
+const KINDS = { n: number, us: tick, s: duration, date, share, time: timed, gain, words, code, verdict, link: opener };
 const NONE = { words: "", code: "", verdict: "" };
 const shownAs = (kind, value, ...more) => (value == null ? (NONE[kind] ?? "-") : KINDS[kind](value, ...more));
 /** Columns of a table or axes of a chart, from "KIND KEY HEADING, ...", where the heading may be left out: the key. */
@@ -121,7 +117,7 @@ const SCALES = ["linear", "logarithmic"];
 function drawn(id) {
   const found = document.querySelector(`#figures > #${id}`)?.cloneNode(true);
   found?.removeAttribute("id");
-  for (const each of found?.querySelectorAll("[class^=fill], [class^=line]") ?? []) {
+  for (const each of found?.querySelectorAll("[class]") ?? []) {
     const look = `var(--${each.classList[0].replace("line", "fill")}, var(--ink))`;
     each.style.setProperty(each.localName === "line" ? "stroke" : "fill", look);
   }
@@ -263,7 +259,7 @@ function progress({ trials, short, default_us, libraries }) {
       again, in turn with what has a dashed line.`,
     div("controls", shown.pick("over", "over", ["seconds", ["order", "trials"]]), shown.pick("scale", "scale", SCALES)),
     shown.box,
-    el("details", {}, el("summary", {}, "As a table"), tableOf("Trials that were the best so far", TRIALS, rows)),
+    tableOf("Trials that were the best so far", TRIALS, rows),
   ];
 }
 
@@ -275,12 +271,11 @@ function explore({ trials, short }) {
   const axes = named.filter(([key]) => specOf(key).kind !== "words");
   const values = knobs.flatMap((key) => distinct(columnOf(trials, key)).map((value) => `${key.slice(5)}=${value}`));
   const state = { x: "order", y: "time_us", colour: "picked_by", scaleX: "linear", scaleY: "logarithmic" };
-  Object.assign(state, { family: "all", picked_by: "all", knob: "all" });
   const sentence = el("p", { className: "note", ariaLive: "polite" });
   const fastest = table("The ten fastest of these", TRIALS, []);
   const passes = (i) => {
-    const [name, value] = state.knob.split("=");
-    const same = (key) => state[key] === "all" || state[key] === trials[key][i];
+    const [name, value] = (state.knob ?? "all").split("=");
+    const same = (key) => ["all", trials[key][i]].includes(state[key] ?? "all");
     return same("family") && same("picked_by") && (value == null || String(trials.knobs[name][i]) === value);
   };
   const shown = plot(`Trials of ${short}, as chosen; the table below has the fastest`, state, () => {
@@ -433,7 +428,7 @@ function task(at) {
     note`${one.workload}, on ${report.devices[one.device].name}: ${number(trials.total)} trials in ${duration(one.seconds)},
       ${number(failed)} failed.`,
     winner ? contest(one) : el("p", {}, "No trial of it was timed: there is no kernel to show."),
-    winner && el("p", {}, "Config: ", el("code", {}, winner.config)),
+    winner && el("p", {}, "Config: ", code(winner.config)),
     winner?.provisional && el("p", {}, "There was no time to prove that it is the fastest: lehr export does."),
     winner && range(one),
     winner && trials.shown > 0 && div("pair", div("", progress(one)), div("", explore(one))),
@@ -477,11 +472,10 @@ function network(at) {
   const turns = "time before_us before, time after_us after";
   const nodes = "words node, words operator, words kernel, words workload";
   const reasons = Object.entries(one.reasons).map(([reason, count]) => ({ reason, count }));
-  const gain = one.speedup == null ? "-" : ratio(one.speedup, one.speedup_interval);
   return [
     el("h1", {}, nameOf(one)),
     note`${one.folder}: ${one.replaced} of ${one.places} places have kernels, in ONNX Runtime ${one.engine}, threads: ${one.threads}.
-      ${shownAs("time", one.original_us)} before, ${shownAs("time", one.rewritten_us)} after: ${gain}.`,
+      ${shownAs("time", one.original_us)} before, ${shownAs("time", one.rewritten_us)} after: ${shownAs("gain", one.speedup, one.speedup_interval)}.`,
     heading`Workloads: Best, default and library: alone, times how many places. Before and after: in the engine. The twenty that took most.`,
     box,
     tableOf(
