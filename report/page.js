@@ -142,7 +142,7 @@ function plot(label, state, build, rem = 19) {
   };
   return { box, pick: (name, key, options) => control(name, state, key, canvas.draw, options) };
 }
-/** The axis of `values` from "KIND KEY TITLE"; logarithmic where `scale` says so and they are positive and not alike. */
+/** The axis of `values` from "KIND KEY TITLE"; logarithmic where `scale` asks for it and they allow it. */
 function axis(values, text, scale = "linear", more = {}) {
   const [{ kind, name }] = columnsOf(text);
   const ticks = { callback: (value) => KINDS[kind](value), maxTicksLimit: 9, maxRotation: 0 };
@@ -158,7 +158,7 @@ function axis(values, text, scale = "linear", more = {}) {
   const title = { display: true, text: `${name} (logarithmic)` };
   return { type: "logarithmic", title, ticks, min, max, afterBuildTicks };
 }
-/** A chart of sets of {x, y}; `across` and `up` go to axis(). What has a number `i` is one of `trials` and told whole. */
+/** A chart of sets of {x, y}; `across` and `up` go to axis(). What has an `i` is one of `trials`. */
 function chart(sets, across, up, trials) {
   const all = sets.flatMap(({ data }) => data).filter(({ y }) => Number.isFinite(y));
   const [xs, ys] = ["x", "y"].map((key) => all.map((each) => each[key]));
@@ -185,7 +185,8 @@ function bars(rows, text, title) {
   const label = ({ dataset, raw }) => `${dataset.label}: ${x.ticks.callback(raw)}`;
   const plugins = { legend: { display: sets.length > 1 }, tooltip: { callbacks: { label } } };
   const options = { indexAxis: "y", plugins, scales: { x, y: { ticks: { autoSkip: false } } } };
-  const labels = rows.map(({ name }) => (name.length > 40 ? `${name.slice(0, 39)}…` : name));
+  const most = Math.min(40, innerWidth / 20);
+  const labels = rows.map(({ name }) => (name.length > most ? `${name.slice(0, most - 1)}…` : name));
   return { type: "bar", data: { labels, datasets }, options };
 }
 const SHAPES = ["circle", "triangle", "rect", "rectRot", "star", "cross"];
@@ -255,8 +256,8 @@ function progress({ trials, short, default_us, libraries }) {
   });
   const rows = gains.map((i) => rowOf(trials, i));
   return [
-    heading`The best so far: A point is a trial that beat all before it, by who picked it. The contest above timed the fastest
-      again, in turn with what has a dashed line.`,
+    heading`The best so far: A point is a trial that beat all before it, by who picked it. The contest above
+      timed the fastest again, in turn with what has a dashed line.`,
     div("controls", shown.pick("over", "over", ["seconds", ["order", "trials"]]), shown.pick("scale", "scale", SCALES)),
     shown.box,
     tableOf("Trials that were the best so far", TRIALS, rows),
@@ -297,7 +298,7 @@ function explore({ trials, short }) {
   const only = (key) => pick(specOf(key).name, key, ["all", ...distinct(trials[key])]);
   const left = trials.total - trials.shown;
   return [
-    heading`All trials: A point is a kernel that was compiled, checked and timed. The pointer over one shows its config.`,
+    heading`All trials: A point is a kernel that was compiled, checked and timed. Point at one for its config.`,
     left > 0 &&
       note`${number(left)} are left out: here are the best so far, first failures, and others evenly between them.`,
     div("controls", pick("across", "x", axes), pick("scale", "scaleX", SCALES), pick("colour", "colour", named)),
@@ -325,8 +326,8 @@ function prediction({ trials, sessions, short }) {
   const said = ({ began_unix_ms, spearman }) => `${date(began_unix_ms)}, rank correlation ${shownAs("n", spearman)}`;
   const options = scored.map((at) => [String(at), said(sessions[at])]);
   return [
-    heading`What the model knew: Rank 1 is the fastest. Only what the model of the moment held to be good was measured: over the
-      whole space, where it also tells bad from good, the rank correlation (Spearman's) would be higher.`,
+    heading`What the model knew: Rank 1 is the fastest. Only what the model of the moment held to be good was
+      measured: over the whole space, where it tells bad from good, the rank correlation (Spearman's) would be higher.`,
     div("controls", shown.pick("session", "session", options)),
     shown.box,
   ];
@@ -347,8 +348,8 @@ function knobs({ knobs, neighbours, short }) {
   const times = plot(`Best time by the value of a knob of ${short}`, state, best, rem);
   const text = "words knob, n from winner's, n to instead, time time_us time, gain ratio of the winner's time";
   return [
-    heading`Knobs: Of the winner's family. Left: how much of the differences of log(time) the value of each knob explains alone.
-      Right: the best time that was measured with each value of one.`,
+    heading`Knobs: Of the winner's family. Left: how much of the differences of log(time) the value of each knob
+      explains alone. Right: the best time that was measured with each value of one.`,
     div("controls", times.pick("best time by", "knob", distinct(knobs.map((each) => each.name)))),
     div("pair", shares.box, times.box),
     tableOf("Measured configs that differ from the winner in one knob", text, neighbours),
@@ -380,6 +381,7 @@ function range({ rows, losses, short }) {
   if (!rows) return [];
   const { members, times, held_out } = rows;
   const took = times.map((each) => each.us);
+  const lost = [losses?.held_out, losses?.held_out_worst].map((each) => shownAs("share", each));
   const series = (key) => times.map((each) => ({ x: each.rows, y: each[key] || Number.NaN }));
   const ends = (x, low, high) => [low, high, Number.NaN].map((y) => ({ x, y }));
   const set = plot(`Time over rows of ${short}`, {}, () => {
@@ -397,8 +399,8 @@ function range({ rows, losses, short }) {
   });
   const text = "n rows, time us time, time own_us a kernel of its own, time default_us default, share loss";
   return [
-    heading`A range of rows: ${members.length} kernels serve ${rows.least} to ${rows.most} rows together. To kernels of their own, held-out
-      sizes lose ${shownAs("share", losses?.held_out)} on average and ${shownAs("share", losses?.held_out_worst)} at worst.`,
+    heading`A range of rows: ${members.length} kernels serve ${rows.least} to ${rows.most} rows together. Held-out sizes
+      lose ${lost[0]} on average, ${lost[1]} at worst, to kernels of their own.`,
     div("pair", set.box, held_out.length > 0 && held.box),
     tableOf("Kernels of the set", "n to up to row, code config", members),
     tableOf("Held-out sizes", `${text}, share loss_low from, share loss_high to`, held_out),
@@ -425,8 +427,8 @@ function task(at) {
   const failed = one.failures.reduce((sum, each) => sum + each.count, 0);
   return [
     el("h1", {}, one.short),
-    note`${one.workload}, on ${report.devices[one.device].name}: ${number(trials.total)} trials in ${duration(one.seconds)},
-      ${number(failed)} failed.`,
+    note`${one.workload}, on ${report.devices[one.device].name}: ${number(trials.total)} trials,
+      ${number(failed)} failed, in ${duration(one.seconds)}.`,
     winner ? contest(one) : el("p", {}, "No trial of it was timed: there is no kernel to show."),
     winner && el("p", {}, "Config: ", code(winner.config)),
     winner?.provisional && el("p", {}, "There was no time to prove that it is the fastest: lehr export does."),
@@ -442,8 +444,9 @@ function summary() {
   const names = (task) => ({ device: devices[task.device].name, log: logs[task.log].file, count: task.trials.total });
   const rows = tasks.map((task, at) => ({ ...task.winner, ...task, ...names(task), to: `task-${at}` }));
   const several = (key) => (distinct(rows.map((row) => row[key])).length > 1 ? `words ${key} ${key}, ` : "");
+  const both = several("log") + several("device");
   const usual = "gain speedup_vs_default over default, verdict vs_default word, gain speedup_vs_baseline over library";
-  const text = `link short workload, ${several("log")}${several("device")}time time_us time, n gflops GFLOP/s, ${usual}`;
+  const text = `link short workload, ${both}time time_us time, n gflops GFLOP/s, ${usual}`;
   const more = "words baseline library, verdict vs_library word, n count trials, s seconds took";
   const made = "words file log, n trials, n sessions, s seconds took, words versions by lehr";
   const where = "words name device, words target, words arch, words driver, words compiler";
@@ -452,6 +455,8 @@ function summary() {
   return [
     el("h1", {}, "What was tuned, and what came of it"),
     rows.length > 0 ? shown : el("p", {}, "The log has no trial."),
+    rows.some((row) => row.vs_default) &&
+      heading`Gains: How often as fast the winner is, by log, with 95 % intervals: what crosses 1x is not proven.`,
     logs.map((_, at) => drawn(`intervals-${at}`)),
     tableOf("Logs", `${made}, date began_unix_ms from, date ended_unix_ms to`, logs),
     tableOf("Devices", where, devices),
@@ -472,11 +477,14 @@ function network(at) {
   const turns = "time before_us before, time after_us after";
   const nodes = "words node, words operator, words kernel, words workload";
   const reasons = Object.entries(one.reasons).map(([reason, count]) => ({ reason, count }));
+  const [before, after] = [one.original_us, one.rewritten_us].map((us) => shownAs("time", us));
+  const speedup = shownAs("gain", one.speedup, one.speedup_interval);
   return [
     el("h1", {}, nameOf(one)),
-    note`${one.folder}: ${one.replaced} of ${one.places} places have kernels, in ONNX Runtime ${one.engine}, threads: ${one.threads}.
-      ${shownAs("time", one.original_us)} before, ${shownAs("time", one.rewritten_us)} after: ${shownAs("gain", one.speedup, one.speedup_interval)}.`,
-    heading`Workloads: Best, default and library: alone, times how many places. Before and after: in the engine. The twenty that took most.`,
+    note`${one.folder}: ${one.replaced} of ${one.places} places have kernels, in ONNX Runtime ${one.engine},
+      threads: ${one.threads}. ${before} before, ${after} after: ${speedup}.`,
+    heading`Workloads: The twenty that took most. Best, default and library: alone, times how many places. Before and
+      after: in the engine.`,
     box,
     tableOf(
       "Of one place; before and after: of all",
