@@ -46,8 +46,8 @@ const timed = (us, ends) => time(us) + (ends ? ` ±${((50 * (ends[1] - ends[0]))
 const words = (text) => ({ true: "yes", false: "no" })[text] ?? String(text);
 const code = (text) => el("code", {}, text);
 const verdict = (word) => el("span", { className: word }, `${SIGNS[word] ?? "?"} ${word}`);
-const opener = (text, _, row) =>
-  row.to ? link(row.to, text, row.workload) : el("span", { title: row.workload }, text);
+const opener = (text, _, { task, workload: title }) =>
+  task == null ? el("span", { title }, text) : link(`task-${task}`, text, title);
 const KINDS = { n: number, us: tick, s: duration, date, share, time: timed, gain, words, code, verdict, link: opener };
 const NONE = { words: "", code: "", verdict: "" };
 const shownAs = (kind, value, ...more) => (value == null ? (NONE[kind] ?? "-") : KINDS[kind](value, ...more));
@@ -56,14 +56,14 @@ const columnsOf = (text) => text.split(", ").map((each) => each.match(COLUMN).gr
 const COLUMN = /^(?<kind>\S+) (?=(?<key>\S+))(?:\S+ )?(?<name>.+)$/;
 const cellOf = (row, kind, key) => shownAs(kind, row[key], row[`${key}_interval`], row);
 
-/** A table whose headings sort it. A click on a row that has an address `to` goes there. */
+/** A table whose headings sort it. A click on a row that has a `task` opens it. */
 function table(caption, text, rows) {
   const columns = columnsOf(text);
   const body = el("tbody");
   let [shown, order] = [rows, () => 0];
   const line = (row) => {
     const cells = columns.map(({ kind, key }) => el("td", { className: kind }, cellOf(row, kind, key)));
-    return el("tr", row.to ? { className: "opens", to: row.to } : {}, cells);
+    return el("tr", row.task == null ? {} : { className: "opens", to: `task-${row.task}` }, cells);
   };
   const fill = (next = shown) => {
     shown = next;
@@ -172,7 +172,7 @@ function chart(sets, across, up, trials) {
   const datasets = sets.filter(({ data }) => data.some(({ y }) => Number.isFinite(y)));
   return { type: "scatter", data: { datasets }, options };
 }
-/** Horizontal bars of rows that have a `name`. "COLOUR KEY NAME, ..." are the series, `title` is "KIND KEY TITLE". */
+/** Horizontal bars of rows, by their `name` or `short`. Series: "COLOUR KEY NAME, ..."; `title`: "KIND KEY TITLE". */
 function bars(rows, text, title) {
   const set = ({ kind, key, name: label }) => {
     const [of, times] = key.split("*");
@@ -186,7 +186,8 @@ function bars(rows, text, title) {
   const plugins = { legend: { display: sets.length > 1 }, tooltip: { callbacks: { label } } };
   const options = { indexAxis: "y", plugins, scales: { x, y: { ticks: { autoSkip: false } } } };
   const most = Math.min(40, innerWidth / 20);
-  const labels = rows.map(({ name }) => (name.length > most ? `${name.slice(0, most - 1)}…` : name));
+  const cut = (text) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+  const labels = rows.map(({ name, short }) => cut(name ?? short));
   return { type: "bar", data: { labels, datasets }, options };
 }
 const SHAPES = ["circle", "triangle", "rect", "rectRot", "star", "cross"];
@@ -442,7 +443,7 @@ function task(at) {
 function summary() {
   const { logs, devices, tasks } = report;
   const names = (task) => ({ device: devices[task.device].name, log: logs[task.log].file, count: task.trials.total });
-  const rows = tasks.map((task, at) => ({ ...task.winner, ...task, ...names(task), to: `task-${at}` }));
+  const rows = tasks.map((task, at) => ({ ...task.winner, ...task, ...names(task), task: at }));
   const several = (key) => (distinct(rows.map((row) => row[key])).length > 1 ? `words ${key} ${key}, ` : "");
   const both = several("log") + several("device");
   const usual = "gain speedup_vs_default over default, verdict vs_default word, gain speedup_vs_baseline over library";
@@ -466,14 +467,13 @@ function summary() {
 const nameOf = ({ model }) => model.split("/").at(-1);
 function network(at) {
   const one = report.networks[at];
-  const to = ({ task }) => (task == null ? null : `task-${task}`);
-  const rows = one.matches.map((each) => ({ ...each, name: each.short, to: to(each) }));
-  const twenty = rows.slice(0, 20);
+  const twenty = one.matches.slice(0, 20);
   const alone =
     "fill1 best_us*occurrences best, fill2 default_us*occurrences default, fill5 library_us*occurrences library";
   const shown = () => bars(twenty, `${alone}, fill4 before_us before, fill3 after_us after`, "us x time of all places");
   const { box } = plot("The network's workloads; the table below has the times", {}, shown, 6 + 3 * twenty.length);
   const text = "link short workload, n occurrences places, n kernels, time best_us best, time default_us default";
+  const library = "words library, time library_us its time";
   const turns = "time before_us before, time after_us after";
   const nodes = "words node, words operator, words kernel, words workload";
   const reasons = Object.entries(one.reasons).map(([reason, count]) => ({ reason, count }));
@@ -486,11 +486,7 @@ function network(at) {
     heading`Workloads: The twenty that took most. Best, default and library: alone, times how many places. Before and
       after: in the engine.`,
     box,
-    tableOf(
-      "Of one place; before and after: of all",
-      `${text}, words library, time library_us its time, ${turns}`,
-      rows,
-    ),
+    tableOf("Of one place; before and after: of all", `${text}, ${library}, ${turns}`, one.matches),
     heading`What is covered: Kernels took over ${shownAs("share", one.covered_share)} of the original's time.`,
     drawn(`coverage-${at}`),
     tableOf("Operators that are not covered", "words operator, share share of the time", one.not_covered),
