@@ -7,13 +7,9 @@ const known = (values) => values.filter((value) => value != null);
 const distinct = (values) => [...new Set(known(values))].sort((a, b) => (a < b ? -1 : 1));
 const upTo = (n) => [...Array(n).keys()];
 
-/** An element with properties or attributes, and children: elements and texts; what is null or false is left out. */
+/** An element with properties, and children: elements and texts; what is null or false is left out. */
 function el(name, properties = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(properties)) {
-    if (key in made) made[key] = value;
-    else made.setAttribute(key, value);
-  }
+  const made = Object.assign(document.createElement(name), properties);
   made.append(...children.flat(9).filter((child) => child != null && child !== false));
   return made;
 }
@@ -25,7 +21,7 @@ function heading(...text) {
   return [el("h2", {}, title), el("p", { className: "note" }, rest)];
 }
 /** A link to a section. One listener at the end follows it. */
-const link = (to, text, title = "") => el("a", { href: `#${to}`, title, "data-to": to }, text);
+const link = (to, text, title = "") => el("a", { href: `#${to}`, title, to }, text);
 
 // Numbers as people read them. A dash is what is not known.
 const UNITS = { h: 3.6e9, min: 6e7, s: 1e6, ms: 1e3, us: 1, ns: 1e-3 };
@@ -37,56 +33,46 @@ function time(us, least = 4, most = 4) {
   return `${digits(us / UNITS[unit], least, most)} ${unit}`;
 }
 const duration = (s) => time(1e6 * s, 1, 3);
-function ratio(value, ends) {
+function gain(value, ends) {
   const places = ends && ends[1] - ends[0] < 0.02 ? 3 : 2;
   return `${value.toFixed(places)}x${ends ? ` (${ends[0].toFixed(places)} to ${ends[1].toFixed(places)})` : ""}`;
 }
 const date = (ms) => `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
-const SIGNS = { faster: "▲", same: "=", slower: "▼" };
-// How a value shows in a table and on an axis; `ends` are those of its interval, `row` what it is of.
-const KINDS = {
-  n: number,
-  us: (us) => time(us, 1),
-  s: duration,
-  date,
-  share: (value) => `${Number((100 * value).toFixed(1))} %`,
-  time: (us, ends) => time(us) + (ends ? ` ±${((50 * (ends[1] - ends[0])) / us).toFixed(1)} %` : ""),
-  gain: ratio,
-  words: (text) => ({ true: "yes", false: "no" })[text] ?? String(text),
-  code: (text) => el("code", {}, text),
-  verdict: (word) => el("span", { className: word }, `${SIGNS[word] ?? "?"} ${word}`),
-  link: (text, _, row) => (row.to ? link(row.to, text, row.workload) : el("span", { title: row.workload }, text)),
-};
+const SIGNS = { faster: "▲", same: "=", slower: "▼", new: "+", gone: "-" };
+// How values show in tables and on axes, by kind; `ends` are those of an interval, `row` is the table's.
+const tick = (us) => time(us, 1);
+const share = (value) => `${Number((100 * value).toFixed(1))} %`;
+const timed = (us, ends) => time(us) + (ends ? ` ±${((50 * (ends[1] - ends[0])) / us).toFixed(1)} %` : "");
+const words = (text) => ({ true: "yes", false: "no" })[text] ?? String(text);
+const code = (text) => el("code", {}, text);
+const verdict = (word) => el("span", { className: word }, `${SIGNS[word] ?? "?"} ${word}`);
+const opener = (text, _, { task, workload: title }) =>
+  task == null ? el("span", { title }, text) : link(`task-${task}`, text, title);
+const KINDS = { n: number, us: tick, s: duration, date, share, time: timed, gain, words, code, verdict, link: opener };
 const NONE = { words: "", code: "", verdict: "" };
 const shownAs = (kind, value, ...more) => (value == null ? (NONE[kind] ?? "-") : KINDS[kind](value, ...more));
-/** Columns of a table or axes of a chart, from "KIND KEY HEADING, ...". No heading is the key; "_" is none. */
-function columnsOf(text) {
-  const columns = text.split(", ").map((each) => each.split(" "));
-  return columns.map(([kind, key, ...name]) => ({
-    kind,
-    key,
-    name: name.join(" ").replace(/^$/, key).replace(/^_$/, ""),
-  }));
-}
+/** Columns of a table or axes of a chart, from "KIND KEY HEADING, ...", where the heading may be left out: the key. */
+const columnsOf = (text) => text.split(", ").map((each) => each.match(COLUMN).groups);
+const COLUMN = /^(?<kind>\S+) (?=(?<key>\S+))(?:\S+ )?(?<name>.+)$/;
 const cellOf = (row, kind, key) => shownAs(kind, row[key], row[`${key}_interval`], row);
 
-/** A table whose headings sort it. A click on a row that has an address `to` goes there. */
+/** A table whose headings sort it. A click on a row that has a `task` opens it. */
 function table(caption, text, rows) {
   const columns = columnsOf(text);
   const body = el("tbody");
   let [shown, order] = [rows, () => 0];
   const line = (row) => {
     const cells = columns.map(({ kind, key }) => el("td", { className: kind }, cellOf(row, kind, key)));
-    return el("tr", row.to ? { "data-to": row.to } : {}, cells);
+    return el("tr", row.task == null ? {} : { className: "opens", to: `task-${row.task}` }, cells);
   };
   const fill = (next = shown) => {
     shown = next;
     body.replaceChildren(...[...shown].sort(order).map(line));
   };
   const sort = (head, key) => {
-    const up = head.getAttribute("aria-sort") !== "ascending";
-    for (const each of head.parentNode.children) each.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    const up = head.ariaSort !== "ascending";
+    for (const each of head.parentNode.children) each.ariaSort = null;
+    head.ariaSort = up ? "ascending" : "descending";
     order = ({ [key]: a }, { [key]: b }) => {
       if (a == null || b == null) return (a == null) - (b == null);
       return a === b ? 0 : a < b === up ? -1 : 1;
@@ -99,7 +85,7 @@ function table(caption, text, rows) {
   });
   fill();
   const whole = el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, heads)), body);
-  return { fill, box: el("div", { className: "table", tabIndex: 0, role: "region", "aria-label": caption }, whole) };
+  return { fill, box: el("div", { className: "table", tabIndex: 0, role: "region", ariaLabel: caption }, whole) };
 }
 /** The same, or nothing where there are no rows. */
 const tableOf = (caption, text, rows) => rows.length > 0 && table(caption, text, rows).box;
@@ -130,11 +116,11 @@ const SCALES = ["linear", "logarithmic"];
 /** A figure that the program drew, or null. */
 function drawn(id) {
   const found = document.querySelector(`#figures > #${id}`)?.cloneNode(true);
-  for (const each of found?.querySelectorAll("[class^=fill], [class^=line]") ?? []) {
-    const [name] = each.classList;
-    each.style[name.startsWith("fill") ? "fill" : "stroke"] = `var(--${name.replace("line", "fill")}, var(--ink))`;
-  }
   found?.removeAttribute("id");
+  for (const each of found?.querySelectorAll("[class]") ?? []) {
+    const look = `var(--${each.classList[0].replace("line", "fill")}, var(--ink))`;
+    each.style.setProperty(each.localName === "line" ? "stroke" : "fill", look);
+  }
   return found;
 }
 /** What a colour of the style sheet is now, light or dark. */
@@ -143,8 +129,8 @@ function colour(text) {
   return getComputedStyle(page).outlineColor;
 }
 /** A chart of what build() gives: drawn when its section opens and by its controls, which pick() makes. */
-function plot(label, state, build, rem = 22) {
-  const canvas = el("canvas", { role: "img", "aria-label": label });
+function plot(label, state, build, rem = 19) {
+  const canvas = el("canvas", { role: "img", ariaLabel: label });
   const box = div("chart", canvas);
   box.style.height = `${rem}rem`;
   canvas.draw = () => {
@@ -156,14 +142,15 @@ function plot(label, state, build, rem = 22) {
   };
   return { box, pick: (name, key, options) => control(name, state, key, canvas.draw, options) };
 }
-/** An axis from "KIND KEY TITLE"; logarithmic where `scale` says so and all of `values` allow it. */
-function axis(text, scale = "linear", values = [], more = {}) {
+/** The axis of `values` from "KIND KEY TITLE"; logarithmic where `scale` asks for it and they allow it. */
+function axis(values, text, scale = "linear", more = {}) {
   const [{ kind, name }] = columnsOf(text);
-  const [least, most] = values.reduce(([low, high], v) => [Math.min(low, v), Math.max(high, v)], [1e99, -1e99]);
   const ticks = { callback: (value) => KINDS[kind](value), maxTicksLimit: 9, maxRotation: 0 };
-  if (scale === "linear" || !(least > 0)) return { title: { display: true, text: name }, ticks, ...more };
-  const [min, max] = [least * 0.97, most * 1.03];
-  const steps = max > 30 * min ? [1, 3] : max > 3 * min ? [1, 1.5, 2, 3, 5, 7] : upTo(45).map((k) => 1 + k / 5);
+  const [least, most] = values.reduce(([low, high], v) => [Math.min(low, v), Math.max(high, v)], [1e99, -1e99]);
+  const linear = scale === "linear" || !(least > 0) || most < 2 * least;
+  if (linear) return { title: { display: true, text: name }, ticks, ...more };
+  const [min, max] = [least * 0.97, most * 1.03]; // room for whole points
+  const steps = max > 30 * min ? [1, 3] : [1, 1.5, 2, 3, 5, 7];
   const marks = upTo(18).flatMap((k) => steps.map((step) => ({ value: step * 10 ** (k - 6) })));
   const afterBuildTicks = (scale) => {
     scale.ticks = marks.filter(({ value }) => value >= min && value <= max);
@@ -171,17 +158,21 @@ function axis(text, scale = "linear", values = [], more = {}) {
   const title = { display: true, text: `${name} (logarithmic)` };
   return { type: "logarithmic", title, ticks, min, max, afterBuildTicks };
 }
-/** A chart of sets of {x, y}. What has a number `i` is one of `trials` and told whole. */
-function chart(datasets, x, y, trials) {
+/** A chart of sets of {x, y}; `across` and `up` go to axis(). What has an `i` is one of `trials`. */
+function chart(sets, across, up, trials) {
+  const all = sets.flatMap(({ data }) => data).filter(({ y }) => Number.isFinite(y));
+  const [xs, ys] = ["x", "y"].map((key) => all.map((each) => each[key]));
+  const [x, y] = [axis(xs, ...across), axis(ys, ...up)];
   const said = ({ raw, dataset }) => `${dataset.label}: ${y.ticks.callback(raw.y)} at ${x.ticks.callback(raw.x)}`;
   const label = (item) => (item.raw.i == null ? said(item) : tooltipOf(trials, item.raw.i));
-  const legend = { labels: { usePointStyle: true, boxHeight: 7, filter: (item) => item.text } };
+  const legend = { labels: { usePointStyle: true, boxHeight: 7 } };
   const plugins = { legend, tooltip: { callbacks: { title: () => "", label } } };
   const elements = { point: { radius: trials?.shown > 1000 ? 2.5 : 3.5 } };
   const options = { parsing: false, normalized: true, elements, plugins, scales: { x, y } };
+  const datasets = sets.filter(({ data }) => data.some(({ y }) => Number.isFinite(y)));
   return { type: "scatter", data: { datasets }, options };
 }
-/** Horizontal bars of rows that have a `name`. "COLOUR KEY NAME, ..." are the series, `title` is "KIND KEY TITLE". */
+/** Horizontal bars of rows, by their `name` or `short`. Series: "COLOUR KEY NAME, ..."; `title`: "KIND KEY TITLE". */
 function bars(rows, text, title) {
   const set = ({ kind, key, name: label }) => {
     const [of, times] = key.split("*");
@@ -190,11 +181,13 @@ function bars(rows, text, title) {
   };
   const sets = columnsOf(text).map(set);
   const datasets = sets.filter(({ data }) => known(data).length);
-  const x = axis(title);
+  const x = axis([], title);
   const label = ({ dataset, raw }) => `${dataset.label}: ${x.ticks.callback(raw)}`;
   const plugins = { legend: { display: sets.length > 1 }, tooltip: { callbacks: { label } } };
   const options = { indexAxis: "y", plugins, scales: { x, y: { ticks: { autoSkip: false } } } };
-  const labels = rows.map(({ name }) => (name.length > 40 ? `${name.slice(0, 39)}…` : name));
+  const most = Math.min(40, innerWidth / 20);
+  const cut = (text) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+  const labels = rows.map(({ name, short }) => cut(name ?? short));
   return { type: "bar", data: { labels, datasets }, options };
 }
 const SHAPES = ["circle", "triangle", "rect", "rectRot", "star", "cross"];
@@ -208,6 +201,8 @@ function line(label, name, data, more) {
   return { label, data, type: "line", pointStyle: "line", radius: 0, ...look, ...more };
 }
 
+const DASHED = { borderDash: [6, 4] };
+
 // What of trials can be on an axis; a knob is one, too.
 const COLUMNS = columnsOf(
   "n order trial, n seconds seconds since the start, us time_us time of a call, n predicted predicted score, " +
@@ -218,7 +213,7 @@ const CALL = "us time_us time of a call";
 const TRIALS = "n order trial, n seconds, time time_us time, words picked_by picked by, code config";
 const columnOf = (trials, key) => trials[key] ?? trials.knobs[key.slice(5)];
 const specOf = (key) => COLUMNS.find((each) => each.key === key) ?? { kind: "n", key, name: key.slice(5) };
-const axisOf = (key, ...more) => axis(`${specOf(key).kind} ${key} ${specOf(key).name}`, ...more);
+const titleOf = (key) => `${specOf(key).kind} ${key} ${specOf(key).name}`;
 function rowOf(trials, i) {
   const row = Object.fromEntries(COLUMNS.map(({ key }) => [key, trials[key][i]]));
   const names = Object.keys(trials.knobs).filter((name) => trials.knobs[name][i] != null);
@@ -242,7 +237,7 @@ function kinds(trials, all, key, at) {
     ordered ? `color-mix(in srgb, var(--fill1), var(--grid) ${75 - 15 * k}%)` : `fill${(k % 6) + 1}`;
   const name = (start) => (step > 1 ? "from " : "") + KINDS[specOf(key).kind](start);
   const sets = starts.map((start, k) => points(name(start), k, data[k], look(k)));
-  return [...sets, points("without", 0, data.at(-1), "muted")].filter((set) => set.data.length);
+  return [...sets, points("without", 0, data.at(-1), "muted")];
 }
 
 function progress({ trials, short, default_us, libraries }) {
@@ -253,24 +248,20 @@ function progress({ trials, short, default_us, libraries }) {
     const over = trials[state.over];
     const end = over.reduce((most, each) => Math.max(most, each), 0);
     const at = (i) => ({ x: over[i], y: best_us[i], i });
-    const flat = ({ name, time_us: y }, k) => {
-      const ends = [0, end].map((x) => ({ x, y }));
-      return line(`${name}: ${time(y)}`, "muted", ends, { borderDash: [10 - 3 * k, 3 + k] });
-    };
+    const level = (y) => [0, end].map((x) => ({ x, y }));
+    const flat = ({ name, time_us: us }) => line(`${name}: ${time(us)}`, "muted", level(us), DASHED);
     const others = [{ name: "default", time_us: default_us }, ...libraries].filter((each) => each.time_us != null);
     const best = line("best so far", "ink", [...gains, trials.shown - 1].map(at), { stepped: true });
     const sets = [...kinds(trials, gains, "picked_by", at), best, ...others.map(flat)];
-    const heights = [...others.map((each) => each.time_us), ...gains.map((i) => best_us[i])];
-    const x = axisOf(state.over, "linear", [], { min: 0, max: end });
-    return chart(sets, x, axis(CALL, state.scale, heights), trials);
+    return chart(sets, [titleOf(state.over), "linear", { min: 0, max: end }], [CALL, state.scale], trials);
   });
   const rows = gains.map((i) => rowOf(trials, i));
   return [
-    heading`The best so far: A point is a trial that beat all before it, by who picked it. The contest above timed the fastest
-      again, in turn with what has a dashed line.`,
+    heading`The best so far: A point is a trial that beat all before it, by who picked it. The contest above
+      timed the fastest again, in turn with what has a dashed line.`,
     div("controls", shown.pick("over", "over", ["seconds", ["order", "trials"]]), shown.pick("scale", "scale", SCALES)),
     shown.box,
-    el("details", {}, el("summary", {}, "As a table"), tableOf("Trials that were the best so far", TRIALS, rows)),
+    tableOf("Trials that were the best so far", TRIALS, rows),
   ];
 }
 
@@ -282,12 +273,11 @@ function explore({ trials, short }) {
   const axes = named.filter(([key]) => specOf(key).kind !== "words");
   const values = knobs.flatMap((key) => distinct(columnOf(trials, key)).map((value) => `${key.slice(5)}=${value}`));
   const state = { x: "order", y: "time_us", colour: "picked_by", scaleX: "linear", scaleY: "logarithmic" };
-  Object.assign(state, { family: "all", picked_by: "all", knob: "all" });
-  const sentence = el("p", { className: "note", "aria-live": "polite" });
+  const sentence = el("p", { className: "note", ariaLive: "polite" });
   const fastest = table("The ten fastest of these", TRIALS, []);
   const passes = (i) => {
-    const [name, value] = state.knob.split("=");
-    const same = (key) => state[key] === "all" || state[key] === trials[key][i];
+    const [name, value] = (state.knob ?? "all").split("=");
+    const same = (key) => ["all", trials[key][i]].includes(state[key] ?? "all");
     return same("family") && same("picked_by") && (value == null || String(trials.knobs[name][i]) === value);
   };
   const shown = plot(`Trials of ${short}, as chosen; the table below has the fastest`, state, () => {
@@ -298,24 +288,23 @@ function explore({ trials, short }) {
     const top = some.reduce((most, i) => Math.max(most, ys[i]), 0) * 1.03 || 1;
     const edge = failed.map((i) => ({ x: xs[i], y: top, i }));
     const sets = kinds(trials, some, state.colour, (i) => ({ x: xs[i], y: ys[i], i }));
-    if (failed.length) sets.push({ ...points("failed", 0, edge, "bad"), pointStyle: "crossRot" });
-    const edges = failed.length ? `, and ${number(failed.length)} that failed, at the upper edge` : "";
-    sentence.textContent = `${number(some.length)} of ${number(trials.total)} trials are drawn${edges}.`;
+    sets.push({ ...points("failed", 0, edge, "bad"), pointStyle: "crossRot" });
+    const counts = [some.length, trials.total, failed.length].map(number);
+    sentence.textContent = `${counts[0]} of ${counts[1]} trials, and ${counts[2]} that failed, at the upper edge.`;
     const rows = kept.map((i) => rowOf(trials, i)).filter((row) => row.time_us != null);
     fastest.fill(rows.sort((a, b) => a.time_us - b.time_us).slice(0, 10));
-    const of = (list) => some.map((i) => list[i]);
-    return chart(sets, axisOf(state.x, state.scaleX, of(xs)), axisOf(state.y, state.scaleY, of(ys)), trials);
+    return chart(sets, [titleOf(state.x), state.scaleX], [titleOf(state.y), state.scaleY], trials);
   });
   const { pick } = shown;
   const only = (key) => pick(specOf(key).name, key, ["all", ...distinct(trials[key])]);
   const left = trials.total - trials.shown;
   return [
-    heading`All trials: A point is a kernel that was compiled, checked and timed. The pointer over one shows its config.`,
+    heading`All trials: A point is a kernel that was compiled, checked and timed. Point at one for its config.`,
     left > 0 &&
       note`${number(left)} are left out: here are the best so far, first failures, and others evenly between them.`,
-    div("controls", pick("across", "x", axes), pick("scale", "scaleX", SCALES)),
-    div("controls", pick("up", "y", axes), pick("scale", "scaleY", SCALES), pick("colour", "colour", named)),
-    div("controls", only("family"), only("picked_by"), pick("knob", "knob", ["all", ...values])),
+    div("controls", pick("across", "x", axes), pick("scale", "scaleX", SCALES), pick("colour", "colour", named)),
+    div("controls", pick("up", "y", axes), pick("scale", "scaleY", SCALES), pick("knob", "knob", ["all", ...values])),
+    div("controls", only("family"), only("picked_by")),
     [shown.box, sentence, fastest.box],
   ];
 }
@@ -333,13 +322,13 @@ function prediction({ trials, sessions, short }) {
     const ends = [1, all.length].map((at) => ({ x: at, y: at }));
     const sets = kinds(trials, all, "picked_by", (i) => ({ x: x.get(i), y: y.get(i), i }));
     sets.push(line("as predicted", "ink", ends));
-    return chart(sets, axis("n x rank by prediction"), axis("n y rank by time"), trials);
+    return chart(sets, ["n x rank by prediction"], ["n y rank by time"], trials);
   });
   const said = ({ began_unix_ms, spearman }) => `${date(began_unix_ms)}, rank correlation ${shownAs("n", spearman)}`;
   const options = scored.map((at) => [String(at), said(sessions[at])]);
   return [
-    heading`What the model knew: Rank 1 is the fastest. Only what the model of the moment held to be good was measured: over the
-      whole space, where it also tells bad from good, the rank correlation (Spearman's) would be higher.`,
+    heading`What the model knew: Rank 1 is the fastest. Only what the model of the moment held to be good was
+      measured: over the whole space, where it tells bad from good, the rank correlation (Spearman's) would be higher.`,
     div("controls", shown.pick("session", "session", options)),
     shown.box,
   ];
@@ -358,12 +347,11 @@ function knobs({ knobs, neighbours, short }) {
     return bars(rows, "fill3 time_us best time", "us x best time of a call");
   };
   const times = plot(`Best time by the value of a knob of ${short}`, state, best, rem);
-  const names = knobs.map((each) => each.name);
   const text = "words knob, n from winner's, n to instead, time time_us time, gain ratio of the winner's time";
   return [
-    heading`Knobs: Of the winner's family. Left: how much of the differences of log(time) the value of each knob explains alone.
-      Right: the best time that was measured with each value of one.`,
-    div("controls", times.pick("best time by", "knob", names)),
+    heading`Knobs: Of the winner's family. Left: how much of the differences of log(time) the value of each knob
+      explains alone. Right: the best time that was measured with each value of one.`,
+    div("controls", times.pick("best time by", "knob", distinct(knobs.map((each) => each.name)))),
     div("pair", shares.box, times.box),
     tableOf("Measured configs that differ from the winner in one knob", text, neighbours),
   ];
@@ -382,7 +370,7 @@ function outcome({ failures, roofline, phases, sessions }, at) {
       heading`What the device can do: ${number(roof.peak_gflops)} GFLOP/s, ${shownAs("n", roof.peak_gbytes_per_s)} GB/s.
         This workload has ${number(roof.intensity)} operations for each byte that has to move${limit}.`,
     drawn(`roofline-${at}`),
-    tableOf("Shares of the limit", "words name _, n gflops GFLOP/s, share share of it", roof?.points ?? []),
+    tableOf("Shares of the limit", "words name kernel, n gflops GFLOP/s, share share of it", roof?.points ?? []),
     sessions.length > 0 && heading`Where the time went: The parts of the last session, and all sessions that tuned it.`,
     drawn(`phases-${at}`),
     tableOf("The last session", "words name part, s seconds took", phases),
@@ -393,27 +381,27 @@ function outcome({ failures, roofline, phases, sessions }, at) {
 function range({ rows, losses, short }) {
   if (!rows) return [];
   const { members, times, held_out } = rows;
-  const all = times.map((each) => each.rows);
-  const took = times.flatMap((each) => [each.us, each.best_us]).filter((us) => us > 0);
+  const took = times.map((each) => each.us);
+  const lost = [losses?.held_out, losses?.held_out_worst].map((each) => shownAs("share", each));
   const series = (key) => times.map((each) => ({ x: each.rows, y: each[key] || Number.NaN }));
   const ends = (x, low, high) => [low, high, Number.NaN].map((y) => ({ x, y }));
   const set = plot(`Time over rows of ${short}`, {}, () => {
     const borders = members.slice(0, -1).flatMap(({ to }) => ends(to, Math.min(...took), Math.max(...took)));
     const ours = line("this set", "fill1", series("us"), { pointStyle: "circle", radius: 3 });
-    const next = line("another kernel begins", "muted", borders, { borderDash: [4, 4] });
+    const next = line("another kernel begins", "muted", borders, DASHED);
     const best = points("the best of all kernels", 1, series("best_us"));
-    return chart([ours, best, next], axis("n x rows", "logarithmic", all), axis(CALL, "logarithmic", took));
+    return chart([ours, best, next], ["n x rows", "logarithmic"], [CALL, "logarithmic"]);
   });
   const held = plot(`Loss at held-out sizes of ${short}`, {}, () => {
     const loss = held_out.map((each) => ({ x: each.rows, y: each.loss }));
     const between = held_out.flatMap((each) => ends(each.rows, each.loss_low, each.loss_high));
-    const x = axis("n x rows", "logarithmic", all);
-    return chart([points("loss", 0, loss), line("95 % interval", "fill1", between)], x, axis("share y loss"));
+    const sets = [points("loss", 0, loss), line("95 % interval", "fill1", between)];
+    return chart(sets, ["n x rows", "logarithmic"], ["share y loss"]);
   });
   const text = "n rows, time us time, time own_us a kernel of its own, time default_us default, share loss";
   return [
-    heading`A range of rows: ${members.length} kernels serve ${rows.least} to ${rows.most} rows together. To kernels of their own, held-out
-      sizes lose ${shownAs("share", losses?.held_out)} on average and ${shownAs("share", losses?.held_out_worst)} at worst.`,
+    heading`A range of rows: ${members.length} kernels serve ${rows.least} to ${rows.most} rows together. Held-out sizes
+      lose ${lost[0]} on average, ${lost[1]} at worst, to kernels of their own.`,
     div("pair", set.box, held_out.length > 0 && held.box),
     tableOf("Kernels of the set", "n to up to row, code config", members),
     tableOf("Held-out sizes", `${text}, share loss_low from, share loss_high to`, held_out),
@@ -430,7 +418,7 @@ function contest({ winner, libraries, vs_default, vs_library, ...task }) {
     return { ...row, gflops, note: row.note || row.missing };
   });
   const text =
-    "words name _, time time_us time, n gflops GFLOP/s, gain speedup gain of best, verdict verdict _, words note _";
+    "words name kernel, time time_us time, n gflops GFLOP/s, gain speedup gain of best, verdict verdict, words note";
   return tableOf("The winner and what it was timed with, in turn. ±: half of the 95 % interval", text, rows);
 }
 
@@ -440,12 +428,14 @@ function task(at) {
   const failed = one.failures.reduce((sum, each) => sum + each.count, 0);
   return [
     el("h1", {}, one.short),
-    note`${one.workload}, on ${report.devices[one.device].name}: ${number(trials.total)} trials in ${duration(one.seconds)},
-      ${number(failed)} failed.`,
+    note`${one.workload}, on ${report.devices[one.device].name}: ${number(trials.total)} trials,
+      ${number(failed)} failed, in ${duration(one.seconds)}.`,
     winner ? contest(one) : el("p", {}, "No trial of it was timed: there is no kernel to show."),
-    winner && el("p", {}, "Config: ", el("code", {}, winner.config)),
+    winner && el("p", {}, "Config: ", code(winner.config)),
     winner?.provisional && el("p", {}, "There was no time to prove that it is the fastest: lehr export does."),
-    winner && trials.shown > 0 && [range, progress, explore, prediction, knobs].map((part) => part(one)),
+    winner && range(one),
+    winner && trials.shown > 0 && div("pair", div("", progress(one)), div("", explore(one))),
+    winner && [prediction(one), knobs(one)],
     outcome(one, at),
   ];
 }
@@ -453,11 +443,12 @@ function task(at) {
 function summary() {
   const { logs, devices, tasks } = report;
   const names = (task) => ({ device: devices[task.device].name, log: logs[task.log].file, count: task.trials.total });
-  const rows = tasks.map((task, at) => ({ ...task.winner, ...task, ...names(task), to: `task-${at}` }));
+  const rows = tasks.map((task, at) => ({ ...task.winner, ...task, ...names(task), task: at }));
   const several = (key) => (distinct(rows.map((row) => row[key])).length > 1 ? `words ${key} ${key}, ` : "");
-  const usual = "gain speedup_vs_default of the default, verdict vs_default _, gain speedup_vs_baseline of the library";
-  const text = `link short workload, ${several("log")}${several("device")}time time_us time, n gflops GFLOP/s, ${usual}`;
-  const more = "words baseline _, verdict vs_library _, n count trials, s seconds took";
+  const both = several("log") + several("device");
+  const usual = "gain speedup_vs_default over default, verdict vs_default word, gain speedup_vs_baseline over library";
+  const text = `link short workload, ${both}time time_us time, n gflops GFLOP/s, ${usual}`;
+  const more = "words baseline library, verdict vs_library word, n count trials, s seconds took";
   const made = "words file log, n trials, n sessions, s seconds took, words versions by lehr";
   const where = "words name device, words target, words arch, words driver, words compiler";
   const caption = "The fastest kernel of each workload. ±: half of the 95 % interval";
@@ -465,6 +456,8 @@ function summary() {
   return [
     el("h1", {}, "What was tuned, and what came of it"),
     rows.length > 0 ? shown : el("p", {}, "The log has no trial."),
+    rows.some((row) => row.vs_default) &&
+      heading`Gains: How often as fast the winner is, by log, with 95 % intervals: what crosses 1x is not proven.`,
     logs.map((_, at) => drawn(`intervals-${at}`)),
     tableOf("Logs", `${made}, date began_unix_ms from, date ended_unix_ms to`, logs),
     tableOf("Devices", where, devices),
@@ -474,29 +467,26 @@ function summary() {
 const nameOf = ({ model }) => model.split("/").at(-1);
 function network(at) {
   const one = report.networks[at];
-  const to = ({ task }) => (task == null ? null : `task-${task}`);
-  const rows = one.matches.map((each) => ({ ...each, name: each.short, to: to(each) }));
-  const twenty = rows.slice(0, 20);
+  const twenty = one.matches.slice(0, 20);
   const alone =
     "fill1 best_us*occurrences best, fill2 default_us*occurrences default, fill5 library_us*occurrences library";
   const shown = () => bars(twenty, `${alone}, fill4 before_us before, fill3 after_us after`, "us x time of all places");
   const { box } = plot("The network's workloads; the table below has the times", {}, shown, 6 + 3 * twenty.length);
   const text = "link short workload, n occurrences places, n kernels, time best_us best, time default_us default";
+  const library = "words library, time library_us its time";
   const turns = "time before_us before, time after_us after";
   const nodes = "words node, words operator, words kernel, words workload";
   const reasons = Object.entries(one.reasons).map(([reason, count]) => ({ reason, count }));
-  const gain = one.speedup == null ? "-" : ratio(one.speedup, one.speedup_interval);
+  const [before, after] = [one.original_us, one.rewritten_us].map((us) => shownAs("time", us));
+  const speedup = shownAs("gain", one.speedup, one.speedup_interval);
   return [
     el("h1", {}, nameOf(one)),
-    note`${one.folder}: ${one.replaced} of ${one.places} places have kernels, in ONNX Runtime ${one.engine}, threads: ${one.threads}.
-      ${shownAs("time", one.original_us)} before, ${shownAs("time", one.rewritten_us)} after: ${gain}.`,
-    heading`Workloads: Best, default and library: alone, times how many places. Before and after: in the engine. The twenty that took most.`,
+    note`${one.folder}: ${one.replaced} of ${one.places} places have kernels, in ONNX Runtime ${one.engine},
+      threads: ${one.threads}. ${before} before, ${after} after: ${speedup}.`,
+    heading`Workloads: The twenty that took most. Best, default and library: alone, times how many places. Before and
+      after: in the engine.`,
     box,
-    tableOf(
-      "Of one place; before and after: of all",
-      `${text}, words library, time library_us its time, ${turns}`,
-      rows,
-    ),
+    tableOf("Of one place; before and after: of all", `${text}, ${library}, ${turns}`, one.matches),
     heading`What is covered: Kernels took over ${shownAs("share", one.covered_share)} of the original's time.`,
     drawn(`coverage-${at}`),
     tableOf("Operators that are not covered", "words operator, share share of the time", one.not_covered),
@@ -508,7 +498,7 @@ function network(at) {
 
 function changes(at) {
   const { from, to, tasks } = report.changes[at];
-  const text = "link short workload, words device, time from_us before, time to_us now, gain ratio _, verdict word _";
+  const text = "link short workload, words device, time from_us before, time to_us now, gain ratio, verdict word";
   return [
     el("h1", {}, `What changed from ${report.logs[from].file} to ${report.logs[to].file}`),
     note`Above 1.00x the newer is faster. The two were not timed in turn: small differences may be the machine's.`,
@@ -520,16 +510,15 @@ function draw() {
   for (const each of page.querySelectorAll("canvas")) each.draw();
 }
 function show() {
-  const { tasks, networks } = report;
   const [kind, text = 0] = location.hash.slice(1).split("-");
   const at = Number(text);
-  const lists = { task: tasks, network: networks, changes: report.changes };
+  const lists = { task: report.tasks, network: report.networks, changes: report.changes };
   const open = lists[kind]?.[at] ? { task, network, changes }[kind] : summary;
   for (const each of Object.values(Chart.instances)) each.destroy();
-  const near = open === task ? [at - 1, at + 1].filter((each) => tasks[each]) : [];
-  const entries = [["summary", "Summary"], ...networks.map((each, i) => [`network-${i}`, nameOf(each)])];
-  entries.push(...report.changes.map((_, i) => [`changes-${i}`, "Changes"]));
-  entries.push(...near.map((each) => [`task-${each}`, `${each < at ? "previous" : "next"}: ${tasks[each].short}`]));
+  const near = open === task ? [at - 1, at + 1].filter((each) => lists.task[each]) : [];
+  const entries = [["summary", "Summary"], ...lists.network.map((each, i) => [`network-${i}`, nameOf(each)])];
+  entries.push(...lists.changes.map((_, i) => [`changes-${i}`, "Changes"]));
+  entries.push(...near.map((to) => [`task-${to}`, `${to < at ? "previous" : "next"}: ${lists.task[to].short}`]));
   const here = open === summary ? "summary" : `${kind}-${at}`;
   const links = entries.map(([to, name]) => (to === here ? el("b", {}, name) : link(to, name)));
   page.replaceChildren(el("nav", {}, links), div("", open(at)));
@@ -539,7 +528,7 @@ function show() {
 for (const query of ["print", "(prefers-color-scheme: dark)"]) matchMedia(query).addEventListener("change", draw);
 addEventListener("hashchange", show);
 addEventListener("click", (event) => {
-  const to = event.target.closest("[data-to]")?.dataset.to;
+  const { to } = event.target.closest("a, .opens") ?? {};
   if (!to || event.ctrlKey || event.metaKey) return;
   event.preventDefault(); // in a notebook's frame the link would lead to its page
   location.hash = to;
