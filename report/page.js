@@ -417,8 +417,7 @@ function contest({ winner, libraries, vs_default, vs_library, ...task }) {
     const gflops = row.time_us ? (winner.gflops * winner.time_us) / row.time_us : null;
     return { ...row, gflops, note: row.note || row.missing };
   });
-  const text =
-    "words name kernel, time time_us time, n gflops GFLOP/s, gain speedup gain of best, verdict verdict, words note";
+  const text = "words name kernel, time time_us time, n gflops GFLOP/s, gain speedup gain, verdict verdict, words note";
   return tableOf("The winner and what it was timed with, in turn. ±: half of the 95 % interval", text, rows);
 }
 
@@ -506,9 +505,7 @@ function changes(at) {
   ];
 }
 
-function draw() {
-  for (const each of page.querySelectorAll("canvas")) each.draw();
-}
+const draw = () => [...page.querySelectorAll("canvas")].map((each) => each.draw());
 function show() {
   const [kind, text = 0] = location.hash.slice(1).split("-");
   const at = Number(text);
