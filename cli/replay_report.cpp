@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "measure/core/format.h"
+#include "workload/short_text.h"
 
 namespace lehr {
 namespace {
@@ -44,7 +45,7 @@ std::string replay_text(const std::vector<TableReport>& reports, const ReplayPla
     const auto timed =
         std::ranges::count_if(table.rows, [](const TableRow& row) { return row.time_us.has_value(); });
     text += fmt::format("{}\n{} on {}: {} rows, {} failed, optimum {}\n", printable(table.file),
-                        printable(table.kernel), printable(table.device), table.rows.size(),
+                        printable(short_text(table.kernel)), printable(table.device), table.rows.size(),
                         static_cast<std::ptrdiff_t>(table.rows.size()) - timed,
                         format_time_us(table.optimum_us()));
     text += kernels_text(table);

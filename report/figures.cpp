@@ -40,15 +40,13 @@ std::vector<double> ticks_of(const LogAxis& axis) {
   return ticks;
 }
 
-void draw_ratio(Svg& svg, const LogAxis& axis, double y, const Ratio& ratio, bool is_default,
-                const std::string& name) {
+void draw_ratio(Svg& svg, const LogAxis& axis, double y, const Ratio& ratio, bool is_default) {
   if (!can_be_drawn(ratio.value)) return;
-  const char* const style = is_default ? "fill1" : "fill2";
   if (can_be_drawn(ratio.interval.low) && can_be_drawn(ratio.interval.high))
     svg.line(axis.at(ratio.interval.low), y, axis.at(ratio.interval.high), y, is_default ? "line1" : "line2");
-  const std::string title = fmt::format("over {}: {}", name, format_ratio(ratio));
-  is_default ? svg.dot(axis.at(ratio.value), y, style, title)
-             : svg.diamond(axis.at(ratio.value), y, style, title);
+  const double x = axis.at(ratio.value);
+  is_default ? svg.dot(x, y, "fill1", "over the default: " + format_ratio(ratio))
+             : svg.box(x - 4, y - 4, 8, 8, "fill2", "over the library: " + format_ratio(ratio));
 }
 
 /// Ratios of a log's tasks with their intervals, the tasks that took longest where they are many.
@@ -75,13 +73,13 @@ std::string intervals_of(const Document& document, std::size_t log) {
   }
   svg.dot(kLeft + 8, 10, "fill1", "");
   svg.text(kLeft + 18, 14, Anchor::kStart, "over the default");
-  svg.diamond(kLeft + 158, 10, "fill2", "");
+  svg.box(kLeft + 154, 6, 8, 8, "fill2");
   svg.text(kLeft + 168, 14, Anchor::kStart, "over the best library; lines: 95 %");
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const double y = kTop + kRow * (static_cast<double>(i) + 0.5);
     svg.text(kLeft - 10, y + 4, Anchor::kEnd, cut(short_text(tasks[i]->workload), 42));
-    draw_ratio(svg, axis, y - 3, tasks[i]->over_default, true, "the default");
-    draw_ratio(svg, axis, y + 3, tasks[i]->over_library, false, "the best library");
+    draw_ratio(svg, axis, y - 3, tasks[i]->over_default, true);
+    draw_ratio(svg, axis, y + 3, tasks[i]->over_library, false);
   }
   return svg.figure(fmt::format("intervals-{}", log));
 }

@@ -11,6 +11,7 @@
 #include "report/network.h"
 #include "report/report.h"
 #include "report/task.h"
+#include "report/trials.h"
 #include "workload/workload.h"
 
 namespace lehr::report {
@@ -33,27 +34,13 @@ std::map<TaskName, std::optional<Winner>> tasks_of(const Database& log, const Da
   return tasks;
 }
 
-std::size_t position_of(const ToldDevice& device, std::vector<ToldDevice>& devices) {
-  const auto found = std::ranges::find(devices, device.told, &ToldDevice::told);
-  if (found != devices.end()) return static_cast<std::size_t>(found - devices.begin());
-  devices.push_back(device);
-  return devices.size() - 1;
-}
-
 /// Seconds in which at least one of the tasks' sessions was running.
 double seconds_of(const Document& document, std::size_t log) {
-  std::vector<std::pair<double, double>> spans;
+  std::vector<Session> sessions;
   for (const Task& task : document.tasks)
-    for (const Session& session : task.sessions)
-      if (const double began = static_cast<double>(session.began_unix_ms) / 1000; task.log == log)
-        spans.emplace_back(began, began + session.seconds);
-  std::ranges::sort(spans);
-  double seconds = 0, end = 0;
-  for (const auto& [began, ended] : spans) {
-    seconds += std::max(0.0, ended - std::max(began, end));
-    end = std::max(end, ended);
-  }
-  return seconds;
+    if (task.log == log) sessions.insert(sessions.end(), task.sessions.begin(), task.sessions.end());
+  std::ranges::sort(sessions, {}, &Session::began_unix_ms);
+  return timeline_of(sessions).seconds;
 }
 
 void add_log(const std::string& file, std::int64_t most_others, Document& document) {
@@ -65,7 +52,9 @@ void add_log(const std::string& file, std::int64_t most_others, Document& docume
     std::optional<Task> task = tell_task(facts, name.first, name.second, winner);
     if (!task) continue;
     task->log = document.logs.size();
-    task->device = position_of(task->where, document.devices);
+    const auto known = std::ranges::find(document.devices, task->where.told, &ToldDevice::told);
+    task->device = static_cast<std::size_t>(known - document.devices.begin());
+    if (known == document.devices.end()) document.devices.push_back(task->where);
     task->told.update({{"log", task->log}, {"device", task->device}});
     versions.insert(task->told["version"].get<std::string>());
     document.tasks.push_back(*std::move(task));

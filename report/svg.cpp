@@ -30,10 +30,6 @@ void Svg::dot(double x, double y, std::string_view style, std::string_view title
   shape("circle", fmt::format("cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"", x, y), style, title);
 }
 
-void Svg::diamond(double x, double y, std::string_view style, std::string_view title) {
-  shape("path", fmt::format("d=\"M{:.1f} {:.1f}l6 -6l6 6l-6 6z\"", x - 6, y), style, title);
-}
-
 void Svg::text(double x, double y, Anchor anchor, std::string_view text, std::string_view style) {
   const char* const where = anchor == Anchor::kStart ? "start" : anchor == Anchor::kMiddle ? "middle" : "end";
   body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" class=\"{}\">{}</text>\n", x, y,

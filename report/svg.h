@@ -18,7 +18,6 @@ class Svg {
   void box(double x, double y, double width, double height, std::string_view style,
            std::string_view title = "");
   void dot(double x, double y, std::string_view style, std::string_view title);
-  void diamond(double x, double y, std::string_view style, std::string_view title);
   void text(double x, double y, Anchor anchor, std::string_view text, std::string_view style = "ink");
 
   /// In a figure with this id.

@@ -100,16 +100,17 @@ json roofline_of(const Workload& workload, const StoredDevice& device, const jso
 
 ToldDevice device_of(const Record& record, const std::map<std::uint64_t, StoredDevice>& devices) {
   const auto found = devices.find(record.device_hash);
-  ToldDevice device = {
-      record.device, record.device, {{"identity", record.device}, {"target", record.target}}};
-  if (found != devices.end()) device.name = found->second.name;
-  const StoredDevice facts = found != devices.end() ? found->second : StoredDevice();
-  device.told.update({{"name", device.name},
-                      {"arch", record.arch},
-                      {"compiler", known_or_null(facts.compiler)},
-                      {"driver", known_or_null(facts.driver)},
-                      {"os", known_or_null(facts.os)}});
-  return device;
+  const StoredDevice facts = found == devices.end() ? StoredDevice() : found->second;
+  const std::string name = facts.name.empty() ? record.device : facts.name;
+  return {record.device,
+          name,
+          {{"identity", record.device},
+           {"name", name},
+           {"target", record.target},
+           {"arch", record.arch},
+           {"compiler", known_or_null(facts.compiler)},
+           {"driver", known_or_null(facts.driver)},
+           {"os", known_or_null(facts.os)}}};
 }
 
 /// The text that a range's kernels have in trials with the most rows; another workload's own.
@@ -171,11 +172,12 @@ std::optional<Task> tell_task(const LogFacts& facts, const std::string& workload
                {"seconds", task.seconds},
                {"trials", trials_of(records, task.sessions, facts.most_others)},
                {"failures", failures_of(records)},
-               {"phases", phases_of(verdict)}};
+               {"phases", phases_of(verdict)},
+               {"knobs", json::array()},
+               {"neighbours", json::array()}};
   for (const char* unknown : {"winner", "vs_default", "vs_library", "default_us", "default_us_interval",
                               "rows", "losses", "roofline"})
     task.told[unknown] = nullptr;
-  for (const char* none : {"knobs", "neighbours"}) task.told[none] = json::array();
   if (winner) take_winner(*winner, records, task);
   const Record& shown = winner ? winner->record : records.back();
   const std::optional<Workload> computed = read_workload(shown.workload);

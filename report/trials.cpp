@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -52,16 +53,11 @@ std::vector<std::size_t> chosen(std::span<const Record> records, std::int64_t mo
   return taken;
 }
 
-const Resources& resources_of(const Record& record) {
-  const auto* const timing = std::get_if<Timing>(&record.outcome);
-  return timing ? timing->resources : std::get<Failure>(record.outcome).resources;
-}
-
 /// Appends what a trial says to the columns.
 void add_outcome(const Record& record, json& columns) {
   const auto* const timing = std::get_if<Timing>(&record.outcome);
   const auto* const failure = std::get_if<Failure>(&record.outcome);
-  const Resources& resources = resources_of(record);
+  const Resources& resources = timing ? timing->resources : failure->resources;
   columns["time_us"].push_back(timing ? json(timing->time_us) : json());
   columns["run_s"].push_back(timing ? json(timing->run_s) : json());
   columns["spread"].push_back(timing ? json(timing->spread) : json());
@@ -132,8 +128,8 @@ std::vector<Session> sessions_of(std::span<const Record> records,
     if (session.told.is_null()) session.told = {{"id", record.session}, {"trials", 0}, {"timed", 0}};
     session.id = record.session;
     session.began_unix_ms = record.session_began_unix_ms;
-    session.seconds =
-        std::max(session.seconds, seconds_between(record.session_began_unix_ms, record.created_unix_ms));
+    session.seconds = session.span =
+        std::max(session.span, seconds_between(record.session_began_unix_ms, record.created_unix_ms));
     session.told["seed"] = record.seed;
     ++session.told["trials"].get_ref<json::number_integer_t&>();
     if (record.time_us()) ++session.told["timed"].get_ref<json::number_integer_t&>();
@@ -152,23 +148,35 @@ std::vector<Session> sessions_of(std::span<const Record> records,
   return sessions;
 }
 
+Timeline timeline_of(const std::vector<Session>& sessions) {
+  Timeline timeline;
+  double end = 0;
+  for (const Session& session : sessions) {
+    const double began = static_cast<double>(session.began_unix_ms) / 1000;
+    const double ended = began + std::max(session.seconds, session.span);
+    timeline.begins.push_back(timeline.seconds - std::max(0.0, end - began));
+    timeline.seconds += std::max(0.0, ended - std::max(end, began));
+    end = std::max(end, ended);
+  }
+  return timeline;
+}
+
 json trials_of(std::span<const Record> records, const std::vector<Session>& sessions,
                std::int64_t most_others) {
-  std::map<std::string, std::pair<std::size_t, double>> places;  // position, and seconds before it
-  double before = 0;
-  for (std::size_t i = 0; i < sessions.size(); before += sessions[i++].seconds)
-    places[sessions[i].id] = {i, before};
+  const Timeline timeline = timeline_of(sessions);
+  std::map<std::string, std::size_t> positions;
+  for (std::size_t i = 0; i < sessions.size(); ++i) positions[sessions[i].id] = i;
   const std::vector<std::size_t> told = chosen(records, most_others);
   json trials = {{"total", records.size()}, {"shown", told.size()}, {"knobs", json::object()}};
   std::optional<double> best;
   for (std::size_t row = 0; row < told.size(); ++row) {
     const Record& record = records[told[row]];
-    const auto& [session, earlier] = places.at(record.session);
+    const std::size_t session = positions.at(record.session);
     const std::optional<double> time = record.time_us();
     if (time && *time < best.value_or(INFINITY)) best = time;
     trials["order"].push_back(told[row] + 1);
     trials["session"].push_back(session);
-    trials["seconds"].push_back(earlier +
+    trials["seconds"].push_back(timeline.begins[session] +
                                 seconds_between(record.session_began_unix_ms, record.created_unix_ms));
     trials["best_us"].push_back(best);
     add_outcome(record, trials);

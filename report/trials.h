@@ -19,10 +19,18 @@ namespace lehr::report {
 std::vector<Session> sessions_of(std::span<const Record> records,
                                  const std::map<std::string, std::string>& origins);
 
+/// Sessions, by their beginning, without what lies between them: where each begins, in seconds, and how long
+/// all take together. They may overlap.
+struct Timeline {
+  std::vector<double> begins;
+  double seconds = 0;
+};
+Timeline timeline_of(const std::vector<Session>& sessions);
+
 /// Tells trials, which are in order of creation, as columns of one length: those that were the fastest until
 /// then, the first of each kind of failure, and of all others `most_others` that lie evenly between them (0:
 /// all). `total` and `shown` count them. `order` is from 1; `session` a position in `sessions`, which are
-/// theirs; `seconds` since the first session began, without what lay between sessions; `best_us` of all until
+/// theirs; `seconds` since the first session began (timeline_of()); `best_us` of all until
 /// then; `failure` a kind; `knobs` has a column for each knob, null where the family has none such.
 nlohmann::json trials_of(std::span<const Record> records, const std::vector<Session>& sessions,
                          std::int64_t most_others);

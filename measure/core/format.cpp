@@ -26,12 +26,13 @@ std::size_t length_of(std::string_view text) {
 
 /// Makes columns narrower, and takes the last ones away, until they fit.
 void fit(std::vector<TableColumn>& columns, std::size_t width) {
-  constexpr std::size_t kLeast = 24;  // of a text
+  constexpr std::size_t kLeast = 12;  // of a text; of the first one, which tells rows apart, half of the line
   std::vector<std::size_t> least;
   std::size_t whole = 0, sum = 0;
   for (const TableColumn& column : columns) {
     whole += column.width + 2;
-    const std::size_t kept = column.left ? std::max(length_of(column.name), kLeast) : column.width;
+    const std::size_t text = least.empty() ? width / 2 : kLeast;
+    const std::size_t kept = column.left ? std::max(length_of(column.name), text) : column.width;
     least.push_back(std::min(column.width, kept));
     sum += least.back() + 2;
   }

@@ -164,6 +164,21 @@ TEST(Report, PutsSessionsOneBehindTheOther) {
   EXPECT_EQ(trials["session"], json::parse("[0, 0, 1]"));
 }
 
+/// The second session began within the first one, the third one behind a night.
+TEST(Report, LeavesOutWhatLiesBetweenSessions) {
+  std::vector<Session> sessions(3);
+  sessions[0].began_unix_ms = 1'000'000;
+  sessions[0].seconds = sessions[0].span = 10;
+  sessions[1].began_unix_ms = 1'004'000;
+  sessions[1].seconds = 2;  // its own turns, which other tasks' lay between
+  sessions[1].span = 8;
+  sessions[2].began_unix_ms = 50'000'000;
+  sessions[2].seconds = 5;
+  const Timeline timeline = timeline_of(sessions);
+  EXPECT_THAT(timeline.begins, ElementsAre(0, 4, 12));
+  EXPECT_EQ(timeline.seconds, 17);
+}
+
 TEST(Report, KeepsWhatMattersOfManyTrials) {
   std::vector<Record> records;
   Rng rng(7);
