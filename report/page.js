@@ -25,8 +25,7 @@ const link = (to, text, title = "") => el("a", { href: `#${to}`, title, to }, te
 
 // Numbers as people read them. A dash is what is not known.
 const UNITS = { h: 3.6e9, min: 6e7, s: 1e6, ms: 1e3, us: 1, ns: 1e-3 };
-const digits = (value, least, most) =>
-  value.toLocaleString("en-US", { minimumSignificantDigits: least, maximumSignificantDigits: most });
+const digits = (v, low, top) => Number(v.toPrecision(top)).toLocaleString("en-US", { minimumSignificantDigits: low });
 const number = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : digits(value, 1, 4));
 function time(us, least = 4, most = 4) {
   const unit = Object.keys(UNITS).find((each) => us >= UNITS[each]) ?? "us";
@@ -192,9 +191,9 @@ function bars(rows, text, title) {
 }
 const SHAPES = ["circle", "triangle", "rect", "rectRot", "star", "cross"];
 /** Points of one kind, told apart from others by colour and shape. */
-function points(label, at, data, look = `fill${(at % 6) + 1}`) {
-  const [backgroundColor, borderColor] = [colour(look), colour(look)];
-  return { label, data, backgroundColor, borderColor, pointStyle: SHAPES[at % 6] };
+function points(label, at, data, look) {
+  const shade = colour(look || `fill${(at % 6) + 1}`);
+  return { label, data, backgroundColor: shade, borderColor: shade, pointStyle: SHAPES[at % 6] };
 }
 function line(label, name, data, more) {
   const look = { borderColor: colour(name), backgroundColor: colour(name), borderWidth: 1.5 };
@@ -233,8 +232,8 @@ function kinds(trials, all, key, at) {
   const starts = each.filter((_, k) => k % step === 0);
   const data = [...starts, null].map(() => []);
   for (const i of all) data.at(starts.findLastIndex((start) => (values[i] ?? Number.NaN) >= start)).push(at(i));
-  const look = (k) =>
-    ordered ? `color-mix(in srgb, var(--fill1), var(--grid) ${75 - 15 * k}%)` : `fill${(k % 6) + 1}`;
+  const part = 100 / Math.max(1, starts.length - 1);
+  const look = (k) => ordered && `color-mix(in oklch, var(--fill5), var(--fill4) ${part * k}%)`;
   const name = (start) => (step > 1 ? "from " : "") + KINDS[specOf(key).kind](start);
   const sets = starts.map((start, k) => points(name(start), k, data[k], look(k)));
   return [...sets, points("without", 0, data.at(-1), "muted")];
@@ -300,8 +299,7 @@ function explore({ trials, short }) {
   const left = trials.total - trials.shown;
   return [
     heading`All trials: A point is a kernel that was compiled, checked and timed. Point at one for its config.`,
-    left > 0 &&
-      note`${number(left)} are left out: here are the best so far, first failures, and others evenly between them.`,
+    left > 0 && note`${number(left)} are left out. Here are the best so far, first failures, and others between them.`,
     div("controls", pick("across", "x", axes), pick("scale", "scaleX", SCALES), pick("colour", "colour", named)),
     div("controls", pick("up", "y", axes), pick("scale", "scaleY", SCALES), pick("knob", "knob", ["all", ...values])),
     div("controls", only("family"), only("picked_by")),
@@ -364,7 +362,7 @@ function outcome({ failures, roofline, phases, sessions }, at) {
   const limit = roof?.in_caches ? "; all of it fits the caches" : `; the limit is ${roof?.bound ?? "not known"}`;
   return [
     failures.length > 0 &&
-      heading`Failures: Candidates that have no time. A failure is an answer too: none of them is tried again.`,
+      heading`Failures: Candidates without a time. A failure is an answer too: none is tried again.`,
     tableOf("Failed trials by kind", FAILED, failures),
     roof &&
       heading`What the device can do: ${number(roof.peak_gflops)} GFLOP/s, ${shownAs("n", roof.peak_gbytes_per_s)} GB/s.
@@ -455,8 +453,7 @@ function summary() {
   return [
     el("h1", {}, "What was tuned, and what came of it"),
     rows.length > 0 ? shown : el("p", {}, "The log has no trial."),
-    rows.some((row) => row.vs_default) &&
-      heading`Gains: How often as fast the winner is, by log, with 95 % intervals: what crosses 1x is not proven.`,
+    rows.some((row) => row.vs_default) && heading`Gains: With 95 % intervals, by log. What crosses 1x is not proven.`,
     logs.map((_, at) => drawn(`intervals-${at}`)),
     tableOf("Logs", `${made}, date began_unix_ms from, date ended_unix_ms to`, logs),
     tableOf("Devices", where, devices),

@@ -203,6 +203,7 @@ class Page(unittest.TestCase):
             ("picked by", "default"),
             ("across", "time_us"),
             ("over", "order"),
+            ("colour", "seconds"),
         ):
             pictures, rows = self.browser.value(PICTURES), self.browser.value(ROWS)
             if value is None:
