@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/describe_json.h"
+#include "tune/known_best.h"
 #include "tune/summary.h"
 #include "workload/short_text.h"
 
@@ -19,13 +20,14 @@ struct Pair {
   const Task* to = nullptr;
 };
 
-/// The ratio of times of two runs: what drifted between them is in it, and neither knows of the other.
+/// The ratio of times of two runs, whose interval is widened by what one kernel's times differ by from run to
+/// run (tune/known_best.h).
 Ratio ratio_of(const Time& from, const Time& to) {
-  Ratio ratio;
-  ratio.value = from.us / to.us;
-  if (from.interval.known() && to.interval.known())
-    ratio.interval = {from.interval.low / to.interval.high, from.interval.high / to.interval.low};
-  return ratio;
+  const double value = from.us / to.us;
+  if (!from.interval.known() || !to.interval.known()) return {value, {}};
+  return {value,
+          {from.interval.low / to.interval.high * (1 - kClearlyFaster),
+           from.interval.high / to.interval.low * (1 + kClearlyFaster)}};
 }
 
 json compared(const Task* from, const Task* to) {

@@ -416,7 +416,10 @@ function contest({ winner, libraries, vs_default, vs_library, ...task }) {
     return { ...row, gflops, note: row.note || row.missing };
   });
   const text = "words name kernel, time time_us time, n gflops GFLOP/s, gain speedup gain, verdict verdict, words note";
-  return tableOf("The winner and what it was timed with, in turn. ±: half of the 95 % interval", text, rows);
+  const how = winner.contested
+    ? "The winner and what it was timed with, in turn"
+    : "The fastest single trial: no finals";
+  return tableOf(`${how}. ±: half of the 95 % interval`, text, rows);
 }
 
 function task(at) {

@@ -25,10 +25,8 @@ using TaskName = std::pair<std::string, std::string>;
 /// The tasks that the log has winners of, and those of which nothing was timed.
 std::map<TaskName, std::optional<Winner>> tasks_of(const Database& log, const DatabaseStats& stats) {
   std::map<TaskName, std::optional<Winner>> tasks;
-  for (Winner& winner : winners(log, {})) {
-    TaskName name = {winner.record.workload, winner.record.device};
-    tasks[std::move(name)] = std::move(winner);
-  }
+  for (const Winner& winner : winners(log, {}))
+    tasks[{winner.record.workload, winner.record.device}] = winner;
   for (const TaskStats& task : stats.tasks)
     if (task.timed == 0) tasks.try_emplace({task.workload, task.device});
   return tasks;

@@ -79,7 +79,7 @@ json roofline_of(const Workload& workload, const StoredDevice& device, const jso
                  const json& task) {
   const Roofline roofline(workload, limits_with(workload, device, verdict));
   const double flops = flops_of(workload), gflops = roofline.peaks().gflops;
-  json points = json::array();
+  json points;
   const auto add = [&](const json& name, const json& us) {
     if (us.is_number())
       points.push_back({{"name", name}, {"gflops", gflops_of(flops, us)}, {"share", roofline.share(us)}});
@@ -87,13 +87,13 @@ json roofline_of(const Workload& workload, const StoredDevice& device, const jso
   add("best", task["winner"]["time_us"]);
   add("default", task["default_us"]);
   for (const json& library : task["libraries"]) add(library["name"], library["time_us"]);
-  const char* const bound = roofline.binding() == Roof::kMemory ? "memory" : "arithmetic";
+  const json bound = roofline.binding() == Roof::kMemory ? "memory" : "arithmetic";
   return {{"flops", flops},
           {"bytes", min_bytes_of(workload)},
           {"intensity", flops / min_bytes_of(workload)},
           {"peak_gflops", known_or_null(gflops)},
           {"peak_gbytes_per_s", known_or_null(roofline.peaks().gbytes_per_s)},
-          {"bound", gflops > 0 ? json(bound) : json()},
+          {"bound", gflops > 0 ? bound : json()},
           {"in_caches", roofline.in_caches()},
           {"points", points}};
 }

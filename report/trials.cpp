@@ -91,16 +91,15 @@ double explained_by(const Groups& groups) {
   double count = 0, sum = 0, squares = 0, between = 0;
   for (const auto& [value, times] : groups) {
     double own = 0;
-    for (const double time : times) own += std::log(time);
+    for (const double time : times) own += std::log(time), squares += std::log(time) * std::log(time);
     count += static_cast<double>(times.size());
     sum += own;
     between += own * own / static_cast<double>(times.size());
   }
-  const double mean = sum / count, extra = static_cast<double>(groups.size()) - 1;
-  for (const auto& [value, times] : groups)
-    for (const double time : times) squares += (std::log(time) - mean) * (std::log(time) - mean);
-  between -= sum * mean;
-  if (extra < 1 || count <= extra + 1 || squares <= 0) return 0;
+  const double extra = static_cast<double>(groups.size()) - 1;
+  squares -= sum * sum / count;
+  between -= sum * sum / count;
+  if (extra < 1 || count <= extra + 1 || squares <= 1e-12) return 0;
   const double error = std::max(0.0, squares - between) / (count - extra - 1);
   return std::max(0.0, (between - extra * error) / (squares + error));
 }
@@ -211,7 +210,8 @@ json knobs_of(std::span<const Record> records, const Config& winner) {
       const std::optional<std::int64_t> value = record.config.find(at.name);
       if (time && value && record.config.family == winner.family) groups[*value].push_back(*time);
     }
-    json values = json::array(), best = json::array();
+    if (groups.size() < 2) continue;  // nothing is known of other values
+    json values, best;
     for (const auto& [value, times] : groups) {
       values.push_back(value);
       best.push_back(std::ranges::min(times));

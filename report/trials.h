@@ -39,7 +39,7 @@ nlohmann::json trials_of(std::span<const Record> records, const std::vector<Sess
 /// (of the first one).
 nlohmann::json failures_of(std::span<const Record> records);
 
-/// Tells what the knobs of the winner's family did to the times of its trials, the most important first:
+/// Tells what those knobs of the winner's family that were varied did to times, the most important first:
 /// name, importance, values (ascending), best_us (of each), winner (its value). The importance is omega
 /// squared of a one-way analysis of variance of log(time): the share that the knob alone explains. Knobs that
 /// the search moved together share what they explain.

@@ -7,11 +7,6 @@
 #include "tune/stored_kernel.h"
 
 namespace lehr {
-namespace {
-
-constexpr double kClearlyFaster = 0.05;
-
-}  // namespace
 
 std::optional<Record> record_named(const Database& log, const RecordFilter& task, const std::string& id) {
   std::optional<Record> record = log.find(id);

@@ -10,6 +10,10 @@
 
 namespace lehr {
 
+/// A single trial of another run is faster for sure where it is so by more than this share: those of one
+/// kernel in different runs differed by up to 7 % on a virtual machine, whose clock drifts.
+inline constexpr double kClearlyFaster = 0.05;
+
 /// A stored trial, and what is known of its time.
 struct KnownBest {
   Record record;
@@ -20,9 +24,8 @@ struct KnownBest {
 };
 
 /// `task` names one workload and one device, `verdicts` are the log's of it, the newest first. The newest
-/// decides, unless a later trial was faster than its winner by more than 5 %: an interrupted session has no
-/// verdict, and single trials of one kernel in different runs differed by up to 7 % on a virtual machine,
-/// whose clock drifts. nullopt: nothing is timed.
+/// decides, unless a later trial was clearly faster than its winner: an interrupted session has no verdict.
+/// nullopt: nothing is timed.
 std::optional<KnownBest> known_best(const Database& log, const RecordFilter& task,
                                     std::span<const StoredVerdict> verdicts);
 
