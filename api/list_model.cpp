@@ -29,7 +29,7 @@ std::map<std::string, std::pair<std::size_t, std::string>> grouped(const Network
   return groups;
 }
 
-std::string text_of(const Network& network, const std::vector<ServedWorkload>& served) {
+std::string text_of(const Network& network, const std::vector<ServedWorkload>& served, std::size_t width) {
   std::size_t places = 0;
   double covered = 0;
   std::vector<std::vector<std::string>> cells;
@@ -46,7 +46,8 @@ std::string text_of(const Network& network, const std::vector<ServedWorkload>& s
                                  network.model.opset(), printable(network.model.producer));
   text += fmt::format("{} workloads in {} places, {:.1f} % of the operations that are known\n\n",
                       served.size(), places, 100 * covered);
-  if (!served.empty()) text += format_table({"places", "share", "GFLOP", "<workload", "<families"}, cells);
+  if (!served.empty())
+    text += format_table({"places", "share", "GFLOP", "<workload", "<families"}, cells, {.width = width});
   for (const auto& [reason, group] : grouped(network))
     text += fmt::format("not covered: {} x {}, the first {}\n", group.first, printable(reason),
                         printable(group.second));
@@ -91,7 +92,8 @@ json document_of(const std::string& file, const Network& network, const std::vec
 
 }  // namespace
 
-Listing list_model(const Model& model, const DeviceOptions& options, const OnProgress& on_note) {
+Listing list_model(const Model& model, const DeviceOptions& options, const OnProgress& on_note,
+                   std::size_t width) {
   return guarded([&] {
     check(options);
     const DeviceChoice choice = choice_of(options);
@@ -106,7 +108,7 @@ Listing list_model(const Model& model, const DeviceOptions& options, const OnPro
       served = served_by(network.places, limits);
     }
     if (!note.empty()) reporter.note(note);
-    return Listing{text_of(network, served), dumped(document_of(model.file, network, served))};
+    return Listing{text_of(network, served, width), dumped(document_of(model.file, network, served))};
   });
 }
 

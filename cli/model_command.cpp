@@ -27,7 +27,8 @@ int ModelCommand::run() {
   api::DeviceOptions device = device_.read<api::DeviceOptions>();
   device.tools = environment_;
   const api::Listing listing = api::list_model(
-      problem_.model(), device, [](const api::Progress& each) { tell("note: {}", each.text); });
+      problem_.model(), device, [](const api::Progress& each) { tell("note: {}", each.text); },
+      environment_.columns);
   fmt::print("{}", json_ ? listing.json + "\n" : listing.text);
   return 0;
 }

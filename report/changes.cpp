@@ -14,11 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-/// A task in both logs; nullptr: it is not timed there.
-struct Pair {
-  const Task* from = nullptr;
-  const Task* to = nullptr;
-};
+/// A task in the first log and in the second one; nullptr: it is not timed there.
+using Pair = std::pair<const Task*, const Task*>;
 
 /// The ratio of times of two runs, whose interval is widened by what one kernel's times differ by from run to
 /// run (tune/known_best.h).
@@ -48,18 +45,20 @@ json compared(const Task* from, const Task* to) {
 }  // namespace
 
 json change_between(const Document& document, std::size_t from, std::size_t to) {
-  std::map<std::pair<std::string, std::string>, Pair> pairs;  // by workload, and identity up to the driver
+  std::map<std::pair<std::string, std::string>, Pair>
+      pairs;  // by workload; identity up to the driver, and caches
   for (const Task& task : document.tasks) {
     if (task.best.us <= 0 || (task.log != from && task.log != to)) continue;
     const std::string& identity = task.where.identity;
-    Pair& pair = pairs[{task.workload, identity.substr(0, identity.find(" | driver="))}];
-    const Task*& side = task.log == from ? pair.from : pair.to;
+    const std::string place = identity.substr(0, identity.find(" | driver="));
+    Pair& pair = pairs[{task.workload, place + (identity.ends_with("cold caches") ? " cold" : "")}];
+    const Task*& side = task.log == from ? pair.first : pair.second;
     if (!side || task.best.us < side->best.us) side = &task;
   }
   std::multimap<double, json> tasks;
   for (const auto& [name, pair] : pairs)
-    tasks.emplace(pair.from && pair.to ? pair.from->best.us / pair.to->best.us : 0,
-                  compared(pair.from, pair.to));
+    tasks.emplace(pair.first && pair.second ? pair.first->best.us / pair.second->best.us : 0,
+                  compared(pair.first, pair.second));
   json told = {{"from", from}, {"to", to}, {"tasks", json::array()}};
   for (auto& [ratio, task] : tasks) told["tasks"].push_back(std::move(task));
   return told;

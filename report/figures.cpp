@@ -18,10 +18,6 @@ using nlohmann::json;
 
 constexpr double kWidth = 900;
 
-std::string cut(const std::string& text, std::size_t most) {
-  return text.size() <= most ? text : text.substr(0, most - 3) + "...";
-}
-
 /// Whether a number is one that an axis can have: a stranger's log may hold any.
 bool can_be_drawn(double value) {
   return value > 1e-30 && value < 1e30;
@@ -77,7 +73,7 @@ std::string intervals_of(const Document& document, std::size_t log) {
   svg.text(kLeft + 168, 14, Anchor::kStart, "over the best library; lines: 95 %");
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const double y = kTop + kRow * (static_cast<double>(i) + 0.5);
-    svg.text(kLeft - 10, y + 4, Anchor::kEnd, cut(short_text(tasks[i]->workload), 42));
+    svg.text(kLeft - 10, y + 4, Anchor::kEnd, cut_to(short_text(tasks[i]->workload), 42));
     draw_ratio(svg, axis, y - 3, tasks[i]->over_default, true);
     draw_ratio(svg, axis, y + 3, tasks[i]->over_library, false);
   }
@@ -132,7 +128,7 @@ std::string roofline_of(const json& roof, std::size_t task) {
     svg.dot(x.at(intensity), y.at(known(point["gflops"])), style,
             fmt::format("{}: {:.1f} GFLOP/s", name, known(point["gflops"])));
     svg.dot(legend, 10, style, "");
-    svg.text(legend + 10, 14, Anchor::kStart, cut(name, 14));
+    svg.text(legend + 10, 14, Anchor::kStart, cut_to(name, 14));
   }
   return svg.figure(fmt::format("roofline-{}", task));
 }
@@ -159,7 +155,7 @@ std::string parts_of(std::vector<Part> parts, const std::string& id, const char*
     const double width = kWidth * parts[i].amount / whole;
     const std::string style = i < kMostNamed ? fmt::format("fill{}", i + 1) : "rest";
     const std::string text =
-        cut(parts[i].name, 14) + ' ' + fmt::format(fmt::runtime(format), parts[i].amount);
+        cut_to(parts[i].name, 14) + ' ' + fmt::format(fmt::runtime(format), parts[i].amount);
     svg.box(x, 4, std::max(0.0, width - 2), 28, style, text);
     svg.box(legend, 46, 12, 12, style);
     svg.text(legend + 17, 57, Anchor::kStart, text);

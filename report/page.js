@@ -36,7 +36,7 @@ function gain(value, ends) {
   const places = ends && ends[1] - ends[0] < 0.02 ? 3 : 2;
   return `${value.toFixed(places)}x${ends ? ` (${ends[0].toFixed(places)} to ${ends[1].toFixed(places)})` : ""}`;
 }
-const date = (ms) => `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+const date = (ms) => (ms < 8e15 ? `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC` : "-");
 const SIGNS = { faster: "▲", same: "=", slower: "▼", new: "+", gone: "-" };
 // How values show in tables and on axes, by kind; `ends` are those of an interval, `row` is the table's.
 const tick = (us) => time(us, 1);
@@ -215,7 +215,7 @@ const specOf = (key) => COLUMNS.find((each) => each.key === key) ?? { kind: "n",
 const titleOf = (key) => `${specOf(key).kind} ${key} ${specOf(key).name}`;
 function rowOf(trials, i) {
   const row = Object.fromEntries(COLUMNS.map(({ key }) => [key, trials[key][i]]));
-  const names = Object.keys(trials.knobs).filter((name) => trials.knobs[name][i] != null);
+  const names = (trials.names[row.family] ?? []).filter((name) => trials.knobs[name]?.[i] != null);
   return { ...row, config: `${row.family}(${names.map((name) => `${name}=${trials.knobs[name][i]}`).join(", ")})` };
 }
 function tooltipOf(trials, i) {
@@ -398,8 +398,9 @@ function range({ rows, losses, short }) {
   });
   const text = "n rows, time us time, time own_us a kernel of its own, time default_us default, share loss";
   return [
-    heading`A range of rows: ${members.length} kernels serve ${rows.least} to ${rows.most} rows together. Held-out sizes
-      lose ${lost[0]} on average, ${lost[1]} at worst, to kernels of their own.`,
+    heading`A range of rows: ${distinct(members.map((each) => each.config)).length} kernels serve ${rows.least} to
+      ${rows.most} rows together. Held-out sizes lose ${lost[0]} on average, ${lost[1]} at worst, to the default there or a
+      kernel of their own, whichever is faster. The trials below are those of ${rows.most} rows.`,
     div("pair", set.box, held_out.length > 0 && held.box),
     tableOf("Kernels of the set", "n to up to row, code config", members),
     tableOf("Held-out sizes", `${text}, share loss_low from, share loss_high to`, held_out),
@@ -442,8 +443,9 @@ function task(at) {
 
 function summary() {
   const { logs, devices, tasks } = report;
-  const names = (task) => ({ device: devices[task.device].name, log: logs[task.log].file, count: task.trials.total });
-  const rows = tasks.map((task, at) => ({ ...task.winner, ...task, ...names(task), task: at }));
+  const names = (task) => ({ device: devices[task.device].name, log: logs[task.log].file });
+  const count = ({ winner, trials }) => winner?.trials ?? trials.total;
+  const rows = tasks.map((task, at) => ({ ...task.winner, ...task, ...names(task), count: count(task), task: at }));
   const several = (key) => (distinct(rows.map((row) => row[key])).length > 1 ? `words ${key} ${key}, ` : "");
   const both = several("log") + several("device");
   const usual = "gain speedup_vs_default over default, verdict vs_default word, gain speedup_vs_baseline over library";

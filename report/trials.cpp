@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 double seconds_between(std::int64_t from_unix_ms, std::int64_t to_unix_ms) {
-  return std::max(0.0, static_cast<double>(to_unix_ms - from_unix_ms) / 1000);
+  return std::max(0.0, (static_cast<double>(to_unix_ms) - static_cast<double>(from_unix_ms)) / 1000);
 }
 
 /// What a session's model believed of its timed trials, and how fast they were.
@@ -72,8 +72,10 @@ void add_outcome(const Record& record, json& columns) {
 }
 
 /// Appends a config to the columns of knobs, which have `before` rows.
-void add_knobs(const Config& config, std::size_t before, json& knobs) {
+void add_knobs(const Config& config, std::size_t before, json& trials) {
+  json &knobs = trials["knobs"], &names = trials["names"][config.family];
   for (const KnobValue& knob : config.knobs) {
+    if (names.size() < config.knobs.size()) names.push_back(knob.name);
     json& column = knobs[knob.name];
     while (column.size() < before) column.push_back(nullptr);
     column.push_back(knob.value);
@@ -166,7 +168,10 @@ json trials_of(std::span<const Record> records, const std::vector<Session>& sess
   std::map<std::string, std::size_t> positions;
   for (std::size_t i = 0; i < sessions.size(); ++i) positions[sessions[i].id] = i;
   const std::vector<std::size_t> told = chosen(records, most_others);
-  json trials = {{"total", records.size()}, {"shown", told.size()}, {"knobs", json::object()}};
+  json trials = {{"total", records.size()},
+                 {"shown", told.size()},
+                 {"knobs", json::object()},
+                 {"names", json::object()}};
   std::optional<double> best;
   for (std::size_t row = 0; row < told.size(); ++row) {
     const Record& record = records[told[row]];
@@ -179,7 +184,7 @@ json trials_of(std::span<const Record> records, const std::vector<Session>& sess
                                 seconds_between(record.session_began_unix_ms, record.created_unix_ms));
     trials["best_us"].push_back(best);
     add_outcome(record, trials);
-    add_knobs(record.config, row, trials["knobs"]);
+    add_knobs(record.config, row, trials);
   }
   return trials;
 }

@@ -31,7 +31,8 @@ Timeline timeline_of(const std::vector<Session>& sessions);
 /// then, the first of each kind of failure, and of all others `most_others` that lie evenly between them (0:
 /// all). `total` and `shown` count them. `order` is from 1; `session` a position in `sessions`, which are
 /// theirs; `seconds` since the first session began (timeline_of()); `best_us` of all until
-/// then; `failure` a kind; `knobs` has a column for each knob, null where the family has none such.
+/// then; `failure` a kind; `knobs` has a column for each knob, null where the family has none such; `names`
+/// those of each family in the order of its configs.
 nlohmann::json trials_of(std::span<const Record> records, const std::vector<Session>& sessions,
                          std::int64_t most_others);
 

@@ -26,14 +26,17 @@ std::size_t length_of(std::string_view text) {
 
 /// Makes columns narrower, and takes the last ones away, until they fit.
 void fit(std::vector<TableColumn>& columns, std::size_t width) {
-  constexpr std::size_t kLeast = 12;  // of a text; of the first one, which tells rows apart, half of the line
+  constexpr std::size_t kShort = 20, kLeast = 12;  // a short text stays whole, a long one keeps so much
   std::vector<std::size_t> least;
   std::size_t whole = 0, sum = 0;
+  const auto first = std::ranges::find(columns, true, &TableColumn::left);  // it tells rows apart
   for (const TableColumn& column : columns) {
     whole += column.width + 2;
-    const std::size_t text = least.empty() ? width / 2 : kLeast;
-    const std::size_t kept = column.left ? std::max(length_of(column.name), text) : column.width;
-    least.push_back(std::min(column.width, kept));
+    const bool is_first = first != columns.end() && &column == &*first;
+    const bool cut = column.left && column.width > kShort;
+    least.push_back(
+        cut ? std::min(column.width, std::max(length_of(column.name), is_first ? width / 2 : kLeast))
+            : column.width);
     sum += least.back() + 2;
   }
   width += 2;  // no blanks behind the last one

@@ -27,8 +27,8 @@ struct TableLook {
 /// Columns padded to their widest cell, two blanks between them; a column named "<..." is aligned left
 /// (without the '<'), the others right; cells are made printable. Ends with a line break; no blanks at line
 /// ends. Where a width does not hold it, texts of columns that are aligned left are cut, those of the last
-/// columns first, the first column's to half of the width at most, and what has no room then are the last
-/// columns: the more important one stands before.
+/// columns first, the first such column's to half of the width at most, and what has no room then are the
+/// last columns: the more important one stands before.
 std::string format_table(const std::vector<std::string>& header,
                          const std::vector<std::vector<std::string>>& rows, const TableLook& look = {});
 

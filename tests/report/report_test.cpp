@@ -198,6 +198,7 @@ TEST(Report, KeepsWhatMattersOfManyTrials) {
   EXPECT_EQ(cut["best_us"].back(), best);
   EXPECT_GT(std::ranges::count(cut["failure"], json("crash")), 0);
   EXPECT_EQ(cut["knobs"]["x"].size(), cut["shown"]);
+  EXPECT_EQ(cut["names"]["gemm_cpu"], json::parse(R"(["x", "y"])"));
   const auto order = cut["order"].get<std::vector<std::int64_t>>();
   std::int64_t most = 0;
   for (std::size_t i = 1; i < order.size(); ++i) most = std::max(most, order[i] - order[i - 1]);
