@@ -3,8 +3,11 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
+
 #include "api/lehr.h"
 #include "base/args.h"
+#include "base/error.h"
 #include "base/file_output.h"
 #include "base/text.h"
 #include "cli/help.h"
@@ -38,6 +41,7 @@ ReportCommand::ReportCommand(CLI::App& root, const Environment& environment) : l
 }
 
 int ReportCommand::run() {
+  refuse_a_log_as_page();
   report::Request request{logs_, applied_};
   request.most_others = parse_number("--others", others_, 0, api::kMostTrials);
   const report::Document document = report::read(request);
@@ -50,6 +54,13 @@ int ReportCommand::run() {
   fmt::print("{}: {} task{}, {}\n", out_, document.tasks.size(), document.tasks.size() == 1 ? "" : "s",
              format_bytes(static_cast<double>(page.size())));
   return 0;
+}
+
+void ReportCommand::refuse_a_log_as_page() const {
+  for (const std::string& log : logs_)
+    for (const char* part : {"", "-wal", "-shm"})
+      if (std::error_code ignored; std::filesystem::equivalent(out_, log + part, ignored))
+        throw_user("--out {} is the log itself, which the page would replace: name another file", out_);
 }
 
 }  // namespace lehr

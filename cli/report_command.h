@@ -19,6 +19,7 @@ class ReportCommand {
   int run();
 
  private:
+  void refuse_a_log_as_page() const;
   std::vector<std::string> logs_, applied_;
   std::string out_ = "report.html", others_ = "5000";
   bool json_ = false;

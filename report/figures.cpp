@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -113,12 +114,13 @@ std::string roofline_of(const json& roof, std::size_t task) {
   constexpr double kLeft = 70, kBottom = 275, kTop = 25;
   const double gflops = known(roof["peak_gflops"]), gbytes = known(roof["peak_gbytes_per_s"]);
   const double intensity = known(roof["intensity"]), ridge = gbytes > 0 ? gflops / gbytes : intensity;
-  double least = gflops;
-  for (const json& point : roof["points"]) least = std::min(least, known(point["gflops"]));
-  for (const double value : {intensity, ridge, least, gflops})
+  double least = gflops, most = gflops;  // Winograd's algorithm does fewer operations than are counted
+  for (const json& point : roof["points"])
+    std::tie(least, most) = std::minmax({least, most, known(point["gflops"])});
+  for (const double value : {intensity, ridge, least, most})
     if (!can_be_drawn(value)) return "";
   const LogAxis x(std::min(intensity, ridge) / 8, std::max(intensity, ridge) * 8, kLeft, kWidth - 20);
-  const LogAxis y(least / 3, gflops * 1.6, kBottom, kTop);
+  const LogAxis y(least / 3, most * 1.6, kBottom, kTop);
   Svg svg(kWidth, kBottom + 45, "The kernels' speeds below what the device's arithmetic and memory allow");
   draw_roofs(svg, x, y, gflops, gbytes);
   double legend = kLeft + 120;

@@ -70,10 +70,12 @@ json read_network(const std::string& folder, const std::vector<Task>& tasks) {
                folder, kAppliedDocument);
   try {
     json network = json::parse(read_text_file(file.string(), kMostBytes, "document"));
-    network["matches"] = matches_of(network.at("layers"), tasks);
+    network["matches"] = matches_of(network.at("layers").get<std::vector<json>>(), tasks);
     for (const char* name : {"original_us", "rewritten_us", "places", "replaced"})
       network.at(name).get<double>();
-    for (const json& each : network.at("not_covered"))
+    network.at("model").get<std::string>();
+    network.at("reasons").get<std::map<std::string, double>>();
+    for (const json& each : network.at("not_covered").get<std::vector<json>>())
       if (!each.at("operator").is_string() || !each.at("share").is_number()) each.get<double>();
     return network;
   } catch (const json::exception&) {

@@ -75,7 +75,7 @@ void add_outcome(const Record& record, json& columns) {
 void add_knobs(const Config& config, std::size_t before, json& trials) {
   json &knobs = trials["knobs"], &names = trials["names"][config.family];
   for (const KnobValue& knob : config.knobs) {
-    if (names.size() < config.knobs.size()) names.push_back(knob.name);
+    if (std::ranges::find(names, json(knob.name)) == names.end()) names.push_back(knob.name);
     json& column = knobs[knob.name];
     while (column.size() < before) column.push_back(nullptr);
     column.push_back(knob.value);

@@ -262,6 +262,7 @@ class Page(unittest.TestCase):
             failure = {"kind": SCRIPT, "count": 1, "sentence": SCRIPT, "example": SCRIPT, "config": SCRIPT}
             task["failures"].append(failure)
             task["sessions"][0]["began_unix_ms"] = 9.2e18
+            document["logs"][0]["began_unix_ms"] = -9.2e18
             task["trials"]["family"][0] = task["trials"]["picked_by"][0] = SCRIPT
 
         page = self.changed(change)

@@ -304,13 +304,49 @@ TEST(Report, JoinsANetworkWithItsLog) {
   EXPECT_EQ(document.tasks.at(matches[0]["task"]).workload, gemm(64));
   EXPECT_THAT(figures_of(document), HasSubstr("coverage-0"));
 
-  for (const char* wrong : {"{}", "[", R"({"layers": 3})", R"({"layers": [{}]})"}) {
+  std::vector<std::string> all_wrong = {"{}", "[", R"({"layers": 3})", R"({"layers": [{}]})"};
+  for (const char* member : {"model", "reasons", "layers", "not_covered"}) {
+    json wrong = json::parse(kApplied);  // the page takes each of these for what it should be
+    wrong[member] = 3;
+    all_wrong.push_back(wrong.dump());
+  }
+  for (const std::string& wrong : all_wrong) {
     test::write_bytes(folder / "faster" / kAppliedDocument, wrong);
     EXPECT_THAT(error_of([&] { read_network((folder / "faster").string(), {}); }).message,
                 HasSubstr("applied.json is not as lehr apply writes it"));
   }
   EXPECT_THAT(error_of([&] { read_network(folder.path().string(), {}); }).message,
               HasSubstr("it has no applied.json"));
+}
+
+TEST(Report, DrawsWhatIsAboveTheRoof) {
+  Document document;
+  document.tasks.emplace_back().told = {{"phases", json::array()},
+                                        {"roofline",
+                                         {{"peak_gflops", 100},
+                                          {"peak_gbytes_per_s", 10},
+                                          {"intensity", 20},
+                                          {"points", {{{"name", "best"}, {"gflops", 300}}}}}}};
+  EXPECT_THAT(figures_of(document), AllOf(HasSubstr("best: 300.0 GFLOP/s"), Not(HasSubstr("cy=\"-"))));
+}
+
+/// A trial that outdoes the verdict was in no contest with the libraries.
+TEST(Report, TellsLibrariesOfTheirOwnContest) {
+  const TempDir folder;
+  fill(folder / "a.db");
+  EXPECT_EQ(task_of(read_one(folder / "a.db"), gemm(64)).told["libraries"].size(), 2u);
+  Database::open(folder / "a.db").append(trial(gemm(64), 9, 9, 4, "two"));
+  const json task = task_of(read_one(folder / "a.db"), gemm(64)).told;
+  EXPECT_EQ(task["winner"]["contested"], false);
+  EXPECT_EQ(task["libraries"], json::array());
+}
+
+TEST(Report, KeepsTheOrderOfKnobs) {
+  std::vector<Record> records = {trial(gemm(64), 1, 1, 5), trial(gemm(64), 1, 1, 4)};
+  records[0].config.knobs = {{"y", 1}, {"b", 2}};
+  records[1].config.knobs = {{"y", 1}, {"c", 3}, {"b", 2}};  // of another version
+  const json trials = trials_of(records, sessions_of(records, {}), 0);
+  EXPECT_EQ(trials["names"]["gemm_cpu"], json::parse(R"(["y", "b", "c"])"));
 }
 
 TEST(Report, LetsNoTextOutOfItsPlace) {
