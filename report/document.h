@@ -15,7 +15,7 @@ namespace lehr::report {
 struct Session {
   std::string id;
   std::int64_t began_unix_ms = 0;  ///< since 1970
-  double seconds = 0;              ///< that it took: its verdict's, or `span`
+  double seconds = 0;              ///< that it took: its verdict's, or in sum its trials'
   double span = 0;                 ///< seconds until its last trial: other tasks' turns are in it
   nlohmann::json told;
 };

@@ -184,7 +184,7 @@ function bars(rows, text, title) {
   const label = ({ dataset, raw }) => `${dataset.label}: ${x.ticks.callback(raw)}`;
   const plugins = { legend: { display: sets.length > 1 }, tooltip: { callbacks: { label } } };
   const options = { indexAxis: "y", plugins, scales: { x, y: { ticks: { autoSkip: false } } } };
-  const most = Math.min(40, innerWidth / 20);
+  const most = Math.min(60, innerWidth / 20);
   const cut = (text) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
   const labels = rows.map(({ name, short }) => cut(name ?? short));
   return { type: "bar", data: { labels, datasets }, options };
@@ -256,8 +256,8 @@ function progress({ trials, short, default_us, libraries }) {
   });
   const rows = gains.map((i) => rowOf(trials, i));
   return [
-    heading`The best so far: A point is a trial that beat all before it, by who picked it. Dashed lines
-      are of the contest above, timed in turn with the best.`,
+    heading`The best so far: A point is a trial that beat all before it, by who picked it. The contest above
+      timed the fastest again, in turn with what has a dashed line.`,
     div("controls", shown.pick("over", "over", ["seconds", ["order", "trials"]]), shown.pick("scale", "scale", SCALES)),
     shown.box,
     tableOf("Trials that were the best so far", TRIALS, rows),
@@ -288,8 +288,8 @@ function explore({ trials, short }) {
     const edge = failed.map((i) => ({ x: xs[i], y: top, i }));
     const sets = kinds(trials, some, state.colour, (i) => ({ x: xs[i], y: ys[i], i }));
     sets.push({ ...points("failed", 0, edge, "bad"), pointStyle: "crossRot" });
-    const bad = failed.length ? `, and ${number(failed.length)} that failed, at the upper edge` : "";
-    sentence.textContent = `${number(some.length)} of ${number(trials.total)} trials${bad}.`;
+    const counts = [some.length, trials.total, failed.length].map(number);
+    sentence.textContent = `${counts[0]} of ${counts[1]} trials; failed, at the upper edge: ${counts[2]}.`;
     const rows = kept.map((i) => rowOf(trials, i)).filter((row) => row.time_us != null);
     fastest.fill(rows.sort((a, b) => a.time_us - b.time_us).slice(0, 10));
     return chart(sets, [titleOf(state.x), state.scaleX], [titleOf(state.y), state.scaleY], trials);
@@ -416,7 +416,8 @@ function contest({ winner, libraries, vs_default, vs_library, ...task }) {
     const gflops = row.time_us ? (winner.gflops * winner.time_us) / row.time_us : null;
     return { ...row, gflops, note: row.note || row.missing };
   });
-  const text = "words name, time time_us time, n gflops GFLOP/s, gain speedup best's gain, verdict verdict, words note";
+  const text =
+    "words name kernel, time time_us time, n gflops GFLOP/s, gain speedup best over it, verdict verdict, words note";
   const how = winner.contested
     ? "The winner and what it was timed with, in turn"
     : "The fastest single trial: no finals";
@@ -516,7 +517,7 @@ function show() {
   for (const each of Object.values(Chart.instances)) each.destroy();
   const near = open === task ? [at - 1, at + 1].filter((each) => lists.task[each]) : [];
   const entries = [["summary", "Summary"], ...lists.network.map((each, i) => [`network-${i}`, nameOf(each)])];
-  entries.push(...lists.changes.map(({ to }, i) => [`changes-${i}`, `Changes to ${report.logs[to].file}`]));
+  entries.push(...lists.changes.map(({ to }, i) => [`changes-${i}`, `Changes: ${report.logs[to].file}`]));
   entries.push(...near.map((to) => [`task-${to}`, `${to < at ? "previous" : "next"}: ${lists.task[to].short}`]));
   const here = open === summary ? "summary" : `${kind}-${at}`;
   const links = entries.map(([to, name]) => (to === here ? el("b", {}, name) : link(to, name)));

@@ -35,6 +35,13 @@ struct Scored {
   }
 };
 
+/// Seconds that a trial was compiled, checked and timed.
+double seconds_of(const Record& record) {
+  const auto* const timing = std::get_if<Timing>(&record.outcome);
+  return timing ? timing->resources.compile_s + timing->run_s
+                : std::get<Failure>(record.outcome).resources.compile_s;
+}
+
 /// Returns which of the trials are told.
 std::vector<std::size_t> chosen(std::span<const Record> records, std::int64_t most_others) {
   std::vector<std::size_t> taken, others;
@@ -129,7 +136,8 @@ std::vector<Session> sessions_of(std::span<const Record> records,
     if (session.told.is_null()) session.told = {{"id", record.session}, {"trials", 0}, {"timed", 0}};
     session.id = record.session;
     session.began_unix_ms = record.session_began_unix_ms;
-    session.seconds = session.span =
+    session.seconds += seconds_of(record);
+    session.span =
         std::max(session.span, seconds_between(record.session_began_unix_ms, record.created_unix_ms));
     session.told["seed"] = record.seed;
     ++session.told["trials"].get_ref<json::number_integer_t&>();

@@ -61,9 +61,12 @@ TEST(Tables, KeepToAWidthByCuttingTextsAndThenLastColumns) {
   EXPECT_THAT(format_table(header, rows, {.width = 70}),
               StartsWith("name                             time  config\n" + std::string(30, 'n') +
                          "    1.5  " + std::string(28, 'c') + "...\n"));
-  EXPECT_EQ(format_table(header, rows, {.width = 50}), "name                             time\n" +
-                                                           std::string(30, 'n') + "    1.5\n" +
-                                                           "\xc3\xa4                               10.25\n");
+  EXPECT_EQ(format_table(header, rows, {.width = 50}),
+            "name                            time  config\n" + std::string(26, 'n') + "...    1.5  " +
+                std::string(9, 'c') + "...\n\xc3\xa4                              10.25  x\n");
+  // The first text has half of the line, and a short one stays whole.
+  EXPECT_EQ(format_table({"<name", "<when"}, {{std::string(30, 'n'), "2026-11-30 03:41"}}, {.width = 40}),
+            "name                    when\n" + std::string(19, 'n') + "...  2026-11-30 03:41\n");
 }
 
 TEST(Tables, ColourTakesNoRoom) {
