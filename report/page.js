@@ -289,7 +289,7 @@ function explore({ trials, short }) {
     const sets = kinds(trials, some, state.colour, (i) => ({ x: xs[i], y: ys[i], i }));
     sets.push({ ...points("failed", 0, edge, "bad"), pointStyle: "crossRot" });
     const counts = [some.length, trials.total, failed.length].map(number);
-    sentence.textContent = `${counts[0]} of ${counts[1]} trials; failed, at the upper edge: ${counts[2]}.`;
+    sentence.textContent = `${counts[0]} of ${counts[1]} trials${failed.length ? `; failed, at the upper edge: ${counts[2]}` : ""}.`;
     const rows = kept.map((i) => rowOf(trials, i)).filter((row) => row.time_us != null);
     fastest.fill(rows.sort((a, b) => a.time_us - b.time_us).slice(0, 10));
     return chart(sets, [titleOf(state.x), state.scaleX], [titleOf(state.y), state.scaleY], trials);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -106,14 +105,7 @@ Workload parse_workload(std::string_view text) {
     throw_user("workload '{}' does not start with a known operator; known are: {}", text,
                fmt::join(operator_names(), ", "));
   Workload workload = op->usual;
-  std::set<std::string_view> keys;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    read_word(workload, *op, words[i], text);
-    const std::string_view key = words[i].substr(0, words[i].find('='));
-    if (!keys.insert(key).second) throw_user("workload '{}' has '{}' twice", text, key);
-  }
-  for (const Field& field : op->fields)
-    if (field.required && !keys.contains(field.key)) throw_user("workload '{}' lacks '{}'", text, field.key);
+  for (std::size_t i = 1; i < words.size(); ++i) read_word(workload, *op, words[i], text);
   validate(workload);
   return workload;
 }
