@@ -66,15 +66,15 @@ std::string intervals_of(const Document& document, std::size_t log) {
   Svg svg(kWidth, bottom + 24, "How many times as fast as the default and the best library each winner is");
   for (const double tick : ticks_of(axis)) {
     svg.line(axis.at(tick), kTop - 10, axis.at(tick), bottom, tick == 1 ? "line" : "grid");
-    svg.text(axis.at(tick), bottom + 16, Anchor::kMiddle, fmt::format("{}x", tick), "muted");
+    svg.text(axis.at(tick), bottom + 16, "middle", fmt::format("{}x", tick), "muted");
   }
   svg.dot(kLeft + 8, 10, "fill1", "");
-  svg.text(kLeft + 18, 14, Anchor::kStart, "over the default");
+  svg.text(kLeft + 18, 14, "start", "over the default");
   svg.box(kLeft + 154, 6, 8, 8, "fill2");
-  svg.text(kLeft + 168, 14, Anchor::kStart, "over the best library; lines: 95 %");
+  svg.text(kLeft + 168, 14, "start", "over the best library; lines: 95 %");
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const double y = kTop + kRow * (static_cast<double>(i) + 0.5);
-    svg.text(kLeft - 10, y + 4, Anchor::kEnd, cut_to(short_text(tasks[i]->workload), 42));
+    svg.text(kLeft - 10, y + 4, "end", cut_to(short_text(tasks[i]->workload), 42));
     draw_ratio(svg, axis, y - 3, tasks[i]->over_default, true);
     draw_ratio(svg, axis, y + 3, tasks[i]->over_library, false);
   }
@@ -89,22 +89,21 @@ double known(const json& number) {
 void draw_roofs(Svg& svg, const LogAxis& x, const LogAxis& y, double gflops, double gbytes_per_s) {
   for (const double tick : ticks_of(x)) {
     svg.line(x.at(tick), y.at(y.low()), x.at(tick), y.at(y.high()), "grid");
-    svg.text(x.at(tick), y.at(y.low()) + 16, Anchor::kMiddle, fmt::format("{}", tick), "muted");
+    svg.text(x.at(tick), y.at(y.low()) + 16, "middle", fmt::format("{}", tick), "muted");
   }
   for (const double tick : ticks_of(y)) {
     svg.line(x.at(x.low()), y.at(tick), x.at(x.high()), y.at(tick), "grid");
-    svg.text(x.at(x.low()) - 8, y.at(tick) + 4, Anchor::kEnd, fmt::format("{}", tick), "muted");
+    svg.text(x.at(x.low()) - 8, y.at(tick) + 4, "end", fmt::format("{}", tick), "muted");
   }
-  svg.text(x.at(x.high()), y.at(y.low()) + 34, Anchor::kEnd, "operations per byte of memory", "muted");
-  svg.text(x.at(x.low()), y.at(y.high()) - 11, Anchor::kStart, "GFLOP/s", "muted");
+  svg.text(x.at(x.high()), y.at(y.low()) + 34, "end", "operations per byte of memory", "muted");
+  svg.text(x.at(x.low()), y.at(y.high()) - 11, "start", "GFLOP/s", "muted");
   const double ridge = gbytes_per_s > 0 ? gflops / gbytes_per_s : x.low();
   svg.line(x.at(ridge), y.at(gflops), x.at(x.high()), y.at(gflops), "line");
-  svg.text(x.at(x.high()) - 4, y.at(gflops) - 6, Anchor::kEnd,
-           fmt::format("arithmetic: {:.0f} GFLOP/s", gflops));
+  svg.text(x.at(x.high()) - 4, y.at(gflops) - 6, "end", fmt::format("arithmetic: {:.0f} GFLOP/s", gflops));
   if (gbytes_per_s <= 0) return;
   const double from = std::max(x.low(), y.low() / gbytes_per_s);
   svg.line(x.at(from), y.at(from * gbytes_per_s), x.at(ridge), y.at(gflops), "line");
-  svg.text(x.at(from) + 12, y.at(from * gbytes_per_s) - 4, Anchor::kStart,
+  svg.text(x.at(from) + 12, y.at(from * gbytes_per_s) - 4, "start",
            fmt::format("memory: {:.1f} GB/s", gbytes_per_s));
 }
 
@@ -130,7 +129,7 @@ std::string roofline_of(const json& roof, std::size_t task) {
     svg.dot(x.at(intensity), y.at(known(point["gflops"])), style,
             fmt::format("{}: {:.1f} GFLOP/s", name, known(point["gflops"])));
     svg.dot(legend, 10, style, "");
-    svg.text(legend + 10, 14, Anchor::kStart, cut_to(name, 14));
+    svg.text(legend + 10, 14, "start", cut_to(name, 14));
   }
   return svg.figure(fmt::format("roofline-{}", task));
 }
@@ -160,7 +159,7 @@ std::string parts_of(std::vector<Part> parts, const std::string& id, const char*
         cut_to(parts[i].name, 14) + ' ' + fmt::format(fmt::runtime(format), parts[i].amount);
     svg.box(x, 4, std::max(0.0, width - 2), 28, style, text);
     svg.box(legend, 46, 12, 12, style);
-    svg.text(legend + 17, 57, Anchor::kStart, text);
+    svg.text(legend + 17, 57, "start", text);
     x += width;
   }
   return svg.figure(id);

@@ -17,14 +17,11 @@ namespace {
 
 using nlohmann::json;
 
-/// The newest of the tasks that compute it.
+/// The last of the tasks that compute it: of several logs the newest.
 std::optional<std::size_t> task_of(const std::string& workload, const std::vector<Task>& tasks) {
   std::optional<std::size_t> found;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const bool newer =
-        !found || tasks[i].sessions.back().began_unix_ms >= tasks[*found].sessions.back().began_unix_ms;
-    if (tasks[i].workload == workload && tasks[i].best.us > 0 && newer) found = i;
-  }
+  for (std::size_t i = 0; i < tasks.size(); ++i)
+    if (tasks[i].workload == workload && tasks[i].best.us > 0) found = i;
   return found;
 }
 

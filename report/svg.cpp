@@ -30,10 +30,9 @@ void Svg::dot(double x, double y, std::string_view style, std::string_view title
   shape("circle", fmt::format("cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\"", x, y), style, title);
 }
 
-void Svg::text(double x, double y, Anchor anchor, std::string_view text, std::string_view style) {
-  const char* const where = anchor == Anchor::kStart ? "start" : anchor == Anchor::kMiddle ? "middle" : "end";
+void Svg::text(double x, double y, std::string_view anchor, std::string_view text, std::string_view style) {
   body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" class=\"{}\">{}</text>\n", x, y,
-                       where, style, html_escaped(text));
+                       anchor, style, html_escaped(text));
 }
 
 std::string Svg::figure(std::string_view id) const {

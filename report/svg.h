@@ -7,8 +7,6 @@
 
 namespace lehr::report {
 
-enum class Anchor { kStart, kMiddle, kEnd };
-
 class Svg {
  public:
   /// Of so many units, which are pixels where the page has room; `title` is read to who does not see it.
@@ -18,7 +16,9 @@ class Svg {
   void box(double x, double y, double width, double height, std::string_view style,
            std::string_view title = "");
   void dot(double x, double y, std::string_view style, std::string_view title);
-  void text(double x, double y, Anchor anchor, std::string_view text, std::string_view style = "ink");
+  /// `anchor`: which end of the text lies there, "start", "middle" or "end".
+  void text(double x, double y, std::string_view anchor, std::string_view text,
+            std::string_view style = "ink");
 
   /// In a figure with this id.
   std::string figure(std::string_view id) const;

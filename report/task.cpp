@@ -165,17 +165,16 @@ std::optional<Task> tell_task(const LogFacts& facts, const std::string& workload
     verdict = json::parse(verdicts[0].json, nullptr, false);
     take_session(verdict, verdicts[0].session, task.sessions);
   }
-  task.told = {
-      {"workload", workload},
-      {"short", short_text(workload)},
-      {"libraries", libraries_of(winner && winner->contested ? verdict : json())},  // of its own contest
-      {"sessions", sessions_told(task)},
-      {"seconds", task.seconds},
-      {"trials", trials_of(records, task.sessions, facts.most_others)},
-      {"failures", failures_of(records)},
-      {"phases", phases_of(verdict)},
-      {"knobs", json::array()},
-      {"neighbours", json::array()}};
+  task.told = {{"workload", workload},
+               {"short", short_text(workload)},
+               {"libraries", libraries_of(winner && winner->contested ? verdict : json())},
+               {"sessions", sessions_told(task)},
+               {"seconds", task.seconds},
+               {"trials", trials_of(records, task.sessions, facts.most_others)},
+               {"failures", failures_of(records)},
+               {"phases", phases_of(verdict)},
+               {"knobs", json::array()},
+               {"neighbours", json::array()}};
   for (const char* unknown : {"winner", "vs_default", "vs_library", "default_us", "default_us_interval",
                               "rows", "losses", "roofline"})
     task.told[unknown] = nullptr;

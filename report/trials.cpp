@@ -22,10 +22,6 @@ double seconds_between(std::int64_t from_unix_ms, std::int64_t to_unix_ms) {
 /// What a session's model believed of its timed trials, and how fast they were.
 struct Scored {
   std::vector<double> predicted, speed;
-  void add(double score, double fast) {
-    predicted.push_back(score);
-    speed.push_back(fast);
-  }
   json told() const {
     constexpr std::size_t kLeast = 3;
     const bool enough = speed.size() >= kLeast;
@@ -34,13 +30,6 @@ struct Scored {
             {"pairs_right", enough ? json(near_pairwise_accuracy(predicted, speed)) : json()}};
   }
 };
-
-/// Seconds that a trial was compiled, checked and timed.
-double seconds_of(const Record& record) {
-  const auto* const timing = std::get_if<Timing>(&record.outcome);
-  return timing ? timing->resources.compile_s + timing->run_s
-                : std::get<Failure>(record.outcome).resources.compile_s;
-}
 
 /// Returns which of the trials are told.
 std::vector<std::size_t> chosen(std::span<const Record> records, std::int64_t most_others) {
@@ -136,14 +125,17 @@ std::vector<Session> sessions_of(std::span<const Record> records,
     if (session.told.is_null()) session.told = {{"id", record.session}, {"trials", 0}, {"timed", 0}};
     session.id = record.session;
     session.began_unix_ms = record.session_began_unix_ms;
-    session.seconds += seconds_of(record);
+    session.seconds +=
+        std::visit([](const auto& outcome) { return outcome.resources.compile_s; }, record.outcome);
+    if (const auto* timing = std::get_if<Timing>(&record.outcome)) session.seconds += timing->run_s;
     session.span =
         std::max(session.span, seconds_between(record.session_began_unix_ms, record.created_unix_ms));
     session.told["seed"] = record.seed;
     ++session.told["trials"].get_ref<json::number_integer_t&>();
     if (record.time_us()) ++session.told["timed"].get_ref<json::number_integer_t&>();
-    if (record.time_us() && record.predicted)
-      scored[record.session].add(*record.predicted, -*record.time_us());
+    if (!record.time_us() || !record.predicted) continue;
+    scored[record.session].predicted.push_back(*record.predicted);
+    scored[record.session].speed.push_back(-*record.time_us());
   }
   std::vector<Session> sessions;
   for (auto& [id, session] : by_id) {
