@@ -28,6 +28,10 @@ def _ratio(value: float | None, interval: _Interval | None = None) -> str:
     return f"{value:.2f}x" + (f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else "")
 
 
+def _speed(gflops: float | None) -> str:
+    return "-" if gflops is None else f"{gflops:.1f}"
+
+
 def _share(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f} %"
 
@@ -47,7 +51,7 @@ class Winner:
     config: str
     time_us: float
     time_us_interval: _Interval
-    gflops: float
+    gflops: float | None  #: None: this version cannot read the workload
     speedup_vs_default: float | None
     speedup_vs_default_interval: _Interval | None
     baseline: str | None  #: the fastest vendor library that it was compared with
@@ -67,7 +71,7 @@ class Winner:
             ("workload", self.workload),
             ("target", self.target),
             ("time", f"{time_text(self.time_us)} ({time_text(low)} to {time_text(high)})"),
-            ("GFLOP/s", f"{self.gflops:.1f}"),
+            ("GFLOP/s", _speed(self.gflops)),
             ("vs default", _ratio(self.speedup_vs_default, self.speedup_vs_default_interval)),
             (
                 f"vs {self.baseline or 'libraries'}",
@@ -101,7 +105,7 @@ def _winner_row(each: Winner) -> tuple[object, ...]:
     return (
         each.workload,
         time_text(each.time_us),
-        f"{each.gflops:.1f}",
+        _speed(each.gflops),
         _ratio(each.speedup_vs_default, each.speedup_vs_default_interval),
         f"{library} {each.baseline}" if each.baseline else library,
         each.config,

@@ -210,6 +210,8 @@ class Reports(InAFolder):
         text = found._repr_html_()
         self.assertEqual((text.count("<table>"), text.count("<tr>")), (1, 3))
         self.assertIn(found[0].config, text)
+        unread = dataclasses.replace(found[0], gflops=None)  # of a workload that only another version reads
+        self.assertIn("<td>-</td>", unread._repr_html_())
 
 
 class Interface(InAFolder):
