@@ -155,8 +155,9 @@ json sessions_told(Task& task) {
 
 std::optional<Task> tell_task(const LogFacts& facts, const std::string& workload, const std::string& device,
                               const std::optional<Winner>& winner) {
-  const std::vector<Record> records = facts.log.all({trials_text_of(workload), device, "", ""});
+  std::vector<Record> records = facts.log.all({trials_text_of(workload), device, "", ""});
   if (records.empty()) return std::nullopt;
+  std::ranges::stable_sort(records, {}, &Record::created_unix_ms);  // a merge brings older ones later
   Task task;
   task.workload = workload;
   task.sessions = sessions_of(records, facts.origins);

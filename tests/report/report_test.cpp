@@ -341,6 +341,21 @@ TEST(Report, TellsLibrariesOfTheirOwnContest) {
   EXPECT_EQ(task["libraries"], json::array());
 }
 
+TEST(Report, PutsMergedTrialsWhereTheyWere) {
+  const TempDir folder;
+  {
+    Database log = Database::open(folder / "a.db");
+    for (const auto& [session, us, ms] : {std::tuple("two", 4.0, 2'003'000), {"one", 5.0, 1'001'000}}) {
+      Record record = trial(gemm(64), 1, 1, us, session);
+      record.created_unix_ms = ms;
+      log.append(record);
+    }
+  }
+  const json trials = task_of(read_one(folder / "a.db"), gemm(64)).told["trials"];
+  EXPECT_EQ(trials["time_us"], json::parse("[5, 4]"));
+  EXPECT_EQ(trials["seconds"], json::parse("[1, 4]"));
+}
+
 TEST(Report, KeepsTheOrderOfKnobs) {
   std::vector<Record> records = {trial(gemm(64), 1, 1, 5), trial(gemm(64), 1, 1, 4)};
   records[0].config.knobs = {{"y", 1}, {"b", 2}};
