@@ -118,6 +118,13 @@ std::string table_of(const std::vector<Winner>& found, const BestLook& look) {
   return format_table(header, rows, table);
 }
 
+/// What is cold ends the identity and stays: a device has two tables that nothing else tells apart.
+std::string heading_of(const std::string& device, std::size_t width) {
+  constexpr std::string_view kCold = " | cold caches";
+  if (width <= kCold.size() || !device.ends_with(kCold)) return cut_to(device, width);
+  return cut_to(device.substr(0, device.size() - kCold.size()), width - kCold.size()).append(kCold);
+}
+
 /// A table for each device.
 std::string tables_of(const std::vector<Winner>& found, const BestLook& look) {
   std::map<std::string, std::vector<Winner>> by_device;
@@ -126,7 +133,7 @@ std::string tables_of(const std::vector<Winner>& found, const BestLook& look) {
   for (const auto& [device, winners] : by_device) {
     const char* const around = look.format == BestLook::kMarkdown ? "**" : "";
     const char* const behind = look.format == BestLook::kMarkdown ? "\n\n" : "\n";
-    text += fmt::format("{0}{1}{0}{2}{3}\n", around, cut_to(printable(device), width_of(look)), behind,
+    text += fmt::format("{0}{1}{0}{2}{3}\n", around, heading_of(printable(device), width_of(look)), behind,
                         table_of(winners, look));
   }
   return text;
@@ -137,7 +144,10 @@ std::string text_of(const std::vector<Winner>& found, const std::map<std::size_t
   std::string text = tables_of(found, look);
   for (const Winner& winner : found)
     if (winner.rows)
-      text += fmt::format("{}\n{}\n", printable(winner.record.workload), set_text(*winner.rows));
+      text += fmt::format(
+          "{}\n{}\n",
+          printable(width_of(look) > 0 ? short_text(winner.record.workload) : winner.record.workload),
+          set_text(*winner.rows, width_of(look)));
   for (const Winner& winner : found)
     if (!winner.verdict.deterministic.value_or(true))
       text += fmt::format("not deterministic, other bits in a second run on the same input: {}\n",

@@ -20,7 +20,7 @@ std::string percent(double share) {
   return fmt::format("{:.1f} %", 100 * share);
 }
 
-std::string members_table(const RowSet& set) {
+std::string members_table(const RowSet& set, std::size_t width) {
   std::vector<std::vector<std::string>> rows;
   std::int64_t from = set.least;
   for (const RowMember& member : set.members) {
@@ -29,7 +29,7 @@ std::string members_table(const RowSet& set) {
                     member.config});
     from = member.to + 1;
   }
-  return format_table({"<rows", "time of the most", "<kernel"}, rows);
+  return format_table({"<rows", "time of the most", "<kernel"}, rows, {.width = width});
 }
 
 std::string held_out_line(const RowSet& set) {
@@ -49,13 +49,13 @@ std::string held_out_line(const RowSet& set) {
 
 }  // namespace
 
-std::string set_text(const RowSet& set) {
+std::string set_text(const RowSet& set, std::size_t width) {
   const Losses losses = losses_of(set.times);
   const auto sizes = std::ranges::count_if(set.times, [](const RowTime& time) { return time.best_us > 0; });
   return fmt::format(
       "{}\nloss      {} in the mean, {} at worst, of the fastest kernel at each of {} measured size{}\n"
       "held out  {}\n",
-      members_table(set), percent(losses.mean), percent(losses.worst), sizes, sizes == 1 ? "" : "s",
+      members_table(set, width), percent(losses.mean), percent(losses.worst), sizes, sizes == 1 ? "" : "s",
       held_out_line(set));
 }
 

@@ -17,8 +17,9 @@ std::string report_text(const Summary& summary, const Device& device, const std:
 /// Of a range: who serves what, what is lost, where the time went.
 std::string report_text(const RangeSummary& summary, const Device& device, const std::string& database);
 
-/// The kernels of a set and the rows that each serves; then what is lost by having no others.
-std::string set_text(const RowSet& set);
+/// The kernels of a set and the rows that each serves, in lines of `width` characters (0: any length); then
+/// what is lost by having no others.
+std::string set_text(const RowSet& set, std::size_t width = 0);
 
 /// One row per workload, in their order.
 using AnySummary = std::variant<Summary, RangeSummary>;

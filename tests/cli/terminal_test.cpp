@@ -140,6 +140,22 @@ TEST(Best, FitsTheTerminalAndIsWholeInAPipe) {
       piped, HasSubstr(parsed(run_lehr({"best", "--json"}, scratch.path()))[0]["config"].get<std::string>()));
 }
 
+TEST(Best, CutsARangesKernelsAndNotWhatIsCold) {
+  const Scratch scratch;
+  const auto tune = [&](const std::string& text, const std::string& flags) {
+    std::vector<std::string> arguments = {"tune", text};
+    for (const std::string& flag : words("--device cpu --threads 1 --no-baseline --quiet " + flags))
+      arguments.push_back(flag);
+    EXPECT_EQ(run_lehr(arguments, scratch.path()).code, 0);
+  };
+  tune("gemm m=1..3 n=8 k=8", "--trials 12");
+  tune("gemm m=8 n=8 k=8", "--trials 1 --caches cold");
+  const std::string shown = run_lehr({"best"}, scratch.path(), {}, {"COLUMNS=60"}).out;
+  EXPECT_THAT(shown, AllOf(HasSubstr("... | cold caches\n"), HasSubstr("\ngemm m=1..3 n=8 k=8\nrows ")));
+  for (const std::string_view line : split(shown, '\n'))
+    EXPECT_TRUE(line.size() <= 60 || line.find("gemm_cpu") == std::string_view::npos) << shown;
+}
+
 TEST(WorkloadText, IsTakenWhereAWorkloadIs) {
   const Scratch scratch;
   const auto lehr = [&](const std::string& command, const std::string& text, const std::string& flags) {
