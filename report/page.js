@@ -256,8 +256,8 @@ function progress({ trials, short, default_us, libraries }) {
   });
   const rows = gains.map((i) => rowOf(trials, i));
   return [
-    heading`The best so far: A point is a trial that beat all before it, by who picked it. The contest above
-      timed the fastest again, in turn with what has a dashed line.`,
+    heading`The best so far: A point is a trial that beat all before it, by who picked it. Dashed lines are what a contest
+      timed in turn with the best.`,
     div("controls", shown.pick("over", "over", ["seconds", ["order", "trials"]]), shown.pick("scale", "scale", SCALES)),
     shown.box,
     tableOf("Trials that were the best so far", TRIALS, rows),
@@ -366,7 +366,7 @@ function outcome({ failures, roofline, phases, sessions }, at) {
     tableOf("Failed trials by kind", FAILED, failures),
     roof &&
       heading`What the device can do: ${number(roof.peak_gflops)} GFLOP/s, ${shownAs("n", roof.peak_gbytes_per_s)} GB/s.
-        This workload has ${number(roof.intensity)} operations for each byte that has to move${limit}.`,
+        This workload has ${number(roof.intensity)} operations for each byte that has to move${limit}. ${roof.note}`,
     drawn(`roofline-${at}`),
     tableOf("Shares of the limit", "words name kernel, n gflops GFLOP/s, share share of it", roof?.points ?? []),
     sessions.length > 0 && heading`Where the time went: The parts of the last session, and all sessions that tuned it.`,

@@ -95,6 +95,7 @@ json roofline_of(const Workload& workload, const StoredDevice& device, const jso
           {"peak_gbytes_per_s", known_or_null(roofline.peaks().gbytes_per_s)},
           {"bound", gflops > 0 ? bound : json()},
           {"in_caches", roofline.in_caches()},
+          {"note", why_above_all(found_at(points, "/0/share", 0.0))},
           {"points", points}};
 }
 

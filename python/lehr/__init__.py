@@ -171,7 +171,8 @@ def report(
 def trials(logs: _Files = (), *, quiet: bool = False) -> dict[str, list[Any]]:
     """All trials of one log or several (./lehr.db) as columns of one length, for a DataFrame.
 
-    What is not known is None: the time of a trial that failed, a knob that its family does not have.
+    What is not known is None: the time of a trial that failed, a knob that its family does not have. Of a
+    range of rows these are the trials with the most rows.
     """
     found = run(["report", *map(os.fsdecode, _listed(logs)), "--json", "--others", "0"], quiet=quiet)
     return columns_of(found)

@@ -35,6 +35,7 @@ class Browser:
         asked, answered = os.pipe(), os.pipe()
         # The browser reads from 3 and writes to 4: the shell puts them there.
         flags = ["--headless", "--remote-debugging-pipe", f"--user-data-dir={folder}", "--disable-gpu"]
+        flags += ["--disable-dev-shm-usage"]  # a container has little of /dev/shm
         flags += ["--no-sandbox"] if os.geteuid() == 0 else []
         shell = f'exec "$@" 3<&{asked[0]} 4>&{answered[1]}'
         self.process = subprocess.Popen(
