@@ -168,10 +168,7 @@ json trials_of(std::span<const Record> records, const std::vector<Session>& sess
   std::map<std::string, std::size_t> positions;
   for (std::size_t i = 0; i < sessions.size(); ++i) positions[sessions[i].id] = i;
   const std::vector<std::size_t> told = chosen(records, most_others);
-  json trials = {{"total", records.size()},
-                 {"shown", told.size()},
-                 {"knobs", json::object()},
-                 {"names", json::object()}};
+  json trials = {{"total", records.size()}, {"shown", told.size()}, {"knobs", json::object()}};
   std::optional<double> best;
   for (std::size_t row = 0; row < told.size(); ++row) {
     const Record& record = records[told[row]];
