@@ -41,6 +41,8 @@ ReportCommand::ReportCommand(CLI::App& root, const Environment& environment) : l
 }
 
 int ReportCommand::run() {
+  if (out_.empty()) throw_user("--out is empty: it must be the name of a file");
+  if (json_ && out_ != kUsualPage) throw_user("--json writes no page: leave out --out {}", out_);
   refuse_a_log_as_page();
   report::Request request{logs_, applied_};
   request.most_others = parse_number("--others", others_, 0, api::kMostTrials);

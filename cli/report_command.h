@@ -20,8 +20,10 @@ class ReportCommand {
 
  private:
   void refuse_a_log_as_page() const;
+
+  static constexpr const char* kUsualPage = "report.html";
   std::vector<std::string> logs_, applied_;
-  std::string out_ = "report.html", others_ = "5000";
+  std::string out_ = kUsualPage, others_ = "5000";
   bool json_ = false;
 };
 

@@ -107,6 +107,7 @@ TEST_F(Db, SaysInOneSentenceWhatIsWrong) {
   expect_error("db merge notes.txt a.db", 1, "notes.txt' is not a Lehr database");
   expect_error("db merge a.db empty.db", 1, "'empty.db' is empty");
   expect_error("report a.db --out ./a.db", 1, "./a.db is the log itself, which the page would replace");
+  expect_error("report a.db --json --out x.html", 1, "--json writes no page: leave out --out x.html");
   expect_error("db salvage a.db notes.txt", 1, "'notes.txt' exists");
   expect_error("db salvage notes.txt new.db", 3, "'notes.txt' holds no sound row");
   expect_error("db salvage none.db new.db", 1, "'none.db' cannot be read");
