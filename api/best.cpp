@@ -95,8 +95,9 @@ const std::vector<Shown>& columns_of(bool wide) {
 /// Green where the winner is proven to be faster than what it is compared with, red where it is slower.
 std::string_view paint_of(const Winner& winner, const Shown& column) {
   if (!column.ratio) return "";
-  const Interval& interval = (winner.verdict.*column.ratio).interval;
-  return interval.low > 1 ? kGreen : interval.known() && interval.high < 1 ? kRed : "";
+  const bool proven = winner.contested && !winner.verdict.provisional;
+  const std::string_view word = word_of(winner.verdict.*column.ratio, proven);
+  return word == "faster" ? kGreen : word == "slower" ? kRed : "";
 }
 
 std::size_t width_of(const BestLook& look) {

@@ -24,7 +24,7 @@ class BenchCommand {
   int run();
 
  private:
-  /// Those that the operators take, and the command itself with a workload's text.
+  /// Adds the flags that the operators take, and the command itself with a workload's text.
   void add_flags(CLI::App& app);
   /// Those of --config, or each family's default. Throws Error(kUser) for one that is no point of the space.
   std::vector<Point> points(const Candidates& candidates) const;

@@ -19,12 +19,12 @@ struct Flag {
   std::string about;
 };
 
-/// Those that help shows; with those of the parents that a command takes, too (fall through).
+/// Returns the flags that help shows, and those of the parents that a command takes, too (fall through).
 std::vector<Flag> flags_of(const CLI::App& app);
 std::vector<const CLI::App*> subcommands_of(const CLI::App& app);
-/// nullptr where there is none of that name.
+/// Finds a subcommand by its name; nullptr where no one has it.
 const CLI::App* subcommand_of(const CLI::App& app, const std::string& name);
-/// The command and all below it, each before its subcommands.
+/// Returns the command and all below it, each before its subcommands.
 std::vector<const CLI::App*> commands_of(const CLI::App& root);
 /// "lehr tune gemm".
 std::string path_of(const CLI::App& app);

@@ -16,7 +16,7 @@ struct Environment : api::Tools {
   bool colour = false;  ///< takes_colour(stdout)
 };
 
-/// A terminal's width in characters; 0: this is none.
+/// Returns the width of a terminal in characters; 0 for what is no terminal.
 std::size_t columns_of(std::FILE* file);
 /// Whether it is a terminal, and neither NO_COLOR nor TERM=dumb asks for plain text.
 bool takes_colour(std::FILE* file);

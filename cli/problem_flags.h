@@ -29,8 +29,9 @@ class ProblemFlags {
   bool chosen() const { return !text_.empty() || operator_chosen(); }
   /// Of a file or a suite.
   bool from_file() const { return !file_.empty() || !suite_.empty(); }
-  /// Of the operator that was chosen, of the text, or of the file: lines of it that are no problems are notes
-  /// on stderr, or, with --strict, the first one is an error. Throws Error(kUser), one sentence.
+  /// Returns those of the operator that was chosen, of the text, or of the file. Its lines that are no
+  /// problems are notes on stderr, or, with --strict, the first one is an error. Throws Error(kUser), one
+  /// sentence.
   std::vector<Workload> workloads() const;
   /// The same, those of a file without the ones that no family serves on the device: `leave_out` gets a
   /// sentence for each of these, and for each family that fails to describe itself. Throws Error(kUser) where

@@ -1,6 +1,6 @@
 #include "cli/report_command.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
@@ -16,7 +16,8 @@
 
 namespace lehr {
 
-ReportCommand::ReportCommand(CLI::App& root, const Environment& environment) : logs_{environment.database} {
+ReportCommand::ReportCommand(CLI::App& root, const Environment& environment)
+    : logs_{environment.database}, others_(fmt::to_string(report::Request().most_others)) {
   CLI::App* command = root.add_subcommand(
       "report", "Write a page of what logs hold: winners, how they were found, what was not");
   command->add_option("LOG", logs_, "trial logs, the oldest first (./lehr.db, or LEHR_DB)")
@@ -30,8 +31,11 @@ ReportCommand::ReportCommand(CLI::App& root, const Environment& environment) : l
       ->option_text("DIR");
   value_flag(*command, kOutputGroup, "--out", out_,
              "the page, one HTML file that needs no network (report.html)");
-  value_flag(*command, kOutputGroup, "--others", others_,
-             "trials of a task beside the fastest until then and the first of each failure; 0: all (5000)");
+  value_flag(
+      *command, kOutputGroup, "--others", others_,
+      fmt::format("trials of a task beside the fastest until then and the first of each failure; 0: all ({})",
+                  others_)
+          .c_str());
   switch_flag(*command, kOutputGroup, "--json", json_,
               "the page's data as one JSON document on stdout, and no page");
   command->footer(examples({{"", "lehr report"},

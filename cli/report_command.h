@@ -23,7 +23,7 @@ class ReportCommand {
 
   static constexpr const char* kUsualPage = "report.html";
   std::vector<std::string> logs_, applied_;
-  std::string out_ = kUsualPage, others_ = "5000";
+  std::string out_ = kUsualPage, others_;
   bool json_ = false;
 };
 

@@ -9,7 +9,7 @@ namespace lehr::report {
 
 class Svg {
  public:
-  /// Of so many units, which are pixels where the page has room; `title` is read to who does not see it.
+  /// Begins a drawing of so many units, pixels where the page has room. A screen reader reads `title`.
   Svg(double width, double height, std::string_view title);
 
   void line(double x1, double y1, double x2, double y2, std::string_view style);

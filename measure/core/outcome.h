@@ -130,8 +130,8 @@ struct Ratio {
   Interval interval;
 };
 
-/// "faster", "same" or "slower" where the interval says so, "unproven" where there is none or the winner is
-/// not `proven`; "" where there is no ratio. A winner that is the default itself is the same as that.
+/// Says "faster", "same" or "slower" by the interval, and "unproven" where that is not known or the winner is
+/// not `proven`; "" where the ratio is not known. A winner that is the default itself is the same as that.
 std::string_view word_of(const Ratio& ratio, bool proven);
 
 /// The outputs of two runs on the same input, compared bit by bit.

@@ -153,7 +153,7 @@ def report(
     *,
     applied: _Files = (),
     out: _File | None = None,
-    others: int = 5000,
+    others: int | None = None,
     quiet: bool = False,
 ) -> Report:
     """A page of one log or several (./lehr.db), also in the file `out`: a Report, which a notebook shows.

@@ -153,16 +153,20 @@ TEST(Place, ReadsInADirectoryThatCannotBeWritten) {
             0);
 }
 
-TEST(Place, DoesNotOverlookRowsThatAreStillInTheLogOfAReadOnlyDirectory) {
-  TempDir dir;
-  const auto path = dir / "a.db";
-  // A writer that dies leaves its last rows in the log.
+/// A writer that dies leaves its last rows in the write-ahead log.
+void write_and_die(const std::filesystem::path& path) {
   EXPECT_EQ(in_child([&] {
               Database database = Database::open(path);
               database.append(timed("w", "d", 1));
               ::_exit(0);
             }),
             0);
+}
+
+TEST(Place, DoesNotOverlookRowsThatAreStillInTheLogOfAReadOnlyDirectory) {
+  TempDir dir;
+  const auto path = dir / "a.db";
+  write_and_die(path);
   ASSERT_GT(std::filesystem::file_size(dir / "a.db-wal"), 0u);
   std::filesystem::remove(dir / "a.db-shm");
   for (const char* name : {"a.db", "a.db-wal"}) ::chmod((dir / name).c_str(), 0444);
@@ -214,12 +218,7 @@ TEST(Reading, LeavesNothingBehindAndTheFileAsItIs) {
 TEST(Reading, LeavesWhatAKilledWriterLeft) {
   TempDir dir;
   const auto path = dir / "a.db";
-  EXPECT_EQ(in_child([&] {
-              Database database = Database::open(path);
-              database.append(timed("w", "d", 1));
-              ::_exit(0);
-            }),
-            0);
+  write_and_die(path);
   const std::vector<std::string> names = names_in(dir);
   EXPECT_THAT(names, ElementsAre("a.db", "a.db-shm", "a.db-wal"));
   const std::string bytes = bytes_of(path), log = bytes_of(dir / "a.db-wal");
