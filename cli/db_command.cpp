@@ -5,12 +5,14 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/describe_json.h"
 #include "base/error.h"
 #include "cli/db_report.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
+#include "cli/progress.h"
 #include "cli/standard_streams.h"
 #include "database/salvage.h"
 #include "measure/core/format.h"
@@ -91,23 +93,34 @@ int DbCommand::verify() const {
 }
 
 int DbCommand::merge() const {
-  std::vector<Database> from;
-  for (const std::string& file : others_) {  // all can be read, or nothing is begun
-    std::error_code ignored;
-    if (std::filesystem::equivalent(file, database_, ignored))
-      throw_user("'{}' cannot be merged into itself", file);
-    from.push_back(Database::open_read_only(file));
-  }
+  for (const std::string& file : others_) Database::open_read_only(file);  // or nothing is begun
   Database into = Database::open(database_);
-  const std::vector<AddedRows> added = into.merge(from, trusted_ ? Trust::kAsRunHere : Trust::kEvidence);
+  ProgressPrinter progress(progress_style("", false));
+  const auto begin = std::chrono::steady_clock::now();
+  std::int64_t trials = 0;
+  const auto on_merged = [&](std::size_t done, const AddedRows& rows) {
+    const double elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    trials += rows.trials.added + rows.trials.present;
+    if (elapsed_s < 2) return;
+    api::Progress told;
+    told.kind = api::Progress::Kind::kTrial;
+    told.text = merging_text(done, others_.size(), trials, elapsed_s);
+    told.elapsed_s = elapsed_s;
+    progress.show(told);
+  };
+  const std::vector<AddedRows> added = into.merge({others_.begin(), others_.end()},
+                                                  trusted_ ? Trust::kAsRunHere : Trust::kEvidence, on_merged);
+  progress.finish();
   nlohmann::json documents = nlohmann::json::array();
   for (std::size_t i = 0; i < added.size(); ++i) {
     nlohmann::json document = added[i];
     document["from"] = others_[i];
     documents.push_back(std::move(document));
-    if (!json_) fmt::print("{}: {}\n", others_[i], added_text(added[i]));
   }
-  if (json_) print_json({{"database", database_}, {"merged", documents}});
+  if (json_)
+    print_json({{"database", database_}, {"merged", documents}});
+  else
+    fmt::print("{}", merged_text(others_, added));
   const bool damaged = std::ranges::any_of(added, [](const AddedRows& rows) { return rows.refused() > 0; });
   return damaged ? kCheckFailedCode : 0;
 }

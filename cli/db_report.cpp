@@ -65,6 +65,9 @@ std::string verification_text(const std::string& file, const Verification& found
                                                     : "; lehr db salvage writes what is left to a new file");
 }
 
+namespace {
+
+/// "12 trials and 1 verdict added, 3 were there already, 2 damaged rows left out".
 std::string added_text(const AddedRows& rows) {
   const auto both = [&](std::int64_t RowCounts::* count) {  // devices only come along with their trials
     return rows.trials.*count + rows.verdicts.*count;
@@ -78,6 +81,34 @@ std::string added_text(const AddedRows& rows) {
   if (const auto count = rows.refused())
     text += fmt::format(", {} left out because their checksum is wrong", count);
   return text;
+}
+
+void add(AddedRows& sum, const AddedRows& rows) {
+  for (const auto table : {&AddedRows::trials, &AddedRows::verdicts, &AddedRows::devices, &AddedRows::origins,
+                           &AddedRows::algorithms})
+    for (const auto count :
+         {&RowCounts::added, &RowCounts::present, &RowCounts::conflicting, &RowCounts::refused})
+      sum.*table.*count += rows.*table.*count;
+}
+
+}  // namespace
+
+std::string merged_text(const std::vector<std::string>& files, const std::vector<AddedRows>& added) {
+  std::string text;
+  AddedRows sum;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    add(sum, added[i]);
+    if (files.size() == 1 || added[i].trials.conflicting + added[i].refused() > 0)
+      text += fmt::format("{}: {}\n", printable(files[i]), added_text(added[i]));
+  }
+  return files.size() == 1 ? text : text + fmt::format("{} logs: {}\n", files.size(), added_text(sum));
+}
+
+std::string merging_text(std::size_t done, std::size_t logs, std::int64_t trials, double elapsed_s) {
+  const auto part = static_cast<double>(done) / static_cast<double>(logs);
+  return fmt::format("{} of {} merged, {}, {:.0f} a second, {} left", done, counted(logs, "log"),
+                     counted(trials, "trial"), static_cast<double>(trials) / elapsed_s,
+                     format_seconds(elapsed_s * (1 - part) / part));
 }
 
 }  // namespace lehr

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "database/database.h"
 
@@ -14,7 +15,11 @@ std::string stats_text(const std::string& file, const DatabaseStats& stats, std:
 /// One line for each finding (the first 20 rows), the last one says what it means.
 std::string verification_text(const std::string& file, const Verification& found);
 
-/// "12 trials and 1 verdict added, 3 were there already, 2 damaged rows left out".
-std::string added_text(const AddedRows& rows);
+/// A line for each file that rows were left out of, and one for all: "2 logs: 12 trials and 1 verdict added,
+/// 3 were there already". `added` has an entry for each file.
+std::string merged_text(const std::vector<std::string>& files, const std::vector<AddedRows>& added);
+
+/// "120 of 1000 logs merged, 60000 trials, 20000 a second, 59 s left" of so many after `elapsed_s`.
+std::string merging_text(std::size_t done, std::size_t logs, std::int64_t trials, double elapsed_s);
 
 }  // namespace lehr

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/error.h"
 #include "database/record_codec.h"
 
 namespace lehr {
@@ -23,11 +24,6 @@ const sqlite::Value& session_of(const LogTable& table, const Row& row) {
 }
 
 }  // namespace
-
-std::string log_name(const std::filesystem::path& path) {
-  const std::string name = path.filename().string();
-  return name.empty() ? "memory" : name;
-}
 
 std::string why_damaged(const LogTable& table, const Row& row) {
   if (!checksum_holds(table, row)) return "its checksum is wrong";
@@ -69,11 +65,12 @@ void Bulk::add(const LogTable& table, const Row& row, AddedRows& counts) {
   ++(fresh ? count.added : !trial || present(row) ? count.present : count.conflicting);
 }
 
-void Bulk::came_from(const std::string& log) {
+void Bulk::came_from(const std::filesystem::path& path) {
   const std::int64_t now = now_unix_ms();
   for (const sqlite::Value& session : added_)
     if (!here_.contains(session))
-      impl_.insert(origin_table(), encode(StoredOrigin{std::get<std::string>(session), log, now}));
+      impl_.insert(origin_table(),
+                   encode(StoredOrigin{std::get<std::string>(session), path.filename(), now}));
   added_.clear();
 }
 
@@ -97,11 +94,17 @@ AddedRows Database::add_rows(const std::function<bool(const LogTable*&, Row&)>& 
   return counts;
 }
 
-std::vector<AddedRows> Database::merge(std::span<const Database> others, Trust trust) {
+std::vector<AddedRows> Database::merge(
+    const std::vector<std::filesystem::path>& others, Trust trust,
+    const std::function<void(std::size_t done, const AddedRows& rows)>& on_merged) {
   sqlite::Transaction transaction(impl_->connection);
   Bulk bulk(*impl_);
   std::vector<AddedRows> result;
-  for (const Database& other : others) {
+  for (const std::filesystem::path& path : others) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(path, this->path(), ignored))
+      throw_user("'{}' cannot be merged into itself", path.string());
+    const Database other = open_read_only(path);
     AddedRows counts;
     for (const LogTable* table : log_tables()) {
       Statement rows = other.impl_->connection.prepare(select_from(*table) + " ORDER BY seq");
@@ -110,8 +113,9 @@ std::vector<AddedRows> Database::merge(std::span<const Database> others, Trust t
     if (trust == Trust::kAsRunHere)
       bulk.was_run_here();
     else
-      bulk.came_from(log_name(other.path()));
+      bulk.came_from(other.path());
     result.push_back(counts);
+    if (on_merged) on_merged(result.size(), counts);
   }
   transaction.commit();
   return result;

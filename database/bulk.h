@@ -9,10 +9,6 @@
 
 namespace lehr {
 
-/// What StoredOrigin::merged_from says of the file at `path`: its name without folders, which are nobody
-/// else's business.
-std::string log_name(const std::filesystem::path& path);
-
 /// Why a row is none of ours: "its checksum is wrong", "its values are no trial". "" = it is sound.
 std::string why_damaged(const LogTable& table, const sqlite::Row& row);
 
@@ -24,9 +20,10 @@ class Bulk {
 
   /// Adds the row if it is sound and new, and counts what became of it.
   void add(const LogTable& table, const sqlite::Row& row, AddedRows& counts);
-  /// What was added since the last call came from `log`: each session of it that is neither known to be run
-  /// here nor to be from elsewhere is from there.
-  void came_from(const std::string& log);
+  /// What was added since the last call came from the log in the file `path`: each session of it that is
+  /// neither known to be run here nor to be from elsewhere is from there. StoredOrigin::merged_from says the
+  /// file's name without folders, which are nobody else's business.
+  void came_from(const std::filesystem::path& path);
   /// What was added since the last call counts as run here, unless the log that it came from knew better.
   void was_run_here();
 

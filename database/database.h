@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -149,6 +148,9 @@ class Database {
   /// that it had and that were written since are saved to a new file beside it first, which the sentence
   /// names. append() asks too.
   void expect_in_place() const;
+  /// Writes what is committed to a new file, a log that can be read without helper files beside it; one that is
+  /// there is replaced. Other processes may write to this log meanwhile. Throws Error(kEnvironment).
+  void copy_to(const std::filesystem::path& file) const;
 
   /// Durable on return; fills in id and created_unix_ms, which are also returned in the result. A record
   /// whose id is already there, with the same content, is left as it is; Error(kUser) if the content differs.
@@ -159,10 +161,14 @@ class Database {
   std::uint64_t append(const StoredDevice& device);
   /// created_unix_ms is given by the database when 0.
   void append(const StoredAlgorithm& algorithm);
-  /// Appends the records, verdicts, devices and algorithms of `others` that are not here yet, all of them or
-  /// none. Their sessions are noted as theirs (StoredOrigin), unless they are trusted. Running it twice
-  /// changes nothing. Returns one entry for each.
-  std::vector<AddedRows> merge(std::span<const Database> others, Trust trust = Trust::kEvidence);
+  /// Appends the records, verdicts, devices and algorithms of the logs in files `others` that are not here
+  /// yet, all of them or none; one of the files is open at a time. Their sessions are noted as theirs
+  /// (StoredOrigin), unless they are trusted. Running it twice changes nothing. Tells `on_merged` after each
+  /// log how many are done and what this one added. Returns one entry for each. Throws what open_read_only
+  /// throws, and Error(kUser) where one of them is this log.
+  std::vector<AddedRows> merge(
+      const std::vector<std::filesystem::path>& others, Trust trust = Trust::kEvidence,
+      const std::function<void(std::size_t done, const AddedRows& rows)>& on_merged = {});
   /// Appends rows of a table's columns (columns.h), all of them or none. `next` gives false at the end.
   AddedRows add_rows(const std::function<bool(const LogTable*& table, sqlite::Row& row)>& next);
   /// Fastest timing that matches, the older one of equals; nullopt if none. Damaged rows are passed over.
@@ -184,7 +190,7 @@ class Database {
   /// The newest of each library's version, baseline and list for the workload on the device. Those of
   /// sessions that were run elsewhere (origins()) are left out.
   std::vector<StoredAlgorithm> algorithms(const std::string& workload, const std::string& device) const;
-  /// Of sessions that were not run here: log_name() of what brought them. Damaged rows are left out.
+  /// Of sessions that were not run here: the name of the file that brought them. Damaged rows are left out.
   std::map<std::string, std::string> origins() const;
   /// Counts rows without looking at their checksums, which verify() does; `best_us` is best()'s.
   DatabaseStats stats() const;

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "cli/db_report.h"
 #include "database/database.h"
 #include "support.h"
 
@@ -95,6 +96,29 @@ TEST_F(Db, MergeVerifyAndSalvageAgree) {
   EXPECT_TRUE(document("db verify saved.db --json")["sound"]);
   write("torn.db", std::string(4096, 'x') + bytes.substr(4096));
   EXPECT_THAT(lehr("db salvage torn.db torn2.db").out, HasSubstr("saved from 'torn.db'"));
+}
+
+TEST_F(Db, MergeOfManySaysTheSumAndWhatIsUnusualOrChangesNothing) {
+  Record other = timed("id1", 7);
+  other.seed = 7;
+  log("all.db", {timed("id1", 7)});
+  log("a.db", {timed("id1", 7), timed("id2", 8)});
+  log("b.db", {timed("id3", 9)});
+  log("c.db", {other, timed("id4", 5)});
+  const std::string torn = read("c.db").substr(0, 5000);
+  write("torn.db", torn);
+  const std::string before = read("all.db");
+  expect_error("db merge all.db a.db b.db torn.db", 2, "torn.db' is damaged");
+  expect_error("db merge new.db a.db none.db", 1, "there is no database 'none.db'");
+  EXPECT_EQ(read("all.db"), before);
+  EXPECT_FALSE(std::filesystem::exists(scratch_.path() / "new.db"));
+  EXPECT_EQ(lehr("db merge all.db a.db b.db c.db").out,
+            "c.db: 1 trial and 0 verdicts added, 1 left out because another has the same id\n"
+            "3 logs: 3 trials and 0 verdicts added, 1 were there already, 1 left out because another has the "
+            "same id\n");
+  EXPECT_EQ(document("db merge all.db a.db b.db c.db --json")["merged"].size(), 3u);
+  EXPECT_EQ(merging_text(120, 1000, 60000, 3),
+            "120 of 1000 logs merged, 60000 trials, 20000 a second, 22 s left");
 }
 
 TEST_F(Db, SaysInOneSentenceWhatIsWrong) {

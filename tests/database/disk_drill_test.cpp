@@ -24,8 +24,8 @@ struct Life {
 };
 
 // Opens or makes a log, appends one row after the other, goes on after a failure as the next run of a tuner
-// would, and merges at the end.
-Life live(const std::filesystem::path& path) {
+// would, and merges the log in file `other` at the end.
+Life live(const std::filesystem::path& path, const std::filesystem::path& other) {
   Life life;
   for (int attempt = 0; attempt < 2; ++attempt) {
     try {
@@ -35,12 +35,10 @@ Life live(const std::filesystem::path& path) {
         record.tool_version.assign(3000, 'v');  // about a page each
         life.acknowledged.insert(database.append(record).id);
       }
-      Database other = Database::open(":memory:");
-      std::set<std::string> merged;
-      for (int i = 0; i < 20; ++i) merged.insert(other.append(timed("v", "d", 1 + i)).id);
       database.append(test::verdict("w", "d", "x"));
-      database.merge({&other, 1});
-      life.acknowledged.merge(merged);
+      database.merge({other});
+      for (const Record& record : Database::open_read_only(other).all({}))
+        life.acknowledged.insert(record.id);
       return life;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kEnvironment) throw;
@@ -48,6 +46,13 @@ Life live(const std::filesystem::path& path) {
     }
   }
   return life;
+}
+
+/// A log of twenty trials.
+std::filesystem::path other_in(const TempDir& dir) {
+  Database log = Database::open(dir / "other.db");
+  for (int i = 0; i < 20; ++i) log.append(timed("v", "d", 1 + i));
+  return dir / "other.db";
 }
 
 void expect_whole(const std::filesystem::path& path, const Life& life, std::int64_t k) {
@@ -63,12 +68,14 @@ void expect_whole(const std::filesystem::path& path, const Life& life, std::int6
 }
 
 TEST(DiskDrill, AnIoErrorAtAnyOperationLosesNothing) {
+  const TempDir others;
+  const std::filesystem::path other = other_in(others);
   FaultyDisk disk;
   std::int64_t k = 1;
   for (;; ++k) {
     TempDir dir;
     disk.fail_at(k, FaultyDisk::Fault::kIoError);
-    const Life life = live(dir / "a.db");
+    const Life life = live(dir / "a.db", other);
     const bool struck = disk.struck();
     disk.heal();
     if (!life.error.empty()) {
@@ -82,13 +89,15 @@ TEST(DiskDrill, AnIoErrorAtAnyOperationLosesNothing) {
 }
 
 TEST(DiskDrill, AFullDiskAtAnyOperationIsSaidAndLosesNothing) {
+  const TempDir others;
+  const std::filesystem::path other = other_in(others);
   FaultyDisk disk;
   std::int64_t k = 1;
   int said = 0;
   for (;; ++k) {
     TempDir dir;
     disk.fail_at(k, FaultyDisk::Fault::kNoSpace);
-    const Life life = live(dir / "a.db");
+    const Life life = live(dir / "a.db", other);
     const bool struck = disk.struck();
     disk.heal();
     if (!life.error.empty()) {
@@ -106,6 +115,8 @@ TEST(DiskDrill, APowerCutAtAnyOperationLosesNothingThatWasAcknowledged) {
   const std::uint64_t seed = 2024;
   SCOPED_TRACE("seed " + std::to_string(seed));
   Rng rng(seed);
+  const TempDir others;
+  const std::filesystem::path other = other_in(others);
   FaultyDisk disk;
   for (int round = 0; round < 3; ++round) {
     std::int64_t k = 1;
@@ -114,7 +125,7 @@ TEST(DiskDrill, APowerCutAtAnyOperationLosesNothingThatWasAcknowledged) {
       disk.fail_at(k, FaultyDisk::Fault::kPowerCut);
       Life life;
       const bool finished = [&] {
-        life = live(dir / "a.db");
+        life = live(dir / "a.db", other);
         return !disk.struck();
       }();
       disk.restart(rng);

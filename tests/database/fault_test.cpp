@@ -120,10 +120,7 @@ TEST(Fault, ADamagedFileIsNamedAndNeverCrashesTheReader) {
   {
     Database database = Database::open(path);
     Rng records(1);
-    std::vector<Record> batch;
-    Database source = Database::open(":memory:");
-    for (int i = 0; i < 200; ++i) source.append(test::random_record(records));
-    database.merge({&source, 1});
+    test::add_trials(database, 200, [&](int) { return test::random_record(records); });
   }
   std::ifstream in(path, std::ios::binary);
   const std::string sound(std::istreambuf_iterator<char>(in), {});

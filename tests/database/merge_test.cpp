@@ -12,17 +12,20 @@ namespace {
 
 using test::changed;
 using test::dump_of;
+using test::error_of;
 using test::random_record;
 using test::TempDir;
 using test::timed;
 using test::verdict;
+using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::SizeIs;
 
 TEST(Merge, AddsOverlappingShardsOnceHoweverOftenItIsAsked) {
   TempDir dir;
   Rng rng(1);
   Database into = Database::open(dir / "into.db");
-  std::vector<Database> shards;
+  std::vector<std::filesystem::path> shards;
   std::vector<Record> records;
   for (int i = 0; i < 60; ++i) {
     Record record = random_record(rng);
@@ -31,11 +34,12 @@ TEST(Merge, AddsOverlappingShardsOnceHoweverOftenItIsAsked) {
     records.push_back(record);
   }
   for (int shard = 0; shard < 3; ++shard) {
-    shards.push_back(Database::open(dir / std::to_string(shard)));
-    for (int i = shard * 15; i < shard * 15 + 30; ++i) shards.back().append(records[i]);
+    shards.push_back(dir / std::to_string(shard));
+    Database log = Database::open(shards.back());
+    for (int i = shard * 15; i < shard * 15 + 30; ++i) log.append(records[i]);
     StoredVerdict shared = verdict("w", "d", "id1");
     shared.created_unix_ms = 5;
-    shards.back().append(shared);
+    log.append(shared);
   }
   const std::vector<AddedRows> first = into.merge(shards);
   ASSERT_THAT(first, SizeIs(3));
@@ -54,6 +58,37 @@ TEST(Merge, AddsOverlappingShardsOnceHoweverOftenItIsAsked) {
   EXPECT_TRUE(into.verify().sound());
 }
 
+TEST(Merge, TellsOfEachLogAndChangesNothingWhereOneCannotBeRead) {
+  TempDir dir;
+  Database into = Database::open(dir / "into.db");
+  std::vector<std::filesystem::path> logs;
+  for (const std::string name : {"a.db", "b.db", "torn.db"}) {
+    logs.push_back(dir / name);
+    Database::open(logs.back()).append(timed("w", "d", 5));
+  }
+  test::write_bytes(logs.back(), test::bytes_of(logs.back()).substr(0, 5000));
+  std::vector<std::size_t> told;
+  const auto tell = [&](std::size_t done, const AddedRows& rows) {
+    told.push_back(done);
+    EXPECT_EQ(rows.trials.added, 1);
+    EXPECT_EQ(Database::open_read_only(dir / "into.db").stats().records, 0) << "all or nothing";
+  };
+  const auto torn = error_of([&] { into.merge(logs, Trust::kEvidence, tell); });
+  EXPECT_THAT(torn.message, HasSubstr("torn.db' is damaged"));
+  EXPECT_THAT(told, ElementsAre(1, 2));
+  logs.back() = dir / "into.db";
+  EXPECT_THAT(error_of([&] { into.merge(logs); }).message, HasSubstr("cannot be merged into itself"));
+  logs.back() = dir / "none.db";
+  EXPECT_THAT(error_of([&] { into.merge(logs); }).message, HasSubstr("there is no database"));
+  EXPECT_EQ(into.stats().records, 0);
+  logs.pop_back();
+  told.clear();
+  into.merge(logs, Trust::kEvidence, tell);
+  EXPECT_THAT(told, ElementsAre(1, 2));
+  EXPECT_EQ(into.stats().records, 2);
+  EXPECT_TRUE(into.verify().sound());
+}
+
 TEST(Merge, RefusesDamagedRowsAndOtherContentUnderAKnownIdAndCountsThem) {
   TempDir dir;
   Database a = Database::open(dir / "a.db");
@@ -67,7 +102,7 @@ TEST(Merge, RefusesDamagedRowsAndOtherContentUnderAKnownIdAndCountsThem) {
   b.append(verdict("w", "d", shared.id));
   sqlite::Connection(dir / "b.db", sqlite::Mode::kReadWrite)
       .execute("UPDATE trial SET arch = 'x' WHERE time_us = 3; UPDATE verdict SET best_us = 0.5");
-  const AddedRows rows = a.merge({&b, 1})[0];
+  const AddedRows rows = a.merge({b.path()})[0];
   EXPECT_EQ(rows.trials.added, 1);
   EXPECT_EQ(rows.trials.conflicting, 1);
   EXPECT_EQ(rows.trials.refused, 1);
@@ -93,12 +128,12 @@ TEST(Merge, TakesDevicesAlongAndKeepsEachSetOfFactsThatOneIdentityHad) {
   EXPECT_NE(later.device_hash, record.device_hash);
   const std::string second = b.append(later).id;
   b.append(before);
-  const AddedRows rows = a.merge({&b, 1})[0];
+  const AddedRows rows = a.merge({b.path()})[0];
   EXPECT_EQ(rows.devices.added, 1);
   EXPECT_EQ(rows.devices.present, 1);
   EXPECT_EQ(a.stats().devices, 2);
   Database copy = Database::open(dir / "copy.db");
-  EXPECT_EQ(copy.merge({&a, 1}, Trust::kAsRunHere)[0].devices.added, 2);
+  EXPECT_EQ(copy.merge({a.path()}, Trust::kAsRunHere)[0].devices.added, 2);
   EXPECT_TRUE(dump_of(copy) == dump_of(a));
   for (const Database* log : {&a, &copy}) {
     const auto devices = log->devices();
@@ -127,18 +162,18 @@ TEST(Merge, KnowsWhoseSessionsAreWhose) {
   Database a = log_of(dir / "a.db", "of a"), b = log_of(dir / "b.db", "of b"),
            c = log_of(dir / "c.db", "of c");
   EXPECT_EQ(a.origins(), Origins());
-  EXPECT_EQ(a.merge({&b, 1})[0].verdicts.added, 1);
+  EXPECT_EQ(a.merge({b.path()})[0].verdicts.added, 1);
   EXPECT_EQ(a.origins(), (Origins{{"of b", "b.db"}}));
   EXPECT_EQ(a.stats().merged_sessions, (std::map<std::string, std::int64_t>{{"b.db", 1}}));
   ASSERT_THAT(a.verdicts({}), SizeIs(1));
   EXPECT_EQ(a.verdicts({})[0].session, "of a") << "the newer one is what somebody else says";
   // Through a second log; what comes back home was never away.
-  c.merge({&a, 1});
+  c.merge({a.path()});
   EXPECT_EQ(c.origins(), (Origins{{"of a", "a.db"}, {"of b", "b.db"}}));
-  b.merge({&c, 1});
+  b.merge({c.path()});
   EXPECT_EQ(b.origins(), (Origins{{"of a", "a.db"}, {"of c", "c.db"}}));
   const std::string once = dump_of(b);
-  b.merge({&c, 1});
+  b.merge({c.path()});
   EXPECT_EQ(dump_of(b), once);
   EXPECT_EQ(b.verify().origins, 2);
   EXPECT_TRUE(b.verify().sound());
@@ -156,8 +191,8 @@ TEST(Merge, AlgorithmsOfOthersAreNotTaken) {
   b.append(other);
   EXPECT_EQ(b.algorithms("w", "d").size(), 2U);
   const auto count = [](const RowCounts& rows) { return std::pair(rows.added, rows.present); };
-  EXPECT_EQ(count(a.merge({&b, 1})[0].algorithms), std::pair(std::int64_t{2}, std::int64_t{0}));
-  EXPECT_EQ(count(a.merge({&b, 1})[0].algorithms), std::pair(std::int64_t{0}, std::int64_t{2}));
+  EXPECT_EQ(count(a.merge({b.path()})[0].algorithms), std::pair(std::int64_t{2}, std::int64_t{0}));
+  EXPECT_EQ(count(a.merge({b.path()})[0].algorithms), std::pair(std::int64_t{0}, std::int64_t{2}));
   EXPECT_EQ(a.stats().algorithms, 3);
   EXPECT_EQ(a.verify().algorithms, 3);
   EXPECT_TRUE(a.verify().sound());
@@ -166,7 +201,7 @@ TEST(Merge, AlgorithmsOfOthersAreNotTaken) {
   EXPECT_TRUE(a.algorithms("w", "another").empty());
   EXPECT_TRUE(a.algorithms("another", "d").empty());
   Database d = Database::open(dir / "d.db");
-  d.merge({&b, 1}, Trust::kAsRunHere);
+  d.merge({b.path()}, Trust::kAsRunHere);
   EXPECT_EQ(d.algorithms("w", "d").size(), 2U) << "of a log of one's own";
   EXPECT_TRUE(dump_of(d) == dump_of(b));
 }
@@ -175,8 +210,8 @@ TEST(Merge, TrustedRowsAreAsGoodAsOnesOwn) {
   TempDir dir;
   Database a = log_of(dir / "a.db", "of a"), b = log_of(dir / "b.db", "of b"),
            c = log_of(dir / "c.db", "of c");
-  a.merge({&b, 1});
-  c.merge({&a, 1}, Trust::kAsRunHere);
+  a.merge({b.path()});
+  c.merge({a.path()}, Trust::kAsRunHere);
   EXPECT_EQ(c.origins(), (Origins{{"of b", "b.db"}})) << "of which its log knew better";
 }
 
@@ -198,7 +233,7 @@ TEST(Merge, CarriesDevicesOfTargetsThatItDoesNotKnowAndRefusesDamagedOnes) {
   sqlite::Connection(dir / "b.db", sqlite::Mode::kReadWrite)
       .execute("UPDATE device SET name='x' WHERE name='H100'");
   EXPECT_EQ(b.verify().damaged.at(0).table, "device");
-  const AddedRows rows = a.merge({&b, 1})[0];
+  const AddedRows rows = a.merge({b.path()})[0];
   EXPECT_EQ(rows.devices.added, 1);
   EXPECT_EQ(rows.devices.refused, 1);
 }

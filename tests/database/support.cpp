@@ -167,6 +167,19 @@ std::int64_t bytes_read() {
   return bytes;
 }
 
+void add_trials(Database& log, int count, const std::function<Record(int)>& trial) {
+  int i = 0;
+  log.add_rows([&](const LogTable*& table, sqlite::Row& row) {
+    if (i == count) return false;
+    Record record = trial(i);
+    record.id = std::to_string(i++);
+    record.created_unix_ms = i;
+    table = &trial_table();
+    row = encode(record);
+    return true;
+  });
+}
+
 StoredVerdict verdict(const std::string& workload, const std::string& device, const std::string& winner) {
   StoredVerdict result;
   result.workload = workload;

@@ -38,6 +38,9 @@ Record failed(const std::string& workload, const std::string& device, FailureKin
 /// How much this process has read from files.
 std::int64_t bytes_read();
 
+/// Adds so many trials in one transaction, `trial` of 0, 1, ..., with that number as id.
+void add_trials(Database& log, int count, const std::function<Record(int)>& trial);
+
 /// A verdict for this task that names the winner's id.
 StoredVerdict verdict(const std::string& workload, const std::string& device, const std::string& winner);
 
