@@ -196,6 +196,14 @@ void Database::expect_in_place() const {
   impl_->expect_in_place();
 }
 
+void Database::copy_to(const std::filesystem::path& file) const {
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);
+  const Connection copy(file, sqlite::Mode::kReadWrite);
+  impl_->connection.copy_to(copy);
+  copy.execute("PRAGMA journal_mode=DELETE");
+}
+
 std::string Database::path() const {
   return impl_->connection.path();
 }

@@ -16,7 +16,7 @@ namespace {
 const std::vector<std::string> kWholeProduct = {
     "runtime", "plugin",  "base",      "workload",  "problems", "network", "space",    "ir",
     "target",  "codegen", "templates", "costmodel", "search",   "measure", "database", "tune",
-    "replay",  "deploy",  "apply",     "api",       "report",   "cli"};
+    "replay",  "deploy",  "apply",     "cluster", "api",       "report",   "cli"};
 
 std::vector<std::string> product_without(std::initializer_list<std::string_view> left_out) {
   std::vector<std::string> folders = kWholeProduct;
@@ -69,13 +69,14 @@ std::span<const FolderRule> folder_rules() {
       {"database",
        {"space", "base", "measure/core/device.h", "measure/core/library_search.h", "measure/core/outcome.h"}},
       {"tune", product_without({"runtime", "plugin", "problems", "network", "tune", "replay", "deploy",
-                                "apply", "api", "report", "cli"})},
+                                "apply", "cluster", "api", "report", "cli"})},
       {"replay",
        {"base", "workload", "space", "target", "templates", "costmodel", "search", "database", "tune"}},
       {"deploy",
        {"tune", "templates", "measure", "database", "codegen", "target", "ir", "workload", "base", "runtime",
         "plugin"}},
       {"apply", {"deploy", "network", "templates", "measure", "workload", "base"}},
+      {"cluster", {"base", "database"}},
       {"api", product_without({"plugin", "api", "report", "cli"})},
       {"report",
        {"base", "workload", "costmodel/metrics.h", "measure/core/format.h", "measure/core/outcome.h",
