@@ -1,6 +1,7 @@
 // What crosses the library's face: its own errors, and states behind its handles. For api/ alone.
 #pragma once
 
+#include <mutex>
 #include <new>
 #include <optional>
 #include <string_view>
@@ -48,7 +49,7 @@ void check_named(std::string_view flag, const std::string& path);
 /// Throws lehr::Error where the file has no name or a size is below 1.
 void check_model(const Model& model);
 
-/// Hands events on to a callback that may be empty and may throw, which then gets no more.
+/// Hands events on to a callback that may be empty and may throw, which then gets no more. Any thread may tell.
 class Reporter {
  public:
   explicit Reporter(OnProgress sink) : sink_(sink ? harmless(std::move(sink)) : OnProgress()) {}
@@ -59,6 +60,7 @@ class Reporter {
  private:
   void say(Progress::Kind kind, const std::string& text);
 
+  std::mutex mutex_;
   const OnProgress sink_;
 };
 

@@ -258,6 +258,9 @@ struct TuneOptions {
   std::string precision = "f32";
   bool deterministic_check = false;
   int kernels = 0;
+  std::string shard = {};
+  std::string publish = {};
+  double publish_every_s = 60;
   OnProgress on_progress = {};
   /// Gets each workload's result as soon as it is there.
   std::function<void(const Result&)> on_result = {};
@@ -310,6 +313,16 @@ void describe(auto& option, Is<TuneOptions> auto& o) {
   option("deterministic_check", o.deterministic_check,
          {.group = "Measuring",
           .help = "run the winner twice on the same input and compare the bits; exit code 4 if they differ"});
+  option("shard", o.shard,
+         {.group = "Problem",
+          .help = "I/N: this process's part of the workloads, the first is 0/8; auto: of a Slurm job array",
+          .usual = "all"});
+  option("publish", o.publish,
+         {.group = "Output",
+          .help = "a shared folder that gets copies of the log while it grows; what an earlier attempt at the "
+                  "shard left there is taken over",
+          .usual = "none"});
+  option("publish_every_s", o.publish_every_s, {.group = "Output", .help = "between two copies: 30s, 5m"});
   describe_precision(option, o);
 }
 

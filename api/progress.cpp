@@ -141,6 +141,7 @@ void Reporter::show(Event event) {
   progress.best_us = event.shared ? event.shared->best_us : event.best.us;
   progress.default_us = event.shared ? event.shared->default_us : event.default_us;
   progress.json = progress_json(event);
+  const std::lock_guard lock(mutex_);
   sink_(progress);
 }
 
@@ -150,6 +151,7 @@ void Reporter::say(Progress::Kind kind, const std::string& text) {
   progress.kind = kind;
   progress.text = text;
   progress.json = json_line({{"event", kind == Progress::Kind::kNote ? "note" : "step"}, {"note", text}});
+  const std::lock_guard lock(mutex_);
   sink_(progress);
 }
 

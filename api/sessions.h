@@ -17,6 +17,9 @@ namespace lehr::api {
 /// The `precision` with which places may be in bf16.
 inline constexpr std::string_view kNarrow = "bf16";
 
+/// Searched for so long where nobody says how long: a workload by itself, one of a network, one size of a range.
+inline constexpr double kSecondsAlone = 60, kSecondsEach = 10, kSecondsASize = 10;
+
 SessionOptions session_options(const TuneOptions& options, const Device::State& device);
 /// The log that hints are to come from; nullopt: the session's own.
 std::optional<Database> other_log(const TuneOptions& options);
@@ -41,6 +44,7 @@ Results tune_workloads(const std::vector<Workload>& workloads, Device& device, L
 ModelResult tune_network(const Model& model, Device& device, Log& log, const TuneOptions& options,
                          Reporter& reporter, nlohmann::json& document,
                          const std::function<double(double, double)>& behind_s = {});
+std::vector<Workload> workloads_of(const NetworkPlaces& places);
 /// The sizes that a user states; where a dimension has a range `within` it, 0: the largest.
 ShapeBindings bindings_of(const Model& model, std::int64_t within = 0);
 /// The file with its shapes and places; what is newer than what is known is a note.

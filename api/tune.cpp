@@ -8,6 +8,7 @@
 #include "api/device_names.h"
 #include "api/progress.h"
 #include "api/sessions.h"
+#include "api/shards.h"
 #include "api/tune_report.h"
 #include "base/args.h"
 #include "measure/system/affinity.h"
@@ -21,7 +22,7 @@ SessionOptions session_options(const TuneOptions& options, const Device::State& 
   check(options);
   SessionOptions session;
   session.stop.trials = options.trials;
-  session.stop.time_s = options.time_s == 0 && options.trials == 0 ? 60 : options.time_s;
+  session.stop.time_s = options.time_s == 0 && options.trials == 0 ? kSecondsAlone : options.time_s;
   session.stop.cut_searches = options.time_s > 0;
   session.stop.plateau_trials = options.patience;
   session.strategy = options.strategy;
@@ -156,13 +157,6 @@ void check_ranges(const std::vector<Workload>& workloads, const TuneOptions& opt
         options.baselines, to_text(*range), range->gemm().m);
 }
 
-namespace {
-
-/// Searched at each of these sizes for so long where nobody says how long.
-constexpr double kSecondsASize = 10;
-
-}  // namespace
-
 RangeSummary tune_one_range(const Workload& range, Device& device, Logs logs, const TuneOptions& options,
                             SessionOptions session, Reporter& reporter) {
   const Gemm& gemm = range.gemm();
@@ -176,14 +170,11 @@ RangeSummary tune_one_range(const Workload& range, Device& device, Logs logs, co
   return tune_range(range, device.state().open, logs, wanted);
 }
 
-Results tune_workloads(const std::vector<Workload>& wanted, Device& device, Log& log,
-                       const TuneOptions& options) {
-  if (wanted.empty()) throw_user("there is no workload to tune: name one, such as 'gemm m=512 n=512 k=512'");
-  if (options.precision == kNarrow)
-    throw_user("--precision is for a network: the types of a workload are in its text");
-  Reporter reporter(options.on_progress);
-  if (!device.note().empty()) reporter.note(device.note());
-  const std::vector<Workload> workloads = tunable(wanted, device, reporter);
+namespace {
+
+Results tune_share(const std::vector<Workload>& share, Device& device, Log& log, const TuneOptions& options,
+                   Reporter& reporter) {
+  const std::vector<Workload> workloads = tunable(share, device, reporter);
   check_ranges(workloads, options);
   const std::optional<Database> other = other_log(options);
   SessionOptions session = session_options(options, device.state());
@@ -212,6 +203,27 @@ Results tune_workloads(const std::vector<Workload>& wanted, Device& device, Log&
   results.text = overview_text(summaries);
   results.json = dumped(documents);
   return results;
+}
+
+}  // namespace
+
+Results tune_workloads(const std::vector<Workload>& wanted, Device& device, Log& log,
+                       const TuneOptions& options) {
+  if (wanted.empty()) throw_user("there is no workload to tune: name one, such as 'gemm m=512 n=512 k=512'");
+  if (options.precision == kNarrow)
+    throw_user("--precision is for a network: the types of a workload are in its text");
+  Reporter reporter(options.on_progress);
+  if (!device.note().empty()) reporter.note(device.note());
+  std::vector<Workload> share = share_of(wanted, options);
+  ShardRun run(plan_of(wanted, options, false), options, device, log, reporter);
+  run.leave_out_done(share);
+  return published(run, [&] {
+    if (!share.empty()) return tune_share(share, device, log, options, reporter);
+    reporter.note("this shard has nothing to tune");
+    Results none;
+    none.json = "[]";
+    return none;
+  });
 }
 
 std::string dumped(const nlohmann::json& document) {

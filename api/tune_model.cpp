@@ -9,6 +9,7 @@
 
 #include "api/model_report.h"
 #include "api/sessions.h"
+#include "api/shards.h"
 #include "apply/choose_places.h"
 #include "apply/rewrite.h"
 #include "apply/served.h"
@@ -104,8 +105,6 @@ std::string flags_of(const Model& model) {
 }
 
 namespace {
-
-constexpr double kSecondsEach = 10;
 
 /// The tasks of a network, and which of them compute each place.
 struct NetworkTasks {
@@ -297,15 +296,39 @@ std::pair<Code, std::string> outcome_of(const std::vector<SharedResult>& results
 
 }  // namespace
 
-ModelResult tune_network(const Model& model, Device& device, Log& log, const TuneOptions& options,
-                         Reporter& reporter, nlohmann::json& document,
-                         const std::function<double(double, double)>& behind_s) {
-  check_ranges({}, options);
-  if (!device.note().empty()) reporter.note(device.note());
-  Network network = read_network(model, reporter);
-  if (const std::string sizes = missing_sizes_text(network); !sizes.empty()) reporter.note(sizes);
+std::vector<Workload> workloads_of(const NetworkPlaces& places) {
+  std::vector<Workload> workloads;
+  for (const PlacedWorkload& placed : places.workloads) workloads.push_back(placed.workload);
+  return workloads;
+}
+
+namespace {
+
+/// The nodes that the places of a shard begin with: how a device serves a place may make another workload of
+/// it.
+std::set<std::size_t> nodes_of_share(const NetworkPlaces& places, const cluster::Plan& plan,
+                                     const TuneOptions& options) {
+  const int shard = options.shard.empty() ? 0 : cluster::parse_shard(options.shard).index;
+  std::set<std::size_t> nodes;
+  for (const PlacedWorkload& placed : places.workloads) {
+    const auto item = std::ranges::find(plan.items, to_text(placed.workload), &cluster::PlanItem::workload);
+    if (item->shard != shard) continue;
+    for (const NetworkPlace& place : placed.places) nodes.insert(place.nodes[0]);
+  }
+  return nodes;
+}
+
+ModelResult tune_share(const Network& network, const Model& model, Device& device, Log& log,
+                       const TuneOptions& options, Reporter& reporter, nlohmann::json& document,
+                       const std::function<double(double, double)>& behind_s) {
+  if (!options.shard.empty() && network.places.workloads.empty()) {
+    reporter.note("this shard has nothing to tune");
+    document = document_of(model.file, {}, log.path());
+    ModelResult none;
+    none.json = dumped(document);
+    return none;
+  }
   OpenDevice& open = device.state().open;
-  network.places = served_places(network, open.device.limits);
   const NetworkTasks all =
       tasks_of(network, model, open.device.limits, options.precision == kNarrow, reporter);
   SharedOptions shared;
@@ -331,6 +354,27 @@ ModelResult tune_network(const Model& model, Device& device, Log& log, const Tun
   document = document_of(model.file, found, log.path());
   result.json = dumped(document);
   return result;
+}
+
+}  // namespace
+
+ModelResult tune_network(const Model& model, Device& device, Log& log, const TuneOptions& options,
+                         Reporter& reporter, nlohmann::json& document,
+                         const std::function<double(double, double)>& behind_s) {
+  check_ranges({}, options);
+  if (!device.note().empty()) reporter.note(device.note());
+  Network network = read_network(model, reporter);
+  if (const std::string sizes = missing_sizes_text(network); !sizes.empty()) reporter.note(sizes);
+  const cluster::Plan plan = plan_of(workloads_of(network.places), options, true);
+  const std::set<std::size_t> share = nodes_of_share(network.places, plan, options);
+  network.places = served_places(network, device.state().open.device.limits);
+  if (!options.shard.empty())
+    std::erase_if(network.places.workloads,
+                  [&](const PlacedWorkload& placed) { return !share.contains(placed.places[0].nodes[0]); });
+  ShardRun run(plan, options, device, log, reporter);
+  return published(run, [&] {
+    return tune_share(network, model, device, log, options, reporter, document, behind_s);
+  });
 }
 
 ModelResult tune(const Model& model, Device& device, Log& log, const TuneOptions& options) {

@@ -2,6 +2,7 @@
 // they take.
 //   log_bench FOLDER [ROWS]       (1000000; needs about 8 KB of disk a row; the files stay there and are used
 //   again)
+//   log_bench FOLDER ROWS LOGS    (so many logs of so many rows, as of a cluster's nodes, merged into one)
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -91,10 +92,9 @@ Record trial(std::uint64_t number) {
   return record;
 }
 
-/// Trials `first` to `end` as a log.
+/// Trials `first` to `end` as a log, where there is none yet.
 void make(const std::filesystem::path& path, std::uint64_t first, std::uint64_t end) {
   if (std::filesystem::exists(path)) return;
-  const double begin = now_s();
   Database log = Database::open(path);
   std::uint64_t number = first;
   log.add_rows([&](const LogTable*& table, sqlite::Row& row) {
@@ -103,15 +103,45 @@ void make(const std::filesystem::path& path, std::uint64_t first, std::uint64_t 
     row = encode(trial(number++));
     return true;
   });
-  report("make " + path.filename().string(), now_s() - begin);
+}
+
+/// The file of this name, gone if it was there.
+std::filesystem::path fresh(const std::filesystem::path& path) {
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path.string() + suffix);
+  return path;
+}
+
+/// `logs` logs of `rows` rows into an empty one, then once more.
+void merge_many(const std::filesystem::path& folder, std::uint64_t rows, std::uint64_t logs) {
+  std::vector<std::filesystem::path> files;
+  double begin = now_s();
+  for (std::uint64_t i = 0; i < logs; ++i) {
+    files.push_back(folder / fmt::format("{}_of_{}_rows.db", i, rows));
+    make(files.back(), i * rows, (i + 1) * rows);
+  }
+  report(fmt::format("make {} logs of {} rows", logs, rows), now_s() - begin);
+  Database into = Database::open(fresh(folder / "merged.db"));
+  for (const std::int64_t expected : {rows, std::uint64_t{0}}) {
+    std::ptrdiff_t descriptors = 0;
+    begin = now_s();
+    into.merge(files, Trust::kEvidence, [&](std::size_t done, const AddedRows& added) {
+      if (added.trials.added != expected) throw_user("the merge lost or doubled rows");
+      descriptors = std::max(descriptors, std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                                                        std::filesystem::directory_iterator()));
+      if (done * 10 % logs < 10 && expected > 0) report(fmt::format("  {} logs", done), now_s() - begin);
+    });
+    report(fmt::format("merge, {}, {} descriptors", expected > 0 ? "all new" : "all there", descriptors),
+           now_s() - begin);
+  }
 }
 
 void run(const std::filesystem::path& folder, std::uint64_t rows) {
-  std::filesystem::create_directories(folder);
   const auto a = folder / "a.db", b = folder / "b.db", all = folder / "all.db";
+  double begin = now_s();
   make(a, 0, rows);
   make(b, rows - rows / 10, 2 * rows - rows / 10);  // a tenth is in both
-  double begin = now_s();
+  report("make a.db and b.db", now_s() - begin);
+  begin = now_s();
   const Database log = Database::open_read_only(a);
   report("open", now_s() - begin);
 
@@ -134,8 +164,7 @@ void run(const std::filesystem::path& folder, std::uint64_t rows) {
   if (!log.verify().sound()) throw_user("{} is damaged", a.string());
   report("verify", now_s() - begin);
 
-  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(all.string() + suffix);
-  std::filesystem::copy_file(a, all);
+  std::filesystem::copy_file(a, fresh(all));
   begin = now_s();
   {
     const AddedRows added = Database::open(all).merge({b})[0];
@@ -149,9 +178,15 @@ void run(const std::filesystem::path& folder, std::uint64_t rows) {
 
 int main(int argc, char** argv) {
   try {
-    const std::optional<std::int64_t> rows = argc == 3 ? lehr::parse_int(argv[2]) : 1'000'000;
-    if (argc < 2 || argc > 3 || !rows || *rows < 1000) lehr::throw_user("usage: log_bench FOLDER [ROWS]");
-    lehr::run(argv[1], static_cast<std::uint64_t>(*rows));
+    const std::optional<std::int64_t> rows = argc > 2 ? lehr::parse_int(argv[2]) : 1'000'000,
+                                      logs = argc > 3 ? lehr::parse_int(argv[3]) : 0;
+    if (argc < 2 || argc > 4 || !rows || !logs || *logs < 0 || *rows < (*logs > 0 ? 1 : 1000))
+      lehr::throw_user("usage: log_bench FOLDER [ROWS [LOGS]]");
+    std::filesystem::create_directories(argv[1]);
+    if (*logs > 0)
+      lehr::merge_many(argv[1], static_cast<std::uint64_t>(*rows), static_cast<std::uint64_t>(*logs));
+    else
+      lehr::run(argv[1], static_cast<std::uint64_t>(*rows));
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "log_bench: {}\n", error.what());

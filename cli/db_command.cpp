@@ -9,6 +9,7 @@
 
 #include "base/describe_json.h"
 #include "base/error.h"
+#include "cli/cluster_report.h"
 #include "cli/db_report.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
@@ -50,9 +51,12 @@ DbCommand::DbCommand(CLI::App& root, const Environment& environment)
   switch_flag(
       *merge_, "Rows", "--trusted", trusted_,
       "they are one's own: what they say of winners and of configs that kill a worker counts as seen here");
-  for (CLI::App* sub : {stats_, verify_, merge_, salvage_}) add_json(sub);
+  progress_ = command->add_subcommand("progress", "Tell how far the shards of a run are");
+  progress_->add_option("DIR", folder_, "what `lehr tune --publish` was given")->option_text(" ")->required();
+  for (CLI::App* sub : {stats_, verify_, merge_, salvage_, progress_}) add_json(sub);
   command->footer(examples({{"check", "lehr db verify lehr.db"},
                             {"join", "lehr db merge all.db node1.db node2.db"},
+                            {"shards", "lehr db progress DIR"},
                             {"save", "lehr db salvage torn.db saved.db"}}));
 }
 
@@ -60,6 +64,7 @@ int DbCommand::run() {
   if (verify_->parsed()) return verify();
   if (merge_->parsed()) return merge();
   if (salvage_->parsed()) return salvage();
+  if (progress_->parsed()) return progress();
   return stats();
 }
 
@@ -77,6 +82,15 @@ int DbCommand::stats() const {
   } else {
     fmt::print("{}", stats_text(database_, stats, columns_));
   }
+  return 0;
+}
+
+int DbCommand::progress() const {
+  const cluster::Survey survey = cluster::survey_of(folder_, now_unix_ms());
+  if (json_)
+    print_json(survey);
+  else
+    fmt::print("{}", survey_text(survey, columns_));
   return 0;
 }
 

@@ -24,10 +24,11 @@ class DbCommand {
   int verify() const;
   int merge() const;
   int salvage() const;
+  int progress() const;
 
-  CLI::App *stats_, *verify_, *merge_, *salvage_;
+  CLI::App *stats_, *verify_, *merge_, *salvage_, *progress_;
   const std::size_t columns_;  ///< of the terminal
-  std::string database_;
+  std::string database_, folder_;
   std::vector<std::string> others_;  ///< the files after the first
   bool json_ = false, trusted_ = false;
 };

@@ -1,11 +1,13 @@
 // Reads PATH, CXX, LEHR_DB, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, LEHR_ONNXRUNTIME, LEHR_SUPERVISOR, TMPDIR,
-// COLUMNS, NO_COLOR and TERM.
+// COLUMNS, NO_COLOR, TERM and SLURM_ARRAY_TASK_*.
 #include "cli/environment.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -27,6 +29,25 @@ std::size_t columns_of(std::FILE* file) {
 
 bool takes_colour(std::FILE* file) {
   return isatty(fileno(file)) == 1 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+}
+
+std::string shard_of_array() {
+  const auto number = [](const char* name) {
+    const std::string text = variable(name);
+    const auto value = parse_int(text);
+    if (!value)
+      throw_user("--shard auto is for a task of a Slurm job array, and {} is {}: write --shard I/N", name,
+                 text.empty() ? "not set" : "'" + text + "'");
+    return *value;
+  };
+  const std::int64_t id = number("SLURM_ARRAY_TASK_ID"), least = number("SLURM_ARRAY_TASK_MIN"),
+                     most = number("SLURM_ARRAY_TASK_MAX"), step = number("SLURM_ARRAY_TASK_STEP"),
+                     count = number("SLURM_ARRAY_TASK_COUNT");
+  if (step < 1 || id < least || id > most || (most - least) / step + 1 != count || (id - least) % step != 0)
+    throw_user("--shard auto: the job array has gaps (task {} of {} from {} to {} by {}): write --array=0-{}, or "
+               "--shard I/N",
+               id, count, least, most, step, count - 1);
+  return fmt::format("{}/{}", (id - least) / step, count);
 }
 
 Environment read_environment() {

@@ -21,6 +21,10 @@ std::size_t columns_of(std::FILE* file);
 /// Whether it is a terminal, and neither NO_COLOR nor TERM=dumb asks for plain text.
 bool takes_colour(std::FILE* file);
 
+/// "2/8" of Slurm's variables for the task of a job array, whatever the array begins and steps with. Throws
+/// Error(kUser) where this is no such task, or the array has gaps.
+std::string shard_of_array();
+
 /// The program is this one, `scratch` is TMPDIR, and LEHR_SUPERVISOR=none means not `supervised`. Throws
 /// Error(kUser) for another LEHR_SUPERVISOR.
 Environment read_environment();

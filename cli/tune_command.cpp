@@ -8,8 +8,11 @@
 
 #include "api/device_names.h"
 #include "api/sessions.h"
+#include "api/shards.h"
 #include "api/untuned.h"
+#include "base/describe_json.h"
 #include "base/error.h"
+#include "cli/cluster_report.h"
 #include "cli/device_flags.h"
 #include "cli/help.h"
 #include "cli/progress.h"
@@ -30,13 +33,15 @@ TuneCommand::TuneCommand(CLI::App& root, const Environment& environment)
 
 void TuneCommand::add_flags(CLI::App& app) {
   options_.add<api::TuneOptions>(app, {"trials", "time_s", "patience", "strategy", "seed", "transfer",
-                                       "fresh", "kernels", "winograd", "baselines", "deterministic_check"});
+                                       "fresh", "kernels", "winograd", "baselines", "deterministic_check", "shard",
+                                       "publish", "publish_every_s"});
   CLI::Option* const trials = app.get_option("--trials");
   trials->description(trials->get_description() +
                       "; 0: nothing is measured or stored, and the config that the log or an estimate would "
                       "take is printed");
   app.get_option("--baseline")->description(baseline_help());
   add_device_flags(options_, app);
+  switch_flag(app, "Problem", "--dry-run", dry_run_, "print the shares of all shards, and do nothing");
   switch_flag(app, kMeasuringGroup, "--no-baseline", no_baseline_, "compare with nothing but the default");
   value_flag(app, kOutputGroup, "--db", database_,
              "the trial log; earlier rows are reused (./lehr.db, or LEHR_DB)");
@@ -51,6 +56,7 @@ void TuneCommand::add_flags(CLI::App& app) {
                 {"", "lehr tune \"gemm m=512 n=512 k=512\""},
                 {"", "lehr tune --problems FILE"},
                 {"", "lehr tune --model resnet18.onnx --dim batch=1 --time 5m"},
+                {"shards", "lehr tune --problems FILE --shard 0/8 --publish DIR"},
                 {"search", "lehr tune gemm --m 512 --n 512 --k 512 --trials 200 --seed 7"},
                 {"measuring",
                  "lehr tune gemm --m 512 --n 512 --k 512 --time 30s --device cpu --threads 1 --caches cold"},
@@ -74,6 +80,7 @@ api::TuneOptions TuneCommand::tune_options(ProgressPrinter& progress) const {
   if (no_baseline_ && !options.baselines.empty())
     throw_user("--no-baseline and --baseline {} exclude each other", options.baselines);
   if (no_baseline_) options.baselines = "none";
+  if (options.shard == "auto") options.shard = shard_of_array();
   options.on_progress = [&](const api::Progress& each) { progress.show(each); };
   options.on_result = [&](const api::Result& result) {
     progress.finish();
@@ -89,9 +96,10 @@ int TuneCommand::tune_workloads() {
   ProgressPrinter progress(progress_style(progress_, quiet_));
   const api::TuneOptions options = tune_options(progress);
   api::check_ranges(workloads, options);
+  if (dry_run_) return tell_shares(workloads, options, false);
   api::Device device(device_options(workloads[0]));
   if (!problem_.from_file())  // what of a file cannot be tuned is left out
-    for (const Workload& workload : workloads)
+    for (const Workload& workload : api::share_of(workloads, options))
       if (const std::string why = device.why_not_served(to_text(workload)); !why.empty())
         throw_user("{}", why);
   api::Log log(database_);
@@ -103,11 +111,22 @@ int TuneCommand::tune_workloads() {
   return static_cast<int>(results.code);
 }
 
-Workload TuneCommand::first_workload() const {
+std::vector<Workload> TuneCommand::workloads_of_model() const {
   api::Reporter silent({});  // api::tune() tells what there is to tell
   const Network network = api::read_network(model_.model(), silent);
   api::check_tunable(model_.model(), network);
-  return network.places.workloads[0].workload;
+  return api::workloads_of(network.places);
+}
+
+int TuneCommand::tell_shares(const std::vector<Workload>& workloads, const api::TuneOptions& options,
+                             bool together) const {
+  if (options.shard.empty()) throw_user("--dry-run prints the shares of --shard I/N: name a shard");
+  const cluster::Plan plan = api::plan_of(workloads, options, together);
+  if (json_)
+    print_json(plan);
+  else
+    fmt::print("{}", plan_text(plan, cluster::parse_shard(options.shard).index, environment_.columns));
+  return 0;
 }
 
 int TuneCommand::tune_model() {
@@ -115,8 +134,9 @@ int TuneCommand::tune_model() {
   ProgressPrinter progress(progress_style(progress_, quiet_));
   const api::TuneOptions options = tune_options(progress);
   api::check_ranges({}, options);
-  const Workload first = first_workload();
-  api::Device device(device_options(first));
+  const std::vector<Workload> workloads = workloads_of_model();
+  if (dry_run_) return tell_shares(workloads, options, true);
+  api::Device device(device_options(workloads[0]));
   api::Log log(database_);
   const api::ModelResult result = api::tune(model, device, log, options);
   progress.finish();
@@ -128,7 +148,7 @@ int TuneCommand::tune_model() {
 /// Workloads of a file that nothing serves are left out.
 int TuneCommand::tell_untuned() {
   if (model_.given()) throw_user("--trials 0 is for workloads; of a network, lehr model lists them");
-  for (const char* flag : {"--time", "--patience", "--baseline", "--deterministic-check"})
+  for (const char* flag : {"--time", "--patience", "--baseline", "--deterministic-check", "--shard", "--publish"})
     if (options_.is_given(flag)) throw_user("--trials 0 runs nothing: leave out {}", flag);
   const std::vector<Workload> workloads = problem_.workloads();
   ProgressPrinter progress(ProgressStyle::kQuiet);

@@ -26,8 +26,10 @@ class TuneCommand {
   void add_flags(CLI::App& app);
   api::DeviceOptions device_options(const Workload& workload) const;
   api::TuneOptions tune_options(ProgressPrinter& progress) const;
-  /// Of the network: on which device depends on it.
-  Workload first_workload() const;
+  /// Of the network; on which device depends on the first.
+  std::vector<Workload> workloads_of_model() const;
+  /// --dry-run.
+  int tell_shares(const std::vector<Workload>& workloads, const api::TuneOptions& options, bool together) const;
   int tune_workloads();
   /// --trials 0.
   int tell_untuned();
@@ -38,7 +40,7 @@ class TuneCommand {
   ModelFlags model_;
   OptionFlags options_;
   std::string database_, progress_;
-  bool no_baseline_ = false, json_ = false, quiet_ = false;
+  bool no_baseline_ = false, dry_run_ = false, json_ = false, quiet_ = false;
 };
 
 }  // namespace lehr

@@ -55,7 +55,8 @@ struct Reader {
 
 void read_trials(const Database& log, const PublishedFile& file, Reader& reader) {
   Collected& own = reader.at(file.shard.index);
-  Attempt attempt = {.host = file.host};
+  Attempt attempt;
+  attempt.host = file.host;
   const std::map<std::uint64_t, StoredDevice> devices = log.devices();
   for (const Record& record : log.all({})) {
     if (record.created_unix_ms < reader.plan.created_unix_ms) continue;
@@ -128,7 +129,8 @@ void tell_state(const std::filesystem::path& folder, const Plan& plan, double si
 
 ShardProgress told(const std::filesystem::path& folder, const Plan& plan, int number,
                    const Collected& collected, std::int64_t now_ms) {
-  ShardProgress shard = {.shard = number};
+  ShardProgress shard;
+  shard.shard = number;
   shard.attempts = static_cast<int>(collected.attempts.size());
   shard.trials = std::ssize(collected.trials_ms);
   double logs = 0, ratios = 0;

@@ -1,0 +1,163 @@
+// Options -> shares; a shard's run.
+#include "api/shards.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "api/sessions.h"
+#include "base/file_output.h"
+#include "tune/row_choice.h"
+#include "tune/session.h"
+#include "tune/session_id.h"
+#include "workload/workload.h"
+
+namespace lehr::api {
+namespace {
+
+// What balances shards. A trial costs its compilation and check, and as many calls as a window has at least;
+// a machine of 1 TFLOP/s and 100 GB/s stands for all, since shares must not depend on a node's.
+constexpr double kTrialS = 0.3, kCallsOfTrial = 20, kFlopsPerS = 1e12, kBytesPerS = 1e11;
+
+double cost_of_trial(const Workload& workload) {
+  return kTrialS +
+         kCallsOfTrial * std::max(flops_of(workload) / kFlopsPerS, min_bytes_of(workload) / kBytesPerS);
+}
+
+double seconds_of(const Workload& workload, const TuneOptions& options, bool together) {
+  if (options.time_s > 0) return together ? 0 : options.time_s;  // a network's is divided below
+  if (options.trials > 0) return 0;
+  if (is_range(workload))
+    return kSecondsASize *
+           static_cast<double>(measured_sizes(workload.gemm().least, workload.gemm().m).size());
+  return together ? kSecondsEach : kSecondsAlone;
+}
+
+cluster::Shard shard_of(const TuneOptions& options) {
+  return options.shard.empty() ? cluster::Shard() : cluster::parse_shard(options.shard);
+}
+
+/// A host's name as a part of a file's.
+std::string host_name() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  std::string host = name;
+  std::ranges::replace_if(host, [](char c) { return c == '/' || c == '.'; }, '-');
+  return host.empty() ? "node" : host;
+}
+
+}  // namespace
+
+cluster::Plan plan_of(const std::vector<Workload>& workloads, const TuneOptions& options, bool together) {
+  cluster::Plan plan;
+  plan.shards = shard_of(options).count;
+  plan.publish_every_s = options.publish_every_s;
+  std::set<std::string> seen;
+  double least = 0;
+  for (const Workload& workload : workloads) {
+    cluster::PlanItem item;
+    item.workload = to_text(workload);
+    item.trials = options.trials;
+    if (!seen.insert(item.workload).second) continue;
+    const double trial = cost_of_trial(workload);
+    item.seconds = seconds_of(workload, options, together);
+    item.cost = item.seconds > 0 ? item.seconds : trial * std::max(options.trials, 1);
+    if (!is_range(workload) && (plan.probe.empty() || trial < least))
+      plan.probe = item.workload, least = trial;
+    plan.items.push_back(std::move(item));
+  }
+  cluster::share_out(plan.items, plan.shards);
+  if (together && options.time_s > 0)
+    for (cluster::PlanItem& item : plan.items)
+      item.seconds = options.time_s / static_cast<double>(std::ranges::count(plan.items, item.shard,
+                                                                             &cluster::PlanItem::shard));
+  return plan;
+}
+
+std::vector<Workload> share_of(const std::vector<Workload>& workloads, const TuneOptions& options) {
+  if (options.shard.empty()) return workloads;
+  const int index = shard_of(options).index;
+  std::vector<Workload> share;
+  for (const cluster::PlanItem& item : plan_of(workloads, options, false).items)
+    if (item.shard == index) share.push_back(parse_workload(item.workload));
+  return share;
+}
+
+ShardRun::ShardRun(const cluster::Plan& plan, const TuneOptions& options, Device& device, Log& log,
+                   Reporter& reporter)
+    : device_(device),
+      log_(log),
+      reporter_(reporter),
+      folder_(options.publish),
+      name_{shard_of(options), host_name(), ""},
+      session_(new_session_id()) {
+  if (folder_.empty()) return;
+  name_.attempt = session_.substr(0, cluster::kAttemptDigits);
+  plan_made_ms_ = settle_plan(folder_, plan).created_unix_ms;
+  Database& database = database_of(log);
+  take_over();
+  if (!plan.probe.empty()) measure_probe(plan.probe, options);
+  publisher_.emplace(folder_, name_, database.path(), options.publish_every_s,
+                     [this](const std::string& text) { reporter_.note(text); });
+}
+
+ShardRun::~ShardRun() = default;
+
+void ShardRun::take_over() {
+  std::vector<std::filesystem::path> logs;
+  for (const cluster::PublishedFile& file : cluster::published_in(folder_))
+    if (file.shard.index == name_.shard.index && file.shard.count == name_.shard.count)
+      logs.push_back(file.path);
+  if (logs.empty()) return;
+  std::int64_t trials = 0;
+  for (const AddedRows& added : database_of(log_).merge(logs, Trust::kAsRunHere)) trials += added.trials.added;
+  reporter_.note(fmt::format("{} trials of {} earlier attempts at {} are taken over from {}", trials, logs.size(),
+                             to_text(name_.shard), folder_.string()));
+}
+
+void ShardRun::measure_probe(const std::string& text, const TuneOptions& options) {
+  const OpenDevice& open = device_.state().open;
+  const Task task = {parse_workload(text), open.device, options.winograd};
+  if (why_not_served(task.workload, open.device.limits, [](const std::string&) {})) return;
+  SessionOptions session = session_options(options, device_.state());
+  session.stop = {};
+  session.stop.trials = 1;
+  session.session_id = session_;
+  session.reuse = session.transfer = session.resumes = false;
+  session.finalists = 0;
+  session.baselines.clear();
+  session.check_determinism = false;
+  Session(task, candidates_for(task), open, {database_of(log_)}, session).run();
+}
+
+void ShardRun::leave_out_done(std::vector<Workload>& share) {
+  if (folder_.empty()) return;
+  std::set<std::string> done;
+  for (const StoredVerdict& verdict : database_of(log_).verdicts({}))
+    if (verdict.created_unix_ms >= plan_made_ms_) done.insert(verdict.workload);
+  const std::size_t left_out =
+      std::erase_if(share, [&](const Workload& workload) { return done.contains(to_text(workload)); });
+  if (left_out > 0)
+    reporter_.note(fmt::format("{} of {} workloads of this shard were tuned by an earlier attempt", left_out,
+                               left_out + share.size()));
+}
+
+void ShardRun::end(Code& code, std::string& failure) {
+  if (!publisher_) return;
+  std::string problem = publisher_->finish();
+  publisher_.reset();
+  if (problem.empty() && !is_stopped(device_)) try {
+      const nlohmann::json ended = {{"code", static_cast<int>(code)}, {"failure", failure}};
+      write_file(done_file(folder_, name_.shard), dumped(ended) + "\n");
+    } catch (const lehr::Error& error) {
+      problem = error.what();
+    }
+  if (problem.empty()) return;
+  if (code == Code::kInterrupted) return reporter_.note(problem);
+  code = Code::kMissing;
+  failure = problem;
+}
+
+}  // namespace lehr::api
