@@ -49,7 +49,8 @@ void check_named(std::string_view flag, const std::string& path);
 /// Throws lehr::Error where the file has no name or a size is below 1.
 void check_model(const Model& model);
 
-/// Hands events on to a callback that may be empty and may throw, which then gets no more. Any thread may tell.
+/// Hands events on to a callback that may be empty and may throw, which then gets no more. Any thread may
+/// tell.
 class Reporter {
  public:
   explicit Reporter(OnProgress sink) : sink_(sink ? harmless(std::move(sink)) : OnProgress()) {}

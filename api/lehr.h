@@ -317,11 +317,12 @@ void describe(auto& option, Is<TuneOptions> auto& o) {
          {.group = "Problem",
           .help = "I/N: this process's part of the workloads, the first is 0/8; auto: of a Slurm job array",
           .usual = "all"});
-  option("publish", o.publish,
-         {.group = "Output",
-          .help = "a shared folder that gets copies of the log while it grows; what an earlier attempt at the "
-                  "shard left there is taken over",
-          .usual = "none"});
+  option(
+      "publish", o.publish,
+      {.group = "Output",
+       .help = "a shared folder that gets copies of the log while it grows; what an earlier attempt at the "
+               "shard left there is taken over",
+       .usual = "none"});
   option("publish_every_s", o.publish_every_s, {.group = "Output", .help = "between two copies: 30s, 5m"});
   describe_precision(option, o);
 }

@@ -17,7 +17,8 @@ namespace lehr::api {
 /// The `precision` with which places may be in bf16.
 inline constexpr std::string_view kNarrow = "bf16";
 
-/// Searched for so long where nobody says how long: a workload by itself, one of a network, one size of a range.
+/// Searched for so long where nobody says how long: a workload by itself, one of a network, one size of a
+/// range.
 inline constexpr double kSecondsAlone = 60, kSecondsEach = 10, kSecondsASize = 10;
 
 SessionOptions session_options(const TuneOptions& options, const Device::State& device);

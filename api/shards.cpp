@@ -112,9 +112,10 @@ void ShardRun::take_over() {
       logs.push_back(file.path);
   if (logs.empty()) return;
   std::int64_t trials = 0;
-  for (const AddedRows& added : database_of(log_).merge(logs, Trust::kAsRunHere)) trials += added.trials.added;
-  reporter_.note(fmt::format("{} trials of {} earlier attempts at {} are taken over from {}", trials, logs.size(),
-                             to_text(name_.shard), folder_.string()));
+  for (const AddedRows& added : database_of(log_).merge(logs, Trust::kAsRunHere))
+    trials += added.trials.added;
+  reporter_.note(fmt::format("{} trials of {} earlier attempts at {} are taken over from {}", trials,
+                             logs.size(), to_text(name_.shard), folder_.string()));
 }
 
 void ShardRun::measure_probe(const std::string& text, const TuneOptions& options) {
@@ -125,6 +126,7 @@ void ShardRun::measure_probe(const std::string& text, const TuneOptions& options
   session.stop = {};
   session.stop.trials = 1;
   session.session_id = session_;
+  session.seed = ~options.seed;  // else it would count as a trial of the workload's own budget
   session.reuse = session.transfer = session.resumes = false;
   session.finalists = 0;
   session.baselines.clear();

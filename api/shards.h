@@ -23,15 +23,16 @@ std::vector<Workload> share_of(const std::vector<Workload>& workloads, const Tun
 /// A shard's run. Without `publish` among the options it does nothing.
 class ShardRun {
  public:
-  /// Settles the plan, takes over what earlier attempts at the shard have published, measures the plan's probe
-  /// and begins to publish. Throws lehr::Error.
-  ShardRun(const cluster::Plan& plan, const TuneOptions& options, Device& device, Log& log, Reporter& reporter);
+  /// Settles the plan, takes over what earlier attempts at the shard have published, measures the plan's
+  /// probe and begins to publish. Throws lehr::Error.
+  ShardRun(const cluster::Plan& plan, const TuneOptions& options, Device& device, Log& log,
+           Reporter& reporter);
   ~ShardRun();
 
   /// Takes out what an earlier attempt at the shard has come to an end with, and notes how many.
   void leave_out_done(std::vector<Workload>& share);
-  /// Publishes for the last time, and where the run was not stopped says that the shard is done. A result that
-  /// cannot be published becomes a failure.
+  /// Publishes for the last time, and where the run was not stopped says that the shard is done. A result
+  /// that cannot be published becomes a failure.
   void end(Code& code, std::string& failure);
 
  private:

@@ -372,9 +372,8 @@ ModelResult tune_network(const Model& model, Device& device, Log& log, const Tun
     std::erase_if(network.places.workloads,
                   [&](const PlacedWorkload& placed) { return !share.contains(placed.places[0].nodes[0]); });
   ShardRun run(plan, options, device, log, reporter);
-  return published(run, [&] {
-    return tune_share(network, model, device, log, options, reporter, document, behind_s);
-  });
+  return published(
+      run, [&] { return tune_share(network, model, device, log, options, reporter, document, behind_s); });
 }
 
 ModelResult tune(const Model& model, Device& device, Log& log, const TuneOptions& options) {

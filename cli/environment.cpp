@@ -44,9 +44,10 @@ std::string shard_of_array() {
                      most = number("SLURM_ARRAY_TASK_MAX"), step = number("SLURM_ARRAY_TASK_STEP"),
                      count = number("SLURM_ARRAY_TASK_COUNT");
   if (step < 1 || id < least || id > most || (most - least) / step + 1 != count || (id - least) % step != 0)
-    throw_user("--shard auto: the job array has gaps (task {} of {} from {} to {} by {}): write --array=0-{}, or "
-               "--shard I/N",
-               id, count, least, most, step, count - 1);
+    throw_user(
+        "--shard auto: the job array has gaps (task {} of {} from {} to {} by {}): write --array=0-{}, or "
+        "--shard I/N",
+        id, count, least, most, step, count - 1);
   return fmt::format("{}/{}", (id - least) / step, count);
 }
 

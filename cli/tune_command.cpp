@@ -32,9 +32,9 @@ TuneCommand::TuneCommand(CLI::App& root, const Environment& environment)
 }
 
 void TuneCommand::add_flags(CLI::App& app) {
-  options_.add<api::TuneOptions>(app, {"trials", "time_s", "patience", "strategy", "seed", "transfer",
-                                       "fresh", "kernels", "winograd", "baselines", "deterministic_check", "shard",
-                                       "publish", "publish_every_s"});
+  options_.add<api::TuneOptions>(
+      app, {"trials", "time_s", "patience", "strategy", "seed", "transfer", "fresh", "kernels", "winograd",
+            "baselines", "deterministic_check", "shard", "publish", "publish_every_s"});
   CLI::Option* const trials = app.get_option("--trials");
   trials->description(trials->get_description() +
                       "; 0: nothing is measured or stored, and the config that the log or an estimate would "
@@ -148,7 +148,8 @@ int TuneCommand::tune_model() {
 /// Workloads of a file that nothing serves are left out.
 int TuneCommand::tell_untuned() {
   if (model_.given()) throw_user("--trials 0 is for workloads; of a network, lehr model lists them");
-  for (const char* flag : {"--time", "--patience", "--baseline", "--deterministic-check", "--shard", "--publish"})
+  for (const char* flag :
+       {"--time", "--patience", "--baseline", "--deterministic-check", "--shard", "--publish"})
     if (options_.is_given(flag)) throw_user("--trials 0 runs nothing: leave out {}", flag);
   const std::vector<Workload> workloads = problem_.workloads();
   ProgressPrinter progress(ProgressStyle::kQuiet);

@@ -29,7 +29,8 @@ class TuneCommand {
   /// Of the network; on which device depends on the first.
   std::vector<Workload> workloads_of_model() const;
   /// --dry-run.
-  int tell_shares(const std::vector<Workload>& workloads, const api::TuneOptions& options, bool together) const;
+  int tell_shares(const std::vector<Workload>& workloads, const api::TuneOptions& options,
+                  bool together) const;
   int tune_workloads();
   /// --trials 0.
   int tell_untuned();

@@ -77,9 +77,10 @@ Plan settle_plan(const fs::path& folder, Plan mine) {
   }
   Plan settled = read_plan(folder);
   if (!agree(settled, mine))
-    throw_user("{} is the plan of another list or another number of shards ({} in {}; this one has {} in {}): "
-               "name a new folder",
-               place, settled.items.size(), settled.shards, mine.items.size(), mine.shards);
+    throw_user(
+        "{} is the plan of another list or another number of shards ({} in {}; this one has {} in {}): "
+        "name a new folder",
+        place, settled.items.size(), settled.shards, mine.items.size(), mine.shards);
   return settled;
 }
 

@@ -1,5 +1,5 @@
-// Which process of a run on several nodes tunes what: shares of a list that all of them compute alike, and the
-// file that holds them to it.
+// Which process of a run on several nodes tunes what: shares of a list that all of them compute alike, and
+// the file that holds them to it.
 #pragma once
 
 #include <cstdint>

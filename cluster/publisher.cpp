@@ -42,8 +42,7 @@ std::vector<PublishedFile> published_in(const fs::path& folder) {
     const std::string name = entry.path().filename();
     std::smatch parts;
     if (!std::regex_match(name, parts, kName)) continue;
-    files.push_back(
-        {{{std::stoi(parts[1]), std::stoi(parts[2])}, parts[3], parts[4]}, entry.path()});
+    files.push_back({{{std::stoi(parts[1]), std::stoi(parts[2])}, parts[3], parts[4]}, entry.path()});
   }
   std::ranges::sort(files, {}, &PublishedFile::path);
   return files;

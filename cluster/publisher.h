@@ -34,8 +34,8 @@ std::vector<PublishedFile> published_in(const std::filesystem::path& folder);
 /// The file that says that a shard's share was gone through, and what came of it.
 std::filesystem::path done_file(const std::filesystem::path& folder, const Shard& shard);
 
-/// Publishes a log in a thread of its own, each time whole: a copy by SQLite's backup beside the log, its bytes
-/// under a temporary name, fsync, rename.
+/// Publishes a log in a thread of its own, each time whole: a copy by SQLite's backup beside the log, its
+/// bytes under a temporary name, fsync, rename.
 class Publisher {
  public:
   /// `tell` gets a sentence when the folder cannot be written, and when it can be again; from another thread.

@@ -29,9 +29,9 @@ struct Attempt {
 /// What is read of a shard before it is told.
 struct Collected {
   std::vector<Attempt> attempts;
-  std::vector<std::int64_t> trials_ms;              // when each trial was made
-  std::map<std::string, std::int64_t> trials;       // by workload
-  std::map<std::string, StoredVerdict> verdicts;    // by workload
+  std::vector<std::int64_t> trials_ms;            // when each trial was made
+  std::map<std::string, std::int64_t> trials;     // by workload
+  std::map<std::string, StoredVerdict> verdicts;  // by workload
   std::int64_t newest_ms = 0;
 };
 
@@ -111,7 +111,8 @@ std::optional<double> left_of(const Plan& plan, const ShardProgress& shard, cons
   return std::min(left.value_or(seconds), std::max(seconds - spent_s, 0.0));
 }
 
-void tell_state(const std::filesystem::path& folder, const Plan& plan, double silent_s, ShardProgress& shard) {
+void tell_state(const std::filesystem::path& folder, const Plan& plan, double silent_s,
+                ShardProgress& shard) {
   const std::filesystem::path done = done_file(folder, {shard.shard, plan.shards});
   std::error_code ignored;
   if (std::filesystem::exists(done, ignored)) {
@@ -123,8 +124,7 @@ void tell_state(const std::filesystem::path& folder, const Plan& plan, double si
   }
   if (shard.attempts == 0) return;
   shard.silent_s = silent_s;
-  shard.state =
-      silent_s > kSilentPeriods * plan.publish_every_s ? ShardState::kSilent : ShardState::kRunning;
+  shard.state = silent_s > kSilentPeriods * plan.publish_every_s ? ShardState::kSilent : ShardState::kRunning;
 }
 
 ShardProgress told(const std::filesystem::path& folder, const Plan& plan, int number,
@@ -149,8 +149,8 @@ ShardProgress told(const std::filesystem::path& folder, const Plan& plan, int nu
     const Attempt& newest = *std::ranges::max_element(collected.attempts, {}, &Attempt::began_ms);
     std::tie(shard.node, shard.device, shard.uuid, shard.probe_us) =
         std::tie(newest.host, newest.device, newest.uuid, newest.probe_us);
-    const auto made = std::ranges::count_if(collected.trials_ms,
-                                            [&](std::int64_t ms) { return ms >= newest.began_ms; });
+    const auto made =
+        std::ranges::count_if(collected.trials_ms, [&](std::int64_t ms) { return ms >= newest.began_ms; });
     const double minutes = static_cast<double>(collected.newest_ms - newest.began_ms) / 60e3;
     if (newest.began_ms > 0 && minutes > 0) shard.per_minute = static_cast<double>(made) / minutes;
   }
@@ -170,10 +170,10 @@ void tell_slow_nodes(const std::string& probe, Survey& survey) {
     std::ranges::sort(times);
     shard.slowness = shard.probe_us / times[(times.size() - 1) / 2];
     if (shard.slowness > kSlowNode)
-      survey.notes.push_back(
-          fmt::format("node {} (shard {}) is slow: the default of '{}' takes {:.2f} times the median of {} shards "
-                      "on such devices",
-                      shard.node, shard.shard, probe, shard.slowness, times.size()));
+      survey.notes.push_back(fmt::format(
+          "node {} (shard {}) is slow: the default of '{}' takes {:.2f} times the median of {} shards "
+          "on such devices",
+          shard.node, shard.shard, probe, shard.slowness, times.size()));
   }
 }
 
@@ -228,11 +228,9 @@ Survey survey_of(const std::filesystem::path& folder, std::int64_t now_unix_ms) 
   }
   survey.left_s = 0;
   for (int i = 0; i < plan.shards; ++i) {
-    const ShardProgress& shard =
-        survey.shards.emplace_back(told(folder, plan, i, reader.at(i), now_unix_ms));
-    survey.left_s = survey.left_s && shard.left_s
-                        ? std::optional(std::max(*survey.left_s, *shard.left_s))
-                        : std::nullopt;
+    const ShardProgress& shard = survey.shards.emplace_back(told(folder, plan, i, reader.at(i), now_unix_ms));
+    survey.left_s =
+        survey.left_s && shard.left_s ? std::optional(std::max(*survey.left_s, *shard.left_s)) : std::nullopt;
   }
   tell_slow_nodes(plan.probe, survey);
   tell_shared_devices(survey);

@@ -25,7 +25,7 @@ std::string_view name_of(ShardState state);
 struct ShardProgress {
   int shard = 0;
   ShardState state = ShardState::kWaiting;
-  std::string problem;  ///< of a failed one: what its process said
+  std::string problem;             ///< of a failed one: what its process said
   std::string node, device, uuid;  ///< of the newest attempt; uuid: a GPU's, else ""
   int attempts = 0;
   std::int64_t trials = 0;   ///< measured since the plan was made, each counted once
@@ -34,9 +34,10 @@ struct ShardProgress {
   double per_minute = 0;     ///< trials of the newest attempt; 0: not known
   double speedup = 0;        ///< over the defaults, geometric mean of the verdicts; 0: there is none
   std::optional<double> left_s;
-  double silent_s = 0;    ///< since its newest row
-  double probe_us = 0;    ///< the plan's cheapest default on its node; 0: not measured
-  double slowness = 0;    ///< that time as a multiple of the median of all nodes of its device class; 0: not known
+  double silent_s = 0;  ///< since its newest row
+  double probe_us = 0;  ///< the plan's cheapest default on its node; 0: not measured
+  double slowness =
+      0;  ///< that time as a multiple of the median of all nodes of its device class; 0: not known
 };
 void describe(auto& field, Is<ShardProgress> auto& shard) {
   field("shard", shard.shard);
@@ -60,8 +61,9 @@ void describe(auto& field, Is<ShardProgress> auto& shard) {
 
 struct Survey {
   std::vector<ShardProgress> shards;
-  std::optional<double> left_s;    ///< of the shard that takes longest; nullopt: not known of each
-  std::vector<std::string> notes;  ///< sentences: slow nodes, GPUs that two shards share, files that cannot be read
+  std::optional<double> left_s;  ///< of the shard that takes longest; nullopt: not known of each
+  std::vector<std::string>
+      notes;  ///< sentences: slow nodes, GPUs that two shards share, files that cannot be read
 };
 void describe(auto& field, Is<Survey> auto& survey) {
   field("shards", survey.shards);

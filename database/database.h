@@ -148,8 +148,8 @@ class Database {
   /// that it had and that were written since are saved to a new file beside it first, which the sentence
   /// names. append() asks too.
   void expect_in_place() const;
-  /// Writes what is committed to a new file, a log that can be read without helper files beside it; one that is
-  /// there is replaced. Other processes may write to this log meanwhile. Throws Error(kEnvironment).
+  /// Writes what is committed to a new file, a log that can be read without helper files beside it; one that
+  /// is there is replaced. Other processes may write to this log meanwhile. Throws Error(kEnvironment).
   void copy_to(const std::filesystem::path& file) const;
 
   /// Durable on return; fills in id and created_unix_ms, which are also returned in the result. A record

@@ -25,6 +25,9 @@ class Tune(TypedDict, total=False):
     no_winograd: bool
     baseline: str | os.PathLike[str]
     deterministic_check: bool
+    shard: str | os.PathLike[str]
+    publish: str | os.PathLike[str]
+    publish_every: float | str
     precision: Literal["f32", "bf16"]
     db: str | os.PathLike[str]
     no_baseline: bool

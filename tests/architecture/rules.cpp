@@ -16,7 +16,7 @@ namespace {
 const std::vector<std::string> kWholeProduct = {
     "runtime", "plugin",  "base",      "workload",  "problems", "network", "space",    "ir",
     "target",  "codegen", "templates", "costmodel", "search",   "measure", "database", "tune",
-    "replay",  "deploy",  "apply",     "cluster", "api",       "report",   "cli"};
+    "replay",  "deploy",  "apply",     "cluster",   "api",      "report",  "cli"};
 
 std::vector<std::string> product_without(std::initializer_list<std::string_view> left_out) {
   std::vector<std::string> folders = kWholeProduct;
