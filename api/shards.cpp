@@ -157,7 +157,6 @@ void ShardRun::end(Code& code, std::string& failure) {
       problem = error.what();
     }
   if (problem.empty()) return;
-  if (code == Code::kInterrupted) return reporter_.note(problem);
   code = Code::kMissing;
   failure = problem;
 }
