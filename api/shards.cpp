@@ -138,7 +138,7 @@ void ShardRun::leave_out_done(std::vector<Workload>& share) {
   if (folder_.empty()) return;
   std::set<std::string> done;
   for (const StoredVerdict& verdict : database_of(log_).verdicts({}))
-    if (verdict.created_unix_ms >= plan_made_ms_) done.insert(verdict.workload);
+    if (!verdict.provisional && verdict.created_unix_ms >= plan_made_ms_) done.insert(verdict.workload);
   const std::size_t left_out =
       std::erase_if(share, [&](const Workload& workload) { return done.contains(to_text(workload)); });
   if (left_out > 0)

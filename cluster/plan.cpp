@@ -22,16 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPlanFile = "plan.json";
 
-/// What has to be the same in all processes of a run.
-bool agree(const Plan& a, const Plan& b) {
-  const auto fixed = [](Plan plan) {
-    plan.created_unix_ms = 0;
-    plan.publish_every_s = 0;
-    return nlohmann::json(plan);
-  };
-  return fixed(a) == fixed(b);
-}
-
 }  // namespace
 
 Shard parse_shard(std::string_view text) {
@@ -76,7 +66,7 @@ Plan settle_plan(const fs::path& folder, Plan mine) {
       throw_environment("{} cannot be made by a link: {}", place, std::strerror(failed));
   }
   Plan settled = read_plan(folder);
-  if (!agree(settled, mine))
+  if (settled.shards != mine.shards || settled.items != mine.items)
     throw_user(
         "{} is the plan of another list or another number of shards ({} in {}; this one has {} in {}): "
         "name a new folder",

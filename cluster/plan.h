@@ -32,6 +32,7 @@ struct PlanItem {
   double cost = 0;          ///< expected seconds, to balance shards by
   std::int64_t trials = 0;  ///< measured at most; 0: any number
   double seconds = 0;       ///< takes at most; 0: any time
+  bool operator==(const PlanItem&) const = default;
 };
 void describe(auto& field, Is<PlanItem> auto& item) {
   field("workload", item.workload);

@@ -5,28 +5,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <system_error>
 
 #include "base/error.h"
 #include "base/file_output.h"
+#include "base/text_file.h"
 #include "database/database.h"
 
 namespace lehr::cluster {
-namespace {
-
 namespace fs = std::filesystem;
-
-std::string bytes_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string bytes(std::istreambuf_iterator<char>(in), {});
-  if (!in) throw_environment("{} cannot be read", file.string());
-  return bytes;
-}
-
-}  // namespace
 
 std::string to_text(const PublishedName& name) {
   return fmt::format("shard-{}-of-{}.{}.{}.db", name.shard.index, name.shard.count, name.host, name.attempt);
@@ -93,7 +81,7 @@ std::string Publisher::publish() const {
   std::string problem;
   try {
     Database::open_read_only(log_).copy_to(copy);
-    write_file(folder_ / to_text(name_), bytes_of(copy));
+    write_file(folder_ / to_text(name_), read_text_file(copy, SIZE_MAX, "copy of a log"));
     const int folder = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // the new name, too
     if (folder >= 0) fsync(folder), close(folder);
   } catch (const std::exception& error) {

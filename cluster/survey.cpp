@@ -78,7 +78,7 @@ void read_trials(const Database& log, const PublishedFile& file, Reader& reader)
 
 void read_verdicts(const Database& log, const PublishedFile& file, Reader& reader) {
   for (const StoredVerdict& verdict : log.verdicts({})) {
-    if (verdict.created_unix_ms < reader.plan.created_unix_ms) continue;
+    if (verdict.provisional || verdict.created_unix_ms < reader.plan.created_unix_ms) continue;
     Collected& owner = reader.owner(verdict.workload, reader.at(file.shard.index));
     owner.newest_ms = std::max(owner.newest_ms, verdict.created_unix_ms);
     owner.verdicts.insert_or_assign(verdict.workload, verdict);
@@ -192,20 +192,8 @@ void tell_shared_devices(Survey& survey) {
 }  // namespace
 
 std::string_view name_of(ShardState state) {
-  using enum ShardState;
-  switch (state) {
-    case kWaiting:
-      return "waiting";
-    case kRunning:
-      return "running";
-    case kSilent:
-      return "silent";
-    case kDone:
-      return "done";
-    case kFailed:
-      return "failed";
-  }
-  return "";
+  static constexpr std::string_view kNames[] = {"waiting", "running", "silent", "done", "failed"};
+  return kNames[static_cast<int>(state)];
 }
 
 Survey survey_of(const std::filesystem::path& folder, std::int64_t now_unix_ms) {

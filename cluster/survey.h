@@ -30,14 +30,14 @@ struct ShardProgress {
   int attempts = 0;
   std::int64_t trials = 0;   ///< measured since the plan was made, each counted once
   std::int64_t planned = 0;  ///< trials at most; 0: any number
-  int done = 0, items = 0;   ///< workloads with a verdict, and all
+  int done = 0, items = 0;   ///< workloads with a proven verdict, and all
   double per_minute = 0;     ///< trials of the newest attempt; 0: not known
   double speedup = 0;        ///< over the defaults, geometric mean of the verdicts; 0: there is none
   std::optional<double> left_s;
   double silent_s = 0;  ///< since its newest row
   double probe_us = 0;  ///< the plan's cheapest default on its node; 0: not measured
-  double slowness =
-      0;  ///< that time as a multiple of the median of all nodes of its device class; 0: not known
+  /// That time as a multiple of the median of its device class; 0: not known.
+  double slowness = 0;
 };
 void describe(auto& field, Is<ShardProgress> auto& shard) {
   field("shard", shard.shard);

@@ -183,8 +183,9 @@ void Session::recall_spent(const std::vector<Record>& rows) {
   if (options_.stop.trials == 0 || !options_.resumes) return;
   const std::vector<StoredVerdict> last = logs_.own.verdicts(
       {.workload = summary_.workload, .device = summary_.identity, .target = "", .family = ""});
-  spent_ = spent_by_cut_off_runs(rows, summary_.identity, options_.seed, last.empty() ? "" : last[0].session,
-                                 options_.stop.trials);
+  // A run that was cut off while its winner was proven has a provisional verdict.
+  const std::string finished = last.empty() || last[0].provisional ? "" : last[0].session;
+  spent_ = spent_by_cut_off_runs(rows, summary_.identity, options_.seed, finished, options_.stop.trials);
   if (spent_ > 0)
     summary_.resume_text +=
         fmt::format("{}{} of the {} trials were spent by a run that was cut off",

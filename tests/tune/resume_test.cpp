@@ -197,6 +197,29 @@ TEST(Resume, GoesOnWithTheBudgetOfARunThatWasCutOff) {
   EXPECT_GE(toy.run().measured, 64);
 }
 
+// A shard that was told to end while its winner was proven measured all its trials again in the next attempt.
+TEST(Resume, GivesNoSecondBudgetToARunThatWasCutOffInItsFinals) {
+  ToySession toy;
+  toy.arrange = [&toy](FakeMeasurer& measurer) {
+    measurer.contest_us = [&toy](const Source& source, int) {
+      toy.interrupted = true;
+      return std::get<Timing>(toy_outcome(source)).time_us;
+    };
+  };
+  ASSERT_EQ(toy.run().measured, 64);
+  StoredVerdict cut_off;  // as it is where the contest had come to its end
+  cut_off.workload = toy.rows("session-1")[0].workload;
+  cut_off.device = toy.rows("session-1")[0].device;
+  cut_off.session = "session-1";
+  cut_off.record_id = toy.rows("session-1")[0].id;
+  cut_off.provisional = true;
+  toy.database.append(cut_off);
+  toy.interrupted = false;
+  toy.arrange = {};
+  toy.options.session_id = "session-2";
+  EXPECT_LE(toy.run().measured, 1 + static_cast<int>(SessionOptions{}.finalists));  // the default and they
+}
+
 TEST(Resume, DoesNotCountWhatAnotherSeedOrALargerBudgetSpent) {
   Record row;
   row.device = "here";
