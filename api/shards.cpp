@@ -96,6 +96,7 @@ ShardRun::ShardRun(const cluster::Plan& plan, const TuneOptions& options, Device
   if (folder_.empty()) return;
   name_.attempt = session_.substr(0, cluster::kAttemptDigits);
   plan_made_ms_ = settle_plan(folder_, plan).created_unix_ms;
+  cluster::begin_attempt(folder_, name_.shard);
   Database& database = database_of(log);
   take_over();
   if (!plan.probe.empty()) measure_probe(plan.probe, options);
@@ -106,16 +107,20 @@ ShardRun::ShardRun(const cluster::Plan& plan, const TuneOptions& options, Device
 ShardRun::~ShardRun() = default;
 
 void ShardRun::take_over() {
-  std::vector<std::filesystem::path> logs;
-  for (const cluster::PublishedFile& file : cluster::published_in(folder_))
-    if (file.shard.index == name_.shard.index && file.shard.count == name_.shard.count)
-      logs.push_back(file.path);
-  if (logs.empty()) return;
+  int logs = 0;
   std::int64_t trials = 0;
-  for (const AddedRows& added : database_of(log_).merge(logs, Trust::kAsRunHere))
-    trials += added.trials.added;
-  reporter_.note(fmt::format("{} trials of {} earlier attempts at {} are taken over from {}", trials,
-                             logs.size(), to_text(name_.shard), folder_.string()));
+  for (const cluster::PublishedFile& file : cluster::published_in(folder_)) {
+    if (file.shard.index != name_.shard.index || file.shard.count != name_.shard.count) continue;
+    try {
+      trials += database_of(log_).merge({file.path}, Trust::kAsRunHere)[0].trials.added;
+      ++logs;
+    } catch (const lehr::Error& error) {
+      reporter_.note(fmt::format("not taken over: {}", error.what()));
+    }
+  }
+  if (logs > 0)
+    reporter_.note(fmt::format("{} trials of {} earlier attempts at {} are taken over from {}", trials, logs,
+                               to_text(name_.shard), folder_.string()));
 }
 
 void ShardRun::measure_probe(const std::string& text, const TuneOptions& options) {

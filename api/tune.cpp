@@ -88,22 +88,23 @@ Result result_of(const Summary& summary, const Device& device, const std::string
   return result;
 }
 
-/// Returns those that can be tuned; what cannot is a note, or, where it is alone, an Error.
-std::vector<Workload> tunable(const std::vector<Workload>& wanted, const Device& device, Reporter& reporter) {
+/// Returns those that can be tuned; what cannot is a note, or, where it is alone and no shard's, an Error.
+std::vector<Workload> tunable(const std::vector<Workload>& wanted, const Device& device, Reporter& reporter,
+                              bool of_shard) {
   std::vector<Workload> workloads;
   std::string last;
   for (const Workload& workload : wanted) {
     std::vector<std::string> left_out;
     const auto none = lehr::why_not_served(workload, device.state().open.device.limits,
                                            [&](const std::string& each) { left_out.push_back(each); });
-    if (none && wanted.size() == 1) throw_user("{}", *none);
+    if (none && wanted.size() == 1 && !of_shard) throw_user("{}", *none);
     for (const std::string& each : left_out) reporter.note("left out: " + each);
     if (none)
       last = *none;
     else
       workloads.push_back(workload);
   }
-  if (workloads.empty())
+  if (workloads.empty() && !of_shard)
     throw_user("none of {} workloads can be tuned here; the last reason: {}", wanted.size(), last);
   return workloads;
 }
@@ -174,7 +175,8 @@ namespace {
 
 Results tune_share(const std::vector<Workload>& share, Device& device, Log& log, const TuneOptions& options,
                    Reporter& reporter) {
-  const std::vector<Workload> workloads = tunable(share, device, reporter);
+  const std::vector<Workload> workloads = tunable(share, device, reporter, !options.shard.empty());
+  if (workloads.empty()) return {};
   check_ranges(workloads, options);
   const std::optional<Database> other = other_log(options);
   SessionOptions session = session_options(options, device.state());
@@ -216,13 +218,13 @@ Results tune_workloads(const std::vector<Workload>& wanted, Device& device, Log&
   if (!device.note().empty()) reporter.note(device.note());
   std::vector<Workload> share = share_of(wanted, options);
   ShardRun run(plan_of(wanted, options, false), options, device, log, reporter);
-  run.leave_out_done(share);
+  if (wanted.size() > 1) run.leave_out_done(share);
   return published(run, [&] {
-    if (!share.empty()) return tune_share(share, device, log, options, reporter);
-    reporter.note("this shard has nothing to tune");
-    Results none;
-    none.json = "[]";
-    return none;
+    Results results;
+    if (!share.empty()) results = tune_share(share, device, log, options, reporter);
+    if (results.each.empty()) reporter.note("this shard has nothing to tune");
+    if (results.json.empty()) results.json = "[]";
+    return results;
   });
 }
 
@@ -231,7 +233,10 @@ std::string dumped(const nlohmann::json& document) {
 }
 
 Result tune(const std::string& workload, Device& device, Log& log, const TuneOptions& options) {
-  return guarded([&] { return tune_workloads({parse_workload(workload)}, device, log, options).each.at(0); });
+  return guarded([&] {
+    if (!options.shard.empty()) throw_user("--shard {} is of several workloads", options.shard);
+    return tune_workloads({parse_workload(workload)}, device, log, options).each.at(0);
+  });
 }
 
 Results tune(const std::vector<std::string>& workloads, Device& device, Log& log,

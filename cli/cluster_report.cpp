@@ -44,7 +44,6 @@ std::string survey_text(const cluster::Survey& survey, std::size_t width) {
     items += shard.items;
     std::string state(name_of(shard.state));
     if (shard.state == kSilent) state += " " + format_seconds(shard.silent_s);
-    if (shard.state == kFailed) state += ": " + shard.problem;
     rows.push_back(
         {std::to_string(shard.shard), state, fmt::format("{}/{}", shard.done, shard.items),
          shard.planned > 0 ? fmt::format("{}/{}", shard.trials, shard.planned) : std::to_string(shard.trials),

@@ -96,6 +96,8 @@ int TuneCommand::tune_workloads() {
   ProgressPrinter progress(progress_style(progress_, quiet_));
   const api::TuneOptions options = tune_options(progress);
   api::check_ranges(workloads, options);
+  if (!options.shard.empty() && workloads.size() == 1 && !problem_.from_file())
+    throw_user("--shard {} is of several workloads: '{}' is one", options.shard, to_text(workloads[0]));
   if (dry_run_) return tell_shares(workloads, options, false);
   api::Device device(device_options(workloads[0]));
   if (!problem_.from_file())  // what of a file cannot be tuned is left out
@@ -104,6 +106,8 @@ int TuneCommand::tune_workloads() {
         throw_user("{}", why);
   api::Log log(database_);
   const api::Results results = api::tune_workloads(workloads, device, log, options);
+  progress.finish();
+  if (results.code == api::Code::kMissing) tell("lehr: {}", results.failure);  // it is no workload's
   if (json_)
     fmt::print("{}\n", workloads.size() == 1 && !results.each.empty() ? results.each[0].json : results.json);
   else if (results.each.size() > 1)

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <numeric>
+#include <random>
 
 #include "base/args.h"
 #include "base/describe_json.h"
@@ -56,9 +57,7 @@ Plan settle_plan(const fs::path& folder, Plan mine) {
   const std::string place = folder / kPlanFile;
   if (!fs::exists(place, error)) {
     mine.created_unix_ms = now_unix_ms();
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    const std::string draft = folder / fmt::format(".plan-{}-{}", host, getpid());
+    const std::string draft = folder / fmt::format(".plan-{:x}", std::random_device()());
     write_file(draft, nlohmann::json(mine).dump(1) + "\n");
     const int failed = link(draft.c_str(), place.c_str()) == 0 ? 0 : errno;  // one wins, and is whole
     unlink(draft.c_str());

@@ -127,8 +127,8 @@ void tell_state(const std::filesystem::path& folder, const Plan& plan, double si
   shard.state = silent_s > kSilentPeriods * plan.publish_every_s ? ShardState::kSilent : ShardState::kRunning;
 }
 
-ShardProgress told(const std::filesystem::path& folder, const Plan& plan, int number,
-                   const Collected& collected, std::int64_t now_ms) {
+ShardProgress told(const std::filesystem::path& folder, const Plan& plan, int number, Collected& collected,
+                   std::int64_t now_ms) {
   ShardProgress shard;
   shard.shard = number;
   shard.attempts = static_cast<int>(collected.attempts.size());
@@ -146,15 +146,20 @@ ShardProgress told(const std::filesystem::path& folder, const Plan& plan, int nu
   }
   if (ratios > 0) shard.speedup = std::exp(logs / ratios);
   if (!collected.attempts.empty()) {
-    const Attempt& newest = *std::ranges::max_element(collected.attempts, {}, &Attempt::began_ms);
+    Attempt& newest = *std::ranges::max_element(collected.attempts, {}, &Attempt::began_ms);
     std::tie(shard.node, shard.device, shard.uuid, shard.probe_us) =
         std::tie(newest.host, newest.device, newest.uuid, newest.probe_us);
+    if (newest.began_ms == 0 && !collected.trials_ms.empty())  // its probe is not served there
+      newest.began_ms = std::ranges::min(collected.trials_ms);
     const auto made =
         std::ranges::count_if(collected.trials_ms, [&](std::int64_t ms) { return ms >= newest.began_ms; });
     const double minutes = static_cast<double>(collected.newest_ms - newest.began_ms) / 60e3;
     if (newest.began_ms > 0 && minutes > 0) shard.per_minute = static_cast<double>(made) / minutes;
   }
-  tell_state(folder, plan, static_cast<double>(std::max<std::int64_t>(now_ms - collected.newest_ms, 0)) / 1e3,
+  tell_state(folder, plan,
+             static_cast<double>(
+                 std::max<std::int64_t>(now_ms - std::max(collected.newest_ms, plan.created_unix_ms), 0)) /
+                 1e3,
              shard);
   shard.left_s = left_of(plan, shard, collected);
   return shard;
@@ -220,6 +225,9 @@ Survey survey_of(const std::filesystem::path& folder, std::int64_t now_unix_ms) 
     survey.left_s =
         survey.left_s && shard.left_s ? std::optional(std::max(*survey.left_s, *shard.left_s)) : std::nullopt;
   }
+  for (const ShardProgress& shard : survey.shards)
+    if (!shard.problem.empty())
+      survey.notes.push_back(fmt::format("shard {}: {}", shard.shard, shard.problem));
   tell_slow_nodes(plan.probe, survey);
   tell_shared_devices(survey);
   return survey;

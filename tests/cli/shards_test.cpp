@@ -40,6 +40,8 @@ TEST_F(Shards, ArePrintedWithoutADeviceAndALog) {
   const Ran ran = lehr("--shard 0/3 --trials 4 --dry-run");
   EXPECT_THAT(ran.out, HasSubstr("shard 0:"));
   EXPECT_EQ(lehr("--dry-run").code, 1);
+  EXPECT_THAT(run_lehr({"tune", "gemm m=16 n=16 k=16", "--shard", "0/2"}, scratch_.path()).err,
+              HasSubstr("is of several workloads"));
   EXPECT_THAT(lehr("--shard 3/3 --dry-run").err, HasSubstr("from 0 to 2"));
 }
 
@@ -76,6 +78,36 @@ TEST_F(Shards, OfWhichSeveralAttemptsPublishEndWithEachTrialOnce) {
   EXPECT_EQ(survey.at("shards")[0].at("attempts"), 2);
   EXPECT_THAT(run_lehr(words("db progress run"), scratch_.path()).out, HasSubstr("2 of 2 shards done"));
   EXPECT_EQ(run_lehr(words("db progress ."), scratch_.path()).code, 1);
+}
+
+TEST_F(Shards, GoOnWithoutAPublishedLogThatIsDamagedAndSayThatTheLastCopyFailed) {
+  const std::string tune =
+      "--trials 2 --strategy random --device cpu --threads 1 --no-baseline --publish run --shard 0/8 --db ";
+  EXPECT_EQ(lehr(tune + "a.db").code, 0);
+  for (const auto& entry : std::filesystem::directory_iterator(scratch_.path() / "run"))
+    if (entry.path().extension() == ".db") std::filesystem::resize_file(entry.path(), 5000);
+  const Ran again = lehr(tune + "b.db");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("not taken over: "));
+
+  std::filesystem::remove_all(scratch_.path() / "run");
+  const Ran gone = run_lehr(words("tune --problems list.txt " + tune + "c.db"), scratch_.path(),
+                            [&](int, const std::string& err) {
+                              if (err.find("timing the finalists") != std::string::npos)
+                                std::filesystem::remove_all(scratch_.path() / "run");
+                            });
+  EXPECT_EQ(gone.code, 2);
+  EXPECT_THAT(gone.err, HasSubstr("c.db alone and not published"));
+}
+
+// What a node cannot serve is no failure of its shard: a scheduler would try it again.
+TEST_F(Shards, OfWhichNothingIsServedAreDone) {
+  std::ofstream(scratch_.path() / "list.txt") << "gemm m=16 n=32 k=32 a=e4m3:row b=e4m3:row\n";
+  const Ran ran = lehr("--trials 2 --device cpu --threads 1 --publish run --shard 0/1");
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_THAT(ran.err, HasSubstr("this shard has nothing to tune"));
+  EXPECT_EQ(parsed(run_lehr(words("db progress run --json"), scratch_.path())).at("shards")[0].at("state"),
+            "done");
 }
 
 }  // namespace

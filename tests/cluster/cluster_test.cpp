@@ -169,7 +169,7 @@ TEST(ASurvey, TellsSilentDoneAndFailedShards) {
   const Survey survey = run.at(1000);
   EXPECT_EQ(survey.shards[0].state, ShardState::kDone);
   EXPECT_EQ(survey.shards[1].state, ShardState::kFailed);
-  EXPECT_EQ(survey.shards[1].problem, "nothing ran");
+  EXPECT_THAT(survey.notes, ElementsAre("shard 1: nothing ran"));
   EXPECT_EQ(survey.left_s, 0);
 }
 
@@ -204,6 +204,19 @@ TEST(ASurvey, PassesOverWhatIsNoLogOfTheRun) {
   std::ofstream(run.folder / "shard-0-of-2.n.aaaaaaaaaaaa.db.17.tmp") << "cut off";
   EXPECT_EQ(run.at(1).notes.size(), 1);
   EXPECT_EQ(run.at(1).shards[0].trials, 0);
+}
+
+TEST(AnAttempt, BeginsWithoutWhatAKilledOneLeft) {
+  const TempDir folder;
+  for (const char* name :
+       {"shard-1-of-20.done", "shard-1-of-20.n.aaaaaaaaaaaa.db.1.tmp", "shard-1-of-20.done.1.tmp",
+        "shard-1-of-2.done", "shard-11-of-20.done.1.tmp", "shard-1-of-20.n.aaaaaaaaaaaa.db"})
+    std::ofstream(folder / name) << "x";
+  begin_attempt(folder.path(), {1, 20});
+  std::set<std::string> files;
+  for (const auto& entry : fs::directory_iterator(folder.path())) files.insert(entry.path().filename());
+  EXPECT_THAT(files, ElementsAre("shard-1-of-2.done", "shard-1-of-20.n.aaaaaaaaaaaa.db",
+                                 "shard-11-of-20.done.1.tmp"));
 }
 
 TEST(APublisher, PublishesAWholeLogThatNeedsNoHelperFiles) {
