@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <system_error>
 
 #include "base/error.h"
@@ -66,7 +67,9 @@ void write_file(const std::string& path, std::string_view bytes) {
   if (exists && !S_ISREG(old.st_mode))
     throw_environment("{} cannot be replaced: it is {}, and no file", path,
                       S_ISDIR(old.st_mode) ? "a folder" : "a device or a socket");
-  const std::string temporary = fmt::format("{}.{}.tmp", place, getpid());
+  // In a container the id of the process is the same each time, and one that was killed may have left its
+  // file.
+  const std::string temporary = fmt::format("{}.{}.{:08x}.tmp", place, getpid(), std::random_device()());
   const auto undo = [&](const char* step, int error) {
     unlink(temporary.c_str());
     give_up(path, step, error);

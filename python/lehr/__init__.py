@@ -108,6 +108,8 @@ def tune(
     """
     if str(flags.get("trials")) == "0":
         raise InputError("trials=0 tunes nothing: lehr tune --trials 0 says what is believed")
+    if isinstance(workload, str) and flags.get("shard"):
+        raise InputError("shard is for a list of workloads")
     workloads = [workload] if isinstance(workload, str) else list(workload)
     command = ["tune", "--problems", "-", "--strict", "--json", *flags_of(flags)]
     text = "".join(" ".join(each.split()) + "\n" for each in workloads)

@@ -52,6 +52,12 @@ class FileOutput : public ::testing::Test {
   fs::path folder_;
 };
 
+// In a container each process may have the same id.
+TEST_F(FileOutput, IsNotStoppedByWhatAProcessThatWasKilledLeft) {
+  put(in("file." + std::to_string(getpid()) + ".tmp"), "left");
+  EXPECT_EQ(refusal(in("file")), "written");
+}
+
 TEST_F(FileOutput, ReplacesAFileAndKeepsItsMode) {
   const mode_t mask = umask(022);
   write_file(in("new"), "one");

@@ -283,6 +283,7 @@ class Errors(InAFolder):
     def test_each_exit_code_is_an_exception_with_the_sentence(self):
         self.fails(lehr.InputError, 1, "k=0 is out of range", lehr.tune, "gemm m=8 n=8 k=0", **SMALL)
         self.fails(lehr.InputError, 1, "trials=0 tunes nothing", lehr.tune, "gemm m=8 n=8 k=8", trials=0)
+        self.fails(lehr.InputError, 1, "is for a list", lehr.tune, "gemm m=8 n=8 k=8", shard="0/2")
         self.fails(lehr.InputError, 1, "there is no database 'none.db'", lehr.best, db="none.db")
         self.fails(lehr.InputError, 1, "--wrong-flag", lehr.best, wrong_flag=1)
         self.fails(lehr.InputError, 1, "has no kernels.py", lehr.load, "nothing")
