@@ -67,8 +67,8 @@ Plan settle_plan(const fs::path& folder, Plan mine) {
   Plan settled = read_plan(folder);
   if (settled.shards != mine.shards || settled.items != mine.items)
     throw_user(
-        "{} is the plan of another list or another number of shards ({} in {}; this one has {} in {}): "
-        "name a new folder",
+        "{} is the plan of another list, another number of shards ({} in {}; this one has {} in {}), "
+        "or another --trials or --time: name a new folder",
         place, settled.items.size(), settled.shards, mine.items.size(), mine.shards);
   return settled;
 }

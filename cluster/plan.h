@@ -63,7 +63,7 @@ void describe(auto& field, Is<Plan> auto& plan) {
 void share_out(std::span<PlanItem> items, int count);
 
 /// Makes `mine` the plan of a folder, or finds it there, whoever was first. Returns the folder's, which says
-/// when the run began. Throws Error(kUser) where another list or number of shards is there,
+/// when the run began. Throws Error(kUser) where another list, number of shards or budget is there,
 /// Error(kEnvironment) where the folder cannot be written.
 Plan settle_plan(const std::filesystem::path& folder, Plan mine);
 /// The folder's plan. Throws Error(kUser) where there is none, or it is not one of ours.

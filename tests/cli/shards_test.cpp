@@ -68,7 +68,8 @@ TEST_F(Shards, OfWhichSeveralAttemptsPublishEndWithEachTrialOnce) {
       "--trials 3 --strategy random --device cpu --threads 1 --no-baseline --quiet --publish run --shard ";
   for (const char* rest : {"0/2 --db a.db", "1/2 --db b.db", "0/2 --db again.db"})
     EXPECT_EQ(lehr(tune + rest).code, 0);
-  EXPECT_THAT(lehr(tune + "0/3 --db c.db").err, HasSubstr("name a new folder"));
+  EXPECT_THAT(lehr(tune + "0/3 --db c.db").err,
+              HasSubstr("or another --trials or --time: name a new folder"));
   const json survey = parsed(run_lehr(words("db progress run --json"), scratch_.path()));
   for (const json& shard : survey.at("shards")) {
     EXPECT_EQ(shard.at("state"), "done");
