@@ -96,7 +96,8 @@ ShardRun::ShardRun(const cluster::Plan& plan, const TuneOptions& options, Device
   if (folder_.empty()) return;
   name_.attempt = session_.substr(0, cluster::kAttemptDigits);
   plan_made_ms_ = settle_plan(folder_, plan).created_unix_ms;
-  cluster::begin_attempt(folder_, name_.shard);
+  std::error_code ignored;
+  std::filesystem::remove(done_file(folder_, name_.shard), ignored);
   Database& database = database_of(log);
   take_over();
   if (!plan.probe.empty()) measure_probe(plan.probe, options);
@@ -143,7 +144,9 @@ void ShardRun::leave_out_done(std::vector<Workload>& share) {
   if (folder_.empty()) return;
   std::set<std::string> done;
   for (const StoredVerdict& verdict : database_of(log_).verdicts({}))
-    if (!verdict.provisional && verdict.created_unix_ms >= plan_made_ms_) done.insert(verdict.workload);
+    if (!verdict.provisional && verdict.deterministic.value_or(true) &&
+        verdict.created_unix_ms >= plan_made_ms_)
+      done.insert(verdict.workload);
   const std::size_t left_out =
       std::erase_if(share, [&](const Workload& workload) { return done.contains(to_text(workload)); });
   if (left_out > 0)

@@ -40,16 +40,6 @@ fs::path done_file(const fs::path& folder, const Shard& shard) {
   return folder / fmt::format("shard-{}-of-{}.done", shard.index, shard.count);
 }
 
-void begin_attempt(const fs::path& folder, const Shard& shard) {
-  const fs::path done = done_file(folder, shard);
-  std::error_code ignored;
-  fs::remove(done, ignored);
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored))
-    if (entry.path().extension() == ".tmp" &&
-        entry.path().filename().string().starts_with(done.stem().string() + "."))
-      fs::remove(entry.path(), ignored);
-}
-
 Publisher::Publisher(fs::path folder, PublishedName name, fs::path log, double every_s,
                      std::function<void(const std::string&)> tell)
     : folder_(std::move(folder)),

@@ -34,9 +34,6 @@ std::vector<PublishedFile> published_in(const std::filesystem::path& folder);
 /// The file that says that a shard's share was gone through, and what came of it.
 std::filesystem::path done_file(const std::filesystem::path& folder, const Shard& shard);
 
-/// Before an attempt at a shard: it is not done, and what a killed attempt has half written goes.
-void begin_attempt(const std::filesystem::path& folder, const Shard& shard);
-
 /// Publishes a log in a thread of its own, each time whole: a copy by SQLite's backup beside the log, its
 /// bytes under a temporary name, fsync, rename.
 class Publisher {

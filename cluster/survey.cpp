@@ -102,7 +102,8 @@ std::optional<double> left_of(const Plan& plan, const ShardProgress& shard, cons
   }
   std::optional<double> left;
   if (by_trials && shard.per_minute > 0) left = trials / shard.per_minute * 60;
-  if (!by_time || collected.trials_ms.empty()) return left;
+  if (!by_time) return left;
+  if (collected.trials_ms.empty()) return seconds;
   // The item at work began when the one before it got its verdict.
   std::int64_t from_ms = std::ranges::min(collected.trials_ms);
   for (const auto& [workload, verdict] : collected.verdicts)
@@ -115,7 +116,7 @@ void tell_state(const std::filesystem::path& folder, const Plan& plan, double si
                 ShardProgress& shard) {
   const std::filesystem::path done = done_file(folder, {shard.shard, plan.shards});
   std::error_code ignored;
-  if (std::filesystem::exists(done, ignored)) {
+  if (std::filesystem::is_regular_file(done, ignored)) {
     const auto end = nlohmann::json::parse(read_text_file(done), nullptr, false);
     const auto failure = end.is_object() ? end.find("failure") : end.end();
     if (failure != end.end() && failure->is_string()) shard.problem = *failure;

@@ -206,19 +206,6 @@ TEST(ASurvey, PassesOverWhatIsNoLogOfTheRun) {
   EXPECT_EQ(run.at(1).shards[0].trials, 0);
 }
 
-TEST(AnAttempt, BeginsWithoutWhatAKilledOneLeft) {
-  const TempDir folder;
-  for (const char* name :
-       {"shard-1-of-20.done", "shard-1-of-20.n.aaaaaaaaaaaa.db.1.tmp", "shard-1-of-20.done.1.tmp",
-        "shard-1-of-2.done", "shard-11-of-20.done.1.tmp", "shard-1-of-20.n.aaaaaaaaaaaa.db"})
-    std::ofstream(folder / name) << "x";
-  begin_attempt(folder.path(), {1, 20});
-  std::set<std::string> files;
-  for (const auto& entry : fs::directory_iterator(folder.path())) files.insert(entry.path().filename());
-  EXPECT_THAT(files, ElementsAre("shard-1-of-2.done", "shard-1-of-20.n.aaaaaaaaaaaa.db",
-                                 "shard-11-of-20.done.1.tmp"));
-}
-
 TEST(APublisher, PublishesAWholeLogThatNeedsNoHelperFiles) {
   const TempDir folder;
   fs::create_directory(folder / "shared");
