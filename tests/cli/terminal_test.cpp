@@ -5,9 +5,11 @@
 #include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utmp.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "base/text.h"
 #include "measure/core/format.h"
@@ -85,21 +87,35 @@ std::string on_terminal(const std::string& command, const std::filesystem::path&
   argv.push_back(nullptr);
   winsize size = {};
   size.ws_row = 24, size.ws_col = columns;
-  int terminal = -1;
-  const pid_t pid = forkpty(&terminal, nullptr, nullptr, &size);
+  int terminal = -1, program_side = -1;
+  EXPECT_EQ(openpty(&terminal, &program_side, nullptr, nullptr, &size), 0);
+  const pid_t pid = fork();
   if (pid == 0) {
+    close(terminal);
+    login_tty(program_side);
     for (const char* name : {"COLUMNS", "NO_COLOR", "LEHR_DB"}) unsetenv(name);
     setenv("TERM", "xterm", 1);
     putenv(const_cast<char*>(variable));
     if (chdir(directory.c_str()) == 0) execv(LEHR_PROGRAM, argv.data());
     _exit(127);
   }
+  // When the last one closes a terminal, what nobody has read yet may be lost. So this side stays open, and
+  // the end is a character that the program does not write.
+  std::thread end([&] {
+    waitpid(pid, nullptr, 0);
+    EXPECT_EQ(write(program_side, "\f", 1), 1);
+  });
   std::string out;
   char buffer[4096];
-  for (ssize_t count = 0; (count = read(terminal, buffer, sizeof buffer)) > 0;)
+  while (!out.ends_with('\f')) {
+    const ssize_t count = read(terminal, buffer, sizeof buffer);
+    if (count <= 0) break;
     out.append(buffer, static_cast<std::size_t>(count));
+  }
+  end.join();
+  close(program_side);
   close(terminal);
-  waitpid(pid, nullptr, 0);
+  if (out.ends_with('\f')) out.pop_back();
   std::erase(out, '\r');
   return out;
 }
