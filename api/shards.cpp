@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -64,6 +65,7 @@ cluster::Plan plan_of(const std::vector<Workload>& workloads, const TuneOptions&
     const double trial = cost_of_trial(workload);
     item.seconds = seconds_of(workload, options, together);
     item.cost = item.seconds > 0 ? item.seconds : trial * std::max(options.trials, 1);
+    item.cost = std::round(1e3 * item.cost) / 1e3;  // the same text from processors that round otherwise
     if (!is_range(workload) && (plan.probe.empty() || trial < least))
       plan.probe = item.workload, least = trial;
     plan.items.push_back(std::move(item));

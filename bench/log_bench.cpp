@@ -92,7 +92,7 @@ Record trial(std::uint64_t number) {
   return record;
 }
 
-/// Trials `first` to `end` as a log, where there is none yet.
+/// Makes a log of the trials `first` to `end`, unless its file is there.
 void make(const std::filesystem::path& path, std::uint64_t first, std::uint64_t end) {
   if (std::filesystem::exists(path)) return;
   Database log = Database::open(path);

@@ -26,7 +26,7 @@ class TuneCommand {
   void add_flags(CLI::App& app);
   api::DeviceOptions device_options(const Workload& workload) const;
   api::TuneOptions tune_options(ProgressPrinter& progress) const;
-  /// Of the network; on which device depends on the first.
+  /// Returns the network's; the first decides on the device.
   std::vector<Workload> workloads_of_model() const;
   /// --dry-run.
   int tell_shares(const std::vector<Workload>& workloads, const api::TuneOptions& options,

@@ -66,7 +66,7 @@ void share_out(std::span<PlanItem> items, int count);
 /// when the run began. Throws Error(kUser) where another list, number of shards or budget is there,
 /// Error(kEnvironment) where the folder cannot be written.
 Plan settle_plan(const std::filesystem::path& folder, Plan mine);
-/// The folder's plan. Throws Error(kUser) where there is none, or it is not one of ours.
+/// Reads the plan of a folder. Throws Error(kUser) where that has no plan of ours.
 Plan read_plan(const std::filesystem::path& folder);
 
 }  // namespace lehr::cluster

@@ -32,7 +32,7 @@ struct ShardProgress {
   std::int64_t planned = 0;  ///< trials at most; 0: any number
   int done = 0, items = 0;   ///< workloads with a proven verdict, and all
   double per_minute = 0;     ///< trials of the newest attempt; 0: not known
-  double speedup = 0;        ///< over the defaults, geometric mean of the verdicts; 0: there is none
+  double speedup = 0;        ///< over the defaults, geometric mean of the verdicts; 0: no verdict yet
   std::optional<double> left_s;
   double silent_s = 0;  ///< since its newest row
   double probe_us = 0;  ///< the plan's cheapest default on its node; 0: not measured

@@ -190,7 +190,7 @@ class Database {
   /// The newest of each library's version, baseline and list for the workload on the device. Those of
   /// sessions that were run elsewhere (origins()) are left out.
   std::vector<StoredAlgorithm> algorithms(const std::string& workload, const std::string& device) const;
-  /// Of sessions that were not run here: the name of the file that brought them. Damaged rows are left out.
+  /// Tells of each session that was not run here which file brought it. Damaged rows are left out.
   std::map<std::string, std::string> origins() const;
   /// Counts rows without looking at their checksums, which verify() does; `best_us` is best()'s.
   DatabaseStats stats() const;
