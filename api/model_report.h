@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/core/device.h"
+#include "record/device.h"
 #include "tune/many_tasks.h"
 
 namespace lehr {

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "measure/core/device.h"
+#include "record/device.h"
 #include "tune/range.h"
 #include "tune/summary.h"
 

@@ -18,7 +18,7 @@ enum class ErrorKind {
 };
 
 /// Misuse or a broken environment. The message is one sentence: what was wrong, where, what would be right.
-/// What a *candidate* does wrong is never an Error, it is a Failure value (measure/core/outcome.h).
+/// What a *candidate* does wrong is never an Error, it is a Failure value (record/outcome.h).
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}

@@ -7,7 +7,7 @@
 #include "cli/environment.h"
 #include "cli/option_flags.h"
 #include "cli/problem_flags.h"
-#include "measure/core/device.h"
+#include "record/device.h"
 #include "replay/origin.h"
 #include "space/space.h"
 

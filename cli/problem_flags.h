@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/operator_flags.h"
-#include "measure/core/device.h"
+#include "record/device.h"
 
 namespace CLI {
 class App;

@@ -27,10 +27,10 @@ std::optional<TableOrigin> origin_of(std::span<const Record> rows, const LoggedF
 /// workload any more.
 std::optional<KernelSpace> kernels_of(const TableOrigin& origin);
 
-/// The number in " | cores=2 | " of an identity (measure/core/device.h); 1 where there is none.
+/// The number in " | cores=2 | " of an identity (record/device.h); 1 where there is none.
 int cores_of(const std::string& identity);
 
-/// "Intel Xeon, 2 cores", "Intel Xeon as x86-64-v3, 2 cores" of an identity (measure/core/device.h): what
+/// "Intel Xeon, 2 cores", "Intel Xeon as x86-64-v3, 2 cores" of an identity (record/device.h): what
 /// tells devices apart and still fits a table.
 std::string short_name(const std::string& identity);
 

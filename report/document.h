@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/core/outcome.h"
+#include "record/outcome.h"
 
 namespace lehr::report {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "measure/core/outcome.h"
+#include "record/outcome.h"
 
 namespace lehr {
 

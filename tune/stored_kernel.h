@@ -9,7 +9,7 @@
 #include "codegen/source.h"
 #include "database/record.h"
 #include "ir/kernel.h"
-#include "measure/core/device.h"
+#include "record/device.h"
 #include "tune/task.h"
 
 namespace lehr {

@@ -10,9 +10,9 @@
 
 #include "codegen/source.h"
 #include "ir/kernel.h"
-#include "measure/core/device.h"
-#include "measure/core/outcome.h"
 #include "measure/core/problem.h"
+#include "record/device.h"
+#include "record/outcome.h"
 #include "space/space.h"
 #include "templates/catalog.h"
 #include "tune/shared_layout.h"

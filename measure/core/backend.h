@@ -13,8 +13,8 @@
 #include "base/tool_paths.h"
 #include "measure/core/compiler.h"
 #include "measure/core/contest_options.h"
-#include "measure/core/device.h"
 #include "measure/core/runner.h"
+#include "record/device.h"
 #include "target/archs.h"
 
 namespace lehr {

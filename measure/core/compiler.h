@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "codegen/source.h"
-#include "measure/core/outcome.h"
 #include "measure/core/time_left.h"
+#include "record/outcome.h"
 
 namespace lehr {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/core/outcome.h"
+#include "record/outcome.h"
 
 namespace lehr {
 

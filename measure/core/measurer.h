@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "codegen/source.h"
-#include "measure/core/library_search.h"
-#include "measure/core/outcome.h"
 #include "measure/core/problem.h"
 #include "measure/core/time_left.h"
+#include "record/library_finding.h"
+#include "record/outcome.h"
 
 namespace lehr {
 

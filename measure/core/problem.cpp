@@ -25,6 +25,10 @@ std::vector<ProblemTensor> problem_tensors(const Workload& workload, std::vector
 
 Problem asked_problem(const Workload& workload, std::uint64_t seed) {
   Problem problem;
+  problem.text = to_text(workload);
+  problem.rows = rows_of(workload);
+  problem.flops = flops_of(workload);
+  problem.bytes = min_bytes_of(workload);
   problem.workload = fixed_rows(workload);
   problem.seed = seed;
   problem.tensors = problem_tensors(workload, std::vector<std::vector<float>>(tensors_of(workload).size()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/dtype.h"
@@ -23,9 +24,12 @@ struct ProblemTensor {
 /// Made, or only asked for: then its inputs have no values yet, and nothing is expected. Whoever runs
 /// candidates makes it, or has its device do that.
 struct Problem {
-  Workload workload;                   ///< what is computed, of fixed rows: what a library is asked for
-  std::uint64_t seed = 0;              ///< of the inputs
-  double full_flops = 8e9;             ///< of more operations only some rows of the output are expected
+  std::string text;             ///< what is asked for, as the log has it
+  std::int64_t rows = 0;        ///< of the call, where kernels are told how many; 0: their number is fixed
+  double flops = 0, bytes = 0;  ///< of a call: operations, and the least that crosses memory; 0: not known
+  Workload workload;            ///< what is computed, of fixed rows: what a library is asked for
+  std::uint64_t seed = 0;       ///< of the inputs
+  double full_flops = 8e9;      ///< of more operations only some rows of the output are expected
   std::vector<ProblemTensor> tensors;  ///< tensors_of(workload), with make_inputs(workload, seed)
   std::vector<std::int64_t> indices;   ///< flat output elements that `expected` holds; empty: all
   std::vector<float> expected;

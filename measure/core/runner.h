@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 #include "codegen/source.h"
-#include "measure/core/library_search.h"
-#include "measure/core/outcome.h"
 #include "measure/core/problem.h"
+#include "record/library_finding.h"
+#include "record/outcome.h"
 
 namespace lehr {
 

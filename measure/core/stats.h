@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "measure/core/outcome.h"
+#include "record/outcome.h"
 
 namespace lehr {
 

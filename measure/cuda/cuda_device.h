@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "measure/core/device.h"
 #include "measure/cuda/cuda_driver.h"
+#include "record/device.h"
 
 namespace lehr {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "measure/core/outcome.h"
+#include "record/outcome.h"
 
 namespace lehr {
 

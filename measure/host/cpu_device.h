@@ -1,7 +1,7 @@
 // Facts of this CPU.
 #pragma once
 
-#include "measure/core/device.h"
+#include "record/device.h"
 #include "target/archs.h"
 
 namespace lehr {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/core/library_search.h"
 #include "measure/cuda/cuda_harness.h"
+#include "record/library_finding.h"
 
 namespace lehr {
 

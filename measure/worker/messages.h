@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "measure/core/compiler.h"
-#include "measure/core/outcome.h"
 #include "measure/core/runner.h"
 #include "measure/core/time_left.h"
+#include "record/outcome.h"
 
 namespace lehr {
 

@@ -14,9 +14,9 @@ namespace lehr::test {
 namespace {
 
 const std::vector<std::string> kWholeProduct = {
-    "runtime", "plugin",  "base",      "workload",  "problems", "network", "space",    "ir",
-    "target",  "codegen", "templates", "costmodel", "search",   "measure", "database", "tune",
-    "replay",  "deploy",  "apply",     "cluster",   "api",      "report",  "cli"};
+    "runtime", "plugin",  "base",      "workload",  "problems", "network", "space",   "ir",
+    "target",  "codegen", "templates", "costmodel", "search",   "record",  "measure", "database",
+    "tune",    "replay",  "deploy",    "apply",     "cluster",  "api",     "report",  "cli"};
 
 std::vector<std::string> product_without(std::initializer_list<std::string_view> left_out) {
   std::vector<std::string> folders = kWholeProduct;
@@ -65,22 +65,23 @@ std::span<const FolderRule> folder_rules() {
       {"templates", {"workload", "ir", "space", "base"}},
       {"costmodel", {"ir", "base"}},
       {"search", {"space", "base"}},
-      {"measure", {"codegen", "target", "workload", "ir/launch.h", "base", "runtime", "plugin"}},
-      {"database",
-       {"space", "base", "measure/core/device.h", "measure/core/library_search.h", "measure/core/outcome.h"}},
+      {"record", {"space", "base"}},
+      {"measure", {"record", "codegen", "target", "workload", "ir/launch.h", "base", "runtime", "plugin"}},
+      {"database", {"record", "space", "base"}},
       {"tune", product_without({"runtime", "plugin", "problems", "network", "tune", "replay", "deploy",
                                 "apply", "cluster", "api", "report", "cli"})},
       {"replay",
-       {"base", "workload", "space", "target", "templates", "costmodel", "search", "database", "tune"}},
+       {"base", "workload", "space", "target", "templates", "costmodel", "search", "record", "database",
+        "tune"}},
       {"deploy",
-       {"tune", "templates", "measure", "database", "codegen", "target", "ir", "workload", "base", "runtime",
-        "plugin"}},
-      {"apply", {"deploy", "network", "templates", "measure", "workload", "base"}},
-      {"cluster", {"base", "database"}},
+       {"tune", "templates", "record", "measure", "database", "codegen", "target", "ir", "workload", "base",
+        "runtime", "plugin"}},
+      {"apply", {"deploy", "network", "templates", "record", "measure", "workload", "base"}},
+      {"cluster", {"base", "record", "database"}},
       {"api", product_without({"plugin", "api", "report", "cli"})},
       {"report",
-       {"base", "workload", "costmodel/metrics.h", "measure/core/format.h", "measure/core/outcome.h",
-        "database", "tune", "deploy"}},
+       {"base", "workload", "costmodel/metrics.h", "measure/core/format.h", "record", "database", "tune",
+        "deploy"}},
       {"cli", product_without({"cli"})},
       {"tests", kWholeProduct},
       {"bench", with(kWholeProduct, {"tests"})},

@@ -15,7 +15,7 @@ namespace lehr::test {
 struct FolderRule {
   std::string folder;
   std::vector<std::string>
-      allowed;  ///< folders ("base"), or single headers ("measure/core/outcome.h"); its own is implied
+      allowed;  ///< folders ("base"), or single headers ("record/outcome.h"); its own is implied
 };
 std::span<const FolderRule> folder_rules();
 /// The row's last cell there: "ir, base", "nothing", or "everything".

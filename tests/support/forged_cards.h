@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "measure/core/device.h"
+#include "record/device.h"
 #include "target/cuda/archs.h"
 
 namespace lehr::test {

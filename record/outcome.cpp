@@ -1,5 +1,5 @@
 // The failure kinds: the names that users see and databases store, and what they mean.
-#include "measure/core/outcome.h"
+#include "record/outcome.h"
 
 #include <algorithm>
 #include <iterator>

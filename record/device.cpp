@@ -1,4 +1,4 @@
-#include "measure/core/device.h"
+#include "record/device.h"
 
 #include <fmt/core.h>
 
