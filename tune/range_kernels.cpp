@@ -11,6 +11,7 @@
 #include "codegen/source_hash.h"
 #include "tune/evaluator.h"
 #include "tune/finals.h"
+#include "tune/workload_problem.h"
 
 namespace lehr {
 namespace {
@@ -149,8 +150,8 @@ RangeTimer::RangeTimer(const Workload& range, const OpenDevice& device, Database
 void RangeTimer::time_at(std::int64_t rows, const std::vector<std::size_t>& order,
                          const std::function<bool()>& enough, TimeLeft left) {
   const Workload call = call_of(range_, rows), fixed = with_rows(range_, rows);
-  device_.measurer->prepare(asked_problem(call, session_.seed), other_problem(call, session_.seed),
-                            plain_source(call, device_.device.limits));
+  const Problem problem = asked_problem(call, session_.seed);
+  device_.measurer->prepare(problem, other_problem(problem), plain_source(call, device_.device.limits));
   std::vector<std::size_t> of_any, of_fixed;
   for (const std::size_t kernel : order) (kernels_[kernel].any_rows ? of_any : of_fixed).push_back(kernel);
   time_group(fixed, of_fixed, enough, left);

@@ -12,6 +12,7 @@
 #include "tune/past_tasks.h"
 #include "tune/resume.h"
 #include "tune/stored_kernel.h"
+#include "tune/workload_problem.h"
 
 namespace lehr {
 namespace {
@@ -152,8 +153,8 @@ void Session::prepare() {
   prepared_ = true;
   const double before_s = elapsed_s();
   report(EventKind::kSetup, summary_.workload);
-  device_.measurer->prepare(asked_problem(task_.workload, options_.seed),
-                            other_problem(task_.workload, options_.seed),
+  const Problem problem = asked_problem(task_.workload, options_.seed);
+  device_.measurer->prepare(problem, other_problem(problem),
                             plain_source(task_.workload, task_.device.limits));
   libraries_prepared_ = false;
   evaluator_.begin_reference();

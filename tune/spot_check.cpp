@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "measure/core/check.h"
-#include "workload/reference.h"
+#include "tune/workload_problem.h"
 
 namespace lehr {
 namespace {
@@ -48,8 +48,9 @@ void count(FamilyCheck& check, const Config& config, const Outcome& outcome, dou
 std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidates, const OpenDevice& device,
                                     const SpotCheckOptions& options) {
   Measurer& measurer = *device.measurer;
-  const Problem problem = asked_problem(task.workload, options.seed);
-  const double tolerance = tolerance_for(task.workload, problem.tensors[output_of(problem)].elements);
+  Problem problem = asked_problem(task.workload, options.seed);
+  problem.kind->set_tolerances(problem);
+  const double tolerance = problem.arguments[outputs_of(problem)[0]].absolute;
   measurer.prepare(problem, std::nullopt, plain_source(task.workload, task.device.limits));
   Rng rng(options.seed);
   std::vector<FamilyCheck> checks;

@@ -10,6 +10,7 @@
 #include "measure/core/ratio.h"
 #include "measure/worker/baselines.h"
 #include "tune/run_finals.h"
+#include "tune/workload_problem.h"
 
 namespace lehr {
 namespace {
@@ -59,7 +60,7 @@ std::vector<ContestEntry> time_in_turn(const Task& task, const Candidates& candi
                                        const std::vector<Point>& points, std::vector<std::string> baselines,
                                        double seconds, Measurer& measurer) {
   const Workload& workload = task.workload;
-  baselines = with_calls_for(workload.op(), std::move(baselines));
+  baselines = with_calls_for(to_text(workload), std::move(baselines));
   std::vector<Config> configs;
   std::vector<Source> sources;
   for (const Point& point : points) {
@@ -70,8 +71,8 @@ std::vector<ContestEntry> time_in_turn(const Task& task, const Candidates& candi
   if (std::erase(baselines, kUnfused) > 0 && candidates.unfused)
     if (auto source = candidates.unfused(configs[0]))
       challenger = {std::string(kUnfused), to_text(configs[0]) + ", then a pass", *std::move(source)};
-  measurer.prepare(asked_problem(workload, 0), other_problem(workload, 0),
-                   plain_source(workload, task.device.limits));
+  const Problem problem = asked_problem(workload, 0);
+  measurer.prepare(problem, other_problem(problem), plain_source(workload, task.device.limits));
   return contest_of_right_ones(measurer, configs, sources, challenger, baselines, seconds);
 }
 

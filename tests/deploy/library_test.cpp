@@ -43,10 +43,10 @@ struct Tensors {
   std::vector<Guarded> memory;
 
   explicit Tensors(const Workload& workload) : problem(problem_for(workload, 9)) {
-    for (const ProblemTensor& tensor : problem.tensors) {
-      Guarded& one = memory.emplace_back(static_cast<std::size_t>(tensor.elements * size_of(tensor.type)));
+    for (const Argument& argument : problem.arguments) {
+      Guarded& one = memory.emplace_back(static_cast<std::size_t>(argument.bytes()));
       std::fill_n(one.data(), one.size(), kPoisonByte);
-      if (!tensor.output) store_elements(tensor.type, tensor.values, one.data());
+      std::ranges::copy(argument.values, one.data());
     }
   }
   std::vector<void*> pointers() const {
