@@ -191,6 +191,8 @@ std::string compare_text(const std::string& entry, DType type, DType expected_as
     }})",
       is_poison(type));
   const ExpectedText expected = expected_text(expected_as);
+  const std::string got =
+      expected_as == DType::kS64 ? "" : fmt::format("\n    const double got = {};", value_of(type));
   return fmt::format(
       R"({0}{1}(const {2}* __restrict__ output, const unsigned* __restrict__ expected, const unsigned* __restrict__ job_words, unsigned* __restrict__ partials) {{
 {3}  const lehr_u64* job = reinterpret_cast<const lehr_u64*>(job_words);
@@ -202,8 +204,7 @@ std::string compare_text(const std::string& entry, DType type, DType expected_as
   for (lehr_u64 i = lehr_thread(); i < elements; i += lehr_threads()) {{
     const {8} bits = values[i];
     found.sum += lehr_mix(bits ^ lehr_key(seed, i));
-    const {2} raw = output[i];
-    const double got = {4};{5}
+    const {2} raw = output[i];{4}{5}
     if (bits == {6}) continue;
     ++found.compared;
     const double wanted = {9};
@@ -221,8 +222,8 @@ std::string compare_text(const std::string& entry, DType type, DType expected_as
   lehr_write_found(shared, found, reinterpret_cast<lehr_u64*>(partials) + blockIdx.x * 8);
 }}
 )",
-      kHead, entry, scalar_name(type), kShared, value_of(type), is_searched(type) ? search : "",
-      expected.nothing, rounding_text(type), expected.type, expected.wanted, expected.difference);
+      kHead, entry, scalar_name(type), kShared, got, is_searched(type) ? search : "", expected.nothing,
+      rounding_text(type), expected.type, expected.wanted, expected.difference);
 }
 
 std::string total_text() {
