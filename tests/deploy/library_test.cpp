@@ -449,8 +449,9 @@ TEST(Library, TakesObjectFilesThatTuningHasKept) {
     host.time_limit_s = 600;
     FolderCompilers compilers({host, {}, kept});
     std::ofstream(log, std::ios::trunc);
-    const auto file = shared_library_file(prepared(kernels, compilers), lehr::testing::sets_of(kernels),
-                                          compilers, {"kernels", "test"});
+    const Library library =
+        library_of(prepared(kernels, compilers), lehr::testing::sets_of(kernels), {"kernels", "test"});
+    const auto file = shared_library_file(library, compilers);
     std::ifstream lines(log);
     int runs = 0;
     for (std::string line; std::getline(lines, line);)
