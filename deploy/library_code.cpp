@@ -63,8 +63,8 @@ class FunctionText {
     const bool on_cpu = function_.target.has(Feature::kHostFunction);
     std::int64_t least = 0, most = 0;
     if (function_.has_rows()) {
-      least = std::max<std::int64_t>(function_.workload.gemm().least, 1);
-      most = function_.workload.gemm().m;
+      const CallRows rows = call_rows(function_.workload);
+      least = std::max<std::int64_t>(rows.least, 1), most = rows.most;
     }
     const std::optional<std::size_t> packed = packed_tensor(function_);
     return fmt::format(

@@ -30,9 +30,9 @@ std::pair<double, double> spread_of(const TensorSpec& tensor) {
 /// Of at most so many, a number that no tile's height divides: a prime. 0 where it is fixed.
 std::int64_t tested_rows(const Workload& workload) {
   constexpr std::int64_t kPrimes[] = {61, 59, 53, 47, 43, 41, 37, 31, 29, 23, 19, 17, 13, 11, 7, 5, 3, 2, 1};
-  const Gemm* gemm = std::get_if<Gemm>(&workload.problem);
-  if (gemm == nullptr || !gemm->any_rows) return 0;
-  return *std::ranges::find_if(kPrimes, [&](std::int64_t rows) { return rows < gemm->m || rows == 1; });
+  const CallRows counts = call_rows(workload);
+  if (!counts.any) return 0;
+  return *std::ranges::find_if(kPrimes, [&](std::int64_t rows) { return rows < counts.most || rows == 1; });
 }
 
 /// By how much the rounding to the output's type may move the largest of the values.

@@ -99,6 +99,16 @@ TEST(ArchitectureRules, FindANamedTargetOutsideItsRooms) {
   EXPECT_THAT(found("ir/a.h", "int x;  // \"cuda\"\n"), IsEmpty());
 }
 
+TEST(ArchitectureRules, FindWhoAsksForAnOperatorOutsideItsRooms) {
+  for (const char* code : {"if (w.op() == Operator::kGemm) {\n", "x = w->conv2d().k;\n",
+                           "x = std::get_if<Gemm>(&w.problem);\n", "std::visit(zero, w.problem);\n"}) {
+    EXPECT_THAT(check_operator_names({parse_source("tune/a.cpp", code)}),
+                ElementsAre(HasSubstr("tune/a.cpp:1: asks which operator")));
+    EXPECT_THAT(check_operator_names({parse_source("templates/gemm/cpu/a.cpp", code)}), IsEmpty());
+  }
+  EXPECT_THAT(check_operator_names({parse_source("tune/a.cpp", "x = entry.op == w.op();\n")}), IsEmpty());
+}
+
 TEST(ArchitectureRules, FindALibraryWithoutManners) {
   const auto found = [](const char* path, const char* text) {
     return check_manners({parse_source(path, text)});

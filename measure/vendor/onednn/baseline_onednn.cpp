@@ -68,6 +68,8 @@ bool are_served(const Types& t, DType sums) {
 }
 
 void require_served(const Workload& workload, const RunSettings&) {
+  if (workload.op() != Operator::kGemm && workload.op() != Operator::kConv2d)
+    throw_user("onednn has no call that computes this problem");
   require_epilogue(workload);
   const Types types = types_of(workload);
   if (!are_served(types, accum_of(workload)))

@@ -8,6 +8,7 @@
 #include "measure/core/element.h"
 #include "measure/vendor/vendor_library.h"
 #include "workload/epilogue_steps.h"
+#include "workload/operator.h"
 
 namespace lehr::onednn {
 namespace {
@@ -91,7 +92,7 @@ void require_epilogue(const Workload& workload) {
   const Epilogue& epilogue = workload.epilogue;
   if (epilogue.empty()) return;
   if (accum_of(workload) != DType::kS32) {
-    if (workload.op() == Operator::kGemm) throw_user("onednn has no call that computes this problem");
+    if (!images_of(workload)) throw_user("onednn has no call that computes this problem");
     throw_user("onednn is not asked for what follows a convolution");
   }
   for (std::size_t i = 0; i < epilogue.steps.size(); ++i)
@@ -101,17 +102,15 @@ void require_epilogue(const Workload& workload) {
 }
 
 bool has_extras(const Workload& workload) {
-  const ZeroPoint zero = std::visit([](const auto& problem) { return problem.zero; }, workload.problem);
-  return zero != ZeroPoint::kNone || !workload.epilogue.empty();
+  return zero_of(workload) != ZeroPoint::kNone || !workload.epilogue.empty();
 }
 
 Extras extras_of(Primitives& primitives, const Workload& workload, std::span<void* const> pointers,
                  const ChannelView& channels, const std::function<MemoryDesc(DType)>& output) {
   const Named named(workload, pointers);
   Extras extras;
-  const bool gemm = workload.op() == Operator::kGemm;
-  if (gemm ? workload.gemm().zero == ZeroPoint::kInput : workload.conv2d().zero == ZeroPoint::kInput)
-    extras.src_zero = primitives.number(named.integer(gemm ? "a_zero" : "x_zero"));
+  if (zero_of(workload) == ZeroPoint::kInput)
+    extras.src_zero = primitives.number(named.integer(tensors_of(workload)[kZeroInput].name));
   const Epilogue& epilogue = workload.epilogue;
   for (std::size_t i = 0; i < epilogue.steps.size(); ++i) {
     const EpilogueStep& step = epilogue.steps[i];
