@@ -124,13 +124,13 @@ std::optional<Timed> timed(const LoggedTask& logged) {
   const double best_us = std::ranges::min_element(table.rows, {}, [](const TableRow& row) {
                            return *row.time_us;
                          })->time_us.value();
-  const auto lower = [all, space](const Point& point) {
-    return all->lower(all->space.point_of(space.config_of(point)));
+  Candidates candidates = *all;
+  candidates.space = space;
+  candidates.defaults = std::move(defaults);
+  candidates.row_of = [all, space](const Point& point, std::span<float> row) {
+    return all->row_of(all->space.point_of(space.config_of(point)), row);
   };
-  return Timed{
-      {.space = space, .defaults = std::move(defaults), .lower = lower, .version_of = all->version_of},
-      std::move(times_us),
-      best_us};
+  return Timed{std::move(candidates), std::move(times_us), best_us};
 }
 
 void add_choice(const LoggedTask& logged, const Timed& timed, const Database* others, Kinds& kinds) {

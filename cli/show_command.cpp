@@ -72,7 +72,8 @@ ShowCommand::Choice ShowCommand::choose(const Task& task) const {
   const Limits& limits = task.device.limits;
   const Candidates candidates = candidates_for(task);
   const auto choice = [&](const Point& point, std::string origin) {
-    return Choice{candidates.space.config_of(point), std::move(origin), limits, candidates.lower(point)};
+    const Config config = candidates.space.config_of(point);
+    return Choice{config, std::move(origin), limits, lower(task.workload, config, limits)};
   };
   if (const std::optional<Point> point = kernel_.point(candidates.space)) {
     if (!sample_.empty()) throw_user("--config and --sample exclude each other");

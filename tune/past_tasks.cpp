@@ -99,7 +99,7 @@ std::vector<PastTask> past_tasks(const Database& log, const Task& task, const Ca
       } catch (const Error&) {  // no family serves it here
         continue;
       }
-      row_of = kernel_rows(*theirs, task.device.limits);
+      row_of = theirs->row_of;
     }
     PastTask past{group.where.workload, std::exp2(-group.distance / 2), {}, FeatureMatrix(columns), {}};
     std::vector<float> row(columns);

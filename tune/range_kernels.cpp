@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "codegen/emit.h"
 #include "codegen/source_hash.h"
 #include "tune/evaluator.h"
 #include "tune/finals.h"
@@ -75,7 +74,7 @@ std::vector<RangeKernel> range_kernels(const std::vector<RangeTask>& tasks, cons
       const KnownTrial& trial = trials.all()[at];
       const bool first = fastest_us == 0;
       if (first) fastest_us = *trial.time_us();
-      Source source = emit(candidates.lower(trial.point));
+      Source source = candidates.source_of(trial.point);
       std::string own = prepack_layout(source);
       const bool wanted = !layout || own.empty() || own == *layout;
       if (!first && !wanted) continue;

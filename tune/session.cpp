@@ -89,7 +89,7 @@ Session::Session(Task task, Candidates candidates, const OpenDevice& device, Log
 
 /// Probes on a busy machine may be anything: only what no burst comes near is a kernel's fault.
 std::string Session::why_implausible(const Point& point, double time_us) {
-  const auto own_flops = [&] { return ir::analyze(candidates_.lower(point)).flops; };
+  const auto own_flops = [&] { return candidates_.flops_of ? candidates_.flops_of(point) : summary_.flops; };
   std::string why = roofline_.why_implausible(time_us, own_flops);
   for (int again = 0; !why.empty() && device_.bound && again < kBounds; ++again) {
     roofline_.bounded(device_.bound());

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/limits_json.h"
-#include "codegen/emit.h"
 #include "codegen/source_hash.h"
 #include "measure/worker/backends.h"
 #include "target/archs.h"
@@ -54,9 +53,9 @@ std::optional<std::string> why_another(const Record& record, const Source& sourc
       to_hex(hash), to_hex(record.source_hash));
 }
 
-bool is_as_measured(const Record& record, const std::function<ir::Kernel(const Config&)>& lower) {
+bool is_as_measured(const Record& record, const std::function<Source(const Config&)>& source_of) {
   try {
-    return !why_another(record, emit(lower(record.config)));
+    return !why_another(record, source_of(record.config));
   } catch (const std::exception&) {  // a template must not end what reads a log
     return false;
   }
@@ -66,7 +65,7 @@ bool answers(const Record& record, const std::string& identity, const Candidates
   if (record.device != identity) return false;
   if (record.source_hash == 0) return record.template_version == candidates.version_of(record.config.family);
   return is_as_measured(
-      record, [&](const Config& config) { return candidates.lower(candidates.space.point_of(config)); });
+      record, [&](const Config& config) { return candidates.source_of(candidates.space.point_of(config)); });
 }
 
 }  // namespace lehr

@@ -8,7 +8,6 @@
 
 #include "codegen/source.h"
 #include "database/record.h"
-#include "ir/kernel.h"
 #include "record/device.h"
 #include "tune/task.h"
 
@@ -27,7 +26,7 @@ Limits limits_of(const StoredDevice& device);
 std::optional<std::string> why_another(const Record& record, const Source& source);
 
 /// Whether this version makes of a stored trial's config the kernel that was measured.
-bool is_as_measured(const Record& record, const std::function<ir::Kernel(const Config&)>& lower);
+bool is_as_measured(const Record& record, const std::function<Source(const Config&)>& source_of);
 
 /// Whether a stored outcome is an answer for `task`'s device: it was measured under the same identity, and
 /// this version makes the very same source of its config, by the hash in its row. Failures before there was a

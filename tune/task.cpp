@@ -61,14 +61,22 @@ std::vector<Template> allowed_families(const Task& task) {
   return families;
 }
 
-/// A template or emitter that throws on one candidate must not end the session.
-Failure not_lowered(const Candidates& candidates, const Point& point, const std::exception& error) {
-  return {.kind = FailureKind::kLower,
-          .text = fmt::format("{}: {}", to_text(candidates.space.config_of(point)), error.what()),
-          .resources = {}};
-}
-
 }  // namespace
+
+void lower_by(std::function<ir::Kernel(const Point&)> lower, const Limits& limits, Candidates& candidates) {
+  candidates.columns = feature_table().size();
+  candidates.of_kernels = true;
+  candidates.source_of = [lower](const Point& point) { return emit(lower(point)); };
+  candidates.flops_of = [lower](const Point& point) { return ir::analyze(lower(point)).flops; };
+  candidates.row_of = [lower = std::move(lower), limits](const Point& point, std::span<float> row) {
+    try {
+      featurize(lower(point), limits, row);
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  };
+}
 
 Candidates candidates_for(const Task& task) {
   const Workload& workload = task.workload;
@@ -78,11 +86,11 @@ Candidates candidates_for(const Task& task) {
   // Shared: copies of a function that holds the space would copy all of it.
   const auto kernels =
       std::make_shared<const KernelSpace>(kernel_space(std::move(families), workload, limits));
-  return {.space = kernels->space,
-          .defaults = by_estimate(*kernels),
-          .lower = [kernels](const Point& point) { return kernels->lower(point); },
-          .version_of = [](std::string_view family) { return template_named(family).version; },
-          .unfused = unfused_of(task)};
+  Candidates candidates = {.space = kernels->space, .defaults = by_estimate(*kernels)};
+  lower_by([kernels](const Point& point) { return kernels->lower(point); }, limits, candidates);
+  candidates.version_of = [](std::string_view family) { return template_named(family).version; };
+  candidates.unfused = unfused_of(task);
+  return candidates;
 }
 
 std::optional<std::string> why_not_served(const Workload& asked, const Limits& limits,
@@ -99,14 +107,6 @@ std::optional<std::string> why_not_served(const Workload& asked, const Limits& l
   return none;
 }
 
-std::variant<ir::Kernel, Failure> try_lower(const Candidates& candidates, const Point& point) {
-  try {
-    return candidates.lower(point);
-  } catch (const std::exception& error) {
-    return not_lowered(candidates, point, error);
-  }
-}
-
 std::optional<PlainSource> plain_source(const Workload& workload, const Limits& limits) {
   if (backend_of(limits.target).check_kernels == nullptr) return std::nullopt;
   const std::optional<PlainKernel> plain = plain_kernel(workload, limits);
@@ -116,9 +116,11 @@ std::optional<PlainSource> plain_source(const Workload& workload, const Limits& 
 
 std::variant<Source, Failure> try_emit(const Candidates& candidates, const Point& point) {
   try {
-    return emit(candidates.lower(point));
-  } catch (const std::exception& error) {
-    return not_lowered(candidates, point, error);
+    return candidates.source_of(point);
+  } catch (const std::exception& error) {  // one candidate must not end the session
+    return Failure{.kind = FailureKind::kLower,
+                   .text = fmt::format("{}: {}", to_text(candidates.space.config_of(point)), error.what()),
+                   .resources = {}};
   }
 }
 

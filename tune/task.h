@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -33,19 +34,34 @@ struct Task {
   std::optional<SharedLayout> layout = std::nullopt;
 };
 
-/// The candidates of a task. `lower` is called from several threads at once and must be pure.
+/// Writes the feature row of a point into `row`; false if it has none. Called from several threads at once.
+using RowOf = std::function<bool(const Point& point, std::span<float> row)>;
+
+/// What a tuner asks of the kernels that it chooses from. The functions are called from several threads at
+/// once and must be pure.
 struct Candidates {
   Space space;
   /// One of each family, the most promising first: on a CPU that with the shortest estimate
   /// (costmodel/roofline_model.h), elsewhere the catalogue's order. Never empty; the first is "the default".
-  std::vector<Point> defaults;
-  std::function<ir::Kernel(const Point&)> lower;
-  std::function<int(std::string_view family)> version_of;  ///< the template's version, stored with each trial
+  std::vector<Point> defaults = {};
+  /// What it throws is how the candidate fails.
+  std::function<Source(const Point&)> source_of = {};
+  RowOf row_of = {};  ///< what models learn from, `columns` values; none of what cannot be made
+  std::size_t columns = 0;
+  /// Rows are those of feature_table(), of which the analytic prior and kernels of other workloads tell.
+  bool of_kernels = false;
+  /// The candidate's own operations; empty: the problem's.
+  std::function<double(const Point&)> flops_of = {};
+  /// The template's version, stored with each trial.
+  std::function<int(std::string_view family)> version_of = {};
   /// The kernel of a config without the epilogue, then the epilogue as a pass of its own over the output.
   /// nullopt: without the epilogue there is no such config. Empty: there is no epilogue, or no such pass for
   /// the device.
   std::function<std::optional<Source>(const Config&)> unfused = {};
 };
+
+/// From now on sources, rows and operations are those of kernels that `lower` makes, which must be pure.
+void lower_by(std::function<ir::Kernel(const Point&)> lower, const Limits& limits, Candidates& candidates);
 
 /// All template families that serve the task. Throws Error(kUser) with each family's reason when there is
 /// none.
@@ -59,9 +75,7 @@ std::optional<std::string> why_not_served(const Workload& workload, const Limits
 /// What a device that checks by itself computes expected outputs with; nullopt where the host checks.
 std::optional<PlainSource> plain_source(const Workload& workload, const Limits& limits);
 
-/// The kernel of `point`, or what the template threw, as a failed trial.
-std::variant<ir::Kernel, Failure> try_lower(const Candidates& candidates, const Point& point);
-/// The emitted source of `point`, or what the template or the emitter threw, as a failed trial.
+/// The source of `point`, or what making it threw, as a failed trial.
 std::variant<Source, Failure> try_emit(const Candidates& candidates, const Point& point);
 
 }  // namespace lehr

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "base/describe_json.h"
-#include "codegen/emit.h"
 #include "measure/core/ratio.h"
 #include "measure/worker/baselines.h"
 #include "tune/run_finals.h"
@@ -64,7 +63,7 @@ std::vector<ContestEntry> time_in_turn(const Task& task, const Candidates& candi
   std::vector<Source> sources;
   for (const Point& point : points) {
     configs.push_back(candidates.space.config_of(point));
-    sources.push_back(emit(candidates.lower(point)));
+    sources.push_back(candidates.source_of(point));
   }
   std::optional<Challenger> challenger;
   if (std::erase(baselines, kUnfused) > 0 && candidates.unfused)

@@ -13,6 +13,19 @@ namespace {
 
 using namespace lehr::ir;
 
+Candidates candidates_of(FamilySpace family, const Config& base, int version) {
+  std::vector<FamilySpace> families;
+  families.push_back(family);
+  Candidates candidates = {.space = Space(std::move(families))};
+  candidates.defaults = {candidates.space.point_of(base)};
+  lower_by([family](const Point& point) { return toy_kernel(family.config_of(point)); },
+           toy_task().device.limits, candidates);
+  candidates.version_of = [version](std::string_view) { return version; };
+  return candidates;
+}
+
+}  // namespace
+
 Kernel toy_kernel(const Config& config) {
   const std::int64_t rows = config.find("rows").value_or(1), columns = config.find("columns").value_or(1);
   const std::int64_t unroll = config.at("unroll"), pack = config.find("pack").value_or(0);
@@ -33,19 +46,6 @@ Kernel toy_kernel(const Config& config) {
                      block(Store{.buffer = c, .index = at, .value = value, .lanes = 1, .active = {}})))))));
   return std::move(builder.kernel);
 }
-
-Candidates candidates_of(FamilySpace family, const Config& base, int version) {
-  std::vector<FamilySpace> families;
-  families.push_back(family);
-  Space space(std::move(families));
-  const Point point = space.point_of(base);
-  return {.space = std::move(space),
-          .defaults = {point},
-          .lower = [family](const Point& point) { return toy_kernel(family.config_of(point)); },
-          .version_of = [version](std::string_view) { return version; }};
-}
-
-}  // namespace
 
 Task toy_task() {
   Task task;

@@ -35,7 +35,7 @@ Record record_of(const std::string& workload, const std::string& device, const C
 TEST(PastTasks, LeaveOutAnswersAndFailuresAndTakeTheNearestFirst) {
   const Task here = toy_task();
   const Candidates candidates = toy_candidates();
-  const RowOf rows = kernel_rows(candidates, here.device.limits);
+  const RowOf& rows = candidates.row_of;
   const std::string own = to_text(here.workload);
   std::vector<Record> records = {
       record_of(own, identity_of(here.device), toy_config(4, 4, 4, 0), 5),  // an answer
@@ -59,7 +59,7 @@ TEST(PastTasks, LeaveOutAnswersAndFailuresAndTakeTheNearestFirst) {
 TEST(PastTasks, AreTheNearestOfMany) {
   const Task here = toy_task();
   const Candidates candidates = toy_candidates();
-  const RowOf rows = kernel_rows(candidates, here.device.limits);
+  const RowOf& rows = candidates.row_of;
   Database log = Database::open(":memory:");
   // The task's own workload on many machines: as near as any, and more than are taken.
   for (int machine = 0; machine < 20; ++machine)
@@ -81,7 +81,7 @@ TEST(PastTasks, AreAsManyAsTheBudgetPaysFor) {
   EXPECT_EQ(hint_rows(16, 9.6), hint_rows(16, 0));
   const Task here = toy_task();
   const Candidates candidates = toy_candidates();
-  const RowOf rows = kernel_rows(candidates, here.device.limits);
+  const RowOf& rows = candidates.row_of;
   Database log = Database::open(":memory:");
   for (int machine = 0; machine < 6; ++machine)
     for (const std::int64_t a : {1, 2, 4, 8, 16, 32})
