@@ -128,8 +128,8 @@ void ShardRun::take_over() {
 
 void ShardRun::measure_probe(const std::string& text, const TuneOptions& options) {
   const OpenDevice& open = device_.state().open;
-  const Task task = {parse_workload(text), open.device, options.winograd};
-  if (why_not_served(task.workload, open.device.limits, [](const std::string&) {})) return;
+  const Task task = task_of(parse_workload(text), open.device, options.winograd);
+  if (why_not_served(*task.workload, open.device.limits, [](const std::string&) {})) return;
   SessionOptions session = session_options(options, device_.state());
   session.stop = {};
   session.stop.trials = 1;

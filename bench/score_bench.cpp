@@ -52,10 +52,9 @@ Limits limits_of(const Case& of) {
 }
 
 Task task_for(const Case& of) {
-  Task task;
-  task.workload = parse_workload(of.workload);
-  task.device.limits = limits_of(of);
-  return task;
+  Device device;
+  device.limits = limits_of(of);
+  return task_of(parse_workload(of.workload), device);
 }
 
 KernelSpace kernels_for(const Case& of) {

@@ -48,7 +48,7 @@ std::vector<LoggedTask> tasks_of(const std::string& file) {
     device.name = key.second;
     device.limits = origin->limits;
     for (Record& row : rows) row.device = identity_of(device);
-    tasks.push_back({file, {origin->workload, device}, std::move(rows)});
+    tasks.push_back({file, task_of(origin->workload, device), std::move(rows)});
   }
   return tasks;
 }
@@ -150,7 +150,7 @@ void add_choices(const std::vector<LoggedTask>& all, const LoggedTask& logged, i
     if (&each != &logged && each.file == logged.file && each.rows[0].device == logged.rows[0].device)
       others.push_back(&each);
   if (others.empty()) return;
-  Rng rng = Rng(0).fork(to_text(logged.task.workload) + logged.rows[0].device);
+  Rng rng = Rng(0).fork(logged.task.problem.text + logged.rows[0].device);
   for (int draw = 0; draw <= draws; ++draw) {
     std::vector<const LoggedTask*> drawn = others;
     if (draw > 0) {

@@ -46,7 +46,7 @@ struct Shared {
       if (trial.picked_by == "default" && trial.time_us()) return *trial.time_us();
     return result.default_us;
   }
-  double flops() const { return flops_of(task.workload) * result.occurrences; }
+  double flops() const { return task.problem.flops * result.occurrences; }
 };
 
 /// One run over all tasks.
@@ -69,7 +69,7 @@ class TurnTaking {
     session_.stop.time_s = 0;
     session_.stop.failing_trials = kFailingTrials;
     for (const SharedTask& each : tasks)
-      add(each, {each.workload, device.device, options.saving_products, options.layout});
+      add(each, task_of(each.workload, device.device, options.saving_products, options.layout));
   }
   TurnTaking(const TurnTaking&) = delete;
 
@@ -337,7 +337,7 @@ void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_pr
     });
     if (near) task.knowledge = Knowledge::kNear;
     task.timed = static_cast<int>(database.timed({.workload = to_text(task.workload), .device = identity}));
-    const Task same = {task.workload, device, saving_products};
+    const Task same = task_of(task.workload, device, saving_products);
     const RecordFilter here = {.workload = to_text(task.workload), .device = identity};
     if (!database.verdicts(here).empty())
       task.verdict = standing_verdict(same, candidates_for(same), database);

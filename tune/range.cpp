@@ -163,7 +163,7 @@ class RangeRun {
   }
 
   Task task_of(const Workload& workload) const {
-    return {workload, device_.device, options_.saving_products};
+    return lehr::task_of(workload, device_.device, options_.saving_products);
   }
 
   /// One for each size and, where the range begins with one row, kernels for that one alone: those of
@@ -200,7 +200,7 @@ class RangeRun {
     const Limits& limits = device_.device.limits;
     layout_ = prepack_layout(emit(lower(kernels, *like, limits)));
     std::vector<RangeTask> of_any = tasks_;
-    std::erase_if(of_any, [](const RangeTask& task) { return !task.task.workload.gemm().any_rows; });
+    std::erase_if(of_any, [](const RangeTask& task) { return !task.task.workload->gemm().any_rows; });
     search_all(of_any, shared_layout(*like, kernels, limits), 1, "l");
   }
 
@@ -216,7 +216,7 @@ class RangeRun {
     shared.session.session_id += mark;
     shared.session.stop.trials = trials_each(kSearchShare * share, searches.size());
     std::vector<SharedTask> tasks;
-    for (const RangeTask& each : searches) tasks.push_back({.workload = each.task.workload});
+    for (const RangeTask& each : searches) tasks.push_back({.workload = *each.task.workload});
     for (const SharedResult& each : tune_tasks(tasks, device_, logs_, shared))
       if (each.summary) count(*each.summary);
   }

@@ -42,6 +42,8 @@ bool saves_products(std::string_view family);
 /// which some families skip. A family that saves products may be above the whole; no other is.
 class Roofline {
  public:
+  /// Of what nobody knows: no share, and every time is plausible.
+  Roofline() = default;
   Roofline(const Workload& workload, const Limits& limits);
 
   /// A probe of a roof gave `rate`, in the roof's unit, of arithmetic in f32. A lower one was taken in a
@@ -59,6 +61,7 @@ class Roofline {
   /// where they matter.
   std::string why_implausible(double time_us, const std::function<double()>& own_flops) const;
 
+  bool known() const { return peaks_.gflops > 0; }
   /// The roof that bounds the workload. The memory's bounds only what does not fit the caches.
   Roof binding() const;
   /// Whether all operands fit the caches.

@@ -29,6 +29,11 @@ double raw_us(const Timing& timing) {
   return timing.samples_us.empty() ? timing.time_us : estimate(timing.samples_us);
 }
 
+Roofline roofline_of(const Task& task) {
+  const bool known = task.workload && task.problem.flops > 0 && task.problem.bytes > 0;
+  return known ? Roofline(*task.workload, task.device.limits) : Roofline();
+}
+
 SessionOptions completed(SessionOptions options) {
   options.on_event = harmless(std::move(options.on_event));
   return options;
@@ -38,7 +43,7 @@ SessionOptions completed(SessionOptions options) {
 
 Record common_row(const Task& task, const SessionOptions& options, Database& log) {
   Record row;
-  row.workload = to_text(task.workload);
+  row.workload = task.problem.text;
   row.device = identity_of(task.device);
   row.target = name_of(task.device.limits.target);
   row.arch = task.device.limits.arch;
@@ -59,7 +64,7 @@ Session::Session(Task task, Candidates candidates, const OpenDevice& device, Log
       options_(completed(std::move(options))),
       budget_(options_.stop.time_s, options_.before_s, options_.now_s),
       spent_before_(device.measurer->spent()),
-      roofline_(task_.workload, task_.device.limits),
+      roofline_(roofline_of(task_)),
       searcher_(tuner.strategy
                     ? std::move(tuner)
                     : make_tuner(options_.strategy, candidates_, task_.device.limits, options_.seed),
@@ -75,7 +80,7 @@ Session::Session(Task task, Candidates candidates, const OpenDevice& device, Log
           }),
       setup_s_(options_.before_s) {
   CHECK(!candidates_.defaults.empty(), "a task without a default");
-  summary_.workload = to_text(task_.workload);
+  summary_.workload = task_.problem.text;
   summary_.device = task_.device.name;
   summary_.identity = identity_of(task_.device);
   summary_.target = name_of(task_.device.limits.target);
@@ -84,7 +89,7 @@ Session::Session(Task task, Candidates candidates, const OpenDevice& device, Log
   summary_.strategy = options_.strategy;
   summary_.seed = options_.seed;
   summary_.slots = device_.measurer->slots();
-  summary_.flops = flops_of(task_.workload);
+  summary_.flops = task_.problem.flops;
 }
 
 /// Probes on a busy machine may be anything: only what no burst comes near is a kernel's fault.
@@ -152,9 +157,7 @@ void Session::prepare() {
   prepared_ = true;
   const double before_s = elapsed_s();
   report(EventKind::kSetup, summary_.workload);
-  device_.measurer->prepare(asked_problem(task_.workload, options_.seed),
-                            other_problem(task_.workload, options_.seed),
-                            plain_source(task_.workload, task_.device.limits));
+  lehr::prepare(*device_.measurer, task_, options_.seed);
   libraries_prepared_ = false;
   evaluator_.begin_reference();
   inputs_s_ = elapsed_s() - before_s;
@@ -316,7 +319,7 @@ bool Session::round() {
 /// One probe at the start may meet a machine that is busy with something else. Between two rounds nothing of
 /// ours runs; the share of the time that probes may take spreads them over the session.
 void Session::probe_roof() {
-  if (!device_.prober) return;
+  if (!device_.prober || !roofline_.known()) return;
   const Roof roof = roofline_.binding();
   double& cost_s = probe_cost_s_[static_cast<std::size_t>(roof)];
   if (probing_s_ + cost_s > kProbingShare * elapsed_s()) return;

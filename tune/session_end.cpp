@@ -132,7 +132,8 @@ std::optional<FinalsPlan> Session::plan(const std::vector<Point>& points) const 
 }
 
 std::vector<std::string> Session::libraries() const {
-  std::vector<std::string> names = with_calls_for(task_.workload.op(), options_.baselines);
+  if (!task_.workload) return {};
+  std::vector<std::string> names = with_calls_for(task_.workload->op(), options_.baselines);
   std::erase(names, kUnfused);
   return names;
 }

@@ -48,14 +48,15 @@ void count(FamilyCheck& check, const Config& config, const Outcome& outcome, dou
 std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidates, const OpenDevice& device,
                                     const SpotCheckOptions& options) {
   Measurer& measurer = *device.measurer;
-  const Problem problem = asked_problem(task.workload, options.seed);
-  const double tolerance = tolerance_for(task.workload, problem.tensors[output_of(problem)].elements);
-  measurer.prepare(problem, std::nullopt, plain_source(task.workload, task.device.limits));
+  Problem problem = task.problem;
+  problem.seed = options.seed;
+  const double tolerance = tolerance_for(*task.workload, problem.tensors[output_of(problem)].elements);
+  measurer.prepare(problem, std::nullopt, plain_source(task));
   Rng rng(options.seed);
   std::vector<FamilyCheck> checks;
   for (std::size_t family = 0; family < candidates.space.families().size(); ++family) {
     FamilyCheck& check = checks.emplace_back();
-    check.workload = to_text(task.workload);
+    check.workload = task.problem.text;
     check.family = candidates.space.families()[family].family();
     std::vector<Config> configs;
     std::vector<Source> sources;

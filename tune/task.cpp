@@ -23,13 +23,13 @@ namespace {
 
 std::function<std::optional<Source>(const Config&)> unfused_of(const Task& task) {
   const Limits limits = task.device.limits;
-  if (task.workload.epilogue.empty() || !limits.target.has(Feature::kHostFunction)) return {};
+  const Workload fused = *task.workload, plain = {fused.problem, {}};
+  if (fused.epilogue.empty() || !limits.target.has(Feature::kHostFunction)) return {};
   // The pass is over a fixed number of rows.
-  if (fixed_rows(task.workload) != task.workload) return {};
+  if (fixed_rows(fused) != fused) return {};
   // The pass is one over f32: an output of another type could not hold the sums between the two.
-  for (const TensorSpec& tensor : tensors_of(task.workload))
+  for (const TensorSpec& tensor : tensors_of(fused))
     if (tensor.type != DType::kF32) return {};
-  const Workload fused = task.workload, plain = {fused.problem, {}};
   return [fused, plain, limits](const Config& config) -> std::optional<Source> {
     const Template& family = template_named(config.family);
     // A pool takes fewer lines than the output has.
@@ -63,6 +63,11 @@ std::vector<Template> allowed_families(const Task& task) {
 
 }  // namespace
 
+Task task_of(const Workload& workload, Device device, bool saving_products,
+             std::optional<SharedLayout> layout) {
+  return {asked_problem(workload, 0), std::move(device), workload, saving_products, std::move(layout)};
+}
+
 void lower_by(std::function<ir::Kernel(const Point&)> lower, const Limits& limits, Candidates& candidates) {
   candidates.columns = feature_table().size();
   candidates.of_kernels = true;
@@ -79,7 +84,8 @@ void lower_by(std::function<ir::Kernel(const Point&)> lower, const Limits& limit
 }
 
 Candidates candidates_for(const Task& task) {
-  const Workload& workload = task.workload;
+  CHECK(task.workload.has_value(), "no template knows {}", task.problem.text);
+  const Workload& workload = *task.workload;
   const Limits& limits = task.device.limits;
   Families families = families_for(allowed_families(task), workload, limits);
   if (task.layout) keep_layout(families, *task.layout);
@@ -107,11 +113,20 @@ std::optional<std::string> why_not_served(const Workload& asked, const Limits& l
   return none;
 }
 
-std::optional<PlainSource> plain_source(const Workload& workload, const Limits& limits) {
-  if (backend_of(limits.target).check_kernels == nullptr) return std::nullopt;
-  const std::optional<PlainKernel> plain = plain_kernel(workload, limits);
+std::optional<PlainSource> plain_source(const Task& task) {
+  const Limits& limits = task.device.limits;
+  if (!task.workload || backend_of(limits.target).check_kernels == nullptr) return std::nullopt;
+  const std::optional<PlainKernel> plain = plain_kernel(*task.workload, limits);
   if (!plain) return std::nullopt;
   return PlainSource{emit(plain->kernel), plain->bands};
+}
+
+void prepare(Measurer& measurer, const Task& task, std::uint64_t seed) {
+  Problem problem = task.problem;
+  problem.seed = seed;
+  std::optional<Problem> other;
+  if (task.workload) other = other_problem(*task.workload, seed);
+  measurer.prepare(problem, other, plain_source(task));
 }
 
 std::variant<Source, Failure> try_emit(const Candidates& candidates, const Point& point) {

@@ -56,7 +56,7 @@ std::optional<KnownBest> best_answer(const Database& log, const RecordFilter& ow
 }
 
 std::optional<Untuned> by_log(const Database& log, const Task& task, const Candidates& candidates) {
-  const RecordFilter own = {to_text(task.workload), identity_of(task.device),
+  const RecordFilter own = {task.problem.text, identity_of(task.device),
                             std::string(name_of(task.device.limits.target)), ""};
   const std::optional<KnownBest> best = best_answer(log, own, candidates);
   if (!best) return std::nullopt;

@@ -105,7 +105,7 @@ Summary record_log(const std::filesystem::path& log, const std::string& workload
   options.session_id = new_session_id();
   options.now_s = [&] { return clock.now_s; };
   Database database = Database::open(log);
-  const Task task = {parsed, device.device};
+  const Task task = task_of(parsed, device.device);
   return Session(task, candidates_for(task), device, {database}, options).run();
 }
 

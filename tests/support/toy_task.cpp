@@ -48,8 +48,7 @@ Kernel toy_kernel(const Config& config) {
 }
 
 Task toy_task() {
-  Task task;
-  task.workload.gemm().m = task.workload.gemm().n = task.workload.gemm().k = 8;
+  Task task = task_of(parse_workload("gemm m=8 n=8 k=8"), {});
   task.device.name = "Toy CPU";
   task.device.compiler = "toycc 1.0";
   task.device.limits = {.target = Target::kCpu,
