@@ -12,7 +12,6 @@
 #include "base/file_output.h"
 #include "tune/row_choice.h"
 #include "tune/session.h"
-#include "tune/session_id.h"
 #include "workload/workload.h"
 
 namespace lehr::api {

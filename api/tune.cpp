@@ -13,7 +13,7 @@
 #include "base/args.h"
 #include "measure/system/affinity.h"
 #include "tune/range.h"
-#include "tune/session_id.h"
+#include "tune/session_options.h"
 #include "tune/task.h"
 
 namespace lehr::api {

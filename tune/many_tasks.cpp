@@ -86,11 +86,7 @@ class TurnTaking {
 
  private:
   void add(const SharedTask& each, Task task) {
-    SharedResult result;
-    result.workload = each.workload;
-    result.occurrences = each.occurrences;
-    result.knowledge = each.knowledge;
-    result.instead_of = each.instead_of;
+    SharedResult result = {each};
     result.uses = each.instead_of ? 0 : each.occurrences;
     if (each.verdict) take(*each.verdict, result);
     const GainCurve curve(static_cast<double>(each.timed) / kTurnTrials);
@@ -123,10 +119,9 @@ class TurnTaking {
       ++searched;
       least_s += each.session->least_finals_s();
     }
-    constexpr double kMostShare = 0.5;
     const double time_s = budget_.limit_s();
     const double share_s = searched > 0 ? searched * finals_share_s(time_s / searched, 0) : 0;
-    budget_.keep(std::max(share_s, std::min(least_s, kMostShare * time_s)));
+    budget_.keep_for_finals(share_s, least_s, time_s);
   }
   double sum_us() const {
     double sum = 0;

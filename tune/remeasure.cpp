@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "measure/system/affinity.h"
 #include "tune/session.h"
-#include "tune/session_id.h"
 
 namespace lehr {
 namespace {

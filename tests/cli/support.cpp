@@ -17,7 +17,6 @@
 #include "tests/support/fake_measurer.h"
 #include "tune/open_device.h"
 #include "tune/session.h"
-#include "tune/session_id.h"
 
 namespace lehr::testing {
 namespace {
