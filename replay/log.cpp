@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "codegen/emit.h"
 #include "database/database.h"
 #include "replay/formats.h"
 #include "replay/origin.h"
@@ -46,13 +45,8 @@ std::vector<TableRow> rows_of(const std::vector<Record>& records) {
 // belong to.
 void count_changed_kernels(const std::vector<Record>& records, const std::optional<KernelSpace>& kernels,
                            Table& table) {
-  const auto source_of = [&](const Config& config) {
-    if (!kernels) throw_user("no kernel");
-    return emit(kernels->lower(kernels->space.point_of(config)));
-  };
-  for (const Record& record : records) {
-    if (record.time_us() && !is_as_measured(record, source_of)) ++table.other_kernels;
-  }
+  for (const Record& record : records)
+    if (record.time_us() && (!kernels || !is_as_measured(record, *kernels))) ++table.other_kernels;
 }
 
 }  // namespace
