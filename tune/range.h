@@ -10,8 +10,8 @@
 #include <string>
 
 #include "database/record.h"
+#include "database/row_set.h"
 #include "tune/row_choice.h"
-#include "tune/row_set.h"
 #include "tune/session.h"
 
 namespace lehr {
