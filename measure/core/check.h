@@ -58,9 +58,9 @@ std::string fault_of(const Findings& findings, const Argument& output, const std
 Comparison compare_output(const Argument& output, const std::string& name, const void* bytes, int threads = 1,
                           std::int64_t elements = 0);
 
-/// Indices in problem.arguments of its outputs. Throws Error(kUser) when there is none and, of a problem that
-/// is made, when an argument does not carry one value per element, or `expected` and `indices` do not fit
-/// together.
+/// Indices in problem.arguments of its outputs. Throws Error(kUser) when it has no output, when one does not
+/// lie by the problem's rows or is expected in a type that cannot hold it, and, in a problem that is made,
+/// when an argument does not carry one value per element, or `expected` and `indices` do not fit together.
 std::vector<std::size_t> outputs_of(const Problem& problem);
 
 }  // namespace lehr

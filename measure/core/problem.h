@@ -54,7 +54,7 @@ struct Problem {
   const ProblemKind* kind = nullptr;  ///< who makes it; nullptr: it was made by hand
   std::uint64_t seed = 0;             ///< of the values
   std::vector<Argument> arguments;
-  /// Of the call, where kernels are told how many; outputs lie by rows. 0: their number is fixed.
+  /// Rows of the call, where kernels are told how many; outputs lie by rows. 0: their number is fixed.
   std::int64_t rows = 0;
   double flops = 0, bytes = 0;  ///< of a call: operations, and the least that crosses memory; 0: not known
   double full_flops = 8e9;      ///< of more operations only some elements are expected
@@ -86,7 +86,7 @@ struct ProblemKind {
   /// about so many products.
   std::vector<std::int64_t> (*telling)(const Problem& problem, std::size_t output,
                                        std::int64_t products) = nullptr;
-  /// What is expected of these, in Argument::expected_as.
+  /// Computes what is expected of these, in Argument::expected_as.
   std::vector<unsigned char> (*expected_at)(const Problem& problem, std::size_t output,
                                             std::span<const std::int64_t> elements, int threads) = nullptr;
 };

@@ -376,7 +376,7 @@ std::string CudaChecker::other_values(const Problem& problem, std::size_t argume
   return compared > 0 ? "" : "it expects nothing that the host knows";
 }
 
-/// Of these values: what was never held against the host.
+/// Holds these values against the host, and looks for planted faults.
 std::string CudaChecker::first_time(const CudaTensors& tensors, const Problem& problem, int threads) {
   std::string amiss = other_inputs(problem);
   for (std::size_t i = 0; i < outputs_.size() && amiss.empty(); ++i) {

@@ -62,7 +62,7 @@ class HostBuffers {
   /// leaves a process that cannot be trusted: Fault::worker_lost. Where a kernel was told fewer `rows` than
   /// there are (0: all), the rest is as it was.
   std::variant<Checked, Fault> verdict(std::int64_t rows = 0) const;
-  /// What calls left that followed one another: nothing is asked of what they changed in place.
+  /// Judges what calls left that followed one another: nothing is asked of what they changed in place.
   std::variant<Checked, Fault> verdict_left() const;
   std::vector<RunOutput> output() const;
 
@@ -73,7 +73,7 @@ class HostBuffers {
   std::vector<std::uint64_t> sums_;  ///< of the inputs
 
   void fill(std::size_t argument);
-  /// Of one output.
+  /// Judges one output.
   std::variant<Checked, Fault> verdict_of(std::size_t output, std::int64_t rows) const;
 };
 

@@ -30,8 +30,8 @@ struct Baseline {
   bool searches = false;   ///< for its fastest way, within RunSettings::search
 };
 
-/// The workload of a problem, of fixed rows: what a library is asked for. Throws Error(kUser) for a problem
-/// that is none.
+/// Returns the workload of a problem, of fixed rows: what a library is asked for. Throws Error(kUser) for a
+/// text that no workload has.
 Workload workload_of(const Problem& problem);
 /// Throws Error(kUser), one sentence, for what the baseline does not serve, or a field of it that it does not
 /// know.

@@ -40,7 +40,7 @@ inline const ProblemKind& pair_kind() {
   static const auto tolerances = [](Problem& problem) {
     for (const int output : {2, 3}) problem.arguments[output].absolute = 1e-4;
   };
-  /// Of the made values.
+  /// Computes it from the values.
   static const auto result = [](const Problem& problem, std::size_t output, std::int64_t row) {
     double sum = 0;
     for (std::int64_t p = 0; p < kPairColumns; ++p)

@@ -239,6 +239,13 @@ TEST_F(Comparing, RefusesMalformedProblems) {
   problem = gemm_problem(gemm_of(2, 3, 4));
   problem.arguments[2].role = Role::kIn;
   EXPECT_THROW(outputs_of(problem), Error);
+  problem = only_asked(gemm_problem(gemm_of(2, 3, 4)));
+  problem.arguments[2].elements = 5;
+  EXPECT_THROW(outputs_of(problem), Error);
+  problem.arguments[2].elements = 6;
+  EXPECT_EQ(outputs_of(problem), std::vector<std::size_t>{2});
+  problem.arguments[2].type = DType::kS64;
+  EXPECT_THROW(outputs_of(problem), Error);
 }
 
 TEST(ProblemFile, ReadsBackWhatWasWritten) {
