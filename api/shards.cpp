@@ -12,7 +12,6 @@
 #include "base/file_output.h"
 #include "tune/row_choice.h"
 #include "tune/session.h"
-#include "tune/session_id.h"
 #include "workload/workload.h"
 
 namespace lehr::api {
@@ -127,8 +126,8 @@ void ShardRun::take_over() {
 
 void ShardRun::measure_probe(const std::string& text, const TuneOptions& options) {
   const OpenDevice& open = device_.state().open;
-  const Task task = {parse_workload(text), open.device, options.winograd};
-  if (why_not_served(task.workload, open.device.limits, [](const std::string&) {})) return;
+  const Task task = task_of(parse_workload(text), open.device, options.winograd);
+  if (why_not_served(*task.workload, open.device.limits, [](const std::string&) {})) return;
   SessionOptions session = session_options(options, device_.state());
   session.stop = {};
   session.stop.trials = 1;

@@ -13,7 +13,7 @@
 #include "base/args.h"
 #include "measure/system/affinity.h"
 #include "tune/range.h"
-#include "tune/session_id.h"
+#include "tune/session_options.h"
 #include "tune/task.h"
 
 namespace lehr::api {
@@ -195,7 +195,7 @@ Results tune_share(const std::vector<Workload>& share, Device& device, Log& log,
     if (is_range(workload)) {
       summaries.emplace_back(tune_one_range(workload, device, logs, options, session, reporter));
     } else {
-      const Task task = {workload, open.device, options.winograd};
+      const Task task = task_of(workload, open.device, options.winograd);
       summaries.emplace_back(Session(task, candidates_for(task), open, logs, session).run());
     }
     session.before_s = 0;

@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "measure/core/format.h"
 #include "tune/many_tasks.h"
-#include "tune/session_id.h"
+#include "tune/session_options.h"
 
 namespace lehr::api {
 
@@ -186,11 +186,7 @@ void recall_ranges(std::vector<SharedTask>& ranges, const std::string& identity,
 /// A range's task as a result; its time is that of its most rows. `range`: what came of it; nullopt: it was
 /// not tuned.
 SharedResult result_of(const SharedTask& task, std::optional<RangeSummary> range) {
-  SharedResult result;
-  result.workload = task.workload;
-  result.occurrences = task.occurrences;
-  result.knowledge = task.knowledge;
-  result.instead_of = task.instead_of;
+  SharedResult result = {task};
   if (task.verdict) result.best_us = task.verdict->best.us;
   if (range && range->record) result.best_us = std::get<Timing>(range->record->outcome).time_us;
   result.range = std::move(range);

@@ -18,8 +18,9 @@
 namespace lehr::api {
 namespace {
 
-Task task_of(const Workload& workload, const DeviceOptions& options, bool winograd, std::string& note) {
-  Task task = {workload, identified_device(choice_of(options), workload, options.tools, note), winograd};
+Task served_task(const Workload& workload, const DeviceOptions& options, bool winograd, std::string& note) {
+  Task task =
+      task_of(workload, identified_device(choice_of(options), workload, options.tools, note), winograd);
   const auto none = lehr::why_not_served(workload, task.device.limits, [](const std::string&) {});
   if (none) throw_not_found("{}", *none);
   return task;
@@ -45,7 +46,7 @@ std::string text_of(const lehr::Untuned& found, const Task& task, const std::str
   const auto line = [&](const char* name, const std::string& value) {
     text += fmt::format("{:<9} {}\n", name, value);
   };
-  line("workload", to_text(task.workload));
+  line("workload", task.problem.text);
   line("device", fmt::format("{} ({}, {} {})", task.device.name, task.device.limits.arch,
                              task.device.limits.cores, task.device.limits.target->core_word));
   line("config", to_text(found.config));
@@ -73,7 +74,7 @@ Untuned untuned(const Workload& wanted, const DeviceOptions& device, const std::
       throw_user("'{}' is a range of rows: what its kernels lose is measured, not believed; ask for one size",
                  to_text(wanted));
     Untuned result;
-    const Task task = task_of(wanted, device, options.winograd, result.note);
+    const Task task = served_task(wanted, device, options.winograd, result.note);
     const lehr::Untuned found = asked(task, log, options);
     result.text = text_of(found, task, log);
     document = UntunedDocument{found, task, log};

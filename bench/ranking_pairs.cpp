@@ -22,6 +22,7 @@
 #include "measure/worker/local_measurer.h"
 #include "tune/finals.h"
 #include "tune/task.h"
+#include "tune/workload_problem.h"
 
 namespace lehr {
 namespace {
@@ -263,20 +264,18 @@ int report(const Field& field, const std::vector<Pair>& pairs,
 }
 
 int run(const Plan& plan) {
-  Task task;
-  task.workload.gemm().m = task.workload.gemm().n = task.workload.gemm().k = 96;
-  task.device = cpu_device(1, false);
+  Task task = task_of(parse_workload("gemm m=96 n=96 k=96"), cpu_device(1, false));
   HostCompiler compiler;
   task.device.compiler = compiler.identity();
   LocalOptions options;
   options.worker.program = plan.lehr;
   LocalMeasurer measurer(compiler, options);
-  measurer.prepare(asked_problem(task.workload, plan.seed));
+  measurer.prepare(asked_problem(*task.workload, plan.seed));
   const Candidates candidates = candidates_for(task);
   Rng rng(plan.seed);
 
   fmt::print("{}\n{}, one thread, {} s to know the ratio, {} s for a contest, seed {}, {} kernels\n\n",
-             task.device.name, to_text(task.workload), plan.long_s, plan.final_s, plan.seed,
+             task.device.name, task.problem.text, plan.long_s, plan.final_s, plan.seed,
              plan.alike ? "alike" : "different");
   const Field field = {measurer, candidates, rng};
   const std::vector<Pair> pairs = plan.alike ? alike_pairs(field, plan) : different_pairs(field, plan);

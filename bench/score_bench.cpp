@@ -52,18 +52,21 @@ Limits limits_of(const Case& of) {
 }
 
 Task task_for(const Case& of) {
-  Task task;
-  task.workload = parse_workload(of.workload);
-  task.device.limits = limits_of(of);
-  return task;
+  Device device;
+  device.limits = limits_of(of);
+  return task_of(parse_workload(of.workload), device);
 }
 
-std::vector<Point> samples(const Candidates& candidates, std::size_t n) {
+KernelSpace kernels_for(const Case& of) {
+  return kernel_space(parse_workload(of.workload), limits_of(of));
+}
+
+std::vector<Point> samples(const Space& space, std::size_t n) {
   Rng rng(1);
   std::unordered_set<Point, PointHash> seen;
   std::vector<Point> result;
   while (result.size() < n) {
-    Point point = candidates.space.sample(rng);
+    Point point = space.sample(rng);
     if (seen.insert(point).second) result.push_back(point);
   }
   return result;
@@ -77,12 +80,13 @@ double time_us(std::span<const float> row) {
 }
 
 // A forest of the size that a session of some hundred trials fits.
-XgboostModel fitted_model(const Candidates& candidates, const Limits& limits) {
-  const std::vector<Point> points = samples(candidates, 256);
-  FeatureMatrix rows(feature_table().size());
+XgboostModel fitted_model(const Candidates& candidates) {
+  const std::vector<Point> points = samples(candidates.space, 256);
+  FeatureMatrix rows(candidates.columns);
+  std::vector<float> row(candidates.columns);
   std::vector<double> times_us;
   for (const Point& point : points) {
-    const std::vector<float> row = featurize(candidates.lower(point), limits);
+    candidates.row_of(point, row);
     rows.append(row);
     times_us.push_back(time_us(row));
   }
@@ -112,7 +116,7 @@ BENCHMARK(Sample)->DenseRange(0, 2);
 
 void Mutate(benchmark::State& state) {
   const Candidates candidates = candidates_for(task_for(case_of(state)));
-  const std::vector<Point> points = samples(candidates, 256);
+  const std::vector<Point> points = samples(candidates.space, 256);
   Rng rng(2);
   std::size_t i = 0;
   for (auto _ : state) benchmark::DoNotOptimize(candidates.space.mutate(points[i++ % points.size()], rng));
@@ -121,18 +125,18 @@ void Mutate(benchmark::State& state) {
 BENCHMARK(Mutate)->DenseRange(0, 2);
 
 void Lower(benchmark::State& state) {
-  const Candidates candidates = candidates_for(task_for(case_of(state)));
-  const std::vector<Point> points = samples(candidates, 256);
+  const KernelSpace all = kernels_for(case_of(state));
+  const std::vector<Point> points = samples(all.space, 256);
   std::size_t i = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(candidates.lower(points[i++ % points.size()]));
+  for (auto _ : state) benchmark::DoNotOptimize(all.lower(points[i++ % points.size()]));
   label(state);
 }
 BENCHMARK(Lower)->DenseRange(0, 2);
 
 void Analyze(benchmark::State& state) {
-  const Candidates candidates = candidates_for(task_for(case_of(state)));
+  const KernelSpace all = kernels_for(case_of(state));
   std::vector<ir::Kernel> kernels;
-  for (const Point& point : samples(candidates, 64)) kernels.push_back(candidates.lower(point));
+  for (const Point& point : samples(all.space, 64)) kernels.push_back(all.lower(point));
   std::size_t i = 0;
   for (auto _ : state) benchmark::DoNotOptimize(ir::analyze(kernels[i++ % kernels.size()]));
   label(state);
@@ -141,9 +145,9 @@ BENCHMARK(Analyze)->DenseRange(0, 2);
 
 void AnalyzeAndFeaturize(benchmark::State& state) {
   const Limits limits = limits_of(case_of(state));
-  const Candidates candidates = candidates_for(task_for(case_of(state)));
+  const KernelSpace all = kernels_for(case_of(state));
   std::vector<ir::Kernel> kernels;
-  for (const Point& point : samples(candidates, 64)) kernels.push_back(candidates.lower(point));
+  for (const Point& point : samples(all.space, 64)) kernels.push_back(all.lower(point));
   std::size_t i = 0;
   for (auto _ : state) benchmark::DoNotOptimize(featurize(kernels[i++ % kernels.size()], limits));
   label(state);
@@ -151,11 +155,14 @@ void AnalyzeAndFeaturize(benchmark::State& state) {
 BENCHMARK(AnalyzeAndFeaturize)->DenseRange(0, 2);
 
 void PredictBatch(benchmark::State& state) {
-  const Limits limits = limits_of(case_of(state));
   const Candidates candidates = candidates_for(task_for(case_of(state)));
-  const XgboostModel model = fitted_model(candidates, limits);
+  const XgboostModel model = fitted_model(candidates);
   FeatureMatrix rows(feature_table().size());
-  for (const Point& point : samples(candidates, 128)) rows.append(featurize(candidates.lower(point), limits));
+  std::vector<float> row(candidates.columns);
+  for (const Point& point : samples(candidates.space, 128)) {
+    candidates.row_of(point, row);
+    rows.append(row);
+  }
   for (auto _ : state) benchmark::DoNotOptimize(model.predict(rows));
   label(state);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(rows.rows()));
@@ -163,9 +170,9 @@ void PredictBatch(benchmark::State& state) {
 BENCHMARK(PredictBatch)->DenseRange(0, 2);
 
 void Emit(benchmark::State& state) {
-  const Candidates candidates = candidates_for(task_for(case_of(state)));
+  const KernelSpace all = kernels_for(case_of(state));
   std::vector<ir::Kernel> kernels;
-  for (const Point& point : samples(candidates, 64)) kernels.push_back(candidates.lower(point));
+  for (const Point& point : samples(all.space, 64)) kernels.push_back(all.lower(point));
   std::size_t i = 0;
   for (auto _ : state) benchmark::DoNotOptimize(emit(kernels[i++ % kernels.size()]));
   label(state);
@@ -176,17 +183,16 @@ BENCHMARK(Emit)->DenseRange(0, 2);
 // of 128.
 void ScoreNewCandidates(benchmark::State& state) {
   constexpr std::size_t kBatch = 128;
-  const Limits limits = limits_of(case_of(state));
   const Candidates candidates = candidates_for(task_for(case_of(state)));
-  const XgboostModel model = fitted_model(candidates, limits);
-  const std::vector<Point> points = samples(candidates, 16384);
+  const XgboostModel model = fitted_model(candidates);
+  const std::vector<Point> points = samples(candidates.space, 16384);
   const lehr::Predict predict = [&](const FeatureMatrix& rows) { return model.predict(rows); };
   std::size_t at = points.size();
   std::optional<Scorer> scorer;
   for (auto _ : state) {
     if (at + kBatch > points.size()) {  // a fresh scorer remembers nothing
       state.PauseTiming();
-      scorer.emplace(feature_table().size(), kernel_rows(candidates, limits), kScoreThreads);
+      scorer.emplace(feature_table().size(), candidates.row_of, kScoreThreads);
       at = 0;
       state.ResumeTiming();
     }
@@ -204,27 +210,28 @@ BENCHMARK(ScoreNewCandidates)->DenseRange(0, 2)->UseRealTime();
 void Propose(benchmark::State& state) {
   constexpr int kProposals = 10;
   constexpr std::size_t kBatch = 16;
-  const Limits limits = limits_of(case_of(state));
   const Candidates candidates = candidates_for(task_for(case_of(state)));
   double scored = 0, made = 0;
   for (auto _ : state) {
-    Scorer scorer(feature_table().size(), kernel_rows(candidates, limits), kScoreThreads);
+    Scorer scorer(feature_table().size(), candidates.row_of, kScoreThreads);
     AnnealStrategy strategy(candidates.space);
     Rng rng(3);
     FeatureMatrix rows(feature_table().size());
+    std::vector<float> row(candidates.columns);
     std::vector<double> times_us;
     Seen seen;
     const auto measure = [&](const std::vector<Point>& batch) {
       std::vector<Observed> observed;
       for (const Point& point : batch) {
-        rows.append(featurize(candidates.lower(point), limits));
+        candidates.row_of(point, row);
+        rows.append(row);
         times_us.push_back(time_us(rows.row(rows.rows() - 1)));
         observed.push_back({point, 100 / times_us.back()});
         seen.insert(point);
       }
       strategy.observe(observed);
     };
-    measure(samples(candidates, 2 * kBatch));
+    measure(samples(candidates.space, 2 * kBatch));
     double seconds = 0;
     for (int i = 0; i < kProposals; ++i) {
       XgboostModel model;

@@ -48,7 +48,7 @@ std::vector<LoggedTask> tasks_of(const std::string& file) {
     device.name = key.second;
     device.limits = origin->limits;
     for (Record& row : rows) row.device = identity_of(device);
-    tasks.push_back({file, {origin->workload, device}, std::move(rows)});
+    tasks.push_back({file, task_of(origin->workload, device), std::move(rows)});
   }
   return tasks;
 }
@@ -124,13 +124,13 @@ std::optional<Timed> timed(const LoggedTask& logged) {
   const double best_us = std::ranges::min_element(table.rows, {}, [](const TableRow& row) {
                            return *row.time_us;
                          })->time_us.value();
-  const auto lower = [all, space](const Point& point) {
-    return all->lower(all->space.point_of(space.config_of(point)));
+  Candidates candidates = *all;
+  candidates.space = space;
+  candidates.defaults = std::move(defaults);
+  candidates.row_of = [all, space](const Point& point, std::span<float> row) {
+    return all->row_of(all->space.point_of(space.config_of(point)), row);
   };
-  return Timed{
-      {.space = space, .defaults = std::move(defaults), .lower = lower, .version_of = all->version_of},
-      std::move(times_us),
-      best_us};
+  return Timed{std::move(candidates), std::move(times_us), best_us};
 }
 
 void add_choice(const LoggedTask& logged, const Timed& timed, const Database* others, Kinds& kinds) {
@@ -150,7 +150,7 @@ void add_choices(const std::vector<LoggedTask>& all, const LoggedTask& logged, i
     if (&each != &logged && each.file == logged.file && each.rows[0].device == logged.rows[0].device)
       others.push_back(&each);
   if (others.empty()) return;
-  Rng rng = Rng(0).fork(to_text(logged.task.workload) + logged.rows[0].device);
+  Rng rng = Rng(0).fork(logged.task.problem.text + logged.rows[0].device);
   for (int draw = 0; draw <= draws; ++draw) {
     std::vector<const LoggedTask*> drawn = others;
     if (draw > 0) {

@@ -166,7 +166,7 @@ bool BenchCommand::contest(const Workload& workload, const OpenDevice& setup, js
   std::optional<LibraryAnswer> answer;
   if (!bundle_.empty())
     answer = library_answer(bundle_, workload, setup.device.limits, device_choice().ordinal);
-  const Task task = {workload, setup.device};
+  const Task task = task_of(workload, setup.device);
   const Candidates candidates = candidates_for(task);
   const std::vector<Point> chosen = points(candidates);
   const std::vector<ContestEntry> sides =

@@ -60,7 +60,7 @@ int CheckCommand::run() {
   std::string first_failure;
   for (const Workload& workload : workloads) {
     if (interrupted) break;
-    const Task task = {workload, setup.device};
+    const Task task = task_of(workload, setup.device);
     const std::vector<FamilyCheck> found = spot_check(task, candidates_for(task), setup, options);
     for (const FamilyCheck& check : found) checks.push_back(check);
     for (const FamilyCheck& check : found) {

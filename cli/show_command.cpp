@@ -72,7 +72,8 @@ ShowCommand::Choice ShowCommand::choose(const Task& task) const {
   const Limits& limits = task.device.limits;
   const Candidates candidates = candidates_for(task);
   const auto choice = [&](const Point& point, std::string origin) {
-    return Choice{candidates.space.config_of(point), std::move(origin), limits, candidates.lower(point)};
+    const Config config = candidates.space.config_of(point);
+    return Choice{config, std::move(origin), limits, lower(*task.workload, config, limits)};
   };
   if (const std::optional<Point> point = kernel_.point(candidates.space)) {
     if (!sample_.empty()) throw_user("--config and --sample exclude each other");
@@ -82,7 +83,7 @@ ShowCommand::Choice ShowCommand::choose(const Task& task) const {
     Rng rng(static_cast<std::uint64_t>(parse_number("--sample", sample_, 0, INT64_MAX)));
     return choice(candidates.space.sample(rng), "sample " + sample_);
   }
-  if (std::optional<Choice> best = choose_from_log(task.workload, limits)) return *std::move(best);
+  if (std::optional<Choice> best = choose_from_log(*task.workload, limits)) return *std::move(best);
   return choice(candidates.defaults[0],
                 fmt::format("the default; {} knows none of this workload", database_));
 }
@@ -126,7 +127,7 @@ int ShowCommand::run() {
   if (as_ == "model") return run_model(to_text(problem));
   if (as_ == "picks") return run_picks(problem);
   if (is_range(problem)) return run_set(to_text(problem));
-  const Choice choice = choose({problem, kernel_.device(problem, environment_)});
+  const Choice choice = choose(task_of(problem, kernel_.device(problem, environment_)));
   const ir::Kernel& kernel = choice.kernel;
   const Source source = emit(kernel);
   nlohmann::json document = {{"workload", to_text(problem)},
@@ -181,7 +182,7 @@ int ShowCommand::run_picks(const Workload& workload) const {
   if (kernel_.has_config() || !sample_.empty())
     throw_user("--as picks is about a whole space; leave out --config and --sample");
   const auto seed = static_cast<std::uint64_t>(parse_number("--seed", seed_, 0, INT64_MAX));
-  const Task task = {workload, kernel_.device(workload, environment_, true)};
+  const Task task = task_of(workload, kernel_.device(workload, environment_, true));
   nlohmann::json document = {
       {"workload", to_text(workload)}, {"arch", task.device.limits.arch}, {"seed", seed}};
   std::string text =

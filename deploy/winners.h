@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "database/database.h"
+#include "database/row_set.h"
 #include "measure/core/stats.h"
-#include "tune/row_set.h"
 
 namespace lehr {
 

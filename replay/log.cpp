@@ -45,13 +45,8 @@ std::vector<TableRow> rows_of(const std::vector<Record>& records) {
 // belong to.
 void count_changed_kernels(const std::vector<Record>& records, const std::optional<KernelSpace>& kernels,
                            Table& table) {
-  const auto lower = [&](const Config& config) {
-    if (!kernels) throw_user("no kernel");
-    return kernels->lower(kernels->space.point_of(config));
-  };
-  for (const Record& record : records) {
-    if (record.time_us() && !is_as_measured(record, lower)) ++table.other_kernels;
-  }
+  for (const Record& record : records)
+    if (record.time_us() && (!kernels || !is_as_measured(record, *kernels))) ++table.other_kernels;
 }
 
 }  // namespace

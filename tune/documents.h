@@ -280,7 +280,7 @@ struct UntunedDocument {
 };
 void describe(auto& field, const UntunedDocument& told) {
   const auto& [found, task, database] = told;
-  field("workload", to_text(task.workload), "its canonical text");
+  field("workload", task.problem.text, "its canonical text");
   field("device", task.device.name, "its name");
   field("identity", identity_of(task.device), "all that two times must have in common to be compared");
   field("target", std::string(name_of(task.device.limits.target)), "`cpu` or `cuda`");
@@ -293,7 +293,7 @@ void describe(auto& field, const UntunedDocument& told) {
   field("contested", found.contested, "of a belief from the log: it has won finals");
   field("expected_us", found.expected.us, "");
   field("expected_us_interval", found.expected.interval, "");
-  field("gflops", gflops_of(flops_of(task.workload), found.expected.us), "");
+  field("gflops", gflops_of(task.problem.flops, found.expected.us), "");
   field("loss", found.loss, "that is expected at most, in nine of ten cases: 0.2 is 20 %");
   field("measured", 0, "trials, always");
   field("database", database, "the log's file");

@@ -33,18 +33,13 @@ struct Event {
   EventKind kind = EventKind::kTrial;
   std::string note;
   double elapsed_s = 0;
-  /// Until the end of the task; nullopt: not known yet.
-  std::optional<double> eta_s;
-  /// Trials of this session, failures included.
-  int measured = 0;
-  /// 0: none.
-  int trial_limit = 0;
+  std::optional<double> eta_s;  ///< until the end of the task; nullopt: not known yet
+  int measured = 0;             ///< trials of this session, failures included
+  int trial_limit = 0;          ///< 0: none
   std::map<FailureKind, int> failed;
   double trials_per_s = 0;
-  /// 0: not timed yet.
-  double default_us = 0;
-  /// Us 0: nothing timed yet.
-  Time best;
+  double default_us = 0;  ///< 0: not timed yet
+  Time best;              ///< us 0: nothing timed yet
   double best_gflops = 0;
   /// `elapsed_s`, `eta_s` and the rate are then of all tasks.
   std::optional<SharedProgress> shared = std::nullopt;

@@ -21,7 +21,7 @@ std::optional<StoredVerdict> standing_verdict(const Task& task, const Candidates
                                               const Database& log) {
   const std::string identity = identity_of(task.device);
   std::vector<StoredVerdict> verdicts =
-      log.verdicts({.workload = to_text(task.workload), .device = identity, .target = "", .family = ""});
+      log.verdicts({.workload = task.problem.text, .device = identity, .target = "", .family = ""});
   for (StoredVerdict& verdict : verdicts) {
     if (verdict.provisional) continue;
     const std::optional<Record> record = log.find(verdict.record_id);

@@ -46,7 +46,7 @@ struct Shared {
       if (trial.picked_by == "default" && trial.time_us()) return *trial.time_us();
     return result.default_us;
   }
-  double flops() const { return flops_of(task.workload) * result.occurrences; }
+  double flops() const { return task.problem.flops * result.occurrences; }
 };
 
 /// One run over all tasks.
@@ -69,7 +69,7 @@ class TurnTaking {
     session_.stop.time_s = 0;
     session_.stop.failing_trials = kFailingTrials;
     for (const SharedTask& each : tasks)
-      add(each, {each.workload, device.device, options.saving_products, options.layout});
+      add(each, task_of(each.workload, device.device, options.saving_products, options.layout));
   }
   TurnTaking(const TurnTaking&) = delete;
 
@@ -86,11 +86,7 @@ class TurnTaking {
 
  private:
   void add(const SharedTask& each, Task task) {
-    SharedResult result;
-    result.workload = each.workload;
-    result.occurrences = each.occurrences;
-    result.knowledge = each.knowledge;
-    result.instead_of = each.instead_of;
+    SharedResult result = {each};
     result.uses = each.instead_of ? 0 : each.occurrences;
     if (each.verdict) take(*each.verdict, result);
     const GainCurve curve(static_cast<double>(each.timed) / kTurnTrials);
@@ -123,10 +119,9 @@ class TurnTaking {
       ++searched;
       least_s += each.session->least_finals_s();
     }
-    constexpr double kMostShare = 0.5;
     const double time_s = budget_.limit_s();
     const double share_s = searched > 0 ? searched * finals_share_s(time_s / searched, 0) : 0;
-    budget_.keep(std::max(share_s, std::min(least_s, kMostShare * time_s)));
+    budget_.keep_for_finals(share_s, least_s, time_s);
   }
   double sum_us() const {
     double sum = 0;
@@ -337,7 +332,7 @@ void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_pr
     });
     if (near) task.knowledge = Knowledge::kNear;
     task.timed = static_cast<int>(database.timed({.workload = to_text(task.workload), .device = identity}));
-    const Task same = {task.workload, device, saving_products};
+    const Task same = task_of(task.workload, device, saving_products);
     const RecordFilter here = {.workload = to_text(task.workload), .device = identity};
     if (!database.verdicts(here).empty())
       task.verdict = standing_verdict(same, candidates_for(same), database);

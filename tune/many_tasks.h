@@ -45,18 +45,15 @@ using Uses = std::function<std::vector<double>(const std::vector<double>& best_u
 void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_products,
             const Database& database);
 
-struct SharedResult {
-  Workload workload;
-  double occurrences = 1;
-  Knowledge knowledge = Knowledge::kNew;
-  std::optional<Summary> summary;  ///< nullopt: the log answered, no time was left, or it is a range
-  std::optional<RangeSummary> range = std::nullopt;  ///< the same of a range of rows
-  double best_us = 0;                                ///< of one occurrence; 0: nothing ran
-  double default_us = 0;                             ///< of one occurrence; 0: not known
-  std::string baseline;                              ///< the fastest library; "": none was timed
+/// What came of it.
+struct SharedResult : SharedTask {
+  std::optional<Summary> summary = {};     ///< nullopt: the log answered, no time was left, or it is a range
+  std::optional<RangeSummary> range = {};  ///< the same of a range of rows
+  double best_us = 0;                      ///< of one occurrence; 0: nothing ran
+  double default_us = 0;                   ///< of one occurrence; 0: not known
+  std::string baseline = {};               ///< the fastest library; "": none was timed
   double baseline_us = 0;
-  int turns = 0;                                         ///< of the search, that it got
-  std::optional<std::size_t> instead_of = std::nullopt;  ///< SharedTask
+  int turns = 0;    ///< of the search, that it got
   double uses = 0;  ///< at how many of its occurrences it is the one that does the work
 };
 /// Trials of this run, failures included.

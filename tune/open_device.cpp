@@ -11,19 +11,17 @@
 #include "measure/worker/backends.h"
 #include "measure/worker/baselines.h"
 #include "measure/worker/local_measurer.h"
-#include "templates/catalog.h"
 #include "tune/task.h"
 
 namespace lehr {
 namespace {
 
 /// nullopt if `workload` can be tuned on `device`, else a sentence.
-std::optional<std::string> why_not(const Device& device, const Workload& asked, const ToolPaths& tools) {
-  const Workload workload = kernels_of(asked);
+std::optional<std::string> why_not(const Device& device, const Workload& workload, const ToolPaths& tools) {
   const Backend& backend = backend_of(device.limits.target);
   if (backend.why_no_compiler != nullptr)
     if (const auto missing = backend.why_no_compiler(tools)) return missing;
-  return why_none_serves(families_for(catalog(), workload, device.limits), workload, device.limits);
+  return why_not_served(workload, device.limits, [](const std::string&) {});
 }
 
 /// What worker processes get on top of our environment: vendor libraries, and what those load in their turn,

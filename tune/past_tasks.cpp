@@ -16,12 +16,13 @@ struct Group : TaskInLog {
 
 /// The nearest first, those of the same distance in the log's order.
 std::vector<Group> groups_of(const Database& log, const Task& task, bool kernels) {
-  const std::string identity = identity_of(task.device), own_text = to_text(task.workload);
+  const std::string identity = identity_of(task.device), own_text = task.problem.text;
   std::vector<Group> groups;
+  if (!task.workload) return groups;
   for (TaskInLog& each : tasks_in_log(log, {.workload = kernels ? "" : own_text,
                                             .target = std::string(name_of(task.device.limits.target))})) {
     const bool elsewhere = each.where.device != identity;
-    const double away = distance(task.workload, each.workload) + (elsewhere ? 1 : 0);
+    const double away = distance(*task.workload, each.workload) + (elsewhere ? 1 : 0);
     groups.push_back({std::move(each), away});
   }
   std::ranges::stable_sort(groups, {}, &Group::distance);
@@ -81,7 +82,7 @@ std::vector<TaskInLog> tasks_in_log(const Database& log, const RecordFilter& fil
 std::vector<PastTask> past_tasks(const Database& log, const Task& task, const Candidates& candidates,
                                  const RowOf& own_rows, std::size_t columns, bool kernels,
                                  std::size_t most_rows) {
-  const std::string identity = identity_of(task.device), own_text = to_text(task.workload);
+  const std::string identity = identity_of(task.device), own_text = task.problem.text;
   std::vector<PastTask> tasks;
   const std::vector<Group> groups = groups_of(log, task, kernels);
   const std::size_t shares = std::clamp<std::size_t>(groups.size(), 1, 4);
@@ -95,11 +96,11 @@ std::vector<PastTask> past_tasks(const Database& log, const Task& task, const Ca
     RowOf row_of = own_rows;
     if (!own) {
       try {
-        theirs.emplace(candidates_for({group.workload, task.device}));
+        theirs.emplace(candidates_for(task_of(group.workload, task.device)));
       } catch (const Error&) {  // no family serves it here
         continue;
       }
-      row_of = kernel_rows(*theirs, task.device.limits);
+      row_of = theirs->row_of;
     }
     PastTask past{group.where.workload, std::exp2(-group.distance / 2), {}, FeatureMatrix(columns), {}};
     std::vector<float> row(columns);

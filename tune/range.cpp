@@ -73,7 +73,7 @@ class RangeRun {
         logs_(logs),
         options_(options),
         session_(options.session),
-        budget_(session_.stop.time_s, session_.before_s, session_.now_s),
+        budget_(session_.stop.time_s, session_.before_s, session_.now_s, nullptr, device.measurer.get()),
         least_(range.gemm().least),
         most_(range.gemm().m),
         trials_(session_.stop.trials),
@@ -84,7 +84,8 @@ class RangeRun {
     session_.resumes = false;
     session_.baselines.clear();
     session_.check_determinism = false;
-    describe_run();
+    static_cast<RunSummary&>(summary_) =
+        begun_summary(to_text(range_), flops_of(range_), device_.device, session_);
   }
   RangeRun(const RangeRun&) = delete;
 
@@ -112,18 +113,6 @@ class RangeRun {
   bool out_of_trials() const { return left_trials() <= 0; }
   void step(const std::string& text) const {
     if (options_.on_step) options_.on_step(text);
-  }
-
-  void describe_run() {
-    summary_.workload = to_text(range_);
-    summary_.device = device_.device.name;
-    summary_.identity = identity_of(device_.device);
-    summary_.target = name_of(device_.device.limits.target);
-    summary_.caches = cache_policy(device_.device);
-    summary_.session = session_.session_id;
-    summary_.strategy = session_.strategy;
-    summary_.seed = session_.seed;
-    summary_.flops = flops_of(range_);
   }
 
   void pass_on(Event event) {
@@ -163,7 +152,7 @@ class RangeRun {
   }
 
   Task task_of(const Workload& workload) const {
-    return {workload, device_.device, options_.saving_products};
+    return lehr::task_of(workload, device_.device, options_.saving_products);
   }
 
   /// One for each size and, where the range begins with one row, kernels for that one alone: those of
@@ -200,7 +189,7 @@ class RangeRun {
     const Limits& limits = device_.device.limits;
     layout_ = prepack_layout(emit(lower(kernels, *like, limits)));
     std::vector<RangeTask> of_any = tasks_;
-    std::erase_if(of_any, [](const RangeTask& task) { return !task.task.workload.gemm().any_rows; });
+    std::erase_if(of_any, [](const RangeTask& task) { return !task.task.workload->gemm().any_rows; });
     search_all(of_any, shared_layout(*like, kernels, limits), 1, "l");
   }
 
@@ -216,7 +205,7 @@ class RangeRun {
     shared.session.session_id += mark;
     shared.session.stop.trials = trials_each(kSearchShare * share, searches.size());
     std::vector<SharedTask> tasks;
-    for (const RangeTask& each : searches) tasks.push_back({.workload = each.task.workload});
+    for (const RangeTask& each : searches) tasks.push_back({.workload = *each.task.workload});
     for (const SharedResult& each : tune_tasks(tasks, device_, logs_, shared))
       if (each.summary) count(*each.summary);
   }
@@ -247,13 +236,11 @@ class RangeRun {
 
   /// As many as there is time to compile: the best of each size in any case.
   void hold_affordable() {
-    const Spent spent = device_.measurer->spent();
     const auto best_ones =
         static_cast<std::size_t>(std::ranges::count_if(kernels_, [](const RangeKernel& kernel) {
           return std::ranges::any_of(kernel.found, [](const FoundAt& found) { return found.rank == 0; });
         }));
-    if (budget_.limited() && spent.kernels > 0) {
-      const double each_s = std::max(1e-6, spent.compiling_s / spent.kernels);
+    if (const double each_s = budget_.compile_s(); budget_.limited() && each_s > 0) {
       const double affordable = kCompileShare * std::max(0.0, left_s(kSearchShare + kChoiceShare)) / each_s;
       if (affordable < static_cast<double>(kernels_.size()))
         kernels_.resize(std::max(best_ones, static_cast<std::size_t>(affordable)));

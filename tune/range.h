@@ -10,8 +10,8 @@
 #include <string>
 
 #include "database/record.h"
+#include "database/row_set.h"
 #include "tune/row_choice.h"
-#include "tune/row_set.h"
 #include "tune/session.h"
 
 namespace lehr {
@@ -25,20 +25,11 @@ struct RangeOptions {
   std::function<void(const std::string&)> on_step;  ///< told what comes next, a sentence; may be empty
 };
 
-struct RangeSummary {
-  std::string workload;  ///< canonical text of the range
-  std::string device, identity, target, caches, session, strategy;
-  std::uint64_t seed = 0;
+struct RangeSummary : RunSummary {
   std::optional<RowSet> set;     ///< nullopt: `missing` says why
   std::optional<Record> record;  ///< the member for the most rows, as it is stored for the range
   std::string missing;           ///< a sentence without a full stop
-  double flops = 0;              ///< of a call with the most rows
   std::size_t compared = 0;      ///< kernels that the set was chosen from
-  int measured = 0;              ///< trials, failures included
-  int timed = 0;
-  int disturbed = 0;  ///< of those, the ones that had no calm window
-  std::map<FailureKind, int> failed;
-  std::string first_failure;
   /// Wall seconds, device and all: searches at the sizes, the choice, held-out sizes.
   double total_s = 0, search_s = 0, choice_s = 0, held_out_s = 0;
 };

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "codegen/emit.h"
 #include "codegen/source_hash.h"
 #include "tune/evaluator.h"
 #include "tune/finals.h"
@@ -18,7 +17,7 @@ namespace {
 /// What the log has of a task, as trials of today's kernels.
 Trials known_trials(const Task& task, const Candidates& candidates, const Database& log,
                     const std::string& session) {
-  std::vector<Record> rows = log.all({.workload = to_text(task.workload),
+  std::vector<Record> rows = log.all({.workload = task.problem.text,
                                       .device = "",
                                       .target = std::string(name_of(task.device.limits.target)),
                                       .family = ""});
@@ -39,7 +38,7 @@ class Collection {
       by_rank_[known->second.first][known->second.second].found.push_back(found);
       return;
     }
-    Workload own = of_any_call(task.workload);
+    Workload own = of_any_call(*task.workload);
     const auto rank = static_cast<std::size_t>(found.rank);
     by_rank_.resize(std::max(by_rank_.size(), rank + 1));
     place_[hash] = {rank, by_rank_[rank].size()};
@@ -75,7 +74,7 @@ std::vector<RangeKernel> range_kernels(const std::vector<RangeTask>& tasks, cons
       const KnownTrial& trial = trials.all()[at];
       const bool first = fastest_us == 0;
       if (first) fastest_us = *trial.time_us();
-      Source source = emit(candidates.lower(trial.point));
+      Source source = candidates.source_of(trial.point);
       std::string own = prepack_layout(source);
       const bool wanted = !layout || own.empty() || own == *layout;
       if (!first && !wanted) continue;
@@ -149,8 +148,7 @@ RangeTimer::RangeTimer(const Workload& range, const OpenDevice& device, Database
 void RangeTimer::time_at(std::int64_t rows, const std::vector<std::size_t>& order,
                          const std::function<bool()>& enough, TimeLeft left) {
   const Workload call = call_of(range_, rows), fixed = with_rows(range_, rows);
-  device_.measurer->prepare(asked_problem(call, session_.seed), other_problem(call, session_.seed),
-                            plain_source(call, device_.device.limits));
+  prepare(*device_.measurer, task_of(call, device_.device), session_.seed);
   std::vector<std::size_t> of_any, of_fixed;
   for (const std::size_t kernel : order) (kernels_[kernel].any_rows ? of_any : of_fixed).push_back(kernel);
   time_group(fixed, of_fixed, enough, left);
@@ -161,7 +159,7 @@ void RangeTimer::time_at(std::int64_t rows, const std::vector<std::size_t>& orde
 void RangeTimer::time_group(const Workload& workload, const std::vector<std::size_t>& group,
                             const std::function<bool()>& enough, TimeLeft left) {
   if (group.empty()) return;
-  const Task task = {workload, device_.device};
+  const Task task = task_of(workload, device_.device);
   const Candidates candidates = candidates_for(task);
   Trials trials;
   Evaluator evaluator(

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "measure/system/affinity.h"
 #include "tune/session.h"
-#include "tune/session_id.h"
 
 namespace lehr {
 namespace {
@@ -40,7 +39,7 @@ Remeasured remeasure(const Record& record, Database& database, const OpenOptions
                       record.device)};
     const Workload workload = parse_workload(record.workload);
     const OpenDevice setup = open_device(*choice, workload, options);
-    const Task task = {workload, setup.device};
+    const Task task = task_of(workload, setup.device);
     Candidates candidates = candidates_for(task);
     if (const auto invalid = candidates.space.why_invalid(record.config))
       return {fmt::format("its config is no longer valid: {}; lehr tune it again", *invalid)};

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "costmodel/machine.h"
+#include "measure/core/stats.h"
 #include "measure/worker/backends.h"
 #include "templates/catalog.h"
 #include "workload/operator.h"
@@ -59,6 +60,10 @@ void raise(double& roof, double rate) {
   if (roof > 0) roof = std::max(roof, rate);
 }
 
+double raw_us(const Timing& timing) {
+  return timing.samples_us.empty() ? timing.time_us : estimate(timing.samples_us);
+}
+
 }  // namespace
 
 Peaks peaks_of(const Workload& workload, const Limits& limits) {
@@ -104,18 +109,50 @@ void Roofline::reached(std::string_view family, double time_us) {
   raise(peaks_.gbytes_per_s, gbytes_of_us(time_us));
 }
 
-std::string Roofline::why_implausible(double time_us, const std::function<double()>& own_flops) const {
+void Roofline::reached(std::string_view family, const Timing& timing) {
+  reached(family, raw_us(timing));
+}
+
+void Roofline::probe(const Prober& prober, const std::function<double()>& elapsed_s) {
+  constexpr double kShare = 0.005;  // of the session's time
+  if (!prober || !known()) return;
+  const Roof roof = binding();
+  double& cost_s = probe_cost_s_[static_cast<std::size_t>(roof)];
+  const double begin_s = elapsed_s();
+  if (probing_s_ + cost_s > kShare * begin_s) return;
+  probed(roof, prober(roof));
+  cost_s = elapsed_s() - begin_s;
+  probing_s_ += cost_s;
+}
+
+Time Roofline::told(std::string_view family, const Timing& timing) const {
+  Time time = {timing.time_us, interval_of(timing)};
+  if (timing.samples_us.empty()) return time;
+  const bool too_fast = !saves_products(family) && share(timing.time_us).value_or(0) > 1;
+  time.us = std::max(too_fast ? raw_us(timing) : timing.time_us, std::ranges::min(timing.samples_us));
+  return time;
+}
+
+std::string Roofline::why_implausible(double time_us, const std::function<double()>& own_flops,
+                                      const std::function<double()>& bound) {
   // A probe on a busy machine may be half of the truth, and clocks rise.
   constexpr double kSurelyTooFast = 4;
-  const double most_flops = kSurelyTooFast * probed_gflops_ * 1e3 * time_us;
-  if (flops_ <= 0 || probed_gflops_ <= 0 || flops_ <= most_flops) return "";
-  const double own = own_flops();
-  if (own <= most_flops) return "";
-  const double flops = std::min(own, flops_);
-  return fmt::format(
-      "{:.3g} us for {:.3g} operations are {:.3g} GFLOP/s, and the most that is known of the device is "
-      "{:.3g}",
-      time_us, flops, flops / time_us * 1e-3, probed_gflops_);
+  constexpr int kBounds = 3;
+  for (int again = 0;; ++again) {
+    const double most_flops = kSurelyTooFast * probed_gflops_ * 1e3 * time_us;
+    if (flops_ <= 0 || probed_gflops_ <= 0 || flops_ <= most_flops) return "";
+    const double own = own_flops();
+    if (own <= most_flops) return "";
+    if (bound && again < kBounds) {
+      bounded(bound());
+      continue;
+    }
+    const double flops = std::min(own, flops_);
+    return fmt::format(
+        "{:.3g} us for {:.3g} operations are {:.3g} GFLOP/s, and the most that is known of the device is "
+        "{:.3g}",
+        time_us, flops, flops / time_us * 1e-3, probed_gflops_);
+  }
 }
 
 Roof Roofline::binding() const {

@@ -19,15 +19,6 @@ constexpr std::size_t kPredictRows = 128;
 
 }  // namespace
 
-RowOf kernel_rows(const Candidates& candidates, const Limits& limits) {
-  return [&candidates, limits](const Point& point, std::span<float> row) {
-    const auto kernel = try_lower(candidates, point);
-    const auto* lowered = std::get_if<ir::Kernel>(&kernel);
-    if (lowered) featurize(*lowered, limits, row);
-    return lowered != nullptr;
-  };
-}
-
 Scorer::Scorer(std::size_t columns, RowOf row_of, int threads)
     : columns_(columns),
       row_of_(std::move(row_of)),

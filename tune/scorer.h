@@ -18,13 +18,6 @@ namespace lehr {
 /// Feature rows -> one score each, higher is better. Called from several threads at once.
 using Predict = std::function<std::vector<double>(const FeatureMatrix&)>;
 
-/// Writes the feature row of a point into `row`; false if it has none. Called from several threads at once.
-using RowOf = std::function<bool(const Point& point, std::span<float> row)>;
-
-/// Lowers and featurises a candidate: the rows that the cost models of a session are made for, of
-/// feature_table().size() columns. A point that cannot be lowered has none. Borrows `candidates`.
-RowOf kernel_rows(const Candidates& candidates, const Limits& limits);
-
 /// Featurises and scores on `threads` threads, remembers the rows of this session, and asks a model.
 /// Quiet between calls: no thread of its own runs while candidates are timed.
 class Scorer {

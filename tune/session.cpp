@@ -1,32 +1,26 @@
-// The session's beginning and its rounds: what earlier runs know, the defaults, then propose, measure, learn.
+// What earlier runs know, the defaults, then propose, measure, learn; at last the finals.
 #include "tune/session.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "base/version.h"
-#include "measure/worker/backends.h"
-#include "tune/known_best.h"
 #include "tune/past_tasks.h"
 #include "tune/resume.h"
-#include "tune/stored_kernel.h"
 
 namespace lehr {
 namespace {
 
 /// A round is so many times what the measurer has in hand at once: at its end that runs dry.
 constexpr std::size_t kWindowsOfARound = 4;
-constexpr int kKnownWell = 64;  // own timings from which on other tasks are not asked
-constexpr int kBounds = 3;
-constexpr double kSketchS = 0.04;        // of a default's check and window, where a few samples do
-constexpr double kUsualCompileS = 1;     // however late it is, a compilation may take so long
-constexpr double kProbingShare = 0.005;  // of the session's time, that probes of the roofs may take
+constexpr int kKnownWell = 64;     // own timings from which on other tasks are not asked
+constexpr double kSketchS = 0.04;  // of a default's check and window, where a few samples do
 
-/// As it was timed: the correction by the reference kernel is no speed that was reached.
-double raw_us(const Timing& timing) {
-  return timing.samples_us.empty() ? timing.time_us : estimate(timing.samples_us);
+Roofline roofline_of(const Task& task) {
+  const bool known = task.workload && task.problem.flops > 0 && task.problem.bytes > 0;
+  return known ? Roofline(*task.workload, task.device.limits) : Roofline();
 }
 
 SessionOptions completed(SessionOptions options) {
@@ -36,20 +30,6 @@ SessionOptions completed(SessionOptions options) {
 
 }  // namespace
 
-Record common_row(const Task& task, const SessionOptions& options, Database& log) {
-  Record row;
-  row.workload = to_text(task.workload);
-  row.device = identity_of(task.device);
-  row.target = name_of(task.device.limits.target);
-  row.arch = task.device.limits.arch;
-  row.session = options.session_id;
-  row.session_began_unix_ms = options.began_unix_ms;
-  row.seed = options.seed;
-  row.tool_version = kVersion;
-  row.device_hash = log.append(stored_device(task.device));
-  return row;
-}
-
 Session::Session(Task task, Candidates candidates, const OpenDevice& device, Logs logs,
                  SessionOptions options, Tuner tuner)
     : task_(std::move(task)),
@@ -57,50 +37,38 @@ Session::Session(Task task, Candidates candidates, const OpenDevice& device, Log
       device_(device),
       logs_(logs),
       options_(completed(std::move(options))),
-      budget_(options_.stop.time_s, options_.before_s, options_.now_s),
-      spent_before_(device.measurer->spent()),
-      roofline_(task_.workload, task_.device.limits),
+      budget_(options_.stop.time_s, options_.before_s, options_.now_s, options_.shared,
+              device.measurer.get()),
+      roofline_(roofline_of(task_)),
       searcher_(tuner.strategy
                     ? std::move(tuner)
                     : make_tuner(options_.strategy, candidates_, task_.device.limits, options_.seed),
                 options_.seed, options_.threads),
       evaluator_(
           candidates_, *device.measurer, logs.own, common_row(task_, options_, logs.own), trials_,
-          [this](const Point& point, double time_us) { return why_implausible(point, time_us); },
+          [this](const Point& point, double time_us) {
+            const auto own_flops = [&] {
+              return candidates_.flops_of ? candidates_.flops_of(point) : task_.problem.flops;
+            };
+            return roofline_.why_implausible(time_us, own_flops, device_.bound);
+          },
           [this](const Trial& trial, bool best) {
             const auto* failure = std::get_if<Failure>(&trial.outcome);
-            if (!failure) roofline_.reached(trial.config.family, raw_us(std::get<Timing>(trial.outcome)));
+            if (!failure) roofline_.reached(trial.config.family, std::get<Timing>(trial.outcome));
             report(best ? EventKind::kNewBest : EventKind::kTrial,
                    failure ? std::string(first_line(failure->text)) : to_text(trial.config));
           }),
-      setup_s_(options_.before_s) {
+      finals_({task_, candidates_, device_, logs_, options_, budget_, trials_, roofline_, evaluator_,
+               summary_, [this] { prepare(); }}) {
   CHECK(!candidates_.defaults.empty(), "a task without a default");
-  summary_.workload = to_text(task_.workload);
-  summary_.device = task_.device.name;
-  summary_.identity = identity_of(task_.device);
-  summary_.target = name_of(task_.device.limits.target);
-  summary_.caches = cache_policy(task_.device);
-  summary_.session = options_.session_id;
-  summary_.strategy = options_.strategy;
-  summary_.seed = options_.seed;
+  static_cast<RunSummary&>(summary_) =
+      begun_summary(task_.problem.text, task_.problem.flops, task_.device, options_);
   summary_.slots = device_.measurer->slots();
-  summary_.flops = flops_of(task_.workload);
-}
-
-/// Probes on a busy machine may be anything: only what no burst comes near is a kernel's fault.
-std::string Session::why_implausible(const Point& point, double time_us) {
-  const auto own_flops = [&] { return ir::analyze(candidates_.lower(point)).flops; };
-  std::string why = roofline_.why_implausible(time_us, own_flops);
-  for (int again = 0; !why.empty() && device_.bound && again < kBounds; ++again) {
-    roofline_.bounded(device_.bound());
-    why = roofline_.why_implausible(time_us, own_flops);
-  }
-  return why;
 }
 
 Summary Session::run() {
   begin();
-  prepare_libraries(library_search_s(options_.stop, 0));
+  finals_.prepare_libraries(library_search_s(options_.stop, 0));
   while (round()) {
   }
   return end(*stop_);
@@ -113,33 +81,18 @@ void Session::begin() {
   measure_earlier_winner();
 }
 
-void Session::pause() {
-  spent_here_ = spent();
-  budget_.pause();
-  prepared_ = false;
-}
-
-Spent Session::spent() const {
-  return budget_.paused() ? spent_here_ : spent_here_ + (device_.measurer->spent() - spent_before_);
-}
-
-void Session::resume() {
-  budget_.resume();
-  spent_before_ = device_.measurer->spent();
-}
-
 Summary Session::end(StopReason reason, std::optional<double> finals_s) {
   if (!stop_) stop_ = reason;
   const Progress at_stop = progress();
-  finals_from_s_ = elapsed_s();
-  spent_by_search_ = spent();
-  setup_by_search_s_ = setup_s_;
-  if (finals_s) finals_until_s_ = finals_from_s_ + *finals_s;
-  if (stop_ == StopReason::kInterrupted)
-    conclude_from_trials();
-  else
-    finals();
-  check_determinism();
+  budget_.begin_finals(finals_s);
+  const auto plan = stop_ == StopReason::kInterrupted ? std::nullopt : finals_.plan();
+  if (plan && !interrupted()) {
+    report(EventKind::kFinals, "");
+    finals_.run(*plan);
+  } else {
+    finals_.conclude_from_trials();
+  }
+  finals_.check_determinism();
   if (!interrupted()) probe_roof();
   summarize(at_stop);
   append_verdict();
@@ -148,17 +101,12 @@ Summary Session::end(StopReason reason, std::optional<double> finals_s) {
 }
 
 void Session::prepare() {
-  if (prepared_) return;
-  prepared_ = true;
-  const double before_s = elapsed_s();
+  if (budget_.set_up()) return;
+  const double from_s = budget_.elapsed_s();
   report(EventKind::kSetup, summary_.workload);
-  device_.measurer->prepare(asked_problem(task_.workload, options_.seed),
-                            other_problem(task_.workload, options_.seed),
-                            plain_source(task_.workload, task_.device.limits));
-  libraries_prepared_ = false;
+  lehr::prepare(*device_.measurer, task_, options_.seed);
   evaluator_.begin_reference();
-  inputs_s_ = elapsed_s() - before_s;
-  setup_s_ += inputs_s_;
+  budget_.spend(Purpose::kSetup, from_s);
 }
 
 void Session::recall_rows() {
@@ -173,7 +121,7 @@ void Session::recall_rows() {
     for (KnownTrial& trial : earlier.answers) positions.push_back(trials_.add(std::move(trial)));
     learn(positions);
     recall_spent(rows);
-    if (options_.finalists > 0) earlier_ = standing_verdict(task_, candidates_, logs_.own);
+    if (options_.finalists > 0) finals_.recall_verdict();
   }
   if (!summary_.resume_text.empty()) report(EventKind::kResumed, summary_.resume_text);
 }
@@ -224,11 +172,6 @@ void Session::learn(const std::vector<std::size_t>& positions) {
   searcher_.observe(results, best ? *best->time_us() : 0);
 }
 
-void Session::measure(std::span<const Proposal> picks) {
-  prepare();
-  learn(evaluator_.measure(picks, [this] { return out_of_budget(); }, time_left()));
-}
-
 /// The first default that is not quarantined is measured in every session, known or not, and whatever the
 /// budget: it is the measurer's reference kernel, and what the finals compare with. So are the configs that
 /// were asked for by name. The other defaults only when no earlier run knows them.
@@ -239,51 +182,42 @@ void Session::measure_first_default() {
   if (first != candidates_.defaults.end()) picks.push_back({*first, "default"});
   for (const Point& point : options_.wanted)
     if (picks.empty() || point != picks[0].point) picks.push_back({point, kPickedToRemeasure});
-  const double begin_s = elapsed_s();
+  const double begin_s = budget_.elapsed_s();
   // However little time there is, the default is measured. Before a task's first turn it only has to be told
   // from others'.
   const double most_s = options_.shared ? kSketchS : kNoLimitS;
   learn(evaluator_.measure(picks, [this] { return interrupted(); },
                            {.wanted_s = std::min(time_left().wanted_s, most_s)}));
-  first_default_s_ = elapsed_s() - begin_s;
-  choose_default();
-  swaps_ = device_.measurer->swaps();
+  budget_.spend(Purpose::kDefault, begin_s);
+  finals_.choose_default();
 }
 
 void Session::measure_earlier_winner() {
-  if (!earlier_) return;
-  earlier_winner_ = candidates_.space.point_of(logs_.own.find(earlier_->record_id)->config);
-  const KnownTrial* const trial = trials_.find(earlier_winner_);
-  if ((trial && trial->origin == Origin::kHere) || evaluator_.quarantined(earlier_winner_)) return;
-  const Proposal pick = {earlier_winner_, kPickedToResume};
+  const Point* const winner = finals_.earlier_winner();
+  const KnownTrial* const trial = winner ? trials_.find(*winner) : nullptr;
+  if (!winner || (trial && trial->origin == Origin::kHere) || evaluator_.quarantined(*winner)) return;
+  const Proposal pick = {*winner, kPickedToResume};
   const auto up = [this] { return interrupted() || time_left().most_s <= 0; };
   learn(evaluator_.measure({&pick, 1}, up, time_left()));
 }
 
-/// The first that ran.
-void Session::choose_default() {
-  for (const Point& point : candidates_.defaults) {
-    const KnownTrial* trial = trials_.find(point);
-    if (!default_ && trial && trial->time_us()) default_ = point;
-  }
-}
-
 void Session::warm_up() {
   warmed_up_ = true;
-  const double begin_s = elapsed_s();
+  const double begin_s = budget_.elapsed_s();
   if (options_.reuse && options_.transfer) recall_tasks();
-  hints_s_ = elapsed_s() - begin_s;
+  budget_.spend(Purpose::kHints, begin_s);
   std::vector<Proposal> picks;
   for (const Point& point : candidates_.defaults)
     if (!trials_.find(point)) picks.push_back({point, "default"});
-  measure(picks);
-  choose_default();
+  prepare();
+  learn(evaluator_.measure(picks, [this] { return out_of_budget(); }, time_left()));
+  finals_.choose_default();
   probe_roof();
 }
 
 bool Session::round() {
   if (out_of_budget()) return false;
-  if (time_left().most_s < seconds_per_trial() + (prepared_ ? 0 : inputs_s_)) {  // it would only be ended
+  if (time_left().most_s < seconds_per_trial() + budget_.inputs_s()) {  // it would only be ended
     stop_ = options_.shared ? StopReason::kShared : StopReason::kTime;
     return false;
   }
@@ -313,21 +247,13 @@ bool Session::round() {
   return true;
 }
 
-/// One probe at the start may meet a machine that is busy with something else. Between two rounds nothing of
-/// ours runs; the share of the time that probes may take spreads them over the session.
+/// Between two rounds nothing of ours runs.
 void Session::probe_roof() {
-  if (!device_.prober) return;
-  const Roof roof = roofline_.binding();
-  double& cost_s = probe_cost_s_[static_cast<std::size_t>(roof)];
-  if (probing_s_ + cost_s > kProbingShare * elapsed_s()) return;
-  const double begin_s = elapsed_s();
-  roofline_.probed(roof, device_.prober(roof));
-  cost_s = elapsed_s() - begin_s;
-  probing_s_ += cost_s;
+  roofline_.probe(device_.prober, [this] { return budget_.elapsed_s(); });
 }
 
 /// No more than the budget still holds: proposing and compiling the rest would be wasted.
-std::size_t Session::room_for(std::size_t wanted) const {
+std::size_t Session::room_for(std::size_t wanted) {
   double room = static_cast<double>(wanted);
   if (const int trials = options_.stop.trials; trials > 0)
     room = std::min<double>(room, trials - spent_ - trials_.measured());
@@ -336,27 +262,9 @@ std::size_t Session::room_for(std::size_t wanted) const {
   return static_cast<std::size_t>(std::max(1.0, room));
 }
 
-double Session::seconds_per_trial() const {
-  return trials_.measured() > 0 ? (elapsed_s() - setup_s_ - hints_s_) / trials_.measured() : 0;
-}
-
 TimeLeft Session::time_left() const {
-  const TimeLeft shared = options_.shared ? options_.shared->left() : TimeLeft{};
-  const TimeLeft own = budget_.left();
-  const double kept_s = budget_.limited() ? finals_kept_s() : 0;
-  const double wanted_s = std::min(shared.wanted_s, own.most_s - kept_s);
-  return {wanted_s, std::min(shared.most_s, own.most_s), std::max(wanted_s, kUsualCompileS)};
-}
-
-/// More than their share where a contest with its proofs needs more, but half of the time behind the set-up.
-/// A trial may still run when they are due, and costs are known to a tenth.
-double Session::finals_kept_s() const {
-  const double limit_s = options_.stop.time_s, share_s = finals_share_s(limit_s, elapsed_s());
-  if (limit_s <= 0 || options_.finalists == 0) return share_s;
-  constexpr double kMostShare = 0.5, kKnownTo = 1.1;
-  const double begun_s = setup_s_ + first_default_s_;
-  const double least_s = kKnownTo * least_finals_s() + seconds_per_trial();
-  return std::max(share_s, std::min(least_s, kMostShare * (limit_s - begun_s)));
+  finals_.keep_time();
+  return budget_.left();
 }
 
 std::optional<Proposal> Session::propose() {
@@ -367,13 +275,13 @@ std::optional<Proposal> Session::propose() {
 }
 
 Progress Session::progress() const {
-  const double elapsed = elapsed_s();
+  finals_.keep_time();
   return {.trials = spent_ + trials_.measured(),
           .timed = trials_.timed() + trials_.reused_timed(),
           .trials_since_gain = trials_.since_gain(),
           .model_expects_gain = model_expects_gain_,
-          .elapsed_s = elapsed,
-          .finals_s = finals_kept_s()};
+          .elapsed_s = budget_.elapsed_s(),
+          .finals_s = budget_.kept_s()};
 }
 
 bool Session::out_of_budget() {
@@ -383,19 +291,9 @@ bool Session::out_of_budget() {
   return stop_.has_value();
 }
 
-Time Session::shown(const KnownTrial& trial) const {
-  const Timing& timing = std::get<Timing>(trial.outcome);
-  Time time = {timing.time_us, interval_of(timing)};
-  if (timing.samples_us.empty()) return time;
-  const bool too_fast =
-      !saves_products(trial.config.family) && roofline_.share(timing.time_us).value_or(0) > 1;
-  time.us = std::max(too_fast ? raw_us(timing) : timing.time_us, std::ranges::min(timing.samples_us));
-  return time;
-}
-
 void Session::report(EventKind kind, std::string note) {
   const Progress now = progress();
-  const double searching_s = now.elapsed_s - setup_s_;
+  const double searching_s = now.elapsed_s - setup_s();
   const double rate = searching_s > 0 ? trials_.measured() / searching_s : 0;
   std::optional<double> eta;
   if (options_.stop.time_s > 0) eta = std::max(0.0, options_.stop.time_s - now.elapsed_s);
@@ -405,7 +303,7 @@ void Session::report(EventKind kind, std::string note) {
   }
   const KnownTrial* best = trials_.best();
   const KnownTrial* base = trials_.find(candidates_.defaults[0]);
-  const Time best_time = best ? shown(*best) : Time{};
+  const Time best_time = best ? roofline_.told(best->config.family, std::get<Timing>(best->outcome)) : Time{};
   options_.on_event({.kind = kind,
                      .note = std::move(note),
                      .elapsed_s = now.elapsed_s,
@@ -417,6 +315,55 @@ void Session::report(EventKind kind, std::string note) {
                      .default_us = base ? base->time_us().value_or(0) : 0,
                      .best = best_time,
                      .best_gflops = gflops_of(summary_.flops, best_time.us)});
+}
+
+void Session::summarize(const Progress& at_stop) {
+  summary_.measured = trials_.measured();
+  summary_.timed = trials_.timed();
+  summary_.failed = trials_.failed();
+  summary_.first_failure = evaluator_.first_failure();
+  summary_.fits = searcher_.learner().fits();
+  summary_.scored = searcher_.scorer().scored();
+  summary_.stop = *stop_;
+  summary_.stop_text = stop_text(at_stop);
+  if (summary_.best) {
+    roofline_.reached(summary_.best->config.family, summary_.verdict.best.us);
+    summary_.roofline_fraction = roofline_.share(summary_.verdict.best.us);
+  }
+  summary_.peaks = roofline_.peaks();
+  summary_.elapsed = budget_.elapsed();
+  const Spent spent = budget_.spent();
+  summary_.compiling_s = spent.compiling_s;
+  summary_.kernels = spent.kernels;
+  summary_.retimed = spent.retimed;
+  summary_.disturbed = spent.disturbed;
+}
+
+/// What cannot be shorter than it is may take longer than the limit: then it is named.
+std::string Session::stop_text(const Progress& at_stop) const {
+  const double limit_s = options_.stop.time_s, default_s = budget_.spent_s(Purpose::kDefault);
+  if (limit_s <= 0 || default_s + setup_s() <= limit_s) return explain(*stop_, options_.stop, at_stop);
+  const std::optional<Point>& base = finals_.the_default();
+  const KnownTrial* const first = base ? trials_.find(*base) : nullptr;
+  const std::string call =
+      first && first->time_us() ? fmt::format("; one call takes {:.2g} s", *first->time_us() * 1e-6) : "";
+  return fmt::format(
+      "the limit of {:g} s was reached: set-up took {:.1f} s, and the default alone {:.1f} s (to compile, "
+      "check and time it{})",
+      limit_s, setup_s(), default_s, call);
+}
+
+/// Only a contest gives a verdict: without one `best` shows the fastest row, and says so.
+void Session::append_verdict() {
+  if (!summary_.contested) return;
+  StoredVerdict row;
+  static_cast<Verdict&>(row) = summary_.verdict;
+  row.workload = summary_.workload;
+  row.device = summary_.identity;
+  row.session = options_.session_id;
+  row.record_id = summary_.best->id;
+  row.json = to_json(summary_).dump();
+  logs_.own.append(row);
 }
 
 }  // namespace lehr

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "measure/core/check.h"
-#include "workload/reference.h"
 
 namespace lehr {
 namespace {
@@ -48,14 +47,16 @@ void count(FamilyCheck& check, const Config& config, const Outcome& outcome, dou
 std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidates, const OpenDevice& device,
                                     const SpotCheckOptions& options) {
   Measurer& measurer = *device.measurer;
-  const Problem problem = asked_problem(task.workload, options.seed);
-  const double tolerance = tolerance_for(task.workload, problem.tensors[output_of(problem)].elements);
-  measurer.prepare(problem, std::nullopt, plain_source(task.workload, task.device.limits));
+  Problem problem = task.problem;
+  problem.seed = options.seed;
+  problem.kind->set_tolerances(problem);
+  const double tolerance = problem.arguments[outputs_of(problem)[0]].absolute;
+  measurer.prepare(problem, std::nullopt, plain_source(task));
   Rng rng(options.seed);
   std::vector<FamilyCheck> checks;
   for (std::size_t family = 0; family < candidates.space.families().size(); ++family) {
     FamilyCheck& check = checks.emplace_back();
-    check.workload = to_text(task.workload);
+    check.workload = task.problem.text;
     check.family = candidates.space.families()[family].family();
     std::vector<Config> configs;
     std::vector<Source> sources;

@@ -23,6 +23,15 @@ Limits usual_limits(const Limits& like) {
   }
 }
 
+/// `make` makes the source of the record's config.
+bool is_made_alike(const Record& record, const auto& make) {
+  try {
+    return !why_another(record, make());
+  } catch (const std::exception&) {  // a template must not end what reads a log
+    return false;
+  }
+}
+
 }  // namespace
 
 StoredDevice stored_device(const Device& device) {
@@ -54,19 +63,15 @@ std::optional<std::string> why_another(const Record& record, const Source& sourc
       to_hex(hash), to_hex(record.source_hash));
 }
 
-bool is_as_measured(const Record& record, const std::function<ir::Kernel(const Config&)>& lower) {
-  try {
-    return !why_another(record, emit(lower(record.config)));
-  } catch (const std::exception&) {  // a template must not end what reads a log
-    return false;
-  }
+bool is_as_measured(const Record& record, const KernelSpace& kernels) {
+  return is_made_alike(record, [&] { return emit(kernels.lower(kernels.space.point_of(record.config))); });
 }
 
 bool answers(const Record& record, const std::string& identity, const Candidates& candidates) {
   if (record.device != identity) return false;
   if (record.source_hash == 0) return record.template_version == candidates.version_of(record.config.family);
-  return is_as_measured(
-      record, [&](const Config& config) { return candidates.lower(candidates.space.point_of(config)); });
+  return is_made_alike(record,
+                       [&] { return candidates.source_of(candidates.space.point_of(record.config)); });
 }
 
 }  // namespace lehr

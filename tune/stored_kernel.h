@@ -2,14 +2,13 @@
 // against the hash of what was measured.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
 #include "codegen/source.h"
 #include "database/record.h"
-#include "ir/kernel.h"
 #include "record/device.h"
+#include "templates/catalog.h"
 #include "tune/task.h"
 
 namespace lehr {
@@ -26,8 +25,8 @@ Limits limits_of(const StoredDevice& device);
 /// it is that kernel.
 std::optional<std::string> why_another(const Record& record, const Source& source);
 
-/// Whether this version makes of a stored trial's config the kernel that was measured.
-bool is_as_measured(const Record& record, const std::function<ir::Kernel(const Config&)>& lower);
+/// Whether the kernel of a stored trial's config is the one that was measured.
+bool is_as_measured(const Record& record, const KernelSpace& kernels);
 
 /// Whether a stored outcome is an answer for `task`'s device: it was measured under the same identity, and
 /// this version makes the very same source of its config, by the hash in its row. Failures before there was a

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "database/record.h"
+#include "tune/budget.h"
 #include "tune/finals.h"
 #include "tune/roofline.h"
 #include "tune/stop.h"
@@ -38,94 +39,56 @@ struct FinalistTold {
   std::string missing;              ///< why it has no time
 };
 
-/// Wall seconds. total = setup + search + compile + run, and the sum of the parts.
-struct Elapsed {
-  double total_s = 0;
-  double setup_s = 0;    ///< opening the device, inputs and the expected output
-  double search_s = 0;   ///< the tuner's own share: sampling, features, model, database, probes of the roofs
-  double compile_s = 0;  ///< waiting for the compiler, also for the finals, with the device idle
-  double run_s = 0;      ///< checking and timing, the finals included
-
-  /// What went on, one thing at a time.
-  struct Parts {
-    double setup_s = 0;      ///< as above
-    double hints_s = 0;      ///< reading and learning what other tasks of the log tell
-    double proposals_s = 0;  ///< the rest of the search's own share
-    double compile_s = 0;    ///< waiting for the compiler, but for the finals
-    double trials_s = 0;     ///< checking and timing, but for the finals
-    double finals_s = 0;     ///< contest, libraries, proofs, and what is compiled for them
-  } parts = {};
-};
-
-struct Summary {
-  /// Canonical text.
-  std::string workload;
-  /// Name.
-  std::string device;
-  /// Identity text.
-  std::string identity;
+/// What summaries of one size and of a range say.
+struct RunSummary {
+  std::string workload;  ///< canonical text
+  std::string device;    ///< name
+  std::string identity;  ///< text
   std::string target;
-  /// cache_policy() of the device.
-  std::string caches;
+  std::string caches;  ///< cache_policy() of the device
   std::string session, strategy;
   std::uint64_t seed = 0;
-  int slots = 0;  ///< Measurer::slots(): with the seed it decides what is picked after which results
-  /// Of the workload.
-  double flops = 0;
+  double flops = 0;  ///< of the workload, of a range of a call with the most rows; 0: not known
 
-  /// nullopt: no default ran.
-  std::optional<Trial> default_trial;
-  /// nullopt: nothing ran.
-  std::optional<Trial> best;
-  /// While the best one was timed in the finals.
-  std::optional<GpuState> gpu;
-  /// The verdict comes from the interleaved finals (else from single trials).
-  bool contested = false;
+  int measured = 0;  ///< trials of this session, failures included
+  int timed = 0;
+  int disturbed = 0;  ///< trials without a calm window
+  std::map<FailureKind, int> failed = {};
+  std::string first_failure = {};  ///< text of the first failure, ""
+};
+
+struct Summary : RunSummary {
+  int slots = 0;  ///< Measurer::slots(): with the seed it decides what is picked after which results
+
+  std::optional<Trial> default_trial;  ///< nullopt: no default ran
+  std::optional<Trial> best;           ///< nullopt: nothing ran
+  std::optional<GpuState> gpu;         ///< while the best one was timed in the finals
+  bool contested = false;  ///< the verdict comes from the interleaved finals (else from single trials)
   Verdict verdict;
-  /// The best one's time as the search had shown it; 0: not known.
-  double shown_us = 0;
+  double shown_us = 0;  ///< the best one's time as the search had shown it; 0: not known
   std::vector<FinalistTold> finalists;
   /// The session whose verdict this is, because there was no time to time its winner again; "": this one's.
   std::string earlier;
-  /// Of the best one: ContestEntry::checked_by.
-  std::string checked_by;
+  std::string checked_by;  ///< of the best one: ContestEntry::checked_by
   std::vector<BaselineTime> baselines;
   /// Why there is no best one, though some were timed: one sentence without a full stop.
   std::string unproven;
-  /// Of the best one: one sentence without a full stop; "": nobody asked.
-  std::string determinism;
-  /// Roofline::share() of the best kernel.
-  std::optional<double> roofline_fraction;
-  /// That it is a share of: the most that this session has seen.
-  Peaks peaks;
+  std::string determinism;  ///< of the best one: one sentence without a full stop; "": nobody asked
+  std::optional<double> roofline_fraction;  ///< Roofline::share() of the best kernel
+  Peaks peaks;                              ///< that it is a share of: the most that this session has seen
 
-  /// Trials of this session, failures included.
-  int measured = 0;
-  int timed = 0;
-  /// Sources given to the compiler in elapsed.compile_s.
-  int kernels = 0;
-  /// Windows that were timed again because the machine disturbed them.
-  int retimed = 0;
-  /// Trials without a calm window.
-  int disturbed = 0;
-  /// Trials of earlier runs.
-  int reused = 0;
-  /// Trials of other tasks that hints come from.
-  int evidence = 0;
-  std::map<FailureKind, int> failed;
-  /// Text of the first failure, "".
-  std::string first_failure;
-  /// How often the cost model was fitted.
-  int fits = 0;
-  /// Candidates that a model scored.
-  std::uint64_t scored = 0;
+  int kernels = 0;           ///< sources given to the compiler in elapsed.compile_s
+  int retimed = 0;           ///< windows that were timed again because the machine disturbed them
+  int reused = 0;            ///< trials of earlier runs
+  int evidence = 0;          ///< trials of other tasks that hints come from
+  int fits = 0;              ///< how often the cost model was fitted
+  std::uint64_t scored = 0;  ///< candidates that a model scored
   /// The compiler was at work so long: more than elapsed.compile_s when it works ahead.
   double compiling_s = 0;
   Elapsed elapsed;
   StopReason stop = StopReason::kTrials;
   std::string stop_text;
-  /// What was reused and where hints come from, "" when nothing was there.
-  std::string resume_text;
+  std::string resume_text;  ///< what was reused and where hints come from, "" when nothing was there
 };
 
 /// Seconds in which the device stood still after the setup: for the compiler, and for the search.

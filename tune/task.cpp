@@ -16,6 +16,7 @@
 #include "templates/catalog.h"
 #include "templates/reference/plain_kernel.h"
 #include "templates/shared/epilogue_pass.h"
+#include "tune/workload_problem.h"
 
 namespace lehr {
 
@@ -23,13 +24,13 @@ namespace {
 
 std::function<std::optional<Source>(const Config&)> unfused_of(const Task& task) {
   const Limits limits = task.device.limits;
-  if (task.workload.epilogue.empty() || !limits.target.has(Feature::kHostFunction)) return {};
+  const Workload fused = *task.workload, plain = {fused.problem, {}};
+  if (fused.epilogue.empty() || !limits.target.has(Feature::kHostFunction)) return {};
   // The pass is over a fixed number of rows.
-  if (fixed_rows(task.workload) != task.workload) return {};
+  if (fixed_rows(fused) != fused) return {};
   // The pass is one over f32: an output of another type could not hold the sums between the two.
-  for (const TensorSpec& tensor : tensors_of(task.workload))
+  for (const TensorSpec& tensor : tensors_of(fused))
     if (tensor.type != DType::kF32) return {};
-  const Workload fused = task.workload, plain = {fused.problem, {}};
   return [fused, plain, limits](const Config& config) -> std::optional<Source> {
     const Template& family = template_named(config.family);
     // A pool takes fewer lines than the output has.
@@ -61,28 +62,42 @@ std::vector<Template> allowed_families(const Task& task) {
   return families;
 }
 
-/// A template or emitter that throws on one candidate must not end the session.
-Failure not_lowered(const Candidates& candidates, const Point& point, const std::exception& error) {
-  return {.kind = FailureKind::kLower,
-          .text = fmt::format("{}: {}", to_text(candidates.space.config_of(point)), error.what()),
-          .resources = {}};
-}
-
 }  // namespace
 
+Task task_of(const Workload& workload, Device device, bool saving_products,
+             std::optional<SharedLayout> layout) {
+  return {asked_problem(workload, 0), std::move(device), workload, saving_products, std::move(layout)};
+}
+
+void lower_by(std::function<ir::Kernel(const Point&)> lower, const Limits& limits, Candidates& candidates) {
+  candidates.columns = feature_table().size();
+  candidates.of_kernels = true;
+  candidates.source_of = [lower](const Point& point) { return emit(lower(point)); };
+  candidates.flops_of = [lower](const Point& point) { return ir::analyze(lower(point)).flops; };
+  candidates.row_of = [lower = std::move(lower), limits](const Point& point, std::span<float> row) {
+    try {
+      featurize(lower(point), limits, row);
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  };
+}
+
 Candidates candidates_for(const Task& task) {
-  const Workload& workload = task.workload;
+  CHECK(task.workload.has_value(), "no template knows {}", task.problem.text);
+  const Workload& workload = *task.workload;
   const Limits& limits = task.device.limits;
   Families families = families_for(allowed_families(task), workload, limits);
   if (task.layout) keep_layout(families, *task.layout);
   // Shared: copies of a function that holds the space would copy all of it.
   const auto kernels =
       std::make_shared<const KernelSpace>(kernel_space(std::move(families), workload, limits));
-  return {.space = kernels->space,
-          .defaults = by_estimate(*kernels),
-          .lower = [kernels](const Point& point) { return kernels->lower(point); },
-          .version_of = [](std::string_view family) { return template_named(family).version; },
-          .unfused = unfused_of(task)};
+  Candidates candidates = {.space = kernels->space, .defaults = by_estimate(*kernels)};
+  lower_by([kernels](const Point& point) { return kernels->lower(point); }, limits, candidates);
+  candidates.version_of = [](std::string_view family) { return template_named(family).version; };
+  candidates.unfused = unfused_of(task);
+  return candidates;
 }
 
 std::optional<std::string> why_not_served(const Workload& asked, const Limits& limits,
@@ -99,26 +114,27 @@ std::optional<std::string> why_not_served(const Workload& asked, const Limits& l
   return none;
 }
 
-std::variant<ir::Kernel, Failure> try_lower(const Candidates& candidates, const Point& point) {
-  try {
-    return candidates.lower(point);
-  } catch (const std::exception& error) {
-    return not_lowered(candidates, point, error);
-  }
-}
-
-std::optional<PlainSource> plain_source(const Workload& workload, const Limits& limits) {
-  if (backend_of(limits.target).check_kernels == nullptr) return std::nullopt;
-  const std::optional<PlainKernel> plain = plain_kernel(workload, limits);
+std::optional<PlainSource> plain_source(const Task& task) {
+  const Limits& limits = task.device.limits;
+  if (!task.workload || backend_of(limits.target).check_kernels == nullptr) return std::nullopt;
+  const std::optional<PlainKernel> plain = plain_kernel(*task.workload, limits);
   if (!plain) return std::nullopt;
   return PlainSource{emit(plain->kernel), plain->bands};
 }
 
+void prepare(Measurer& measurer, const Task& task, std::uint64_t seed) {
+  Problem problem = task.problem;
+  problem.seed = seed;
+  measurer.prepare(problem, other_problem(problem), plain_source(task));
+}
+
 std::variant<Source, Failure> try_emit(const Candidates& candidates, const Point& point) {
   try {
-    return emit(candidates.lower(point));
-  } catch (const std::exception& error) {
-    return not_lowered(candidates, point, error);
+    return candidates.source_of(point);
+  } catch (const std::exception& error) {  // one candidate must not end the session
+    return Failure{.kind = FailureKind::kLower,
+                   .text = fmt::format("{}: {}", to_text(candidates.space.config_of(point)), error.what()),
+                   .resources = {}};
   }
 }
 

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "base/describe_json.h"
-#include "codegen/emit.h"
 #include "measure/core/ratio.h"
 #include "measure/worker/baselines.h"
 #include "tune/run_finals.h"
@@ -58,20 +57,18 @@ std::vector<ContestEntry> contest_of_right_ones(Measurer& measurer, const std::v
 std::vector<ContestEntry> time_in_turn(const Task& task, const Candidates& candidates,
                                        const std::vector<Point>& points, std::vector<std::string> baselines,
                                        double seconds, Measurer& measurer) {
-  const Workload& workload = task.workload;
-  baselines = with_calls_for(workload.op(), std::move(baselines));
+  baselines = with_calls_for(task.problem.text, std::move(baselines));
   std::vector<Config> configs;
   std::vector<Source> sources;
   for (const Point& point : points) {
     configs.push_back(candidates.space.config_of(point));
-    sources.push_back(emit(candidates.lower(point)));
+    sources.push_back(candidates.source_of(point));
   }
   std::optional<Challenger> challenger;
   if (std::erase(baselines, kUnfused) > 0 && candidates.unfused)
     if (auto source = candidates.unfused(configs[0]))
       challenger = {std::string(kUnfused), to_text(configs[0]) + ", then a pass", *std::move(source)};
-  measurer.prepare(asked_problem(workload, 0), other_problem(workload, 0),
-                   plain_source(workload, task.device.limits));
+  prepare(measurer, task, 0);
   return contest_of_right_ones(measurer, configs, sources, challenger, baselines, seconds);
 }
 

@@ -48,8 +48,10 @@ Tuner make_tuner(std::string_view name, const Candidates& candidates, const Limi
     tuner.of_kernels = false;
     return tuner;
   }
-  tuner.row_of = kernel_rows(candidates, limits);
-  tuner.columns = feature_table().size();
+  tuner.row_of = candidates.row_of;
+  tuner.columns = candidates.columns;
+  tuner.of_kernels = candidates.of_kernels;
+  if (!tuner.of_kernels) return tuner;
   tuner.prior = std::make_unique<RooflineModel>(limits);
   const std::size_t first_picks = machine_of(limits.target).first_picks;
   tuner.learner.first_fit = std::max(tuner.learner.first_fit, first_picks);

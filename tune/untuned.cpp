@@ -56,7 +56,7 @@ std::optional<KnownBest> best_answer(const Database& log, const RecordFilter& ow
 }
 
 std::optional<Untuned> by_log(const Database& log, const Task& task, const Candidates& candidates) {
-  const RecordFilter own = {to_text(task.workload), identity_of(task.device),
+  const RecordFilter own = {task.problem.text, identity_of(task.device),
                             std::string(name_of(task.device.limits.target)), ""};
   const std::optional<KnownBest> best = best_answer(log, own, candidates);
   if (!best) return std::nullopt;
@@ -107,17 +107,17 @@ Untuned believed(Belief belief, const Candidates& candidates, const Point& point
 
 std::optional<Untuned> by_other_tasks(const Database& log, const Task& task, const Candidates& candidates,
                                       std::uint64_t seed) {
-  const RowOf row_of = kernel_rows(candidates, task.device.limits);
-  const std::size_t columns = feature_table().size();
-  std::vector<PastTask> tasks = past_tasks(log, task, candidates, row_of, columns, true, kMostRows);
+  if (!candidates.of_kernels) return std::nullopt;
+  std::vector<PastTask> tasks =
+      past_tasks(log, task, candidates, candidates.row_of, candidates.columns, true, kMostRows);
   if (tasks.empty()) return std::nullopt;
   const Transfer others(std::move(tasks), seed);
   const RooflineModel prior(task.device.limits);
   std::vector<Point> points;
-  FeatureMatrix rows(columns);
-  std::vector<float> row(columns);
+  FeatureMatrix rows(candidates.columns);
+  std::vector<float> row(candidates.columns);
   for (const Point& point : contenders(others, candidates)) {
-    if (!row_of(point, row)) continue;
+    if (!candidates.row_of(point, row)) continue;
     points.push_back(point);
     rows.append(row);
   }
@@ -142,9 +142,10 @@ std::optional<Untuned> by_other_tasks(const Database& log, const Task& task, con
 
 Untuned by_prior(const Task& task, const Candidates& candidates) {
   const Point& first = candidates.defaults[0];
-  const std::vector<float> row = featurize(candidates.lower(first), task.device.limits);
-  Untuned result =
-      believed(Belief::kPrior, candidates, first, RooflineModel(task.device.limits).time_us(row));
+  std::vector<float> row(candidates.columns);
+  const bool estimated = candidates.of_kernels && candidates.row_of(first, row);
+  Untuned result = believed(Belief::kPrior, candidates, first,
+                            estimated ? RooflineModel(task.device.limits).time_us(row) : 0);
   result.source = "the default, by an analytic estimate alone";
   return result;
 }

@@ -78,7 +78,7 @@ TEST(JsonPage, HasTheFieldsThatAreDescribed) {
   const std::string database = "| `database` | the log's file |\n";
   const std::vector<SharedResult> tasks(1);
   const Untuned found;
-  const Task task = {parse_workload("gemm m=8 n=8 k=8"), Device()};
+  const Task task = task_of(parse_workload("gemm m=8 n=8 k=8"), {});
   Page page;
   testing::expect_generated(
       "docs/json.md", std::string(kIntroduction) + "\n## A workload\n\n" + page.table(a_summary()) +

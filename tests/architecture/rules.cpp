@@ -150,6 +150,10 @@ std::vector<std::string> check_rooms(const std::vector<SourceFile>& files) {
       continue;
     }
     for (const Include& include : file.includes) {
+      if (include.quoted && include.path.starts_with("workload/") && rule->folder != "vendor")
+        findings.push_back(
+            fmt::format("{}:{}: of measure/ only vendor/ may know workloads, and include \"{}\"", file.path,
+                        include.line, include.path));
       if (!include.quoted || !std::regex_match(include.path, other, kRoom)) continue;
       const bool same = other[1] == own[1] && (other[2] == own[2] || other[2].length() == 0);
       if (same || (other[1] != own[1] && std::ranges::count(rule->allowed, other[1].str()) > 0)) continue;

@@ -62,6 +62,9 @@ TEST(ArchitectureRules, KeepTheRoomsOfMeasureApart) {
   EXPECT_THAT(findings("measure/opencl/a.cpp", "measure/core/problem.h"), SizeIs(1));
   EXPECT_THAT(findings("measure/vendor/blis/a.cpp", "measure/vendor/baseline_sgemm.h"), IsEmpty());
   EXPECT_THAT(findings("measure/vendor/blis/a.cpp", "measure/vendor/blis/a.h"), IsEmpty());
+  EXPECT_THAT(findings("measure/vendor/blis/a.cpp", "workload/workload.h"), IsEmpty());
+  EXPECT_THAT(findings("measure/core/problem.h", "workload/workload.h"),
+              ElementsAre(HasSubstr("only vendor/ may know workloads")));
   EXPECT_THAT(findings("measure/vendor/cudnn/a.cpp", "measure/cuda/cuda_harness.h"), IsEmpty());
   EXPECT_THAT(findings("measure/worker/a.cpp", "measure/vendor/blis/a.h"), IsEmpty());
   EXPECT_THAT(findings("measure/core/a.cpp", "workload/workload.h"), IsEmpty());

@@ -17,7 +17,6 @@
 #include "tests/support/fake_measurer.h"
 #include "tune/open_device.h"
 #include "tune/session.h"
-#include "tune/session_id.h"
 
 namespace lehr::testing {
 namespace {
@@ -105,7 +104,7 @@ Summary record_log(const std::filesystem::path& log, const std::string& workload
   options.session_id = new_session_id();
   options.now_s = [&] { return clock.now_s; };
   Database database = Database::open(log);
-  const Task task = {parsed, device.device};
+  const Task task = task_of(parsed, device.device);
   return Session(task, candidates_for(task), device, {database}, options).run();
 }
 

@@ -88,10 +88,11 @@ Candidates drill_candidates() {
   family.add("column", "which column of the plan", columns);
   std::vector<FamilySpace> families;
   families.push_back(family);
-  return {.space = Space(std::move(families)),
-          .defaults = {Point{}},  // row 0, column 0
-          .lower = [family](const Point& point) { return drill_kernel(family.config_of(point)); },
-          .version_of = [](std::string_view) { return 1; }};
+  Candidates candidates = {.space = Space(std::move(families)), .defaults = {Point{}}};  // row 0, column 0
+  lower_by([family](const Point& point) { return drill_kernel(family.config_of(point)); },
+           toy_task().device.limits, candidates);
+  candidates.version_of = [](std::string_view) { return 1; };
+  return candidates;
 }
 
 /// One shared object with the entries of all configs, each an alias of what its plan says: a thousand runs of
@@ -211,8 +212,8 @@ TEST(Drill, AThousandFailuresInOneSessionCostNothingButTheirTime) {
     Database database = Database::open(file);
     Tuner tuner;
     tuner.strategy = make_strategy("random", candidates.space);
-    tuner.row_of = kernel_rows(candidates, task.device.limits);
-    tuner.columns = feature_table().size();
+    tuner.row_of = candidates.row_of;
+    tuner.columns = candidates.columns;
     SessionOptions session;
     session.strategy = "random";
     session.session_id = "drill";

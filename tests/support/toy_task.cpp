@@ -13,6 +13,19 @@ namespace {
 
 using namespace lehr::ir;
 
+Candidates candidates_of(FamilySpace family, const Config& base, int version) {
+  std::vector<FamilySpace> families;
+  families.push_back(family);
+  Candidates candidates = {.space = Space(std::move(families))};
+  candidates.defaults = {candidates.space.point_of(base)};
+  lower_by([family](const Point& point) { return toy_kernel(family.config_of(point)); },
+           toy_task().device.limits, candidates);
+  candidates.version_of = [version](std::string_view) { return version; };
+  return candidates;
+}
+
+}  // namespace
+
 Kernel toy_kernel(const Config& config) {
   const std::int64_t rows = config.find("rows").value_or(1), columns = config.find("columns").value_or(1);
   const std::int64_t unroll = config.at("unroll"), pack = config.find("pack").value_or(0);
@@ -34,22 +47,8 @@ Kernel toy_kernel(const Config& config) {
   return std::move(builder.kernel);
 }
 
-Candidates candidates_of(FamilySpace family, const Config& base, int version) {
-  std::vector<FamilySpace> families;
-  families.push_back(family);
-  Space space(std::move(families));
-  const Point point = space.point_of(base);
-  return {.space = std::move(space),
-          .defaults = {point},
-          .lower = [family](const Point& point) { return toy_kernel(family.config_of(point)); },
-          .version_of = [version](std::string_view) { return version; }};
-}
-
-}  // namespace
-
 Task toy_task() {
-  Task task;
-  task.workload.gemm().m = task.workload.gemm().n = task.workload.gemm().k = 8;
+  Task task = task_of(parse_workload("gemm m=8 n=8 k=8"), {});
   task.device.name = "Toy CPU";
   task.device.compiler = "toycc 1.0";
   task.device.limits = {.target = Target::kCpu,

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "codegen/source.h"
+#include "ir/kernel.h"
 #include "tune/task.h"
 
 namespace lehr::testing {
@@ -21,6 +22,8 @@ Candidates tiny_candidates();
 
 /// The default: rows=1, columns=1, unroll=1, pack=0.
 Config toy_config(std::int64_t rows, std::int64_t columns, std::int64_t unroll, std::int64_t pack);
+/// The kernel of a config of either.
+ir::Kernel toy_kernel(const Config& config);
 /// The config whose kernel a source is.
 Config config_of(const Source& source);
 

@@ -16,7 +16,7 @@ Limits two_avx2_cores() {
 }
 
 std::vector<Config> defaults_of(const Workload& workload) {
-  Task task = {.workload = workload, .device = {}};
+  Task task = task_of(workload, {});
   task.device.limits = two_avx2_cores();
   const Candidates candidates = candidates_for(task);
   std::vector<Config> configs;
@@ -65,9 +65,9 @@ TEST(Defaults, ShareOutWhatIsWorthIt) {
 
 // A tuning of it ended with "lines=30 is not one of 1, 2, 3, ..." behind its search.
 TEST(Unfused, IsThereOrSaysThatItIsNotForEachScheduleBehindAPool) {
-  Task task = {.workload = parse_workload("conv2d n=2 h=27 w=27 c=164 k=128 r=1 s=1 layout=nhwc "
-                                          "epilogue=bias+relu+maxpool(3)"),
-               .device = {}};
+  Task task = task_of(
+      parse_workload("conv2d n=2 h=27 w=27 c=164 k=128 r=1 s=1 layout=nhwc epilogue=bias+relu+maxpool(3)"),
+      {});
   task.device.limits = two_avx2_cores();
   const Candidates candidates = candidates_for(task);
   Rng rng(5);

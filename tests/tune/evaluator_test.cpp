@@ -16,14 +16,14 @@ namespace {
 /// Toy kernels, but those of 4 rows cannot be emitted, and packing changes nothing.
 Candidates odd_candidates() {
   Candidates candidates = toy_candidates();
-  const Candidates plain = toy_candidates();
-  candidates.lower = [plain](const Point& point) {
-    Config config = plain.space.config_of(point);
+  const auto lower = [space = candidates.space](const Point& point) {
+    Config config = space.config_of(point);
     if (config.at("rows") == 4) throw Error(ErrorKind::kInternal, "no");
     for (auto& [name, value] : config.knobs)
       if (name == "pack") value = 0;
-    return plain.lower(plain.space.point_of(config));
+    return toy_kernel(config);
   };
+  lower_by(lower, toy_task().device.limits, candidates);
   return candidates;
 }
 

@@ -10,7 +10,6 @@
 #include "base/rng.h"
 #include "measure/core/stats.h"
 #include "measure/worker/backends.h"
-#include "tune/budget.h"
 #include "tune/run_finals.h"
 
 namespace lehr {
@@ -18,34 +17,6 @@ namespace {
 
 const ContestOptions& cpu() {
   return backend_of(Target::kCpu).contest;
-}
-
-// --- the budget
-
-TEST(Budget, CountsWhatWasSpentBeforeAndNoPauses) {
-  double now_s = 100;
-  Budget budget(10, 1, [&] { return now_s; });
-  EXPECT_EQ(budget.elapsed_s(), 1);
-  now_s += 2;
-  EXPECT_EQ(budget.left_s(), 7);
-  EXPECT_EQ(budget.left_s(0.5), 2);
-  budget.pause();
-  now_s += 50;
-  EXPECT_EQ(budget.elapsed_s(), 3);
-  EXPECT_THROW(budget.pause(), Error);
-  budget.resume();
-  EXPECT_THROW(budget.resume(), Error);
-  now_s += 1;
-  budget.keep(5);
-  EXPECT_EQ(budget.left().wanted_s, 1);
-  EXPECT_EQ(budget.left().most_s, 6);
-}
-
-TEST(Budget, WithoutALimitHasNoEnd) {
-  const Budget budget;
-  EXPECT_FALSE(budget.limited());
-  EXPECT_EQ(budget.left_s(0.1), kNoLimitS);
-  EXPECT_EQ(budget.left().wanted_s, kNoLimitS);
 }
 
 // --- how the time is split

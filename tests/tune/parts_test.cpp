@@ -94,13 +94,13 @@ TEST(Scorer, GivesTheSameRowsOnAnyNumberOfThreadsAndFromMemory) {
   std::vector<Point> points;
   Rng rng(3);
   for (int i = 0; i < 300; ++i) points.push_back(candidates.space.sample(rng));
-  const std::size_t columns = feature_table().size();
-  Scorer one(columns, kernel_rows(candidates, limits), 1);
-  Scorer three(columns, kernel_rows(candidates, limits), 3);
+  const std::size_t columns = candidates.columns;
+  Scorer one(columns, candidates.row_of, 1);
+  Scorer three(columns, candidates.row_of, 3);
   const FeatureMatrix a = one.features(points), b = three.features(points), again = three.features(points);
   ASSERT_EQ(a.rows(), points.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const std::vector<float> expected = featurize(candidates.lower(points[i]), limits);
+    const std::vector<float> expected = featurize(toy_kernel(candidates.space.config_of(points[i])), limits);
     EXPECT_TRUE(std::ranges::equal(a.row(i), expected));
     EXPECT_TRUE(std::ranges::equal(b.row(i), expected));
     EXPECT_TRUE(std::ranges::equal(again.row(i), expected));
@@ -116,7 +116,7 @@ TEST(Scorer, GivesTheSameRowsOnAnyNumberOfThreadsAndFromMemory) {
   FeatureMatrix expected(columns);
   for (std::size_t i = 0; i < points.size(); ++i) expected.append(a.row(i));
   for (const int threads : {1, 2, 3}) {
-    Scorer scorer(columns, kernel_rows(candidates, limits), threads);
+    Scorer scorer(columns, candidates.row_of, threads);
     EXPECT_EQ(scorer.score(points, sums), sums(expected)) << threads << " threads, rows to be made";
     EXPECT_EQ(scorer.score(points, sums), sums(expected)) << threads << " threads, rows remembered";
   }
@@ -124,13 +124,14 @@ TEST(Scorer, GivesTheSameRowsOnAnyNumberOfThreadsAndFromMemory) {
 
 TEST(Scorer, RanksWhatCannotBeLoweredLast) {
   Candidates candidates = toy_candidates();
-  const auto lower = candidates.lower;
   const Space& space = candidates.space;
-  candidates.lower = [&space, lower](const Point& point) {
-    if (space.config_of(point).at("rows") == 4) throw Error(ErrorKind::kInternal, "no");
-    return lower(point);
+  const auto lower = [&space](const Point& point) {
+    const Config config = space.config_of(point);
+    if (config.at("rows") == 4) throw Error(ErrorKind::kInternal, "no");
+    return toy_kernel(config);
   };
-  Scorer scorer(feature_table().size(), kernel_rows(candidates, toy_task().device.limits), 2);
+  lower_by(lower, toy_task().device.limits, candidates);
+  Scorer scorer(candidates.columns, candidates.row_of, 2);
   const Predict zeros = [](const FeatureMatrix& rows) { return std::vector<double>(rows.rows(), 0.0); };
   const Point four = space.point_of(toy_config(4, 1, 1, 0));
   const std::vector<Point> points = {space.point_of(toy_config(1, 1, 1, 0)), four, four};

@@ -35,8 +35,8 @@ Record record_of(const std::string& workload, const std::string& device, const C
 TEST(PastTasks, LeaveOutAnswersAndFailuresAndTakeTheNearestFirst) {
   const Task here = toy_task();
   const Candidates candidates = toy_candidates();
-  const RowOf rows = kernel_rows(candidates, here.device.limits);
-  const std::string own = to_text(here.workload);
+  const RowOf& rows = candidates.row_of;
+  const std::string own = here.problem.text;
   std::vector<Record> records = {
       record_of(own, identity_of(here.device), toy_config(4, 4, 4, 0), 5),  // an answer
       record_of(own, "elsewhere", toy_config(4, 4, 4, 0), 6),
@@ -59,18 +59,18 @@ TEST(PastTasks, LeaveOutAnswersAndFailuresAndTakeTheNearestFirst) {
 TEST(PastTasks, AreTheNearestOfMany) {
   const Task here = toy_task();
   const Candidates candidates = toy_candidates();
-  const RowOf rows = kernel_rows(candidates, here.device.limits);
+  const RowOf& rows = candidates.row_of;
   Database log = Database::open(":memory:");
   // The task's own workload on many machines: as near as any, and more than are taken.
   for (int machine = 0; machine < 20; ++machine)
     log.append(
-        record_of(to_text(here.workload), fmt::format("machine {:02}", machine), toy_config(4, 4, 4, 0), 5));
+        record_of(here.problem.text, fmt::format("machine {:02}", machine), toy_config(4, 4, 4, 0), 5));
   // Other workloads come behind these.
   for (int m = 1; m <= 20; ++m)
     log.append(record_of(fmt::format("gemm m={} n=3000 k=5000", m), "machine 00", toy_config(4, 4, 4, 0), 5));
   const auto tasks = past_tasks(log, here, candidates, rows, feature_table().size(), true);
   ASSERT_EQ(tasks.size(), kMostTasks);
-  for (const PastTask& task : tasks) EXPECT_EQ(task.name, to_text(here.workload));
+  for (const PastTask& task : tasks) EXPECT_EQ(task.name, here.problem.text);
 }
 
 TEST(PastTasks, AreAsManyAsTheBudgetPaysFor) {
@@ -81,13 +81,13 @@ TEST(PastTasks, AreAsManyAsTheBudgetPaysFor) {
   EXPECT_EQ(hint_rows(16, 9.6), hint_rows(16, 0));
   const Task here = toy_task();
   const Candidates candidates = toy_candidates();
-  const RowOf rows = kernel_rows(candidates, here.device.limits);
+  const RowOf& rows = candidates.row_of;
   Database log = Database::open(":memory:");
   for (int machine = 0; machine < 6; ++machine)
     for (const std::int64_t a : {1, 2, 4, 8, 16, 32})
       for (const std::int64_t b : {1, 2, 4, 8})
-        log.append(record_of(to_text(here.workload), fmt::format("machine {}", machine),
-                             toy_config(a, b, 1, 0), static_cast<double>(a * b)));
+        log.append(record_of(here.problem.text, fmt::format("machine {}", machine), toy_config(a, b, 1, 0),
+                             static_cast<double>(a * b)));
   const auto sizes = [&](std::size_t most) {
     std::vector<std::size_t> result;
     for (const PastTask& task : past_tasks(log, here, candidates, rows, feature_table().size(), true, most))

@@ -168,8 +168,7 @@ TEST(PriorLadder, TheL2DoesNotFollowTheMemory) {
 
 /// What a cold session measures first: 16 configs and what is left of the batch.
 std::vector<FirstPick> picks_for(const Workload& workload, std::uint64_t seed) {
-  Task task;
-  task.workload = workload;
+  Task task = task_of(workload, {});
   task.device.limits = kHopper;
   std::vector<FirstPick> picks = first_picks(candidates_for(task), kHopper, seed, 2);
   if (picks.size() > 16) picks.resize(16);

@@ -111,7 +111,7 @@ struct RangeFixture {
     const RowMember& member = member_for(set, rows);
     const std::optional<Record> record = database.find(member.record);
     EXPECT_TRUE(record);
-    const Task task = {parse_workload(member.workload), device.device};
+    const Task task = task_of(parse_workload(member.workload), device.device);
     const Candidates candidates = candidates_for(task);
     return us_of(std::get<Source>(try_emit(candidates, candidates.space.point_of(record->config))), rows);
   }
@@ -269,7 +269,8 @@ TEST(Range, NeedsNotBeginWithOneRow) {
   EXPECT_EQ(summary.set->times.back().rows, 40);
   std::set<std::string> layouts;
   for (const RowMember& member : summary.set->members) {
-    const Candidates candidates = candidates_for({parse_workload(member.workload), fixture.device.device});
+    const Candidates candidates =
+        candidates_for(task_of(parse_workload(member.workload), fixture.device.device));
     const Point point = candidates.space.point_of(parse_config(member.config));
     if (const std::string layout = prepack_layout(std::get<Source>(try_emit(candidates, point)));
         !layout.empty())

@@ -379,11 +379,13 @@ TEST(Resume, TakesRowsOfAnotherTemplateVersionForAnswersWhereTheirTextsAreTheSam
   ToySession toy;
   toy.run();
   toy.candidates = toy_candidates(2);
-  toy.candidates.lower = [lower = toy.candidates.lower, space = toy.candidates.space](const Point& point) {
-    ir::Kernel kernel = lower(point);
-    if (space.config_of(point).at("pack") == 1) kernel.name += "_new";
+  const auto lower = [space = toy.candidates.space](const Point& point) {
+    const Config config = space.config_of(point);
+    ir::Kernel kernel = toy_kernel(config);
+    if (config.at("pack") == 1) kernel.name += "_new";
     return kernel;
   };
+  lower_by(lower, toy.task.device.limits, toy.candidates);
   const auto same = std::ranges::count_if(toy.rows("session-1"),
                                           [](const Record& row) { return row.config.find("pack") == 0; });
   ASSERT_GT(same, 0);

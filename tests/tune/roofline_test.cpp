@@ -30,7 +30,7 @@ Limits limits_of(double gflops, double gbytes) {
 }
 
 /// 1024 operations: at 1 GFLOP/s 1.024 us.
-const Workload kSmall = toy_task().workload;
+const Workload kSmall = *toy_task().workload;
 
 /// 33.6 MB and as many operations.
 Workload row_times_matrix() {

@@ -300,11 +300,12 @@ TEST(Session, StoresFailuresByKindAndGoesOn) {
 
 TEST(Session, StoresACandidateThatTheTemplateCannotLowerAsAFailure) {
   ToySession toy;
-  const auto lower = toy.candidates.lower;
-  toy.candidates.lower = [lower, space = toy.candidates.space](const Point& point) {
-    if (space.config_of(point).at("pack") == 1) throw Error(ErrorKind::kInternal, "no packing here");
-    return lower(point);
+  const auto lower = [space = toy.candidates.space](const Point& point) {
+    const Config config = space.config_of(point);
+    if (config.at("pack") == 1) throw Error(ErrorKind::kInternal, "no packing here");
+    return toy_kernel(config);
   };
+  lower_by(lower, toy.task.device.limits, toy.candidates);
   const Summary summary = toy.run();
   ASSERT_TRUE(summary.best);
   EXPECT_EQ(summary.best->config.at("pack"), 0);

@@ -48,8 +48,8 @@ Summary ToySession::run() {
                                              : make_tuner(options.strategy, candidates.space, 1);
   tuner.model = nullptr;
   if (with_model) tuner.model = std::make_unique<NearestModel>();
-  tuner.row_of = kernel_rows(candidates, task.device.limits);
-  tuner.columns = feature_table().size();
+  tuner.row_of = candidates.row_of;
+  tuner.columns = candidates.columns;
   options.on_event = listener;
   options.now_s = [this] { return clock.now_s; };
   return Session(task, candidates, device, {database}, options, std::move(tuner)).run();

@@ -231,7 +231,7 @@ TEST(Searcher, AddsThePriorToWhatOtherTasksSayUntilItsOwnFitWhereAsked) {
 
 TEST(Searcher, FollowsThePriorForTheFirstSixteenPicksOnCuda) {
   const auto picked_by_prior = [](Target target) {
-    const Candidates all = {.space = space(), .defaults = {}, .lower = {}, .version_of = {}};
+    const Candidates all = {.space = space(), .of_kernels = true};
     Limits limits;
     limits.target = target;
     Tuner tuner = make_tuner("anneal", all, limits, 1);

@@ -17,7 +17,7 @@ const Candidates kCandidates = toy_candidates();
 
 Record row_of(const Config& config, const std::string& device, int version = 1) {
   Record row;
-  row.workload = to_text(kHere.workload);
+  row.workload = kHere.problem.text;
   row.device = device;
   row.target = name_of(kHere.device.limits.target);
   row.config = config;
@@ -70,7 +70,7 @@ TEST(Untuned, IsTheWinnerOfTheFinals) {
   const Record faster = log.append(row_of(toy_config(4, 4, 4, 0), here()));
   ASSERT_LT(*faster.time_us(), *winner.time_us());
   StoredVerdict verdict;
-  verdict.workload = to_text(kHere.workload);
+  verdict.workload = kHere.problem.text;
   verdict.device = here();
   verdict.session = "session";
   verdict.record_id = winner.id;

@@ -4,6 +4,9 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "measure/core/check.h"
+#include "measure/core/element.h"
+#include "measure/vendor/vendor_library.h"
 #include "workload/epilogue_steps.h"
 #include "workload/operator.h"
 
@@ -133,15 +136,17 @@ Extras extras_of(Primitives& primitives, const Workload& workload, std::span<voi
 // Behind a quant that is one unit. Else each of few roundings is of a value no larger than the output and its
 // operands together: those of a bias in s32, scaled, stay below 16 (workload/integers.cpp).
 Problem judged_for_onednn(Problem problem) {
-  const Epilogue& epilogue = problem.workload.epilogue;
+  const Epilogue epilogue = workload_of(problem).epilogue;
   if (!has_dequant(epilogue)) return problem;
+  Argument& output = problem.arguments[outputs_of(problem)[0]];
   if (has_quant(epilogue)) {
-    problem.tolerance = std::max(problem.tolerance, 1.0);
+    output.absolute = std::max(output.absolute, 1.0);
     return problem;
   }
   double largest = 16;
-  for (const float value : problem.expected) largest = std::max(largest, std::abs(double{value}) + 16);
-  problem.tolerance += 0x1p-21 * largest;
+  for (std::int64_t i = 0; i < output.expected_count(); ++i)
+    largest = std::max(largest, std::abs(load_element(output.expected_as, output.expected.data(), i)) + 16);
+  output.absolute += 0x1p-21 * largest;
   return problem;
 }
 

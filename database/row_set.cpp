@@ -1,4 +1,4 @@
-#include "tune/row_set.h"
+#include "database/row_set.h"
 
 #include <fmt/core.h>
 
