@@ -74,8 +74,8 @@ class RangeRun {
         options_(options),
         session_(options.session),
         budget_(session_.stop.time_s, session_.before_s, session_.now_s, nullptr, device.measurer.get()),
-        least_(range.gemm().least),
-        most_(range.gemm().m),
+        least_(call_rows(range).least),
+        most_(call_rows(range).most),
         trials_(session_.stop.trials),
         sizes_(affordable(measured_sizes(least_, most_), trials_)) {
     session_.before_s = 0;  // the budget has it
@@ -178,7 +178,8 @@ class RangeRun {
     tasks_ = searches();
     step(fmt::format("searching at {} sizes from {} to {} rows", sizes_.size(), least_, most_));
     const double again = kSearchShare * (1 - kAnyLayoutShare) * trials_ / static_cast<double>(tasks_.size());
-    const bool twice = range_.gemm().b.constant && (trials_ == 0 || again >= kLeastSearch);
+    const bool twice = std::ranges::any_of(tensors_of(range_), &TensorSpec::constant) &&
+                       (trials_ == 0 || again >= kLeastSearch);
     search_all(tasks_, std::nullopt, twice ? kAnyLayoutShare : 1, "");
     if (!twice || device_.stopped()) return;
     const std::optional<Config> like =
@@ -189,7 +190,7 @@ class RangeRun {
     const Limits& limits = device_.device.limits;
     layout_ = prepack_layout(emit(lower(kernels, *like, limits)));
     std::vector<RangeTask> of_any = tasks_;
-    std::erase_if(of_any, [](const RangeTask& task) { return !task.task.workload->gemm().any_rows; });
+    std::erase_if(of_any, [](const RangeTask& task) { return !call_rows(*task.task.workload).any; });
     search_all(of_any, shared_layout(*like, kernels, limits), 1, "l");
   }
 

@@ -43,7 +43,7 @@ class Collection {
     by_rank_.resize(std::max(by_rank_.size(), rank + 1));
     place_[hash] = {rank, by_rank_[rank].size()};
     by_rank_[rank].push_back(
-        {own, config, std::move(source), hash, std::move(layout), {found}, own.gemm().any_rows});
+        {own, config, std::move(source), hash, std::move(layout), {found}, call_rows(own).any});
   }
 
   std::vector<RangeKernel> by_rank() && {
@@ -128,7 +128,7 @@ std::vector<std::size_t> worth_timing(const std::vector<RangeKernel>& kernels, s
   };
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < kernels.size(); ++i)
-    if (kernels[i].any_rows || kernels[i].workload.gemm().m == rows) order.push_back({away(kernels[i]), i});
+    if (kernels[i].any_rows || rows_of(kernels[i].workload) == rows) order.push_back({away(kernels[i]), i});
   std::ranges::stable_sort(order, {}, &std::pair<double, std::size_t>::first);
   std::vector<std::size_t> numbers;
   for (const auto& [distance, number] : order) numbers.push_back(number);

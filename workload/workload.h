@@ -47,6 +47,7 @@ Workload parse_workload(std::string_view text);
 /// sizes, 4 for each tensor of another type or layout and for sums of another type or another math, half of
 /// one for another epilogue or scale (field.h); 32 between operators.
 double distance(const Workload& a, const Workload& b);
+/// What is summed up for an element of the output, and how exactly.
 ProductSums sums_of(const Workload& workload);
 /// Type of the sums, in which the epilogue is computed too.
 DType accum_of(const Workload& workload);
