@@ -123,12 +123,12 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
   if (rebuilt.kernels.empty())
     throw_not_found("none of the {} winners of {} can be exported here", found.size(), options.log);
   check_stop(options);
-  const std::vector<FolderKernel> kernels = prepared(rebuilt.kernels, compilers);
+  const Library library =
+      library_of(prepared(rebuilt.kernels, compilers), rebuilt.sets, {options.name, kVersion});
   const auto files = parts == Parts::kAll ? &library_files : &shared_library_file;
-  write_folder(options.out, files(kernels, rebuilt.sets, compilers, {options.name, kVersion}),
-               options.replace);
-  result.kernels = static_cast<int>(kernels.size());
-  result.functions = static_cast<int>(functions_of(kernels, rebuilt.sets).size());
+  write_folder(options.out, files(library, compilers), options.replace);
+  result.kernels = static_cast<int>(library.kernels.size());
+  result.functions = static_cast<int>(library.functions.size());
   return result;
 }
 

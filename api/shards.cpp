@@ -29,9 +29,8 @@ double cost_of_trial(const Workload& workload) {
 double seconds_of(const Workload& workload, const TuneOptions& options, bool together) {
   if (options.time_s > 0) return together ? 0 : options.time_s;  // a network's is divided below
   if (options.trials > 0) return 0;
-  if (is_range(workload))
-    return kSecondsASize *
-           static_cast<double>(measured_sizes(workload.gemm().least, workload.gemm().m).size());
+  if (const CallRows rows = call_rows(workload); rows.least > 0)
+    return kSecondsASize * static_cast<double>(measured_sizes(rows.least, rows.most).size());
   return together ? kSecondsEach : kSecondsAlone;
 }
 

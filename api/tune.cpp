@@ -155,14 +155,14 @@ void check_ranges(const std::vector<Workload>& workloads, const TuneOptions& opt
   if (!options.baselines.empty() && options.baselines != "none")
     throw_user(
         "--baseline {} is for one size: '{}' is compared with no library, each of its sizes is, as m={}",
-        options.baselines, to_text(*range), range->gemm().m);
+        options.baselines, to_text(*range), call_rows(*range).most);
 }
 
 RangeSummary tune_one_range(const Workload& range, Device& device, Logs logs, const TuneOptions& options,
                             SessionOptions session, Reporter& reporter) {
-  const Gemm& gemm = range.gemm();
+  const CallRows rows = call_rows(range);
   if (options.time_s == 0 && options.trials == 0)
-    session.stop.time_s = kSecondsASize * static_cast<double>(measured_sizes(gemm.least, gemm.m).size());
+    session.stop.time_s = kSecondsASize * static_cast<double>(measured_sizes(rows.least, rows.most).size());
   RangeOptions wanted;
   if (options.kernels > 0) wanted.kernels = static_cast<std::size_t>(options.kernels);
   wanted.saving_products = options.winograd;

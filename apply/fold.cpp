@@ -8,13 +8,14 @@
 
 #include "base/error.h"
 #include "network/linear.h"
+#include "workload/operator.h"
 
 namespace lehr {
 namespace {
 
 /// Filters, rows of a B that is stored turned: a channel's elements lie together. Else they are a column.
 bool is_channel_first(const Workload& workload) {
-  return workload.op() == Operator::kConv2d || workload.gemm().b.layout == Layout::kColumn;
+  return images_of(workload) || tensor_shapes(workload)[1].back().stride > 1;
 }
 
 // Where more of a shift than this is taken back, the nodes round by it: x + 2^23 - 2^23 is x rounded.

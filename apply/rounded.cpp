@@ -13,6 +13,7 @@
 #include "apply/graph_bytes.h"
 #include "apply/value_forms.h"
 #include "base/small_float.h"
+#include "network/problems.h"
 #include "network/protobuf.h"
 
 namespace lehr {
@@ -54,8 +55,8 @@ class Rounding {
     if (!folded || folded->bias.empty()) return;
     const std::size_t last = place.linear.empty() ? place.nodes[0] : place.linear.back();
     std::vector<std::int64_t> dims = {static_cast<std::int64_t>(folded->bias.size())};
-    if (replacement.workload.op() == Operator::kConv2d)
-      dims.resize(shapes_.of(place.output).shape->size() - 1, 1);
+    const auto& shape = shapes_.of(place.output).shape;
+    dims.resize(channel_axis(replacement.workload, shape ? shape->size() : 2), 1);
     std::vector<float> off;
     for (const float value : folded->bias) off.push_back(rounded_to(DType::kBF16, value) - value);
     off_[last] = unnamed_tensor(f32_constant(dims, off));

@@ -9,7 +9,7 @@ struct Row {
   DType type;
   std::string_view name;
 };
-constexpr std::array<Row, 12> kRows = {{{DType::kF64, "f64"},
+constexpr std::array<Row, 14> kRows = {{{DType::kF64, "f64"},
                                         {DType::kF32, "f32"},
                                         {DType::kF16, "f16"},
                                         {DType::kBF16, "bf16"},
@@ -20,7 +20,9 @@ constexpr std::array<Row, 12> kRows = {{{DType::kF64, "f64"},
                                         {DType::kE5M2, "e5m2"},
                                         {DType::kU32, "u32"},
                                         {DType::kS16, "s16"},
-                                        {DType::kS7, "s7"}}};
+                                        {DType::kS7, "s7"},
+                                        {DType::kS64, "s64"},
+                                        {DType::kU16, "u16"}}};
 
 }  // namespace
 

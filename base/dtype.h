@@ -10,20 +10,36 @@
 
 namespace lehr {
 
-/// kE4M3 and kE5M2: 8-bit floats of the OCP specification "OFP8" (revision 1.0). kU32: a register's bits;
-/// kS16: what 8-bit integers become where pairs of these are multiplied. Neither is the type of a tensor.
-/// kS7: an s8 of -64 to 64, as filters and a constant B may be: two products with a u8 fit 16 bits together.
-enum class DType : std::uint8_t { kF64, kF32, kF16, kBF16, kS32, kS8, kU8, kE4M3, kE5M2, kU32, kS16, kS7 };
+/// kE4M3 and kE5M2: 8-bit floats of the OCP specification "OFP8" (revision 1.0). kS16: what 8-bit integers
+/// become where pairs of these are multiplied. kU32, kS16, kS64 and kU16 are no types of a workload's
+/// tensors. kS7: an s8 of -64 to 64, as filters and a constant B may be: two products with a u8 fit 16 bits
+/// together.
+enum class DType : std::uint8_t {
+  kF64,
+  kF32,
+  kF16,
+  kBF16,
+  kS32,
+  kS8,
+  kU8,
+  kE4M3,
+  kE5M2,
+  kU32,
+  kS16,
+  kS7,
+  kS64,
+  kU16
+};
 
 /// Bytes of one element.
 constexpr int size_of(DType type) {
-  constexpr std::array<int, 12> kBytes = {8, 4, 2, 2, 4, 1,
-                                          1, 1, 1, 4, 2, 1};  // in the order of the enumeration
+  constexpr std::array<int, 14> kBytes = {8, 4, 2, 2, 4, 1, 1,
+                                          1, 1, 4, 2, 1, 8, 2};  // in the order of the enumeration
   return kBytes[static_cast<std::size_t>(type)];
 }
 constexpr bool is_integer(DType type) {
   return type == DType::kS32 || type == DType::kS8 || type == DType::kU8 || type == DType::kU32 ||
-         type == DType::kS16 || type == DType::kS7;
+         type == DType::kS16 || type == DType::kS7 || type == DType::kS64 || type == DType::kU16;
 }
 /// "f32", "bf16", ...; the spelling of the command line and of canonical texts.
 std::string_view name_of(DType type);

@@ -107,6 +107,10 @@ float rounded_to(DType type, float value) {
       return saturated(value, -32768, 32767);
     case DType::kU32:
       return saturated(value, 0, 0x1.fffffep31F);
+    case DType::kU16:
+      return saturated(value, 0, 65535);
+    case DType::kS64:
+      return saturated(value, -0x1p63F, 0x1.fffffep62F);
   }
   return value;
 }

@@ -80,9 +80,9 @@ Texts alone(const std::vector<RebuiltKernel>& kernels) {
   return compiled(texts, compiler);
 }
 
-std::vector<FolderFile> library_of(const std::vector<RebuiltKernel>& kernels) {
+std::vector<FolderFile> files_of(const std::vector<RebuiltKernel>& kernels) {
   FolderCompilers compilers({});
-  return library_files(prepared(kernels, compilers), {}, compilers, {});
+  return library_files(library_of(prepared(kernels, compilers), {}, {}), compilers);
 }
 
 /// From a file that this process has not loaded before, but that lies in memory.
@@ -159,7 +159,7 @@ void print_tables(const std::vector<RebuiltKernel>& kernels, int rounds) {
   std::vector<double> alone_s, library_s;
   for (int round = 0; round < rounds; ++round) {
     alone_s.push_back(seconds_of([&] { objects = alone(kernels); }));
-    library_s.push_back(seconds_of([&] { files = library_of(kernels); }));
+    library_s.push_back(seconds_of([&] { files = files_of(kernels); }));
   }
   const std::string& library = files.at(0).bytes;
   const TempDir directory;

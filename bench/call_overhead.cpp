@@ -29,8 +29,7 @@ std::string empty_kernel(const std::string& folder, const std::string& compiler)
 
 double nanoseconds(const std::string& object, int threads, long tasks) {
   Problem problem;
-  problem.tensors = {{.elements = 1, .output = true, .values = {}}};
-  problem.expected = {0};
+  problem.arguments = {{.name = "y", .elements = 1, .role = Role::kOut, .expected = {0, 0, 0, 0}}};
   HostRunner runner;
   runner.prepare(problem, {.threads = threads});
   Candidate candidate;

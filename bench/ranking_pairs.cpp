@@ -22,6 +22,7 @@
 #include "measure/worker/local_measurer.h"
 #include "tune/finals.h"
 #include "tune/task.h"
+#include "tune/workload_problem.h"
 
 namespace lehr {
 namespace {

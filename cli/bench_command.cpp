@@ -191,11 +191,12 @@ bool BenchCommand::contest(const Workload& workload, const OpenDevice& setup, js
 
 std::vector<Workload> BenchCommand::calls() const {
   const Workload workload = problem_.workload();
-  if (!is_range(workload)) return {workload};
+  const CallRows range = call_rows(workload);
+  if (range.least == 0) return {workload};
   if (bundle_.empty())
     throw_user("of a range of rows a bundle's kernels are timed: name its folder with --bundle, or one size");
   std::vector<Workload> calls;
-  for (const std::int64_t rows : measured_sizes(workload.gemm().least, workload.gemm().m))
+  for (const std::int64_t rows : measured_sizes(range.least, range.most))
     calls.push_back(with_rows(workload, rows));
   return calls;
 }

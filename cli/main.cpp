@@ -18,6 +18,7 @@
 #include "cli/standard_streams.h"
 #include "measure/core/format.h"
 #include "measure/worker/served_process.h"
+#include "tune/workload_problem.h"
 
 namespace {
 
@@ -67,7 +68,8 @@ int main(int argc, char** argv) {
   lehr::keep_standard_streams();
   keep_reserve();
   try {
-    if (const std::optional<int> code = lehr::served_process(argc, argv)) return *code;
+    if (const std::optional<int> code = lehr::served_process(argc, argv, lehr::workload_kinds()))
+      return *code;
     lehr::take_failed_writes_as_errors();
     return finish(lehr::CommandLine().run(argc, argv));
   } catch (const lehr::Error& error) {

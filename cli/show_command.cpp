@@ -161,7 +161,7 @@ int ShowCommand::run() {
 int ShowCommand::run_set(const std::string& range) const {
   if (kernel_.has_config() || !sample_.empty())
     throw_user("'{}' has no config of its own: ask for its kernels, as m=..{}", range,
-               parse_workload(range).gemm().m);
+               call_rows(parse_workload(range)).most);
   const LoggedDevices devices = kernel_.logged_devices();
   nlohmann::json document = nlohmann::json::array();
   for (const Winner& winner : winners(Database::open_read_only(database_), {.workload = range})) {

@@ -20,7 +20,7 @@ struct Deployment {
   std::int64_t tensor_alignment = 0;
   /// FolderCompilers::why_not().
   std::optional<std::string> (*why_not)(const RebuiltKernel& kernel, FolderCompilers& compilers) = nullptr;
-  /// Fills in its features, or what a GPU loads.
+  /// Fills in its features and its self-test, or what a GPU loads.
   void (*prepare)(FolderKernel& kernel, FolderCompilers& compilers) = nullptr;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "deploy/folder_compilers.h"
 #include "deploy/folder_files.h"
 #include "deploy/rebuild.h"
+#include "deploy/self_test.h"
 #include "measure/cuda/cuda_driver.h"
 #include "workload/workload.h"
 
@@ -21,8 +23,10 @@ namespace lehr {
 /// One kernel of a folder.
 struct FolderKernel {
   RebuiltKernel rebuilt;
-  std::string name;                   ///< deployed_name()
-  std::vector<std::string> features;  ///< of a processor, that its functions use: features_of()
+  std::string name;  ///< deployed_name()
+  // Of one for a processor.
+  std::vector<std::string> features;  ///< that its functions use: features_of()
+  std::optional<SelfTest> test;       ///< what it has to compute; nullopt: that is not known
   // Of one for a GPU.
   std::string cubin;     ///< compiled from renamed_text()
   std::string ptx;       ///< for newer ones; "": none but this architecture runs it

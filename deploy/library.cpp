@@ -210,51 +210,30 @@ void add_texts(const Library& library, const std::string& header, const std::str
   }
 }
 
-/// A library with its texts, and what they were linked to.
-struct Linked {
-  Library library;
-  std::string header, code, shared, archive;
-};
+}  // namespace
 
-Linked compiled_library(std::vector<FolderKernel> kernels, std::span<const RebuiltSet> sets,
-                        FolderCompilers& compilers, const LibraryOptions& options) {
-  CHECK(is_library_name(options.name), "'{}' is no name of a library", options.name);
-  std::vector<LibraryFunction> functions = functions_of(kernels, sets);
-  Library library{options, std::move(kernels), std::move(functions)};
+std::vector<FolderFile> library_files(const Library& library, FolderCompilers& compilers) {
   const HostCompilerOptions& host = compilers.options().host;
-  std::string header = with_name(header_text(library), options.name),
-              code = with_name(code_text(library), options.name);
+  const std::string& name = library.options.name;
+  const std::string header = with_name(header_text(library), name),
+                    code = with_name(code_text(library), name);
   // The longest text of all, beside the kernels.
   std::future<Texts> runtime = std::async(std::launch::async, [&] {
     HostCompiler for_any(generic(host, "-c"));
-    return compiled({{options.name + ".library.o", header + code}}, for_any);
+    return compiled({{name + ".library.o", header + code}}, for_any);
   });
   Texts objects = kernel_objects(library, compilers);
   objects.merge(runtime.get());
   auto [shared, archive] = linked(objects, library, host);
-  return {std::move(library), std::move(header), std::move(code), std::move(shared), std::move(archive)};
-}
-
-FolderFile shared_file(Linked& linked) {
-  return {fmt::format("lib{}.so", linked.library.options.name), std::move(linked.shared)};
-}
-
-}  // namespace
-
-std::vector<FolderFile> library_files(std::vector<FolderKernel> kernels, std::span<const RebuiltSet> sets,
-                                      FolderCompilers& compilers, const LibraryOptions& options) {
-  Linked linked = compiled_library(std::move(kernels), sets, compilers, options);
-  std::vector<FolderFile> files = {shared_file(linked)};
-  files.push_back({fmt::format("lib{}.a", options.name), std::move(linked.archive)});
-  add_texts(linked.library, linked.header, linked.code, files);
+  std::vector<FolderFile> files;
+  files.push_back({fmt::format("lib{}.so", name), std::move(shared)});
+  files.push_back({fmt::format("lib{}.a", name), std::move(archive)});
+  add_texts(library, header, code, files);
   return files;
 }
 
-std::vector<FolderFile> shared_library_file(std::vector<FolderKernel> kernels,
-                                            std::span<const RebuiltSet> sets, FolderCompilers& compilers,
-                                            const LibraryOptions& options) {
-  Linked linked = compiled_library(std::move(kernels), sets, compilers, options);
-  return {shared_file(linked)};
+std::vector<FolderFile> shared_library_file(const Library& library, FolderCompilers& compilers) {
+  return {library_files(library, compilers).at(0)};
 }
 
 }  // namespace lehr

@@ -26,12 +26,19 @@ struct LibraryRow {
   std::vector<RebuiltSet::Time> times;  ///< one with 0 rows where their number is fixed
 };
 
+/// An argument of a function.
+struct LibraryTensor : TensorSpec {
+  std::vector<Dimension> shape;
+  std::int64_t row_elements = 0;  ///< of a row, if it has as many rows as a call says
+};
+
 /// One public function.
 struct LibraryFunction {
   Workload workload;
   std::string text;  ///< canonical
   Target target;
   std::string name;  ///< without the library's own
+  std::vector<LibraryTensor> tensors;
   std::vector<LibraryRow> rows;
 
   /// Whether calls say how many rows there are.
@@ -49,10 +56,10 @@ struct Library {
 /// digits and '_', not at the end, at most 40, and no name that C or Python has for something of theirs.
 bool is_library_name(const std::string& name);
 
-/// The functions of these kernels: one for each target and text, that of a set or of a kernel with a fixed
-/// number of rows. Throws Error(kUser) where two would have one name.
-std::vector<LibraryFunction> functions_of(std::span<const FolderKernel> kernels,
-                                          std::span<const RebuiltSet> sets);
+/// A library of these kernels with a function for each target and text, that of a set or of a kernel with a
+/// fixed number of rows. Throws Error(kUser) where two would have one name.
+Library library_of(std::vector<FolderKernel> kernels, std::span<const RebuiltSet> sets,
+                   const LibraryOptions& options);
 
 /// Returns which tensor calls take packed, the one that stays as it is, on a processor; nullopt: none.
 std::optional<std::size_t> packed_tensor(const LibraryFunction& function);
@@ -68,12 +75,9 @@ std::vector<std::string> public_names(const Library& library);
 
 /// All files of the folder: compiles the kernels, each once, as it was measured, and links them. The same
 /// kernels and compilers give the same bytes. Throws Error(kEnvironment) where a compiler or the binutils
-/// fail, Error(kUser) as functions_of().
-std::vector<FolderFile> library_files(std::vector<FolderKernel> kernels, std::span<const RebuiltSet> sets,
-                                      FolderCompilers& compilers, const LibraryOptions& options);
-/// The shared library of these alone.
-std::vector<FolderFile> shared_library_file(std::vector<FolderKernel> kernels,
-                                            std::span<const RebuiltSet> sets, FolderCompilers& compilers,
-                                            const LibraryOptions& options);
+/// fail.
+std::vector<FolderFile> library_files(const Library& library, FolderCompilers& compilers);
+/// The shared library alone.
+std::vector<FolderFile> shared_library_file(const Library& library, FolderCompilers& compilers);
 
 }  // namespace lehr

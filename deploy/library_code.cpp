@@ -11,13 +11,10 @@
 #include "deploy/deployment.h"
 #include "deploy/library.h"
 #include "deploy/library_names.h"
-#include "deploy/self_test.h"
 #include "deploy/shipped.h"
 #include "ir/uses.h"
 #include "measure/cuda/cuda_driver.h"
 #include "runtime/cpu_features.h"
-#include "workload/operator.h"
-#include "workload/slices.h"
 
 namespace lehr {
 namespace {
@@ -45,11 +42,6 @@ std::string array_text(std::string_view type, const std::string& name, const std
   return elements.empty() ? "" : fmt::format("const {} {}[] = {{{}}};\n", type, name, elements);
 }
 
-std::string sample_texts(const SelfTest& test) {
-  return listed(test.output,
-                [](const auto& each) { return fmt::format("{{{}, {:.9g}}}", each.first, each.second); });
-}
-
 /// Writes one function's tables, and remembers its rows.
 class FunctionText {
  public:
@@ -71,13 +63,13 @@ class FunctionText {
     const bool on_cpu = function_.target.has(Feature::kHostFunction);
     std::int64_t least = 0, most = 0;
     if (function_.has_rows()) {
-      least = std::max<std::int64_t>(function_.workload.gemm().least, 1);
-      most = function_.workload.gemm().m;
+      const CallRows rows = call_rows(function_.workload);
+      least = std::max<std::int64_t>(rows.least, 1), most = rows.most;
     }
     const std::optional<std::size_t> packed = packed_tensor(function_);
     return fmt::format(
         "    {{{{\"kernels_{}\", {}, {}, {}, {}, {}, {}}}, {}, {}, {}, {}, {}, {}}},\n", function_.name,
-        c_string(function_.text), name("tensors"), tensors_of(function_.workload).size(),
+        c_string(function_.text), name("tensors"), function_.tensors.size(),
         on_cpu ? "KERNELS_CPU" : "KERNELS_CUDA", least, most, packed ? std::to_string(*packed) : "kNoTensor",
         c_string(optional_words(function_.workload)), c_string(shorter_words(function_.workload)),
         on_cpu ? name("rows") : "nullptr", on_cpu ? "nullptr" : name("rows"), function_.rows.size());
@@ -91,9 +83,7 @@ class FunctionText {
   const FolderKernel& kernel(std::size_t position) const { return library_.kernels[position]; }
 
   std::string tensors() const {
-    const std::vector<TensorSpec> tensors = tensors_of(function_.workload);
-    const std::vector<std::vector<Dimension>> shapes = tensor_shapes(function_.workload);
-    const std::optional<Slices> slices = function_.has_rows() ? slices_of(function_.workload) : std::nullopt;
+    const std::vector<LibraryTensor>& tensors = function_.tensors;
     const std::optional<std::size_t> packed = packed_tensor(function_);
     const Source& source = kernel(function_.rows.at(0).members.at(0).kernel).rebuilt.source;
     std::string texts;
@@ -103,29 +93,33 @@ class FunctionText {
       texts += fmt::format("{}{{\"{}\", \"{}\", {}, {}, {}, {}, {{{}}}, {{{}}}, {}, {}}}",
                            i == 0 ? "" : ",\n    ", tensors[i].name, name_of(tensors[i].type),
                            tensors[i].is_output() ? "KERNELS_OUT" : "KERNELS_IN", i == packed ? 1 : 0,
-                           i == packed ? kPackedAlignment : alignment, shapes[i].size(),
-                           listed(shapes[i], [](const Dimension& one) { return one.size; }),
-                           listed(shapes[i], [](const Dimension& one) { return one.stride; }),
-                           tensors[i].elements * element, slices ? slices->elements.at(i) * element : 0);
+                           i == packed ? kPackedAlignment : alignment, tensors[i].shape.size(),
+                           listed(tensors[i].shape, [](const Dimension& one) { return one.size; }),
+                           listed(tensors[i].shape, [](const Dimension& one) { return one.stride; }),
+                           tensors[i].elements * element, tensors[i].row_elements * element);
     }
     return array_text("kernels_tensor", name("tensors"), texts);
   }
 
-  std::string test(const RebuiltKernel& rebuilt, const std::string& suffix) {
-    const std::optional<SelfTest> test = self_test_of(rebuilt.workload);
+  std::string test(const std::optional<SelfTest>& test, const std::string& suffix) {
     if (!test) return "nullptr";
-    std::string inputs;
-    std::size_t input = 0;
-    for (const TensorSpec& tensor : tensors_of(rebuilt.workload)) {
-      if (test->inputs.empty()) break;
-      const auto [mean, deviation] = tensor.is_output() ? std::pair(0.0, 1.0) : test->inputs.at(input++);
-      inputs += fmt::format("{}{:.17g}, {:.17g}", inputs.empty() ? "" : ", ", mean, deviation);
+    const auto two = [](const auto& each) {
+      return fmt::format("{:.17g}, {:.17g}", each.first, each.second);
+    };
+    std::string next;  // what points to the test of the next output
+    for (std::size_t i = test->outputs.size(); i-- > 0;) {
+      const TestedOutput& output = test->outputs[i];
+      const std::string own = i == 0 ? suffix : fmt::format("{}_{}", suffix, i);
+      const std::string inputs = i == 0 ? listed(test->inputs, two) : "";
+      arrays_ += array_text("Sample", "samples" + own, listed(output.elements, [](const auto& each) {
+                              return fmt::format("{{{}, {:.9g}}}", each.first, each.second);
+                            }));
+      arrays_ += array_text("double", "inputs" + own, inputs);
+      arrays_ += fmt::format("const Test test{0} = {{{1}, {2:.17g}, samples{0}, {3}, {4}{5}}};\n", own,
+                             test->rows, output.tolerance, output.elements.size(),
+                             inputs.empty() ? "nullptr" : "inputs" + own, next);
+      next = ", &test" + own;
     }
-    arrays_ += array_text("Sample", "samples" + suffix, sample_texts(*test));
-    arrays_ += array_text("double", "inputs" + suffix, inputs);
-    arrays_ +=
-        fmt::format("const Test test{0} = {{{1}, {2:.17g}, samples{0}, {3}, {4}}};\n", suffix, test->rows,
-                    test->tolerance, test->output.size(), inputs.empty() ? "nullptr" : "inputs" + suffix);
     return "&test" + suffix;
   }
 
@@ -148,7 +142,7 @@ class FunctionText {
                        source.launch.parts, source.scratch_bytes,
                        packs ? "&" + prepack_entry(entry) : "nullptr", source.launch.prepack_parts,
                        reads_operand(rebuilt), rows, source.most_rows > 0,
-                       std::get<Timing>(rebuilt.winner.record.outcome).max_error, test(rebuilt, suffix));
+                       std::get<Timing>(rebuilt.winner.record.outcome).max_error, test(one.test, suffix));
   }
 
   std::string row(std::size_t number) {
@@ -304,7 +298,7 @@ std::uint64_t content_hash_of(const Library& library) {
 }
 
 std::string body_of(const LibraryFunction& function, std::size_t number) {
-  const std::vector<TensorSpec> tensors = tensors_of(function.workload);
+  const std::vector<LibraryTensor>& tensors = function.tensors;
   const std::optional<std::size_t> packed = packed_tensor(function);
   std::string arguments;
   for (std::size_t i = 0; i < tensors.size(); ++i)

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "deploy/library.h"
 #include "workload/operator.h"
+#include "workload/slices.h"
 
 namespace lehr {
 namespace {
@@ -77,7 +78,8 @@ std::string hashed_name(const Workload& workload, const std::vector<std::string>
       name += fmt::format("_{}{}", word.substr(0, sign), number);
   }
   const std::vector<TensorSpec> tensors = tensors_of(workload);
-  for (std::size_t i = 0; i < 3; ++i) name += fmt::format("_{}", name_of(tensors.at(i).type));
+  for (std::size_t i = 0; i < 3 && i < tensors.size(); ++i)
+    name += fmt::format("_{}", name_of(tensors[i].type));
   return fmt::format("{}_{}", name, to_hex(stable_hash(to_text(workload))).substr(0, 8));
 }
 
@@ -94,6 +96,16 @@ std::string function_name(const Workload& workload, Target target) {
   }
   if (name.empty() || name.size() > kMostLetters) name = hashed_name(workload, words);
   return target.has(Feature::kHostFunction) ? name : name + "_cuda";
+}
+
+std::vector<LibraryTensor> library_tensors(const Workload& workload, bool has_rows) {
+  const std::vector<std::vector<Dimension>> shapes = tensor_shapes(workload);
+  const std::optional<Slices> slices = has_rows ? slices_of(workload) : std::nullopt;
+  std::vector<LibraryTensor> tensors;
+  for (TensorSpec& tensor : tensors_of(workload))
+    tensors.push_back(
+        {std::move(tensor), shapes.at(tensors.size()), slices ? slices->elements.at(tensors.size()) : 0});
+  return tensors;
 }
 
 /// Names that would take the place of a header of C's, of a library that programs link, or of a module or
@@ -122,18 +134,19 @@ bool LibraryFunction::has_rows() const {
 
 std::optional<std::size_t> packed_tensor(const LibraryFunction& function) {
   if (!function.target.has(Feature::kHostFunction)) return std::nullopt;
-  const std::vector<TensorSpec> tensors = tensors_of(function.workload);
-  const auto found = std::ranges::find_if(tensors, &TensorSpec::constant);
-  if (found == tensors.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - tensors.begin());
+  const auto found = std::ranges::find_if(function.tensors, &LibraryTensor::constant);
+  if (found == function.tensors.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - function.tensors.begin());
 }
 
-std::vector<LibraryFunction> functions_of(std::span<const FolderKernel> kernels,
-                                          std::span<const RebuiltSet> sets) {
+Library library_of(std::vector<FolderKernel> kernels, std::span<const RebuiltSet> sets,
+                   const LibraryOptions& options) {
+  CHECK(is_library_name(options.name), "'{}' is no name of a library", options.name);
   std::map<std::string, LibraryFunction> by_name;
   const auto add = [&](const Workload& workload, Target target, LibraryRow row) {
     const std::string text = to_text(workload), name = function_name(workload, target);
-    const auto [found, is_new] = by_name.try_emplace(name, LibraryFunction{workload, text, target, name, {}});
+    const auto [found, is_new] =
+        by_name.try_emplace(name, LibraryFunction{workload, text, target, name, {}, {}});
     if (found->second.text != text)
       throw_user("'{}' and '{}' would both be functions named {}: export one of them with --workload",
                  found->second.text, text, name);
@@ -145,8 +158,11 @@ std::vector<LibraryFunction> functions_of(std::span<const FolderKernel> kernels,
   for (const RebuiltSet& set : sets)
     add(set.workload, kernels[set.members.at(0).kernel].rebuilt.source.target, {set.members, set.times});
   std::vector<LibraryFunction> functions;
-  for (auto& [name, function] : by_name) functions.push_back(std::move(function));
-  return functions;
+  for (auto& [name, function] : by_name) {
+    function.tensors = library_tensors(function.workload, function.has_rows());
+    functions.push_back(std::move(function));
+  }
+  return {options, std::move(kernels), std::move(functions)};
 }
 
 }  // namespace lehr

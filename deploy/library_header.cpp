@@ -10,7 +10,6 @@
 #include "deploy/library.h"
 #include "deploy/library_names.h"
 #include "deploy/shipped.h"
-#include "workload/operator.h"
 
 namespace lehr {
 namespace {
@@ -51,13 +50,12 @@ std::string shape_text(const std::vector<Dimension>& shape) {
 
 /// "///" lines: the workload, and what each argument is.
 std::string comment_of(const LibraryFunction& function) {
-  const std::vector<TensorSpec> tensors = tensors_of(function.workload);
-  const std::vector<std::vector<Dimension>> shapes = tensor_shapes(function.workload);
+  const std::vector<LibraryTensor>& tensors = function.tensors;
   const std::optional<std::size_t> packed = packed_tensor(function);
   std::string text = fmt::format("/// {}\n///", function.text);
   for (std::size_t i = 0; i < tensors.size(); ++i)
     text += fmt::format("{} {}: {} {}{}", i == 0 ? "" : ",", tensors[i].name, name_of(tensors[i].type),
-                        shape_text(shapes[i]), i == packed ? ", packed" : "");
+                        shape_text(tensors[i].shape), i == packed ? ", packed" : "");
   if (function.has_rows()) text += fmt::format("; `rows` of them");
   return text + (function.target.has(Feature::kHostFunction) ? "\n" : "; on the GPU\n");
 }
@@ -65,7 +63,7 @@ std::string comment_of(const LibraryFunction& function) {
 }  // namespace
 
 std::string declared(const LibraryFunction& function) {
-  const std::vector<TensorSpec> tensors = tensors_of(function.workload);
+  const std::vector<LibraryTensor>& tensors = function.tensors;
   const std::optional<std::size_t> packed = packed_tensor(function);
   std::string text = fmt::format("kernels_status kernels_{}(kernels_context* context", function.name);
   if (function.has_rows()) text += ", uint64_t rows";
@@ -80,7 +78,7 @@ std::string declared(const LibraryFunction& function) {
 }
 
 std::string declared_pack(const LibraryFunction& function) {
-  const TensorSpec tensor = tensors_of(function.workload).at(packed_tensor(function).value());
+  const LibraryTensor& tensor = function.tensors.at(packed_tensor(function).value());
   return fmt::format("kernels_status kernels_{}_pack(kernels_context* context, const {}* {}, void* packed)",
                      function.name, c_type(tensor.type), tensor.name);
 }

@@ -70,9 +70,7 @@ std::variant<RebuiltKernel, Refusal> member_of(const Winner& range, const RowMem
 
 /// Whether a kernel computes so many rows of a range's product, and `least` of them.
 bool serves(const RebuiltKernel& kernel, const Workload& range, std::int64_t least, std::int64_t most) {
-  if (std::get_if<Gemm>(&kernel.workload.problem) == nullptr ||
-      with_rows(kernel.workload, 1) != with_rows(range, 1))
-    return false;
+  if (rows_of(kernel.workload) == 0 || with_rows(kernel.workload, 1) != with_rows(range, 1)) return false;
   const std::int64_t rows = kernel.source.most_rows;
   return rows > 0 ? most <= rows : least == most && rows_of(kernel.workload) == most;
 }

@@ -5,7 +5,6 @@
 
 #include "runtime/self_test.h"
 #include "workload/operator.h"
-#include "workload/reference.h"
 
 namespace lehr {
 namespace {
@@ -28,7 +27,41 @@ std::pair<double, double> spread_of(const TensorSpec& tensor) {
   return {};
 }
 
-std::vector<std::vector<float>> known_inputs(const std::vector<TensorSpec>& tensors) {
+/// Of at most so many, a number that no tile's height divides: a prime. 0 where it is fixed.
+std::int64_t tested_rows(const Workload& workload) {
+  constexpr std::int64_t kPrimes[] = {61, 59, 53, 47, 43, 41, 37, 31, 29, 23, 19, 17, 13, 11, 7, 5, 3, 2, 1};
+  const CallRows counts = call_rows(workload);
+  if (!counts.any) return 0;
+  return *std::ranges::find_if(kPrimes, [&](std::int64_t rows) { return rows < counts.most || rows == 1; });
+}
+
+/// By how much the rounding to the output's type may move the largest of the values.
+double rounding_of(DType output, const Reference& reference) {
+  double largest = 0;
+  for (const float value : reference.values)
+    largest = std::max(largest, std::abs(static_cast<double>(value)));
+  if (output == DType::kBF16) return 0x1p-8 * largest;  // half a unit of the least fraction
+  const bool is_narrow = output == DType::kU8 || output == DType::kS8;
+  return is_narrow && reference.tolerance > 0 ? 0.5 : 0;
+}
+
+TestedOutput tested_output(DType type, const Reference& reference) {
+  TestedOutput output;
+  output.tolerance = reference.tolerance + rounding_of(type, reference);
+  const std::size_t known = reference.values.size(), count = std::min(known, kMostSamples);
+  for (std::size_t i = 0; i < count; ++i) {
+    // The first, the last, and what lies evenly between them.
+    const std::size_t at = count == 1 ? 0 : i * (known - 1) / (count - 1);
+    output.elements.emplace_back(
+        reference.indices.empty() ? static_cast<std::int64_t>(at) : reference.indices[at],
+        reference.values[at]);
+  }
+  return output;
+}
+
+}  // namespace
+
+std::vector<std::vector<float>> known_inputs(std::span<const TensorSpec> tensors) {
   std::vector<std::vector<float>> inputs;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     std::vector<float>& values = inputs.emplace_back();
@@ -42,50 +75,28 @@ std::vector<std::vector<float>> known_inputs(const std::vector<TensorSpec>& tens
   return inputs;
 }
 
-/// Of at most so many, a number that no tile's height divides: a prime. 0 where it is fixed.
-std::int64_t tested_rows(const Workload& workload) {
-  constexpr std::int64_t kPrimes[] = {61, 59, 53, 47, 43, 41, 37, 31, 29, 23, 19, 17, 13, 11, 7, 5, 3, 2, 1};
-  const Gemm* gemm = std::get_if<Gemm>(&workload.problem);
-  if (gemm == nullptr || !gemm->any_rows) return 0;
-  return *std::ranges::find_if(kPrimes, [&](std::int64_t rows) { return rows < gemm->m || rows == 1; });
+SelfTest self_test_of(std::span<const TensorSpec> tensors, const std::vector<Reference>& outputs) {
+  SelfTest test;
+  for (const TensorSpec& tensor : tensors) {
+    test.inputs.push_back(tensor.is_output() ? std::pair(0.0, 1.0) : spread_of(tensor));
+    if (tensor.is_output())
+      test.outputs.push_back(tested_output(tensor.type, outputs.at(test.outputs.size())));
+  }
+  if (std::ranges::all_of(test.inputs, [](const auto& each) { return each == std::pair(0.0, 1.0); }))
+    test.inputs.clear();
+  return test;
 }
-
-/// By how much the rounding to the output's type may move the largest of the values.
-double rounding_of(DType output, const Reference& reference) {
-  double largest = 0;
-  for (const float value : reference.values)
-    largest = std::max(largest, std::abs(static_cast<double>(value)));
-  if (output == DType::kBF16) return 0x1p-8 * largest;  // half a unit of the least fraction
-  const bool is_narrow = output == DType::kU8 || output == DType::kS8;
-  return is_narrow && reference.tolerance > 0 ? 0.5 : 0;
-}
-
-}  // namespace
 
 std::optional<SelfTest> self_test_of(const Workload& asked) {
-  SelfTest test;
-  test.rows = tested_rows(asked);
-  const Workload workload = test.rows > 0 ? with_rows(asked, test.rows) : asked;
+  const std::int64_t rows = tested_rows(asked);
+  const Workload workload = rows > 0 ? with_rows(asked, rows) : asked;
   const std::vector<TensorSpec> tensors = tensors_of(workload);
   if (!std::ranges::all_of(tensors, [](const TensorSpec& tensor) {
         return runtime::tested_type(name_of(tensor.type)) != nullptr;
       }))
     return std::nullopt;
-  const Reference reference = make_reference(workload, known_inputs(tensors), kFullFlops);
-  test.tolerance = reference.tolerance +
-                   rounding_of(std::ranges::find_if(tensors, &TensorSpec::is_output)->type, reference);
-  for (const TensorSpec& tensor : tensors)
-    if (!tensor.is_output()) test.inputs.push_back(spread_of(tensor));
-  if (std::ranges::all_of(test.inputs, [](const auto& each) { return each == std::pair(0.0, 1.0); }))
-    test.inputs.clear();
-  const std::size_t known = reference.values.size(), count = std::min(known, kMostSamples);
-  for (std::size_t i = 0; i < count; ++i) {
-    // The first, the last, and what lies evenly between them.
-    const std::size_t at = count == 1 ? 0 : i * (known - 1) / (count - 1);
-    test.output.emplace_back(
-        reference.indices.empty() ? static_cast<std::int64_t>(at) : reference.indices[at],
-        reference.values[at]);
-  }
+  SelfTest test = self_test_of(tensors, {make_reference(workload, known_inputs(tensors), kFullFlops)});
+  test.rows = rows;
   return test;
 }
 

@@ -62,7 +62,7 @@ std::optional<Winner> kernel_winner(const Database& database, const RecordFilter
 /// Whether it is but the best trial of one of the kernels that the set of another winner was chosen from.
 bool is_of_a_set(const Winner& winner, const std::vector<Winner>& all) {
   const std::optional<Workload> workload = read_workload(winner.record.workload);
-  if (winner.contested || !workload || workload->op() != Operator::kGemm) return false;
+  if (winner.contested || !workload || rows_of(*workload) == 0) return false;
   return std::ranges::any_of(all, [&](const Winner& other) {
     return other.rows && other.record.device == winner.record.device &&
            kernels_of(parse_workload(other.record.workload)) == *workload;

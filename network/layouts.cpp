@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 #include <unordered_set>
 
 #include "network/narrow.h"
+#include "workload/operator.h"
 
 namespace lehr {
 namespace {
@@ -52,9 +54,8 @@ bool is_8_bits(OnnxType type) {
 }
 
 bool is_depthwise(const Workload& workload) {
-  if (workload.op() != Operator::kConv2d) return false;
-  const Conv2d& conv = workload.conv2d();
-  return conv.groups > 1 && conv.groups == conv.c;
+  const std::optional<ImageSums> images = images_of(workload);
+  return images && images->groups > 1 && !sums_of(workload).of_matrices;
 }
 
 /// Sets of values, by one of each: which are joined by convolutions and what carries images.
@@ -79,7 +80,7 @@ std::unordered_set<const NetworkPlace*> near_depthwise(const OnnxModel& model, c
   Runs runs;
   const auto each_convolution = [&](auto&& visit) {
     for (const PlacedWorkload& placed : places.workloads)
-      if (placed.workload.op() == Operator::kConv2d && placed.workload.conv2d().input == DType::kF32)
+      if (images_of(placed.workload) && sums_of(placed.workload).operand == DType::kF32)
         for (const NetworkPlace& place : placed.places) visit(placed.workload, place);
   };
   each_convolution(
@@ -174,19 +175,21 @@ std::optional<LastNode> last_node(const OnnxNode& node, const GraphShapes& shape
 }
 
 std::optional<Workload> channels_last(Workload workload) {
-  if (workload.op() != Operator::kConv2d) return std::nullopt;
-  workload.conv2d().layout = ImageLayout::kNhwc;
+  const auto set_layout = operator_of(workload).set_layout;
+  if (set_layout == nullptr) return std::nullopt;
+  set_layout(workload, ImageLayout::kNhwc);
   return workload;
 }
 
 bool has_channels_last(const Workload& workload) {
-  return workload.op() == Operator::kConv2d && workload.conv2d().layout == ImageLayout::kNhwc;
+  const std::optional<ImageSums> images = images_of(workload);
+  return images && images->layout == ImageLayout::kNhwc;
 }
 
 bool is_image(const Workload& workload, std::size_t input) {
-  if (workload.op() != Operator::kConv2d) return false;
+  if (!images_of(workload)) return false;
   if (input == 0) return true;
-  const std::size_t own = workload.conv2d().zero == ZeroPoint::kNone ? 2 : 3;
+  const std::size_t own = zero_of(workload) == ZeroPoint::kNone ? 2 : 3;
   const std::vector<StepOperand> operands = operands_of(workload.epilogue);
   return input >= own && operands.at(input - own).per == OperandPer::kElement;
 }
@@ -209,8 +212,8 @@ OtherForms other_forms(const OnnxModel& model, const GraphShapes& shapes, const 
       std::vector<Workload> forms;
       const auto in_bf16 = narrowed.find(&place);
       if (in_bf16 != narrowed.end() && is_served(in_bf16->second)) forms.push_back(in_bf16->second);
-      const bool gains = deep.contains(&place) || (placed.workload.op() == Operator::kConv2d &&
-                                                   is_integer(placed.workload.conv2d().input));
+      const bool gains = deep.contains(&place) ||
+                         (images_of(placed.workload) && is_integer(sums_of(placed.workload).operand));
       if (gains && is_served_last(placed.workload)) forms.push_back(*channels_last(placed.workload));
       if (in_bf16 != narrowed.end() && is_served_last(in_bf16->second))
         forms.push_back(*channels_last(in_bf16->second));

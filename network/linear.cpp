@@ -60,10 +60,6 @@ bool all_finite(const std::vector<double>& values) {
 
 }  // namespace
 
-std::int64_t channels_of(const Workload& workload) {
-  return workload.op() == Operator::kConv2d ? workload.conv2d().k : workload.gemm().n;
-}
-
 std::vector<double> channel_elements(const Constants& constants, std::string_view name,
                                      std::size_t channels) {
   std::vector<double> values = constants.elements(name);

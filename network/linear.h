@@ -8,12 +8,8 @@
 #include <vector>
 
 #include "network/constants.h"
-#include "workload/workload.h"
 
 namespace lehr {
-
-/// Channels of the output.
-std::int64_t channels_of(const Workload& workload);
 
 /// The elements of a constant of f32, one for each channel. Throws Error(kUser), the reason as one sentence,
 /// where it is none that the file has.

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "network/elementwise.h"
+#include "workload/operator.h"
 
 namespace lehr {
 namespace {
@@ -128,15 +129,7 @@ bool is_narrow_input(const OnnxNode& node, std::size_t input) {
 }
 
 Workload narrow_workload(Workload workload, DType output) {
-  if (workload.op() == Operator::kConv2d) {
-    Conv2d& conv = workload.conv2d();
-    conv.input = conv.filter = DType::kBF16;
-    conv.output = output;
-  } else {
-    Gemm& gemm = workload.gemm();
-    gemm.a.type = gemm.b.type = DType::kBF16;
-    gemm.c.type = output;
-  }
+  operator_of(workload).set_types(workload, DType::kBF16, output);
   return workload;
 }
 

@@ -12,6 +12,7 @@
 #include "network/linear.h"
 #include "network/problems.h"
 #include "network/quantized.h"
+#include "workload/operator.h"
 
 namespace lehr {
 namespace {
@@ -233,8 +234,8 @@ class Finder {
 
   // Whether the node is a normalization of a trained network: a scale and a shift for each channel.
   bool is_normalization(const Found& found, const OnnxNode& node) const {
-    if (found.workload.op() != Operator::kConv2d || node.op != "BatchNormalization" ||
-        node.inputs.size() != 5 || node.input(0) != found.place.output || node.outputs.size() != 1 ||
+    if (!images_of(found.workload) || node.op != "BatchNormalization" || node.inputs.size() != 5 ||
+        node.input(0) != found.place.output || node.outputs.size() != 1 ||
         node.whole("training_mode", 0) != 0)
       return false;
     for (std::size_t i = 1; i < 5; ++i)
@@ -376,7 +377,7 @@ class Finder {
 
   void take_pool(Found& found) {
     const auto reader = only_reader(found);
-    if (!reader || found.workload.op() != Operator::kConv2d) return;
+    if (!reader || !images_of(found.workload)) return;
     const OnnxNode& node = model_.nodes[*reader];
     if (node.outputs.empty()) return;
     const auto step = pool_step(node, shape(found.place.output), shape(node.outputs[0]));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "workload/operator.h"
+
 namespace lehr {
 namespace {
 
@@ -39,7 +41,7 @@ bool is_per_channel(const Sizes& shape, std::int64_t channels, std::size_t axis)
 }
 
 std::size_t channel_axis(const Workload& workload, std::size_t rank) {
-  return workload.op() == Operator::kConv2d ? rank - 1 : 1;
+  return images_of(workload) ? rank - 1 : 1;
 }
 
 ProblemOr<Conv2d> conv_problem(const OnnxNode& node, std::optional<Sizes> image,

@@ -15,6 +15,7 @@
 #include "network/constants.h"
 #include "network/problems.h"
 #include "network/quantized_steps.h"
+#include "workload/operator.h"
 
 namespace lehr {
 namespace {
@@ -43,7 +44,7 @@ class QuantizedPlace {
   }
 
   /// 0 where they are not known.
-  double flops() const { return channels_of() > 0 ? flops_of(workload_) : 0; }
+  double flops() const { return channels() > 0 ? flops_of(workload_) : 0; }
 
  private:
   /// As far as the graph was followed.
@@ -147,20 +148,18 @@ class QuantizedPlace {
     if (!w_.coding.is_symmetric()) refuse("its {} has a zero point that is not 0", second);
     if (conv && !has_fixed_weights()) refuse("its filter is no constant of the file");
     if (w_.coding.scales.size() == 1) return;
-    const auto channels = static_cast<std::size_t>(channels_of());
+    const auto count = static_cast<std::size_t>(channels());
     const std::int64_t rank = static_cast<std::int64_t>(shape_of_weights()->size());
     const std::int64_t axis = w_.coding.axis < 0 ? w_.coding.axis + rank : w_.coding.axis;
     const std::int64_t wanted =
         conv || (main_.op != "MatMul" && main_.op != "QLinearMatMul" && main_.whole("transB", 0) != 0)
             ? 0
             : rank - 1;
-    if (w_.coding.scales.size() != channels || axis != wanted)
+    if (w_.coding.scales.size() != count || axis != wanted)
       refuse("its {} has other scales than one for each channel", second);
   }
 
-  std::int64_t channels_of() const {
-    return workload_.op() == Operator::kConv2d ? workload_.conv2d().k : workload_.gemm().n;
-  }
+  std::int64_t channels() const { return channels_of(workload_); }
 
   /// Of s7 where all elements are: the file has them.
   DType second_type() const {
@@ -197,7 +196,7 @@ class QuantizedPlace {
   /// Of whole numbers in the unit of the sums it joins these; else it is one of f32 behind them.
   void take_bias(std::string_view name, bool plain) {
     const auto sizes = shape(name);
-    if (!sizes || !is_per_channel(*sizes, channels_of(), 1)) refuse("its bias is not one for each channel");
+    if (!sizes || !is_per_channel(*sizes, channels(), 1)) refuse("its bias is not one for each channel");
     if (plain && main_.number("beta", 1) != 1) refuse("its C is scaled");
     if (!plain) {
       if (graph_.shapes.of(name).type != OnnxType::kS32) refuse("its bias is not of s32");
@@ -227,8 +226,7 @@ class QuantizedPlace {
   /// A constant for each channel, in f32; false where it is none.
   bool add_bias(std::string_view value, const std::optional<Coded>& coded) {
     const OnnxTensor* const tensor = graph_.shapes.of(coded ? coded->value : value).constant;
-    if (tensor == nullptr || element_count(*tensor) != channels_of() || channels_of() > kMostChannels)
-      return false;
+    if (tensor == nullptr || element_count(*tensor) != channels() || channels() > kMostChannels) return false;
     QuantizedStep step{.kind = QuantizedStep::Kind::kBias};
     if (coded) {
       if (tensor->type == OnnxType::kF32) return false;
@@ -348,9 +346,8 @@ class QuantizedPlace {
     if (!own || !added) return false;
     const auto coded = codings_.dequantized(other);
     // What is computed and has a number for each channel may be a residual of one row or pixel.
-    const bool goes_with_channels =
-        added->size() <= own->size() &&
-        is_per_channel(*added, channels_of(), channel_axis(workload_, own->size()));
+    const bool goes_with_channels = added->size() <= own->size() &&
+                                    is_per_channel(*added, channels(), channel_axis(workload_, own->size()));
     const bool is_bias = goes_with_channels && add_bias(other, coded);
     if (!is_bias && coded) {
       if (!add_residual(*coded)) return false;
@@ -364,7 +361,7 @@ class QuantizedPlace {
   }
 
   bool take_pool(const OnnxNode& node, std::size_t at) {
-    if (workload_.op() != Operator::kConv2d) return false;
+    if (!images_of(workload_)) return false;
     const auto step = pool_step(node, shape(now_.value), shape(node.outputs[0]));
     if (!step) return false;
     now_.steps.push_back({.step = *step});
@@ -394,7 +391,7 @@ class QuantizedPlace {
       found.place.inputs = {x_.value, w_.value};
       if (made_) found.place.made[1] = {second_type(), made_->shape, made_->bytes};
       if (x_.coding.zero() != 0) add_zero(x_.coding, found);
-      add_steps({x_.coding, w_.coding, channels_of(), bias_}, state.steps, found);
+      add_steps({x_.coding, w_.coding, channels(), bias_}, state.steps, found);
       const DType output = state.coded ? dtype_of(*state.coded) : DType::kF32;
       if (workload_.op() == Operator::kConv2d)
         found.workload.conv2d().output = output;

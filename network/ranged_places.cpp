@@ -52,9 +52,8 @@ std::optional<Workload> over_all(const Workload& largest, const NetworkPlace& pl
       return std::nullopt;
     least = std::min(least, rows_of(*found->second.workload));
   }
-  Workload range = largest;
-  if (least == rows_of(largest)) return range;
-  range.gemm().least = least;
+  if (least == rows_of(largest)) return largest;
+  const Workload range = with_call_rows(largest, {.most = rows_of(largest), .least = least});
   return is_valid(range) ? std::optional(range) : std::nullopt;
 }
 

@@ -98,6 +98,7 @@ void fill(const Tested& test, const TestMemory& memory) {
 kernels_status compare(kernels_context* context, const Tested& test, const TestMemory& memory) {
   const char* const workload = test.function.shown.workload;
   const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+  const Test* output = test.kernel.test;
   for (std::uint32_t i = 0; i < test.count(); ++i) {
     const kernels_tensor& tensor = test.tensor(i);
     if (tensor.role != KERNELS_OUT) continue;
@@ -114,12 +115,13 @@ kernels_status compare(kernels_context* context, const Tested& test, const TestM
         return fail(context, KERNELS_WRONG_RESULT,
                     "the kernel for '%s' does not write %s[%llu], or writes a NaN", workload, tensor.name,
                     number(j));
-    for (std::uint32_t j = 0; j < test.kernel.test->sample_count; ++j) {
-      const Sample& sample = test.kernel.test->samples[j];
-      if (!(std::fabs(got(sample.index) - sample.value) <= test.kernel.test->tolerance))
+    for (std::uint32_t j = 0; j < output->sample_count; ++j) {
+      const Sample& sample = output->samples[j];
+      if (!(std::fabs(got(sample.index) - sample.value) <= output->tolerance))
         return fail(context, KERNELS_WRONG_RESULT, "the kernel for '%s' computes %s[%llu] as %g, which is %g",
                     workload, tensor.name, number(sample.index), got(sample.index), sample.value);
     }
+    output = output->next;
   }
   return KERNELS_OK;
 }

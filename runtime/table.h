@@ -14,13 +14,13 @@ namespace lehr::runtime {
 /// aligned to 64 bytes.
 using Entry = void (*)(void* const* params, void* scratch, long task);
 
-/// An element of the output of a self-test.
+/// An element of an output of a self-test.
 struct Sample {
   std::uint64_t index = 0;
   double value = 0;
 };
 
-/// Input and some of the output of a kernel (self_test.h).
+/// Input of a kernel (self_test.h), and some of an output.
 struct Test {
   std::uint64_t rows = 0;  ///< that the kernel is told of; 0: their number is fixed
   double tolerance = 0;    ///< of each sample
@@ -28,6 +28,7 @@ struct Test {
   std::uint32_t sample_count = 0;
   /// Mean and deviation of each tensor, two numbers each; nullptr: 0 and 1.
   const double* inputs = nullptr;
+  const Test* next = nullptr;  ///< of the next output, in argument order: its samples and their tolerance
 };
 
 /// A kernel for processors. Its parameters are the function's tensors, then packed memory, then, where it is

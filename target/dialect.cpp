@@ -23,6 +23,9 @@ std::string scalar_name(DType type) {
       return "short";
     case DType::kU32:
       return "unsigned";
+    case DType::kS64:
+      return "long long";
+    case DType::kU16:
     case DType::kF16:
     case DType::kBF16:
       return "unsigned short";  // raw bits

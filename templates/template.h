@@ -40,7 +40,7 @@ struct Template {
   /// first.
   Config (*default_in)(const FamilySpace&, const Workload&, const Limits&) = nullptr;
   /// The operator that it serves.
-  Operator op = Operator::kGemm;
+  Operator op{};
   ServedPools pools = ServedPools::kNone;
   /// Of a workload's fields that came later (workload/field.h), those that its kernels heed; why_unserved()
   /// refuses workloads with others. The default are those that are older than the oldest family.

@@ -10,36 +10,10 @@
 #include "measure/core/stats.h"
 #include "measure/worker/backends.h"
 #include "templates/catalog.h"
+#include "workload/operator.h"
 
 namespace lehr {
 namespace {
-
-/// Along one side of the image: pairs of an output and a tap that meet a pixel.
-double pairs_inside(std::int64_t outputs, std::int64_t taps, std::int64_t stride, std::int64_t dilation,
-                    std::int64_t pad, std::int64_t size) {
-  std::int64_t pairs = 0;
-  for (std::int64_t tap = 0; tap < taps; ++tap) {
-    // Outputs with 0 <= output * stride + shift < size.
-    const std::int64_t shift = tap * dilation - pad;
-    const std::int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
-    const std::int64_t end = size > shift ? (size - shift + stride - 1) / stride : 0;
-    pairs += std::max<std::int64_t>(0, std::min(end, outputs) - first);
-  }
-  return static_cast<double>(pairs);
-}
-
-/// What a direct sum does at least: as flops_of(), without products with padding or for outputs that a pool
-/// drops.
-double needed_flops(const Workload& workload) {
-  if (workload.op() != Operator::kConv2d) return flops_of(workload);
-  const Conv2d conv = pooled_part(workload);
-  const double rows =
-      pairs_inside(conv.out_h(), conv.r, conv.stride_h, conv.dilation_h, conv.pad_top, conv.h);
-  const double columns =
-      pairs_inside(conv.out_w(), conv.s, conv.stride_w, conv.dilation_w, conv.pad_left, conv.w);
-  return 2.0 * static_cast<double>(conv.n * conv.k) * static_cast<double>(conv.c / conv.groups) * rows *
-         columns;
-}
 
 /// The types of the operands that are multiplied.
 std::vector<DType> multiplied(const Workload& workload) {
@@ -82,11 +56,6 @@ double vector_gain(const std::vector<DType>& types, const Workload& workload, co
   return least;
 }
 
-bool multiplies_matrices(const Workload& workload) {
-  if (workload.op() != Operator::kConv2d) return true;
-  return workload.conv2d().c > workload.conv2d().groups;
-}
-
 void raise(double& roof, double rate) {
   if (roof > 0) roof = std::max(roof, rate);
 }
@@ -103,7 +72,7 @@ Peaks peaks_of(const Workload& workload, const Limits& limits) {
   peaks.per_f32 = vector_gain(types, workload, limits);
   peaks.gflops = peaks.per_f32 * limits.peak_gflops_f32;
   if (peaks.per_f32 > 1) peaks.units = name_of(types.back());
-  if (!limits.target.has(Feature::kTensorCores) || !multiplies_matrices(workload)) return peaks;
+  if (!limits.target.has(Feature::kTensorCores) || !sums_of(workload).of_matrices) return peaks;
   double most = tensor_gflops(types.front(), math_of(workload), limits);
   for (const DType type : types) most = std::min(most, tensor_gflops(type, math_of(workload), limits));
   if (most > peaks.gflops) peaks.units = kTensorCores;
@@ -117,7 +86,7 @@ bool saves_products(std::string_view family) {
 }
 
 Roofline::Roofline(const Workload& workload, const Limits& limits)
-    : flops_(needed_flops(workload)), peaks_(peaks_of(workload, limits)), probed_gflops_(peaks_.gflops) {
+    : flops_(needed_flops_of(workload)), peaks_(peaks_of(workload, limits)), probed_gflops_(peaks_.gflops) {
   const double caches =
       static_cast<double>(limits.l2_bytes) * (limits.target.has(Feature::kL2PerCore) ? limits.cores : 1) +
       static_cast<double>(limits.l3_bytes);

@@ -29,7 +29,7 @@ FinalistCost cost_of(const KnownTrial& trial) {
 
 std::vector<std::string> libraries_of(const FinalsParts& of) {
   if (!of.task.workload) return {};
-  std::vector<std::string> names = with_calls_for(of.task.workload->op(), of.options.baselines);
+  std::vector<std::string> names = with_calls_for(of.task.problem.text, of.options.baselines);
   std::erase(names, kUnfused);
   return names;
 }

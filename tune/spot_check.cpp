@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "measure/core/check.h"
-#include "workload/reference.h"
 
 namespace lehr {
 namespace {
@@ -50,7 +49,8 @@ std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidat
   Measurer& measurer = *device.measurer;
   Problem problem = task.problem;
   problem.seed = options.seed;
-  const double tolerance = tolerance_for(*task.workload, problem.tensors[output_of(problem)].elements);
+  problem.kind->set_tolerances(problem);
+  const double tolerance = problem.arguments[outputs_of(problem)[0]].absolute;
   measurer.prepare(problem, std::nullopt, plain_source(task));
   Rng rng(options.seed);
   std::vector<FamilyCheck> checks;

@@ -16,6 +16,7 @@
 #include "templates/catalog.h"
 #include "templates/reference/plain_kernel.h"
 #include "templates/shared/epilogue_pass.h"
+#include "tune/workload_problem.h"
 
 namespace lehr {
 
@@ -124,9 +125,7 @@ std::optional<PlainSource> plain_source(const Task& task) {
 void prepare(Measurer& measurer, const Task& task, std::uint64_t seed) {
   Problem problem = task.problem;
   problem.seed = seed;
-  std::optional<Problem> other;
-  if (task.workload) other = other_problem(*task.workload, seed);
-  measurer.prepare(problem, other, plain_source(task));
+  measurer.prepare(problem, other_problem(problem), plain_source(task));
 }
 
 std::variant<Source, Failure> try_emit(const Candidates& candidates, const Point& point) {

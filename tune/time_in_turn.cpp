@@ -57,7 +57,7 @@ std::vector<ContestEntry> contest_of_right_ones(Measurer& measurer, const std::v
 std::vector<ContestEntry> time_in_turn(const Task& task, const Candidates& candidates,
                                        const std::vector<Point>& points, std::vector<std::string> baselines,
                                        double seconds, Measurer& measurer) {
-  baselines = with_calls_for(task.workload->op(), std::move(baselines));
+  baselines = with_calls_for(task.problem.text, std::move(baselines));
   std::vector<Config> configs;
   std::vector<Source> sources;
   for (const Point& point : points) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/dtype.h"
+#include "base/input_step.h"
 
 namespace lehr {
 
@@ -30,9 +31,7 @@ Draw usual_draw(DType type);
 inline constexpr std::int64_t kZeroPoints = 8;
 std::int64_t zero_point(DType type, std::int64_t number);
 
-/// An element has one of so many values: they follow the sum of four uniform 16-bit numbers.
-inline constexpr std::int64_t kInputSteps = 4 * 65535 + 1;
-/// That of this number, which `type` can hold.
+/// The value of number `step` of kInputSteps, which `type` can hold.
 float drawn_value(DType type, const Draw& draw, std::int64_t step);
 
 }  // namespace lehr

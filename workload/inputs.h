@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/hash.h"
+#include "base/input_step.h"
 #include "workload/tensor.h"
 
 namespace lehr {
@@ -15,13 +15,6 @@ struct Workload;
 
 /// What the generator of one tensor starts from.
 std::uint64_t input_key(std::uint64_t seed, std::string_view tensor);
-
-/// Which of the values the element has: the sum of the four 16-bit parts of the generator's number `index`.
-constexpr std::int64_t input_step(std::uint64_t key, std::int64_t index) {
-  const std::uint64_t bits = mix64(key + (static_cast<std::uint64_t>(index) + 1) * kSplitmixStep);
-  return static_cast<std::int64_t>((bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) +
-                                   (bits >> 48));
-}
 
 /// drawn_value() of all numbers, in order.
 std::vector<float> input_values(DType type, const Draw& draw);

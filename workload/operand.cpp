@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/error.h"
@@ -20,8 +21,7 @@ const std::vector<std::string>& dtype_names() {
 }  // namespace
 
 DType parse_operand_type(std::string_view text) {
-  const auto type = parse_dtype(text);
-  if (type && *type != DType::kU32 && *type != DType::kS16) return *type;  // u32, s16: for registers
+  if (std::ranges::find(dtype_names(), text) != dtype_names().end()) return *parse_dtype(text);
   const std::string near = closest(text, dtype_names());
   throw_user("unknown dtype '{}'{}; known are {}", text,
              near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(dtype_names(), ", "));

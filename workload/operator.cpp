@@ -19,6 +19,20 @@ const OperatorTable& operator_of(const Workload& workload) {
   return operators()[workload.problem.index()];
 }
 
+std::int64_t channels_of(const Workload& workload) {
+  return operator_of(workload).channels(workload);
+}
+
+double needed_flops_of(const Workload& workload) {
+  const OperatorTable& op = operator_of(workload);
+  return op.needed_flops != nullptr ? op.needed_flops(workload) : op.flops(workload);
+}
+
+std::optional<ImageSums> images_of(const Workload& workload) {
+  const auto images = operator_of(workload).images;
+  return images != nullptr ? std::optional(images(workload)) : std::nullopt;
+}
+
 std::vector<Dimension> output_shape(const Workload& workload) {
   return operator_of(workload).shape(workload);
 }

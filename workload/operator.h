@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,14 @@ namespace lehr {
 
 /// What a flag was given, by its key; "" where it was not.
 using GivenFlags = std::function<std::string_view(std::string_view key)>;
+
+/// The sums of an operator over images, before a pool.
+struct ImageSums {
+  std::int64_t count = 0, channels = 0;
+  std::int64_t groups = 1;  ///< of channels: each is made of input channels of its own
+  std::int64_t height = 0, width = 0;
+  ImageLayout layout = ImageLayout::kNchw;
+};
 
 /// An operator. Its functions are asked for workloads of this operator only.
 struct OperatorTable {
@@ -37,11 +46,25 @@ struct OperatorTable {
   std::vector<Dimension> (*shape)(const Workload& workload) = nullptr;
   /// As tensor_shapes(), for the operator's inputs alone (a, b; x, f).
   std::vector<std::vector<Dimension>> (*input_shapes)(const Workload& workload) = nullptr;
+  /// As sums_of(): what it sums up; of an operator without products the type in which it computes.
+  ProductSums (*sums)(const Workload& workload) = nullptr;
+  /// Sets the type of its inputs, and of its output.
+  void (*set_types)(Workload& workload, DType inputs, DType output) = nullptr;
   /// Of the sums, for an epilogue (epilogue.h).
   std::int64_t (*channels)(const Workload& workload) = nullptr;
   /// The key of the size that slices_of() describes; "" where there is none.
   std::string_view (*sliced_size)(const Workload& workload) = nullptr;
   double (*flops)(const Workload& workload) = nullptr;
+  /// As needed_flops_of(); nullptr: as flops.
+  double (*needed_flops)(const Workload& workload) = nullptr;
+  /// As call_rows() and with_call_rows(); nullptr: calls have no rows.
+  CallRows (*rows)(const Workload& workload) = nullptr;
+  void (*set_rows)(Workload& workload, const CallRows& rows) = nullptr;
+  /// Whether its columns are pairs side by side in memory, of which a gate makes one; nullptr: never.
+  bool (*has_pairs)(const Workload& workload) = nullptr;
+  /// As images_of(), and what sets where their channels lie; nullptr: its output is no image.
+  ImageSums (*images)(const Workload& workload) = nullptr;
+  void (*set_layout)(Workload& workload, ImageLayout layout) = nullptr;
   /// The output for make_reference(): its lines, and what stands in one of them.
   OutputLines (*lines)(const Workload& workload) = nullptr;
   void (*line)(const Workload& workload, std::span<const std::vector<float>> inputs, std::int64_t matrix,
@@ -55,6 +78,13 @@ struct OperatorTable {
 /// In the order of Workload::problem's alternatives.
 std::span<const OperatorTable> operators();
 const OperatorTable& operator_of(const Workload& workload);
+/// Channels of the sums.
+std::int64_t channels_of(const Workload& workload);
+/// What a direct sum does at least: as flops_of(), without products with padding or for outputs that a pool
+/// drops.
+double needed_flops_of(const Workload& workload);
+/// nullopt where the output is no image.
+std::optional<ImageSums> images_of(const Workload& workload);
 /// Of the output: rows and columns of C, whatever its layout, behind the batch where that is more than 1; an
 /// image's four in its layout.
 std::vector<Dimension> output_shape(const Workload& workload);

@@ -17,6 +17,10 @@ OperatorTable with_functions(OperatorTable words) {
   words.tensors = [](const Workload& w) { return tensors_of(std::get<Problem>(w.problem)); };
   words.shape = [](const Workload& w) { return shape_of(std::get<Problem>(w.problem), w.epilogue); };
   words.input_shapes = [](const Workload& w) { return input_shapes_of(std::get<Problem>(w.problem)); };
+  words.sums = [](const Workload& w) { return product_sums(std::get<Problem>(w.problem)); };
+  words.set_types = [](Workload& w, DType inputs, DType output) {
+    set_types(std::get<Problem>(w.problem), inputs, output);
+  };
   words.channels = [](const Workload& w) { return channels_of(std::get<Problem>(w.problem)); };
   words.sliced_size = [](const Workload& w) { return sliced_size(std::get<Problem>(w.problem)); };
   words.flops = [](const Workload& w) { return flops_of(std::get<Problem>(w.problem)); };

@@ -32,12 +32,15 @@ inline constexpr double kLargestInput = 3.5;
 /// Bound on the size of each of `count` sums of `products` products of values of make_inputs().
 double largest_of_sums(std::int64_t products, std::int64_t count);
 
-/// Sums of so many products each, of operands of this type, the first one of which may have a zero point.
+/// Sums of so many products each, of two operands, the first one of which may have a zero point.
 struct ProductSums {
   std::int64_t products = 0;
-  DType operand = DType::kF32, accum = DType::kF32;
+  DType operand = DType::kF32, second = DType::kF32;  ///< types of the two
+  DType accum = DType::kF32;
   Math math = Math::kStrict;
   ZeroPoint zero = ZeroPoint::kNone;
+  float scale = 1;          ///< each whole sum is multiplied by it, in the type of the sums
+  bool of_matrices = true;  ///< false where tensor cores are no help: one channel is summed up in each group
 };
 
 /// Bound on the error of each of `count` such sums, before they are rounded to 16 bits, for inputs of

@@ -9,11 +9,10 @@
 namespace lehr {
 
 std::optional<std::string> why_unread(const Workload& workload, std::span<const std::string_view> reads) {
-  if (const Gemm* gemm = std::get_if<Gemm>(&workload.problem)) {
-    if (gemm->least > 0) return "a range of rows is covered by a set of kernels, not by one";
-    if (gemm->any_rows && std::ranges::find(reads, "rows") == reads.end())
-      return "its kernels are for a fixed number of rows";
-  }
+  const CallRows rows = call_rows(workload);
+  if (rows.least > 0) return "a range of rows is covered by a set of kernels, not by one";
+  if (rows.any && std::ranges::find(reads, "rows") == reads.end())
+    return "its kernels are for a fixed number of rows";
   for (const Field& field : operator_of(workload).fields) {
     if (!field.is_new_in(workload) || std::ranges::find(reads, field.key) != reads.end()) continue;
     std::string value;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -71,16 +72,16 @@ void validate(const Workload& workload) {
   operator_of(workload).validate(workload);
   if (workload.epilogue.empty()) return;
   if (const PoolWindows windows = windows_of(workload.epilogue); windows.window > 1) {
-    const Conv2d* conv = std::get_if<Conv2d>(&workload.problem);
+    const std::optional<ImageSums> images = images_of(workload);
     const std::int64_t least = std::max<std::int64_t>(windows.window - windows.before - windows.after, 1);
-    if (!conv || windows.over(conv->out_h()) == 0 || windows.over(conv->out_w()) == 0)
+    if (!images || windows.over(images->height) == 0 || windows.over(images->width) == 0)
       throw_user("epilogue={} needs a conv2d whose output has {} x {} pixels or more",
                  to_text(workload.epilogue), least, least);
   }
   validate_types(workload);
   if (!is_gated(workload.epilogue)) return;
-  const Gemm* gemm = std::get_if<Gemm>(&workload.problem);
-  if (!gemm || gemm->n % 2 != 0 || gemm->c.layout != Layout::kRow)
+  const auto has_pairs = operator_of(workload).has_pairs;
+  if (has_pairs == nullptr || !has_pairs(workload))
     throw_user(
         "epilogue={} makes one column of two neighbours: it needs a gemm with an even n and a row-major c",
         to_text(workload.epilogue));
@@ -118,70 +119,69 @@ double distance(const Workload& a, const Workload& b) {
   return sum;
 }
 
+ProductSums sums_of(const Workload& workload) {
+  return operator_of(workload).sums(workload);
+}
+
 DType accum_of(const Workload& workload) {
-  return std::visit([](const auto& problem) { return problem.accum; }, workload.problem);
+  return sums_of(workload).accum;
 }
 
 Math math_of(const Workload& workload) {
-  return std::visit([](const auto& problem) { return problem.math; }, workload.problem);
+  return sums_of(workload).math;
 }
 
 ZeroPoint zero_of(const Workload& workload) {
-  return std::visit([](const auto& problem) { return problem.zero; }, workload.problem);
+  return sums_of(workload).zero;
 }
 
 double flops_of(const Workload& workload) {
   return operator_of(workload).flops(workload);
 }
 
-std::int64_t rows_of(const Workload& workload) {
-  const Gemm* gemm = std::get_if<Gemm>(&workload.problem);
-  return gemm ? rows_of(*gemm) : 0;
+CallRows call_rows(const Workload& workload) {
+  const auto rows = operator_of(workload).rows;
+  return rows != nullptr ? rows(workload) : CallRows();
 }
 
-bool is_range(const Workload& workload) {
-  return workload.op() == Operator::kGemm && workload.gemm().least > 0;
-}
-
-Workload call_of(const Workload& range, std::int64_t rows) {
-  Workload call = range;
-  Gemm& gemm = call.gemm();
-  gemm.any_rows = true, gemm.least = 0;
-  gemm.rows = rows == gemm.m ? 0 : rows;
-  return call;
-}
-
-Workload kernels_of(const Workload& workload) {
-  return is_range(workload) ? call_of(workload, workload.gemm().m) : workload;
-}
-
-Workload with_rows(const Workload& workload, std::int64_t rows) {
-  Workload fixed = workload;
-  Gemm& gemm = fixed.gemm();
-  gemm.m = rows, gemm.any_rows = false, gemm.rows = 0, gemm.least = 0;
-  return fixed;
-}
-
-Workload of_any_call(Workload workload) {
-  if (Gemm* gemm = std::get_if<Gemm>(&workload.problem)) gemm->rows = 0;
+Workload with_call_rows(Workload workload, const CallRows& rows) {
+  const auto set_rows = operator_of(workload).set_rows;
+  CHECK(set_rows != nullptr, "{} has no rows", operator_of(workload).name);
+  set_rows(workload, rows);
   return workload;
 }
 
+std::int64_t rows_of(const Workload& workload) {
+  return call_rows(workload).of_call();
+}
+
+bool is_range(const Workload& workload) {
+  return call_rows(workload).least > 0;
+}
+
+Workload call_of(const Workload& range, std::int64_t rows) {
+  const std::int64_t most = call_rows(range).most;
+  return with_call_rows(range, {.most = most, .any = true, .called = rows == most ? 0 : rows});
+}
+
+Workload kernels_of(const Workload& workload) {
+  return is_range(workload) ? call_of(workload, call_rows(workload).most) : workload;
+}
+
+Workload with_rows(const Workload& workload, std::int64_t rows) {
+  return with_call_rows(workload, {.most = rows});
+}
+
+Workload of_any_call(Workload workload) {
+  CallRows rows = call_rows(workload);
+  if (rows.called == 0) return workload;
+  rows.called = 0;
+  return with_call_rows(std::move(workload), rows);
+}
+
 Workload fixed_rows(const Workload& workload) {
-  const Gemm* gemm = std::get_if<Gemm>(&workload.problem);
-  return gemm && (gemm->any_rows || gemm->least > 0) ? with_rows(workload, rows_of(*gemm)) : workload;
-}
-
-std::int64_t output_columns(const Workload& workload) {
-  return output_columns(workload.gemm(), workload.epilogue);
-}
-
-ImageSize output_size(const Workload& workload) {
-  return output_size(workload.conv2d(), workload.epilogue);
-}
-
-Conv2d pooled_part(const Workload& workload) {
-  return pooled_part(workload.conv2d(), workload.epilogue);
+  const CallRows rows = call_rows(workload);
+  return rows.any || rows.least > 0 ? with_rows(workload, rows.of_call()) : workload;
 }
 
 double min_bytes_of(const Workload& workload) {
@@ -207,8 +207,7 @@ std::vector<TensorSpec> tensors_of(const Workload& workload) {
                        TensorRole::kOperand});
   }
   for (TensorSpec& tensor : tensors) tensor.draw = usual_draw(tensor.type);
-  const ProductSums sums =
-      std::visit([](const auto& problem) { return product_sums(problem); }, workload.problem);
+  const ProductSums sums = op.sums(workload);
   if (sums.accum == DType::kS32) set_draws(sums, workload.epilogue, tensors);
   return tensors;
 }

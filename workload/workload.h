@@ -47,6 +47,7 @@ Workload parse_workload(std::string_view text);
 /// sizes, 4 for each tensor of another type or layout and for sums of another type or another math, half of
 /// one for another epilogue or scale (field.h); 32 between operators.
 double distance(const Workload& a, const Workload& b);
+ProductSums sums_of(const Workload& workload);
 /// Type of the sums, in which the epilogue is computed too.
 DType accum_of(const Workload& workload);
 Math math_of(const Workload& workload);
@@ -54,7 +55,18 @@ ZeroPoint zero_of(const Workload& workload);
 /// Multiplications and additions, without those of a scale and of the epilogue: 2 m n k batch, or 2 n k out_h
 /// out_w products() with padding counted (as everybody counts them).
 double flops_of(const Workload& workload);
-/// Rows of a GEMM's call (Gemm::rows); 0 of other operators.
+/// Rows of a product, as a text says them: "m=64", "m=..64 rows=24", "m=16..64".
+struct CallRows {
+  std::int64_t most = 0;    ///< 0: calls of the operator have no rows
+  bool any = false;         ///< a call may have any number up to the most
+  std::int64_t called = 0;  ///< those of the call that is meant; 0: the most
+  std::int64_t least = 0;   ///< of a range; 0: it is none
+  std::int64_t of_call() const { return called > 0 ? called : most; }
+};
+CallRows call_rows(const Workload& workload);
+/// The workload with these, which an operator whose calls have no rows does not take.
+Workload with_call_rows(Workload workload, const CallRows& rows);
+/// Rows of the call that is meant; 0 where calls have none.
 std::int64_t rows_of(const Workload& workload);
 /// Whether it is a range of rows, "gemm m=1..2048 ...", which has no kernels of its own.
 bool is_range(const Workload& workload);
@@ -68,12 +80,6 @@ Workload with_rows(const Workload& workload, std::int64_t rows);
 Workload of_any_call(Workload workload);
 /// With those of its call; a workload whose rows are fixed is as it was.
 Workload fixed_rows(const Workload& workload);
-/// Columns of a GEMM's C: n, or half of it behind a gate.
-std::int64_t output_columns(const Workload& workload);
-ImageSize output_size(const Workload& workload);
-/// The convolution, cropped at the right and at the bottom to what the windows of a pool take. The padding
-/// there may be negative.
-Conv2d pooled_part(const Workload& workload);
 /// Bytes that must cross the memory interface at least once: all tensors.
 double min_bytes_of(const Workload& workload);
 

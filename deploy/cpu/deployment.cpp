@@ -29,6 +29,7 @@ std::optional<std::string> why_not_on_cpu(const RebuiltKernel& kernel, FolderCom
 
 void prepare_for_cpu(FolderKernel& kernel, FolderCompilers& compilers) {
   kernel.features = features_of(compilers.host(isa_of(kernel.rebuilt)).macros());
+  kernel.test = self_test_of(kernel.rebuilt.workload);
 }
 
 }  // namespace

@@ -9,9 +9,10 @@
     c = library.gemm_m512_n512_k512_b_f32_row_constant(a, b)    # by its name in C
 
 A call takes the function's inputs in the order of the header, without the output. An array has the shape and the
-strides that the header names; dimensions of size 1 may be there or not. The output has them, too. Of a function with
-a range of rows the arrays say how many they have. What the header calls packed is packed anew by every call but a
-layer's. bf16 is ml_dtypes.bfloat16 where that package is there, else its bits as uint16; both are taken.
+strides that the header names; dimensions of size 1 may be there or not. The output has them, too; several are a tuple
+in the order of the header, and so is their `out`. Of a function with a range of rows the arrays say how many they have.
+What the header calls packed is packed anew by every call but a layer's. bf16 is ml_dtypes.bfloat16 where that package is
+there, else its bits as uint16; both are taken.
 
 Threads may call the same library and its layers, which serve one call after the other: threads that are to compute at
 the same time load it once each. A child process may go on with what its parent has loaded.
@@ -326,8 +327,7 @@ class Tensor:
 
     def __repr__(self):
         dense = _without_ones(self.shape, self.strides) == _without_ones(self.shape, _dense(self.shape, 1))
-        rows = "rows x " if self.has_rows else ""
-        return f"{self.name}: {self.type} {rows}{_words(self.shape[self.has_rows :])}{'' if dense else ' by columns'}"
+        return f"{self.name}: {self.type} {_words(self.of('rows'))}{'' if dense else ' by columns'}"
 
     def of(self, rows):
         """Returns the shape in a call with so many rows."""
@@ -384,10 +384,11 @@ class Kernel(_NoCopy):
         self.least_rows, self.most_rows = row.least_rows, row.most_rows  # that a call may have; 0: their number is fixed
         self.tensors = [Tensor(row.tensors[index]) for index in range(row.tensor_count)]
         self.inputs = [tensor for tensor in self.tensors if not tensor.is_output]
+        self.outputs = [tensor for tensor in self.tensors if tensor.is_output]
 
     def __repr__(self):
-        output = next(tensor for tensor in self.tensors if tensor.is_output)
-        return f"<{_PREFIX}{self.name}({', '.join(map(repr, self.inputs))}) -> {output!r}>"
+        inputs, outputs = (", ".join(map(repr, tensors)) for tensors in (self.inputs, self.outputs))
+        return f"<{_PREFIX}{self.name}({inputs}) -> {outputs}>"
 
     def describe(self, rows=0):
         """Tells the tuned kernel that it runs, with so many rows (0: the most). NoKernel where none runs here."""
@@ -397,8 +398,8 @@ class Kernel(_NoCopy):
         return Described(*(value.decode() if isinstance(value, bytes) else value for value in values))
 
     def __call__(self, *arrays, out=None, stream=None):
-        """Returns the output: a new array, or `out`, as on a GPU always. `stream`: of a GPU, a number or a stream of PyTorch or
-        CuPy; None: the current one of the package that `out` is of."""
+        """Returns the output: a new array, or `out`, as on a GPU always; of several a tuple. `stream`: of a GPU, a number or a
+        stream of PyTorch or CuPy; None: the current one of the package that `out` is of."""
         return self._run(self.inputs, arrays, None, out, stream)
 
     def pack(self, array):
@@ -431,9 +432,14 @@ class Kernel(_NoCopy):
         if len(arrays) != len(tensors):
             names = ", ".join(tensor.name for tensor in tensors)
             raise TypeError(f"{self.name} takes {len(tensors)} arrays ({names}), not {len(arrays)}")
+        count = len(self.outputs)
+        outs = (out,) if count == 1 else out
+        if out is not None and not (isinstance(outs, tuple) and len(outs) == count):
+            names = ", ".join(tensor.name for tensor in self.outputs)
+            raise TypeError(f"{self.name} has {count} outputs ({names}): out is a tuple of as many arrays")
         read = _in_memory
         if self._opened.cuda is not None:
-            stream = _stream_of(out, stream, self.name)
+            stream = _stream_of(outs and outs[0], stream, self.name)
             read = functools.partial(_on_device, stream=stream, device=self._opened.cuda)
         elif stream is not None:
             raise TypeError("a stream is a GPU's, and the library was loaded for the processor")
@@ -441,22 +447,22 @@ class Kernel(_NoCopy):
         rows = self._rows(tensors, lies)
         for tensor, array in zip(tensors, lies):
             tensor.check(array, rows, self.name)
-        addresses = {tensor.name: array.address for tensor, array in zip(tensors, lies)}
-        result = next(tensor for tensor in self.tensors if tensor.is_output)
+        taken = list(zip(tensors, lies))
         if out is None:
-            out = result.empty(rows)
-            addresses[result.name] = out.ctypes.data
-        else:
-            output = read(result, out)
-            result.check(output, rows, self.name)
-            _check_output(result, output, zip(tensors, lies))
-            addresses[result.name] = output.address
+            outs = tuple(tensor.empty(rows) for tensor in self.outputs)
+        for tensor, given in zip(self.outputs, outs):
+            output = read(tensor, given)
+            if out is not None:
+                tensor.check(output, rows, self.name)
+                _check_output(tensor, output, taken)
+            taken.append((tensor, output))
+        addresses = {tensor.name: array.address for tensor, array in taken}
         for tensor, array in zip(tensors, lies):
             if tensor.packed:
                 packed = self._packed(tensor, array)
         places = [packed.ctypes.data if tensor.packed else addresses[tensor.name] for tensor in self.tensors]
         self._call(places, rows, stream)
-        return out
+        return outs[0] if count == 1 else outs
 
 
 class Layer(_NoCopy):
@@ -467,7 +473,7 @@ class Layer(_NoCopy):
         self.inputs = [tensor for tensor in kernel.inputs if not tensor.packed]
 
     def __call__(self, *arrays, out=None):
-        """Returns the output: a new array, or `out`."""
+        """Returns the output: a new array, or `out`; of several a tuple."""
         return self.kernel._run(self.inputs, arrays, self._packed, out, None)
 
 
@@ -510,10 +516,10 @@ def _end(array):
     return array.address + array.itemsize * math.prod(array.shape)
 
 
-def _check_output(tensor, output, inputs):
+def _check_output(tensor, output, others):
     if output.read_only:
         raise ValueError(f"{tensor.name} (out) is read-only")
-    for other, array in inputs:
+    for other, array in others:
         if array.address < _end(output) and output.address < _end(array):
             raise ValueError(f"{tensor.name} (out) overlaps {other.name}: it needs memory of its own")
 

@@ -61,9 +61,9 @@ struct Backend {
   std::unique_ptr<Compiler> (*compiler)(const ToolPaths& tools, const CompileSettings& settings) = nullptr;
   std::unique_ptr<WorkerCompiler> (*worker_compiler)(const WorkerCompilerOptions& options) = nullptr;
   std::unique_ptr<Runner> (*make_runner)();
-  /// The kernels by which its runner, and those of its vendor libraries, check outputs of such a workload on
+  /// The kernels by which its runner, and those of its vendor libraries, check outputs of such a problem on
   /// the device. nullptr: the host checks.
-  Source (*check_kernels)(const Workload& workload) = nullptr;
+  Source (*check_kernels)(const Problem& problem) = nullptr;
 
   /// What candidates find in the caches when these are not swept: "warm" (the call before them was their
   /// own), or "rotating" (tensors in turn that together exceed twice the last cache).

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "base/error.h"
 #include "base/in_parts.h"
@@ -40,7 +41,7 @@ Findings searched(DType type, const void* bytes, std::int64_t first, std::int64_
   Findings found;
   found.searched = last - first;
   for (std::int64_t i = first; i < last; ++i) {
-    const double got = load(i);
+    const auto got = load(i);
     if (got == got) continue;
     if (is_poison(type, bytes, i)) {
       if (found.unwritten++ == 0) found.first_unwritten = i;
@@ -51,25 +52,56 @@ Findings searched(DType type, const void* bytes, std::int64_t first, std::int64_
   return found;
 }
 
-/// Those of `expected` in [first, last) against what was got.
-template <typename Load>
-Findings compared(const Problem& problem, DType type, std::int64_t first, std::int64_t last,
-                  const Load& load) {
+double difference(double got, double expected) {
+  // Equal infinities have no difference to take.
+  return got == expected ? 0 : std::fabs(got - expected);
+}
+/// Exact where it is 0 or small; else to a double's precision.
+double difference(std::int64_t got, std::int64_t expected) {
+  const auto [less, more] = std::minmax(got, expected);
+  return static_cast<double>(static_cast<std::uint64_t>(more) - static_cast<std::uint64_t>(less));
+}
+
+/// Number `first` to `last` of what is expected against what was got, but for elements behind `elements`.
+template <typename Load, typename LoadExpected>
+Findings compared(const Argument& output, std::int64_t elements, std::int64_t first, std::int64_t last,
+                  const Load& load, const LoadExpected& load_expected) {
   Findings found;
-  found.compared = last - first;
   for (std::int64_t i = first; i < last; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const std::int64_t index = problem.indices.empty() ? i : problem.indices[at];
-    const double got = load(index);
-    const double expected = problem.expected[at];
-    // Equal infinities have no difference to take.
-    double error = got == expected ? 0 : std::fabs(got - expected);
-    if (error > 0 && std::isfinite(error)) error = std::max(0.0, error - half_unit(type, got, expected));
+    const std::int64_t index = output.indices.empty() ? i : output.indices[static_cast<std::size_t>(i)];
+    if (index >= elements) continue;
+    ++found.compared;
+    const auto got = load(index);
+    const auto expected = static_cast<decltype(got)>(load_expected(i));
+    const auto wanted = static_cast<double>(expected);
+    double error = difference(got, expected);
+    if (error > 0 && std::isfinite(error))
+      error = std::max(0.0, error - half_unit(output.type, static_cast<double>(got), wanted));
     if (std::isfinite(error)) found.max_error = std::max(found.max_error, error);
-    if (error <= problem.tolerance) continue;
+    // As a device does it: no product that an addition follows.
+    const double more =
+        output.relative > 0 && std::isfinite(wanted) ? output.relative * std::fabs(wanted) : 0;
+    if (error <= output.absolute || error - output.absolute <= more) continue;
     if (found.wrong++ == 0) found.first_wrong = index;
   }
   return found;
+}
+
+/// Calls body(load) with what loads number i of what is expected.
+template <typename Body>
+auto with_expected(const Argument& output, const Body& body) {
+  const void* const bytes = output.expected.data();
+  const auto of_type = [&]<typename T>(T) {
+    return body([bytes](std::int64_t i) {
+      T value;
+      std::memcpy(&value, static_cast<const unsigned char*>(bytes) + i * std::int64_t{sizeof(T)}, sizeof(T));
+      return value;
+    });
+  };
+  if (output.expected_as == DType::kS64) return of_type(std::int64_t{});
+  if (output.expected_as == DType::kF64) return of_type(double{});
+  CHECK(output.expected_as == DType::kF32, "expected as {}", name_of(output.expected_as));
+  return of_type(float{});
 }
 
 /// find(first, last) for shares of [0, count) on so many threads, added up.
@@ -107,70 +139,84 @@ bool is_searched(DType output) {
   return output == DType::kF64 || output == DType::kF32 || output == DType::kF16 || output == DType::kBF16;
 }
 
-std::string fault_of(const Findings& findings, double tolerance, double got, double expected) {
+std::string named_output(const Problem& problem, std::size_t output) {
+  const auto outputs = std::ranges::count_if(problem.arguments, &Argument::is_output);
+  return outputs == 1 ? "" : " of " + problem.arguments[output].name;
+}
+
+std::string fault_of(const Findings& findings, const Argument& output, const std::string& name, double got,
+                     double expected) {
   // Arithmetic keeps the poison's bits, so a sum onto what was there looks the same.
   const std::int64_t unset = first_of(findings.first_unwritten, findings.first_nan);
   if (unset >= 0 && unset == findings.first_unwritten)
     return fmt::format(
-        "left {} of {} output elements unwritten (or computed them from unwritten memory), the first is "
-        "element {}",
-        findings.unwritten, findings.searched, unset);
-  if (unset >= 0) return fmt::format("element {} of the output is NaN", unset);
+        "left {} of {} {} unwritten (or computed them from unwritten memory), the first is element {}",
+        findings.unwritten, findings.searched, name.empty() ? "output elements" : "elements" + name, unset);
+  if (unset >= 0) return fmt::format("element {}{} is NaN", unset, name.empty() ? " of the output" : name);
   if (findings.wrong == 0) return "";
+  const std::string relative = output.relative > 0 ? fmt::format(" + {:.3g} of it", output.relative) : "";
   return fmt::format(
-      "element {} is {:.9g}, expected {:.9g} (tolerance {:.3g}, largest error {:.3g}, {} of {} compared "
+      "element {}{} is {:.9g}, expected {:.9g} (tolerance {:.3g}{}, largest error {:.3g}, {} of {} compared "
       "elements wrong)",
-      findings.first_wrong, got, expected, tolerance, findings.max_error, findings.wrong, findings.compared);
+      findings.first_wrong, name, got, expected, output.absolute, relative, findings.max_error,
+      findings.wrong, findings.compared);
 }
 
-Comparison compare_output(const Problem& problem, const void* bytes, int threads) {
-  const auto output = std::ranges::find_if(problem.tensors, &ProblemTensor::output);
-  CHECK(output != problem.tensors.end());
-  const DType type = output->type;
-  return with_elements(type, bytes, [&](const auto& load) {
-    const auto count = static_cast<std::int64_t>(problem.expected.size());
-    Findings all = found_in_parts(count, threads, [&](std::int64_t first, std::int64_t last) {
-      return compared(problem, type, first, last, load);
+Comparison compare_output(const Argument& output, const std::string& name, const void* bytes, int threads,
+                          std::int64_t elements) {
+  if (elements == 0) elements = output.elements;
+  return with_elements(output.type, bytes, [&](const auto& load) {
+    return with_expected(output, [&](const auto& load_expected) {
+      Findings all =
+          found_in_parts(output.expected_count(), threads, [&](std::int64_t first, std::int64_t last) {
+            return compared(output, elements, first, last, load, load_expected);
+          });
+      if (is_searched(output.type))
+        all.add(found_in_parts(elements, threads, [&](std::int64_t first, std::int64_t last) {
+          return searched(output.type, bytes, first, last, load);
+        }));
+      if (all.first_wrong < 0) return Comparison{all.max_error, fault_of(all, output, name, 0, 0)};
+      // At indices in any order the first wrong one may come late.
+      const auto at = output.indices.empty()
+                          ? all.first_wrong
+                          : std::ranges::find(output.indices, all.first_wrong) - output.indices.begin();
+      return Comparison{all.max_error, fault_of(all, output, name, static_cast<double>(load(all.first_wrong)),
+                                                static_cast<double>(load_expected(at)))};
     });
-    if (is_searched(type))
-      all.add(found_in_parts(output->elements, threads, [&](std::int64_t first, std::int64_t last) {
-        return searched(type, bytes, first, last, load);
-      }));
-    if (all.first_wrong < 0) return Comparison{all.max_error, fault_of(all, problem.tolerance, 0, 0)};
-    // At indices in any order the first wrong one may come late.
-    const auto at = problem.indices.empty()
-                        ? all.first_wrong
-                        : std::ranges::find(problem.indices, all.first_wrong) - problem.indices.begin();
-    return Comparison{all.max_error, fault_of(all, problem.tolerance, load(all.first_wrong),
-                                              problem.expected[static_cast<std::size_t>(at)])};
   });
 }
 
-std::size_t output_of(const Problem& problem) {
-  std::size_t output = problem.tensors.size();
-  for (std::size_t i = 0; i < problem.tensors.size(); ++i) {
-    const ProblemTensor& tensor = problem.tensors[i];
-    if (tensor.output) {
-      if (output != problem.tensors.size())
-        throw_user("a problem must have exactly one output, tensors {} and {} are both", output, i);
-      output = i;
-    } else if (problem.made() && static_cast<std::int64_t>(tensor.values.size()) != tensor.elements) {
-      throw_user("input {} of the problem must carry {} values, it has {}", i, tensor.elements,
-                 tensor.values.size());
-    }
+namespace {
+
+void require_whole(const Argument& argument, std::size_t at) {
+  if (argument.role != Role::kOut && std::ssize(argument.values) != argument.bytes())
+    throw_user("argument {} of the problem must carry {} bytes of values, it has {}", at, argument.bytes(),
+               argument.values.size());
+  if (!argument.is_output()) return;
+  const std::int64_t wanted = argument.indices.empty() ? argument.elements : std::ssize(argument.indices);
+  if (argument.expected_count() != wanted)
+    throw_user("output {} of the problem must have {} expected values, it has {}", at, wanted,
+               argument.expected_count());
+  for (const std::int64_t index : argument.indices)
+    if (index < 0 || index >= argument.elements)
+      throw_user("index {} of the expected values is outside the output's {} elements", index,
+                 argument.elements);
+}
+
+}  // namespace
+
+std::vector<std::size_t> outputs_of(const Problem& problem) {
+  std::vector<std::size_t> outputs;
+  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+    const Argument& argument = problem.arguments[i];
+    if (argument.is_output()) outputs.push_back(i);
+    if (argument.is_output() && (argument.type == DType::kS64) != (argument.expected_as == DType::kS64))
+      throw_user("output {} of the problem is {} and cannot be expected as {}", i, name_of(argument.type),
+                 name_of(argument.expected_as));
+    if (problem.made()) require_whole(argument, i);
   }
-  if (output == problem.tensors.size()) throw_user("a problem must have exactly one output, it has none");
-  if (!problem.made()) return output;
-  const std::int64_t elements = problem.tensors[output].elements;
-  const std::size_t wanted =
-      problem.indices.empty() ? static_cast<std::size_t>(elements) : problem.indices.size();
-  if (problem.expected.size() != wanted)
-    throw_user("the problem must have {} expected values, it has {}", wanted, problem.expected.size());
-  for (std::int64_t index : problem.indices) {
-    if (index < 0 || index >= elements)
-      throw_user("index {} of the expected values is outside the output's {} elements", index, elements);
-  }
-  return output;
+  if (outputs.empty()) throw_user("a problem must have an output, it has none");
+  return outputs;
 }
 
 }  // namespace lehr

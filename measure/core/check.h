@@ -1,9 +1,10 @@
-// The comparison of a candidate's output with the expected one.
+// The comparison of a candidate's outputs with what is expected.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "measure/core/problem.h"
 
@@ -43,18 +44,23 @@ struct Comparison {
   std::string fault;
 };
 
-/// What is wrong, in words. `got` and `expected`: of the first wrong element.
-std::string fault_of(const Findings& findings, double tolerance, double got, double expected);
+/// How a sentence about an output of this problem names it: "" where it is the only one, else " of NAME".
+std::string named_output(const Problem& problem, std::size_t output);
 
-/// `bytes` is the output in its device type, poisoned before the run (measure/core/element.h). Compares with
-/// `problem.expected` (at `problem.indices`), and demands of every element that it was written and is not a
-/// NaN. That is the tightest test that accepts whatever a sum within the tolerance rounds to. On so many
-/// threads.
-Comparison compare_output(const Problem& problem, const void* bytes, int threads = 1);
+/// What is wrong, in words. `name`: named_output(). `got` and `expected`: of the first wrong element.
+std::string fault_of(const Findings& findings, const Argument& output, const std::string& name, double got,
+                     double expected);
 
-/// Index in problem.tensors of its one output; throws Error(kUser) when there is not exactly one and, of one
-/// that is made, when an input does not carry one value per element, or `expected` and `indices` do not fit
+/// `bytes` is an output in its device type, poisoned before the run (measure/core/element.h). Compares with
+/// what is expected of it, and demands of every element that it was written and is not a NaN. That is the
+/// tightest test that accepts whatever a result within the tolerance rounds to. On so many threads. Looks at
+/// the first `elements` alone, where that is not 0.
+Comparison compare_output(const Argument& output, const std::string& name, const void* bytes, int threads = 1,
+                          std::int64_t elements = 0);
+
+/// Indices in problem.arguments of its outputs. Throws Error(kUser) when there is none and, of a problem that
+/// is made, when an argument does not carry one value per element, or `expected` and `indices` do not fit
 /// together.
-std::size_t output_of(const Problem& problem);
+std::vector<std::size_t> outputs_of(const Problem& problem);
 
 }  // namespace lehr

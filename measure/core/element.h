@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "base/dtype.h"
 #include "base/error.h"
@@ -20,8 +21,10 @@ inline constexpr unsigned char kPoisonByte = 0xFF;
 /// Writes `values` as `type` at `bytes` (values.size() * size_of(type) bytes). Rounds to nearest even;
 /// integers saturate.
 void store_elements(DType type, std::span<const float> values, void* bytes);
-/// Calls body(load) once, where load(index) is element `index` of the array at `bytes`, as a double: loops
-/// over many elements belong into the body.
+/// The same as an array of its own.
+std::vector<unsigned char> elements_of(DType type, std::span<const float> values);
+/// Calls body(load) once, where load(index) is element `index` of the array at `bytes`, as a double (of s64:
+/// as an int64): loops over many elements belong into the body.
 template <typename Body>
 auto with_elements(DType type, const void* bytes, const Body& body) {
   const auto bits = [bytes]<typename T>(T, std::int64_t index) {
@@ -48,6 +51,10 @@ auto with_elements(DType type, const void* bytes, const Body& body) {
       return plain(std::int16_t{});
     case DType::kU32:
       return plain(std::uint32_t{});
+    case DType::kU16:
+      return plain(std::uint16_t{});
+    case DType::kS64:
+      return body([=](std::int64_t index) { return bits(std::int64_t{}, index); });
     case DType::kS8:
     case DType::kS7:
       return plain(std::int8_t{});
@@ -66,6 +73,8 @@ auto with_elements(DType type, const void* bytes, const Body& body) {
   return plain(double{});
 }
 
+/// One element, as store_elements(); a double holds what floats cannot.
+void store_element(DType type, double value, void* bytes);
 /// Element `index` of an array of `type`.
 double load_element(DType type, const void* bytes, std::int64_t index);
 /// Whether element `index` still holds the poison. Always false for integers (see kPoisonByte).

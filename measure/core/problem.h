@@ -1,73 +1,120 @@
-// What a candidate is run on: inputs, the expected output, and how exact it must be.
+// What a candidate is run on: its arguments, what is expected of them, and how exact that must be; and who
+// makes all that.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/dtype.h"
 #include "codegen/source.h"
-#include "workload/workload.h"
 
 namespace lehr {
 
-/// One argument of the kernel. Inputs carry their bytes; outputs are poisoned by the runner before every
-/// checked run.
-struct ProblemTensor {
+/// What a kernel does with an argument.
+enum class Role {
+  kIn,     ///< reads it
+  kOut,    ///< writes all of it; it is poisoned before every checked call
+  kInOut,  ///< reads and writes it; it is put back before every checked call
+  kScalar  ///< reads one number: on a CPU from its address, on a GPU by value
+};
+
+/// An argument of the kernel, in the order of its parameters.
+struct Argument {
+  std::string name;  ///< none other in the problem has it
   DType type = DType::kF32;
   std::int64_t elements = 0;
-  bool output = false;
-  std::vector<float>
-      values;  ///< inputs: one f32 per element (exactly representable in `type`); outputs: empty
+  Role role = Role::kIn;
+  /// In a network the layer before has just written it: it stays in caches where others are swept.
+  bool fresh = false;
+  /// What lies there before a call, element by element in `type`; an output has none.
+  std::vector<unsigned char> values = {};
+
+  // Outputs alone:
+  /// A result is right up to `absolute` + `relative` |expected|; its rounding to 16 or 8 bits comes on top.
+  double absolute = 0, relative = 0;
+  DType expected_as = DType::kF32;           ///< f32, f64 or s64: one that holds what is expected
+  std::vector<std::int64_t> indices = {};    ///< flat elements that `expected` holds; empty: all
+  std::vector<unsigned char> expected = {};  ///< element by element in `expected_as`; empty: not made
+
+  bool is_output() const { return role == Role::kOut || role == Role::kInOut; }
+  std::int64_t bytes() const { return elements * size_of(type); }
+  /// How many elements something is expected of.
+  std::int64_t expected_count() const { return std::ssize(expected) / size_of(expected_as); }
 };
 
-/// Made, or only asked for: then its inputs have no values yet, and nothing is expected. Whoever runs
+struct ProblemKind;
+
+/// Made, or only asked for: then arguments have no values yet, and nothing is expected. Whoever runs
 /// candidates makes it, or has its device do that.
 struct Problem {
-  std::string text;             ///< what is asked for, as the log has it
-  std::int64_t rows = 0;        ///< of the call, where kernels are told how many; 0: their number is fixed
+  std::string text;                   ///< what is asked for, as the log has it
+  const ProblemKind* kind = nullptr;  ///< who makes it; nullptr: it was made by hand
+  std::uint64_t seed = 0;             ///< of the values
+  std::vector<Argument> arguments;
+  /// Of the call, where kernels are told how many; outputs lie by rows. 0: their number is fixed.
+  std::int64_t rows = 0;
   double flops = 0, bytes = 0;  ///< of a call: operations, and the least that crosses memory; 0: not known
-  Workload workload;            ///< what is computed, of fixed rows: what a library is asked for
-  std::uint64_t seed = 0;       ///< of the inputs
-  double full_flops = 8e9;      ///< of more operations only some rows of the output are expected
-  std::vector<ProblemTensor> tensors;  ///< tensors_of(workload), with make_inputs(workload, seed)
-  std::vector<std::int64_t> indices;   ///< flat output elements that `expected` holds; empty: all
-  std::vector<float> expected;
-  /// Of each element's sum, absolute; its rounding to 16 or 8 bits comes on top (check.h).
-  double tolerance = 0;
-  double inputs_s = 0, expected_s = 0;  ///< wall time of making the inputs, and what is expected; 0: not made
+  double full_flops = 8e9;      ///< of more operations only some elements are expected
+  double inputs_s = 0, expected_s = 0;  ///< wall time of making the values, and what is expected; 0: not made
 
-  bool made() const { return !expected.empty(); }
+  /// Whether something is expected of each output.
+  bool made() const;
 };
 
-/// The problem of that seed, only asked for.
-Problem asked_problem(const Workload& workload, std::uint64_t seed);
+/// A kind of problem: how those are made whose text begins so. Its functions are pure: the same problem gets
+/// the same values everywhere.
+struct ProblemKind {
+  std::string prefix;  ///< "gemm "
+  /// The problem of that text and seed, only asked for. Throws Error(kUser) for a text that says nothing.
+  Problem (*ask)(const ProblemKind& kind, const std::string& text, std::uint64_t seed);
+  /// Sets the values, on so many threads.
+  void (*make_values)(Problem& problem, int threads);
+  /// Sets the values and what is expected, with both times.
+  void (*make)(Problem& problem, int threads);
+
+  // How a device checks, where PlainSource computes what is expected; nullptr: the host does. Any part of an
+  // argument's values can be made anywhere: element i is number input_step(key, i) (base/input_step.h) of the
+  // table, which has kInputSteps elements in the argument's type.
+  std::uint64_t (*key)(const Problem& problem, std::size_t argument) = nullptr;
+  std::vector<unsigned char> (*table)(const Problem& problem, std::size_t argument) = nullptr;
+  /// Sets the tolerances of outputs that are compared whole.
+  void (*set_tolerances)(Problem& problem) = nullptr;
+  /// Elements of an output that tell whether something else computes the same, ascending; they take the host
+  /// about so many products.
+  std::vector<std::int64_t> (*telling)(const Problem& problem, std::size_t output,
+                                       std::int64_t products) = nullptr;
+  /// What is expected of these, in Argument::expected_as.
+  std::vector<unsigned char> (*expected_at)(const Problem& problem, std::size_t output,
+                                            std::span<const std::int64_t> elements, int threads) = nullptr;
+};
+
+/// The problem of that text and seed, only asked for. Throws Error(kUser) where no kind knows the text.
+Problem asked_problem(std::span<const ProblemKind> kinds, const std::string& text, std::uint64_t seed);
+/// The same without what was made of it.
+Problem only_asked(Problem problem);
 /// Problem::full_flops of other_problem().
 inline constexpr double kOtherFlops = 2e8;
-/// The same workload on other inputs, of which the host expects a few rows of the output: what a kernel that
-/// answers from what it saw before cannot know.
-Problem other_problem(const Workload& workload, std::uint64_t seed);
-/// The inputs' values, an array a tensor as in tensors_of(workload). Sets Problem::inputs_s.
-std::vector<std::vector<float>> inputs_of(Problem& problem, int threads);
-/// With inputs and expected output; the same for the same workload, seed and `full_flops`
-/// (workload/reference.h). Nothing happens to one that is made.
+/// The same on other values, of which the host expects a few elements; only asked for. A kernel that answers
+/// from what it saw before cannot know them.
+Problem other_problem(Problem problem);
+/// Makes it as its kind says; the same for the same text, seed and `full_flops`. Nothing happens to one that
+/// is made.
 void make(Problem& problem, int threads);
 
-/// What is expected of a GEMM's first rows, of which there are more; both matrices lie by rows.
-Problem first_rows(const Problem& problem, std::int64_t rows);
-/// How many of them show whether a kernel that is told the number of rows computes fewer rightly: an odd
-/// number, so that tiles have a rest, or one whose last row is expected. 0 where there is but one row.
+/// How many rows show whether a kernel that is told their number computes fewer rightly: an odd number, so
+/// that tiles have a rest, or one whose last row is expected. 0 where there is but one row.
 std::int64_t fewer_rows(const Problem& problem);
 
 /// A kernel that computes what is expected on the device that candidates run on, element by element in f64.
 struct PlainSource {
-  /// Its parameters are the inputs, in the order of tensors_of(workload), an f32 for each element of the
-  /// output, and numbers of bands (s32): blocks with blockIdx.y == y compute the elements of band bands[y].
+  /// Its parameters are the addresses of all that is read, in the order of the arguments (in-place ones
+  /// among them), then an array in Argument::expected_as for each output, then numbers of bands (s32):
+  /// blocks with blockIdx.y == y compute the elements of band bands[y].
   Source source;
   std::int64_t bands = 0;  ///< that hold all elements
 };
-
-/// Problem::tensors of what make_inputs() made.
-std::vector<ProblemTensor> problem_tensors(const Workload& workload, std::vector<std::vector<float>> inputs);
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// Layout: header length (8 bytes), header (JSON: everything but the arrays, with their lengths), indices and
-// expected values. The inputs are made again from the seed.
+// Layout: header length (8 bytes), header (JSON: everything but the arrays, with their lengths), then indices
+// and expected values of each argument. The values are made again from the seed.
 #include "measure/core/problem_file.h"
 
 #include <fcntl.h>
@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "measure/system/process.h"
 #include "measure/system/temp_dir.h"
-#include "workload/reference.h"
 
 namespace lehr {
 namespace {
@@ -59,9 +58,12 @@ void read_array(int fd, const std::string& path, std::vector<T>& values, std::si
 }  // namespace
 
 void write_problem(const std::string& path, const Problem& problem) {
-  const json header = {{"workload", to_text(problem.workload)}, {"seed", problem.seed},
-                       {"full_flops", problem.full_flops},      {"indices", problem.indices.size()},
-                       {"expected", problem.expected.size()},   {"tolerance", problem.tolerance}};
+  json header = {{"text", problem.text}, {"seed", problem.seed}, {"full_flops", problem.full_flops}};
+  for (const Argument& each : problem.arguments)
+    header["arguments"].push_back({{"absolute", each.absolute},
+                                   {"relative", each.relative},
+                                   {"indices", each.indices.size()},
+                                   {"expected", each.expected.size()}});
   const std::string text = header.dump();
   const std::uint64_t length = text.size();
 
@@ -70,12 +72,14 @@ void write_problem(const std::string& path, const Problem& problem) {
   if (file.get() < 0) throw_write_error(draft, errno);
   write_all(file.get(), draft, &length, sizeof length);
   write_all(file.get(), draft, text.data(), text.size());
-  write_array(file.get(), draft, problem.indices);
-  write_array(file.get(), draft, problem.expected);
+  for (const Argument& each : problem.arguments) {
+    write_array(file.get(), draft, each.indices);
+    write_array(file.get(), draft, each.expected);
+  }
   if (rename(draft.c_str(), path.c_str()) != 0) throw_write_error(path, errno);
 }
 
-Problem read_problem(const std::string& path, int threads) {
+Problem read_problem(const std::string& path, std::span<const ProblemKind> kinds, int threads) {
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) throw_environment("cannot read the problem file {}: {}", path, std::strerror(errno));
   std::uint64_t length = 0;
@@ -83,13 +87,18 @@ Problem read_problem(const std::string& path, int threads) {
   std::string text(length, '\0');
   read_all(file.get(), path, text.data(), length);
   const json header = json::parse(text);
-  Problem problem = asked_problem(parse_workload(header["workload"].get<std::string>()), header["seed"]);
+  Problem problem = asked_problem(kinds, header["text"].get<std::string>(), header["seed"]);
   problem.full_flops = header["full_flops"];
-  if (header["expected"] == 0) return problem;
-  problem.tensors = problem_tensors(problem.workload, inputs_of(problem, threads));
-  read_array(file.get(), path, problem.indices, header["indices"]);
-  read_array(file.get(), path, problem.expected, header["expected"]);
-  problem.tolerance = header["tolerance"];
+  const json& stored = header["arguments"];
+  CHECK(stored.size() == problem.arguments.size(), "'{}' has {} arguments", problem.text, stored.size());
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    Argument& argument = problem.arguments[i];
+    argument.absolute = stored[i]["absolute"];
+    argument.relative = stored[i]["relative"];
+    read_array(file.get(), path, argument.indices, stored[i]["indices"]);
+    read_array(file.get(), path, argument.expected, stored[i]["expected"]);
+  }
+  if (problem.made()) problem.kind->make_values(problem, threads);
   return problem;
 }
 

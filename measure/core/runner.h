@@ -74,7 +74,7 @@ struct Checked {
   std::string note = {};
 };
 
-/// A candidate's output as it lies in memory.
+/// One of a candidate's outputs as it lies in memory.
 struct RunOutput {
   std::vector<unsigned char> bytes;
   int element_bytes = 1;
@@ -134,8 +134,8 @@ class Runner {
   virtual std::variant<Checked, Fault> check(int slot) = 0;
   /// Makes its own warm-up call first.
   virtual std::variant<Samples, Fault> time(int slot, const SampleRequest& request) = 0;
-  /// Behind time(): whether what its calls left is right, and nothing else was touched. Of a vendor library
-  /// this is not asked.
+  /// Behind time(): whether what its calls left is right, and nothing else was touched. What they left in
+  /// place is what many calls make of it, and not looked at. Of a vendor library this is not asked.
   virtual std::variant<Checked, Fault> check_left(int) { return Checked{}; }
   /// Where the device checks: one more call, whose whole output the host compares.
   virtual std::variant<Checked, Fault> check_by_host(int) { return Checked{}; }
@@ -146,8 +146,8 @@ class Runner {
     throw Error(ErrorKind::kInternal, "a vendor library is not given other inputs");
   }
   virtual void unload(int slot) = 0;
-  /// What the last check() computed. Only runners of candidates are asked.
-  virtual std::variant<RunOutput, Fault> output() const {
+  /// What the last check() computed, each output. Only runners of candidates are asked.
+  virtual std::variant<std::vector<RunOutput>, Fault> output() const {
     throw Error(ErrorKind::kInternal, "a vendor library is not asked for its output");
   }
 };

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/error.h"
@@ -99,15 +100,19 @@ std::string sum_text() {
       R"({0}lehr_sum(const unsigned* __restrict__ data, const unsigned* __restrict__ job_words, unsigned* __restrict__ partials) {{
 {1}  const lehr_u64* job = reinterpret_cast<const lehr_u64*>(job_words);
   const lehr_u64* words = reinterpret_cast<const lehr_u64*>(data);
-  const lehr_u64 seed = job[0], count = job[1], hole_begin = job[2], hole_end = job[3];
+  const lehr_u64 seed = job[0], count = job[1], holes = job[2];
   lehr_u64 sum = 0;
   for (lehr_u64 i = lehr_thread(); i < count; i += lehr_threads()) {{
-    // Bytes of the hole, of the eight, count as zeros.
-    const lehr_u64 begin = hole_begin > 8 * i ? lehr_least(hole_begin - 8 * i, 8) : 0;
-    const lehr_u64 end = hole_end > 8 * i ? lehr_least(hole_end - 8 * i, 8) : 0;
+    // Bytes of a hole, of the eight, count as zeros.
+    lehr_u64 counted = ~0ull;
+    for (lehr_u64 h = 0; h < holes; ++h) {{
+      const lehr_u64 hole_begin = job[3 + 2 * h], hole_end = job[4 + 2 * h];
+      const lehr_u64 begin = hole_begin > 8 * i ? lehr_least(hole_begin - 8 * i, 8) : 0;
+      const lehr_u64 end = hole_end > 8 * i ? lehr_least(hole_end - 8 * i, 8) : 0;
+      if (begin < end) counted &= ~(lehr_low_bytes(end) & ~lehr_low_bytes(begin));
+    }}
     lehr_u64 word = 0;
-    if (begin > 0 || end < 8) word = words[i];
-    if (begin < end) word &= ~(lehr_low_bytes(end) & ~lehr_low_bytes(begin));
+    if (counted != 0) word = words[i] & counted;
     sum += lehr_mix(word ^ lehr_key(seed, i));
   }}
   sum = lehr_of_block<0>(shared, sum);
@@ -154,7 +159,26 @@ std::string rounding_text(DType type) {
                      format->fraction_bits, (1 << format->fraction_bits) - 1, format->least_exponent);
 }
 
-std::string compare_text(const std::string& entry, DType type) {
+/// The elements of what is expected and the statements that take the difference: as integers where both are
+/// s64.
+struct ExpectedText {
+  std::string_view type, nothing, wanted, difference;
+};
+ExpectedText expected_text(DType expected_as) {
+  constexpr std::string_view kOfFloats = R"(const double difference = got - wanted;
+    double error = got == wanted ? 0 : difference < 0 ? -difference : difference;)";
+  if (expected_as == DType::kS64)
+    return {"lehr_u64", "0x8080808080808080ull", "static_cast<double>(static_cast<long long>(bits))",
+            R"(const long long whole = static_cast<long long>(bits);
+    double error = static_cast<double>(raw < whole ? bits - static_cast<lehr_u64>(raw)
+                                                   : static_cast<lehr_u64>(raw) - bits);)"};
+  if (expected_as == DType::kF64)
+    return {"lehr_u64", "0xffffffffffffffffull", "__longlong_as_double(static_cast<long long>(bits))",
+            kOfFloats};
+  return {"unsigned", "0xffffffffu", "static_cast<double>(__uint_as_float(bits))", kOfFloats};
+}
+
+std::string compare_text(const std::string& entry, DType type, DType expected_as) {
   const std::string search = fmt::format(
       R"(
     if (got != got) {{
@@ -166,35 +190,40 @@ std::string compare_text(const std::string& entry, DType type) {
       }}
     }})",
       is_poison(type));
+  const ExpectedText expected = expected_text(expected_as);
+  const std::string got =
+      expected_as == DType::kS64 ? "" : fmt::format("\n    const double got = {};", value_of(type));
   return fmt::format(
       R"({0}{1}(const {2}* __restrict__ output, const unsigned* __restrict__ expected, const unsigned* __restrict__ job_words, unsigned* __restrict__ partials) {{
 {3}  const lehr_u64* job = reinterpret_cast<const lehr_u64*>(job_words);
+  const {8}* values = reinterpret_cast<const {8}*>(expected);
   const lehr_u64 elements = job[0], seed = job[2];
-  const double tolerance = __longlong_as_double(static_cast<long long>(job[1]));
+  const double absolute = __longlong_as_double(static_cast<long long>(job[1]));
+  const double relative = __longlong_as_double(static_cast<long long>(job[3]));
   lehr_found found = lehr_nothing();
   for (lehr_u64 i = lehr_thread(); i < elements; i += lehr_threads()) {{
-    const unsigned bits = expected[i];
+    const {8} bits = values[i];
     found.sum += lehr_mix(bits ^ lehr_key(seed, i));
-    const {2} raw = output[i];
-    const double got = {4};{5}
-    if (bits == {6:#x}u) continue;
+    const {2} raw = output[i];{4}{5}
+    if (bits == {6}) continue;
     ++found.compared;
-    const double wanted = static_cast<double>(__uint_as_float(bits));
-    const double difference = got - wanted;
-    double error = got == wanted ? 0 : difference < 0 ? -difference : difference;{7}
+    const double wanted = {9};
+    {10}{7}
     if (error <= 1.7976931348623157e308) {{
       const lehr_u64 size = static_cast<lehr_u64>(__double_as_longlong(error));
       if (size > found.largest) found.largest = size;
     }}
-    if (error <= tolerance) continue;
+    const double length = wanted < 0 ? -wanted : wanted;
+    const double more = relative > 0 && length <= 1.7976931348623157e308 ? relative * length : 0;
+    if (error <= absolute || error - absolute <= more) continue;
     ++found.wrong;
     found.first_wrong = lehr_least(found.first_wrong, i);
   }}
   lehr_write_found(shared, found, reinterpret_cast<lehr_u64*>(partials) + blockIdx.x * 8);
 }}
 )",
-      kHead, entry, scalar_name(type), kShared, value_of(type), is_searched(type) ? search : "",
-      kNothingExpected, rounding_text(type));
+      kHead, entry, scalar_name(type), kShared, got, is_searched(type) ? search : "", expected.nothing,
+      rounding_text(type), expected.type, expected.wanted, expected.difference);
 }
 
 std::string total_text() {
@@ -235,7 +264,8 @@ std::string text_of(const std::string& entry) {
   for (const DType type : all_dtypes())
     if (entry == inputs_entry(type)) return inputs_text(entry, moved_as(type));
   for (const DType type : all_dtypes())
-    if (entry == compare_entry(type)) return compare_text(entry, type);
+    for (const DType as : {DType::kF32, DType::kF64, DType::kS64})
+      if (entry == compare_entry(type, as)) return compare_text(entry, type, as);
   CHECK(false, "no kernel {}", entry);
   return "";
 }
@@ -252,6 +282,13 @@ Findings findings_of(const CheckResult& result, std::int64_t elements) {
           .first_unwritten = index(result.first_unwritten),
           .first_nan = index(result.first_nan),
           .max_error = result.max_error};
+}
+
+bool is_nothing(const Argument& output, std::int64_t element) {
+  const std::int64_t size = size_of(output.expected_as);
+  const auto at = output.expected.begin() + element * size;
+  return std::all_of(at, at + size,
+                     [&](unsigned char byte) { return byte == nothing_expected(output.expected_as); });
 }
 
 DType moved_as(DType type) {
@@ -271,8 +308,8 @@ std::string inputs_entry(DType type) {
   return fmt::format("lehr_inputs_{}", size_of(type));
 }
 
-std::string compare_entry(DType output) {
-  return fmt::format("lehr_compare_{}", name_of(output));
+std::string compare_entry(DType output, DType expected_as) {
+  return fmt::format("lehr_compare_{}_as_{}", name_of(output), name_of(expected_as));
 }
 
 std::string check_kernels_text(std::span<const std::string> entries) {
@@ -286,10 +323,12 @@ std::string check_kernels_text(std::span<const std::string> entries) {
   return prelude(Target::kCuda, used) + kCommon + kernels;
 }
 
-Source check_kernels(const Workload& workload) {
+Source check_kernels(const Problem& problem) {
   std::set<std::string> entries = {"lehr_sum", "lehr_total"};
-  for (const TensorSpec& tensor : tensors_of(workload))
-    entries.insert(tensor.is_output() ? compare_entry(tensor.type) : inputs_entry(tensor.type));
+  for (const Argument& argument : problem.arguments) {
+    if (argument.is_output()) entries.insert(compare_entry(argument.type, argument.expected_as));
+    if (argument.role != Role::kOut) entries.insert(inputs_entry(argument.type));
+  }
   Source source;
   source.target = Target::kCuda;
   source.text = check_kernels_text(std::vector<std::string>(entries.begin(), entries.end()));

@@ -2,6 +2,7 @@
 // their arguments.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -9,15 +10,21 @@
 
 #include "codegen/source.h"
 #include "measure/core/check.h"
-#include "workload/workload.h"
 
 namespace lehr {
 
 /// Threads of a block, and blocks of a launch but of the last kernel's, which is one block.
 inline constexpr int kCheckThreads = 256;
 inline constexpr int kCheckBlocks = 512;
-/// Of an element for which nothing is expected: a NaN that no arithmetic makes.
-inline constexpr std::uint32_t kNothingExpected = 0xffffffff;
+/// Outputs that one problem may have.
+inline constexpr std::size_t kMostOutputs = 8;
+/// All bytes of an element for which nothing is expected: of floats a NaN that no arithmetic makes, of s64 a
+/// number that is most unlikely to be right.
+constexpr unsigned char nothing_expected(DType expected_as) {
+  return expected_as == DType::kS64 ? 0x80 : 0xff;
+}
+/// Whether it is that of this element of Argument::expected, which has a value for each.
+bool is_nothing(const Argument& output, std::int64_t element);
 
 // Words of 64 bits in arguments that are arrays of u32: all kernels take addresses alone.
 
@@ -27,17 +34,22 @@ struct InputsJob {
   std::uint64_t elements = 0;
 };
 /// lehr_sum(words, job, partials), by blocks: the sum over i of mix64(word i xor (seed + (i + 1)
-/// kSplitmixStep)): any changed bit changes it. Bytes [hole_begin, hole_end) count as zeros.
+/// kSplitmixStep)): any changed bit changes it. Bytes of holes count as zeros.
 struct SumJob {
+  struct Hole {
+    std::uint64_t begin = 0, end = 0;
+  };
   std::uint64_t seed = 0;
   std::uint64_t words = 0;  ///< of 64 bits
-  std::uint64_t hole_begin = 0, hole_end = 0;
+  std::uint64_t hole_count = 0;
+  std::array<Hole, kMostOutputs> holes = {};
 };
-/// lehr_compare_TYPE(output, expected, job, partials): `partials` gets a CheckPartial of each block.
+/// lehr_compare_TYPE_as_TYPE(output, expected, job, partials): `partials` gets a CheckPartial of each block.
 struct CompareJob {
   std::uint64_t elements = 0;
-  double tolerance = 0;
+  double absolute = 0;     ///< Argument::absolute
   std::uint64_t seed = 0;  ///< of the sum over the expected values' bits, each a word
+  double relative = 0;     ///< Argument::relative
 };
 /// lehr_total(compared, summed, job, result): adds up what so many blocks have found, in one block.
 struct TotalJob {
@@ -62,12 +74,12 @@ inline constexpr std::size_t kPartialWords = 8;
 DType moved_as(DType type);
 /// "lehr_inputs_2"
 std::string inputs_entry(DType type);
-/// "lehr_compare_bf16"
-std::string compare_entry(DType output);
+/// "lehr_compare_bf16_as_f32"
+std::string compare_entry(DType output, DType expected_as);
 
-/// The kernels that a workload needs, in one text; `entry` is lehr_total. Its parameters are left out: they
+/// The kernels that a problem needs, in one text; `entry` is lehr_total. Its parameters are left out: they
 /// differ from kernel to kernel.
-Source check_kernels(const Workload& workload);
+Source check_kernels(const Problem& problem);
 /// The text with these kernels alone.
 std::string check_kernels_text(std::span<const std::string> entries);
 

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
-#include <span>
 
 #include "measure/core/element.h"
 #include "measure/cuda/cuda_checker.h"
@@ -24,20 +22,20 @@ class Drill {
       : checker_(checker),
         tensors_(tensors),
         out_(output),
-        elements_(static_cast<std::int64_t>(output.expected.size())),
-        size_(size_of(output.type)) {}
+        is_poisoned_(is_searched(known().type) && known().role == Role::kOut) {}
 
   std::string run() {
     seen_nothing_written();
     write_right_ones();
-    for (const std::int64_t at : {first_known(0, 1), first_known(elements_ - 1, -1)}) {
+    for (const std::int64_t at : {first_known(0, 1), first_known(known().elements - 1, -1)}) {
       wrong_element(at);
-      if (is_searched(out_.type)) not_a_number(at);
+      if (is_searched(known().type)) not_a_number(at);
     }
     middle_element();
-    for (const std::int64_t at : {first_known(0, 1), first_known(elements_ - 1, -1)}) expected_value(at);
+    for (const std::int64_t at : {first_known(0, 1), first_known(known().elements - 1, -1)})
+      expected_value(at);
     for (std::size_t i = 0; i < tensors_.count(); ++i) guards_and_inputs(i);
-    note(tensors_.poison_output());
+    note(tensors_.reset_outputs());
     return amiss_;
   }
 
@@ -56,94 +54,108 @@ class Drill {
     }
     return std::get<DeviceFindings>(seen);
   }
-  bool known(std::int64_t element) const {
-    return std::bit_cast<std::uint32_t>(out_.expected[static_cast<std::size_t>(element)]) != kNothingExpected;
-  }
+  const Argument& known() const { return out_.known; }
+  const Findings& of(const DeviceFindings& seen) const { return seen.outputs[out_.number]; }
+  bool expects(std::int64_t element) const { return !is_nothing(known(), element); }
   std::int64_t first_known(std::int64_t from, std::int64_t step) const {
-    while (from > 0 && from + 1 < elements_ && !known(from)) from += step;
+    while (from > 0 && from + 1 < known().elements && !expects(from)) from += step;
     return from;
   }
   void write(std::int64_t element, const void* bytes) {
-    note(tensors_.poke(tensors_.output(), element * size_, bytes, size_));
+    const std::int64_t size = size_of(known().type);
+    note(tensors_.poke(out_.argument, element * size, bytes, size));
   }
-  void write_value(std::int64_t element, float value) {
+  void write_value(std::int64_t element, double value) {
     unsigned char bytes[8];
-    store_elements(out_.type, {&value, 1}, bytes);
+    store_element(known().type, value, bytes);
     write(element, bytes);
   }
-  float right(std::int64_t element) const { return out_.expected[static_cast<std::size_t>(element)]; }
+  const unsigned char* expected_bytes(std::int64_t element) const {
+    return known().expected.data() + element * size_of(known().expected_as);
+  }
+  void write_right(std::int64_t element) {
+    if (known().type == DType::kS64) return write(element, expected_bytes(element));
+    write_value(element, right(element));
+  }
+  double right(std::int64_t element) const {
+    return load_element(known().expected_as, known().expected.data(), element);
+  }
 
   void seen_nothing_written() {
     nothing_ = look();
     demand(nothing_.inputs_whole && nothing_.expected_whole, "its own inputs and expected values whole");
-    if (!is_searched(out_.type)) return;
-    demand(nothing_.output.unwritten == elements_ && nothing_.output.first_unwritten == 0, "all poison");
-    demand(nothing_.output.wrong == nothing_.output.compared, "that poison is wrong");
+    if (!is_poisoned_) return;
+    demand(of(nothing_).unwritten == known().elements && of(nothing_).first_unwritten == 0, "all poison");
+    demand(of(nothing_).wrong == of(nothing_).compared, "that poison is wrong");
   }
 
   /// Behind it, what is wrong is known: all poison but for right elements at both ends.
   void write_right_ones() {
     std::int64_t written = 0;
-    for (std::int64_t i = 0; i < elements_; ++i) {
-      if (i == kRight) i = std::max(i, elements_ - kRight);
-      if (!known(i)) continue;
-      write_value(i, right(i));
+    for (std::int64_t i = 0; i < known().elements; ++i) {
+      if (i == kRight) i = std::max(i, known().elements - kRight);
+      if (!expects(i)) continue;
+      write_right(i);
       ++written;
     }
     base_ = look();
-    demand(base_.output.max_error <= out_.tolerance || !is_searched(out_.type), "right elements right");
-    if (is_searched(out_.type))
-      demand(base_.output.unwritten == elements_ - written &&
-                 base_.output.wrong == nothing_.output.wrong - written,
+    demand(of(base_).max_error <= known().absolute || !is_poisoned_ || known().relative > 0,
+           "right elements right");
+    if (is_poisoned_)
+      demand(of(base_).unwritten == known().elements - written &&
+                 of(base_).wrong == of(nothing_).wrong - written,
              "how many elements are right");
     else
-      demand(base_.output.wrong <= nothing_.output.wrong, "that elements are right");
+      demand(of(base_).wrong <= of(nothing_).wrong, "that elements are right");
   }
 
   void wrong_element(std::int64_t at) {
-    const double off = std::max(8 * out_.tolerance, 0.25 * std::abs(static_cast<double>(right(at)))) + 2;
-    const float value = static_cast<float>(right(at) > 0 ? right(at) - off : right(at) + off);
-    write_value(at, value);
+    const double size = std::abs(right(at));
+    const double off = std::max(8 * (known().absolute + known().relative * size), 0.25 * size) + 2;
+    write_value(at, right(at) > 0 ? right(at) - off : right(at) + off);
     const DeviceFindings seen = look();
-    demand(seen.output.wrong == base_.output.wrong + 1, fmt::format("wrong element {}", at));
-    demand(seen.output.max_error > out_.tolerance, fmt::format("the error of element {}", at));
-    demand(seen.output.first_wrong <= at, fmt::format("where element {} is wrong", at));
-    write_value(at, right(at));
+    demand(of(seen).wrong == of(base_).wrong + 1, fmt::format("wrong element {}", at));
+    demand(of(seen).max_error > known().absolute, fmt::format("the error of element {}", at));
+    demand(of(seen).first_wrong <= at, fmt::format("where element {} is wrong", at));
+    write_right(at);
   }
 
   void not_a_number(std::int64_t at) {
-    write_value(at, -std::numeric_limits<float>::quiet_NaN());
+    write_value(at, -std::numeric_limits<double>::quiet_NaN());
     const DeviceFindings nan = look();
-    demand(nan.output.first_nan == at && nan.output.wrong == base_.output.wrong + 1,
+    demand(of(nan).first_nan == at && of(nan).wrong == of(base_).wrong + 1,
            fmt::format("a NaN in element {}", at));
     const unsigned char poison[8] = {kPoisonByte, kPoisonByte, kPoisonByte, kPoisonByte,
                                      kPoisonByte, kPoisonByte, kPoisonByte, kPoisonByte};
     write(at, poison);
-    demand(look().output.unwritten == base_.output.unwritten + 1, fmt::format("poison in element {}", at));
-    write_value(at, right(at));
+    demand(of(look()).unwritten == of(base_).unwritten + 1, fmt::format("poison in element {}", at));
+    write_right(at);
   }
 
   /// Poison around it: here a right element makes the difference.
   void middle_element() {
-    const std::int64_t at = elements_ / 2;
-    if (!is_searched(out_.type) || !known(at) || at < kRight || at >= elements_ - kRight) return;
-    write_value(at, right(at));
+    const std::int64_t at = known().elements / 2;
+    if (!is_poisoned_ || !expects(at) || at < kRight || at >= known().elements - kRight) return;
+    write_right(at);
     const DeviceFindings seen = look();
-    demand(seen.output.wrong == base_.output.wrong - 1 && seen.output.unwritten == base_.output.unwritten - 1,
+    demand(of(seen).wrong == of(base_).wrong - 1 && of(seen).unwritten == of(base_).unwritten - 1,
            fmt::format("that element {} is right", at));
   }
 
   void expected_value(std::int64_t at) {
-    note(checker_.set_expected(at, std::bit_cast<float>(std::bit_cast<std::uint32_t>(right(at)) ^ 1)));
+    unsigned char other[8];
+    std::copy_n(expected_bytes(at), size_of(known().expected_as), other);
+    other[0] ^= 1;
+    note(checker_.set_expected(out_.number, at, other));
     demand(!look().expected_whole, fmt::format("another expected value of element {}", at));
-    note(checker_.set_expected(at, right(at)));
+    note(checker_.set_expected(out_.number, at, expected_bytes(at)));
     demand(look().expected_whole, "its expected values whole again");
   }
 
   void guards_and_inputs(std::size_t tensor) {
     const std::int64_t bytes = tensors_.bytes(tensor);
     std::vector<std::int64_t> places = {-1, bytes, bytes + 7};
-    if (tensor != tensors_.output()) places.insert(places.end(), {0, bytes / 2, bytes - 1});
+    if (!tensors_.is_output(tensor)) places.insert(places.end(), {0, bytes / 2, bytes - 1});
     for (const std::int64_t at : places) {
       unsigned char byte = 0;
       note(tensors_.peek(tensor, at, &byte, 1));
@@ -159,7 +171,7 @@ class Drill {
   const CudaChecker& checker_;
   const CudaTensors& tensors_;
   const DrilledOutput& out_;
-  std::int64_t elements_, size_;
+  bool is_poisoned_;  ///< what nobody has written is seen
   DeviceFindings nothing_, base_;
   std::string amiss_;
 };

@@ -4,18 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "base/dtype.h"
 #include "measure/cuda/cuda_tensors.h"
 
 namespace lehr {
 
 class CudaChecker;
 
-/// What the drill must know of the output.
+/// What the drill must know of an output.
 struct DrilledOutput {
-  DType type = DType::kF32;
-  double tolerance = 0;
-  const std::vector<float>& expected;  ///< by element; NaNs of kNothingExpected where there is nothing
+  std::size_t argument = 0;  ///< in the problem
+  std::size_t number = 0;    ///< among the outputs
+  const Argument& known;     ///< what is expected of each element, nothing_expected() among it
 };
 
 /// Plants faults on the device, one after the other: an unwritten output, wrong elements at its begin, middle

@@ -10,10 +10,9 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/input_step.h"
 #include "measure/core/element.h"
 #include "measure/cuda/checker_drill.h"
-#include "workload/inputs.h"
-#include "workload/reference.h"
 
 namespace lehr {
 namespace {
@@ -33,7 +32,8 @@ constexpr std::int64_t kProvenProducts = 10'000'000;
 constexpr std::int64_t kSampledElements = 1000;
 constexpr int kSampledParts = 8;
 /// Places of jobs in their memory, in bytes.
-constexpr int kJobBytes = 64;
+constexpr int kJobBytes = 256;
+static_assert(sizeof(SumJob) <= kJobBytes);
 enum JobPlace { kInputsPlace, kSumPlace, kComparePlace, kTotalPlace, kJobPlaces };
 
 /// All bands: the first, the last, then the others in an order without a pattern.
@@ -65,14 +65,18 @@ std::string CudaChecker::open(const CudaDriver& driver, const CudaStream& stream
   driver_ = &driver;
   stream_ = &stream;
   check_ = check;
-  output_ = output_of(problem);
-  elements_ = problem.tensors[output_].elements;
-  compare_ = compare_entry(problem.tensors[output_].type);
+  if (problem.kind == nullptr || problem.kind->table == nullptr) return "nobody says how it is checked";
+  for (const std::size_t output : outputs_of(problem)) {
+    const Argument& of = problem.arguments[output];
+    outputs_.push_back({output, of, compare_entry(of.type, of.expected_as)});
+  }
+  if (outputs_.size() > kMostOutputs) return fmt::format("it has more than {} outputs", kMostOutputs);
   const std::string kernels = file_at(check.kernels), plain = file_at(check.plain.path);
   if (kernels.empty() || plain.empty()) return "its kernels cannot be read";
-  std::vector<std::string> entries = {"lehr_sum", "lehr_total", compare_};
-  for (const ProblemTensor& tensor : problem.tensors)
-    if (!tensor.output) entries.push_back(inputs_entry(tensor.type));
+  std::vector<std::string> entries = {"lehr_sum", "lehr_total"};
+  for (const Output& output : outputs_) entries.push_back(output.compare);
+  for (const Argument& argument : problem.arguments)
+    if (argument.role != Role::kOut) entries.push_back(inputs_entry(argument.type));
   CudaStatus status;
   for (const std::string& entry : entries)
     if (status.ok() && !kernels_.contains(entry))
@@ -106,8 +110,9 @@ CudaStatus CudaChecker::write_job(int place, const void* job, std::size_t bytes)
 }
 
 /// Of what run_compare() or lehr_sum have left.
-CudaStatus CudaChecker::total(bool compares, CheckResult& result) const {
-  const TotalJob job = {++number_, compares ? std::uint64_t{kCheckBlocks} : 0, kCheckBlocks};
+CudaStatus CudaChecker::total(bool compares, bool sums_up, CheckResult& result) const {
+  constexpr std::uint64_t kBlocks = kCheckBlocks;
+  const TotalJob job = {++number_, compares ? kBlocks : 0, sums_up ? kBlocks : 0};
   const CudaAddress sums = partials_.address() + std::uint64_t{kCheckBlocks} * kPartialWords * 8;
   CudaStatus status = result_.fill(0, 0, sizeof result);
   if (status.ok()) status = write_job(kTotalPlace, &job, sizeof job);
@@ -126,43 +131,58 @@ CudaStatus CudaChecker::sum(CudaAddress from, const SumJob& job, std::uint64_t& 
   CudaStatus status = write_job(kSumPlace, &job, sizeof job);
   if (status.ok())
     status = launch("lehr_sum", kCheckBlocks, {from, jobs_.address() + kSumPlace * kJobBytes, sums});
-  if (status.ok()) status = total(false, result);
+  if (status.ok()) status = total(false, true, result);
   // A total of another check, or of none, is no sum of these bytes.
   sum = result.number == number_ ? result.sum : ~result.sum;
   return status;
 }
 
 SumJob CudaChecker::set_job() const {
-  const auto hole = static_cast<std::uint64_t>(tensors_->address(output_, 0) - tensors_->address_of_set_0());
-  return {kSumSeed, static_cast<std::uint64_t>(tensors_->set_bytes() / 8), hole,
-          hole + static_cast<std::uint64_t>(tensors_->bytes(output_))};
+  SumJob job = {.seed = kSumSeed, .words = static_cast<std::uint64_t>(tensors_->set_bytes() / 8)};
+  for (const Output& output : outputs_) {
+    const auto begin =
+        static_cast<std::uint64_t>(tensors_->address(output.argument, 0) - tensors_->address_of_set_0());
+    job.holes[job.hole_count++] = {begin, begin + static_cast<std::uint64_t>(output.of.bytes())};
+  }
+  return job;
 }
 
-CudaStatus CudaChecker::run_compare(CheckResult& result) const {
-  const CompareJob job = {static_cast<std::uint64_t>(elements_), tolerance_, kSumSeed};
+/// The first result has the sum of the set, too.
+CudaStatus CudaChecker::run_compare(std::vector<CheckResult>& results) const {
   const SumJob whole = set_job();
   const CudaAddress sums = partials_.address() + std::uint64_t{kCheckBlocks} * kPartialWords * 8;
-  CudaStatus status = write_job(kComparePlace, &job, sizeof job);
-  if (status.ok()) status = write_job(kSumPlace, &whole, sizeof whole);
-  if (status.ok())
-    status = launch(compare_, kCheckBlocks,
-                    {tensors_->address(output_, 0), expected().address(),
-                     jobs_.address() + kComparePlace * kJobBytes, partials_.address()});
-  if (status.ok())
-    status = launch("lehr_sum", kCheckBlocks,
-                    {tensors_->address_of_set_0(), jobs_.address() + kSumPlace * kJobBytes, sums});
-  return status.ok() ? total(true, result) : status;
+  CudaStatus status = write_job(kSumPlace, &whole, sizeof whole);
+  results.assign(outputs_.size(), {});
+  for (std::size_t i = 0; i < outputs_.size() && status.ok(); ++i) {
+    const Argument& of = outputs_[i].of;
+    const CompareJob job = {static_cast<std::uint64_t>(of.elements), of.absolute, kSumSeed, of.relative};
+    status = write_job(kComparePlace, &job, sizeof job);
+    if (status.ok())
+      status = launch(outputs_[i].compare, kCheckBlocks,
+                      {tensors_->address(outputs_[i].argument, 0), expected(i).address(),
+                       jobs_.address() + kComparePlace * kJobBytes, partials_.address()});
+    if (status.ok() && i == 0)
+      status = launch("lehr_sum", kCheckBlocks,
+                      {tensors_->address_of_set_0(), jobs_.address() + kSumPlace * kJobBytes, sums});
+    if (status.ok()) status = total(true, i == 0, results[i]);
+    // A total of another check, or of none, says nothing of this one.
+    if (results[i].number != number_) results[i].number = 0;
+  }
+  return status;
 }
 
 std::variant<DeviceFindings, CudaStatus> CudaChecker::check() const {
-  CheckResult result;
-  if (const CudaStatus status = run_compare(result); !status.ok()) return status;
+  std::vector<CheckResult> results;
+  if (const CudaStatus status = run_compare(results); !status.ok()) return status;
   DeviceFindings seen;
-  seen.output = findings_of(result, elements_);
-  const bool mine = result.number == number_;
-  seen.inputs_whole = mine && result.sum == sums_.set;
-  seen.expected_whole =
-      mine && result.expected_sum == sums_.expected && seen.output.compared == expected_count_;
+  seen.inputs_whole = results[0].number != 0 && results[0].sum == sums_.set;
+  seen.expected_whole = true;
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const Findings& found = seen.outputs.emplace_back(findings_of(results[i], outputs_[i].of.elements));
+    if (results[i].number == 0 || results[i].expected_sum != sums_.expected[i] ||
+        found.compared != outputs_[i].expected_count)
+      seen.expected_whole = false;
+  }
   return seen;
 }
 
@@ -175,7 +195,8 @@ std::variant<bool, CudaStatus> CudaChecker::inputs_whole() const {
 
 CudaStatus CudaChecker::sum_of_tensor(std::size_t tensor, std::uint64_t& found) const {
   const auto bytes = static_cast<std::uint64_t>(tensors_->bytes(tensor));
-  return sum(tensors_->address(tensor, 0), {kSumSeed, (bytes + 7) / 8, bytes, ~std::uint64_t{0}}, found);
+  return sum(tensors_->address(tensor, 0),
+             {kSumSeed, (bytes + 7) / 8, 1, {SumJob::Hole{bytes, ~std::uint64_t{0}}}}, found);
 }
 
 CudaStatus CudaChecker::is_whole(std::size_t tensor, bool& whole) const {
@@ -185,62 +206,82 @@ CudaStatus CudaChecker::is_whole(std::size_t tensor, bool& whole) const {
   return status;
 }
 
-CudaStatus CudaChecker::expected_at(std::int64_t element, float& value) const {
-  return expected().read(element * 4, &value, sizeof value);
+CudaStatus CudaChecker::expected_at(std::size_t output, std::int64_t element, void* bytes) const {
+  const std::int64_t size = size_of(outputs_[output].of.expected_as);
+  return expected(output).read(element * size, bytes, size);
 }
 
-CudaStatus CudaChecker::set_expected(std::int64_t element, float value) const {
-  return expected().write(element * 4, &value, sizeof value);
+CudaStatus CudaChecker::set_expected(std::size_t output, std::int64_t element, const void* bytes) const {
+  const std::int64_t size = size_of(outputs_[output].of.expected_as);
+  return expected(output).write(element * size, bytes, size);
 }
 
-CudaStatus CudaChecker::read_expected(std::vector<float>& values) const {
-  values.resize(static_cast<std::size_t>(elements_));
-  return expected().read(0, values.data(), elements_ * 4);
+CudaStatus CudaChecker::read_expected(std::size_t output, std::vector<unsigned char>& bytes) const {
+  bytes.resize(static_cast<std::size_t>(expected(output).bytes()));
+  return expected(output).read(0, bytes.data(), expected(output).bytes());
 }
 
 CudaStatus CudaChecker::make_inputs_on_device(const Problem& problem) {
-  const std::vector<TensorSpec> specs = tensors_of(problem.workload);
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    if (i == output_) continue;
-    CudaMemory& table = tables_[static_cast<int>(specs[i].type)];
+  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+    const Argument& argument = problem.arguments[i];
+    if (argument.role == Role::kOut) continue;
+    CudaMemory& table = tables_[i];
     CudaStatus status;
     if (table.bytes() == 0) {
-      std::vector<unsigned char> bytes(static_cast<std::size_t>(kInputSteps * size_of(specs[i].type)));
-      store_elements(specs[i].type, input_values(specs[i].type, specs[i].draw), bytes.data());
-      status = table.allocate(*driver_, static_cast<std::int64_t>(bytes.size()));
-      if (status.ok()) status = table.write(0, bytes.data(), static_cast<std::int64_t>(bytes.size()));
+      const std::vector<unsigned char> values = problem.kind->table(problem, i);
+      status = table.allocate(*driver_, std::ssize(values));
+      if (status.ok()) status = table.write(0, values.data(), std::ssize(values));
     }
-    const InputsJob job = {input_key(problem.seed, specs[i].name),
-                           static_cast<std::uint64_t>(specs[i].elements)};
+    const InputsJob job = {problem.kind->key(problem, i), static_cast<std::uint64_t>(argument.elements)};
     if (status.ok()) status = stream_->wait();  // the job's place is read by the launches before
     if (status.ok()) status = write_job(kInputsPlace, &job, sizeof job);
     for (std::int64_t set = 0; set < tensors_->sets() && status.ok(); ++set)
       status =
-          launch(inputs_entry(specs[i].type), kCheckBlocks,
+          launch(inputs_entry(argument.type), kCheckBlocks,
                  {table.address(), jobs_.address() + kInputsPlace * kJobBytes, tensors_->address(i, set)});
     if (!status.ok()) return status;
   }
   return stream_->wait();
 }
 
+CudaStatus CudaChecker::allocate_expected(std::vector<CudaMemory>& memory) const {
+  memory.clear();
+  CudaStatus status;
+  for (const Output& output : outputs_)
+    if (status.ok())
+      status = memory.emplace_back().allocate(*driver_, output.of.elements * size_of(output.of.expected_as));
+  return status;
+}
+
 /// What is expected of the seeds before stays: proofs go to and fro between two.
 CudaStatus CudaChecker::place_expected(bool& there) {
   there = expected_.contains(seed_);
   if (there) return {};
-  CudaMemory memory;
-  CudaStatus status = memory.allocate(*driver_, elements_ * 4);
+  std::vector<CudaMemory> memory;
+  CudaStatus status = allocate_expected(memory);
   if (status.out_of_memory()) {
+    memory.clear();
     expected_.clear();
-    status = memory.allocate(*driver_, elements_ * 4);
+    status = allocate_expected(memory);
   }
   if (status.ok()) expected_[seed_] = std::move(memory);
   return status;
 }
 
+std::vector<CudaAddress> CudaChecker::plain_addresses() const {
+  std::vector<CudaAddress> addresses;
+  for (std::size_t i = 0; i < tensors_->count(); ++i)
+    if (tensors_->is_read(i)) addresses.push_back(tensors_->address(i, 0));
+  for (std::size_t i = 0; i < outputs_.size(); ++i) addresses.push_back(expected(i).address());
+  return addresses;
+}
+
 /// In groups of bands that grow until a launch is as long as it may be. The first time how long they take
 /// decides how many bands there is time for; from then on it is as many.
 CudaStatus CudaChecker::make_expected() {
-  CudaStatus status = expected().fill(0, 0xff, expected().bytes());
+  CudaStatus status;
+  for (std::size_t i = 0; i < outputs_.size() && status.ok(); ++i)
+    status = expected(i).fill(0, nothing_expected(outputs_[i].of.expected_as), expected(i).bytes());
   const bool first_time = bands_made_ == 0;
   const std::int64_t wanted = first_time ? check_.bands : bands_made_;
   ir::Launch shape = check_.plain.launch;
@@ -255,10 +296,7 @@ CudaStatus CudaChecker::make_expected() {
       count = static_cast<std::int64_t>(std::min(4.0 * static_cast<double>(count), room));
     }
     count = std::min({count, wanted - done, kMostBandsOfALaunch});
-    std::vector<CudaAddress> addresses;
-    for (std::size_t i = 0; i < tensors_->count(); ++i)
-      if (i != output_) addresses.push_back(tensors_->address(i, 0));
-    addresses.push_back(expected().address());
+    std::vector<CudaAddress> addresses = plain_addresses();
     addresses.push_back(bands_.address() + static_cast<CudaAddress>(done) * sizeof(std::int32_t));
     std::vector<void*> arguments;
     for (CudaAddress& address : addresses) arguments.push_back(&address);
@@ -280,30 +318,33 @@ CudaStatus CudaChecker::take_sums() {
   CudaStatus status = sum(tensors_->address_of_set_0(), set_job(), sums_.set);
   for (std::size_t i = 0; i < tensors_->count() && status.ok(); ++i) {
     sums_.tensors.push_back(0);
-    if (i != output_) status = sum_of_tensor(i, sums_.tensors[i]);
+    if (!tensors_->is_output(i)) status = sum_of_tensor(i, sums_.tensors[i]);
   }
-  CheckResult result;
-  if (status.ok()) status = run_compare(result);
-  sums_.expected = result.expected_sum;
-  expected_count_ = static_cast<std::int64_t>(result.compared);
+  std::vector<CheckResult> results;
+  if (status.ok()) status = run_compare(results);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    sums_.expected.push_back(results[i].expected_sum);
+    outputs_[i].expected_count = static_cast<std::int64_t>(results[i].compared);
+  }
   return status;
 }
 
 /// Parts of an input, bit for bit: its ends, and some between.
 std::string CudaChecker::other_inputs(const Problem& problem) const {
-  const std::vector<TensorSpec> specs = tensors_of(problem.workload);
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    if (i == output_) continue;
-    const MadeInput made(problem.seed, specs[i]);
-    const std::int64_t elements = specs[i].elements, count = std::min(elements, kSampledElements);
-    const auto size = size_of(specs[i].type);
+  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+    const Argument& argument = problem.arguments[i];
+    if (argument.role == Role::kOut) continue;
+    const std::uint64_t key = problem.kind->key(problem, i);
+    const std::vector<unsigned char> table = problem.kind->table(problem, i);
+    const std::int64_t elements = argument.elements, count = std::min(elements, kSampledElements);
+    const std::int64_t size = size_of(argument.type);
     for (int part = 0; part < kSampledParts; ++part) {
       const std::int64_t first = (elements - count) / (kSampledParts - 1) * part;
-      std::vector<float> values;
-      for (std::int64_t at = first; at < first + count; ++at)
-        values.push_back(made[static_cast<std::size_t>(at)]);
-      std::vector<unsigned char> wanted(values.size() * static_cast<std::size_t>(size)), got(wanted.size());
-      store_elements(specs[i].type, values, wanted.data());
+      std::vector<unsigned char> wanted, got(static_cast<std::size_t>(count * size));
+      for (std::int64_t at = first; at < first + count; ++at) {
+        const auto value = table.begin() + input_step(key, at) * size;
+        wanted.insert(wanted.end(), value, value + size);
+      }
       const CudaStatus status =
           tensors_->peek(i, first * size, got.data(), static_cast<std::int64_t>(got.size()));
       if (!status.ok()) return text_of(status);
@@ -315,33 +356,54 @@ std::string CudaChecker::other_inputs(const Problem& problem) const {
 
 /// Some expected values, by a host that knows nothing of what made the device's. Whole rows and columns of
 /// inputs go into these.
-std::string CudaChecker::other_values(const Problem& problem, const std::vector<float>& values,
+std::string CudaChecker::other_values(const Problem& problem, std::size_t argument, const Argument& known,
                                       int threads) const {
   std::int64_t compared = 0;
-  const std::vector<std::int64_t> indices = telling_elements(problem.workload, kProvenProducts);
-  const std::vector<float> proof = reference_at(problem.workload, problem.seed, indices, threads);
+  const std::vector<std::int64_t> indices = problem.kind->telling(problem, argument, kProvenProducts);
+  const std::vector<unsigned char> proof = problem.kind->expected_at(problem, argument, indices, threads);
+  // Both are right to f64 and rounded to f32, or not rounded and added up in another order.
+  const double unit = known.expected_as == DType::kF32 ? 0x1p-22 : 0x1p-40;
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    const float value = values[static_cast<std::size_t>(indices[i])];
-    if (std::bit_cast<std::uint32_t>(value) == kNothingExpected) continue;
+    if (is_nothing(known, indices[i])) continue;
     ++compared;
-    // Both are right to f64 and rounded to f32.
-    constexpr double kUnit = 0x1p-22;
-    const double allowed = 0.01 * tolerance_ + kUnit * std::abs(static_cast<double>(proof[i]));
-    if (value != proof[i] && !(std::abs(static_cast<double>(value) - proof[i]) <= allowed))
-      return fmt::format("it expects {:.9g} of element {}, the host {:.9g}", value, indices[i], proof[i]);
+    const double value = load_element(known.expected_as, known.expected.data(), indices[i]);
+    const double host = load_element(known.expected_as, proof.data(), static_cast<std::int64_t>(i));
+    const double allowed = 0.01 * known.absolute + unit * std::abs(host);
+    if (value != host && !(std::abs(value - host) <= allowed))
+      return fmt::format("it expects {:.9g} of element {}{}, the host {:.9g}", value, indices[i],
+                         named_output(problem, argument), host);
   }
   return compared > 0 ? "" : "it expects nothing that the host knows";
 }
 
-std::string CudaChecker::prepare(const CudaTensors& tensors, Problem& problem, int threads) {
+/// Of these values: what was never held against the host.
+std::string CudaChecker::first_time(const CudaTensors& tensors, const Problem& problem, int threads) {
+  std::string amiss = other_inputs(problem);
+  for (std::size_t i = 0; i < outputs_.size() && amiss.empty(); ++i) {
+    Argument known = outputs_[i].of;
+    // What no band has written is taken for nothing expected, and would not be compared.
+    if (bands_made_ == check_.bands && outputs_[i].expected_count != known.elements)
+      return fmt::format("it expects {} of {} elements{}", outputs_[i].expected_count, known.elements,
+                         named_output(problem, outputs_[i].argument));
+    if (const CudaStatus status = read_expected(i, known.expected); !status.ok()) return text_of(status);
+    amiss = other_values(problem, outputs_[i].argument, known, threads);
+    // Once in each process: what is asked is whether these kernels work.
+    if (amiss.empty() && proven_.empty()) amiss = drill(*this, tensors, {outputs_[i].argument, i, known});
+  }
+  return amiss;
+}
+
+std::string CudaChecker::prepare(CudaTensors& tensors, Problem& problem, int threads) {
   tensors_ = &tensors;
-  tolerance_ = problem.tolerance = tolerance_for(problem.workload, elements_);
+  problem.kind->set_tolerances(problem);
+  for (Output& output : outputs_) output.of = problem.arguments[output.argument];
   seed_ = problem.seed;
   bool there = false;
   CudaStatus status = place_expected(there);
   if (status.ok()) status = make_inputs_on_device(problem);
+  if (status.ok()) status = tensors.keep();
   if (status.ok() && !there) status = make_expected();
-  if (status.ok()) status = tensors.poison_output();
+  if (status.ok()) status = tensors.reset_outputs();
   if (status.ok()) status = take_sums();
   const auto known = proven_.find(seed_);
   // A candidate may have written there.
@@ -352,16 +414,7 @@ std::string CudaChecker::prepare(const CudaTensors& tensors, Problem& problem, i
   if (!status.ok()) return text_of(status);
   if (known != proven_.end())
     return known->second == sums_ ? "" : "it makes other inputs or expected values than before";
-  // What no band has written is taken for nothing expected, and would not be compared.
-  if (bands_made_ == check_.bands && expected_count_ != elements_)
-    return fmt::format("it expects {} of {} elements", expected_count_, elements_);
-  std::vector<float> values;
-  if (status = read_expected(values); !status.ok()) return text_of(status);
-  std::string amiss = other_inputs(problem);
-  if (amiss.empty()) amiss = other_values(problem, values, threads);
-  // Once in each process: what is asked is whether these kernels work.
-  if (amiss.empty() && proven_.empty())
-    amiss = drill(*this, tensors, {problem.tensors[output_].type, tolerance_, values});
+  std::string amiss = first_time(tensors, problem, threads);
   if (amiss.empty()) proven_[seed_] = sums_;
   return amiss;
 }

@@ -17,9 +17,9 @@ namespace lehr {
 
 /// What a check on the device has seen.
 struct DeviceFindings {
-  Findings output;
-  bool inputs_whole = false;    ///< inputs and guards hold what was placed
-  bool expected_whole = false;  ///< so do the expected values, and all of them were compared
+  std::vector<Findings> outputs;  ///< in the order of CudaTensors::outputs()
+  bool inputs_whole = false;      ///< inputs and guards hold what was placed
+  bool expected_whole = false;    ///< so do the expected values, and all of them were compared
 };
 
 class CudaChecker {
@@ -29,8 +29,8 @@ class CudaChecker {
                    const Problem& problem);
   /// Makes the inputs in all sets of `tensors`, placed before, and what is expected of them; holds parts of
   /// both against the host's own, once for each seed; and looks whether planted faults are found. Returns
-  /// what is amiss, "" where nothing is. Sets the problem's tolerance. The output is poison in the end.
-  std::string prepare(const CudaTensors& tensors, Problem& problem, int threads);
+  /// what is amiss, "" where nothing is. Sets the problem's tolerances. The outputs are reset in the end.
+  std::string prepare(CudaTensors& tensors, Problem& problem, int threads);
 
   /// Looks at set 0 of the tensors of prepare(). The first bad status instead, where there is one.
   std::variant<DeviceFindings, CudaStatus> check() const;
@@ -38,31 +38,36 @@ class CudaChecker {
   std::variant<bool, CudaStatus> inputs_whole() const;
   /// Whether this tensor of set 0 holds what was placed.
   CudaStatus is_whole(std::size_t tensor, bool& whole) const;
-  CudaStatus expected_at(std::int64_t element, float& value) const;
-  CudaStatus set_expected(std::int64_t element, float value) const;
-  /// Of all elements, NaNs of kNothingExpected among them.
-  CudaStatus read_expected(std::vector<float>& values) const;
+  /// One of what is expected of output number `output`: its bytes, in Argument::expected_as.
+  CudaStatus expected_at(std::size_t output, std::int64_t element, void* bytes) const;
+  CudaStatus set_expected(std::size_t output, std::int64_t element, const void* bytes) const;
+  /// All of them, nothing_expected() among them.
+  CudaStatus read_expected(std::size_t output, std::vector<unsigned char>& bytes) const;
 
  private:
   struct Sums {
-    std::vector<std::uint64_t> tensors;
-    std::uint64_t set = 0, expected = 0;
+    std::vector<std::uint64_t> tensors, expected;
+    std::uint64_t set = 0;
     friend bool operator==(const Sums&, const Sums&) = default;
   };
 
   CudaStatus launch(const std::string& entry, int blocks, std::vector<CudaAddress> arguments) const;
   CudaStatus write_job(int place, const void* job, std::size_t bytes) const;
   CudaStatus sum(CudaAddress from, const SumJob& job, std::uint64_t& sum) const;
-  CudaStatus total(bool compares, CheckResult& result) const;
-  CudaStatus run_compare(CheckResult& result) const;
+  CudaStatus total(bool compares, bool sums, CheckResult& result) const;
+  CudaStatus run_compare(std::vector<CheckResult>& results) const;
   CudaStatus make_inputs_on_device(const Problem& problem);
   CudaStatus make_expected();
   CudaStatus place_expected(bool& there);
-  const CudaMemory& expected() const { return expected_.at(seed_); }
+  CudaStatus allocate_expected(std::vector<CudaMemory>& memory) const;
+  std::vector<CudaAddress> plain_addresses() const;
+  const CudaMemory& expected(std::size_t output) const { return expected_.at(seed_)[output]; }
+  std::string first_time(const CudaTensors& tensors, const Problem& problem, int threads);
   CudaStatus take_sums();
   CudaStatus sum_of_tensor(std::size_t tensor, std::uint64_t& found) const;
   std::string other_inputs(const Problem& problem) const;
-  std::string other_values(const Problem& problem, const std::vector<float>& values, int threads) const;
+  std::string other_values(const Problem& problem, std::size_t output, const Argument& known,
+                           int threads) const;
   std::string text_of(CudaStatus status) const;
   SumJob set_job() const;
 
@@ -72,16 +77,18 @@ class CudaChecker {
   DeviceCheck check_;
   std::map<std::string, CudaKernel> kernels_;
   CudaKernel plain_;
-  std::map<int, CudaMemory> tables_;              ///< of inputs, by type
-  std::map<std::uint64_t, CudaMemory> expected_;  ///< by seed
-  std::uint64_t seed_ = 0;                        ///< of the inputs that lie there now
+  std::map<std::size_t, CudaMemory> tables_;                   ///< of values, by argument
+  std::map<std::uint64_t, std::vector<CudaMemory>> expected_;  ///< by seed, of each output
+  std::uint64_t seed_ = 0;                                     ///< of the inputs that lie there now
   CudaMemory bands_, partials_, jobs_, result_;
-  std::string compare_;  ///< the entry
-  std::size_t output_ = 0;
-  std::int64_t elements_ = 0;    ///< of the output
+  struct Output {
+    std::size_t argument = 0;
+    Argument of;          ///< without values
+    std::string compare;  ///< the entry
+    std::int64_t expected_count = 0;
+  };
+  std::vector<Output> outputs_;
   std::int64_t bands_made_ = 0;  ///< of DeviceCheck::bands; 0: not known yet
-  std::int64_t expected_count_ = 0;
-  double tolerance_ = 0;
   Sums sums_;
   std::map<std::uint64_t, Sums> proven_;  ///< what was held against the host, by seed
   mutable std::uint64_t number_ = 0;

@@ -31,6 +31,10 @@ int tensor_map_type(DType type, bool tf32) {
       return 3;
     case DType::kU32:
       return 2;
+    case DType::kU16:
+      return 1;
+    case DType::kS64:
+      return 5;
     case DType::kS8:
     case DType::kU8:
     case DType::kE4M3:

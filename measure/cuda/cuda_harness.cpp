@@ -2,7 +2,6 @@
 #include "measure/cuda/cuda_harness.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -27,6 +26,22 @@ std::int64_t calls_per_sample(double sample_us, double call_us) {
   const double least = call_us < kShortUs ? static_cast<double>(kMinLaunches) : 1.0;
   const double wanted = std::ceil(sample_us / std::max(call_us, 0.5));
   return static_cast<std::int64_t>(std::clamp(wanted, least, static_cast<double>(kMaxLaunches)));
+}
+
+/// Leaves what something is expected of.
+void leave_out_nothing(Argument& output) {
+  std::int64_t first = 0;
+  while (first < output.elements && !is_nothing(output, first)) ++first;
+  if (first == output.elements) return;
+  std::vector<unsigned char> expected;
+  const std::int64_t size = size_of(output.expected_as);
+  for (std::int64_t i = 0; i < output.elements; ++i) {
+    if (is_nothing(output, i)) continue;
+    output.indices.push_back(i);
+    const auto at = output.expected.begin() + i * size;
+    expected.insert(expected.end(), at, at + size);
+  }
+  output.expected = std::move(expected);
 }
 
 int host_threads() {
@@ -132,10 +147,16 @@ Fault CudaHarness::fault(FailureKind kind, CudaStatus status, const std::string&
 }
 
 std::variant<Checked, Fault> CudaHarness::check(const Call& call, const std::string& who) {
-  if (const CudaStatus status = tensors_.poison_output(); !status.ok())
+  if (const CudaStatus status = tensors_.reset_outputs(); !status.ok())
     return fault(FailureKind::kLaunch, status, who);
   if (std::optional<Fault> refused = call(0)) return *std::move(refused);
-  return check_left(who);
+  return look(who, true);
+}
+
+std::variant<Checked, Fault> CudaHarness::check_left(const std::string& who) {
+  const bool in_place =
+      std::ranges::any_of(problem_.arguments, [](const Argument& each) { return each.role == Role::kInOut; });
+  return look(who, !in_place);
 }
 
 void CudaHarness::replace(const Problem& problem) {
@@ -150,13 +171,14 @@ std::variant<Checked, Fault> CudaHarness::damaged(const std::string& what, const
 }
 
 /// What was damaged is looked for where something was.
-std::variant<Checked, Fault> CudaHarness::judged(const DeviceFindings& seen, const std::string& who) {
+std::variant<Checked, Fault> CudaHarness::judged(const DeviceFindings& seen, const std::string& who,
+                                                 bool outputs) {
   if (!seen.inputs_whole) {
     std::string damage;
     CudaStatus status = tensors_.find_damage_of_guards(damage);
     for (std::size_t i = 0; i < tensors_.count() && status.ok() && damage.empty(); ++i) {
       bool whole = true;
-      if (i != tensors_.output()) status = checker_.is_whole(i, whole);
+      if (!tensors_.is_output(i)) status = checker_.is_whole(i, whole);
       if (!whole) damage = fmt::format("it modified its input (argument {})", i);
     }
     if (!status.ok()) return fault(FailureKind::kLaunch, status, who);
@@ -164,61 +186,69 @@ std::variant<Checked, Fault> CudaHarness::judged(const DeviceFindings& seen, con
   }
   if (!seen.expected_whole)
     return damaged("it wrote outside its arguments, onto what is expected of it", who);
-  float expected = 0;
-  unsigned char got[8] = {};
-  const DType type = problem_.tensors[tensors_.output()].type;
-  if (seen.output.first_wrong >= 0) {
-    CudaStatus status = checker_.expected_at(seen.output.first_wrong, expected);
-    if (status.ok())
-      status = tensors_.peek(tensors_.output(), seen.output.first_wrong * size_of(type), got, size_of(type));
-    if (!status.ok()) return fault(FailureKind::kLaunch, status, who);
+  Checked all;
+  for (std::size_t i = 0; i < seen.outputs.size() && outputs; ++i) {
+    const std::size_t at = tensors_.outputs()[i];
+    const Argument& output = problem_.arguments[at];
+    const Findings& found = seen.outputs[i];
+    unsigned char expected[8] = {}, got[8] = {};
+    if (found.first_wrong >= 0) {
+      CudaStatus status = checker_.expected_at(i, found.first_wrong, expected);
+      const std::int64_t size = size_of(output.type);
+      if (status.ok()) status = tensors_.peek(at, found.first_wrong * size, got, size);
+      if (!status.ok()) return fault(FailureKind::kLaunch, status, who);
+    }
+    const std::string text =
+        fault_of(found, output, named_output(problem_, at), load_element(output.type, got, 0),
+                 load_element(output.expected_as, expected, 0));
+    if (!text.empty()) return Fault{{FailureKind::kWrongResult, text, {}}, false};
+    all.max_error = std::max(all.max_error, found.max_error);
   }
-  const std::string text = fault_of(seen.output, problem_.tolerance, load_element(type, got, 0), expected);
-  if (!text.empty()) return Fault{{FailureKind::kWrongResult, text, {}}, false};
-  return Checked{seen.output.max_error, ""};
+  return all;
 }
 
-std::variant<Checked, Fault> CudaHarness::check_left(const std::string& who) {
+/// Whether what calls have left is right, outputs included where it says so.
+std::variant<Checked, Fault> CudaHarness::look(const std::string& who, bool outputs) {
   if (const CudaStatus status = stream().wait(); !status.ok())
     return fault(FailureKind::kLaunch, status, who);
   if (by_device()) {
     const std::variant<DeviceFindings, CudaStatus> seen = checker_.check();
     if (const auto* status = std::get_if<CudaStatus>(&seen)) return fault(FailureKind::kLaunch, *status, who);
-    return judged(std::get<DeviceFindings>(seen), who);
+    return judged(std::get<DeviceFindings>(seen), who, outputs);
   }
-  std::vector<unsigned char> bytes;
   std::string damage;
-  CudaStatus status = tensors_.read_output(bytes);
-  if (status.ok()) status = tensors_.find_damage(damage);
-  if (!status.ok()) return fault(FailureKind::kLaunch, status, who);
+  if (const CudaStatus status = tensors_.find_damage(damage); !status.ok())
+    return fault(FailureKind::kLaunch, status, who);
   if (!damage.empty()) return damaged(damage, who);
-  const Comparison comparison = compare_output(problem_, bytes.data(), host_threads());
-  if (!comparison.fault.empty()) return Fault{{FailureKind::kWrongResult, comparison.fault, {}}, false};
-  return Checked{comparison.max_error, ""};
+  return outputs ? compared(problem_, who) : Checked{};
+}
+
+/// The outputs of set 0 with what `problem` expects of them.
+std::variant<Checked, Fault> CudaHarness::compared(const Problem& problem, const std::string& who) const {
+  Checked all;
+  for (const std::size_t output : tensors_.outputs()) {
+    std::vector<unsigned char> bytes;
+    if (const CudaStatus status = tensors_.read(output, bytes); !status.ok())
+      return fault(FailureKind::kLaunch, status, who);
+    const Comparison comparison = compare_output(problem.arguments[output], named_output(problem, output),
+                                                 bytes.data(), host_threads());
+    if (!comparison.fault.empty()) return Fault{{FailureKind::kWrongResult, comparison.fault, {}}, false};
+    all.max_error = std::max(all.max_error, comparison.max_error);
+  }
+  return all;
 }
 
 std::variant<Checked, Fault> CudaHarness::check_by_host(const Call& call, const std::string& who) {
   std::variant<Checked, Fault> seen = check(call, who);
   if (!by_device() || std::holds_alternative<Fault>(seen)) return seen;
-  std::vector<unsigned char> bytes;
-  std::vector<float> expected;
-  CudaStatus status = tensors_.read_output(bytes);
-  if (status.ok()) status = checker_.read_expected(expected);
-  if (!status.ok()) return fault(FailureKind::kLaunch, status, who);
   Problem known = problem_;
-  const auto is_known = [](float value) { return std::bit_cast<std::uint32_t>(value) != kNothingExpected; };
-  if (std::ranges::all_of(expected, is_known)) {
-    known.expected = std::move(expected);
-  } else {
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      if (!is_known(expected[i])) continue;
-      known.indices.push_back(static_cast<std::int64_t>(i));
-      known.expected.push_back(expected[i]);
-    }
+  for (std::size_t i = 0; i < tensors_.outputs().size(); ++i) {
+    Argument& output = known.arguments[tensors_.outputs()[i]];
+    if (const CudaStatus status = checker_.read_expected(i, output.expected); !status.ok())
+      return fault(FailureKind::kLaunch, status, who);
+    leave_out_nothing(output);
   }
-  const Comparison comparison = compare_output(known, bytes.data(), host_threads());
-  if (!comparison.fault.empty()) return Fault{{FailureKind::kWrongResult, comparison.fault, {}}, false};
-  return Checked{comparison.max_error, ""};
+  return compared(known, who);
 }
 
 std::optional<Fault> CudaHarness::damage_by_another() const {
@@ -237,12 +267,15 @@ std::optional<Fault> CudaHarness::damage_by_another() const {
   return lost(damage);
 }
 
-std::variant<RunOutput, Fault> CudaHarness::output() const {
-  RunOutput output;
-  output.element_bytes = size_of(problem_.tensors[output_of(problem_)].type);
-  const CudaStatus status = tensors_.read_output(output.bytes);
-  if (!status.ok()) return fault(FailureKind::kLaunch, status, "reading the output");
-  return output;
+std::variant<std::vector<RunOutput>, Fault> CudaHarness::output() const {
+  std::vector<RunOutput> outputs;
+  for (const std::size_t at : tensors_.outputs()) {
+    RunOutput& output = outputs.emplace_back();
+    output.element_bytes = size_of(problem_.arguments[at].type);
+    const CudaStatus status = tensors_.read(at, output.bytes);
+    if (!status.ok()) return fault(FailureKind::kLaunch, status, "reading the output");
+  }
+  return outputs;
 }
 
 std::optional<Fault> CudaHarness::capture(const Call& call, std::int64_t calls, const std::string& who,

@@ -58,14 +58,15 @@ class CudaHarness {
   std::variant<Checked, Fault> check(const Call& call, const std::string& who);
   /// Runner::check_by_host().
   std::variant<Checked, Fault> check_by_host(const Call& call, const std::string& who);
-  /// What the calls of time() left in the set that is checked, and its guards.
+  /// What the calls of time() left in the set that is checked, and its guards; nothing is asked of outputs
+  /// where one is changed in place.
   std::variant<Checked, Fault> check_left(const std::string& who);
   /// Runner::damage_by_another().
   std::optional<Fault> damage_by_another() const;
   /// Other inputs in tensors of the same sizes; addresses may be others.
   void replace(const Problem& problem);
   /// What the last check() computed.
-  std::variant<RunOutput, Fault> output() const;
+  std::variant<std::vector<RunOutput>, Fault> output() const;
   std::variant<Samples, Fault> time(const Call& call, const SampleRequest& request, const std::string& who);
   /// What a failed driver call means for the candidate `who`.
   Fault fault(FailureKind kind, CudaStatus status, const std::string& who) const;
@@ -77,7 +78,9 @@ class CudaHarness {
   void place_tensors();
   bool place_by_device();
   bool by_device() const { return checked_by_ == "device"; }
-  std::variant<Checked, Fault> judged(const DeviceFindings& seen, const std::string& who);
+  std::variant<Checked, Fault> look(const std::string& who, bool outputs);
+  std::variant<Checked, Fault> compared(const Problem& problem, const std::string& who) const;
+  std::variant<Checked, Fault> judged(const DeviceFindings& seen, const std::string& who, bool outputs);
   std::variant<Checked, Fault> damaged(const std::string& what, const std::string& who);
   std::optional<Fault> capture(const Call& call, std::int64_t calls, const std::string& who,
                                CudaGraph& graph) const;

@@ -85,6 +85,8 @@ CudaHarness::Call CudaRunner::call_of(const Slot& slot) const {
       addresses.push_back(slot.workspace.address(i, 0));
     std::vector<void*> arguments;
     for (CudaAddress& address : addresses) arguments.push_back(&address);
+    for (std::size_t i = 0; i < harness_.tensors().count(); ++i)
+      if (const void* const value = harness_.tensors().by_value(i)) arguments[i] = const_cast<void*>(value);
     std::vector<CudaTensorMap> maps(slot.candidate.tensor_maps.size());
     for (std::size_t i = 0; i < maps.size(); ++i) {
       const TensorMapArgument& of = slot.candidate.tensor_maps[i];

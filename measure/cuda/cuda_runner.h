@@ -21,7 +21,7 @@ class CudaRunner : public Runner {
   std::optional<Fault> damage_by_another() const override { return harness_.damage_by_another(); }
   std::variant<Resources, Fault> load(int slot, const Candidate& candidate) override;
   std::variant<Checked, Fault> check(int slot) override;
-  std::variant<RunOutput, Fault> output() const override { return harness_.output(); }
+  std::variant<std::vector<RunOutput>, Fault> output() const override { return harness_.output(); }
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
   std::variant<Checked, Fault> check_left(int slot) override;
   std::variant<Checked, Fault> check_by_host(int slot) override;

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -59,89 +60,107 @@ std::string GuardedBytes::damage() const {
   return "";
 }
 
-HostBuffers::HostBuffers(Problem problem) : problem_(std::move(problem)), output_(output_of(problem_)) {
-  for (std::size_t i = 0; i < problem_.tensors.size(); ++i) {
-    const ProblemTensor& tensor = problem_.tensors[i];
-    const auto bytes =
-        static_cast<std::size_t>(tensor.elements) * static_cast<std::size_t>(size_of(tensor.type));
-    pointers_.push_back(tensors_.emplace_back(bytes).data());
+HostBuffers::HostBuffers(Problem problem) : problem_(std::move(problem)) {
+  outputs_of(problem_);
+  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+    const auto bytes = static_cast<std::size_t>(problem_.arguments[i].bytes());
+    pointers_.push_back(buffers_.emplace_back(bytes).data());
     sums_.push_back(0);
     fill(i);
   }
 }
 
 void HostBuffers::fill(std::size_t i) {
-  ProblemTensor& tensor = problem_.tensors[i];
-  store_elements(tensor.type, tensor.values, tensors_[i].data());
-  sums_[i] = tensor.output ? 0 : input_checksum(tensors_[i].data(), tensors_[i].size());
-  tensor.values = {};  // from now on the bytes are the inputs
+  Argument& argument = problem_.arguments[i];
+  if (!argument.values.empty()) std::memcpy(pointers_[i], argument.values.data(), argument.values.size());
+  if (argument.is_output()) return;
+  sums_[i] = input_checksum(buffers_[i].data(), buffers_[i].size());
+  argument.values = {};  // from now on the bytes are the input
 }
 
 void HostBuffers::replace(Problem problem) {
-  CHECK(output_of(problem) == output_ && problem.tensors.size() == tensors_.size(),
-        "another problem's tensors");
+  outputs_of(problem);
+  CHECK(problem.arguments.size() == buffers_.size(), "another problem's arguments");
   problem_ = std::move(problem);
-  for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    const ProblemTensor& tensor = problem_.tensors[i];
-    CHECK(static_cast<std::size_t>(tensor.elements * size_of(tensor.type)) == tensors_[i].size(),
-          "tensor {} of another size", i);
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    CHECK(static_cast<std::size_t>(problem_.arguments[i].bytes()) == buffers_[i].size(),
+          "argument {} of another size", i);
     fill(i);
   }
 }
 
 std::vector<FreshBytes> HostBuffers::fresh() const {
-  const std::vector<TensorSpec> specs = tensors_of(problem_.workload);
   std::vector<FreshBytes> found;
-  for (std::size_t i = specs.size(); i-- > 0;) {
-    const bool goes_along =
-        specs[i].role == TensorRole::kOperand && specs[i].elements == specs[output_].elements;
-    if (specs[i].is_output() || goes_along || (specs[i].role == TensorRole::kInput && !specs[i].constant))
-      found.push_back({tensors_[i].data(), tensors_[i].size()});
-  }
+  for (std::size_t i = buffers_.size(); i-- > 0;)
+    if (problem_.arguments[i].fresh) found.push_back({buffers_[i].data(), buffers_[i].size()});
   return found;
 }
 
-void HostBuffers::poison_output() {
-  tensors_[output_].poison();
+void HostBuffers::reset_outputs() {
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    if (!problem_.arguments[i].is_output()) continue;
+    buffers_[i].poison();
+    fill(i);
+  }
 }
 
 std::string HostBuffers::damage() const {
-  for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    const std::string where = tensors_[i].damage();
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    const bool output = problem_.arguments[i].is_output();
+    const std::string where = buffers_[i].damage();
     if (!where.empty())
-      return fmt::format("wrote outside its {} (argument {}), {}", i == output_ ? "output" : "input", i,
-                         where);
-    if (i != output_ && input_checksum(tensors_[i].data(), tensors_[i].size()) != sums_[i])
+      return fmt::format("wrote outside its {} (argument {}), {}", output ? "output" : "input", i, where);
+    if (!output && input_checksum(buffers_[i].data(), buffers_[i].size()) != sums_[i])
       return fmt::format("modified its input (argument {})", i);
   }
   return "";
 }
 
-std::variant<Checked, Fault> HostBuffers::verdict_on(const Problem& problem) const {
-  const Comparison comparison = compare_output(problem, tensors_[output_].data());
+std::variant<Checked, Fault> HostBuffers::verdict_of(std::size_t i, std::int64_t rows) const {
+  const Argument& output = problem_.arguments[i];
+  const GuardedBytes& bytes = buffers_[i];
+  const bool fewer = rows > 0 && rows < problem_.rows;
+  if (fewer) {
+    const auto written = static_cast<std::size_t>(output.bytes() / problem_.rows * rows);
+    const bool untouched =
+        output.values.empty() ? std::all_of(bytes.data() + written, bytes.data() + bytes.size(), &is_poisoned)
+                              : std::memcmp(bytes.data() + written, output.values.data() + written,
+                                            bytes.size() - written) == 0;
+    if (!untouched) return outside(fmt::format("wrote output behind the last of {} rows", rows));
+  }
+  const Comparison comparison = compare_output(output, named_output(problem_, i), bytes.data(), 1,
+                                               fewer ? output.elements / problem_.rows * rows : 0);
   if (!comparison.fault.empty()) return Fault{{FailureKind::kWrongResult, comparison.fault, {}}, false};
   return Checked{comparison.max_error};
 }
 
-std::variant<Checked, Fault> HostBuffers::verdict() const {
-  const std::string damaged = damage();
-  return damaged.empty() ? verdict_on(problem_) : outside(damaged);
-}
-
-std::variant<Checked, Fault> HostBuffers::verdict_of_rows(std::int64_t rows) const {
-  const std::int64_t all = rows_of(problem_.workload);
-  if (rows == all) return verdict();
+std::variant<Checked, Fault> HostBuffers::verdict(std::int64_t rows) const {
   if (const std::string damaged = damage(); !damaged.empty()) return outside(damaged);
-  const GuardedBytes& output = tensors_[output_];
-  const std::size_t written = output.size() / static_cast<std::size_t>(all) * static_cast<std::size_t>(rows);
-  if (!std::all_of(output.data() + written, output.data() + output.size(), &is_poisoned))
-    return outside(fmt::format("wrote output behind the last of {} rows", rows));
-  return verdict_on(first_rows(problem_, rows));
+  Checked all;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    if (!problem_.arguments[i].is_output()) continue;
+    auto one = verdict_of(i, rows);
+    if (std::holds_alternative<Fault>(one)) return one;
+    all.max_error = std::max(all.max_error, std::get<Checked>(one).max_error);
+  }
+  return all;
 }
 
-RunOutput HostBuffers::output() const {
-  const GuardedBytes& bytes = tensors_[output_];
-  return {{bytes.data(), bytes.data() + bytes.size()}, size_of(problem_.tensors[output_].type)};
+std::variant<Checked, Fault> HostBuffers::verdict_left() const {
+  const bool in_place =
+      std::ranges::any_of(problem_.arguments, [](const Argument& each) { return each.role == Role::kInOut; });
+  if (!in_place) return verdict();
+  if (const std::string damaged = damage(); !damaged.empty()) return outside(damaged);
+  return Checked{};
+}
+
+std::vector<RunOutput> HostBuffers::output() const {
+  std::vector<RunOutput> outputs;
+  for (std::size_t i = 0; i < buffers_.size(); ++i)
+    if (problem_.arguments[i].is_output())
+      outputs.push_back({{buffers_[i].data(), buffers_[i].data() + buffers_[i].size()},
+                         size_of(problem_.arguments[i].type)});
+  return outputs;
 }
 
 }  // namespace lehr

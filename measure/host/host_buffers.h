@@ -40,40 +40,41 @@ struct FreshBytes {
   std::size_t size = 0;
 };
 
-/// One problem's tensors in the device's types.
+/// One problem's arguments.
 class HostBuffers {
  public:
-  /// Throws std::bad_alloc, or Error(kUser) for a malformed problem (output_of()).
+  /// Throws std::bad_alloc, or Error(kUser) for a malformed problem (outputs_of()).
   explicit HostBuffers(Problem problem);
 
   const Problem& problem() const { return problem_; }
-  /// One pointer per tensor, in argument order.
+  /// One pointer per argument, in their order.
   void* const* pointers() const { return pointers_.data(); }
   /// Returns what the layers before it have just written in a network: its inputs that do not stay the same,
-  /// and the memory of its output, which another layer's has just had. The first input comes last.
+  /// and the memory of its outputs, which another layer's have just had. The first input comes last.
   std::vector<FreshBytes> fresh() const;
-  /// Before the checked run.
-  void poison_output();
-  /// Inputs and expected output of a problem with the same tensors, in the same places.
+  /// Before a checked run: poisons what is written, and puts back what is changed in place.
+  void reset_outputs();
+  /// Values and expected outputs of a problem with the same arguments, in the same places.
   void replace(Problem problem);
-  /// "", or which tensor was written outside of it, or which input is not what it was.
+  /// "", or which argument was written outside of it, or which input is not what it was.
   std::string damage() const;
   /// After it: right values, all written, nothing else touched. A candidate that wrote where it must not
-  /// leaves a process that cannot be trusted: Fault::worker_lost.
-  std::variant<Checked, Fault> verdict() const;
-  /// The same of a GEMM's first rows; fewer than it has leave the rest as it was.
-  std::variant<Checked, Fault> verdict_of_rows(std::int64_t rows) const;
-  RunOutput output() const;
+  /// leaves a process that cannot be trusted: Fault::worker_lost. Where a kernel was told fewer `rows` than
+  /// there are (0: all), the rest is as it was.
+  std::variant<Checked, Fault> verdict(std::int64_t rows = 0) const;
+  /// What calls left that followed one another: nothing is asked of what they changed in place.
+  std::variant<Checked, Fault> verdict_left() const;
+  std::vector<RunOutput> output() const;
 
  private:
   Problem problem_;
-  std::size_t output_ = 0;
-  std::vector<GuardedBytes> tensors_;
+  std::vector<GuardedBytes> buffers_;
   std::vector<void*> pointers_;
   std::vector<std::uint64_t> sums_;  ///< of the inputs
 
-  void fill(std::size_t tensor);
-  std::variant<Checked, Fault> verdict_on(const Problem& problem) const;
+  void fill(std::size_t argument);
+  /// Of one output.
+  std::variant<Checked, Fault> verdict_of(std::size_t output, std::int64_t rows) const;
 };
 
 }  // namespace lehr

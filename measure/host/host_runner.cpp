@@ -85,8 +85,8 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
     if (loaded->prepack == nullptr)
       return fault(FailureKind::kLaunch, fmt::format("has no function named {}", name));
   }
-  const std::size_t tensors = buffers_->problem().tensors.size();
-  loaded->params.assign(buffers_->pointers(), buffers_->pointers() + tensors);
+  const std::size_t arguments = buffers_->problem().arguments.size();
+  loaded->params.assign(buffers_->pointers(), buffers_->pointers() + arguments);
   std::int64_t asked = candidate.scratch_bytes;
   try {
     for (int thread = 0; thread < threads_->count(); ++thread) {
@@ -109,7 +109,7 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
                     asked, threads_->count()));
   }
   loaded->most_rows = candidate.most_rows;
-  loaded->rows = rows_of(buffers_->problem().workload);
+  loaded->rows = buffers_->problem().rows;
   if (loaded->most_rows < 0 || (loaded->most_rows > 0 && loaded->rows > loaded->most_rows))
     return fault(FailureKind::kLaunch,
                  fmt::format("takes {} rows at most, not {}", loaded->most_rows, loaded->rows));
@@ -152,7 +152,7 @@ std::optional<Fault> HostRunner::damage_by_another() const {
   return Fault{{FailureKind::kCrash, "another kernel " + damage, {}}, true, true};
 }
 
-std::variant<Checked, Fault> HostRunner::verdict(const Loaded& loaded, std::int64_t rows) const {
+std::optional<Fault> HostRunner::damage(const Loaded& loaded) const {
   for (const GuardedBytes& scratch : loaded.scratch) {
     const std::string damage = scratch.damage();
     if (damage.empty()) continue;
@@ -164,14 +164,15 @@ std::variant<Checked, Fault> HostRunner::verdict(const Loaded& loaded, std::int6
     return Fault{{FailureKind::kWrongResult, "wrote outside a parameter behind the tensors, " + damage, {}},
                  true};
   }
-  return loaded.most_rows > 0 ? buffers_->verdict_of_rows(rows) : buffers_->verdict();
+  return std::nullopt;
 }
 
 std::variant<Checked, Fault> HostRunner::check_call(Loaded& loaded, std::int64_t rows) {
   for (GuardedBytes& scratch : loaded.scratch) scratch.poison();
-  buffers_->poison_output();
+  buffers_->reset_outputs();
   call(loaded);
-  return verdict(loaded, rows);
+  if (auto damaged = damage(loaded)) return *std::move(damaged);
+  return buffers_->verdict(loaded.most_rows > 0 ? rows : 0);
 }
 
 // One that is told the number of rows also computes fewer: the tiles that all rows fill have no rest.
@@ -193,7 +194,8 @@ std::variant<Checked, Fault> HostRunner::check(int slot) {
 
 std::variant<Checked, Fault> HostRunner::check_left(int slot) {
   const Loaded& loaded = *slots_.at(slot);
-  return verdict(loaded, loaded.rows);
+  if (auto damaged = damage(loaded)) return *std::move(damaged);
+  return buffers_->verdict_left();
 }
 
 void HostRunner::replace_inputs(const Problem& problem) {
@@ -201,7 +203,7 @@ void HostRunner::replace_inputs(const Problem& problem) {
   ++inputs_;
 }
 
-std::variant<RunOutput, Fault> HostRunner::output() const {
+std::variant<std::vector<RunOutput>, Fault> HostRunner::output() const {
   return buffers_->output();
 }
 

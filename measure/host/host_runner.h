@@ -24,7 +24,7 @@ class HostRunner : public Runner {
   std::optional<Fault> damage_by_another() const override;
   std::variant<Resources, Fault> load(int slot, const Candidate& candidate) override;
   std::variant<Checked, Fault> check(int slot) override;
-  std::variant<RunOutput, Fault> output() const override;
+  std::variant<std::vector<RunOutput>, Fault> output() const override;
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
   std::variant<Checked, Fault> check_left(int slot) override;
   void replace_inputs(const Problem& problem) override;
@@ -38,9 +38,9 @@ class HostRunner : public Runner {
   void call(const Loaded& loaded);
   /// Returns the slot's kernel. Prepacks the inputs first if they were replaced.
   Loaded& packed(int slot);
-  /// On what the last call left: the output, and whether nothing else was written.
-  std::variant<Checked, Fault> verdict(const Loaded& loaded, std::int64_t rows) const;
-  /// Calls it once, scratch and output poisoned before.
+  /// Whether it wrote outside the memory that it has for itself.
+  std::optional<Fault> damage(const Loaded& loaded) const;
+  /// Calls it once, scratch and outputs poisoned before.
   std::variant<Checked, Fault> check_call(Loaded& loaded, std::int64_t rows);
 
   std::vector<int> cpus_;  ///< read once: they bind this thread to one of them

@@ -68,7 +68,8 @@ SgemmRunner::SgemmRunner(std::string name, Sgemm (*open)(int threads))
     : name_(std::move(name)), open_(open) {}
 
 void SgemmRunner::prepare(const Problem& problem, const RunSettings& settings) {
-  require_sgemm(name_, problem.workload, settings);
+  const Workload workload = workload_of(problem);
+  require_sgemm(name_, workload, settings);
   sgemm_ = open_(settings.threads);
   threads_ = settings.threads;
   try {
@@ -78,7 +79,7 @@ void SgemmRunner::prepare(const Problem& problem, const RunSettings& settings) {
     throw_environment("no memory for {} to run this problem", name_);
   }
   const auto pointer = [this](std::size_t i) { return static_cast<float*>(buffers_->pointers()[i]); };
-  calls_ = sgemm_calls(problem.workload.gemm(), pointer(0), pointer(1), pointer(2));
+  calls_ = sgemm_calls(workload.gemm(), pointer(0), pointer(1), pointer(2));
 }
 
 void SgemmRunner::call() const {
@@ -86,7 +87,7 @@ void SgemmRunner::call() const {
 }
 
 std::variant<Checked, Fault> SgemmRunner::check(int) {
-  buffers_->poison_output();
+  buffers_->reset_outputs();
   call();
   std::variant<Checked, Fault> verdict = buffers_->verdict();
   if (auto* checked = std::get_if<Checked>(&verdict)) checked->note = sgemm_.note;

@@ -12,6 +12,7 @@
 #include "measure/host/cache_sweep.h"
 #include "measure/host/host_buffers.h"
 #include "measure/system/shared_library.h"
+#include "measure/vendor/vendor_library.h"
 
 namespace lehr {
 

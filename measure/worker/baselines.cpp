@@ -58,10 +58,11 @@ NamedBaseline find_baseline(std::string_view name) {
   return {};
 }
 
-std::vector<std::string> with_calls_for(Operator op, std::vector<std::string> names) {
+std::vector<std::string> with_calls_for(std::string_view problem, std::vector<std::string> names) {
+  const std::string_view op = problem.substr(0, problem.find(' '));
   std::erase_if(names, [op](const std::string& name) {
     const VendorLibrary* const library = find_baseline(name).library;
-    return library != nullptr && library->only.value_or(op) != op;
+    return library != nullptr && !library->only.empty() && library->only != op;
   });
   return names;
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/core/vendor_library.h"
+#include "measure/vendor/vendor_library.h"
 
 namespace lehr {
 
@@ -27,9 +27,9 @@ struct NamedBaseline {
 };
 NamedBaseline find_baseline(std::string_view name);
 
-/// `names` without those of libraries that have no call for the operator (VendorLibrary::only): there is
-/// nothing to say of them.
-std::vector<std::string> with_calls_for(Operator op, std::vector<std::string> names);
+/// `names` without those of libraries that have no call for the operator of the problem with this text
+/// (VendorLibrary::only): there is nothing to say of them.
+std::vector<std::string> with_calls_for(std::string_view problem, std::vector<std::string> names);
 
 /// Seconds until a process has loaded a library of the CPU, beside making the inputs (0.1 to 0.3 s on 2 CPUs
 /// of an EPYC of 2021).

@@ -122,16 +122,15 @@ double LocalMeasurer::run_limit_s() const {
   // Nothing is known but what the device cannot do: a first kernel of a tenth of that is no reason to worry.
   constexpr double kOrdinary = 10;
   double least_s = 0;
-  if (const double peak = options_.limits.peak_gflops_f32; peak > 0)
-    least_s = flops_of(workload_) / (peak * 1e9);
+  if (const double peak = options_.limits.peak_gflops_f32; peak > 0) least_s = problem_.flops / (peak * 1e9);
   if (const double rate = options_.limits.dram_gbytes_per_s; rate > 0)
-    least_s = std::max(least_s, min_bytes_of(workload_) / (rate * 1e9));
+    least_s = std::max(least_s, problem_.bytes / (rate * 1e9));
   return options_.run_timeout_s + kCallsOfATrial * kOrdinary * least_s;
 }
 
 void LocalMeasurer::prepare(const Problem& problem, const std::optional<Problem>& other,
                             const std::optional<PlainSource>& plain) {
-  output_of(problem);
+  outputs_of(problem);
   for (const std::string& path : {prepared_.problem_path, other_path_})
     if (!path.empty()) unlink(path.c_str());
   for (const std::string& path : check_paths_) unlink(path.c_str());
@@ -145,7 +144,7 @@ void LocalMeasurer::prepare(const Problem& problem, const std::optional<Problem>
   started_.clear();
   start_early_ = false;
   best_us_ = 0;
-  workload_ = problem.workload;
+  problem_ = only_asked(problem);
   prepared_ = {std::string(name_of(options_.limits.target)),
                fmt::format("{}/problem{}", directory_.path(), problems_), options_.settings};
   inputs_path_ = prepared_.problem_path;
@@ -161,7 +160,7 @@ void LocalMeasurer::prepare(const Problem& problem, const std::optional<Problem>
 std::vector<Source> LocalMeasurer::check_sources() const {
   const auto kernels = backend_of(options_.limits.target).check_kernels;
   if (worker_prepared_ || kernels == nullptr || !plain_) return {};
-  return {kernels(workload_), plain_->source};
+  return {kernels(problem_), plain_->source};
 }
 
 void LocalMeasurer::prepare_worker(std::vector<Compiled> checks) {
@@ -443,7 +442,7 @@ LocalMeasurer::Baselined LocalMeasurer::start_baseline(const std::string& name, 
     trial.load.slot = kFirstLoadSlot;
     trial.note = variant.note;
     try {
-      require(*baseline, workload_, options_.settings);
+      require(*baseline, problem_, options_.settings);
       one.worker->prepare(request);
     } catch (const Error& error) {
       // A missing library or an unsuitable problem: no variant will fare better.
@@ -473,7 +472,7 @@ double LocalMeasurer::library_s() const {
 SwapCosts LocalMeasurer::estimated_swaps() const {
   constexpr double kCareful = 1.3;  // than what prepare() took
   const Done& took = worker_.prepared();
-  const double share = std::min(1.0, kOtherFlops / std::max(1.0, flops_of(workload_)));
+  const double share = std::min(1.0, kOtherFlops / std::max(1.0, problem_.flops));
   const double placed_s = kCareful * 2 * took.inputs_s;
   return {placed_s + kCareful * took.stored_s,
           placed_s + kCareful * share * (took.expected_s + 3 * took.stored_s)};

@@ -146,7 +146,7 @@ class LocalMeasurer : public Measurer {
   std::optional<PlainSource> plain_;      ///< nullopt: the host checks
   bool worker_prepared_ = false;          ///< since prepare()
   std::vector<std::string> check_paths_;  ///< files of the device's check
-  Workload workload_;                     ///< of the same problem
+  Problem problem_;                       ///< as it was asked for: without values
   int problems_ = 0;
   KeptBinaries kept_;
   KeptBinaries held_ = KeptBinaries(0);            ///< by hold(), all of them pinned

@@ -38,14 +38,15 @@ bool passed(Deadline deadline) {
   return seconds_left(deadline) <= 0;
 }
 
-Repetition compare(const RunOutput& a, const RunOutput& b) {
-  const auto step = static_cast<std::size_t>(a.element_bytes);
+/// Elements of several outputs count through.
+Repetition compare(const std::vector<RunOutput>& a, const std::vector<RunOutput>& b) {
   Repetition result;
-  result.elements = static_cast<std::int64_t>(a.bytes.size() / step);
-  for (std::int64_t i = 0; i < result.elements; ++i) {
-    const std::size_t at = static_cast<std::size_t>(i) * step;
-    if (std::memcmp(a.bytes.data() + at, b.bytes.data() + at, step) == 0) continue;
-    if (result.different++ == 0) result.first = i;
+  for (std::size_t output = 0; output < a.size(); ++output) {
+    const auto step = static_cast<std::size_t>(a[output].element_bytes);
+    for (std::size_t at = 0; at < a[output].bytes.size(); at += step, ++result.elements)
+      if (std::memcmp(a[output].bytes.data() + at, b[output].bytes.data() + at, step) != 0 &&
+          result.different++ == 0)
+        result.first = result.elements;
   }
   return result;
 }
@@ -98,7 +99,7 @@ Reply Server::answer(const PrepareRequest& request) {
 /// Made, and kept for those who ask next, where the runner does not leave that to its device.
 Problem Server::problem_at(const std::string& path) {
   const auto threads = static_cast<int>(allowed_cpus().size());
-  Problem problem = read_problem(path, threads);
+  Problem problem = read_problem(path, kinds_, threads);
   if (problem.made() || device_checks_) return problem;
   make(problem, threads);
   const auto made = Clock::now();
@@ -191,13 +192,13 @@ Reply Server::answer(const TrialRequest& request) {
 }
 
 Reply Server::repeated() {
-  std::optional<RunOutput> first;
+  std::optional<std::vector<RunOutput>> first;
   while (true) {
     auto checked = runner_.check(kTrialSlot);
     if (auto* fault = std::get_if<Fault>(&checked)) return std::move(*fault);
     auto output = runner_.output();
     if (auto* fault = std::get_if<Fault>(&output)) return std::move(*fault);
-    RunOutput& now = std::get<RunOutput>(output);
+    auto& now = std::get<std::vector<RunOutput>>(output);
     if (first) return compare(*first, now);
     first = std::move(now);
   }
@@ -312,8 +313,9 @@ std::optional<double> Server::reference_time(const std::optional<ReferenceKernel
   return fresh_us_;
 }
 
-Message serve(Runner& runner, int in_fd, int out_fd, const Message& first) {
-  Server server(runner);
+Message serve(Runner& runner, std::span<const ProblemKind> kinds, int in_fd, int out_fd,
+              const Message& first) {
+  Server server(runner, kinds);
   Message message = first;
   ResourceLimits limits{};
   std::string runner_name;

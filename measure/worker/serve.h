@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "measure/core/runner.h"
@@ -27,8 +28,8 @@ inline constexpr int kRestless = 8;
 /// Replies are what the parent gets; a Fault with `worker_lost` ends the process afterwards.
 class Server {
  public:
-  /// Borrows `runner`.
-  explicit Server(Runner& runner) : runner_(runner) {}
+  /// Borrows both.
+  Server(Runner& runner, std::span<const ProblemKind> kinds) : runner_(runner), kinds_(kinds) {}
 
   Reply answer(const PrepareRequest& request);
   Reply answer(const LoadRequest& request);
@@ -69,6 +70,7 @@ class Server {
   std::optional<double> reference_time(const std::optional<ReferenceKernel>& wanted);
 
   Runner& runner_;
+  std::span<const ProblemKind> kinds_;
   std::string problem_path_;  ///< of the prepared problem
   std::string inputs_path_;   ///< of the problem whose inputs are in place
   double stored_s_ = 0;       ///< what storing the last problem that was made took
@@ -82,6 +84,7 @@ class Server {
 /// Receives requests on `in_fd` and answers on `out_fd`, beginning with `first`, a PrepareRequest, until the
 /// parent hangs up or asks for another runner: then it returns that request; one without text at the end. A
 /// candidate that lowers a limit of the process (getrlimit(2)) has failed, whatever became of its request.
-Message serve(Runner& runner, int in_fd, int out_fd, const Message& first);
+Message serve(Runner& runner, std::span<const ProblemKind> kinds, int in_fd, int out_fd,
+              const Message& first);
 
 }  // namespace lehr

@@ -21,19 +21,21 @@ int descriptor(int argc, char** argv) {
   return static_cast<int>(*fd);
 }
 
+using Kinds = std::span<const ProblemKind>;
+
 struct Served {
   std::string_view name;
-  int (*run)(int argc, char** argv);
+  int (*run)(int argc, char** argv, Kinds kinds);
 };
 constexpr Served kServed[] = {
-    {"supervisor", [](int argc, char** argv) { return supervisor_main(descriptor(argc, argv)); }},
+    {"supervisor", [](int argc, char** argv, Kinds) { return supervisor_main(descriptor(argc, argv)); }},
     {"worker",
-     [](int argc, char** argv) {
+     [](int argc, char** argv, Kinds kinds) {
        const int fd = descriptor(argc, argv);
-       return worker_main(fd, fd);
+       return worker_main(kinds, fd, fd);
      }},
     {"engine",
-     [](int argc, char** argv) {
+     [](int argc, char** argv, Kinds) {
        if (argc != 4) throw_user("lehr engine is started by lehr itself, with a request and a report");
        return onnxruntime::trial_main(argv[2], argv[3]);
      }},
@@ -41,10 +43,10 @@ constexpr Served kServed[] = {
 
 }  // namespace
 
-std::optional<int> served_process(int argc, char** argv) {
+std::optional<int> served_process(int argc, char** argv, std::span<const ProblemKind> kinds) {
   const std::string_view name = argc >= 2 ? argv[1] : "";
   for (const Served& one : kServed)
-    if (one.name == name) return one.run(argc, argv);
+    if (one.name == name) return one.run(argc, argv, kinds);
   return std::nullopt;
 }
 

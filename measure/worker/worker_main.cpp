@@ -42,7 +42,7 @@ std::unique_ptr<Runner> make_runner(const std::string& name) {
 
 }  // namespace
 
-int worker_main(int in_fd, int out_fd) {
+int worker_main(std::span<const ProblemKind> kinds, int in_fd, int out_fd) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   die_of_faults();
   const rlimit no_core = {0, 0};
@@ -71,7 +71,7 @@ int worker_main(int in_fd, int out_fd) {
       send_message(out, {to_text(Reply(thrown)), message.tag});
       return 1;
     }
-    message = serve(*runner, in, out, message);
+    message = serve(*runner, kinds, in, out, message);
   }
   return 0;
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/ceil_div.h"
@@ -37,10 +36,10 @@ Tile tile_for(const PlainProduct& product) {
   return tile;
 }
 
-/// The same with sums in f64, for the epilogue.
-Workload with_f64_sums(Workload workload) {
-  std::visit([](auto& problem) { problem.accum = DType::kF64; }, workload.problem);
-  return workload;
+ProductSums sums_in_f64(const Workload& workload) {
+  ProductSums sums = sums_of(workload);
+  sums.accum = DType::kF64;
+  return sums;
 }
 
 Expr as_f64(DType type, Expr value) {
@@ -60,7 +59,7 @@ class Lowering {
     a_type_ = tensors[0].type, b_type_ = tensors[1].type;
     a_ = b_.param(tensors[0].name, a_type_, tensors[0].elements, Direction::kIn);
     w_ = b_.param(tensors[1].name, b_type_, tensors[1].elements, Direction::kIn);
-    epilogue_ = FusedEpilogue(b_, with_f64_sums(workload));
+    epilogue_ = FusedEpilogue(b_, workload, sums_in_f64(workload));
     expected_ = b_.param("expected", DType::kF32, tensors[2].elements, Direction::kOut);
     bands_ = b_.param("bands", DType::kS32, bands(), Direction::kIn);
     const auto held = [&](const char* name, Scope scope, std::int64_t elements) {

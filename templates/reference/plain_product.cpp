@@ -1,6 +1,7 @@
 #include "templates/reference/plain_product.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "templates/shared/image_view.h"
@@ -10,7 +11,9 @@ namespace {
 
 using namespace ir;
 
-PlainProduct product_of(const Gemm& g, std::int64_t output_columns) {
+std::optional<PlainProduct> product_of_matrices(const Workload& workload) {
+  const Gemm g = workload.gemm();
+  const std::int64_t columns_of_c = output_columns(g, workload.epilogue);
   PlainProduct p;
   p.matrices = g.batch, p.rows = g.m, p.columns = g.n, p.depth = g.k;
   p.a_along_k = g.a.layout == Layout::kRow, p.b_along_k = g.b.layout == Layout::kColumn;
@@ -22,9 +25,9 @@ PlainProduct product_of(const Gemm& g, std::int64_t output_columns) {
     if (g.b.layout == Layout::kRow) return (at.matrix * g.k + k) * g.n + column;
     return (at.matrix * g.n + column) * g.k + k;
   };
-  p.output = [g, output_columns](const PlainPlace& at, const Expr& row, const Expr& column) {
-    if (g.c.layout == Layout::kRow) return (at.matrix * g.m + row) * output_columns + column;
-    return (at.matrix * output_columns + column) * g.m + row;
+  p.output = [g, columns_of_c](const PlainPlace& at, const Expr& row, const Expr& column) {
+    if (g.c.layout == Layout::kRow) return (at.matrix * g.m + row) * columns_of_c + column;
+    return (at.matrix * columns_of_c + column) * g.m + row;
   };
   return p;
 }
@@ -42,7 +45,9 @@ Expr pixel_of(const PoolWindows& windows, const Expr& number, const Expr& of_win
 class Images {
  public:
   explicit Images(const Workload& workload)
-      : conv_(workload.conv2d()), windows_(windows_of(workload.epilogue)), size_(output_size(workload)) {}
+      : conv_(workload.conv2d()),
+        windows_(windows_of(workload.epilogue)),
+        size_(output_size(conv_, workload.epilogue)) {}
 
   PlainElement input(const PlainPlace& at, const Expr& row, const Expr& k) const {
     const std::int64_t channels = conv_.c / conv_.groups;
@@ -84,10 +89,12 @@ class Images {
   ImageSize size_;
 };
 
-PlainProduct product_of_images(const Workload& workload) {
+std::optional<PlainProduct> product_of_images(const Workload& workload) {
   const Conv2d& conv = workload.conv2d();
+  if (std::max(conv.h + conv.pad_top + conv.pad_bottom, conv.w + conv.pad_left + conv.pad_right) > INT32_MAX)
+    return std::nullopt;
   const Images images(workload);
-  const ImageSize size = output_size(workload);
+  const ImageSize size = output_size(conv, workload.epilogue);
   PlainProduct p;
   p.rows = conv.n * size.height * size.width;
   p.groups = conv.groups, p.columns = conv.k / conv.groups, p.depth = conv.products();
@@ -103,14 +110,18 @@ PlainProduct product_of_images(const Workload& workload) {
   return p;
 }
 
+struct OperatorRow {
+  Operator op;
+  std::optional<PlainProduct> (*product)(const Workload& workload);
+};
+constexpr OperatorRow kProducts[] = {{Operator::kGemm, &product_of_matrices},
+                                     {Operator::kConv2d, &product_of_images}};
+
 }  // namespace
 
 std::optional<PlainProduct> plain_product(const Workload& workload) {
-  if (workload.op() == Operator::kGemm) return product_of(workload.gemm(), output_columns(workload));
-  const Conv2d& conv = workload.conv2d();
-  if (std::max(conv.h + conv.pad_top + conv.pad_bottom, conv.w + conv.pad_left + conv.pad_right) > INT32_MAX)
-    return std::nullopt;
-  return product_of_images(workload);
+  const auto* const row = std::ranges::find(kProducts, workload.op(), &OperatorRow::op);
+  return row != std::end(kProducts) ? row->product(workload) : std::nullopt;
 }
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// A workload of either operator as one kind of product: rows times columns of sums, and where the elements
-// lie.
+// A workload of any operator of products as one kind of product: rows times columns of sums, and where the
+// elements lie.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct PlainProduct {
   std::function<ir::Expr(const PlainPlace& at, const ir::Expr& row, const ir::Expr& column)> output;
 };
 
-/// nullopt where 32-bit indices do not reach the padding.
+/// nullopt for an operator that is none, and where 32-bit indices do not reach the padding.
 std::optional<PlainProduct> plain_product(const Workload& workload);
 
 }  // namespace lehr

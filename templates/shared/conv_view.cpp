@@ -86,7 +86,7 @@ ir::Expr ConvView::filter_element(const ir::Expr& filter, const ir::Expr& channe
 }
 
 ConvView trimmed_view(const Workload& workload) {
-  ConvView view{pooled_part(workload)};
+  ConvView view{pooled_part(workload.conv2d(), workload.epilogue)};
   Conv2d& conv = view.conv;
   view.filter_layout = conv.layout;
   view.stored_taps = conv.r * conv.s, view.row_step = conv.s;

@@ -84,14 +84,6 @@ Expr in_panel(Expr elements, DType from, DType to) {
   return from == to ? elements : cast(to, std::move(elements));
 }
 
-struct Multiplied {
-  DType first, second;
-};
-Multiplied multiplied(const Workload& workload) {
-  if (const Gemm* gemm = std::get_if<Gemm>(&workload.problem)) return {gemm->a.type, gemm->b.type};
-  return {workload.conv2d().input, workload.conv2d().filter};
-}
-
 }  // namespace
 
 Expr DotForm::in_first_panel(Expr elements, int lanes) const {
@@ -111,17 +103,17 @@ const DotForm& plain_form() {
 }
 
 const DotForm* widening_form(const Workload& workload) {
-  const auto [first, second] = multiplied(workload);
-  const DType stored = second == DType::kS7 ? DType::kS8 : second;
+  const ProductSums sums = sums_of(workload);
+  const DType stored = sums.second == DType::kS7 ? DType::kS8 : sums.second;
   for (const DotForm& form : kForms)
-    if (form.first == first && form.second == stored && form.first_panel == DType::kF32) return &form;
+    if (form.first == sums.operand && form.second == stored && form.first_panel == DType::kF32) return &form;
   return nullptr;
 }
 
 const DotForm* dot_form(const Workload& workload, const Limits& limits) {
-  const auto [first, second] = multiplied(workload);
+  const ProductSums sums = sums_of(workload);
   for (const DotForm& form : kForms)
-    if (form.first == first && form.second == second && form.sums == accum_of(workload) &&
+    if (form.first == sums.operand && form.second == sums.second && form.sums == sums.accum &&
         (!form.needs || limits.has(*form.needs)))
       return &form;
   return nullptr;

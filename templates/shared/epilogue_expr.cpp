@@ -126,11 +126,11 @@ const PoolExpr& pool_of(const Epilogue& epilogue) {
 
 }  // namespace
 
-FusedEpilogue::FusedEpilogue(KernelBuilder& builder, const Workload& workload)
+FusedEpilogue::FusedEpilogue(KernelBuilder& builder, const Workload& workload, const ProductSums& sums)
     : epilogue_(workload.epilogue),
-      accum_(accum_of(workload)),
+      scale_(sums.scale),
+      accum_(sums.accum),
       last_(type_at(epilogue_, accum_, epilogue_.steps.size())) {
-  if (const Gemm* gemm = std::get_if<Gemm>(&workload.problem)) scale_ = gemm->alpha;
   // A kernel for any number of rows has one text, whatever the rows of the call that is meant.
   const std::vector<TensorSpec> tensors = tensors_of(of_any_call(workload));
   stored_ = std::ranges::find_if(tensors, &TensorSpec::is_output)->type;

@@ -20,15 +20,18 @@ struct EpiloguePlace {
   std::optional<ir::Expr> active = std::nullopt;  ///< so many leading lanes exist (as in ir::Load)
 };
 
-/// Of one kernel: the scale of the sums (Gemm::alpha), and the steps behind it. Nothing is added and nothing
-/// changes where the workload has neither. A step computes in the type of the sums, or in f32 behind a
-/// dequant (type_at()); there each product is rounded before it is added to, as the reference has it.
+/// Of one kernel: the scale of the sums (ProductSums::scale), and the steps behind it. Nothing is added and
+/// nothing changes where the workload has neither. A step computes in the type of the sums, or in f32 behind
+/// a dequant (type_at()); there each product is rounded before it is added to, as the reference has it.
 class FusedEpilogue {
  public:
   FusedEpilogue() = default;
   /// Adds the operands to the kernel's parameters, in the order of tensors_of(): call it behind the output
   /// and before any workspace.
-  FusedEpilogue(ir::KernelBuilder& builder, const Workload& workload);
+  FusedEpilogue(ir::KernelBuilder& builder, const Workload& workload)
+      : FusedEpilogue(builder, workload, sums_of(workload)) {}
+  /// Of sums of another type or with another scale than the workload's.
+  FusedEpilogue(ir::KernelBuilder& builder, const Workload& workload, const ProductSums& sums);
 
   bool empty() const { return epilogue_.empty() && scale_ == 1; }
   /// Whether the last step makes one column of two. of() and in_place() leave that step out: it is gate().

@@ -10,6 +10,7 @@
 #include "templates/shared/epilogue_expr.h"
 #include "templates/shared/pool_cpu.h"
 #include "templates/shared/register_tile.h"
+#include "workload/operator.h"
 
 namespace lehr {
 namespace {
@@ -20,7 +21,8 @@ using namespace ir;
 constexpr std::int64_t kLeastOfThreads = 32768;
 constexpr std::int64_t kUnrolled = 4;
 
-/// The output in memory: `rows` runs of `width` elements; of a pooled one, its lines.
+/// The output in memory, the product where pairs of its columns are gated: `rows` runs of `width` elements;
+/// of a pooled one, its lines.
 struct Shape {
   std::int64_t rows = 1, width = 1;
   bool along_channels = false;  ///< a run holds all channels; else row r is of channel r % channels
@@ -28,21 +30,22 @@ struct Shape {
 };
 
 Shape shape_of(const Workload& workload) {
-  if (workload.op() == Operator::kConv2d) {
-    const Conv2d& conv = workload.conv2d();
-    const ImageSize size = output_size(workload);
-    const std::int64_t pixels = size.height * size.width;
-    if (window_of(workload.epilogue) > 1) {
-      const std::int64_t planes = conv.layout == ImageLayout::kNhwc ? conv.n : conv.n * conv.k;
-      return {planes * size.height, size.width * (conv.layout == ImageLayout::kNhwc ? conv.k : 1), false,
-              conv.k};
-    }
-    if (conv.layout == ImageLayout::kNhwc) return {conv.n * pixels, conv.k, true, conv.k};
-    return {conv.n * conv.k, pixels, false, conv.k};
+  const std::vector<Dimension> output = output_shape(workload);
+  std::int64_t elements = 1;
+  for (const Dimension& each : output) elements *= each.size;
+  const std::int64_t channels = channels_of(workload);
+  const std::optional<ImageSums> images = images_of(workload);
+  const bool planes = images && images->layout == ImageLayout::kNchw;
+  if (const PoolWindows windows = windows_of(workload.epilogue); windows.window > 1) {
+    const std::int64_t line = windows.over(images->width) * (planes ? 1 : channels);
+    return {elements / line, line, false, channels};
   }
-  const Gemm& gemm = workload.gemm();
-  if (gemm.c.layout == Layout::kRow) return {gemm.batch * gemm.m, gemm.n, true, gemm.n};
-  return {gemm.batch * gemm.n, gemm.m, false, gemm.n};
+  // Rows follow each other, or columns do: the channels.
+  const Dimension &before = output[output.size() - 2], &last = output.back();
+  const bool along = images ? !planes : last.stride == 1 && before.stride == last.size;
+  if (along) return {elements / last.size, channels, true, channels};
+  const std::int64_t width = planes ? output[1].stride : last.stride;
+  return {elements / width, width, false, channels};
 }
 
 }  // namespace
@@ -102,29 +105,28 @@ Block plain_row(KernelBuilder& builder, const Shape& shape, const FusedEpilogue&
 // One line of the output from the window's lines of sums.
 Block pooled_row(KernelBuilder& builder, const Workload& workload, const FusedEpilogue& epilogue, BufferId y,
                  VarId row, std::int64_t lanes) {
-  const Conv2d& conv = workload.conv2d();
+  const ImageSums sums = images_of(workload).value();
   const PoolWindows windows = epilogue.windows();
-  const std::int64_t lines = windows.over(conv.out_h()), width = windows.over(conv.out_w());
+  const std::int64_t lines = windows.over(sums.height), width = windows.over(sums.width);
   const BufferId product = builder.param(
-      "product", DType::kF32, conv.n * conv.k * conv.out_h() * conv.out_w(), Direction::kWorkspace);
+      "product", DType::kF32, sums.count * sums.channels * sums.height * sums.width, Direction::kWorkspace);
   const VarId pixel = builder.var("pixel"), v = builder.var("v");
-  const bool nhwc = conv.layout == ImageLayout::kNhwc;
+  const bool nhwc = sums.layout == ImageLayout::kNhwc;
   // With nhwc vectors run across channels; with nchw neighbours of a line are pooled, one after the other.
   const int vector = nhwc ? static_cast<int>(lanes) : 1;
   const Expr at = var(v) * vector, image = var(row) / lines;  // of nchw: and channel
-  const Expr channel = nhwc ? at : image % conv.k;
+  const Expr channel = nhwc ? at : image % sums.channels;
   std::optional<Expr> active;
-  if (nhwc && conv.k % lanes != 0) active = integer(conv.k) - at;
+  if (nhwc && sums.channels % lanes != 0) active = integer(sums.channels) - at;
   // In a register: the text of the largest of two scalars repeats both.
   const BufferId held = builder.buffer("pooled", DType::kF32, Scope::kRegister, vector);
   const Expr so_far = load(held, integer(0), vector);
   Block store = block(Alloc{held});
   for (std::int64_t i = 0; i < windows.window; ++i) {
     for (std::int64_t j = 0; j < windows.window; ++j) {
-      const Expr line =
-          image * conv.out_h() + cpu::pixel_of_window(windows, var(row) % lines, i, conv.out_h());
-      const Expr sum = line * conv.out_w() + cpu::pixel_of_window(windows, var(pixel), j, conv.out_w());
-      const Expr element = nhwc ? sum * conv.k + at : sum;
+      const Expr line = image * sums.height + cpu::pixel_of_window(windows, var(row) % lines, i, sums.height);
+      const Expr sum = line * sums.width + cpu::pixel_of_window(windows, var(pixel), j, sums.width);
+      const Expr element = nhwc ? sum * sums.channels + at : sum;
       Expr value = active ? load_active(product, element, vector, *active) : load(product, element, vector);
       value =
           epilogue.of(value, {.channel = channel, .along_channels = nhwc, .lanes = vector, .active = active});
@@ -133,24 +135,23 @@ Block pooled_row(KernelBuilder& builder, const Workload& workload, const FusedEp
     }
   }
   const Expr to = var(row) * width + var(pixel);
-  store.push_back(Store{y, nhwc ? to * conv.k + at : to,
+  store.push_back(Store{y, nhwc ? to * sums.channels + at : to,
                         epilogue.of_joined(so_far, windows.window * windows.window, vector), vector, active});
-  if (nhwc) store = block(loop(v, ceil_div(conv.k, lanes), LoopKind::kSerial, store));
+  if (nhwc) store = block(loop(v, ceil_div(sums.channels, lanes), LoopKind::kSerial, store));
   return block(loop(pixel, width, LoopKind::kSerial, store));
 }
 
 // One row of the product in memory, kUnrolled vectors at a time, to a row of C with half the columns.
-Block gated_row(KernelBuilder& builder, const Workload& workload, const FusedEpilogue& epilogue, BufferId c,
+Block gated_row(KernelBuilder& builder, const Shape& shape, const FusedEpilogue& epilogue, BufferId c,
                 VarId row, std::int64_t lanes) {
-  const Gemm& gemm = workload.gemm();
   const std::int64_t columns = kUnrolled * lanes;
   const BufferId product =
-      builder.param("product", DType::kF32, gemm.batch * gemm.m * gemm.n, Direction::kWorkspace);
+      builder.param("product", DType::kF32, shape.rows * shape.width, Direction::kWorkspace);
   const VarId block_of = builder.var("v"), column = builder.var("column");
   cpu::RegisterTile tile(builder, 1, columns, lanes);
-  if (gemm.n % columns != 0) tile.mask_everywhere(integer(gemm.n) - var(column));
-  const auto product_at = [&](Expr at) { return var(row) * gemm.n + var(column) + at; };
-  const auto c_at = [&](Expr at) { return var(row) * (gemm.n / 2) + var(column) / 2 + at; };
+  if (shape.width % columns != 0) tile.mask_everywhere(integer(shape.width) - var(column));
+  const auto product_at = [&](Expr at) { return var(row) * shape.width + var(column) + at; };
+  const auto c_at = [&](Expr at) { return var(row) * (shape.width / 2) + var(column) / 2 + at; };
   const auto finish = [&](Expr sums, Expr at, std::optional<Expr> active) {
     return epilogue.of(sums, {.channel = var(column) + at,
                               .along_channels = true,
@@ -159,7 +160,7 @@ Block gated_row(KernelBuilder& builder, const Workload& workload, const FusedEpi
   };
   const auto gate = [&](Expr even, Expr odd) { return epilogue.gate(even, odd); };
   return block(
-      loop(block_of, ceil_div(gemm.n, columns), LoopKind::kSerial,
+      loop(block_of, ceil_div(shape.width, columns), LoopKind::kSerial,
            block(Let{column, var(block_of) * columns}, tile.allocate(), tile.load_c(product, product_at),
                  tile.store_pairs(builder, c, c_at, finish, gate))));
 }
@@ -179,9 +180,9 @@ Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits, const
     const BufferId buffer = builder.param(tensor.name, tensor.type, tensor.elements, direction);
     if (tensor.is_output()) y = buffer;
   }
-  Workload behind = workload;  // the product has its scale already
-  if (Gemm* gemm = std::get_if<Gemm>(&behind.problem)) gemm->alpha = 1;
-  const FusedEpilogue epilogue(builder, behind);
+  ProductSums sums = sums_of(workload);
+  sums.scale = 1;  // the product has it already
+  const FusedEpilogue epilogue(builder, workload, sums);
   // Workspaces come behind what is prepacked.
   for (const Param& param : product.params)
     if (param.direction == Direction::kPrepacked)
@@ -190,7 +191,7 @@ Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits, const
   const std::int64_t lanes = cpu::lane_counts(limits).back();
   const bool threaded = shape.rows * shape.width >= kLeastOfThreads;
   const std::int64_t parts = threaded ? std::min<std::int64_t>(limits.cores, shape.rows) : 1;
-  Block body = epilogue.gated()        ? gated_row(builder, workload, epilogue, y, row, lanes)
+  Block body = epilogue.gated()        ? gated_row(builder, shape, epilogue, y, row, lanes)
                : epilogue.window() > 1 ? pooled_row(builder, workload, epilogue, y, row, lanes)
                                        : plain_row(builder, shape, epilogue, y, row, lanes);
   body.push_front(Let{row, cpu::first_tile(var(part), shape.rows, parts) + var(own)});

@@ -91,6 +91,10 @@ TEST_F(Architecture, NamesATargetOnlyInItsRooms) {
   expect_none(check_target_names(files_));
 }
 
+TEST_F(Architecture, AsksForAnOperatorOnlyInItsRooms) {
+  expect_none(check_operator_names(files_));
+}
+
 TEST_F(Architecture, LeavesTheCallersProcessAlone) {
   expect_none(check_manners(files_));
 }

@@ -150,6 +150,10 @@ std::vector<std::string> check_rooms(const std::vector<SourceFile>& files) {
       continue;
     }
     for (const Include& include : file.includes) {
+      if (include.quoted && include.path.starts_with("workload/") && rule->folder != "vendor")
+        findings.push_back(
+            fmt::format("{}:{}: of measure/ only vendor/ may know workloads, and include \"{}\"", file.path,
+                        include.line, include.path));
       if (!include.quoted || !std::regex_match(include.path, other, kRoom)) continue;
       const bool same = other[1] == own[1] && (other[2] == own[2] || other[2].length() == 0);
       if (same || (other[1] != own[1] && std::ranges::count(rule->allowed, other[1].str()) > 0)) continue;
@@ -224,10 +228,21 @@ std::vector<std::string> check_type_names(const std::vector<SourceFile>& files) 
 
 namespace {
 
-bool is_room_of_a_target(const std::string& path) {
-  const auto inside = [&](const char* folder) { return path.find(folder) != std::string::npos; };
-  return path == "base/target.h" || inside("/cpu/") || inside("/cuda/") ||
-         path.starts_with("measure/host/") || path.starts_with("measure/vendor/");
+/// Code of the product outside of `rooms` that has what `names` finds; the sentence may say it, as {}.
+std::vector<std::string> found_outside(const std::vector<SourceFile>& files, const std::regex& rooms,
+                                       const std::regex& names, const char* sentence) {
+  std::vector<std::string> findings;
+  for (const SourceFile& file : files) {
+    if (!is_product(file) || std::regex_match(file.path, rooms)) continue;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      std::smatch found;
+      const std::string code = file.lines[i].substr(0, file.lines[i].find("//"));
+      if (std::regex_search(code, found, names))
+        findings.push_back(
+            fmt::format("{}:{}: {}", file.path, i + 1, fmt::format(fmt::runtime(sentence), found.str())));
+    }
+  }
+  return findings;
 }
 
 }  // namespace
@@ -238,33 +253,27 @@ std::vector<std::string> check_manners(const std::vector<SourceFile>& files) {
   static const std::regex kOurOwnProcesses(
       "(cli|runtime|plugin)/.*|measure/worker/worker_main.cpp|measure/system/supervisor.cpp|"
       "measure/vendor/.*/baseline_[a-z]*.cpp");
-  std::vector<std::string> findings;
-  for (const SourceFile& file : files) {
-    if (!is_product(file) || std::regex_match(file.path, kOurOwnProcesses)) continue;
-    for (std::size_t i = 0; i < file.lines.size(); ++i) {
-      std::smatch found;
-      const std::string code = file.lines[i].substr(0, file.lines[i].find("//"));
-      if (std::regex_search(code, found, kBad))
-        findings.push_back(fmt::format("{}:{}: {} is not for a library: whoever calls it has other threads",
-                                       file.path, i + 1, found.str()));
-    }
-  }
-  return findings;
+  return found_outside(files, kOurOwnProcesses, kBad,
+                       "{} is not for a library: whoever calls it has other threads");
 }
 
 std::vector<std::string> check_target_names(const std::vector<SourceFile>& files) {
   static const std::regex kName("Target::k[A-Z]|\"(cpu|cuda)\"");
-  std::vector<std::string> findings;
-  for (const SourceFile& file : files) {
-    if (!is_product(file) || is_room_of_a_target(file.path)) continue;
-    for (std::size_t i = 0; i < file.lines.size(); ++i) {
-      const std::string code = file.lines[i].substr(0, file.lines[i].find("//"));
-      if (std::regex_search(code, kName))
-        findings.push_back(fmt::format(
-            "{}:{}: names a target: ask what it has, or move it to the target's room", file.path, i + 1));
-    }
-  }
-  return findings;
+  static const std::regex kRooms("base/target.h|.*/(cpu|cuda)/.*|measure/(host|vendor)/.*");
+  return found_outside(files, kRooms, kName,
+                       "names a target: ask what it has, or move it to the target's room");
+}
+
+std::vector<std::string> check_operator_names(const std::vector<SourceFile>& files) {
+  static const std::regex kAsks(
+      R"(Operator::k[A-Z]|[.>](gemm|conv2d)\(\)|(get|get_if|holds_alternative)<(Gemm|Conv2d)>|visit\(.*\bproblem\b)");
+  // Views, the plain kernel's list of products, what ONNX has nodes for; tune/range is of products alone.
+  static const std::regex kRooms(
+      "workload/.*|templates/(gemm|conv2d)/.*|measure/vendor/.*|templates/shared/"
+      "(product|conv|image)_view.cpp|"
+      "templates/reference/plain_product.cpp|network/(places|quantized).cpp|tune/range(_kernels)?.cpp");
+  return found_outside(files, kRooms, kAsks,
+                       "asks which operator a workload is of: its table answers (workload/operator.h)");
 }
 
 namespace {

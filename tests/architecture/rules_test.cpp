@@ -62,6 +62,9 @@ TEST(ArchitectureRules, KeepTheRoomsOfMeasureApart) {
   EXPECT_THAT(findings("measure/opencl/a.cpp", "measure/core/problem.h"), SizeIs(1));
   EXPECT_THAT(findings("measure/vendor/blis/a.cpp", "measure/vendor/baseline_sgemm.h"), IsEmpty());
   EXPECT_THAT(findings("measure/vendor/blis/a.cpp", "measure/vendor/blis/a.h"), IsEmpty());
+  EXPECT_THAT(findings("measure/vendor/blis/a.cpp", "workload/workload.h"), IsEmpty());
+  EXPECT_THAT(findings("measure/core/problem.h", "workload/workload.h"),
+              ElementsAre(HasSubstr("only vendor/ may know workloads")));
   EXPECT_THAT(findings("measure/vendor/cudnn/a.cpp", "measure/cuda/cuda_harness.h"), IsEmpty());
   EXPECT_THAT(findings("measure/worker/a.cpp", "measure/vendor/blis/a.h"), IsEmpty());
   EXPECT_THAT(findings("measure/core/a.cpp", "workload/workload.h"), IsEmpty());
@@ -94,6 +97,16 @@ TEST(ArchitectureRules, FindANamedTargetOutsideItsRooms) {
   EXPECT_THAT(found("templates/gemm/cpu/a.cpp", "x = Target::kCpu;\n"), IsEmpty());
   EXPECT_THAT(found("tests/ir/a.cpp", "x = Target::kCpu;\n"), IsEmpty());
   EXPECT_THAT(found("ir/a.h", "int x;  // \"cuda\"\n"), IsEmpty());
+}
+
+TEST(ArchitectureRules, FindWhoAsksForAnOperatorOutsideItsRooms) {
+  for (const char* code : {"if (w.op() == Operator::kGemm) {\n", "x = w->conv2d().k;\n",
+                           "x = std::get_if<Gemm>(&w.problem);\n", "std::visit(zero, w.problem);\n"}) {
+    EXPECT_THAT(check_operator_names({parse_source("tune/a.cpp", code)}),
+                ElementsAre(HasSubstr("tune/a.cpp:1: asks which operator")));
+    EXPECT_THAT(check_operator_names({parse_source("templates/gemm/cpu/a.cpp", code)}), IsEmpty());
+  }
+  EXPECT_THAT(check_operator_names({parse_source("tune/a.cpp", "x = entry.op == w.op();\n")}), IsEmpty());
 }
 
 TEST(ArchitectureRules, FindALibraryWithoutManners) {

@@ -80,7 +80,7 @@ class CudaFolder : public ::testing::Test {
   static std::vector<FolderFile> files(const std::vector<RebuiltKernel>& kernels) {
     FolderCompilers compilers({{}, wheels()});
     for (const RebuiltKernel& kernel : kernels) EXPECT_EQ(compilers.why_not(kernel), std::nullopt);
-    return library_files(prepared(kernels, compilers), {}, compilers, {"kernels", "test"});
+    return library_files(library_of(prepared(kernels, compilers), {}, {"kernels", "test"}), compilers);
   }
   /// Both kernels: compiling them takes some seconds.
   static const std::vector<FolderFile>& exported() {
@@ -191,7 +191,7 @@ TEST(CudaLibrary, IsTakenIntoAGraphByTheExample) {
   FolderCompilers compilers({});
   const TempDir directory;
   const std::string folder = directory.path() + "/kernels", build = directory.path() + "/build";
-  write_folder(folder, library_files({kernel}, {}, compilers, {"kernels", "test"}));
+  write_folder(folder, library_files(library_of({kernel}, {}, {"kernels", "test"}), compilers));
   const auto run = [&](const std::string& command) {
     EXPECT_EQ(std::system((command + " >" + directory.path() + "/said.txt 2>&1").c_str()), 0)
         << command << ": " << read_bytes(directory.path() + "/said.txt");

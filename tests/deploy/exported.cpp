@@ -87,8 +87,8 @@ std::vector<FolderFile> files_of(std::span<const RebuiltKernel> kernels, std::ve
   HostCompilerOptions patient;  // the library takes long on a machine that runs other tests beside this one
   patient.time_limit_s = 600;
   FolderCompilers compilers({patient, {}});
-  return library_files(prepared(kernels, compilers), sets_of(kernels, std::move(sets)), compilers,
-                       {name, "test"});
+  return library_files(
+      library_of(prepared(kernels, compilers), sets_of(kernels, std::move(sets)), {name, "test"}), compilers);
 }
 
 LoadedLibrary::LoadedLibrary(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets,

@@ -29,18 +29,19 @@ TEST(SelfTests, HaveInputsThatSuitNarrowTypes) {
   EXPECT_TRUE(self_test_of(parse_workload("gemm m=8 n=8 k=8"))->inputs.empty());
   const SelfTest bf16 = *self_test_of(parse_workload("gemm m=8 n=8 k=8 a=bf16 b=bf16 c=bf16"));
   EXPECT_TRUE(bf16.inputs.empty());
-  EXPECT_GT(bf16.tolerance, 0x1p-9);
+  EXPECT_GT(bf16.outputs.at(0).tolerance, 0x1p-9);
   const char* const text = "gemm m=8 n=8 k=64 a=u8 b=s8 c=u8 accum=s32 zero=input epilogue=dequant";
   const SelfTest exact = *self_test_of(parse_workload(std::string(text) + "+residual(s8)+relu+quant"));
-  EXPECT_EQ(exact.tolerance, 0);
-  ASSERT_EQ(exact.inputs.size(), 9U);
+  ASSERT_EQ(exact.outputs.size(), 1U);
+  EXPECT_EQ(exact.outputs[0].tolerance, 0);
+  ASSERT_EQ(exact.inputs.size(), 10U);
   EXPECT_EQ(exact.inputs[0], Spread(128, 50));
-  EXPECT_EQ(exact.inputs[2], Spread(131, 0)) << "a zero point";
-  EXPECT_EQ(exact.inputs[8], Spread(131, 0)) << "that of the output";
+  EXPECT_EQ(exact.inputs[3], Spread(131, 0)) << "a zero point";
+  EXPECT_EQ(exact.inputs[9], Spread(131, 0)) << "that of the output";
   std::set<float> values;
-  for (const auto& [index, value] : exact.output) values.insert(value);
+  for (const auto& [index, value] : exact.outputs[0].elements) values.insert(value);
   EXPECT_GT(values.size(), 5U);
-  EXPECT_GT(self_test_of(parse_workload(std::string(text) + "+silu+quant"))->tolerance, 0.5);
+  EXPECT_GT(self_test_of(parse_workload(std::string(text) + "+silu+quant"))->outputs.at(0).tolerance, 0.5);
 }
 
 TEST(Shapes, OfOutputsAreThoseOfTheWorkload) {
@@ -124,7 +125,7 @@ std::string function_of(const std::string& text) {
   FolderKernel kernel;
   kernel.rebuilt.workload = parse_workload(text);
   kernel.rebuilt.source.target = Target::kCpu;
-  return functions_of(std::array{kernel}, {}).at(0).name;
+  return library_of({kernel}, {}, {}).functions.at(0).name;
 }
 
 TEST(LibraryNames, OfFunctionsAreTheWordsOfTheWorkload) {

@@ -43,10 +43,10 @@ struct Tensors {
   std::vector<Guarded> memory;
 
   explicit Tensors(const Workload& workload) : problem(problem_for(workload, 9)) {
-    for (const ProblemTensor& tensor : problem.tensors) {
-      Guarded& one = memory.emplace_back(static_cast<std::size_t>(tensor.elements * size_of(tensor.type)));
+    for (const Argument& argument : problem.arguments) {
+      Guarded& one = memory.emplace_back(static_cast<std::size_t>(argument.bytes()));
       std::fill_n(one.data(), one.size(), kPoisonByte);
-      if (!tensor.output) store_elements(tensor.type, tensor.values, one.data());
+      std::ranges::copy(argument.values, one.data());
     }
   }
   std::vector<void*> pointers() const {
@@ -449,8 +449,9 @@ TEST(Library, TakesObjectFilesThatTuningHasKept) {
     host.time_limit_s = 600;
     FolderCompilers compilers({host, {}, kept});
     std::ofstream(log, std::ios::trunc);
-    const auto file = shared_library_file(prepared(kernels, compilers), lehr::testing::sets_of(kernels),
-                                          compilers, {"kernels", "test"});
+    const Library library =
+        library_of(prepared(kernels, compilers), lehr::testing::sets_of(kernels), {"kernels", "test"});
+    const auto file = shared_library_file(library, compilers);
     std::ifstream lines(log);
     int runs = 0;
     for (std::string line; std::getline(lines, line);)

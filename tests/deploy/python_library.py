@@ -1,4 +1,4 @@
-"""The Python module with the library in by_hand/: a range of rows, an output by columns, bf16, and CUDA on the stand-in for the driver. The
+"""The Python module with the library in by_hand/: a range of rows, an output by columns, two outputs, bf16, and CUDA on the stand-in for the driver. The
 module, with the library beside it, is on the path."""
 
 import ctypes
@@ -69,18 +69,51 @@ def outputs_by_columns():
         refused(lambda: library.turned(a, out=numpy.zeros((4, 8), "f4")), "c of shape 4 x 8 has strides 8 x 1", "takes 1 x 4 (elements)")
 
 
+def several_outputs_are_a_tuple():
+    with kernels.load() as library:
+        means = library.find("means m=5 n=8")
+        assert repr(means) == "<kernels_means(x: f32 rows x 8) -> mean: f32 rows, y: bf16 rows x 8>", means
+
+        def are_right(mean, y):
+            bits = (2 * x).view("u4") >> 16
+            shapes = mean.shape == (rows,) and y.shape == (rows, N)
+            return shapes and numpy.abs(mean - x.mean(axis=1, dtype="f8")).max() < 1e-6 and (y.view("u2") == bits).all()
+
+        for rows in range(1, 17):
+            x = normal(rows, N)
+            made = means(x)
+            assert type(made) is tuple and are_right(*made), rows
+            out = numpy.zeros(rows, "f4"), numpy.zeros((rows, N), "u2")
+            assert means(x, out=out) is out and are_right(*out), rows
+        mean, y = out
+        for wrong in (mean, (mean,), [mean, y], (mean, y, y)):
+            refused(lambda: means(x, out=wrong), "means has 2 outputs (mean, y): out is a tuple of as many arrays", kinds=TypeError)
+        refused(lambda: means(x, out=(y, mean)), "mean is u16, and means takes f32", kinds=TypeError)
+        refused(lambda: means(x, out=(mean, None)), "y is a NoneType", kinds=TypeError)
+        refused(lambda: means(x, out=(mean, y[:15])), "y has shape 15 x 8", "takes 16 x 8")
+        refused(lambda: means(x, out=(mean[:15], y)), "mean has shape 15,", "takes 16")
+        room = numpy.zeros(1024, "u1")
+        of_room = {start: room[start : start + 256].view("u2").reshape(16, N) for start in (60, 64)}
+        refused(lambda: means(x, out=(room[:64].view("f4"), of_room[60])), "y (out) overlaps mean: it needs memory of its own")
+        assert are_right(*means(x, out=(room[:64].view("f4"), of_room[64]))), "right behind it"
+        refused(lambda: means(x, out=(x.reshape(-1)[:16], y)), "mean (out) overlaps x")
+        refused(lambda: means(x, out=(mean, x.view("u2").reshape(-1)[-128:].reshape(16, N))), "y (out) overlaps x")
+        y.flags.writeable = False
+        refused(lambda: means(x, out=(mean, y)), "y (out) is read-only")
+
+
 def what_does_not_run_here_is_left_out():
     def names(library):
         return [each.name for each in library], [name for name in dir(library) if name in ("turned", "copied", "doubled_cuda")]
 
     with kernels.load() as library:
-        assert names(library)[1] == ["copied", "turned"] and len(library) == 4, names(library)
+        assert names(library)[1] == ["copied", "turned"] and len(library) == 5, names(library)
         refused(library.doubled_cuda, "takes 1 arrays (a), not 0", kinds=TypeError)
         refused(lambda: library.doubled_cuda(normal(4, 4)), "is for GPUs", kinds=kernels.NoKernel)
         refused(lambda: library.find("doubled m=4 n=4"), "is for GPUs", kinds=KeyError)
         refused(lambda: library.tripled, "no function tripled", kinds=AttributeError)
     with kernels.load(features="") as library:
-        assert names(library)[1] == ["copied"] and len(library) == 3, names(library)
+        assert names(library)[1] == ["copied"] and len(library) == 4, names(library)
         refused(lambda: library.turned(normal(4, 8)), "the kernel for 'turned m=4 n=8' needs", kinds=kernels.NoKernel)
         refused(library.turned.describe, "needs", kinds=kernels.NoKernel)
 
@@ -112,6 +145,7 @@ def a_module_of_another_format_says_so():
 
 any_number_of_rows()
 outputs_by_columns()
+several_outputs_are_a_tuple()
 what_does_not_run_here_is_left_out()
 bf16_is_that_of_ml_dtypes_or_its_bits()
 a_module_of_another_format_says_so()
@@ -177,7 +211,7 @@ def calls():
 def products_on_a_gpu():
     a, b, empty = normal(4, 4), normal(4, 8), numpy.zeros((4, 8), "f4")
     with kernels.load(cuda=0) as library:
-        assert [each.name for each in library] == ["four_cuda", "wrong_cuda", "doubled_cuda"]
+        assert [each.name for each in library] == ["four_cuda", "wrong_cuda", "doubled_cuda", "numbered_cuda"]
         product = library.find("gemm m=4 n=8 k=4")
         row = product.describe()
         assert (row.device, row.arch, row.time_us, row.other_device, row.from_ptx) == ("H200", "sm_90a", 3, 0, 0), row
@@ -216,6 +250,19 @@ def products_on_a_gpu():
     refused(lambda: kernels.load(cuda=7), "CUDA device 7", kinds=kernels.Error)
     for number in (True, 0.0, "0"):
         refused(lambda: kernels.load(cuda=number), "cuda is a whole number", kinds=TypeError)
+
+
+def several_outputs_on_a_gpu():
+    a = normal(4, 4)
+    with kernels.load(cuda=0) as library:
+        numbered = library.numbered_cuda
+        for kind, at in ((Tensor, {}), (Interface, {"stream": stream.value})):
+            x, out = kind(a), (kind(numpy.zeros((4, 4), "f4")), kind(numpy.zeros((1, 1), "f4")))
+            assert numbered(x, out=out, **at) is out and (out[0].values == 2 * a).all()
+            refused(lambda: numbered(x, out=(out[0], out[0].view(out[0].values[3:, 3:])), **at), "number (out) overlaps c")
+        refused(lambda: numbered(x), "pass out=", kinds=TypeError)
+        refused(lambda: numbered(x, out=out[0], **at), "numbered_cuda has 2 outputs (c, number)", kinds=TypeError)
+        refused(lambda: numbered(x, out=out), "which stream is current for a Interface is not known", kinds=TypeError)
 
 
 def each_stream_has_workspaces_of_its_own():
@@ -271,6 +318,7 @@ def a_captured_call_is_replayed():
 
 
 products_on_a_gpu()
+several_outputs_on_a_gpu()
 each_stream_has_workspaces_of_its_own()
 the_context_is_the_primary_one()
 a_captured_call_is_replayed()

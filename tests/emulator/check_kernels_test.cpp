@@ -1,9 +1,10 @@
 // The kernels that make inputs and check outputs on the device, against the host's own arithmetic.
 #include "measure/cuda/check_kernels.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -46,15 +47,30 @@ Source source_of(const std::string& entry, std::vector<SourceParam> params, int 
   return source;
 }
 
-Source compare_source(DType type, std::int64_t elements) {
-  return source_of(compare_entry(type), {{"output", type, elements, ir::Direction::kIn},
-                                         {"expected", DType::kU32, elements, ir::Direction::kIn},
-                                         words("job", 3, ir::Direction::kIn),
-                                         words("partials", kBlocks * 8, ir::Direction::kOut)});
+/// An output's type, and that of what is expected of it.
+struct Compared {
+  DType type, as;
+};
+
+std::vector<Compared> compared_types() {
+  std::vector<Compared> all;
+  for (const DType type : all_dtypes())
+    all.push_back({type, type == DType::kS64 ? DType::kS64 : DType::kF32});
+  for (const DType type : {DType::kF64, DType::kS32, DType::kU32}) all.push_back({type, DType::kF64});
+  return all;
+}
+
+Source compare_source(Compared of, std::int64_t elements) {
+  return source_of(compare_entry(of.type, of.as),
+                   {{"output", of.type, elements, ir::Direction::kIn},
+                    {"expected", DType::kU32, elements * size_of(of.as) / 4, ir::Direction::kIn},
+                    words("job", 4, ir::Direction::kIn),
+                    words("partials", kBlocks * 8, ir::Direction::kOut)});
 }
 
 Source sum_source(std::int64_t count) {
-  return source_of("lehr_sum", {words("data", count, ir::Direction::kIn), words("job", 4, ir::Direction::kIn),
+  return source_of("lehr_sum", {words("data", count, ir::Direction::kIn),
+                                words("job", sizeof(SumJob) / 8, ir::Direction::kIn),
                                 words("partials", kBlocks, ir::Direction::kOut)});
 }
 
@@ -116,119 +132,139 @@ TEST(CheckKernels, MakeTheInputsOfTheHostBitForBit) {
 
 /// One output, right in all places or with faults of all kinds at random ones, mostly few.
 struct Case {
-  Problem problem;
-  Bytes output;
-  std::vector<std::uint32_t> expected;  ///< kNothingExpected where the problem has no value
+  Argument output;
+  Bytes got;
+  Bytes expected;  ///< of each element, nothing_expected() where nothing is
 };
 
-Case make_case(DType type, bool right, Rng& rng) {
+Case make_case(Compared of, bool right, Rng& rng) {
   Case one;
-  one.problem.tolerance = is_integer(type) ? 0 : rng.uniform() * 0.01;
-  one.problem.tensors = {{.type = type, .elements = kMost, .output = true, .values = {}}};
-  one.output.resize(static_cast<std::size_t>(kMost * size_of(type)));
+  const DType type = of.type;
+  const double absolute = is_integer(type) ? 0 : rng.uniform() * 0.01;
+  const double relative = is_integer(type) || rng.below(2) == 0 ? 0 : rng.uniform() * 0.001;
+  one.output = {.name = "y",
+                .type = type,
+                .elements = kMost,
+                .role = Role::kOut,
+                .absolute = absolute,
+                .relative = relative,
+                .expected_as = of.as};
+  one.got.resize(static_cast<std::size_t>(kMost * size_of(type)));
+  one.expected.resize(static_cast<std::size_t>(kMost * size_of(of.as)), nothing_expected(of.as));
   const bool some = rng.below(2) == 0;                             // only of some rows
   const std::uint64_t faulty = std::uint64_t{1} << rng.below(14);  // one in so many
-  const float scales[] = {1, 1e-6F, 300, 70000};
+  const double scales[] = {1, 1e-6, 300, 70000};
+  // What floats cannot hold is compared exactly, too.
+  const double large = of.as == DType::kF32 ? 0 : type == DType::kS64 ? 0x1p52 : 0x1p30;
   for (std::int64_t i = 0; i < kMost; ++i) {
-    unsigned char* at = one.output.data() + i * size_of(type);
-    float value = drawn_value(DType::kF32, {}, static_cast<std::int64_t>(rng.below(kInputSteps))) *
-                  scales[right ? 0 : rng.below(4)];
-    if (is_integer(type)) value = std::nearbyint(value);
+    unsigned char* at = one.got.data() + i * size_of(type);
+    double value =
+        static_cast<double>(drawn_value(DType::kF32, {}, static_cast<std::int64_t>(rng.below(kInputSteps)))) *
+        scales[right ? 0 : rng.below(4)];
+    if (is_integer(type)) value = std::nearbyint(value + large);
+    if (of.as == DType::kF32) value = static_cast<double>(static_cast<float>(value));
     if (right) {  // what the type can hold
-      store_elements(type, {&value, 1}, at);
-      value = static_cast<float>(load_element(type, at, 0));
+      store_element(type, value, at);
+      value = load_element(type, at, 0);
     }
-    float got = value + static_cast<float>((2 * rng.uniform() - 1) * one.problem.tolerance);
+    double got = value + (2 * rng.uniform() - 1) * (absolute + relative * std::fabs(value));
     if (is_integer(type) || right) got = value;
     if (!right && rng.below(faulty) == 0) {
-      const float wrong[] = {value + 1, std::numeric_limits<float>::quiet_NaN(), 0,
-                             std::numeric_limits<float>::infinity(), -value};
+      const double wrong[] = {value + 1, std::numeric_limits<double>::quiet_NaN(), 0,
+                              std::numeric_limits<double>::infinity(), -value};
       got = wrong[rng.below(5)];
     }
-    store_elements(type, {&got, 1}, at);
+    store_element(type, got == got || !is_integer(type) ? got : 0, at);
     if (!right && rng.below(faulty) == 0)
       std::memset(at, kPoisonByte, static_cast<std::size_t>(size_of(type)));
-    if (some && (i / 50) % 3 == 1) {
-      one.expected.push_back(kNothingExpected);
-      continue;
-    }
-    one.expected.push_back(std::bit_cast<std::uint32_t>(value));
-    one.problem.expected.push_back(value);
-    one.problem.indices.push_back(i);
+    if (some && (i / 50) % 3 == 1) continue;
+    unsigned char* const expected = one.expected.data() + i * size_of(of.as);
+    store_element(of.as, value, expected);
+    one.output.expected.insert(one.output.expected.end(), expected, expected + size_of(of.as));
+    one.output.indices.push_back(i);
   }
-  if (!some) one.problem.indices.clear();
+  if (!some) one.output.indices.clear();
   return one;
 }
 
 TEST(CheckKernels, FindWhatTheHostFinds) {
   const std::uint64_t seed = lehr::testing::test_seed(1);
   Rng rng(seed);
+  const std::vector<Compared> types = compared_types();
   std::vector<Source> sources;
-  for (const DType type : all_dtypes()) sources.push_back(compare_source(type, kMost));
+  for (const Compared& of : types) sources.push_back(compare_source(of, kMost));
   sources.push_back(total_source());
   const Program program(sources);
   constexpr int kRounds = 12;
   int faults = 0;
   for (int round = 0; round < kRounds; ++round)
-    for (std::size_t t = 0; t + 1 < sources.size(); ++t) {
-      const DType type = all_dtypes()[t];
+    for (std::size_t t = 0; t < types.size(); ++t) {
+      SCOPED_TRACE(fmt::format("{} as {}, seed {}", name_of(types[t].type), name_of(types[t].as), seed));
       const bool right = round % 4 == 0;
-      Case one = make_case(type, right, rng);
-      Bytes expected(one.expected.size() * 4);
-      std::memcpy(expected.data(), one.expected.data(), expected.size());
-      const Result run = program.run_bytes(
-          t, {one.output, expected, bytes_of(CompareJob{kMost, one.problem.tolerance, seed})});
+      const Case one = make_case(types[t], right, rng);
+      const CompareJob job = {kMost, one.output.absolute, seed, one.output.relative};
+      const Result run = program.run_bytes(t, {one.got, one.expected, bytes_of(job)});
       ASSERT_FALSE(run.fault) << *run.fault;
       const CheckResult result =
           total(program, sources.size() - 1, run.output_bytes.at(0), Bytes(kBlocks * sizeof(std::uint64_t)));
       const Findings seen = findings_of(result, kMost);
-      const Comparison host = compare_output(one.problem, one.output.data());
-      const double got = seen.first_wrong < 0 ? 0 : load_element(type, one.output.data(), seen.first_wrong);
-      const float wanted =
-          seen.first_wrong < 0
-              ? 0
-              : std::bit_cast<float>(one.expected[static_cast<std::size_t>(seen.first_wrong)]);
-      EXPECT_EQ(fault_of(seen, one.problem.tolerance, got, wanted), host.fault)
-          << name_of(type) << " seed " << seed;
-      EXPECT_EQ(seen.max_error, host.max_error) << name_of(type) << " seed " << seed;
-      EXPECT_EQ(seen.compared, static_cast<std::int64_t>(one.problem.expected.size()));
+      const Comparison host = compare_output(one.output, "", one.got.data());
+      const std::int64_t at = std::max<std::int64_t>(seen.first_wrong, 0);
+      EXPECT_EQ(fault_of(seen, one.output, "", load_element(types[t].type, one.got.data(), at),
+                         load_element(types[t].as, one.expected.data(), at)),
+                host.fault);
+      EXPECT_EQ(seen.max_error, host.max_error);
+      EXPECT_EQ(seen.compared, one.output.expected_count());
       // The sum of the expected values: that of their bits, each as a word of 64.
-      Bytes wide(one.expected.size() * 8);
-      for (std::size_t i = 0; i < one.expected.size(); ++i) std::memcpy(&wide[8 * i], &one.expected[i], 4);
+      Bytes wide(static_cast<std::size_t>(kMost) * 8);
+      const auto size = static_cast<std::size_t>(size_of(types[t].as));
+      for (std::size_t i = 0; i < static_cast<std::size_t>(kMost); ++i)
+        std::memcpy(&wide[8 * i], &one.expected[size * i], size);
       EXPECT_EQ(result.expected_sum, sum_of(wide, seed));
       if (right) {
-        EXPECT_EQ(host.fault, "") << name_of(type) << " seed " << seed;
+        EXPECT_EQ(host.fault, "");
       }
       faults += host.fault.empty() ? 0 : 1;
     }
   EXPECT_GT(faults, 20) << "seed " << seed;
 }
 
-TEST(CheckKernels, SumEveryBitButThoseOfTheHole) {
+TEST(CheckKernels, SumEveryBitButThoseOfHoles) {
   const std::uint64_t seed = lehr::testing::test_seed(1);
   Rng rng(seed);
   constexpr std::int64_t kWords = 301;
   const Program program(std::vector<Source>{sum_source(kWords), total_source()});
-  const auto sum = [&](const Bytes& data, std::uint64_t words, std::uint64_t begin, std::uint64_t end) {
-    const Result run = program.run_bytes(0, {data, bytes_of(SumJob{seed, words, begin, end})});
+  using Holes = std::vector<SumJob::Hole>;
+  const auto sum = [&](const Bytes& data, std::uint64_t words, const Holes& holes) {
+    SumJob job{seed, words, holes.size()};
+    std::ranges::copy(holes, job.holes.begin());
+    const Result run = program.run_bytes(0, {data, bytes_of(job)});
     EXPECT_FALSE(run.fault) << *run.fault;
     return total(program, 1, Bytes(kBlocks * 8 * sizeof(std::uint64_t)), run.output_bytes.at(0)).sum;
   };
   for (int round = 0; round < 30; ++round) {
     Bytes data(kWords * 8);
     for (unsigned char& byte : data) byte = static_cast<unsigned char>(rng.next());
-    const std::uint64_t begin = rng.below(data.size()), end = begin + rng.below(data.size() + 1 - begin);
+    Holes holes;
     Bytes without = data;
-    std::fill(without.begin() + static_cast<std::ptrdiff_t>(begin),
-              without.begin() + static_cast<std::ptrdiff_t>(end), 0);
-    const std::uint64_t whole = sum(data, kWords, begin, end);
-    EXPECT_EQ(whole, sum_of(without, seed)) << begin << " to " << end << ", seed " << seed;
+    const std::uint64_t count = rng.below(4);
+    for (std::uint64_t h = 0; h < count; ++h) {
+      const std::uint64_t begin = rng.below(data.size()),
+                          end = begin + rng.below(data.size() + 1 - begin) / 4;
+      holes.push_back({begin, end});
+      std::fill(without.begin() + static_cast<std::ptrdiff_t>(begin),
+                without.begin() + static_cast<std::ptrdiff_t>(end), 0);
+    }
+    const std::uint64_t whole = sum(data, kWords, holes);
+    EXPECT_EQ(whole, sum_of(without, seed)) << holes.size() << " holes, seed " << seed;
     const std::uint64_t at = rng.below(data.size());
     data[at] = static_cast<unsigned char>(data[at] ^ (1U << rng.below(8)));
-    EXPECT_EQ(sum(data, kWords, begin, end) == whole, at >= begin && at < end) << at << ", seed " << seed;
+    const bool hidden = std::ranges::any_of(
+        holes, [at](const SumJob::Hole& hole) { return at >= hole.begin && at < hole.end; });
+    EXPECT_EQ(sum(data, kWords, holes) == whole, hidden) << at << ", seed " << seed;
     // A tensor that ends within a word: the bytes behind it do not count.
     const std::uint64_t bytes = 1 + rng.below(data.size());
-    EXPECT_EQ(sum(data, (bytes + 7) / 8, bytes, ~std::uint64_t{0}),
+    EXPECT_EQ(sum(data, (bytes + 7) / 8, {{bytes, ~std::uint64_t{0}}}),
               sum_of(std::span(data).first(static_cast<std::size_t>(bytes)), seed))
         << bytes << ", seed " << seed;
   }

@@ -124,10 +124,7 @@ class CountedFamily : public ::testing::TestWithParam<const Template*> {
     for (std::size_t i = 0; i < samples.size(); ++i) {
       SCOPED_TRACE(to_text(samples[i]));
       const Problem problem = problem_for(samples[i].workload, kSeed);
-      std::vector<std::vector<float>> inputs;
-      for (const ProblemTensor& tensor : problem.tensors) {
-        if (!tensor.output) inputs.push_back(tensor.values);
-      }
+      const std::vector<std::vector<float>> inputs = inputs_of(problem);
       const emulator::Result result = program.run(i, inputs);
       ASSERT_FALSE(result.fault) << *result.fault;
       compare(samples[i], kernels[i], result, spare_flops);

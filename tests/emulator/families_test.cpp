@@ -64,10 +64,7 @@ void run(const std::vector<Sample>& samples, std::size_t begin, std::size_t end,
   for (std::size_t i = begin; i < end; ++i) {
     SCOPED_TRACE(::testing::Message() << "number " << i << ": " << to_text(samples[i]));
     const Problem problem = problem_for(samples[i].workload, seed + i);
-    std::vector<std::vector<float>> inputs;
-    for (const ProblemTensor& tensor : problem.tensors) {
-      if (!tensor.output) inputs.push_back(tensor.values);
-    }
+    const std::vector<std::vector<float>> inputs = inputs_of(problem);
     const emulator::Result result = program.run(i - begin, inputs, emulator::rotated(i));
     EXPECT_FALSE(result.fault) << *result.fault;
     if (!result.fault) {

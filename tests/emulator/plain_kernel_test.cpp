@@ -54,12 +54,12 @@ std::int64_t band_of(const Case& each, std::int64_t element) {
   std::int64_t matrix = 0, row = 0;
   if (each.workload.op() == Operator::kGemm) {
     const Gemm& gemm = each.workload.gemm();
-    const std::int64_t columns = output_columns(each.workload);
+    const std::int64_t columns = output_columns(gemm, each.workload.epilogue);
     matrix = element / (gemm.m * columns);
     row = gemm.c.layout == Layout::kRow ? element / columns % gemm.m : element % gemm.m;
   } else {
     const Conv2d& conv = each.workload.conv2d();
-    const ImageSize size = output_size(each.workload);
+    const ImageSize size = output_size(conv, each.workload.epilogue);
     const std::int64_t pixels = size.height * size.width;
     row = conv.layout == ImageLayout::kNhwc ? element / conv.k
                                             : element / (conv.k * pixels) * pixels + element % pixels;

@@ -42,7 +42,7 @@ TEST(Blis, ComputesOnTheThreadsThatItIsToldAndSaysWhatItRuns) {
 TEST(Blis, RefusesWhatItHasNoCallFor) {
   const std::unique_ptr<Runner> runner = find_baseline("blis").baseline->make_runner();
   Problem problem = gemm_problem(gemm_of(4, 4, 4));
-  problem.workload.gemm().c.type = DType::kF16;
+  problem.text = "gemm m=4 n=4 k=4 c=f16";
   EXPECT_EQ(error_of([&] { runner->prepare(problem, {}); }), "blis has no call for f16 operands");
 }
 

@@ -173,7 +173,10 @@ TEST(Contest, AChallengerRunsItsStepsInOrderAndNeverDropsOut) {
   HostCompiler compiler;
   LocalMeasurer measurer(compiler, local_options(2));
   Problem problem = square_problem();
-  for (float& value : problem.expected) value *= 2;
+  Argument& output = output_argument(problem);
+  std::vector<float> doubled = floats_of(output.expected_as, output.expected);
+  for (float& value : doubled) value *= 2;
+  output.expected = elements_of(output.expected_as, doubled);
   measurer.prepare(problem);
   const char* doubling = "for (long i = task * N * N / 2; i < (task + 1) * N * N / 2; ++i) c[i] *= 2;";
   const std::vector<Source> sources = {doubled_source(doubling)};
@@ -214,7 +217,7 @@ TEST(Contest, ABaselineThatDoesNotComputeTheProblemIsNotTimed) {
   HostCompiler compiler;
   LocalMeasurer measurer(compiler, local_options());
   Problem problem = square_problem();
-  problem.workload.epilogue = parse_epilogue("relu");
+  problem.text = to_text({gemm_of(kSize, kSize, kSize), parse_epilogue("relu")});
   measurer.prepare(problem);
   const std::vector<std::string> baselines = {"openblas"};
   const std::vector<ContestEntry> entries =
@@ -287,7 +290,9 @@ TEST(Baselines, RefuseLaterFieldsThatTheyDoNotList) {
   const auto refused = [](Baseline baseline, const std::string& more,
                           std::span<const std::string_view> reads) {
     baseline.reads = reads;
-    return error_of([&] { require(baseline, parse_workload("gemm m=4 n=4 k=4 " + more), RunSettings{}); });
+    return error_of([&] {
+      require(baseline, asked_problem(parse_workload("gemm m=4 n=4 k=4 " + more), 1), RunSettings{});
+    });
   };
   std::vector<std::string> readers;
   for (const VendorLibrary* library : vendor_libraries()) {
@@ -335,16 +340,17 @@ TEST(Baselines, AreNamedOnlyWhereTheirLibraryHasCallsForTheOperator) {
   using Names = std::vector<std::string>;
   const Names all = {"openblas", "onednn",     "blis",          "cublaslt", "cublaslt-best",
                      "cudnn",    "cudnn-best", "cudnn-unfused", "bundle",   "absent"};
-  EXPECT_EQ(with_calls_for(Operator::kGemm, all),
+  EXPECT_EQ(with_calls_for("gemm m=8", all),
             (Names{"openblas", "onednn", "blis", "cublaslt", "cublaslt-best", "bundle", "absent"}));
-  EXPECT_EQ(with_calls_for(Operator::kConv2d, all),
+  EXPECT_EQ(with_calls_for("conv2d n=1", all),
             (Names{"onednn", "cudnn", "cudnn-best", "cudnn-unfused", "bundle", "absent"}));
 }
 
 TEST(Baselines, RefuseWhatTheyHaveNoCallFor) {
   const auto refused = [](std::string_view baseline, const std::string& workload, bool cold = false) {
     return error_of([&] {
-      require(*find_baseline(baseline).baseline, parse_workload(workload), RunSettings{.cold = cold});
+      require(*find_baseline(baseline).baseline, asked_problem(parse_workload(workload), 1),
+              RunSettings{.cold = cold});
     });
   };
   const std::string gemm = "gemm m=4 n=4 k=4", conv = "conv2d c=4 h=4 w=4 k=4 r=3 s=3";
@@ -362,7 +368,7 @@ TEST(Baselines, RefuseWhatTheyHaveNoCallFor) {
   // prepare() does, too.
   const std::unique_ptr<Runner> runner = find_baseline("openblas").baseline->make_runner();
   Problem problem = square_problem();
-  problem.workload.gemm().a.type = DType::kBF16;
+  problem.text = "gemm m=48 n=48 k=48 a=bf16";
   EXPECT_EQ(error_of([&] { runner->prepare(problem, RunSettings{}); }),
             "openblas has no call for bf16 operands");
 }

@@ -146,7 +146,7 @@ TEST(CublasLtContest, GoesOnWithoutABaselineThatHasNoKernel) {
   FakeCompiler compiler;
   LocalMeasurer measurer(compiler, options_with(directory));
   Problem problem = gemm_problem(gemm_of(7, 5, 3));
-  problem.workload.gemm().accum = DType::kF16;  // the fake has no f32 kernel that accumulates so
+  problem.text = "gemm m=7 n=5 k=3 accum=f16";  // the fake has no f32 kernel that accumulates so
   measurer.prepare(problem);
   const std::vector<ContestEntry> entries = measurer.contest(
       std::vector<Source>{gemm_source()}, {}, std::vector<std::string>{"cublaslt"}, {.wanted_s = 0.1});

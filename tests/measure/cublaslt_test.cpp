@@ -33,11 +33,13 @@ Gemm typed(Gemm gemm, DType in, DType out, DType accum = DType::kF32) {
 /// With the tolerance of the fake's truncating stores.
 Problem typed_problem(const Gemm& gemm) {
   Problem problem = gemm_problem(gemm, 7);
+  Argument& output = problem.arguments[2];
   float largest = 0;
-  for (const float value : problem.expected) largest = std::max(largest, std::fabs(value));
+  for (const float value : floats_of(output.expected_as, output.expected))
+    largest = std::max(largest, std::fabs(value));
   const DType out = gemm.c.type;
   const double unit_roundoff = out == DType::kF16 ? 0x1p-10 : out == DType::kBF16 ? 0x1p-7 : 0x1p-20;
-  problem.tolerance = unit_roundoff * largest;
+  output.absolute = unit_roundoff * largest;
   return problem;
 }
 
@@ -118,7 +120,8 @@ TEST_F(CublasLtOnFakes, ScalesByAlphaInTheTypeOfTheSums) {
     EXPECT_THAT(checked(runner), HasSubstr("heuristic 0")) << name_of(type);
     gemm.alpha = 1;
     Problem unscaled = typed_problem(gemm);
-    unscaled.workload.gemm().alpha = -0.375F;
+    gemm.alpha = -0.375F;
+    unscaled.text = to_text({gemm, {}});
     runner.prepare(unscaled, {});
     EXPECT_THAT(checked(runner), HasSubstr("FAULT")) << name_of(type);
   }
@@ -185,7 +188,7 @@ TEST_F(CublasLtOnFakes, NamesTypesThatItHasNoCallFor) {
   CublasLtRunner runner(options_);
   const auto refusal = [&](const Gemm& gemm, const char* epilogue) {
     Problem problem = gemm_problem(gemm);
-    problem.workload.epilogue = parse_epilogue(epilogue);
+    problem.text = to_text({gemm, parse_epilogue(epilogue)});
     return error_of([&] { runner.prepare(problem, {}); });
   };
   EXPECT_EQ(refusal(typed(gemm_of(4, 4, 4), DType::kU8, DType::kS32, DType::kS32), "none"),

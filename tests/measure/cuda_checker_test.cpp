@@ -12,6 +12,8 @@
 
 #include "measure/cuda/cuda_runner.h"
 #include "measure/system/temp_dir.h"
+#include "pair_kind.h"
+#include "tune/workload_problem.h"
 #include "workload/reference.h"
 
 namespace lehr {
@@ -134,11 +136,50 @@ TEST_F(ChecksOnAFakeDevice, AreProvenOnOtherInputs) {
   Candidate product = kernel("gemm", small());
   product.entry = "gemm_37_53_29";
   ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(1, product)));
-  for (const Problem& problem :
-       {other_problem(small(), 3), asked_problem(small(), 3), other_problem(small(), 3)}) {
+  for (const Problem& problem : {other_problem(asked_problem(small(), 3)), asked_problem(small(), 3),
+                                 other_problem(asked_problem(small(), 3))}) {
     runner.replace_inputs(problem);
     EXPECT_EQ(runner.checked_by(), "device");
     EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(1)));
+  }
+}
+
+// One output is written, one changed in place, one argument is passed by value; the device checks all of it.
+TEST_F(ChecksOnAFakeDevice, SeeSeveralOutputsAndPutBackWhatIsChangedInPlace) {
+  const auto kernel = [&](const std::string& kind) {
+    Candidate candidate;
+    candidate.path = cubin_;
+    candidate.entry = fmt::format("pair{}_{}_{}", kind, testing::kPairRows, testing::kPairColumns);
+    candidate.launch.block = {32, 1, 1};
+    return candidate;
+  };
+  CudaRunner runner({LEHR_FAKE_CUDA_DRIVER, ""});
+  RunSettings settings;
+  settings.check = {cubin_, kernel("plain"), testing::kPairRows};
+  const ProblemKind& kind = testing::pair_kind();
+  const Problem problem = kind.ask(kind, "pair", 3);
+  const auto found = [&](const char* what) {
+    EXPECT_TRUE(std::holds_alternative<Resources>(runner.load(1, kernel(what))));
+    const auto checked = runner.check(1);
+    const auto* fault = std::get_if<Fault>(&checked);
+    return fault == nullptr ? "" : fault->failure.text;
+  };
+  for (const bool device : {true, false}) {
+    runner.prepare(problem, device ? settings : RunSettings{});
+    EXPECT_EQ(runner.checked_by(), device ? "device" : "host");
+    for (int again = 0; again < 3; ++again) EXPECT_EQ(found("answer"), "");
+    EXPECT_THAT(found("wrong"), HasSubstr(fmt::format("element {} of z is ", testing::kPairRows - 1)));
+    EXPECT_THAT(found("overwrites"), HasSubstr(" of z is "));
+    EXPECT_THAT(found("unwritten"), HasSubstr("left 1 of 30 elements of y unwritten"));
+    EXPECT_EQ(found("answer"), "");
+    EXPECT_TRUE(std::holds_alternative<Checked>(runner.check_by_host(1)));
+    // What calls left in place that followed one another is not looked at.
+    ASSERT_TRUE(std::holds_alternative<Samples>(runner.time(1, {.min_total_us = 0, .max_total_us = 0})));
+    EXPECT_TRUE(std::holds_alternative<Checked>(runner.check_left(1)));
+    const auto outputs = runner.output();
+    EXPECT_EQ(std::get<std::vector<RunOutput>>(outputs).size(), 2U);
+    runner.replace_inputs(other_problem(problem));
+    EXPECT_EQ(found("answer"), "");
   }
 }
 

@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "measure/core/element.h"
 #include "measure/cuda/cuda_device.h"
 #include "measure/system/temp_dir.h"
 #include "target/cuda/archs.h"
@@ -34,14 +35,17 @@ class CudaRunnerOnAFakeDriver : public ::testing::Test {
     function<void(std::size_t)>("fake_cuda_reset")(std::size_t{1} << 30);
     cubin_ = directory_.path() + "/candidate.cubin";
     std::ofstream(cubin_) << "FAKE CUBIN";
-    problem_.tensors.resize(2);
-    problem_.tensors[0].elements = problem_.tensors[1].elements = kElements;
-    problem_.tensors[1].output = true;
+    std::vector<float> values, doubled;
     for (int i = 0; i < kElements; ++i) {
-      problem_.tensors[0].values.push_back(static_cast<float>(i));
-      problem_.expected.push_back(static_cast<float>(2 * i));
+      values.push_back(static_cast<float>(i));
+      doubled.push_back(static_cast<float>(2 * i));
     }
-    problem_.tolerance = 1e-6;
+    problem_.arguments = {{.name = "x", .elements = kElements, .values = elements_of(DType::kF32, values)},
+                          {.name = "y",
+                           .elements = kElements,
+                           .role = Role::kOut,
+                           .absolute = 1e-6,
+                           .expected = elements_of(DType::kF32, doubled)}};
   }
   void TearDown() override { dlclose(library_); }
 
@@ -106,11 +110,11 @@ TEST_F(CudaRunnerOnAFakeDriver, AcceptsARightResult) {
   ASSERT_TRUE(std::holds_alternative<Checked>(checked)) << std::get<Fault>(checked).failure.text;
   EXPECT_EQ(std::get<Checked>(checked).max_error, 0);
   const auto output = runner.output();
-  ASSERT_TRUE(std::holds_alternative<RunOutput>(output));
-  const RunOutput& bits = std::get<RunOutput>(output);
+  ASSERT_TRUE(std::holds_alternative<std::vector<RunOutput>>(output));
+  const RunOutput& bits = std::get<std::vector<RunOutput>>(output).at(0);
   ASSERT_EQ(bits.bytes.size(), kElements * sizeof(float));
   EXPECT_EQ(bits.element_bytes, 4);
-  EXPECT_EQ(std::memcmp(bits.bytes.data(), problem_.expected.data(), bits.bytes.size()), 0);
+  EXPECT_EQ(bits.bytes, problem_.arguments[1].expected);
 }
 
 TEST_F(CudaRunnerOnAFakeDriver, PassesTensorMapsWhereThereAreSome) {

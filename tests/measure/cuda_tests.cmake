@@ -12,7 +12,7 @@ add_library(fake_cublaslt SHARED fake_cublaslt.cpp)
 target_link_libraries(fake_cublaslt PRIVATE fake_cuda_driver)
 add_library(fake_cudnn SHARED fake_cudnn.cpp)
 target_link_libraries(fake_cudnn PRIVATE fake_cuda_driver)
-lehr_test(measure_cuda SOURCES cuda_checker_test.cpp cublaslt_contest_test.cpp cublaslt_test.cpp cuda_folders_test.cpp cudnn_test.cpp cuda_runner_test.cpp cuda_tensor_map_test.cpp ptxas_log_test.cpp LINKS measure)
+lehr_test(measure_cuda SOURCES cuda_checker_test.cpp cublaslt_contest_test.cpp cublaslt_test.cpp cuda_folders_test.cpp cudnn_test.cpp cuda_runner_test.cpp cuda_tensor_map_test.cpp ptxas_log_test.cpp LINKS tune)
 target_compile_definitions(measure_cuda_test PRIVATE
   LEHR_FAKE_CUDA_DRIVER="$<TARGET_FILE:fake_cuda_driver>"
   LEHR_FAKE_CUDA_DRIVER_BEFORE_11_8="$<TARGET_FILE:fake_cuda_driver_before_11_8>"
@@ -32,7 +32,7 @@ add_dependencies(measure_nvrtc_test measure_worker fake_cuda_driver fake_nvrtc)
 add_library(fake_nvrtc MODULE fake_nvrtc.cpp)
 set_target_properties(fake_nvrtc PROPERTIES
   OUTPUT_NAME nvrtc SUFFIX .so.13 LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fake_nvrtc)
-lehr_test(measure_compile SOURCES compile_workers_test.cpp LINKS measure)
+lehr_test(measure_compile SOURCES compile_workers_test.cpp LINKS tune)
 target_compile_definitions(measure_compile_test PRIVATE
   LEHR_MEASURE_WORKER="$<TARGET_FILE:measure_worker>" LEHR_FAKE_NVRTC="$<TARGET_FILE_DIR:fake_nvrtc>")
 add_dependencies(measure_compile_test measure_worker fake_nvrtc)

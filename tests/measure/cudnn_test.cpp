@@ -25,7 +25,7 @@ Problem conv_problem(const std::string& conv, const std::string& epilogue = "non
                      DType type = DType::kF32) {
   Problem problem = problem_for(
       parse_workload(fmt::format("{0} x={1} f={1} y={1} epilogue={2}", conv, name_of(type), epilogue)), 5);
-  problem.tolerance = type == DType::kF32 ? 1e-4 : 0.1;
+  output_argument(problem).absolute = type == DType::kF32 ? 1e-4 : 0.1;
   return problem;
 }
 
@@ -313,7 +313,7 @@ TEST_F(InstalledCudnn, HasPlansForConvolutionsAlsoWithBiasAndRelu) {
       for (const char* epilogue : {"none", "bias+relu"}) {
         SCOPED_TRACE(fmt::format("nhwc={} {} {}", nhwc, name_of(type), epilogue));
         std::string text;
-        EXPECT_GT(plans(fused_graph(conv_problem(wide_conv(nhwc), epilogue, type).workload), text), 0U)
+        EXPECT_GT(plans(fused_graph(workload_of(conv_problem(wide_conv(nhwc), epilogue, type))), text), 0U)
             << text;
         EXPECT_THAT(text, StartsWith("engine "));
       }
@@ -326,7 +326,7 @@ TEST_F(InstalledCudnn, TakesTheGraphsOfAllThatMayFollowAConvolution) {
   for (const char* epilogue :
        {kBnReluResidual, "clamp(-0.5,2)", "gelu_tanh", "gelu_erf", "silu", "sigmoid", "tanh"}) {
     for (const DType type : {DType::kF32, DType::kE4M3}) {
-      const Workload workload = conv_problem(wide_conv(true), epilogue, type).workload;
+      const Workload workload = workload_of(conv_problem(wide_conv(true), epilogue, type));
       std::vector<DnnGraph> graphs = unfused_graphs(workload);
       graphs.push_back(fused_graph(workload));
       for (const DnnGraph& graph : graphs) {

@@ -63,12 +63,14 @@ void sum(const std::vector<void*>& arguments, unsigned blocks) {
   const auto* job = static_cast<const std::uint64_t*>(arguments[1]);
   std::uint64_t all = 0;
   for (std::uint64_t i = 0; i < job[1] && broken != "sum"; ++i) {
+    const auto is_hole = [job](std::uint64_t b) {
+      for (std::uint64_t h = 0; h < job[2]; ++h)
+        if (b >= job[3 + 2 * h] && b < job[4 + 2 * h]) return true;
+      return false;
+    };
     std::uint64_t word = 0;
-    if (8 * i + 8 <= job[2] || 8 * i >= job[3])
-      std::memcpy(&word, bytes + 8 * i, 8);
-    else
-      for (std::uint64_t b = 8 * i; b < 8 * i + 8; ++b)
-        if (b < job[2] || b >= job[3]) word |= static_cast<std::uint64_t>(bytes[b]) << (8 * (b % 8));
+    for (std::uint64_t b = 8 * i; b < 8 * i + 8; ++b)
+      if (!is_hole(b)) word |= static_cast<std::uint64_t>(bytes[b]) << (8 * (b % 8));
     all += mix(word ^ (job[0] + (i + 1) * 0x9e3779b97f4a7c15));
   }
   auto* to = static_cast<std::uint64_t*>(arguments[2]);
@@ -78,8 +80,9 @@ void sum(const std::vector<void*>& arguments, unsigned blocks) {
 void compare(bool narrow, const std::vector<void*>& arguments, unsigned blocks) {
   const auto* expected = static_cast<const std::uint32_t*>(arguments[1]);
   const auto* job = static_cast<const std::uint64_t*>(arguments[2]);
-  double tolerance = 0, largest = 0;
-  std::memcpy(&tolerance, job + 1, 8);
+  double absolute = 0, relative = 0, largest = 0;
+  std::memcpy(&absolute, job + 1, 8);
+  std::memcpy(&relative, job + 3, 8);
   std::uint64_t found[8] = {0, 0, ~0ull, 0, 0, ~0ull, ~0ull, 0};
   const auto first = [](std::uint64_t& index, std::uint64_t i) { index = std::min(index, i); };
   for (std::uint64_t i = 0; i < job[0]; ++i) {
@@ -101,7 +104,7 @@ void compare(bool narrow, const std::vector<void*>& arguments, unsigned blocks) 
     // A unit of bf16 at `got` is at most this; half of it is no error.
     if (narrow && std::isfinite(error) && got != wanted) error = std::max(0.0, error - std::fabs(got) / 256);
     if (std::isfinite(error)) largest = std::max(largest, error);
-    if (error <= tolerance || (broken == "wrong" && i > 3)) continue;
+    if (error <= absolute + relative * std::fabs(wanted) || (broken == "wrong" && i > 3)) continue;
     ++found[1];
     first(found[2], i);
   }
@@ -182,6 +185,51 @@ void answer(const Product& product, const std::vector<void*>& arguments) {
   if (product.kind == "modifies") set_value(product.narrow, arguments[0], input_elements - 1, 7);
 }
 
+/// "pairplain_30_8", of a scalar alpha, a (30 x 8), y = alpha rowsum(a) in bf16, z += rowsum(a) in f32.
+struct Pair {
+  std::string kind;
+  std::int64_t m = 0, k = 0;
+};
+bool parse(const std::string& kernel, Pair& pair) {
+  char kind[32] = {};
+  int m = 0, k = 0;
+  if (std::sscanf(kernel.c_str(), "pair%31[a-z]_%d_%d", kind, &m, &k) != 3) return false;
+  pair = {kind, m, k};
+  return true;
+}
+
+double row_sum(const Pair& pair, const void* a, std::int64_t i) {
+  double sum = 0;
+  for (std::int64_t p = 0; p < pair.k; ++p)
+    sum += static_cast<double>(static_cast<const float*>(a)[i * pair.k + p]);
+  return sum;
+}
+
+/// alpha, a, z, expected y, expected z, bands of a row.
+void pair_plain(const Pair& pair, const std::vector<void*>& arguments, unsigned bands) {
+  const double alpha = *static_cast<const double*>(arguments[0]);
+  for (unsigned y = 0; y < bands; ++y) {
+    const std::int64_t i = static_cast<const std::int32_t*>(arguments[5])[y];
+    const double sum = row_sum(pair, arguments[1], i);
+    static_cast<float*>(arguments[3])[i] = static_cast<float>(alpha * sum);
+    static_cast<float*>(arguments[4])[i] =
+        static_cast<const float*>(arguments[2])[i] + static_cast<float>(sum);
+  }
+}
+
+/// alpha by value, a, y, z.
+void pair_answer(const Pair& pair, const std::vector<void*>& arguments) {
+  double alpha = 0;
+  std::memcpy(&alpha, &arguments[0], sizeof alpha);
+  auto* z = static_cast<float*>(arguments[3]);
+  for (std::int64_t i = 0; i < pair.m; ++i) {
+    const double sum = row_sum(pair, arguments[1], i);
+    if (pair.kind != "unwritten" || i > 0) set_value(true, arguments[2], i, static_cast<float>(alpha * sum));
+    z[i] = (pair.kind == "overwrites" ? 0 : z[i]) + static_cast<float>(sum);
+  }
+  if (pair.kind == "wrong") z[pair.m - 1] += 1;
+}
+
 }  // namespace
 
 void fake_check_break(const std::string& what) {
@@ -195,6 +243,7 @@ void fake_check_tell(std::vector<std::int64_t> elements, std::vector<float> valu
 
 int fake_check_arguments(const std::string& kernel) {
   Product product;
+  if (Pair pair; parse(kernel, pair)) return pair.kind == "plain" ? 6 : 4;
   if (kernel.starts_with("lehr_inputs_") || kernel == "lehr_sum") return 3;
   if (kernel.starts_with("lehr_compare_") || kernel == "lehr_total") return 4;
   if (!kernel.starts_with("gemm_") && parse(kernel, product)) return product.kind == "plain" ? 4 : 3;
@@ -205,10 +254,14 @@ void fake_check_run(const std::string& kernel, const std::vector<void*>& argumen
                     unsigned bands) {
   Product product;
   if (kernel == "lehr_inputs_2") return make_inputs<std::uint16_t>(arguments);
+  if (Pair pair; parse(kernel, pair))
+    return pair.kind == "plain" ? pair_plain(pair, arguments, bands) : pair_answer(pair, arguments);
+  if (kernel == "lehr_inputs_8") return make_inputs<std::uint64_t>(arguments);
   if (kernel == "lehr_inputs_4") return make_inputs<std::uint32_t>(arguments);
   if (kernel == "lehr_sum") return sum(arguments, blocks);
   if (kernel == "lehr_total") return total(arguments);
-  if (kernel.starts_with("lehr_compare_")) return compare(kernel == "lehr_compare_bf16", arguments, blocks);
+  if (kernel.starts_with("lehr_compare_"))
+    return compare(kernel == "lehr_compare_bf16_as_f32", arguments, blocks);
   if (parse(kernel, product))
     product.kind == "plain" ? plain(product, arguments, bands) : answer(product, arguments);
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "measure/host/host_buffers.h"
+#include "tune/workload_problem.h"
 
 namespace lehr::testing {
 namespace {
@@ -14,7 +15,7 @@ std::vector<std::size_t> fresh_tensors(const char* text) {
   const HostBuffers buffers(problem);
   std::vector<std::size_t> numbers;
   for (const FreshBytes& each : buffers.fresh())
-    for (std::size_t i = 0; i < problem.tensors.size(); ++i)
+    for (std::size_t i = 0; i < problem.arguments.size(); ++i)
       if (buffers.pointers()[i] == each.data) numbers.push_back(i);
   return numbers;
 }

@@ -146,14 +146,17 @@ TEST_F(Nvrtc, CompilesTheKernelsOfTheDevicesOwnCheck) {
     WorkerCompilerOptions of_arch = options();
     of_arch.arch = arch;
     NvrtcCompiler compiler(of_arch);
-    for (const char* types : {"a=f32:row b=f32:row c=f32:row", "a=bf16:row b=bf16:row c=bf16:row",
-                              "a=f16:row b=f16:row c=f16:row", "a=s8:row b=s8:row c=s32:row accum=s32",
-                              "a=e4m3:row b=e5m2:row c=bf16:row"}) {
-      const std::vector<Source> sources = {
-          check_kernels(parse_workload(std::string("gemm m=64 n=64 k=64 epilogue=none ") + types))};
-      const Compiled compiled = compiler.compile(sources)[0];
-      ASSERT_TRUE(std::holds_alternative<Binary>(compiled)) << types << std::get<Failure>(compiled).text;
-    }
+    Problem problem;
+    for (const DType type : all_dtypes())
+      for (const Role role : {Role::kIn, Role::kOut})
+        for (const DType as : {DType::kF32, DType::kF64, DType::kS64})
+          if ((type == DType::kS64) == (as == DType::kS64) &&
+              (role == Role::kIn || arch == std::string("sm_90a") || size_of(type) > 1 || is_integer(type)))
+            problem.arguments.push_back(
+                {.name = "", .type = type, .elements = 1, .role = role, .expected_as = as});
+    const std::vector<Source> sources = {check_kernels(problem)};
+    const Compiled compiled = compiler.compile(sources)[0];
+    ASSERT_TRUE(std::holds_alternative<Binary>(compiled)) << std::get<Failure>(compiled).text;
   }
 }
 

@@ -25,10 +25,12 @@ Problem easy_problem(const Workload& workload) {
   std::vector<std::vector<float>> inputs = make_inputs(workload, problem.seed);
   for (float& weight : inputs[1]) weight = 2 * std::trunc(weight / 8);
   const Reference reference = make_reference(workload, inputs);
-  problem.tensors = problem_tensors(workload, std::move(inputs));
-  problem.indices = reference.indices;
-  problem.expected = reference.values;
-  problem.tolerance = reference.tolerance;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    problem.arguments[i].values = elements_of(problem.arguments[i].type, inputs[i]);
+  Argument& output = output_argument(problem);
+  output.indices = reference.indices;
+  output.expected = elements_of(output.expected_as, reference.values);
+  output.absolute = reference.tolerance;
   return problem;
 }
 

@@ -9,6 +9,7 @@
 
 #include "measure/core/problem_file.h"
 #include "measure/system/temp_dir.h"
+#include "tune/workload_problem.h"
 
 namespace lehr {
 namespace {
@@ -58,7 +59,7 @@ class ScriptedRunner : public VendorRunner {
 Timing trial_of(Script given, double contender_us = 0, double wanted_s = kNoLimitS, double best_us = 0) {
   script = std::move(given);
   ScriptedRunner runner;
-  Server server(runner);
+  Server server(runner, workload_kinds());
   TrialRequest request;
   request.candidate.entry = "candidate";
   request.sampling.contender_us = contender_us;
@@ -115,7 +116,7 @@ TEST(Trial, AWindowIsOnlyTimedAgainForWhoMightBeAContender) {
 TEST(Trial, OnAMachineThatIsNeverCalmEachCandidateGetsOneWindow) {
   script = {{100}, {samples(80, 0.5)}};
   ScriptedRunner runner;
-  Server server(runner);
+  Server server(runner, workload_kinds());
   TrialRequest request;
   request.reference = ReferenceKernel{Candidate{.path = "", .entry = "reference", .launch = {}}, 100};
   const auto windows = [&] { return std::get<Timing>(server.answer(request)).windows; };
@@ -186,7 +187,7 @@ TEST(Trial, IsSampledNoLongerThanItsTime) {
 TEST(Proof, SwapsInputsOnceHoweverManyAreProven) {
   script = {};
   ScriptedRunner runner;
-  Server server(runner);
+  Server server(runner, workload_kinds());
   const TempDir directory;
   const auto stored = [&](std::uint64_t seed) {
     const std::string path = fmt::format("{}/{}", directory.path(), seed);
@@ -212,7 +213,7 @@ TEST(Proof, SwapsInputsOnceHoweverManyAreProven) {
 TEST(Proof, MakesItsLeastCallsHoweverShortItsTime) {
   script = {};
   ScriptedRunner runner;
-  Server server(runner);
+  Server server(runner, workload_kinds());
   EXPECT_TRUE(std::holds_alternative<Done>(server.answer(ProveRequest{2, 200, 2, 0, false})));
   EXPECT_EQ(script.checks, 2);
   EXPECT_EQ(script.by_host, 0);

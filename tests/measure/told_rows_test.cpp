@@ -1,4 +1,5 @@
 // Kernels that are told the number of rows are checked with fewer than they are timed with.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "measuring.h"
@@ -43,25 +44,28 @@ TEST_F(Measuring, AKernelOfFewerRowsThanThereAreDoesNotRun) {
                                "takes 47 rows at most, not 48");
 }
 
-TEST(FirstRows, AreThoseOfAProblemOfFewer) {
+TEST(FirstRows, AreComparedWhereAKernelIsToldOfFewer) {
   const Problem all = gemm_problem(gemm_of(9, 4, 3));
-  const Problem first = first_rows(all, 5);
-  EXPECT_EQ(first.workload, with_rows(all.workload, 5));
-  EXPECT_EQ(first.expected, std::vector<float>(all.expected.begin(), all.expected.begin() + 5 * 4));
   EXPECT_EQ(fewer_rows(all), 7);
   EXPECT_EQ(fewer_rows(gemm_problem(gemm_of(1, 4, 3))), 0);
   EXPECT_EQ(fewer_rows(gemm_problem(gemm_of(2, 4, 3))), 1);
+  const Argument& output = all.arguments[2];
+  std::vector<unsigned char> got = output.expected;
+  std::fill(got.begin() + 7 * 4 * 4, got.end(), kPoisonByte);
+  EXPECT_EQ(compare_output(output, "", got.data(), 1, 7 * 4).fault, "");
+  EXPECT_THAT(compare_output(output, "", got.data(), 1, 7 * 4 + 1).fault,
+              ::testing::HasSubstr("left 1 of 29 output elements"));
 }
 
 TEST(FirstRows, EndWithOneWhoseResultIsExpected) {
   Problem some = asked_problem({gemm_of(300, 64, 64), {}}, 1);
   some.full_flops = 1e5;
   make(some, 1);
-  ASSERT_FALSE(some.indices.empty());
+  const std::vector<std::int64_t>& indices = some.arguments[2].indices;
+  ASSERT_FALSE(indices.empty());
   const std::int64_t rows = fewer_rows(some);
   EXPECT_LT(rows, 300);
-  EXPECT_NE(std::ranges::find(some.indices, (rows - 1) * 64), some.indices.end()) << rows;
-  EXPECT_FALSE(first_rows(some, rows).expected.empty());
+  EXPECT_NE(std::ranges::find(indices, (rows - 1) * 64), indices.end()) << rows;
 }
 
 }  // namespace

@@ -196,14 +196,15 @@ TEST(Elements, PoisonIsANaNInEveryFloatType) {
 class Comparing : public ::testing::Test {
  protected:
   Problem problem = gemm_problem(gemm_of(2, 3, 4));
-  std::vector<float> output = problem.expected;
+  Argument& expected = problem.arguments[2];
+  std::vector<float> output = floats_of(expected.expected_as, expected.expected);
 };
 
 TEST_F(Comparing, AcceptsWhatIsWithinTheTolerance) {
-  output[3] += static_cast<float>(problem.tolerance / 2);
+  output[3] += static_cast<float>(expected.absolute / 2);
   const Comparison result = compare_output(problem, output.data());
   EXPECT_EQ(result.fault, "");
-  EXPECT_GT(result.max_error, problem.tolerance / 4);
+  EXPECT_GT(result.max_error, expected.absolute / 4);
 }
 
 TEST_F(Comparing, NamesTheFirstWrongElement) {
@@ -216,8 +217,8 @@ TEST_F(Comparing, NamesTheFirstWrongElement) {
 }
 
 TEST_F(Comparing, FindsAnUnwrittenElementThatIsNotAmongTheIndices) {
-  problem.indices = {0, 5};
-  problem.expected = {output[0], output[5]};
+  expected.indices = {0, 5};
+  expected.expected = elements_of(DType::kF32, std::vector{output[0], output[5]});
   EXPECT_EQ(compare_output(problem, output.data()).fault, "");
   std::memset(&output[2], kPoisonByte, sizeof(float));
   EXPECT_NE(compare_output(problem, output.data()).fault.find("left 1 of 6 output elements unwritten"),
@@ -230,11 +231,14 @@ TEST_F(Comparing, ANaNIsNeverRight) {
 }
 
 TEST_F(Comparing, RefusesMalformedProblems) {
-  problem.expected.pop_back();
-  EXPECT_THROW(output_of(problem), Error);
+  expected.expected.resize(expected.expected.size() - 4);
+  EXPECT_THROW(outputs_of(problem), Error);
   problem = gemm_problem(gemm_of(2, 3, 4));
-  problem.tensors[2].output = false;
-  EXPECT_THROW(output_of(problem), Error);
+  problem.arguments[1].values.pop_back();
+  EXPECT_THROW(outputs_of(problem), Error);
+  problem = gemm_problem(gemm_of(2, 3, 4));
+  problem.arguments[2].role = Role::kIn;
+  EXPECT_THROW(outputs_of(problem), Error);
 }
 
 TEST(ProblemFile, ReadsBackWhatWasWritten) {
@@ -246,22 +250,25 @@ TEST(ProblemFile, ReadsBackWhatWasWritten) {
         "conv2d n=2 h=6 w=5 c=4 k=6 r=3 s=2 stride=2x1 pad=1x0x2x1 dilation=1x2 groups=2 layout=nhwc "
         "x=f16 f=f16 y=f16 epilogue=scale_shift+residual+clamp(-1,2.5)"}) {
     Problem problem = problem_for(parse_workload(text), 0xfedcba9876543210);
-    problem.indices = {1, 7};
-    problem.expected = {0.5F, -0.25F};
+    Argument& output = output_argument(problem);
+    output.indices = {1, 7};
+    output.expected = elements_of(DType::kF32, std::vector{0.5F, -0.25F});
     write_problem(path, problem);
-    const Problem back = read_problem(path);
-    EXPECT_EQ(back.workload, problem.workload) << text;
+    const Problem back = read_problem(path, workload_kinds());
+    EXPECT_EQ(back.text, problem.text) << text;
     EXPECT_EQ(back.seed, problem.seed);
-    ASSERT_EQ(back.tensors.size(), problem.tensors.size());
-    for (std::size_t i = 0; i < back.tensors.size(); ++i) {
-      EXPECT_EQ(back.tensors[i].type, problem.tensors[i].type) << text << i;
-      EXPECT_EQ(back.tensors[i].elements, problem.tensors[i].elements) << text << i;
-      EXPECT_EQ(back.tensors[i].output, problem.tensors[i].output) << text << i;
-      EXPECT_EQ(back.tensors[i].values, problem.tensors[i].values) << text << i;
+    ASSERT_EQ(back.arguments.size(), problem.arguments.size());
+    for (std::size_t i = 0; i < back.arguments.size(); ++i) {
+      const Argument &got = back.arguments[i], &wanted = problem.arguments[i];
+      EXPECT_EQ(got.name, wanted.name) << text << i;
+      EXPECT_EQ(got.type, wanted.type) << text << i;
+      EXPECT_EQ(got.elements, wanted.elements) << text << i;
+      EXPECT_EQ(got.role, wanted.role) << text << i;
+      EXPECT_EQ(got.values, wanted.values) << text << i;
+      EXPECT_EQ(got.indices, wanted.indices);
+      EXPECT_EQ(got.expected, wanted.expected);
+      EXPECT_EQ(got.absolute, wanted.absolute);
     }
-    EXPECT_EQ(back.indices, problem.indices);
-    EXPECT_EQ(back.expected, problem.expected);
-    EXPECT_EQ(back.tolerance, problem.tolerance);
   }
 }
 

@@ -59,12 +59,10 @@ struct Step {
 /// The workload's tensors, the output NaN, and what the kernel has behind them.
 std::vector<Guarded> tensors_for(const Candidate& candidate, const Problem& problem) {
   std::vector<Guarded> tensors;
-  for (const ProblemTensor& tensor : problem.tensors) {
-    Guarded& guarded = tensors.emplace_back(static_cast<std::size_t>(tensor.elements * size_of(tensor.type)));
-    if (tensor.output)
-      std::fill_n(guarded.data(), guarded.size(), 0xff);
-    else
-      store_elements(tensor.type, tensor.values, guarded.data());
+  for (const Argument& argument : problem.arguments) {
+    Guarded& guarded = tensors.emplace_back(static_cast<std::size_t>(argument.bytes()));
+    std::fill_n(guarded.data(), guarded.size(), 0xff);
+    std::ranges::copy(argument.values, guarded.data());
   }
   const auto add = [&](std::int64_t bytes, unsigned char value) {
     std::fill_n(tensors.emplace_back(static_cast<std::size_t>(bytes)).data(), bytes, value);

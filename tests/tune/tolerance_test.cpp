@@ -26,6 +26,8 @@ Drops drop_products(const std::string& text) {
   const Workload workload = parse_workload(text);
   const Gemm& g = workload.gemm();
   const Problem problem = problem_for(workload, kSeed);
+  const std::vector<std::vector<float>> inputs = inputs_of(problem);
+  const Argument& output = problem.arguments[2];
   std::vector<float> right(static_cast<std::size_t>(g.m * g.n));
   std::vector<float> missing(right.size());
   for (std::int64_t i = 0; i < g.m; ++i) {
@@ -33,8 +35,8 @@ Drops drop_products(const std::string& text) {
       float sum = 0, without = 0;
       const std::int64_t dropped = (i * g.n + j) * 31 % g.k;
       for (std::int64_t p = 0; p < g.k; ++p) {
-        const float product = problem.tensors[0].values[static_cast<std::size_t>(i * g.k + p)] *
-                              problem.tensors[1].values[static_cast<std::size_t>(p * g.n + j)];
+        const float product = inputs[0][static_cast<std::size_t>(i * g.k + p)] *
+                              inputs[1][static_cast<std::size_t>(p * g.n + j)];
         sum += product;
         if (p != dropped) without += product;
       }
@@ -54,9 +56,10 @@ Drops drop_products(const std::string& text) {
     c[at] = missing[at];
     const bool found = !fault_of(c).empty();
     // The same question, asked of the roundings themselves.
-    const double expected = problem.expected[at];
-    const float low = rounded_to(g.c.type, static_cast<float>(expected - problem.tolerance));
-    const float high = rounded_to(g.c.type, static_cast<float>(expected + problem.tolerance));
+    const double expected =
+        load_element(output.expected_as, output.expected.data(), static_cast<std::int64_t>(at));
+    const float low = rounded_to(g.c.type, static_cast<float>(expected - output.absolute));
+    const float high = rounded_to(g.c.type, static_cast<float>(expected + output.absolute));
     const float got = rounded_to(g.c.type, missing[at]);
     const bool visible = got < low || got > high;
     EXPECT_EQ(found, visible) << text << " element " << at << ": " << got << " for " << expected;
@@ -86,15 +89,15 @@ TEST(Tolerance, RightSumsInAnyOrderPassWhateverTheirLength) {
           parse_workload(fmt::format("gemm m=16 n=64 k={1} a={0}:row b={0}:row c={0}:row", type, k));
       const Gemm& g = workload.gemm();
       const Problem problem = problem_for(workload, kSeed);
+      const std::vector<std::vector<float>> inputs = inputs_of(problem);
       for (const int chains : {1, 8}) {
         std::vector<float> c;
         for (std::int64_t i = 0; i < g.m; ++i) {
           for (std::int64_t j = 0; j < g.n; ++j) {
             std::vector<float> sums(static_cast<std::size_t>(chains));
             for (std::int64_t p = 0; p < g.k; ++p)
-              sums[static_cast<std::size_t>(p % chains)] +=
-                  problem.tensors[0].values[static_cast<std::size_t>(i * g.k + p)] *
-                  problem.tensors[1].values[static_cast<std::size_t>(p * g.n + j)];
+              sums[static_cast<std::size_t>(p % chains)] += inputs[0][static_cast<std::size_t>(i * g.k + p)] *
+                                                            inputs[1][static_cast<std::size_t>(p * g.n + j)];
             float total = 0;
             for (const float sum : sums) total += sum;
             c.push_back(total);
@@ -104,7 +107,7 @@ TEST(Tolerance, RightSumsInAnyOrderPassWhateverTheirLength) {
         store_elements(g.c.type, c, bytes.data());
         const Comparison comparison = compare_output(problem, bytes.data());
         EXPECT_EQ(comparison.fault, "") << to_text(workload);
-        EXPECT_LE(comparison.max_error, problem.tolerance);
+        EXPECT_LE(comparison.max_error, problem.arguments[2].absolute);
       }
     }
   }

@@ -96,6 +96,19 @@ std::string plain_text(const OperatorTable& op, std::string_view field) {
   return text + (gemm ? " a=u8 b=s8 c=s32 accum=s32" : " x=u8 f=s8 y=s32 accum=s32");
 }
 
+TEST(OperatorTables, AnswerForTheirWorkloads) {
+  const Workload rows = parse_workload("gemm m=..64 rows=24 n=9 k=3 alpha=0.5");
+  const Workload images = parse_workload("conv2d n=2 h=8 w=6 c=4 k=8 r=3 s=3 groups=4 epilogue=maxpool(2)");
+  EXPECT_EQ(call_rows(rows).of_call(), 24);
+  EXPECT_EQ(call_rows(images).most, 0);
+  EXPECT_FALSE(images_of(rows));
+  EXPECT_EQ(images_of(images)->height * images_of(images)->width, 6 * 4) << "before the pool";
+  EXPECT_EQ(sums_of(rows).scale, 0.5F);
+  EXPECT_FALSE(sums_of(images).of_matrices);
+  EXPECT_TRUE(sums_of(rows).of_matrices);
+  EXPECT_EQ(needed_flops_of(rows), flops_of(rows));
+}
+
 TEST(LaterFields, AreUnreadByWhoDoesNotListThem) {
   for (const OperatorTable& op : operators()) {
     for (const Field& field : op.fields) {

@@ -149,9 +149,10 @@ TEST(Workload, IsCroppedToWhatAPoolTakes) {
   for (const char* text : {"conv2d h=11 w=14 c=1 k=1 r=3 s=2 stride=2x1 pad=1 epilogue=maxpool(4)",
                            "conv2d h=12 w=13 c=1 k=1 r=1 s=1 stride=3 epilogue=avgpool(2)"}) {
     const Workload w = parse_workload(text);
-    const Conv2d conv = pooled_part(w);
-    EXPECT_EQ(conv.out_h(), output_size(w).height * window_of(w.epilogue)) << text;
-    EXPECT_EQ(conv.out_w(), output_size(w).width * window_of(w.epilogue)) << text;
+    const Conv2d conv = pooled_part(w.conv2d(), w.epilogue);
+    const ImageSize size = output_size(w.conv2d(), w.epilogue);
+    EXPECT_EQ(conv.out_h(), size.height * window_of(w.epilogue)) << text;
+    EXPECT_EQ(conv.out_w(), size.width * window_of(w.epilogue)) << text;
   }
 }
 

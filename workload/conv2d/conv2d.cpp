@@ -94,12 +94,23 @@ std::vector<std::vector<Dimension>> input_shapes_of(const Conv2d& conv) {
           image_shape(conv, conv.k, conv.r, conv.s, {conv.c / conv.groups})};
 }
 
+void set_types(Conv2d& conv, DType inputs, DType output) {
+  conv.input = conv.filter = inputs;
+  conv.output = output;
+}
+
 std::int64_t channels_of(const Conv2d& conv) {
   return conv.k;
 }
 
 ProductSums product_sums(const Conv2d& conv) {
-  return {conv.products(), conv.input, conv.accum, conv.math, conv.zero};
+  return {.products = conv.products(),
+          .operand = conv.input,
+          .second = conv.filter,
+          .accum = conv.accum,
+          .math = conv.math,
+          .zero = conv.zero,
+          .of_matrices = conv.c > conv.groups};
 }
 
 std::string_view sliced_size(const Conv2d&) {
@@ -109,6 +120,34 @@ std::string_view sliced_size(const Conv2d&) {
 double flops_of(const Conv2d& conv) {
   return 2.0 * static_cast<double>(conv.n * conv.k) * static_cast<double>(conv.out_h() * conv.out_w()) *
          static_cast<double>(conv.products());
+}
+
+namespace {
+
+/// Along one side of the image: pairs of an output and a tap that meet a pixel.
+double pairs_inside(std::int64_t outputs, std::int64_t taps, std::int64_t stride, std::int64_t dilation,
+                    std::int64_t pad, std::int64_t size) {
+  std::int64_t pairs = 0;
+  for (std::int64_t tap = 0; tap < taps; ++tap) {
+    // Outputs with 0 <= output * stride + shift < size.
+    const std::int64_t shift = tap * dilation - pad;
+    const std::int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+    const std::int64_t end = size > shift ? (size - shift + stride - 1) / stride : 0;
+    pairs += std::max<std::int64_t>(0, std::min(end, outputs) - first);
+  }
+  return static_cast<double>(pairs);
+}
+
+}  // namespace
+
+double needed_flops_of(const Conv2d& whole, const Epilogue& epilogue) {
+  const Conv2d conv = pooled_part(whole, epilogue);
+  const double rows =
+      pairs_inside(conv.out_h(), conv.r, conv.stride_h, conv.dilation_h, conv.pad_top, conv.h);
+  const double columns =
+      pairs_inside(conv.out_w(), conv.s, conv.stride_w, conv.dilation_w, conv.pad_left, conv.w);
+  return 2.0 * static_cast<double>(conv.n * conv.k) * static_cast<double>(conv.c / conv.groups) * rows *
+         columns;
 }
 
 ImageSize output_size(const Conv2d& conv, const Epilogue& epilogue) {

@@ -57,11 +57,16 @@ std::vector<TensorSpec> tensors_of(const Conv2d& conv);
 std::vector<Dimension> shape_of(const Conv2d& conv, const Epilogue& epilogue);
 /// As tensor_shapes(), of the inputs.
 std::vector<std::vector<Dimension>> input_shapes_of(const Conv2d& conv);
+void set_types(Conv2d& conv, DType inputs, DType output);
 std::int64_t channels_of(const Conv2d& conv);
 ProductSums product_sums(const Conv2d& conv);
 std::string_view sliced_size(const Conv2d& conv);
 double flops_of(const Conv2d& conv);
+double needed_flops_of(const Conv2d& conv, const Epilogue& epilogue);
+/// Of the output, behind a pool.
 ImageSize output_size(const Conv2d& conv, const Epilogue& epilogue);
+/// The convolution, cropped at the right and at the bottom to what the windows of a pool take. The padding
+/// there may be negative.
 Conv2d pooled_part(Conv2d conv, const Epilogue& epilogue);
 
 }  // namespace lehr

@@ -72,6 +72,11 @@ void complete_conv2d(Workload& workload, const GivenFlags& given) {
   if (given("s").empty()) conv.s = conv.r;
 }
 
+ImageSums images_of_sums(const Workload& workload) {
+  const Conv2d& conv = workload.conv2d();
+  return {conv.n, conv.k, conv.groups, conv.out_h(), conv.out_w(), conv.layout};
+}
+
 }  // namespace
 
 OperatorTable conv2d_operator() {
@@ -82,7 +87,10 @@ OperatorTable conv2d_operator() {
        .formula = "y (n x k x out_h x out_w) = x (n x c x h x w) filtered by f (k x c x r x s)",
        .fields = kFields,
        .usual = {Conv2d(), {}},
-       .complete = &complete_conv2d});
+       .complete = &complete_conv2d,
+       .needed_flops = [](const Workload& w) { return needed_flops_of(w.conv2d(), w.epilogue); },
+       .images = &images_of_sums,
+       .set_layout = [](Workload& w, ImageLayout layout) { w.conv2d().layout = layout; }});
 }
 
 }  // namespace lehr

@@ -103,12 +103,17 @@ std::vector<std::vector<Dimension>> input_shapes_of(const Gemm& g) {
   return {matrix_shape(g, rows_of(g), g.k, g.a.layout), matrix_shape(g, g.k, g.n, g.b.layout)};
 }
 
+void set_types(Gemm& g, DType inputs, DType output) {
+  g.a.type = g.b.type = inputs;
+  g.c.type = output;
+}
+
 std::int64_t channels_of(const Gemm& g) {
   return g.n;
 }
 
 ProductSums product_sums(const Gemm& g) {
-  return {g.k, g.a.type, g.accum, g.math, g.zero};
+  return {g.k, g.a.type, g.b.type, g.accum, g.math, g.zero, g.alpha};
 }
 
 std::string_view sliced_size(const Gemm& g) {

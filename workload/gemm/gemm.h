@@ -46,6 +46,7 @@ std::vector<TensorSpec> tensors_of(const Gemm& gemm);
 std::vector<Dimension> shape_of(const Gemm& gemm, const Epilogue& epilogue);
 /// As tensor_shapes(), of the inputs.
 std::vector<std::vector<Dimension>> input_shapes_of(const Gemm& g);
+void set_types(Gemm& gemm, DType inputs, DType output);
 std::int64_t channels_of(const Gemm& gemm);
 ProductSums product_sums(const Gemm& gemm);
 std::string_view sliced_size(const Gemm& gemm);

@@ -128,6 +128,20 @@ void complete_gemm(Workload& workload, const GivenFlags& given) {
   apply_layout("b", given("layout")[1], given, g.b);
 }
 
+CallRows gemm_rows(const Workload& workload) {
+  const Gemm& g = workload.gemm();
+  return {g.m, g.any_rows, g.rows, g.least};
+}
+
+void set_gemm_rows(Workload& workload, const CallRows& rows) {
+  Gemm& g = workload.gemm();
+  g.m = rows.most, g.any_rows = rows.any, g.rows = rows.called, g.least = rows.least;
+}
+
+bool has_pairs(const Workload& workload) {
+  return workload.gemm().n % 2 == 0 && workload.gemm().c.layout == Layout::kRow;
+}
+
 }  // namespace
 
 OperatorTable gemm_operator() {
@@ -138,7 +152,10 @@ OperatorTable gemm_operator() {
                                .named_by_sizes = true,
                                .fields = kGemmFields,
                                .usual = {Gemm(), {}},
-                               .complete = &complete_gemm});
+                               .complete = &complete_gemm,
+                               .rows = &gemm_rows,
+                               .set_rows = &set_gemm_rows,
+                               .has_pairs = &has_pairs});
 }
 
 }  // namespace lehr

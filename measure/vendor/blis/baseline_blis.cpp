@@ -55,7 +55,7 @@ constexpr Baseline kBaselines[] = {
 
 constinit const VendorLibrary kLibrary = {.name = "blis",
                                           .target = Target::kCpu,
-                                          .only = Operator::kGemm,
+                                          .only = "gemm",
                                           .by_default = false,
                                           .baselines = kBaselines,
                                           .variants = &with_openmp,

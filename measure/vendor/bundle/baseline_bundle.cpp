@@ -56,7 +56,7 @@ void BundleRunner::prepare(const Problem& problem, const RunSettings& settings) 
   options.threads = static_cast<std::uint32_t>(threads_);
   answer_ = {};
   const ExportedFunctions& functions = library_.emplace(settings.bundle).functions();
-  answer_ = library_->answer(problem.workload, options);
+  answer_ = library_->answer(workload_of(problem), options);
   kernels_context* const context = answer_.context.get();
   const kernels_function& function = *answer_.function;
   try {
@@ -79,7 +79,7 @@ kernels_status BundleRunner::call() const {
 }
 
 std::variant<Checked, Fault> BundleRunner::check(int) {
-  buffers_->poison_output();
+  buffers_->reset_outputs();
   library_->expect(call(), answer_.context);
   auto verdict = buffers_->verdict();
   if (auto* checked = std::get_if<Checked>(&verdict)) checked->note = answer_.row.kernel;

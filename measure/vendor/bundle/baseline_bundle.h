@@ -1,7 +1,7 @@
 // A bundle (`lehr export --out DIR`) as a participant: what a product that loads it gets.
 #pragma once
 
-#include "measure/core/vendor_library.h"
+#include "measure/vendor/vendor_library.h"
 
 namespace lehr::bundle {
 

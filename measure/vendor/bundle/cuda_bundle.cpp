@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "measure/vendor/vendor_library.h"
 
 namespace lehr::bundle {
 
@@ -13,7 +14,7 @@ void CudaBundleRunner::prepare(const Problem& problem, const RunSettings& settin
   options.cuda = 1;  // the context that the harness has made current
   options.cuda_device = settings.device;
   library_.emplace(settings.bundle);
-  answer_ = library_->answer(problem.workload, options);
+  answer_ = library_->answer(workload_of(problem), options);
   library_->functions().set_stream(answer_.context.get(), harness_.stream().handle());
 }
 

@@ -36,8 +36,9 @@ void CublasLtRunner::prepare(const Problem& problem, const RunSettings& settings
   library_.reset();
   workspace_ = CudaMemory();
   // The way that every caller of cuBLAS with column-major matrices takes; the other one for "best" only.
-  std::vector<LtGemm> gemms = {lt_gemm(problem.workload, false)};
-  if (best_) gemms.push_back(lt_gemm(problem.workload, true));
+  const Workload workload = workload_of(problem);
+  std::vector<LtGemm> gemms = {lt_gemm(workload, false)};
+  if (best_) gemms.push_back(lt_gemm(workload, true));
   harness_.prepare(problem, settings);
   for (const char* name : kForeignPermissions) unsetenv(name);
   std::string why_not;
@@ -76,7 +77,7 @@ void CublasLtRunner::prepare(const Problem& problem, const RunSettings& settings
 
 void CublasLtRunner::refuse(const LtGemm& gemm, LtStatus status) const {
   const std::string rule = lt_rule(gemm);
-  const std::vector<ProblemTensor>& tensors = harness_.problem().tensors;
+  const std::vector<Argument>& tensors = harness_.problem().arguments;
   throw_user("cublaslt has no kernel for {} x {} -> {} in these layouts and sizes{}{}: {}",
              name_of(tensors[0].type), name_of(tensors[1].type), name_of(tensors[2].type),
              rule.empty() ? "" : "; ", rule, library_->text_of(status));
@@ -165,7 +166,7 @@ constexpr Baseline kBaselines[] = {{"cublaslt", &make_runner<false>, &require_se
 
 constinit const VendorLibrary kLibrary = {.name = "cublaslt",
                                           .target = Target::kCuda,
-                                          .only = Operator::kGemm,
+                                          .only = "gemm",
                                           .baselines = kBaselines,
                                           .variants = &as_it_comes,
                                           .describe = &describe};

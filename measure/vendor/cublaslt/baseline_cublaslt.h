@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
-#include "measure/core/vendor_library.h"
 #include "measure/cuda/cuda_harness.h"
 #include "measure/vendor/cublaslt/cublaslt.h"
+#include "measure/vendor/vendor_library.h"
 
 namespace lehr::cublaslt {
 

@@ -33,7 +33,7 @@ void CudnnRunner::prepare(const Problem& problem, const RunSettings& settings) {
   library_.reset();
   workspace_ = CudaMemory();
   intermediate_ = CudaMemory();
-  const std::vector<DnnGraph> graphs = graphs_of(problem.workload, mode_);
+  const std::vector<DnnGraph> graphs = graphs_of(workload_of(problem), mode_);
   harness_.prepare(problem, settings);
   unsetenv(kForeignPermission);
   std::string why_not;
@@ -42,8 +42,7 @@ void CudnnRunner::prepare(const Problem& problem, const RunSettings& settings) {
   if (const DnnStatus status = library_->start(harness_.stream().handle()); !status.ok())
     throw_environment("{} does not start: {}", library_->path(), library_->text_of(status));
   if (mode_ == Mode::kUnfused) {
-    const ProblemTensor& output = problem.tensors[output_of(problem)];
-    const std::int64_t bytes = output.elements * size_of(output.type);
+    const std::int64_t bytes = problem.arguments[outputs_of(problem)[0]].bytes();
     if (const CudaStatus status = intermediate_.allocate(harness_.driver(), bytes); !status.ok())
       throw_environment("no memory for the {} bytes between cudnn's graphs: {}", bytes,
                         harness_.driver().text_of(status));
@@ -72,7 +71,8 @@ void CudnnRunner::describe(const DnnGraph& graph) {
     if (!status.ok()) refused = status;
   }
   // TF32 or f16: the check of the result sees no difference, and the permission covers the rounding of both.
-  const Conv2d& conv = harness_.problem().workload.conv2d();
+  const Workload workload = workload_of(harness_.problem());
+  const Conv2d& conv = workload.conv2d();
   const bool exact = conv.input == DType::kF32 && conv.math != Math::kTf32;
   for (DnnConfig& config : offered) {
     const bool known =
@@ -214,7 +214,7 @@ constexpr Baseline kBaselines[] = {baseline<Mode::kFirst>("cudnn"), baseline<Mod
 
 constinit const VendorLibrary kLibrary = {.name = "cudnn",
                                           .target = Target::kCuda,
-                                          .only = Operator::kConv2d,
+                                          .only = "conv2d",
                                           .baselines = kBaselines,
                                           .variants = &as_it_comes,
                                           .describe = &describe};

@@ -10,10 +10,10 @@
 #include <variant>
 #include <vector>
 
-#include "measure/core/vendor_library.h"
 #include "measure/cuda/cuda_harness.h"
 #include "measure/vendor/cudnn/cudnn_plan.h"
 #include "measure/vendor/vendor_choice.h"
+#include "measure/vendor/vendor_library.h"
 
 namespace lehr::cudnn {
 

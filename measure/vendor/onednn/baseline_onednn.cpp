@@ -68,6 +68,8 @@ bool are_served(const Types& t, DType sums) {
 }
 
 void require_served(const Workload& workload, const RunSettings&) {
+  if (workload.op() != Operator::kGemm && workload.op() != Operator::kConv2d)
+    throw_user("onednn has no call that computes this problem");
   require_epilogue(workload);
   const Types types = types_of(workload);
   if (!are_served(types, accum_of(workload)))
@@ -100,7 +102,7 @@ class OneDnnRunner : public VendorRunner {
 void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) {
   way_.reset();
   buffers_.reset();
-  const Workload& workload = problem.workload;
+  const Workload workload = workload_of(problem);
   require_served(workload, settings);
   library_ = open_library();
   if (library_.major == 2 && workload.op() == Operator::kGemm && !workload.gemm().b.constant &&
@@ -124,7 +126,7 @@ void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) 
 
 std::vector<Way> OneDnnRunner::ways_of(const Workload& workload) const {
   const std::shared_ptr<Primitives> primitives = make_primitives(library_);
-  const std::span<void* const> tensors(buffers_->pointers(), buffers_->problem().tensors.size());
+  const std::span<void* const> tensors(buffers_->pointers(), buffers_->problem().arguments.size());
   if (workload.op() == Operator::kConv2d) return conv2d_ways(primitives, workload, tensors);
   const Gemm& gemm = workload.gemm();
   std::vector<Way> ways = gemm_ways(primitives, workload, tensors);
@@ -141,7 +143,7 @@ Way OneDnnRunner::fastest_of(const std::vector<Way>& ways) {
   std::optional<double> least;
   const Way* fastest = nullptr;
   for (const Way& way : ways) {
-    buffers_->poison_output();
+    buffers_->reset_outputs();
     way.call();
     if (std::holds_alternative<Fault>(buffers_->verdict())) continue;  // Winograd may lose more than allowed
     const double us = estimate(sample_calls(way.call, kChoosing, threads_, sweep_.beside(threads_)).us);
@@ -155,7 +157,7 @@ Way OneDnnRunner::fastest_of(const std::vector<Way>& ways) {
 
 std::variant<Checked, Fault> OneDnnRunner::check(int slot) {
   if (!way_) return gemm_.check(slot);
-  buffers_->poison_output();
+  buffers_->reset_outputs();
   way_->call();
   auto verdict = buffers_->verdict();
   if (auto* checked = std::get_if<Checked>(&verdict)) checked->note = note_of(library_, way_->name);

@@ -1,7 +1,7 @@
 // oneDNN, version 2 or 3, as a baseline on the CPU: by the fastest of its ways.
 #pragma once
 
-#include "measure/core/vendor_library.h"
+#include "measure/vendor/vendor_library.h"
 
 namespace lehr::onednn {
 

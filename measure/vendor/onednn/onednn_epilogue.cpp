@@ -4,7 +4,11 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "measure/core/check.h"
+#include "measure/core/element.h"
+#include "measure/vendor/vendor_library.h"
 #include "workload/epilogue_steps.h"
+#include "workload/operator.h"
 
 namespace lehr::onednn {
 namespace {
@@ -88,7 +92,7 @@ void require_epilogue(const Workload& workload) {
   const Epilogue& epilogue = workload.epilogue;
   if (epilogue.empty()) return;
   if (accum_of(workload) != DType::kS32) {
-    if (workload.op() == Operator::kGemm) throw_user("onednn has no call that computes this problem");
+    if (!images_of(workload)) throw_user("onednn has no call that computes this problem");
     throw_user("onednn is not asked for what follows a convolution");
   }
   for (std::size_t i = 0; i < epilogue.steps.size(); ++i)
@@ -98,17 +102,15 @@ void require_epilogue(const Workload& workload) {
 }
 
 bool has_extras(const Workload& workload) {
-  const ZeroPoint zero = std::visit([](const auto& problem) { return problem.zero; }, workload.problem);
-  return zero != ZeroPoint::kNone || !workload.epilogue.empty();
+  return zero_of(workload) != ZeroPoint::kNone || !workload.epilogue.empty();
 }
 
 Extras extras_of(Primitives& primitives, const Workload& workload, std::span<void* const> pointers,
                  const ChannelView& channels, const std::function<MemoryDesc(DType)>& output) {
   const Named named(workload, pointers);
   Extras extras;
-  const bool gemm = workload.op() == Operator::kGemm;
-  if (gemm ? workload.gemm().zero == ZeroPoint::kInput : workload.conv2d().zero == ZeroPoint::kInput)
-    extras.src_zero = primitives.number(named.integer(gemm ? "a_zero" : "x_zero"));
+  if (zero_of(workload) == ZeroPoint::kInput)
+    extras.src_zero = primitives.number(named.integer(tensors_of(workload)[kZeroInput].name));
   const Epilogue& epilogue = workload.epilogue;
   for (std::size_t i = 0; i < epilogue.steps.size(); ++i) {
     const EpilogueStep& step = epilogue.steps[i];
@@ -134,15 +136,17 @@ Extras extras_of(Primitives& primitives, const Workload& workload, std::span<voi
 // Behind a quant that is one unit. Else each of few roundings is of a value no larger than the output and its
 // operands together: those of a bias in s32, scaled, stay below 16 (workload/integers.cpp).
 Problem judged_for_onednn(Problem problem) {
-  const Epilogue& epilogue = problem.workload.epilogue;
+  const Epilogue epilogue = workload_of(problem).epilogue;
   if (!has_dequant(epilogue)) return problem;
+  Argument& output = problem.arguments[outputs_of(problem)[0]];
   if (has_quant(epilogue)) {
-    problem.tolerance = std::max(problem.tolerance, 1.0);
+    output.absolute = std::max(output.absolute, 1.0);
     return problem;
   }
   double largest = 16;
-  for (const float value : problem.expected) largest = std::max(largest, std::abs(double{value}) + 16);
-  problem.tolerance += 0x1p-21 * largest;
+  for (std::int64_t i = 0; i < output.expected_count(); ++i)
+    largest = std::max(largest, std::abs(load_element(output.expected_as, output.expected.data(), i)) + 16);
+  output.absolute += 0x1p-21 * largest;
   return problem;
 }
 

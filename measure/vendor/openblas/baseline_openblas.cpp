@@ -57,7 +57,7 @@ constexpr Baseline kBaselines[] = {
 
 constinit const VendorLibrary kLibrary = {.name = "openblas",
                                           .target = Target::kCpu,
-                                          .only = Operator::kGemm,
+                                          .only = "gemm",
                                           .baselines = kBaselines,
                                           .variants = &variants,
                                           .describe = &describe};

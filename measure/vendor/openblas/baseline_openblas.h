@@ -1,7 +1,7 @@
 // OpenBLAS as a baseline of f32 matrix products on the CPU.
 #pragma once
 
-#include "measure/core/vendor_library.h"
+#include "measure/vendor/vendor_library.h"
 
 namespace lehr::openblas {
 

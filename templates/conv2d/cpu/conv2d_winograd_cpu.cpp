@@ -37,9 +37,9 @@ constexpr std::int64_t kLargestTile = 4;
 class Lowering {
  public:
   Lowering(const Workload& workload, const WinogradCpuSchedule& schedule)
-      : conv_(pooled_part(workload)),
+      : conv_(pooled_part(workload.conv2d(), workload.epilogue)),
         window_(window_of(workload.epilogue)),
-        size_(output_size(workload)),
+        size_(output_size(workload.conv2d(), workload.epilogue)),
         s_(schedule),
         shape_(winograd_cpu_shape(conv_, s_)),
         algorithm_(winograd(s_.tile)) {

@@ -65,18 +65,18 @@ WinogradCpuShape winograd_cpu_shape(const Conv2d& conv, const WinogradCpuSchedul
 }
 
 void winograd_cpu_knobs(Knobs<WinogradCpuSchedule>& k, const Workload& workload, const Limits& limits) {
-  const Conv2d conv = pooled_part(workload);
+  const Conv2d conv = pooled_part(workload.conv2d(), workload.epilogue);
   const Values sizes = whole_windows(window_of(workload.epilogue));
   k.knob(&S::tile, "tile", "outputs of a tile along each side", sizes);
   cpu::thread_knobs(k, limits, conv.n > 1,
                     "what the threads share out: 0 rows of tiles, 1 output channels, 2 images");
   tile_knobs(k, conv, limits);
-  Values row_counts;
+  Values call_rows;
   for (const std::int64_t size : sizes)
     for (const std::int64_t parts : {std::int64_t{1}, std::int64_t{limits.cores}})
-      row_counts.push_back(ceil_div(ceil_div(conv.out_h(), size), parts));
+      call_rows.push_back(ceil_div(ceil_div(conv.out_h(), size), parts));
   k.knob(&S::rows, "rows", "rows of tiles of one block; the last value covers all",
-         cpu::up_to_any(row_counts, row_steps()));
+         cpu::up_to_any(call_rows, row_steps()));
   k.only(
       [=](const S& s) { return cpu::is_up_to(s.rows, winograd_cpu_shape(conv, s).owned_rows, row_steps()); });
   k.forbid("too few accumulators to hide the latency of a multiply-add", [=](const S& s) {
@@ -101,7 +101,7 @@ void winograd_cpu_knobs(Knobs<WinogradCpuSchedule>& k, const Workload& workload,
 // the micro-kernel that covers a block's tiles in the least time. Threads share out what they would otherwise
 // all read.
 WinogradCpuSchedule winograd_cpu_wanted(const Workload& workload, const Limits& limits) {
-  const Conv2d conv = pooled_part(workload);
+  const Conv2d conv = pooled_part(workload.conv2d(), workload.epilogue);
   WinogradCpuSchedule s;
   s.tile = std::min(conv.out_h(), conv.out_w()) >= 12 ? 4 : 2;
   s.threads = cpu::default_threads(workload, limits);

@@ -294,7 +294,11 @@ Kernel lower_gemm_cpu(const Workload& workload, const GemmCpuSchedule& schedule,
 
 Template gemm_cpu_template() {
   return family<"gemm_cpu", gemm_cpu_knobs, gemm_cpu_wanted, lower_gemm_cpu>(
-      {.version = 4, .target = Target::kCpu, .why_not = why_not, .reads = {"math", "alpha", "zero", "rows"}});
+      {.version = 4,
+       .target = Target::kCpu,
+       .why_not = why_not,
+       .op = Operator::kGemm,
+       .reads = {"math", "alpha", "zero", "rows"}});
 }
 
 }  // namespace lehr

@@ -374,8 +374,11 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Schedule& schedule, co
 }  // namespace
 
 Template gemm_dot_cpu_template() {
-  return family<"gemm_dot_cpu", knobs, wanted, lower_gemm_dot_cpu>(
-      {.version = 3, .target = Target::kCpu, .why_not = why_not, .reads = {"math", "alpha", "rows"}});
+  return family<"gemm_dot_cpu", knobs, wanted, lower_gemm_dot_cpu>({.version = 3,
+                                                                    .target = Target::kCpu,
+                                                                    .why_not = why_not,
+                                                                    .op = Operator::kGemm,
+                                                                    .reads = {"math", "alpha", "rows"}});
 }
 
 }  // namespace lehr

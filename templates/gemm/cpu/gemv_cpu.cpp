@@ -213,8 +213,11 @@ Kernel lower_gemv_cpu(const Workload& workload, const Schedule& schedule, const 
 }  // namespace
 
 Template gemv_cpu_template() {
-  return family<"gemv_cpu", knobs, wanted, lower_gemv_cpu>(
-      {.version = 3, .target = Target::kCpu, .why_not = why_not, .reads = {"math", "alpha"}});
+  return family<"gemv_cpu", knobs, wanted, lower_gemv_cpu>({.version = 3,
+                                                            .target = Target::kCpu,
+                                                            .why_not = why_not,
+                                                            .op = Operator::kGemm,
+                                                            .reads = {"math", "alpha"}});
 }
 
 }  // namespace lehr

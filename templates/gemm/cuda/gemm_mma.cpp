@@ -379,8 +379,11 @@ std::optional<std::string> why_served_by(const Template& other, DType operand, c
 }
 
 Template gemm_mma_template() {
-  return family<"gemm_mma", gemm_mma_knobs, gemm_mma_wanted, lower_schedule>(
-      {.version = 5, .target = Target::kCuda, .why_not = why_not, .reads = {"math", "alpha"}});
+  return family<"gemm_mma", gemm_mma_knobs, gemm_mma_wanted, lower_schedule>({.version = 5,
+                                                                              .target = Target::kCuda,
+                                                                              .why_not = why_not,
+                                                                              .op = Operator::kGemm,
+                                                                              .reads = {"math", "alpha"}});
 }
 
 }  // namespace lehr

@@ -298,8 +298,11 @@ Kernel lower_gemm_simt(const Workload& workload, const ProductView& problem,
 }
 
 Template gemm_simt_template() {
-  return family<"gemm_simt", gemm_simt_knobs, gemm_simt_wanted, lower_schedule>(
-      {.version = 5, .target = Target::kCuda, .why_not = why_not, .reads = {"math", "alpha"}});
+  return family<"gemm_simt", gemm_simt_knobs, gemm_simt_wanted, lower_schedule>({.version = 5,
+                                                                                 .target = Target::kCuda,
+                                                                                 .why_not = why_not,
+                                                                                 .op = Operator::kGemm,
+                                                                                 .reads = {"math", "alpha"}});
 }
 
 }  // namespace lehr

@@ -382,7 +382,11 @@ Kernel lower_gemm_wgmma(const Workload& workload, const GemmWgmmaSchedule& sched
 
 Template gemm_wgmma_template() {
   return family<"gemm_wgmma", gemm_wgmma_knobs, gemm_wgmma_wanted, lower_gemm_wgmma>(
-      {.version = 15, .target = Target::kCuda, .why_not = why_not, .reads = {"math", "alpha"}});
+      {.version = 15,
+       .target = Target::kCuda,
+       .why_not = why_not,
+       .op = Operator::kGemm,
+       .reads = {"math", "alpha"}});
 }
 
 }  // namespace lehr

@@ -296,7 +296,11 @@ Kernel lower_gemv_simt(const Workload& workload, const GemvSchedule& schedule, c
 
 Template gemv_simt_template() {
   return family<"gemv_simt", gemv_simt_knobs, gemv_simt_wanted, lower_gemv_simt>(
-      {.version = 1, .target = Target::kCuda, .why_not = gemv_why_not, .reads = {"math", "alpha"}});
+      {.version = 1,
+       .target = Target::kCuda,
+       .why_not = gemv_why_not,
+       .op = Operator::kGemm,
+       .reads = {"math", "alpha"}});
 }
 
 }  // namespace lehr

@@ -2,8 +2,10 @@
 //   m=4 on the processor, tuned with one thread;  m=1..16 with a constant B, packed by columns;
 //   m=4 on a GPU (a stand-in computes it);  m=4 there, 5 deep, whose kernel is a wrong one.
 // And what is no product: a copy by columns, for which the processor has to have the first feature that is
-// known; one of bf16; 2 A on a GPU, whose kernel leaves a workspace that it doesn't take again.
+// known; one of bf16; 2 A on a GPU, whose kernel leaves a workspace that it doesn't take again. Two outputs:
+// the means of up to 16 rows, and 2 X in bf16; 2 A on a GPU, beside a number.
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "runtime/cpu_features.h"
@@ -50,6 +52,19 @@ void copies_bits(void* const* params, void*, long task) {
   static_cast<std::uint16_t*>(params[1])[task] = static_cast<const std::uint16_t*>(params[0])[task];
 }
 
+void doubles_with_means(void* const* params, void*, long) {
+  const auto* x = static_cast<const float*>(params[1]);
+  const auto rows = *static_cast<std::int64_t*>(params[3]);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    float sum = 0;
+    for (int j = 0; j < kN; ++j) sum += x[i * kN + j];
+    static_cast<float*>(params[0])[i] = sum / kN;
+  }
+  for (std::int64_t i = 0; i < rows * kN; ++i)  // cut, not rounded
+    static_cast<std::uint16_t*>(params[2])[i] =
+        static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(2 * x[i]) >> 16);
+}
+
 constexpr kernels_tensor tensor(const char* name, std::uint64_t rows, std::uint64_t columns,
                                 std::uint32_t role = KERNELS_IN, std::uint64_t row_bytes = 0) {
   return {name, "f32", role, 0, 16, 2, {rows, columns}, {columns, 1}, 4 * rows * columns, row_bytes};
@@ -66,6 +81,11 @@ constexpr kernels_tensor by_columns(kernels_tensor tensor) {
 constexpr kernels_tensor of_bf16(kernels_tensor tensor) {
   tensor.type = "bf16";
   tensor.bytes /= 2;
+  tensor.row_bytes /= 2;
+  return tensor;
+}
+constexpr kernels_tensor flat(kernels_tensor tensor) {
+  tensor.dimensions = 1;
   return tensor;
 }
 constexpr kernels_tensor kFixed[] = {tensor("a", 4, kK), tensor("b", kK, kN),
@@ -76,6 +96,11 @@ constexpr kernels_tensor kDeeper[] = {tensor("a", 4, 5), tensor("b", 5, kN), ten
 constexpr kernels_tensor kTurned[] = {tensor("a", 4, kN), by_columns(tensor("c", 4, kN, KERNELS_OUT))};
 constexpr kernels_tensor kBits[] = {of_bf16(tensor("a", 2, 3)), of_bf16(tensor("c", 2, 3, KERNELS_OUT))};
 constexpr kernels_tensor kDoubled[] = {tensor("a", 4, 4), tensor("c", 4, 4, KERNELS_OUT)};
+constexpr kernels_tensor kMeans[] = {flat(tensor("mean", 16, 1, KERNELS_OUT, 4)),
+                                     tensor("x", 16, kN, KERNELS_IN, 4 * kN),
+                                     of_bf16(tensor("y", 16, kN, KERNELS_OUT, 4 * kN))};
+constexpr kernels_tensor kNumbered[] = {tensor("a", 4, 4), tensor("c", 4, 4, KERNELS_OUT),
+                                        tensor("number", 1, 1, KERNELS_OUT)};
 
 constexpr RowTime kTimeOfFour[] = {{0, 2}}, kTimesOfRange[] = {{1, 1}, {16, 4}};
 constexpr std::uint64_t kPieces[] = {4 * kK * kN}, kWorkspaces[] = {300};
@@ -90,15 +115,21 @@ Kernel kernel(const char* name, Entry entry, std::uint64_t rows) {
   kernel.pack_tasks = rows > 0 ? 1 : 0;
   return kernel;
 }
+Kernel without_pack(Kernel kernel) {
+  kernel.pack = nullptr;
+  return kernel;
+}
 Kernel with_tasks(Kernel kernel, long tasks) {
   kernel.tasks = tasks;
   return kernel;
 }
 const Kernel kOfFour = kernel("by_hand", &of_four_rows, 0),
              kOfRange = kernel("packed_by_hand", &of_told_rows, 16), kTurns = kernel("turns", &turns, 0),
-             kCopies = with_tasks(kernel("copies", &copies_bits, 0), 6);
+             kCopies = with_tasks(kernel("copies", &copies_bits, 0), 6),
+             kHasMeans = without_pack(kernel("means", &doubles_with_means, 16));
 const Member kMemberOfFour[] = {{&kOfFour, 0}}, kMemberOfRange[] = {{&kOfRange, 16}},
-             kMemberThatTurns[] = {{&kTurns, 0}}, kMemberThatCopies[] = {{&kCopies, 0}};
+             kMemberThatTurns[] = {{&kTurns, 0}}, kMemberThatCopies[] = {{&kCopies, 0}},
+             kMemberWithMeans[] = {{&kHasMeans, 16}};
 
 Row row(const Member* member, const RowTime* times, std::uint32_t time_count) {
   Row row;
@@ -124,7 +155,8 @@ Row with_features(Row row, std::uint64_t features) {
 }
 const Row kRowOfFour[] = {row(kMemberOfFour, kTimeOfFour, 1)}, kRowOfRange[] = {packed_row()},
           kRowThatTurns[] = {with_features(row(kMemberThatTurns, kTimeOfFour, 1), 1)},
-          kRowThatCopies[] = {row(kMemberThatCopies, kTimeOfFour, 1)};
+          kRowThatCopies[] = {row(kMemberThatCopies, kTimeOfFour, 1)},
+          kRowWithMeans[] = {row(kMemberWithMeans, kTimesOfRange, 2)};
 
 constexpr CudaTensorMapArguments map_of_a() {
   CudaTensorMapArguments map;
@@ -165,7 +197,13 @@ CudaKernel dirty_kernel() {
   kernel.maps = nullptr;
   return kernel;
 }
-const CudaKernel kCuda[] = {cuda_kernel()}, kDirty[] = {dirty_kernel()};
+CudaKernel numbered_kernel() {
+  CudaKernel kernel = dirty_kernel();
+  kernel.name = "workspace_none";  // what the stand-in takes for a workspace is an output here
+  kernel.workspace_count = 0;
+  return kernel;
+}
+const CudaKernel kCuda[] = {cuda_kernel()}, kDirty[] = {dirty_kernel()}, kNumbers[] = {numbered_kernel()};
 constexpr unsigned char kCubin[] = "FAKE CUBIN";
 constexpr Image kImages[] = {{kCubin, sizeof kCubin}};
 
@@ -198,7 +236,10 @@ const Function kFunctions[] = {
              nullptr, kCuda),
     function({"kernels_turned", "turned m=4 n=8", kTurned, 2, KERNELS_CPU, 0, 0}, kRowThatTurns, nullptr),
     function({"kernels_copied", "copied m=2 n=3", kBits, 2, KERNELS_CPU, 0, 0}, kRowThatCopies, nullptr),
-    function({"kernels_doubled_cuda", "doubled m=4 n=4", kDoubled, 2, KERNELS_CUDA, 0, 0}, nullptr, kDirty)};
+    function({"kernels_doubled_cuda", "doubled m=4 n=4", kDoubled, 2, KERNELS_CUDA, 0, 0}, nullptr, kDirty),
+    function({"kernels_means", "means m=1..16 n=8", kMeans, 3, KERNELS_CPU, 1, 16}, kRowWithMeans, nullptr),
+    function({"kernels_numbered_cuda", "numbered m=4 n=4", kNumbered, 3, KERNELS_CUDA, 0, 0}, nullptr,
+             kNumbers)};
 
 }  // namespace
 
@@ -208,7 +249,7 @@ const Table& library_table() {
       .content = 8,
       .machine = cpu_machine().data(),
       .functions = kFunctions,
-      .function_count = 7,
+      .function_count = sizeof kFunctions / sizeof *kFunctions,
       .images = kImages,
       .image_count = 1,
   };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "measure/core/runner.h"
+#include "workload/workload.h"
 
 namespace lehr {
 
@@ -29,9 +30,12 @@ struct Baseline {
   bool searches = false;   ///< for its fastest way, within RunSettings::search
 };
 
+/// The workload of a problem, of fixed rows: what a library is asked for. Throws Error(kUser) for a problem
+/// that is none.
+Workload workload_of(const Problem& problem);
 /// Throws Error(kUser), one sentence, for what the baseline does not serve, or a field of it that it does not
 /// know.
-void require(const Baseline& baseline, const Workload& workload, const RunSettings& settings);
+void require(const Baseline& baseline, const Problem& problem, const RunSettings& settings);
 
 /// How a worker process is started with it.
 struct BaselineVariant {
@@ -42,8 +46,8 @@ struct BaselineVariant {
 struct VendorLibrary {
   std::string_view name;  ///< what `lehr doctor` calls it
   Target target;
-  std::optional<Operator> only = std::nullopt;  ///< the one operator that it has calls for; nullopt: each
-  bool by_default = true;                       ///< false: it is timed only where --baseline names it
+  std::string_view only = "";  ///< the one operator that it has calls for, by its name; "": each
+  bool by_default = true;      ///< false: it is timed only where --baseline names it
   std::span<const Baseline> baselines;
   /// The library as it comes first, then others worth trying: the fastest counts. `arch` is Limits::arch of
   /// the device.

@@ -1,11 +1,16 @@
-#include "measure/core/vendor_library.h"
+#include "measure/vendor/vendor_library.h"
 
 #include "base/error.h"
 #include "workload/unread.h"
 
 namespace lehr {
 
-void require(const Baseline& baseline, const Workload& workload, const RunSettings& settings) {
+Workload workload_of(const Problem& problem) {
+  return fixed_rows(parse_workload(problem.text));
+}
+
+void require(const Baseline& baseline, const Problem& problem, const RunSettings& settings) {
+  const Workload workload = workload_of(problem);
   if (const auto unread = baseline.reads_all ? std::nullopt : why_unread(workload, baseline.reads))
     throw_user("{} cannot compute this: {}", baseline.name, *unread);
   baseline.require_served(workload, settings);
