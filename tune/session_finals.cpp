@@ -263,11 +263,11 @@ FinalsSides Finals::sides_of(const std::vector<Point>& points) const {
 
 void Finals::run(const FinalsPlan& first) {
   const TimeLeft whole = left();
+  of_.prepare();  // the measurer forgets then how libraries search
   if (!libraries_prepared_) {
     const double rule_s = library_search_s(of_.options.stop, of_.options.shared ? whole.wanted_s : 0);
     prepare_libraries(rule_s > 0 ? std::min(rule_s, first.search_s) : 0);
   }
-  of_.prepare();
   const std::size_t sides = first.finalists + (default_ ? 1 : 0);
   std::vector<Point> points = finalists();
   points.resize(std::min(points.size(), sides));

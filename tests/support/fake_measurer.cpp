@@ -18,6 +18,7 @@ double quantile(std::vector<double> values, double share) {
 
 void FakeMeasurer::prepare(const Problem&, const std::optional<Problem>&, const std::optional<PlainSource>&) {
   ++prepared;
+  searches.clear();
   in_place_ = Inputs::kPrepared;
   clock_->now_s += prepare_s;
 }

@@ -79,7 +79,7 @@ class FakeMeasurer : public Measurer {
   std::vector<std::string> repeated;  ///< entries
 
   int prepared = 0;
-  std::map<std::string, LibrarySearch> searches;   ///< of the last prepare_baselines()
+  std::map<std::string, LibrarySearch> searches;   ///< of prepare_baselines() since the last prepare()
   std::map<std::string, LibraryFinding> findings;  ///< of baselines, by name
   std::vector<std::string> measured;               ///< entries, in order
   /// Counts for each batch that was compiled ahead: measured before it, and in it.

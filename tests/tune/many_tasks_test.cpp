@@ -153,6 +153,16 @@ TEST(ManyTasks, GiveTheTimeToTheTaskThatCountsMost) {
   EXPECT_DOUBLE_EQ(totals_of(results).best_us, total_us);
 }
 
+// Their inputs are put in place again before it, at which a measurer forgets it.
+TEST(ManyTasks, SayHowLongLibrariesMaySearchInTheirFinals) {
+  SharedRun shared;
+  shared.options.session.baselines = {"vendor"};
+  shared.options.session.stop.cut_searches = true;
+  shared.run({product(8), product(64, 30)});
+  ASSERT_TRUE(shared.measurer->searches.contains("vendor"));
+  EXPECT_GT(shared.measurer->searches.at("vendor").seconds, 0);
+}
+
 TEST(ManyTasks, SearchOfSeveralFormsThoseThatAreUsed) {
   SharedRun shared;
   std::vector<SharedTask> tasks = {product(32, 3), product(64, 3), product(48)};
