@@ -8,7 +8,7 @@ namespace lehr {
 namespace {
 
 /// Stride of the role's busiest access along thread x, in elements.
-double thread_stride(const KernelView& view, Role role) {
+double thread_stride(const KernelView& view, BufferRole role) {
   const int hottest = view.hottest[static_cast<std::size_t>(role)];
   if (hottest < 0) return 0;
   const ir::Access& access = view.analysis.accesses[static_cast<std::size_t>(hottest)];
@@ -59,7 +59,7 @@ void add_register_columns(const KernelView& view, Columns& columns) {
 }
 
 /// A fact by buffer, of the role's first buffer; 0 where there is none.
-double of_role(const FeatureContext& context, const std::pmr::vector<int>& by_buffer, Role role) {
+double of_role(const FeatureContext& context, const std::pmr::vector<int>& by_buffer, BufferRole role) {
   const auto& roles = context.view.role_of_buffer;
   for (std::size_t i = 0; i < roles.size(); ++i)
     if (roles[i] == role) return by_buffer[i];
@@ -82,14 +82,15 @@ void add_launch_columns(const FeatureContext& context, Columns& columns) {
   columns.add("programmatic", "flag", "1: a launch begins while the one before it ends",
               context.view.analysis.launch.programmatic ? 1 : 0);
   columns.add("in0_hint", "0..2", "what the L2 is told of in0: 0: nothing, 1: the first to go, 2: to keep",
-              of_role(context, context.text.hints, Role::kInput0));
-  columns.add("in1_hint", "0..2", "the same of in1", of_role(context, context.text.hints, Role::kInput1));
+              of_role(context, context.text.hints, BufferRole::kInput0));
+  columns.add("in1_hint", "0..2", "the same of in1",
+              of_role(context, context.text.hints, BufferRole::kInput1));
   columns.add(
       "in0_block_starts", "log2(count)",
       "CUDA: distinct places where the first 32 blocks begin to read in0: the fewer, the more L2 shares",
-      log_scale(of_role(context, context.text.block_starts, Role::kInput0)));
+      log_scale(of_role(context, context.text.block_starts, BufferRole::kInput0)));
   columns.add("in1_block_starts", "log2(count)", "the same of in1",
-              log_scale(of_role(context, context.text.block_starts, Role::kInput1)));
+              log_scale(of_role(context, context.text.block_starts, BufferRole::kInput1)));
 }
 
 }  // namespace
@@ -116,11 +117,11 @@ void add_hardware_columns(const FeatureContext& context, Columns& columns) {
   columns.add("sector_bytes", "log2(byte)", "bytes of all sectors that global accesses ask for",
               log_scale(warp.sector_bytes));
   columns.add("in0_thread_stride", "log2(element)", "stride of in0 along thread x",
-              log_scale(thread_stride(view, Role::kInput0)));
+              log_scale(thread_stride(view, BufferRole::kInput0)));
   columns.add("in1_thread_stride", "log2(element)", "stride of in1 along thread x",
-              log_scale(thread_stride(view, Role::kInput1)));
+              log_scale(thread_stride(view, BufferRole::kInput1)));
   columns.add("out_thread_stride", "log2(element)", "stride of out along thread x",
-              log_scale(thread_stride(view, Role::kOutput)));
+              log_scale(thread_stride(view, BufferRole::kOutput)));
   columns.add("read_conflicts", "log2(ratio)", "mean bank conflict degree of shared loads",
               log_ratio(warp.read_conflict, 1));
   columns.add("write_conflicts", "log2(ratio)", "mean bank conflict degree of shared stores",

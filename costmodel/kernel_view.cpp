@@ -26,26 +26,26 @@ Chain hottest_chain(const std::vector<ir::LoopInfo>& loops, std::pmr::memory_res
   return chain;
 }
 
-std::pmr::vector<Role> roles_of(const ir::Kernel& kernel, std::pmr::memory_resource* memory) {
-  std::pmr::vector<Role> roles(kernel.buffers.size(), Role::kOther, memory);
+std::pmr::vector<BufferRole> roles_of(const ir::Kernel& kernel, std::pmr::memory_resource* memory) {
+  std::pmr::vector<BufferRole> roles(kernel.buffers.size(), BufferRole::kOther, memory);
   int inputs = 0;
   bool output = false;
   for (const ir::Param& param : kernel.params) {
-    Role& role = roles[static_cast<std::size_t>(param.buffer)];
+    BufferRole& role = roles[static_cast<std::size_t>(param.buffer)];
     if (param.direction == ir::Direction::kOut) {
-      if (!output) role = Role::kOutput;
+      if (!output) role = BufferRole::kOutput;
       output = true;
     } else {
-      if (inputs < 2) role = inputs == 0 ? Role::kInput0 : Role::kInput1;
+      if (inputs < 2) role = inputs == 0 ? BufferRole::kInput0 : BufferRole::kInput1;
       ++inputs;
     }
   }
   int staged = 0;
   for (std::size_t i = 0; i < roles.size(); ++i) {
     const ir::Scope scope = kernel.buffers[i].scope;
-    if (scope == ir::Scope::kRegister) roles[i] = Role::kRegister;
+    if (scope == ir::Scope::kRegister) roles[i] = BufferRole::kRegister;
     if (scope != ir::Scope::kShared && scope != ir::Scope::kScratch) continue;
-    if (staged < 2) roles[i] = staged == 0 ? Role::kStaged0 : Role::kStaged1;
+    if (staged < 2) roles[i] = staged == 0 ? BufferRole::kStaged0 : BufferRole::kStaged1;
     ++staged;
   }
   return roles;

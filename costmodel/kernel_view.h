@@ -13,7 +13,7 @@
 
 namespace lehr {
 
-enum class Role { kInput0, kInput1, kOutput, kStaged0, kStaged1, kRegister, kOther };
+enum class BufferRole { kInput0, kInput1, kOutput, kStaged0, kStaged1, kRegister, kOther };
 inline constexpr int kRoles = 6;  ///< without kOther
 
 inline bool is_concurrent(ir::LoopKind kind) {
@@ -39,7 +39,7 @@ struct KernelView {
   Residency residency;
   /// Loops from the outermost in along which the most flops (then the most iterations) are executed.
   Chain main_chain;
-  std::pmr::vector<Role> role_of_buffer;
+  std::pmr::vector<BufferRole> role_of_buffer;
   /// Per role, the access that moves the most bytes; -1 where the kernel has none.
   std::array<int, kRoles> hottest;
   /// The two reads (of different buffers outside registers) that move the most elements; -1 where there is

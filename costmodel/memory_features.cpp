@@ -34,7 +34,7 @@ void add_memory_columns(const FeatureContext& context, Columns& columns) {
   for (std::size_t r = 0; r < kParams.size(); ++r) {
     double beyond_l1 = 0, beyond_last = 0, size = 0;
     for (std::size_t b = 0; b < view.role_of_buffer.size(); ++b) {
-      if (view.role_of_buffer[b] != static_cast<Role>(r)) continue;
+      if (view.role_of_buffer[b] != static_cast<BufferRole>(r)) continue;
       beyond_l1 += context.traffic[0].of_buffer[b];
       beyond_last += context.traffic[2].of_buffer[b];
       size += static_cast<double>(view.kernel.buffers[b].elements) * size_of(view.kernel.buffers[b].type);

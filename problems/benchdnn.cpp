@@ -49,8 +49,8 @@ void set_once(std::string_view& part, std::string_view word, std::string_view th
   part = word;
 }
 
-Fields read_options(Arguments options) {
-  for (Argument& option : options) {
+Fields read_options(GivenValues options) {
+  for (GivenValue& option : options) {
     std::ranges::replace(option.name, '_', '-');  // as older versions write it
     const bool attribute = option.name.starts_with("attr-") && option.name != "attr-scratchpad" &&
                            option.name != "attr-deterministic";
@@ -79,8 +79,8 @@ void set_types(Fields& fields, std::string_view text, std::string_view operands)
 // ---- convolutions ----
 
 /// Letters and a number each.
-Arguments sizes_of(std::string_view descriptor) {
-  Arguments sizes;
+GivenValues sizes_of(std::string_view descriptor) {
+  GivenValues sizes;
   for (std::string_view text = descriptor; !text.empty();) {
     const std::size_t begin = text[0] == '_' ? 1 : 0,
                       letters = std::min(text.find_first_not_of(kLetters, begin), text.size()),
@@ -188,7 +188,7 @@ bool is_benchdnn(Words words) {
 
 Workload benchdnn_workload(Words words) {
   std::vector<std::string_view> others;
-  const Arguments options = options_of(words, others);
+  const GivenValues options = options_of(words, others);
   std::string_view driver, descriptor;
   for (const std::string_view other : others)
     if (is_driver(other))

@@ -44,12 +44,12 @@ constexpr Limit kConvLimits[] = {
     kOperation};
 
 /// "gemm", "conv2d", or what is neither: by the operation's or the kernel's name, or else by the sizes.
-std::string_view operation_of(const Arguments& arguments) {
+std::string_view operation_of(const GivenValues& arguments) {
   static constexpr std::string_view kOthers[] = {"conv3d",  "spgemm", "grouped", "rank_k",
                                                  "rank_2k", "trmm",   "symm"};
   static constexpr std::string_view kConvolutions[] = {"conv", "fprop", "dgrad", "wgrad"};
   for (const char* name : {"operation", "OperationKind", "kernels", "Operation"}) {
-    const auto found = std::ranges::find(arguments, name, &Argument::name);
+    const auto found = std::ranges::find(arguments, name, &GivenValue::name);
     if (found == arguments.end()) continue;
     const std::string said = lower_case(found->value);
     const auto is_in = [&said](std::string_view part) { return said.find(part) != std::string::npos; };
@@ -57,7 +57,7 @@ std::string_view operation_of(const Arguments& arguments) {
     if (const auto other = std::ranges::find_if(kOthers, is_in); other != std::end(kOthers)) return *other;
     if (std::ranges::any_of(kConvolutions, is_in)) return "conv2d";
   }
-  const auto is_filter = [](const Argument& each) {
+  const auto is_filter = [](const GivenValue& each) {
     return each.name == "r" || each.name == "filter_r" || each.name == "Activation";
   };
   return std::ranges::any_of(arguments, is_filter) ? "conv2d" : "gemm";
@@ -65,16 +65,16 @@ std::string_view operation_of(const Arguments& arguments) {
 
 }  // namespace
 
-Arguments cutlass_arguments(Words words) {
+GivenValues cutlass_arguments(Words words) {
   std::vector<std::string_view> others;
-  Arguments arguments = options_of(words, others);
+  GivenValues arguments = options_of(words, others);
   for (const std::string_view other : others)  // a switch says how it is run; a backslash joins lines
     if (!other.starts_with("--") && other != "\\")
       throw_user("'{}' is no argument of cutlass_profiler: --name=value is", other);
   return arguments;
 }
 
-Workload cutlass_workload(const Arguments& arguments) {
+Workload cutlass_workload(const GivenValues& arguments) {
   const std::string_view operation = operation_of(arguments);
   if (operation == "gemm") return workload_of("gemm", read_keys({kGemm, kGemmLimits}, arguments));
   if (operation == "conv2d") return workload_of("conv2d", read_keys({kConv, kConvLimits}, arguments));

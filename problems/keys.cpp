@@ -24,7 +24,7 @@ const Row* find_row(std::span<const Row> rows, std::string_view name) {
 }
 
 /// Values are compared as text and as numbers.
-void check(const Limit& limit, const Argument& argument) {
+void check(const Limit& limit, const GivenValue& argument) {
   if (limit.only.empty() || is_among(argument.value, limit.only)) return;
   const auto number = parse_number(argument.value);
   for (const std::string_view each : split(limit.only, ' '))
@@ -32,7 +32,7 @@ void check(const Limit& limit, const Argument& argument) {
   throw_user("{} {}", argument.shown, limit.why);
 }
 
-void refuse_lists(const Argument& argument) {
+void refuse_lists(const GivenValue& argument) {
   const bool range = std::isdigit(static_cast<unsigned char>(argument.value[0])) != 0 &&
                      argument.value.find(':') != std::string::npos;
   if (range || argument.value.find(',') != std::string::npos)
@@ -112,9 +112,9 @@ void complete_convolution(Fields& fields) {
 
 }  // namespace
 
-Fields read_keys(const Notation& notation, const Arguments& arguments) {
-  std::map<std::string_view, const Argument*> given;
-  for (const Argument& argument : arguments) {
+Fields read_keys(const Notation& notation, const GivenValues& arguments) {
+  std::map<std::string_view, const GivenValue*> given;
+  for (const GivenValue& argument : arguments) {
     const Key* key = find_row(notation.keys, argument.name);
     const Limit* limit = key ? nullptr : find_row(notation.limits, argument.name);
     if (!key && !limit && notation.thing.empty()) continue;
@@ -142,8 +142,8 @@ Workload workload_of(std::string_view op, Fields fields) {
   return parse_workload(text);
 }
 
-Arguments options_of(std::span<const std::string_view> words, std::vector<std::string_view>& others) {
-  Arguments options;
+GivenValues options_of(std::span<const std::string_view> words, std::vector<std::string_view>& others) {
+  GivenValues options;
   for (const std::string_view word : words) {
     const std::size_t equals = word.find('=');
     if (word.starts_with("--") && equals < word.size() - 1)

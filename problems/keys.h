@@ -48,24 +48,24 @@ struct Notation {
   std::string_view thing = {};
 };
 
-struct Argument {
+struct GivenValue {
   std::string name, value;
   /// Both of them as they were written, for sentences: "-n 2", "--beta=1".
   std::string shown;
 };
-using Arguments = std::vector<Argument>;
+using GivenValues = std::vector<GivenValue>;
 
 /// The values of the keys; of two with one field the later one in the table counts. Throws Error(kUser), one
 /// sentence, for a key that is given twice, a value that is several or not served, and an argument that is
 /// not passed over.
-Fields read_keys(const Notation& notation, const Arguments& arguments);
+Fields read_keys(const Notation& notation, const GivenValues& arguments);
 
 /// With types, layouts and pairs put together; filters are square where s is missing. Throws Error(kUser),
 /// one sentence.
 Workload workload_of(std::string_view op, Fields fields);
 
 /// Those of the words that are "--name=value"; the others go to `others`, "--name=" among them.
-Arguments options_of(std::span<const std::string_view> words, std::vector<std::string_view>& others);
+GivenValues options_of(std::span<const std::string_view> words, std::vector<std::string_view>& others);
 
 /// Removes a field; "" where it is missing.
 std::string taken(Fields& fields, std::string_view name);

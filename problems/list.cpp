@@ -61,8 +61,8 @@ Workload deepbench_workload(std::string_view line) {
 }
 
 Workload cutlass_line(Words words, bool is_started) {
-  const Arguments arguments = cutlass_arguments(words);
-  const auto is_size = [](const Argument& each) {
+  const GivenValues arguments = cutlass_arguments(words);
+  const auto is_size = [](const GivenValue& each) {
     return each.name == "m" || each.name == "n" || each.name == "h";
   };
   if (!is_started && std::ranges::none_of(arguments, is_size))
@@ -139,7 +139,7 @@ Workload row_workload(std::string_view line, const std::vector<std::string>& col
   if (fields.size() != columns.size())
     throw_user("{} fields stand under {} names", fields.size(), columns.size());
   if (has(columns, kReport)) {
-    Arguments arguments;
+    GivenValues arguments;
     for (std::size_t i = 0; i < fields.size(); ++i)
       if (!fields[i].empty())
         arguments.push_back({columns[i], fields[i], fmt::format("{}={}", columns[i], fields[i])});
@@ -172,7 +172,7 @@ Workload parse_problem_line(std::string_view given) {
     return true;
   };
   const bool is_driver = started("MIOpenDriver");
-  const bool is_cutlass = started("cutlass_profiler") || started("Arguments:");
+  const bool is_cutlass = started("cutlass_profiler") || started("GivenValues:");
   const bool is_bench = started("benchdnn");
   if (words.empty()) throw_user("there is no problem in '{}'", given);
   const std::string_view first = words[0];

@@ -55,8 +55,8 @@ constexpr Limit kGemmLimits[] = {
 constexpr std::string_view kThing = "flag of MIOpenDriver that says what is computed";
 
 /// "-n 1", "--batchsize 1", "-batchsize 1", and all of them with a = between.
-Arguments arguments_of(Words words) {
-  Arguments arguments;
+GivenValues arguments_of(Words words) {
+  GivenValues arguments;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
     const std::size_t begin = word.find_first_not_of('-'), equals = word.find('=');
@@ -101,7 +101,7 @@ bool is_miopen(Words words) {
 }
 
 Workload miopen_workload(Words words) {
-  const Arguments arguments = arguments_of(words.subspan(1));
+  const GivenValues arguments = arguments_of(words.subspan(1));
   if (words[0] == "gemm") {
     Fields fields = read_keys({kGemm, kGemmLimits, kThing}, arguments);
     fields["c_layout"] = fields["c_layout"] == "0" ? "row" : "column";

@@ -18,12 +18,12 @@ bool is_miopen(Words words);
 /// unless -C 1 says otherwise.
 Workload miopen_workload(Words words);
 
-Arguments cutlass_arguments(Words words);
+GivenValues cutlass_arguments(Words words);
 /// Of a command line, or of a report, whose columns have the flags' names. How it is run is passed over
 /// (tiles, stages, providers, iterations). What is not said is the profiler's default: products of 1024,
 /// images of 16 x 16 x 64 under 64 filters of 3 x 3 with padding 1 and channels innermost, f32, matrices by
 /// columns.
-Workload cutlass_workload(const Arguments& arguments);
+Workload cutlass_workload(const GivenValues& arguments);
 
 /// Whether a driver's flag is among them, such as --conv, or they end in a descriptor such as
 /// ic64ih56oc64kh3ph1 or 16x64:64x32.

@@ -211,8 +211,8 @@ std::vector<std::size_t> outputs_of(const Problem& problem) {
     const Argument& argument = problem.arguments[i];
     if (argument.is_output()) outputs.push_back(i);
     if (argument.is_output() && problem.rows > 0 && argument.elements % problem.rows != 0)
-      throw_user("output {} of the problem has {} elements and does not lie by {} rows", i,
-                 argument.elements, problem.rows);
+      throw_user("output {} of the problem has {} elements and does not lie by {} rows", i, argument.elements,
+                 problem.rows);
     if (argument.is_output() && (argument.type == DType::kS64) != (argument.expected_as == DType::kS64))
       throw_user("output {} of the problem is {} and cannot be expected as {}", i, name_of(argument.type),
                  name_of(argument.expected_as));
