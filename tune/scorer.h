@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/fork_join.h"
 #include "costmodel/features.h"
 #include "search/strategy.h"
-#include "tune/fork_join.h"
 #include "tune/task.h"
 
 namespace lehr {

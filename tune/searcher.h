@@ -71,7 +71,6 @@ class Searcher {
   /// The most wanted of the list that nobody has measured.
   std::optional<Proposal> best_of(const std::vector<ScoredPoint>& list, const char* picked_by);
   const std::vector<ScoredPoint>& listed(List& list, const Predict& predict, std::size_t count);
-  std::optional<Proposal> with_score(const Point& point);
   Predict tree_scores() const;
   void renew_process(bool choose);
 

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -10,7 +9,6 @@
 #include "measure/worker/backends.h"
 #include "support.h"
 #include "tune/finals.h"
-#include "tune/fork_join.h"
 #include "tune/learner.h"
 #include "tune/scorer.h"
 #include "tune/stop.h"
@@ -64,28 +62,6 @@ TEST(StopRules, LimitTheSearchesOfLibrariesWhereTimeIsLimited) {
   EXPECT_DOUBLE_EQ(library_search_s({.trials = 0, .time_s = 20, .cut_searches = true}, 0), 1);
   EXPECT_DOUBLE_EQ(library_search_s({.trials = 0, .cut_searches = true}, 5), 1);
   EXPECT_DOUBLE_EQ(library_search_s({.trials = 0, .time_s = 20}, 0), 0);
-}
-
-TEST(ForkJoin, VisitsEveryIndexOnceForAnyCountChunkAndThreads) {
-  for (const int threads : {1, 2, 5}) {
-    ForkJoin group(threads);
-    for (const std::size_t count : {0, 1, 7, 64, 1000}) {
-      for (const std::size_t chunk : {1, 3, 64}) {
-        std::vector<std::atomic<int>> visits(count);
-        std::vector<int> ends(static_cast<std::size_t>(threads), 0), used(ends);
-        const auto visit_all = [&](std::size_t begin, std::size_t end, std::size_t thread) {
-          used[thread] = 1;
-          for (std::size_t i = begin; i < end; ++i) ++visits[i];
-        };
-        group.run(count, chunk, visit_all, [&](std::size_t thread) { ++ends[thread]; });
-        for (const auto& visit : visits) ASSERT_EQ(visit, 1) << threads << ' ' << count << ' ' << chunk;
-        for (std::size_t thread = 0; thread < ends.size(); ++thread) {
-          ASSERT_LE(ends[thread], 1) << threads << ' ' << count << ' ' << chunk;
-          ASSERT_GE(ends[thread], used[thread]) << threads << ' ' << count << ' ' << chunk;
-        }
-      }
-    }
-  }
 }
 
 TEST(Scorer, GivesTheSameRowsOnAnyNumberOfThreadsAndFromMemory) {

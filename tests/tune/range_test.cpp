@@ -44,8 +44,7 @@ class RowsMeasurer : public FakeMeasurer {
   }
   void prepare(const Problem& problem, const std::optional<Problem>& other,
                const std::optional<PlainSource>& plain) override {
-    *rows_ = rows_of(problem.workload);
-    EXPECT_EQ(problem.workload, fixed_rows(problem.workload));
+    *rows_ = rows_of(parse_workload(problem.text));
     FakeMeasurer::prepare(problem, other, plain);
   }
   void hold(std::span<const Source> sources, double) override { held = sources.size(); }

@@ -1,5 +1,5 @@
 // Fork-join threads: one mutex, chunks taken in order, a short look-out before any sleep.
-#include "tune/fork_join.h"
+#include "base/fork_join.h"
 
 #include <algorithm>
 
