@@ -67,7 +67,6 @@ TEST(ArchitectureRules, KeepTheRoomsOfMeasureApart) {
               ElementsAre(HasSubstr("only vendor/ may know workloads")));
   EXPECT_THAT(findings("measure/vendor/cudnn/a.cpp", "measure/cuda/cuda_harness.h"), IsEmpty());
   EXPECT_THAT(findings("measure/worker/a.cpp", "measure/vendor/blis/a.h"), IsEmpty());
-  EXPECT_THAT(findings("measure/core/a.cpp", "workload/workload.h"), IsEmpty());
 }
 
 TEST(ArchitectureRules, CountTheUsersOfALibrary) {

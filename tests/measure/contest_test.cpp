@@ -311,8 +311,8 @@ TEST(Baselines, RefuseLaterFieldsThatTheyDoNotList) {
 }
 
 TEST(Baselines, FindColdCachesWhereCandidatesDo) {
-  // 4 MB of B: read from a cache, or from memory.
-  const Problem problem = testing::gemm_problem(testing::gemm_of(1, 1024, 1024), 7);
+  // 4 MB of weights, which no layer has just written: read from a cache, or from memory.
+  const Problem problem = problem_for(parse_workload("gemm m=1 n=1024 k=1024 b=f32:row:constant"), 7);
   for (const char* name : {"openblas", "onednn", "blis"}) {
     const auto fastest_us = [&](bool cold) {
       const std::unique_ptr<Runner> runner = find_baseline(name).baseline->make_runner();
