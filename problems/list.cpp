@@ -172,7 +172,7 @@ Workload parse_problem_line(std::string_view given) {
     return true;
   };
   const bool is_driver = started("MIOpenDriver");
-  const bool is_cutlass = started("cutlass_profiler") || started("GivenValues:");
+  const bool is_cutlass = started("cutlass_profiler") || started("Arguments:");
   const bool is_bench = started("benchdnn");
   if (words.empty()) throw_user("there is no problem in '{}'", given);
   const std::string_view first = words[0];
