@@ -24,10 +24,10 @@ namespace lehr {
 struct FolderKernel {
   RebuiltKernel rebuilt;
   std::string name;  ///< deployed_name()
-  // Of one for a processor.
+  // Where it is for a processor:
   std::vector<std::string> features;  ///< that its functions use: features_of()
   std::optional<SelfTest> test;       ///< what it has to compute; nullopt: that is not known
-  // Of one for a GPU.
+  // Where it is for a GPU:
   std::string cubin;     ///< compiled from renamed_text()
   std::string ptx;       ///< for newer ones; "": none but this architecture runs it
   CudaVersion compiler;  ///< what compiled it

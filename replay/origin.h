@@ -27,7 +27,7 @@ std::optional<TableOrigin> origin_of(std::span<const Record> rows, const LoggedF
 /// workload any more.
 std::optional<KernelSpace> kernels_of(const TableOrigin& origin);
 
-/// The number in " | cores=2 | " of an identity (record/device.h); 1 where there is none.
+/// Returns the number in " | cores=2 | " of an identity (record/device.h); 1 where that has no such part.
 int cores_of(const std::string& identity);
 
 /// "Intel Xeon, 2 cores", "Intel Xeon as x86-64-v3, 2 cores" of an identity (record/device.h): what

@@ -28,8 +28,9 @@ std::vector<TaskInLog> tasks_in_log(const Database& log, const RecordFilter& fil
 /// for three others. Near is: the same workload elsewhere, then what is at a small distance()
 /// (workload/workload.h). Rows of the task's own workload get `own_rows` (of `columns` values); those of
 /// other workloads are lowered with the templates of today, and left out where that fails, or if `kernels` is
-/// false, because then rows are no kernels' features. A task that is none of ours is near to nothing. Of the
-/// log only the rows of these tasks are read, and of some more where nearer ones have no row that is of use.
+/// false, because then rows are no kernels' features. A task without a workload is near to nothing. Only
+/// the rows of these tasks are read from the log, and of some more where nearer ones have no row that is of
+/// use.
 std::vector<PastTask> past_tasks(const Database& log, const Task& task, const Candidates& candidates,
                                  const RowOf& own_rows, std::size_t columns, bool kernels,
                                  std::size_t most_rows = kMostTasks * kMostTaskRows);

@@ -48,7 +48,7 @@ using Prober = std::function<double(Roof)>;
 /// which some families skip. A family that saves products may be above the whole; no other is.
 class Roofline {
  public:
-  /// Of what nobody knows: no share, and every time is plausible.
+  /// Knows nothing: it tells no share, and every time is plausible.
   Roofline() = default;
   Roofline(const Workload& workload, const Limits& limits);
 

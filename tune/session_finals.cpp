@@ -18,7 +18,7 @@
 namespace lehr {
 namespace {
 
-/// Of the finals' time, for measuring finalists of earlier runs once more.
+/// Share of the finals' time in which finalists of earlier runs are measured once more.
 constexpr double kResumeShare = 0.5;
 
 FinalistCost cost_of(const KnownTrial& trial) {

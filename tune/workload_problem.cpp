@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "measure/core/element.h"
+#include "measure/vendor/vendor_library.h"
 #include "workload/operator.h"
 #include "workload/reference.h"
 
@@ -16,11 +17,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// As it is called: of fixed rows.
-Workload workload_of(const Problem& problem) {
-  return fixed_rows(parse_workload(problem.text));
 }
 
 Argument argument_of(const TensorSpec& tensor, std::int64_t output_elements) {

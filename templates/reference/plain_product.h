@@ -39,7 +39,7 @@ struct PlainProduct {
   std::function<ir::Expr(const PlainPlace& at, const ir::Expr& row, const ir::Expr& column)> output;
 };
 
-/// nullopt for an operator that is none, and where 32-bit indices do not reach the padding.
+/// Returns nullopt for an operator without products, and where 32-bit indices do not reach the padding.
 std::optional<PlainProduct> plain_product(const Workload& workload);
 
 }  // namespace lehr

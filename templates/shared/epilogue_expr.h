@@ -20,7 +20,7 @@ struct EpiloguePlace {
   std::optional<ir::Expr> active = std::nullopt;  ///< so many leading lanes exist (as in ir::Load)
 };
 
-/// Of one kernel: the scale of the sums (ProductSums::scale), and the steps behind it. Nothing is added and
+/// The scale of a kernel's sums (ProductSums::scale), and the steps behind it. Nothing is added and
 /// nothing changes where the workload has neither. A step computes in the type of the sums, or in f32 behind
 /// a dequant (type_at()); there each product is rounded before it is added to, as the reference has it.
 class FusedEpilogue {
@@ -30,7 +30,7 @@ class FusedEpilogue {
   /// and before any workspace.
   FusedEpilogue(ir::KernelBuilder& builder, const Workload& workload)
       : FusedEpilogue(builder, workload, sums_of(workload)) {}
-  /// Of sums of another type or with another scale than the workload's.
+  /// The same for sums of another type or with another scale than the workload's.
   FusedEpilogue(ir::KernelBuilder& builder, const Workload& workload, const ProductSums& sums);
 
   bool empty() const { return epilogue_.empty() && scale_ == 1; }

@@ -76,7 +76,7 @@ SelfTest means_test() {
 struct Fault {
   const char *code, *said;
 };
-/// Of kernels means_0, means_1, ...
+/// The faults of kernels means_0, means_1, ...
 constexpr Fault kFaults[] = {{"if (rows == 11) y[65] = bf16(2 * x[65] + 0.25f)", ""},
                              {"mean[4] += 0.25f", "computes mean[4] as "},
                              {"y[65] = bf16(2 * x[65] + 1)", "computes y[65] as "},

@@ -1,4 +1,4 @@
-// A session over kernels that no template makes, for a problem that is none of our workloads.
+// A session over kernels that no template makes, for a problem that no workload of ours describes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
