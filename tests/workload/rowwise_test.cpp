@@ -79,7 +79,7 @@ TEST(RowExpressions, SayWhatIsWrongAndWhere) {
   EXPECT_EQ(of("y = x"), "input g is not read by 'y=x'");
   EXPECT_EQ(of("y = x * 1e99"), "a number of f32 is missing at column 9 of 'y = x * 1e99'");
   EXPECT_THAT(of("y = " + std::string(200, '(') + "x"), HasSubstr("too many levels"));
-  EXPECT_THAT(of("y = g" + std::string(9000, ' ')), HasSubstr("at most 8192 characters"));
+  EXPECT_THAT(of("y = g" + std::string(9000, ' ')), HasSubstr("at most 1500 characters"));
   std::string terms = "y = g";
   for (int i = 0; i < 70; ++i) terms += "+x*" + std::to_string(i + 2);
   EXPECT_THAT(of(terms), HasSubstr("at most 64 different terms"));
