@@ -34,7 +34,9 @@ class Emitter {
 
   std::string body(const Block& block) {
     uses_ = uses_of(kernel_, block);
+    streams_ = false;
     write_block(block);
+    if (streams_) write(Intrinsic{"stores_fence", {}, {}, 0});
     return std::exchange(text_, {});
   }
   const SnippetSet& snippets() const { return snippets_; }
@@ -97,6 +99,12 @@ class Emitter {
     if (store.active) {
       line("lehr_store{}_n({}, {}, {});", exprs_.masked_suffix(buffer.type, store.lanes),
            exprs_.address(store.buffer, store.index), value, exprs_.text(*store.active));
+      return;
+    }
+    if (store.streaming && buffer.type == DType::kF32 && store.lanes > 1) {
+      streams_ = true;
+      snippets_.insert(fmt::format("stream{}", store.lanes));
+      line("lehr_stream{}({}, {});", store.lanes, exprs_.address(store.buffer, store.index), value);
       return;
     }
     // "c[i] = fma(a, b, c[i])" reads better, and compiles the same, as "c[i] += a * b".
@@ -207,6 +215,7 @@ class Emitter {
   Uses uses_;
   std::string text_;
   int indent_ = 1;
+  bool streams_ = false;  // what is written
   std::int64_t scratch_bytes_ = 0;
   std::int64_t shared_bytes_ = 0;
 };

@@ -47,6 +47,11 @@ Operator operator_of(BinaryOp op) {
   return {"", 0};
 }
 
+/// What it is called in a text, where "exp" is the one in sigmoid, which stops at finite values.
+std::string_view function_of(UnaryOp op) {
+  return op == UnaryOp::kExp ? "exp_full" : name_of(op);
+}
+
 // expr / divisor when every term is a multiple of it, so that "acc[(i * 32 + j * 16) / 16]" reads "acc[i * 2
 // + j]".
 std::optional<Expr> divided(const Expr& expr, std::int64_t divisor) {
@@ -212,15 +217,16 @@ std::string ExprText::text(const Expr& expr, int parent) {
                                                text(n.b, op.precedence + 1)));
       },
       [&](const Unary& n) {
+        const std::string_view function = function_of(n.op);
         if (type_of(n.value) == DType::kF64) {
-          snippets_.insert(fmt::format("unary_{}_f64", name_of(n.op)));
-          return fmt::format("lehr_{}_f64({})", name_of(n.op), text(n.value));
+          snippets_.insert(fmt::format("unary_{}_f64", function));
+          return fmt::format("lehr_{}_f64({})", function, text(n.value));
         }
         const int lanes = lanes_of(n.value);
         const bool one_of_four = lanes == 1 && dialect_.scalars_in_lanes;
-        snippets_.insert(fmt::format("unary_{}{}", name_of(n.op), one_of_four ? 4 : lanes));
-        return fmt::format(fmt::runtime(one_of_four ? "lehr_{}(f32x4{{{}}})[0]" : "lehr_{}({})"),
-                           name_of(n.op), text(n.value));
+        snippets_.insert(fmt::format("unary_{}{}", function, one_of_four ? 4 : lanes));
+        return fmt::format(fmt::runtime(one_of_four ? "lehr_{}(f32x4{{{}}})[0]" : "lehr_{}({})"), function,
+                           text(n.value));
       },
       [&](const Load& n) {
         if (const Param* const param = kernel_.param_of(n.buffer); param != nullptr && param->is_number)
@@ -235,11 +241,13 @@ std::string ExprText::text(const Expr& expr, int parent) {
         // -ffp-contract=fast (g++'s default) and NVRTC's default both fuse this form.
         return wrap(8, fmt::format("{} + {}", product(n.a, n.b), text(n.c, 9)));
       },
-      [&](const ReduceAdd& n) {
+      [&](const Reduce& n) {
         const int lanes = lanes_of(n.value);
-        CHECK(lanes > 1, "ReduceAdd of something that is not a vector");
-        snippets_.insert(fmt::format("reduce{}", lanes));
-        return fmt::format("lehr_reduce{}({})", lanes, text(n.value));
+        CHECK(lanes > 1, "Reduce of something that is not a vector");
+        const std::string function = n.op == ReduceOp::kAdd ? fmt::format("reduce{}", lanes)
+                                                            : fmt::format("{}_of{}", name_of(n.op), lanes);
+        snippets_.insert(function);
+        return fmt::format("lehr_{}({})", function, text(n.value));
       },
       [&](const Cast& n) { return cast_text(n); },
       [&](const Select& n) {
@@ -286,7 +294,7 @@ int ExprText::lanes_of(const Expr& expr) {
       [](const Load& n) { return n.lanes; },
       [](const Splat& n) { return n.lanes; },
       [](const Fma& n) { return lanes_of(n.c); },
-      [](const ReduceAdd&) { return 1; },
+      [](const Reduce&) { return 1; },
       [](const Cast& n) { return lanes_of(n.value); },
       [](const Select& n) { return lanes_of(n.a); },
   });
@@ -305,7 +313,7 @@ DType ExprText::type_of(const Expr& expr) const {
       [&](const Load& n) { return kernel_.buffer(n.buffer).type; },
       [&](const Splat& n) { return type_of(n.value); },
       [&](const Fma& n) { return type_of(n.c); },
-      [&](const ReduceAdd& n) { return type_of(n.value); },
+      [&](const Reduce& n) { return type_of(n.value); },
       [](const Cast& n) { return n.type; },
       [&](const Select& n) { return type_of(n.a); },
   });

@@ -271,7 +271,7 @@ class Walker {
     }
     return {z.lanes, true, x.depends | y.depends | z.depends};
   }
-  ExprFacts facts_of(const ir::ReduceAdd& reduce) {
+  ExprFacts facts_of(const ir::Reduce& reduce) {
     // A tree: each step works on half of the lanes of the one before.
     const ExprFacts x = expression(reduce.value);
     for (int step = x.lanes; step > 1; step /= 2) arithmetic(step / 2, 1);

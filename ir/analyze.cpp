@@ -198,19 +198,19 @@ class Walker {
           flops(2.0 * lanes);
           return Value{true, value(n.c).lanes};
         },
-        [&](const ReduceAdd& n) {
-          const Value sum = value(n.value);
-          flops(sum.lanes - 1);
-          return Value{sum.is_data, 1};
+        [&](const Reduce& n) {
+          const Value all = value(n.value);
+          flops(all.lanes - 1);
+          return Value{all.is_data, 1};
         },
         [&](const Cast& n) { return value(n.value); },
         [&](const Select& n) {
-          value(n.condition);
-          out_.guards += executions_;
-          ++guards_;
+          const int guards = value(n.condition).lanes == 1 ? 1 : 0;
+          out_.guards += executions_ * guards;
+          guards_ += guards;
           const Value a = value(n.a);
           const Value b = value(n.b);
-          --guards_;
+          guards_ -= guards;
           return Value{a.is_data || b.is_data, a.lanes};
         },
     });

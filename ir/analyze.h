@@ -66,8 +66,8 @@ struct Access {
   int loop = -1;
   /// Product of the extents of the enclosing loops; under an If that states its threads, the share of these.
   double executions = 0;
-  /// Under an If whose threads are not stated, a Select or an `active` count, a partial touch, or the source
-  /// of a cp_async whose byte count is not a constant; counted as if always executed.
+  /// Under an If whose threads are not stated, a Select by one condition or an `active` count, a partial
+  /// touch, or the source of a cp_async whose byte count is not a constant; counted as if always executed.
   bool guarded = false;
   /// A touch of a cp_async_* or tma_* intrinsic.
   bool asynchronous = false;
@@ -103,7 +103,7 @@ struct Analysis {
   std::vector<Access> accesses;
   /// By VarId: the enclosing loops that a Let depends on, a bit per depth; 0 for a loop's variable.
   std::vector<std::uint32_t> let_moves_with;
-  /// Arithmetic on data in the whole kernel, at loop bounds (tails counted as full): Fma 2 x lanes, ReduceAdd
+  /// Arithmetic on data in the whole kernel, at loop bounds (tails counted as full): Fma 2 x lanes, Reduce
   /// lanes - 1, add/sub/mul/div/min/max with a Load or Float among their operands lanes (integer data, as of
   /// s8 GEMMs, included), Intrinsic its own. Both branches of an If or Select count. Arithmetic inside an
   /// index never does.
@@ -119,7 +119,7 @@ struct Analysis {
   // What a compiler cannot make disappear, as executed over the whole kernel, as written (nothing hoisted).
   double integer_operations = 0;  ///< in indices, counts, conditions, extents and Lets
   double integer_divisions = 0;   ///< of these: Div and Mod by anything but a constant power of two
-  double guards = 0;              ///< executions of an If, a Select or an access with an `active` count
+  double guards = 0;  ///< executions of an If, a Select by one condition or an access with an `active` count
   /// Buffers in flight: 1 + the largest argument of a cp_async_wait, or the barriers of TMA loads; 0 without.
   int pipeline_depth = 0;
 };

@@ -46,7 +46,7 @@ int depth_of(const Fma& n) {
 int depth_of(const Select& n) {
   return std::max({n.condition.depth(), n.a.depth(), n.b.depth()});
 }
-template <typename Node>  // Unary, Splat, ReduceAdd, Cast
+template <typename Node>  // Unary, Splat, Reduce, Cast
 int depth_of(const Node& n) {
   return n.value.depth();
 }
@@ -258,8 +258,22 @@ std::string_view name_of(UnaryOp op) {
       return "gelu_erf";
     case UnaryOp::kRounded:
       return "rounded";
+    case UnaryOp::kExp:
+      return "exp";
+    case UnaryOp::kLog:
+      return "log";
+    case UnaryOp::kSqrt:
+      return "sqrt";
+    case UnaryOp::kRsqrt:
+      return "rsqrt";
+    case UnaryOp::kAbs:
+      return "abs";
   }
   return "?";
+}
+
+std::string_view name_of(ReduceOp op) {
+  return op == ReduceOp::kAdd ? "add" : op == ReduceOp::kMax ? "max" : "min";
 }
 
 double flops_of(UnaryOp op) {
@@ -276,6 +290,16 @@ double flops_of(UnaryOp op) {
       return 29;
     case UnaryOp::kRounded:
       return 0;
+    case UnaryOp::kExp:
+      return 20;
+    case UnaryOp::kLog:
+      return 26;
+    case UnaryOp::kSqrt:
+      return 1;
+    case UnaryOp::kRsqrt:
+      return 2;
+    case UnaryOp::kAbs:
+      return 1;
   }
   return 0;
 }
@@ -297,7 +321,13 @@ Expr fma(Expr a, Expr b, Expr c) {
   return made(Fma{std::move(a), std::move(b), std::move(c)});
 }
 Expr reduce_add(Expr value) {
-  return made(ReduceAdd{std::move(value)});
+  return made(Reduce{ReduceOp::kAdd, std::move(value)});
+}
+Expr reduce_max(Expr value) {
+  return made(Reduce{ReduceOp::kMax, std::move(value)});
+}
+Expr reduce_min(Expr value) {
+  return made(Reduce{ReduceOp::kMin, std::move(value)});
 }
 
 Expr cast(DType type, Expr value) {

@@ -101,8 +101,10 @@ class Expr {
 };
 
 /// Integer operands unless the operands are loads or floats. Div and Mod take non-negative operands and a
-/// positive divisor (so that C's truncation equals floor). Comparisons and And give an integer 0 or 1. And is
-/// not short-circuit: both sides must be safe to evaluate. Vector operands must have equal lanes.
+/// positive divisor (so that C's truncation equals floor). Min is a < b ? a : b and Max a > b ? a : b: b
+/// where either is NaN. Comparisons and And give an integer 0 or 1; of vectors (on the CPU) a mask for Select
+/// and And, each lane all ones or zeros. And is not short-circuit: both sides must be safe to evaluate.
+/// Vector operands must have equal lanes.
 enum class BinaryOp : std::uint8_t { kAdd, kSub, kMul, kDiv, kMod, kMin, kMax, kXor, kLt, kLe, kEq, kAnd };
 struct Binary {
   BinaryOp op = BinaryOp::kAdd;
@@ -111,11 +113,24 @@ struct Binary {
 };
 
 /// A function of one value of f32, lane by lane; on CUDA of one of f64, too.
-enum class UnaryOp : std::uint8_t { kTanh, kSigmoid, kSilu, kGeluTanh, kGeluErf, kRounded };
+enum class UnaryOp : std::uint8_t {
+  kTanh,
+  kSigmoid,
+  kSilu,
+  kGeluTanh,
+  kGeluErf,
+  kRounded,
+  kExp,
+  kLog,
+  kSqrt,
+  kRsqrt,
+  kAbs
+};
 /// Sigmoid: 1 / (1 + exp(-x)). SiLU: x sigmoid(x). GELU: x/2 (1 + erf(x / sqrt(2))), and its tanh form
 /// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel, "Gaussian Error Linear Units").
 /// Rounded: the value, which no compiler fuses with what is computed from it (a product with a sum behind
-/// it); only on the CPU.
+/// it); only on the CPU. The others are what their names say, with the values of IEEE 754 at infinities and
+/// outside of their domains; rsqrt is 1 / sqrt(x); exp below 2^-126 is 0 on the CPU.
 /// Counts flops_of(op) x lanes flops.
 struct Unary {
   UnaryOp op = UnaryOp::kTanh;
@@ -147,10 +162,14 @@ struct Fma {
   Expr a, b, c;
   friend bool operator==(const Fma&, const Fma&) = default;
 };
-/// Sum over the lanes of a vector, in an order that the emitter chooses (pairwise). Counts lanes-1 flops.
-struct ReduceAdd {
+enum class ReduceOp : std::uint8_t { kAdd, kMax, kMin };
+/// Sum, largest or least one of the lanes of a vector, in an order that the emitter chooses (pairwise). The
+/// largest and the least pass over lanes that are NaN; of none but these they are -infinity and infinity.
+/// Counts lanes-1 flops. On the CPU, of f32.
+struct Reduce {
+  ReduceOp op = ReduceOp::kAdd;
   Expr value;
-  friend bool operator==(const ReduceAdd&, const ReduceAdd&) = default;
+  friend bool operator==(const Reduce&, const Reduce&) = default;
 };
 /// `value` as `type`: the nearest one, ties to even; from floats to integers towards zero, what does not fit
 /// is undefined. One lane; on the CPU any number. The types that need a Cast before arithmetic are f16, bf16,
@@ -161,7 +180,8 @@ struct Cast {
   Expr value;
   friend bool operator==(const Cast&, const Cast&) = default;
 };
-/// condition ? a : b; only the chosen side is evaluated (so a load may be guarded by it).
+/// condition ? a : b; only the chosen side is evaluated (so a load may be guarded by it). Where the condition
+/// is a mask, each lane is chosen by its own, and both sides are evaluated: it guards no load.
 struct Select {
   Expr condition, a, b;
   friend bool operator==(const Select&, const Select&) = default;
@@ -176,7 +196,7 @@ struct Operation {
   mutable std::atomic<int> owners = 1;
   const int depth;
   const bool is_index, is_plain_index;
-  const std::variant<Binary, Unary, Load, Splat, Fma, ReduceAdd, Cast, Select> node;
+  const std::variant<Binary, Unary, Load, Splat, Fma, Reduce, Cast, Select> node;
 };
 
 inline Expr::Expr(const Expr& other) noexcept : kind_(other.kind_), type_(other.type_), value_(other.value_) {
@@ -215,7 +235,7 @@ inline int Expr::depth() const {
 // Builders. Scalar integer arithmetic folds constants and the identities x+0, x*1, x*0, x/1, x%1, (x+c)+d,
 // (x*c)*d, so that the tree that is printed and learnt from has no dead terms. A constant ends up as the
 // right operand; a negative summand becomes a subtraction. Nothing that may be floating point or a vector
-// (Load, Float, Splat, Unary, Fma, ReduceAdd, Cast) is ever folded or reordered. Folding CHECKs against
+// (Load, Float, Splat, Unary, Fma, Reduce, Cast) is ever folded or reordered. Folding CHECKs against
 // overflow and against a constant divisor that is not positive.
 inline Expr integer(std::int64_t value) {
   return Int{value};
@@ -246,13 +266,17 @@ Expr load_active(BufferId buffer, Expr index, int lanes, Expr active);
 Expr splat(Expr value, int lanes);
 Expr fma(Expr a, Expr b, Expr c);
 Expr reduce_add(Expr value);
+Expr reduce_max(Expr value);
+Expr reduce_min(Expr value);
 Expr cast(DType type, Expr value);
 Expr select(Expr condition, Expr a, Expr b);
 /// Zero of that type: a Float, or an Int for the integer types; in a Splat when lanes > 1.
 Expr zero(DType type, int lanes = 1);
 
-/// "tanh", "sigmoid", "silu", "gelu_tanh", "gelu_erf", "rounded".
+/// "tanh", "sigmoid", "silu", "gelu_tanh", "gelu_erf", "rounded", "exp", "log", "sqrt", "rsqrt", "abs".
 std::string_view name_of(UnaryOp op);
+/// "add", "max", "min".
+std::string_view name_of(ReduceOp op);
 /// What one lane costs: the operations of the C++ text (target/cpu/prelude_math.cpp), a division as one.
 double flops_of(UnaryOp op);
 

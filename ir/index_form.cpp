@@ -210,7 +210,7 @@ class IndexReader {
           const std::uint32_t middle = scan(n.b);
           return left | middle | scan(n.c);
         },
-        [&](const ReduceAdd& n) { return scan(n.value); },
+        [&](const Reduce& n) { return scan(n.value); },
         [&](const Cast& n) { return scan(n.value); },
         [&](const Select& n) {
           ++form_.operations;
@@ -235,7 +235,7 @@ class IndexReader {
         [](const Unary&) { return constant(0); },
         [](const Splat&) { return constant(0); },
         [](const Fma&) { return constant(0); },
-        [](const ReduceAdd&) { return constant(0); },
+        [](const Reduce&) { return constant(0); },
         [](const Cast&) { return constant(0); },
         [&](const Select& n) {
           const Progression condition = progression(n.condition, depth);

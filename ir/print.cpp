@@ -94,7 +94,7 @@ class Printer {
           add(" : {})", n.lanes);
         },
         [&](const Fma& n) { call("fma", {&n.a, &n.b, &n.c}); },
-        [&](const ReduceAdd& n) { call("reduce_add", {&n.value}); },
+        [&](const Reduce& n) { call(fmt::format("reduce_{}", name_of(n.op)), {&n.value}); },
         [&](const Cast& n) { call(lehr::name_of(n.type), {&n.value}); },
         [&](const Select& n) { call("select", {&n.condition, &n.a, &n.b}); },
     });
@@ -210,7 +210,7 @@ class Printer {
                      access(n.buffer, n.index, n.lanes, n.active);
                      out_ += " = ";
                      expr(n.value);
-                     out_ += '\n';
+                     out_ += n.streaming ? " streaming\n" : "\n";
                    },
                    [&](const If& n) {
                      out_ += "if ";

@@ -59,13 +59,16 @@ struct For {
   friend bool operator==(const For&, const For&);
 };
 /// buffer[index .. index+lanes) = value, where lanes is the value's. `active` as in Load: lanes beyond are
-/// not written.
+/// not written. `streaming` (CPU, to parameters): past the caches, for what nobody reads soon; a hint, which
+/// whole vectors of f32 that lie aligned follow. Whatever a part has written is visible to others when it has
+/// ended.
 struct Store {
   BufferId buffer{};
   Expr index = Int{0};
   Expr value = Int{0};
   int lanes = 1;
   std::optional<Expr> active;
+  bool streaming = false;
   friend bool operator==(const Store&, const Store&) = default;
 };
 struct If {

@@ -65,7 +65,7 @@ class Walk {
                           },
                           [&](const Splat& e) { add(e.value); },
                           [&](const Fma& e) { add(e.a), add(e.b), add(e.c); },
-                          [&](const ReduceAdd& e) { add(e.value); }, [&](const Cast& e) { add(e.value); },
+                          [&](const Reduce& e) { add(e.value); }, [&](const Cast& e) { add(e.value); },
                           [&](const Select& e) { add(e.condition), add(e.a), add(e.b); }});
   }
 

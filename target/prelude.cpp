@@ -15,7 +15,8 @@ std::string prelude(Target target, const SnippetSet& used) {
   // Operations need their vector type; "vector" sorts last, hence two passes.
   for (const std::string& name : used) {
     for (std::string& needed : dialect.snippets_needed_by(name)) all.insert(std::move(needed));
-    for (const char* operation : {"splat", "masked", "minmax", "reduce", "hold_"}) {
+    for (const char* operation :
+         {"splat", "masked", "minmax", "reduce", "max_of", "min_of", "stream", "hold_"}) {
       if (name.starts_with(operation)) all.insert("vector" + name.substr(std::string_view(operation).size()));
     }
   }

@@ -60,23 +60,24 @@ void make_values(Problem& problem, int threads) {
   store_values(problem, make_inputs(workload_of(problem), problem.seed, threads));
 }
 
-Argument& output_of(Problem& problem) {
-  return *std::ranges::find_if(problem.arguments, &Argument::is_output);
-}
-
 void make_problem(Problem& problem, int threads) {
   const Workload workload = workload_of(problem);
   const Clock::time_point start = Clock::now();
   std::vector<std::vector<float>> inputs = make_inputs(workload, problem.seed, threads);
   problem.inputs_s = seconds_since(start);
   const Clock::time_point made = Clock::now();
-  Reference reference = make_reference(workload, inputs, problem.full_flops);
+  std::vector<Reference> references = make_references(workload, inputs, problem.full_flops);
   problem.expected_s = seconds_since(made);
   store_values(problem, std::move(inputs));
-  Argument& output = output_of(problem);
-  output.absolute = reference.tolerance;
-  output.indices = std::move(reference.indices);
-  output.expected = elements_of(output.expected_as, reference.values);
+  auto reference = references.begin();
+  for (Argument& output : problem.arguments) {
+    if (!output.is_output()) continue;
+    output.absolute = reference->tolerance;
+    output.bounds = std::move(reference->bounds);
+    output.indices = std::move(reference->indices);
+    output.expected = elements_of(output.expected_as, reference->values);
+    ++reference;
+  }
 }
 
 std::uint64_t key(const Problem& problem, std::size_t argument) {
@@ -89,18 +90,27 @@ std::vector<unsigned char> table(const Problem& problem, std::size_t argument) {
 }
 
 void set_tolerances(Problem& problem) {
-  Argument& output = output_of(problem);
-  output.absolute = tolerance_for(workload_of(problem), output.elements);
+  for (Argument& output : problem.arguments)
+    if (output.is_output()) output.absolute = tolerance_for(workload_of(problem), output.elements);
 }
 
-std::vector<std::int64_t> telling(const Problem& problem, std::size_t, std::int64_t products) {
-  return telling_elements(workload_of(problem), products);
+/// Outputs before this argument.
+std::size_t output_number(const Problem& problem, std::size_t argument) {
+  const auto first = problem.arguments.begin();
+  return static_cast<std::size_t>(
+      std::count_if(first, first + static_cast<std::ptrdiff_t>(argument),
+                    [](const Argument& each) { return each.is_output(); }));
+}
+
+std::vector<std::int64_t> telling(const Problem& problem, std::size_t output, std::int64_t products) {
+  return telling_elements(workload_of(problem), output_number(problem, output), products);
 }
 
 std::vector<unsigned char> expected_at(const Problem& problem, std::size_t output,
                                        std::span<const std::int64_t> elements, int threads) {
   return elements_of(problem.arguments[output].expected_as,
-                     reference_at(workload_of(problem), problem.seed, elements, threads));
+                     reference_at(workload_of(problem), problem.seed, output_number(problem, output),
+                                  elements, threads));
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "workload/draw.h"
 
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/small_float.h"
 
 namespace lehr {
@@ -16,6 +18,34 @@ std::int64_t zero_point(DType type, std::int64_t number) {
   constexpr std::int64_t kOfU8[kZeroPoints] = {128, 0, 117, 255, 131, 1, 96, 254};
   CHECK(type == DType::kU8 || type == DType::kS8 || type == DType::kF32, "a zero point of {}", name_of(type));
   return kOfU8[number] - (type == DType::kS8 ? 128 : 0);
+}
+
+float drawn_in_row(DType type, float usual, std::uint64_t seed, std::int64_t row, std::int64_t index) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN(),
+                  kLeast = -std::numeric_limits<float>::infinity();
+  const std::int64_t number = index / row, column = index % row;
+  // One column of a row differs: the last one, the first one, or one between them.
+  const auto at = [&](std::int64_t places) {
+    return column == (number / 16 % 3 == 0 ? row - 1 : number / 16 % 3 == 1 ? 0 : row / places);
+  };
+  switch ((number + static_cast<std::int64_t>(mix64(seed) % 16)) % 16) {
+    case 1:
+      return rounded_to(type, usual + 1000);
+    case 3:
+      return rounded_to(type, usual * 30);
+    case 5:
+      return at(2) ? 100 : usual;
+    case 7:
+      return rounded_to(type, usual * 0.001F);
+    case 9:
+      return kLeast;
+    case 11:
+      return column % 3 == 1 ? kLeast : usual;
+    case 13:
+      return at(3) ? kNan : usual;
+    default:
+      return usual;
+  }
 }
 
 float drawn_value(DType type, const Draw& draw, std::int64_t step) {

@@ -22,6 +22,11 @@ struct Draw {
 
 inline constexpr double kLeastScaling = 0.5, kMostScaling = 2;
 
+/// In which row of an array with rows of this length an element lies decides how it is drawn: every other row
+/// is as usual, those between them have a mean of 1000, a deviation 30 times or 0.001 of the usual one, one
+/// spike of 100, -inf everywhere or in every third column, or one NaN. The seed says with which it begins.
+float drawn_in_row(DType type, float usual, std::uint64_t seed, std::int64_t row, std::int64_t index);
+
 /// Where nothing else is asked for. Normal(0,1)-like; integers with a deviation of 25, which uses most of
 /// s8's range and keeps sums of up to 10^7 products below 2^24, where the expected values (f32) are exact; u8
 /// around the middle of its range, all of it.

@@ -29,6 +29,7 @@ struct Field {
   bool required = false;  ///< a flag that must be given
   /// Came after texts were stored: left out where it is `usual`, else behind all others.
   bool later = false;
+  bool is_last_word = false;  ///< the command line has its value without a flag
   bool names_flag = false;    ///< sentences about a bad value of the flag begin with the flag
   bool unquoted = false;      ///< "m=x is not a whole number"; else "'m=x' is ..."
   bool drops_layout = false;  ///< a type may be written as an operand is, "f32:row"
@@ -65,6 +66,7 @@ struct Field {
  public:
   constexpr Field sizes() const { return with(&Field::sweep, Sweep::kSizes); }
   constexpr Field list() const { return with(&Field::sweep, Sweep::kValues); }
+  constexpr Field at_end() const { return with(&Field::is_last_word, true); }
   constexpr Field needed() const { return with(&Field::required, true); }
   constexpr Field added_later() const { return with(&Field::later, true); }
   constexpr Field naming_flag() const { return with(&Field::names_flag, true); }

@@ -49,6 +49,9 @@ std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint6
     in_parts(tensor.elements, parts_of(tensor.elements, threads),
              [&](int, std::int64_t first, std::int64_t last) {
                fill(tensor, key, table, first, last, values.data());
+               for (std::int64_t i = first; tensor.row > 0 && i < last; ++i)
+                 values[static_cast<std::size_t>(i)] =
+                     drawn_in_row(tensor.type, values[static_cast<std::size_t>(i)], seed, tensor.row, i);
              });
   }
   return inputs;

@@ -25,13 +25,21 @@ class MadeInput {
   /// Of no tensor.
   MadeInput() = default;
   MadeInput(std::uint64_t seed, const TensorSpec& tensor)
-      : key_(input_key(seed, tensor.name)), values_(input_values(tensor.type, tensor.draw)) {}
+      : seed_(seed),
+        key_(input_key(seed, tensor.name)),
+        type_(tensor.type),
+        row_(tensor.row),
+        values_(input_values(tensor.type, tensor.draw)) {}
   float operator[](std::size_t index) const {
-    return values_[static_cast<std::size_t>(input_step(key_, static_cast<std::int64_t>(index)))];
+    const auto at = static_cast<std::int64_t>(index);
+    const float value = values_[static_cast<std::size_t>(input_step(key_, at))];
+    return row_ == 0 ? value : drawn_in_row(type_, value, seed_, row_, at);
   }
 
  private:
-  std::uint64_t key_ = 0;
+  std::uint64_t seed_ = 0, key_ = 0;
+  DType type_ = DType::kF32;
+  std::int64_t row_ = 0;
   std::vector<float> values_;
 };
 /// As make_inputs().

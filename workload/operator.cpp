@@ -6,12 +6,13 @@
 #include "workload/conv2d/conv2d_operator.h"
 #include "workload/epilogue.h"
 #include "workload/gemm/gemm_operator.h"
+#include "workload/rowwise/rowwise_operator.h"
 
 namespace lehr {
 
 std::span<const OperatorTable> operators() {
   static const std::array<OperatorTable, std::variant_size_v<decltype(Workload::problem)>> tables = {
-      gemm_operator(), conv2d_operator()};
+      gemm_operator(), conv2d_operator(), rowwise_operator()};
   return tables;
 }
 
@@ -52,6 +53,14 @@ std::vector<std::vector<Dimension>> tensor_shapes(const Workload& workload) {
       shapes.push_back({{tensors[i].elements}});
   }
   return shapes;
+}
+
+std::vector<std::vector<Dimension>> output_shapes(const Workload& workload) {
+  std::vector<std::vector<Dimension>> shapes = tensor_shapes(workload), outputs;
+  const std::vector<TensorSpec> tensors = tensors_of(workload);
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (tensors[i].is_output()) outputs.push_back(std::move(shapes[i]));
+  return outputs;
 }
 
 const OperatorTable* find_operator(std::string_view name) {

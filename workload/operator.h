@@ -40,11 +40,12 @@ struct OperatorTable {
   void (*complete)(Workload& workload, const GivenFlags& given) = nullptr;
   /// As validate(const Workload&), without the epilogue.
   void (*validate)(const Workload& workload) = nullptr;
-  /// In argument order, the output last; without the epilogue.
+  /// In argument order, the outputs last; without the epilogue.
   std::vector<TensorSpec> (*tensors)(const Workload& workload) = nullptr;
-  /// As output_shape().
+  /// As output_shape(), of the first output.
   std::vector<Dimension> (*shape)(const Workload& workload) = nullptr;
-  /// As tensor_shapes(), for the operator's inputs alone (a, b; x, f).
+  /// As tensor_shapes(), for the operator's inputs alone (a, b; x, f), or for all tensors where several are
+  /// outputs.
   std::vector<std::vector<Dimension>> (*input_shapes)(const Workload& workload) = nullptr;
   /// As sums_of(): what it sums up; of an operator without products the type in which it computes.
   ProductSums (*sums)(const Workload& workload) = nullptr;
@@ -65,13 +66,14 @@ struct OperatorTable {
   /// As images_of(), and what sets where their channels lie; nullptr: its output is no image.
   ImageSums (*images)(const Workload& workload) = nullptr;
   void (*set_layout)(Workload& workload, ImageLayout layout) = nullptr;
-  /// The output for make_reference(): its lines, and what stands in one of them.
+  /// The outputs for make_references(): their lines, and what stands in one of each output.
   OutputLines (*lines)(const Workload& workload) = nullptr;
   void (*line)(const Workload& workload, std::span<const std::vector<float>> inputs, std::int64_t matrix,
-               std::int64_t row, OutputLine& line) = nullptr;
-  /// One of reference_at().
-  float (*element)(const Workload& workload, std::span<const MadeInput> inputs, std::int64_t index) = nullptr;
-  /// As tolerance_for().
+               std::int64_t row, std::span<OutputLine> lines) = nullptr;
+  /// One of reference_at(); `output` counts outputs.
+  float (*element)(const Workload& workload, std::span<const MadeInput> inputs, std::size_t output,
+                   std::int64_t index) = nullptr;
+  /// As tolerance_for(); not asked of an operator whose lines have bounds.
   double (*tolerance)(const Workload& workload, std::int64_t elements) = nullptr;
 };
 
@@ -91,6 +93,8 @@ std::vector<Dimension> output_shape(const Workload& workload);
 /// The shape of each of tensors_of(), outermost dimension first: of a matrix its rows and columns, whatever
 /// its layout; of an image or filter its four dimensions in the order of memory; else all elements in one.
 std::vector<std::vector<Dimension>> tensor_shapes(const Workload& workload);
+/// The shapes of the outputs among them.
+std::vector<std::vector<Dimension>> output_shapes(const Workload& workload);
 /// nullptr where there is none of that name.
 const OperatorTable* find_operator(std::string_view name);
 std::vector<std::string_view> operator_names();

@@ -26,11 +26,12 @@ OperatorTable with_functions(OperatorTable words) {
   words.flops = [](const Workload& w) { return flops_of(std::get<Problem>(w.problem)); };
   words.lines = [](const Workload& w) { return reference_lines(std::get<Problem>(w.problem), w.epilogue); };
   words.line = [](const Workload& w, std::span<const std::vector<float>> inputs, std::int64_t matrix,
-                  std::int64_t row, OutputLine& line) {
-    reference_line(std::get<Problem>(w.problem), w.epilogue, inputs, matrix, row, line);
+                  std::int64_t row, std::span<OutputLine> lines) {
+    reference_line(std::get<Problem>(w.problem), w.epilogue, inputs, matrix, row, lines);
   };
-  words.element = [](const Workload& w, std::span<const MadeInput> inputs, std::int64_t index) {
-    return reference_element(std::get<Problem>(w.problem), w.epilogue, inputs, index);
+  words.element = [](const Workload& w, std::span<const MadeInput> inputs, std::size_t output,
+                     std::int64_t index) {
+    return reference_element(std::get<Problem>(w.problem), w.epilogue, inputs, output, index);
   };
   words.tolerance = [](const Workload& w, std::int64_t elements) {
     return reference_tolerance(std::get<Problem>(w.problem), w.epilogue, elements);

@@ -36,38 +36,47 @@ std::vector<std::int64_t> rows_to_compute(std::int64_t m, double flops, double f
   return rows;
 }
 
+/// Where the whole output is expected it has room for it.
+void add_line(const OutputLine& line, bool full, Reference& reference) {
+  if (full && !line.bounds.empty()) reference.bounds.resize(reference.values.size());
+  std::int64_t index = line.first;
+  for (std::size_t i = 0; i < line.values.size(); ++i, index += line.step) {
+    if (full) {
+      reference.values[static_cast<std::size_t>(index)] = line.values[i];
+      if (!line.bounds.empty()) reference.bounds[static_cast<std::size_t>(index)] = line.bounds[i];
+      continue;
+    }
+    reference.indices.push_back(index);
+    reference.values.push_back(line.values[i]);
+    if (!line.bounds.empty()) reference.bounds.push_back(line.bounds[i]);
+  }
+}
+
 }  // namespace
 
-Reference make_reference(const Workload& workload, const std::vector<std::vector<float>>& inputs,
-                         double full_flops) {
+std::vector<Reference> make_references(const Workload& workload,
+                                       const std::vector<std::vector<float>>& inputs, double full_flops) {
   const std::vector<TensorSpec> tensors = tensors_of(workload);
   CHECK(inputs.size() == tensors.size());
   const OperatorTable& op = operator_of(workload);
   const OutputLines lines = op.lines(workload);
-  const std::vector<std::int64_t> rows = rows_to_compute(lines.rows, flops_of(workload), full_flops);
+  const std::vector<std::int64_t> rows =
+      rows_to_compute(lines.rows, lines.cost * flops_of(workload), full_flops);
   const bool full = static_cast<std::int64_t>(rows.size()) == lines.rows;
-  Reference reference;
-  if (full) {
-    const auto output = std::ranges::find_if(tensors, &TensorSpec::is_output);
-    reference.values.resize(static_cast<std::size_t>(output->elements));
-  }
-  OutputLine line;
+  std::vector<Reference> references;
+  for (const TensorSpec& tensor : tensors)
+    if (tensor.is_output())
+      references.emplace_back().values.resize(full ? static_cast<std::size_t>(tensor.elements) : 0);
+  std::vector<OutputLine> made(references.size());
   for (std::int64_t matrix = 0; matrix < lines.matrices; ++matrix)
     for (const std::int64_t row : rows) {
-      op.line(workload, inputs, matrix, row, line);
-      std::int64_t index = line.first;
-      for (const float value : line.values) {
-        if (full) {
-          reference.values[static_cast<std::size_t>(index)] = value;
-        } else {
-          reference.indices.push_back(index);
-          reference.values.push_back(value);
-        }
-        index += line.step;
-      }
+      op.line(workload, inputs, matrix, row, made);
+      for (std::size_t i = 0; i < made.size(); ++i) add_line(made[i], full, references[i]);
     }
-  reference.tolerance = tolerance_for(workload, static_cast<std::int64_t>(reference.values.size()));
-  return reference;
+  for (Reference& reference : references)
+    if (reference.bounds.empty())
+      reference.tolerance = tolerance_for(workload, static_cast<std::int64_t>(reference.values.size()));
+  return references;
 }
 
 double tolerance_for(const Workload& workload, std::int64_t elements) {

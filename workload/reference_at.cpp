@@ -12,10 +12,7 @@ namespace {
 constexpr std::int64_t kTile = 16;
 
 /// How many products an element is made of: of windows that overlap, each for each.
-double products_of(const Workload& workload) {
-  std::int64_t elements = 0;
-  for (const TensorSpec& tensor : tensors_of(workload))
-    if (tensor.is_output()) elements = tensor.elements;
+double products_of(const Workload& workload, std::int64_t elements) {
   const PoolWindows windows = windows_of(workload.epilogue);
   const double overlap = static_cast<double>(windows.window) / static_cast<double>(windows.stride);
   return std::max(1.0, flops_of(workload) / 2 / static_cast<double>(elements) * overlap * overlap);
@@ -23,7 +20,7 @@ double products_of(const Workload& workload) {
 
 }  // namespace
 
-std::vector<float> reference_at(const Workload& workload, std::uint64_t seed,
+std::vector<float> reference_at(const Workload& workload, std::uint64_t seed, std::size_t output,
                                 std::span<const std::int64_t> indices, int threads) {
   const std::vector<MadeInput> inputs = made_inputs(workload, seed);
   std::vector<float> values(indices.size());
@@ -32,17 +29,18 @@ std::vector<float> reference_at(const Workload& workload, std::uint64_t seed,
   const auto parts = static_cast<int>(std::clamp<std::int64_t>(count / 64, 1, std::max(1, threads)));
   in_parts(count, parts, [&](int, std::int64_t first, std::int64_t last) {
     for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i)
-      values[i] = operator_of(workload).element(workload, inputs, indices[i]);
+      values[i] = operator_of(workload).element(workload, inputs, output, indices[i]);
   });
   return values;
 }
 
-std::vector<std::int64_t> telling_elements(const Workload& workload, std::int64_t most_products) {
-  const std::vector<Dimension> shape = output_shape(workload);
+std::vector<std::int64_t> telling_elements(const Workload& workload, std::size_t output,
+                                           std::int64_t most_products) {
+  const std::vector<Dimension> shape = output_shapes(workload).at(output);
   std::int64_t elements = 1;
   for (const Dimension& each : shape) elements *= each.size;
   const auto count =
-      std::clamp(static_cast<std::int64_t>(static_cast<double>(most_products) / products_of(workload)),
+      std::clamp(static_cast<std::int64_t>(static_cast<double>(most_products) / products_of(workload, elements)),
                  std::int64_t{64}, std::int64_t{4096});
   std::vector<std::int64_t> chosen;
   if (elements <= count) {

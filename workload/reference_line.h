@@ -9,15 +9,18 @@
 
 namespace lehr {
 
-/// The output as so many lines; those of one row in all matrices are compared together.
+/// Each output as so many lines; those of one row in all matrices are compared together.
 struct OutputLines {
   std::int64_t matrices = 1, rows = 0;
+  double cost = 1;  ///< of an operation (flops_of()), as many of a product of matrices
 };
 
-/// Expected elements of the output, so far apart in memory.
+/// Expected elements of an output, so far apart in memory.
 struct OutputLine {
   std::int64_t first = 0, step = 1;  ///< flat indices
   std::vector<float> values;
+  /// What each of them may be off by; empty: tolerance_for() says it of all together.
+  std::vector<float> bounds = {};
 };
 
 /// Elements of an input, so far apart.

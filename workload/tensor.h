@@ -12,7 +12,7 @@ namespace lehr {
 /// What a tensor is to a workload.
 enum class TensorRole {
   kInput,   ///< of the operator
-  kOutput,  ///< of which there is one
+  kOutput,  ///< of the operator: one at least
   kOperand  ///< read by the epilogue
 };
 
@@ -26,6 +26,7 @@ struct TensorSpec {
   TensorRole role = TensorRole::kInput;
   bool constant = false;  ///< stays the same from call to call: a filter, a constant B
   Draw draw = {};         ///< of an input, in tensors_of() a workload
+  std::int64_t row = 0;   ///< elements of a row, where rows are drawn in different ways (drawn_in_row()); 0: all alike
   bool is_output() const { return role == TensorRole::kOutput; }
 };
 

@@ -11,15 +11,16 @@
 #include "workload/conv2d/conv2d.h"
 #include "workload/epilogue.h"
 #include "workload/gemm/gemm.h"
+#include "workload/rowwise/rowwise.h"
 #include "workload/tensor.h"
 
 namespace lehr {
 
 /// In the order of Workload::problem's alternatives.
-enum class Operator { kGemm, kConv2d };
+enum class Operator { kGemm, kConv2d, kRowwise };
 
 struct Workload {
-  std::variant<Gemm, Conv2d> problem;
+  std::variant<Gemm, Conv2d, Rowwise> problem;
   Epilogue epilogue;
   Operator op() const { return static_cast<Operator>(problem.index()); }
   /// Only where op() says so: std::bad_variant_access otherwise.
@@ -27,6 +28,8 @@ struct Workload {
   Gemm& gemm() { return std::get<Gemm>(problem); }
   const Conv2d& conv2d() const { return std::get<Conv2d>(problem); }
   Conv2d& conv2d() { return std::get<Conv2d>(problem); }
+  const Rowwise& rowwise() const { return std::get<Rowwise>(problem); }
+  Rowwise& rowwise() { return std::get<Rowwise>(problem); }
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 

@@ -35,9 +35,10 @@ std::int64_t first_of(std::int64_t a, std::int64_t b) {
   return a < 0 ? b : b < 0 ? a : std::min(a, b);
 }
 
-/// What elements [first, last) hold.
-template <typename Load>
-Findings searched(DType type, const void* bytes, std::int64_t first, std::int64_t last, const Load& load) {
+/// What elements [first, last) hold; `may_be_nan(i)` says where a NaN is no fault.
+template <typename Load, typename MayBeNan>
+Findings searched(DType type, const void* bytes, std::int64_t first, std::int64_t last, const Load& load,
+                  const MayBeNan& may_be_nan) {
   Findings found;
   found.searched = last - first;
   for (std::int64_t i = first; i < last; ++i) {
@@ -45,7 +46,7 @@ Findings searched(DType type, const void* bytes, std::int64_t first, std::int64_
     if (got == got) continue;
     if (is_poison(type, bytes, i)) {
       if (found.unwritten++ == 0) found.first_unwritten = i;
-    } else if (found.first_nan < 0) {
+    } else if (found.first_nan < 0 && !may_be_nan(i)) {
       found.first_nan = i;
     }
   }
@@ -53,13 +54,25 @@ Findings searched(DType type, const void* bytes, std::int64_t first, std::int64_
 }
 
 double difference(double got, double expected) {
-  // Equal infinities have no difference to take.
-  return got == expected ? 0 : std::fabs(got - expected);
+  // Equal infinities have no difference to take, and a NaN that is expected is as right.
+  return got == expected || (got != got && expected != expected) ? 0 : std::fabs(got - expected);
 }
 /// Exact where it is 0 or small; else to a double's precision.
 double difference(std::int64_t got, std::int64_t expected) {
   const auto [less, more] = std::minmax(got, expected);
   return static_cast<double>(static_cast<std::uint64_t>(more) - static_cast<std::uint64_t>(less));
+}
+
+/// What the error of number `i` of what is expected may be, but for Argument::relative.
+double bound_of(const Argument& output, std::int64_t i) {
+  return output.bounds.empty() ? output.absolute
+                               : static_cast<double>(output.bounds[static_cast<std::size_t>(i)]);
+}
+
+/// Which number of what is expected belongs to this element, one of them.
+std::int64_t number_of(const Argument& output, std::int64_t element) {
+  return output.indices.empty() ? element
+                                : std::ranges::find(output.indices, element) - output.indices.begin();
 }
 
 /// Number `first` to `last` of what is expected against what was got, but for elements behind `elements`.
@@ -81,7 +94,8 @@ Findings compared(const Argument& output, std::int64_t elements, std::int64_t fi
     // As a device does it: no product that an addition follows.
     const double more =
         output.relative > 0 && std::isfinite(wanted) ? output.relative * std::fabs(wanted) : 0;
-    if (error <= output.absolute || error - output.absolute <= more) continue;
+    const double bound = bound_of(output, i);
+    if (std::isinf(bound) || error <= bound || error - bound <= more) continue;
     if (found.wrong++ == 0) found.first_wrong = index;
   }
   return found;
@@ -158,7 +172,8 @@ std::string fault_of(const Findings& findings, const Argument& output, const std
   return fmt::format(
       "element {}{} is {:.9g}, expected {:.9g} (tolerance {:.3g}{}, largest error {:.3g}, {} of {} compared "
       "elements wrong)",
-      findings.first_wrong, name, got, expected, output.absolute, relative, findings.max_error,
+      findings.first_wrong, name, got, expected, bound_of(output, number_of(output, findings.first_wrong)),
+      relative, findings.max_error,
       findings.wrong, findings.compared);
 }
 
@@ -167,19 +182,24 @@ Comparison compare_output(const Argument& output, const std::string& name, const
   if (elements == 0) elements = output.elements;
   return with_elements(output.type, bytes, [&](const auto& load) {
     return with_expected(output, [&](const auto& load_expected) {
+      // Where only some elements are expected, others may be NaN if one of these is.
+      const auto is_nan = [&](std::int64_t i) {
+        return std::isnan(static_cast<double>(load_expected(i))) || std::isinf(bound_of(output, i));
+      };
+      bool any_nan = false;
+      for (std::int64_t i = 0; i < std::ssize(output.indices) && !any_nan; ++i) any_nan = is_nan(i);
+      const auto may_be_nan = [&](std::int64_t i) { return output.indices.empty() ? is_nan(i) : any_nan; };
       Findings all =
           found_in_parts(output.expected_count(), threads, [&](std::int64_t first, std::int64_t last) {
             return compared(output, elements, first, last, load, load_expected);
           });
       if (is_searched(output.type))
         all.add(found_in_parts(elements, threads, [&](std::int64_t first, std::int64_t last) {
-          return searched(output.type, bytes, first, last, load);
+          return searched(output.type, bytes, first, last, load, may_be_nan);
         }));
       if (all.first_wrong < 0) return Comparison{all.max_error, fault_of(all, output, name, 0, 0)};
       // At indices in any order the first wrong one may come late.
-      const auto at = output.indices.empty()
-                          ? all.first_wrong
-                          : std::ranges::find(output.indices, all.first_wrong) - output.indices.begin();
+      const std::int64_t at = number_of(output, all.first_wrong);
       return Comparison{all.max_error, fault_of(all, output, name, static_cast<double>(load(all.first_wrong)),
                                                 static_cast<double>(load_expected(at)))};
     });
@@ -197,6 +217,8 @@ void require_whole(const Argument& argument, std::size_t at) {
   if (argument.expected_count() != wanted)
     throw_user("output {} of the problem must have {} expected values, it has {}", at, wanted,
                argument.expected_count());
+  if (!argument.bounds.empty() && std::ssize(argument.bounds) != wanted)
+    throw_user("output {} of the problem must have {} bounds, it has {}", at, wanted, argument.bounds.size());
   for (const std::int64_t index : argument.indices)
     if (index < 0 || index >= argument.elements)
       throw_user("index {} of the expected values is outside the output's {} elements", index,

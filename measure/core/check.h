@@ -52,7 +52,8 @@ std::string fault_of(const Findings& findings, const Argument& output, const std
                      double expected);
 
 /// `bytes` is an output in its device type, poisoned before the run (measure/core/element.h). Compares with
-/// what is expected of it, and demands of every element that it was written and is not a NaN. That is the
+/// what is expected of it, and demands of every element that it was written and, where none is expected, is no
+/// NaN. That is the
 /// tightest test that accepts whatever a result within the tolerance rounds to. On so many threads. Looks at
 /// the first `elements` alone, where that is not 0.
 Comparison compare_output(const Argument& output, const std::string& name, const void* bytes, int threads = 1,

@@ -35,6 +35,9 @@ struct Argument {
   // Outputs alone:
   /// A result is right up to `absolute` + `relative` |expected|; its rounding to 16 or 8 bits comes on top.
   double absolute = 0, relative = 0;
+  /// What each expected element may be off by in place of these, infinite where any result is right; empty:
+  /// they hold for all.
+  std::vector<float> bounds = {};
   DType expected_as = DType::kF32;           ///< f32, f64 or s64: one that holds what is expected
   std::vector<std::int64_t> indices = {};    ///< flat elements that `expected` holds; empty: all
   std::vector<unsigned char> expected = {};  ///< element by element in `expected_as`; empty: not made

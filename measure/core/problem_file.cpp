@@ -62,6 +62,7 @@ void write_problem(const std::string& path, const Problem& problem) {
   for (const Argument& each : problem.arguments)
     header["arguments"].push_back({{"absolute", each.absolute},
                                    {"relative", each.relative},
+                                   {"bounds", each.bounds.size()},
                                    {"indices", each.indices.size()},
                                    {"expected", each.expected.size()}});
   const std::string text = header.dump();
@@ -73,6 +74,7 @@ void write_problem(const std::string& path, const Problem& problem) {
   write_all(file.get(), draft, &length, sizeof length);
   write_all(file.get(), draft, text.data(), text.size());
   for (const Argument& each : problem.arguments) {
+    write_array(file.get(), draft, each.bounds);
     write_array(file.get(), draft, each.indices);
     write_array(file.get(), draft, each.expected);
   }
@@ -95,6 +97,7 @@ Problem read_problem(const std::string& path, std::span<const ProblemKind> kinds
     Argument& argument = problem.arguments[i];
     argument.absolute = stored[i]["absolute"];
     argument.relative = stored[i]["relative"];
+    read_array(file.get(), path, argument.bounds, stored[i]["bounds"]);
     read_array(file.get(), path, argument.indices, stored[i]["indices"]);
     read_array(file.get(), path, argument.expected, stored[i]["expected"]);
   }

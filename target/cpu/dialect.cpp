@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -125,14 +126,20 @@ static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
       lanes, bits, condition, mask_type, avx2, masked_pointers(lanes), pointee);
 }
 
-// Halves are added up until one lane is left, in registers: through memory each step would wait for the one
-// before.
-std::string reduce(int lanes) {
+/// "reduce" adds; "max_of" and "min_of" begin with what is no number out of the way. Halves are joined until
+/// one lane is left, in registers: through memory each step would wait for the one before.
+std::string reduce(std::string_view function, int lanes) {
+  const bool adds = function == "reduce", largest = function == "max_of";
   std::string steps;
+  if (!adds)
+    steps = fmt::format("  v = v == v ? v : f32x{}{{}} {} __builtin_inff();\n", lanes, largest ? '-' : '+');
+  const std::string step = adds      ? "  v += LEHR_LANES{0}(v, {1});\n"
+                           : largest ? "  v = LEHR_MAX(v, LEHR_LANES{0}(v, {1}));\n"
+                                     : "  v = LEHR_MIN(v, LEHR_LANES{0}(v, {1}));\n";
   for (int width = lanes / 2; width > 0; width /= 2) {
     std::string from;
     for (int i = 0; i < lanes; ++i) from += fmt::format("{}{}", i == 0 ? "" : ", ", (i + width) % lanes);
-    steps += fmt::format("  v += LEHR_LANES{}(v, {});\n", lanes, from);
+    steps += fmt::format(fmt::runtime(step), lanes, from);
   }
   return fmt::format(
       R"(#ifdef __clang__
@@ -141,12 +148,53 @@ std::string reduce(int lanes) {
 typedef int s32x{0} __attribute__((vector_size({1})));
 #define LEHR_LANES{0}(v, ...) __builtin_shuffle(v, s32x{0}{{__VA_ARGS__}})
 #endif
-static inline float lehr_reduce{0}(f32x{0} v) {{
+static inline float lehr_{3}{0}(f32x{0} v) {{
 {2}  return v[0];
 }}
 )",
-      lanes, lanes * 4, steps);
+      lanes, lanes * 4, steps, function);
 }
+
+/// In registers' lengths, each of which is written past the caches as a whole if it lies aligned.
+std::string stream(int lanes) {
+  if (lanes % 4 != 0)
+    return fmt::format("static inline void lehr_stream{0}(float* p, f32x{0} v) {{ *(f32x{0}_u*)p = v; }}\n",
+                       lanes);
+  const auto part = [&](int bytes) {
+    return fmt::format("  typedef float part __attribute__((vector_size({}), may_alias));\n",
+                       std::min(bytes, lanes * 4));
+  };
+  return fmt::format(R"(static inline void lehr_stream{0}(float* p, f32x{0} v) {{
+#if defined(__SSE2__)
+#if defined(__AVX512F__)
+{1}#elif defined(__AVX__)
+{2}#else
+{3}#endif
+  if ((unsigned long)p % sizeof(part) == 0) {{
+    part parts[sizeof v / sizeof(part)];
+    __builtin_memcpy(parts, &v, sizeof v);
+    for (unsigned long i = 0; i < sizeof v / sizeof(part); ++i)
+#if defined(__AVX__)
+      __asm__("vmovntps %1, %0" : "=m"(((part*)p)[i]) : "v"(parts[i]));
+#else
+      __asm__("movntps %1, %0" : "=m"(((part*)p)[i]) : "x"(parts[i]));
+#endif
+    return;
+  }}
+#endif
+  *(f32x{0}_u*)p = v;
+}}
+)",
+                     lanes, part(64), part(32), part(16));
+}
+
+/// What was streamed may become visible behind ordinary stores that follow.
+constexpr std::string_view kStoresFence = R"(static inline void lehr_stores_fence() {
+#if defined(__SSE2__)
+  __asm__ volatile("sfence" ::: "memory");
+#endif
+}
+)";
 
 // Of each lane, as LEHR_MIN and LEHR_MAX have it: where one is not a number, the second one.
 std::string minmax(int lanes) {
@@ -187,10 +235,13 @@ std::string snippet(const std::string& name) {
   if (name.starts_with("minmax")) return minmax(lanes_after("minmax"));
   if (name.starts_with("masked")) return masked(lanes_after("masked"));
   if (name.starts_with("hold_")) return hold(lanes_after("hold_"));
-  if (name.starts_with("reduce")) return reduce(lanes_after("reduce"));
+  for (const std::string_view function : {"reduce", "max_of", "min_of"})
+    if (name.starts_with(function)) return reduce(function, lanes_after(function));
+  if (name == "stores_fence") return std::string(kStoresFence);
+  if (name.starts_with("stream")) return stream(lanes_after("stream"));
   if (std::string text = math_snippet(name); !text.empty()) return text;
   if (std::string text = shuffle_snippet(name); !text.empty()) return text;
-  if (name.starts_with("unary_tanh")) return "";
+  if (!math_snippets_needed_by(name).empty()) return "";  // it is what it calls
   CHECK(false, "no C++ snippet '{}'", name);
   return "";
 }

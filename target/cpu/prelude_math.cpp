@@ -14,15 +14,11 @@
 namespace lehr {
 namespace {
 
-// 2^n e^r with n = round(x / ln 2), |r| <= ln(2) / 2. Adding 1.5 * 2^23 leaves n in the low bits of the sum.
-// ln 2 is taken away in two parts, of which the first has 16 bits, so that its product with n is exact (Cody
-// and Waite, "Software Manual for the Elementary Functions", chapter 6). The polynomial is off by 3.3e-9.
-// Beyond the bounds the result stays at its smallest (2^-126) and largest.
-constexpr std::string_view kExp = R"(static inline f32x{0} lehr_exp(f32x{0} x) {{
-  typedef unsigned u32x{0} __attribute__((vector_size({1})));
-  x = LEHR_MAX(f32x{0}{{}} - 87.33f, x);
-  x = LEHR_MIN(f32x{0}{{}} + 88.37f, x);
-  const f32x{0} shifted = x * 1.44269504f + 12582912.0f;
+// x = n ln 2 + r and e^r, with n = round(x / ln 2), |r| <= ln(2) / 2. Adding 1.5 * 2^23 leaves n in the low
+// bits of the sum. ln 2 is taken away in two parts, of which the first has 16 bits, so that its product with
+// n is exact (Cody and Waite, "Software Manual for the Elementary Functions", chapter 6). The polynomial is
+// off by 3.3e-9.
+constexpr std::string_view kExpOfRest = R"(  const f32x{0} shifted = x * 1.44269504f + 12582912.0f;
   const f32x{0} n = shifted - 12582912.0f;
   const f32x{0} r = (x - n * 0.693145751953125f) - n * 1.42860682e-06f;
   f32x{0} p = r * 0.00138131396f + 0.00836941931f;
@@ -30,9 +26,66 @@ constexpr std::string_view kExp = R"(static inline f32x{0} lehr_exp(f32x{0} x) {
   p = p * r + 0.166665148f;
   p = p * r + 0.499999931f;
   p = p * (r * r) + r + 1.0f;
-  return p * (f32x{0})(((u32x{0})shifted << 23) + 0x3f800000u);
+)";
+
+// 2^n e^r. Beyond the bounds the result stays at its smallest (2^-126) and largest.
+constexpr std::string_view kExp = R"(static inline f32x{0} lehr_exp(f32x{0} x) {{
+  typedef unsigned u32x{0} __attribute__((vector_size({1})));
+  x = LEHR_MAX(f32x{0}{{}} - 87.33f, x);
+  x = LEHR_MIN(f32x{0}{{}} + 88.37f, x);
+{2}  return p * (f32x{0})(((u32x{0})shifted << 23) + 0x3f800000u);
 }}
 )";
+
+// The same, added to the exponent of e^r, which is below 1 at n = 128 and not below 1 at n = -126. What comes
+// of other x is replaced: by 0, and from the last finite one on by infinity or what is no number.
+constexpr std::string_view kExpFull = R"(static inline f32x{0} lehr_exp_full(f32x{0} x) {{
+  typedef unsigned u32x{0} __attribute__((vector_size({1})));
+{2}  const f32x{0} inside = (f32x{0})((u32x{0})p + ((u32x{0})shifted << 23));
+  const f32x{0} above = x <= f32x{0}{{}} + 88.7228317f ? inside : x + __builtin_inff();
+  return x < f32x{0}{{}} - 87.3365402f ? f32x{0}{{}} : above;
+}}
+)";
+
+// log(2^n m) with sqrt(1/2) <= m < sqrt(2), and of f = m - 1 a polynomial behind f - f^2 / 2, off by 7.8e-9.
+// The bits of sqrt(1/2) are taken away, which leaves n in front of what m has beyond them. Denormal numbers
+// are made larger first.
+constexpr std::string_view kLog = R"(static inline f32x{0} lehr_log(f32x{0} x) {{
+  typedef unsigned u32x{0} __attribute__((vector_size({1})));
+  typedef int s32x{0} __attribute__((vector_size({1})));
+  const f32x{0} zero = {{}}, infinity = zero + __builtin_inff();
+  const s32x{0} denormal = x < zero + 1.17549435e-38f;
+  const u32x{0} bits = (u32x{0})(denormal ? x * 8388608.0f : x) - 0x3f3504f3u;
+  const f32x{0} n = __builtin_convertvector(((s32x{0})bits >> 23) - (denormal & 23), f32x{0});
+  const f32x{0} f = (f32x{0})((bits & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
+  const f32x{0} u = f * f;
+  f32x{0} p = f * -0.0763434395f + 0.127615154f;
+  p = p * f - 0.131602108f;
+  p = p * f + 0.142017677f;
+  p = p * f - 0.166233554f;
+  p = p * f + 0.200012267f;
+  p = p * f - 0.250008225f;
+  p = p * f + 0.333333313f;
+  p = p * f * u + n * 1.42860682e-06f - u * 0.5f;
+  const f32x{0} inside = n * 0.693145751953125f + (f + p);
+  const f32x{0} outside = x == zero ? -infinity : zero + __builtin_nanf("");
+  return x > zero ? (x < infinity ? inside : infinity) : outside;
+}}
+)";
+
+constexpr std::string_view kAbs = R"(static inline f32x{0} lehr_abs(f32x{0} x) {{
+  typedef unsigned u32x{0} __attribute__((vector_size({1})));
+  return (f32x{0})((u32x{0})x & 0x7fffffffu);
+}}
+)";
+
+/// Of each lane; compilers make one instruction of them, where a call would set no errno.
+std::string sqrt_text(int lanes) {
+  std::string roots;
+  for (int i = 0; i < lanes; ++i) roots += fmt::format("{}__builtin_sqrtf(x[{}])", i == 0 ? "" : ", ", i);
+  return fmt::format("static inline f32x{0} lehr_sqrt(f32x{0} x) {{ return f32x{0}{{{1}}}; }}\n", lanes,
+                     roots);
+}
 
 // x P(x^2) / Q(x^2), off by 1.4e-9; from 9.02 on the nearest f32 is 1.
 constexpr std::string_view kTanh = R"(static inline f32x{0} lehr_tanh(f32x{0} x) {{
@@ -82,6 +135,11 @@ constexpr Function kFunctions[] = {
     {"silu", "exp", "x / (1.0f + lehr_exp(-x))"},
     {"gelu_tanh", "tanh", "x * 0.5f * (1.0f + lehr_tanh(x * (0.797884561f + x * x * 0.0356774081f)))"},
     {"gelu_erf", "erf", "x * 0.5f * (1.0f + lehr_erf(x * 0.707106781f))"},
+    {"exp_full", "exp_full", ""},
+    {"log", "log", ""},
+    {"sqrt", "sqrt", ""},
+    {"rsqrt", "sqrt", "1.0f / lehr_sqrt(x)"},
+    {"abs", "abs", ""},
 };
 
 constexpr std::string_view kPrefix = "unary_";
@@ -106,10 +164,14 @@ std::string math_snippet(const std::string& name) {
     return fmt::format("static inline f32x{0} lehr_{1}(f32x{0} x) {{ return {2}; }}\n", lanes, function->name,
                        function->text);
   }
-  for (const auto& [called, text] : {std::pair{"exp", kExp}, {"tanh", kTanh}, {"erf", kErf}}) {
-    const std::string_view prefix = called;
+  constexpr std::pair<std::string_view, std::string_view> kCalled[] = {
+      {"exp", kExp},   {"exp_full", kExpFull}, {"log", kLog}, {"abs", kAbs},
+      {"tanh", kTanh}, {"erf", kErf},          {"sqrt", ""}};
+  for (const auto& [prefix, text] : kCalled) {
     const auto count = parse_int(std::string_view(name).substr(std::min(prefix.size(), name.size())));
-    if (name.starts_with(prefix) && count) return fmt::format(fmt::runtime(text), *count, *count * 4);
+    if (!name.starts_with(prefix) || !count) continue;
+    if (text.empty()) return sqrt_text(static_cast<int>(*count));
+    return fmt::format(fmt::runtime(text), *count, *count * 4, fmt::format(fmt::runtime(kExpOfRest), *count));
   }
   return "";
 }

@@ -79,6 +79,11 @@ constexpr std::pair<std::string_view, std::string_view> kFunctions[] = {
     {"silu", "__fdividef(x, 1.0f + expf(-x))"},
     {"gelu_tanh", "x * 0.5f * (1.0f + tanhf(x * (0.797884561f + x * x * 0.0356774081f)))"},
     {"gelu_erf", "x * 0.5f * (1.0f + erff(x * 0.707106781f))"},
+    {"exp_full", "expf(x)"},
+    {"log", "logf(x)"},
+    {"sqrt", "sqrtf(x)"},
+    {"rsqrt", "1.0f / sqrtf(x)"},
+    {"abs", "fabsf(x)"},
 };
 
 /// The same of f64.
@@ -88,6 +93,11 @@ constexpr std::pair<std::string_view, std::string_view> kFunctionsOfF64[] = {
     {"silu", "x / (1.0 + exp(-x))"},
     {"gelu_tanh", "0.5 * x * (1.0 + tanh(0.79788456080286536 * (x + 0.044715 * x * x * x)))"},
     {"gelu_erf", "0.5 * x * erfc(-x * 0.70710678118654752)"},
+    {"exp_full", "exp(x)"},
+    {"log", "log(x)"},
+    {"sqrt", "sqrt(x)"},
+    {"rsqrt", "1.0 / sqrt(x)"},
+    {"abs", "fabs(x)"},
 };
 
 std::string snippet(const std::string& name) {

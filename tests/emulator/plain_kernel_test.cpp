@@ -15,7 +15,7 @@
 #include "tests/emulator/random_workloads.h"
 #include "tests/support/seed.h"
 #include "tests/support/verify.h"
-#include "workload/reference.h"
+#include "tests/support/make_reference.h"
 
 namespace lehr {
 namespace {

@@ -140,6 +140,24 @@ TEST(Analyze, MarksWhatIsGuardedAndCountsItInFull) {
   expect_exact(b.kernel);
 }
 
+TEST(Analyze, TakesBothSidesOfAMaskAsExecuted) {
+  KernelBuilder b;
+  b.kernel.name = "masks";
+  const BufferId x = b.param("x", DType::kF32, 100, Direction::kIn);
+  const BufferId y = b.param("y", DType::kF32, 100, Direction::kOut);
+  const VarId i = b.var("i");
+  const Expr v = load(x, var(i) * 8, 8);
+  const Expr chosen = select(lt(v, splat(Float{0}, 8)), v + v, load(x, integer(90), 8));
+  b.kernel.body = block(
+      loop(i, 12, LoopKind::kSerial, block(Store{y, var(i) * 8, max(chosen, v), 8, std::nullopt, true})));
+  const Analysis analysis = analyze(b.kernel);
+  for (const Access& access : analysis.accesses) EXPECT_FALSE(access.guarded);
+  EXPECT_EQ(analysis.guards, 0);
+  EXPECT_EQ(analysis.flops, 12 * 16);
+  EXPECT_EQ(analysis.global.written_bytes, 12 * 32) << "past the caches or not";
+  expect_exact(b.kernel);
+}
+
 // Tiles that reach over the edge of a matrix copy zero bytes from there: found where the emulator counted
 // fewer bytes than the unguarded accesses add up to.
 TEST(Analyze, TakesTheSourceOfACopyOfSomeBytesAsGuarded) {
@@ -177,6 +195,7 @@ TEST(Analyze, CountsEveryKindOfArithmeticOnData) {
   EXPECT_EQ(flops(v - v * v, 8), 16);
   EXPECT_EQ(flops(max(v, splat(Float{0, DType::kF32}, 8)), 8), 8);
   EXPECT_EQ(flops(reduce_add(v), 1), 7);
+  EXPECT_EQ(flops(reduce_max(v), 1), 7);
   EXPECT_EQ(flops(unary(UnaryOp::kTanh, v) + v, 8), 8 * (flops_of(UnaryOp::kTanh) + 1));
   EXPECT_EQ(flops(load(n, integer(0)) * load(n, integer(1)), 1), 1) << "integer data counts as well";
   EXPECT_EQ(flops(select(lt(load(x, integer(0)), load(x, integer(1))), v, v), 8), 0) << "comparing is free";

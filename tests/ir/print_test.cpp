@@ -81,6 +81,7 @@ TEST(Print, ShowsGuardsTailsAndDependentExtents) {
                                                     select(lt(integer(0), load(x, var(j))), load(x, var(j)),
                                                            Float{-0.5, DType::kF64}),
                                                     1, std::nullopt})))},
+                       Store{y, var(i) * 4, zero(DType::kF64, 4), 4, std::nullopt, true},
                        Barrier{BarrierScope::kWarp})));
   EXPECT_EQ(to_text(b.kernel), R"(kernel tail target=cpu params(in x: f16[100], out y: f64[100])
 for i in 0..13:
@@ -90,6 +91,7 @@ for i in 0..13:
   else:
     for j in 0..min(8, 100-i*8) (at most 8):
       y[i*8+j] = select(0<x[j], x[j], -0.5:f64)
+  y[i*4 : 4] = splat(0.0:f64 : 4) streaming
   barrier warp
 )");
 }
@@ -106,6 +108,7 @@ TEST(Print, KeepsTheTreeVisibleInParentheses) {
   EXPECT_EQ(text(lt(bit_xor(var(x), var(y)), var(z))), "x^y<z");
   EXPECT_EQ(text(max(var(x), integer(-1)) * -2), "max(x, -1)*(-2)");
   EXPECT_EQ(text(reduce_add(fma(var(x), var(y), var(z)))), "reduce_add(fma(x, y, z))");
+  EXPECT_EQ(text(reduce_max(var(x)) - reduce_min(var(y))), "reduce_max(x)-reduce_min(y)");
   EXPECT_EQ(text(unary(UnaryOp::kGeluErf, var(x)) * var(y)), "gelu_erf(x)*y");
 }
 

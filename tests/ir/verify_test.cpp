@@ -225,12 +225,34 @@ TEST(Verify, RejectsLanesThatDisagree) {
   EXPECT_THAT(stored(splat(four, 4), 4), HasSubstr("a splat of 4 lanes into 4"));
   EXPECT_THAT(stored(select(lt(var(p.i), integer(3)), four, eight), 4),
               HasSubstr("a select between 4 and 8 lanes"));
-  EXPECT_THAT(stored(select(lt(four, four), four, four), 4), HasSubstr("a condition of 4 lanes"));
+  EXPECT_EQ(stored(select(lt(four, four), four, four), 4), "");
+  EXPECT_EQ(stored(select(logical_and(eq(four, four), le(four, four)), four, four), 4), "");
+  EXPECT_THAT(stored(select(lt(four, four), eight, eight), 8), HasSubstr("a condition of 4 lanes"));
+  EXPECT_THAT(stored(select(four, four, four), 4), HasSubstr("a condition of 4 lanes"));
   EXPECT_EQ(stored(reduce_add(eight), 1), "");
   EXPECT_EQ(stored(unary(UnaryOp::kSilu, eight), 8), "");
   EXPECT_THAT(stored(unary(UnaryOp::kSilu, four), 8), HasSubstr("stores 8 lanes of a value that has 4"));
   EXPECT_THAT(stored(unary(UnaryOp::kSilu, var(p.i)), 1), HasSubstr("silu(i) needs f32"));
   EXPECT_THAT(stored(load(p.in, integer(0), 0), 0), HasSubstr("0 lanes of out"));
+}
+
+TEST(Verify, RejectsMasksAndStreamingStoresWhereThereAreNone) {
+  const auto complaint = [](Target target, bool streams, bool to_register) {
+    Plot p(target);
+    const Expr four = load(p.in, integer(0), 4);
+    const Store store{to_register ? p.reg : p.out,
+                      integer(0),
+                      streams ? four : select(lt(four, four), four, four),
+                      4,
+                      std::nullopt,
+                      streams};
+    return p.complaint(target == Target::kCuda ? LoopKind::kThreadX : LoopKind::kSerial, store);
+  };
+  EXPECT_EQ(complaint(Target::kCpu, true, false), "");
+  EXPECT_THAT(complaint(Target::kCpu, true, true),
+              HasSubstr("only parameters of target cpu are written past"));
+  EXPECT_THAT(complaint(Target::kCuda, true, false), HasSubstr("only parameters of target cpu"));
+  EXPECT_THAT(complaint(Target::kCuda, false, false), HasSubstr("a condition of 4 lanes"));
 }
 
 TEST(Verify, RejectsIndicesCountsAndExtentsThatAreNotOneInteger) {

@@ -232,8 +232,8 @@ TEST_F(ChecksOnAFakeDevice, BringLittleBackAndLeaveTheHostAlone) {
         "gemm m=1 n=4096 k=4096 a=bf16:row b=bf16:row c=bf16:row",
         "conv2d n=32 h=56 w=56 c=64 k=64 r=3 s=3 pad=1 layout=nhwc x=bf16 f=bf16 y=bf16"}) {
     const Workload workload = parse_workload(text);
-    const std::vector<std::int64_t> elements = telling_elements(workload, 10'000'000);
-    tell(elements, reference_at(workload, 3, elements));
+    const std::vector<std::int64_t> elements = telling_elements(workload, 0, 10'000'000);
+    tell(elements, reference_at(workload, 3, 0, elements));
     CudaRunner runner({LEHR_FAKE_CUDA_DRIVER, ""});
     double host_s = -cpu_s(), device_s = -work_s();
     prepare(runner, workload);

@@ -9,7 +9,7 @@
 #include "measure/vendor/onednn/baseline_onednn.h"
 #include "measure/vendor/onednn/onednn_library.h"
 #include "tests/support/problem_for.h"
-#include "workload/reference.h"
+#include "tests/support/make_reference.h"
 
 namespace lehr {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/small_float.h"
 #include "runtime/kernels.h"
-#include "workload/reference.h"
+#include "tests/support/make_reference.h"
 
 namespace lehr {
 namespace {

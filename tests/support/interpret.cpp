@@ -177,18 +177,18 @@ class Interpreter {
           counts_.flops += 2 * a.lanes;
           return Value{true, value(n.c).lanes};
         },
-        [&](const ReduceAdd& n) {
+        [&](const Reduce& n) {
           const Value a = value(n.value);
           counts_.flops += a.lanes - 1;
           return Value{a.is_data, 1};
         },
         [&](const Cast& n) { return value(n.value); },
         [&](const Select& n) {
-          value(n.condition);
-          ++guards_;
+          const int guards = value(n.condition).lanes == 1 ? 1 : 0;
+          guards_ += guards;
           const Value a = value(n.a);
           const Value b = value(n.b);
-          --guards_;
+          guards_ -= guards;
           return Value{a.is_data || b.is_data, a.lanes};
         },
     });

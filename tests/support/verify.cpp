@@ -175,6 +175,9 @@ class Verifier {
     if (const Param* param = kernel_.param_of(store.buffer); param != nullptr && param->map)
       return fail("{} has a tensor map and no address", name(store.buffer));
     if (!writable(store.buffer)) return false;
+    const bool streams = allows(&Allowed::groups) && kernel_.buffer(store.buffer).scope == Scope::kGlobal;
+    if (store.streaming && !streams)
+      return fail("only parameters of target {} are written past the caches", names_with(&Allowed::groups));
     int lanes = 0;
     if (!passes(scope_.check_value(store.value, lanes))) return false;
     return lanes == store.lanes || fail("stores {} lanes of a value that has {}", store.lanes, lanes);

@@ -25,6 +25,12 @@ bool is_real(DType type) {
 bool is_comparison(BinaryOp op) {
   return op == BinaryOp::kLt || op == BinaryOp::kLe || op == BinaryOp::kEq;
 }
+/// Of vectors, whose lanes are all ones or zeros.
+bool is_mask(const Expr& expr) {
+  const auto binary = expr.as_binary();
+  return binary && (is_comparison(binary->op) ||
+                    (binary->op == BinaryOp::kAnd && is_mask(binary->a) && is_mask(binary->b)));
+}
 bool is_integer_only(BinaryOp op) {
   return op == BinaryOp::kMod || op == BinaryOp::kXor || op == BinaryOp::kAnd;
 }
@@ -127,7 +133,7 @@ VerifyScope::Type VerifyScope::type_of(const Expr& expr, std::optional<std::stri
           if (!complaint && !groups) complaint = needs_cast(expr, each);
         return Type{c.lanes, a.real || b.real || c.real};
       },
-      [&](const ReduceAdd& n) {
+      [&](const Reduce& n) {
         const Type value = type_of(n.value, complaint);
         if (!complaint) complaint = needs_cast(expr, value);
         return Type{1, value.real};
@@ -137,7 +143,10 @@ VerifyScope::Type VerifyScope::type_of(const Expr& expr, std::optional<std::stri
         const Type condition = type_of(n.condition, complaint);
         const Type a = type_of(n.a, complaint);
         const Type b = type_of(n.b, complaint);
-        if (!complaint && condition.lanes != 1)
+        const bool blends = condition.lanes > 1 && condition.lanes == a.lanes && is_mask(n.condition) &&
+                            allows(kernel_.target, &Allowed::groups);
+        if (blends && !complaint) complaint = needs_cast(expr, a);
+        if (!complaint && condition.lanes != 1 && !blends)
           complaint = fmt::format("a select on a condition of {} lanes", condition.lanes);
         if (!complaint && a.lanes != b.lanes)
           complaint = fmt::format("a select between {} and {} lanes", a.lanes, b.lanes);
@@ -210,7 +219,7 @@ bool VerifyScope::is_static(const Expr& expr) const {
       [](const Load&) { return false; },
       [&](const Splat& n) { return is_static(n.value); },
       [](const Fma&) { return false; },
-      [](const ReduceAdd&) { return false; },
+      [](const Reduce&) { return false; },
       [](const Cast&) { return false; },
       [&](const Select& n) { return is_static(n.condition) && is_static(n.a) && is_static(n.b); },
   });
@@ -245,7 +254,7 @@ std::int64_t VerifyScope::group_of(const Expr& expr) const {
       },
       [&](const Splat& n) { return group_of(n.value); },
       [&](const Fma& n) { return least({&n.a, &n.b, &n.c}); },
-      [&](const ReduceAdd& n) { return group_of(n.value); },
+      [&](const Reduce& n) { return group_of(n.value); },
       [&](const Cast& n) { return group_of(n.value); },
       [&](const Select& n) { return least({&n.condition, &n.a, &n.b}); },
   });

@@ -17,7 +17,8 @@ struct Allowed {
   bool tensor_maps = false;
   /// A launch may begin before the one in front of it has ended.
   bool overlap = false;
-  /// Vectors are cast, and those of narrow types multiplied by groups of neighbours; bf16 is cast.
+  /// Vectors are cast, compared and stored past the caches, and those of narrow types multiplied by groups of
+  /// neighbours; bf16 is cast.
   bool groups = false;
   /// Casts from and to the floating-point types below 32 bits.
   bool small_floats = false;

@@ -11,7 +11,7 @@
 
 #include "codegen/source.h"
 #include "tests/emulator/program.h"
-#include "workload/reference.h"
+#include "tests/support/make_reference.h"
 
 namespace lehr::testing {
 

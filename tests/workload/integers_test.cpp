@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "tests/support/seed.h"
-#include "workload/reference.h"
+#include "tests/support/make_reference.h"
 #include "workload/reference_epilogue.h"
 #include "workload/workload.h"
 
@@ -324,8 +324,8 @@ TEST(IntegerReference, OfOneElementIsThatOfAll) {
                                                random_types(rng, "x", "f", "y", epilogue));
     const std::uint64_t of_inputs = rng.next();
     const Reference all = make_reference(workload, make_inputs(workload, of_inputs));
-    const std::vector<std::int64_t> indices = telling_elements(workload, 1'000'000);
-    const std::vector<float> values = reference_at(workload, of_inputs, indices);
+    const std::vector<std::int64_t> indices = telling_elements(workload, 0, 1'000'000);
+    const std::vector<float> values = reference_at(workload, of_inputs, 0, indices);
     for (std::size_t at = 0; at < indices.size(); ++at)
       ASSERT_EQ(values[at], all.values[static_cast<std::size_t>(indices[at])]) << to_text(workload);
   }

@@ -13,7 +13,7 @@
 #include "tests/support/ordinary.h"
 #include "tests/support/seed.h"
 #include "tests/workload/random_texts.h"
-#include "workload/reference.h"
+#include "tests/support/make_reference.h"
 #include "workload/short_text.h"
 #include "workload/unread.h"
 

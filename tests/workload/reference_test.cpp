@@ -1,4 +1,4 @@
-#include "workload/reference.h"
+#include "tests/support/make_reference.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -271,8 +271,8 @@ TEST(ReferenceAt, IsTheReferenceElementByElement) {
   for (const Workload& workload : assorted(rng)) {
     const auto inputs = make_inputs(workload, seed, 2);
     const Reference all = make_reference(workload, inputs, 1e18);
-    const std::vector<std::int64_t> indices = telling_elements(workload, 1'000'000);
-    const std::vector<float> values = reference_at(workload, seed, indices, 2);
+    const std::vector<std::int64_t> indices = telling_elements(workload, 0, 1'000'000);
+    const std::vector<float> values = reference_at(workload, seed, 0, indices, 2);
     for (std::size_t i = 0; i < indices.size(); ++i) {
       const float wanted = all.values[static_cast<std::size_t>(indices[i])];
       ASSERT_NEAR(values[i], wanted, 1e-6 * std::abs(wanted) + 1e-9) << to_text(workload) << " seed " << seed;
@@ -287,7 +287,7 @@ TEST(ReferenceAt, IsToldOfElementsAtEveryEdgeOrManyOfThem) {
     const std::vector<Dimension> shape = output_shape(workload);
     std::int64_t elements = 1;
     for (const Dimension& each : shape) elements *= each.size;
-    const std::vector<std::int64_t> indices = telling_elements(workload, 1'000'000'000);
+    const std::vector<std::int64_t> indices = telling_elements(workload, 0, 1'000'000'000);
     ASSERT_TRUE(std::ranges::is_sorted(indices, std::less_equal()));
     ASSERT_GE(indices[0], 0);
     ASSERT_LT(indices.back(), elements);
@@ -311,7 +311,7 @@ TEST(ReferenceAt, IsToldOfBothSidesOfEachGroup) {
         fmt::format("conv2d n=4 h=56 w=56 c=300 k=900 r=3 s=3 pad=1 groups=150 layout={}", layout));
     std::set<std::int64_t> met;
     const std::int64_t between = workload.conv2d().layout == ImageLayout::kNchw ? 56 * 56 : 1;
-    for (const std::int64_t index : telling_elements(workload, 1'000'000'000))
+    for (const std::int64_t index : telling_elements(workload, 0, 1'000'000'000))
       met.insert(index / between % 900);
     for (std::int64_t group = 6; group < 900; group += 6)
       EXPECT_TRUE(met.contains(group - 1) && met.contains(group)) << group << " " << layout;
@@ -321,7 +321,7 @@ TEST(ReferenceAt, IsToldOfBothSidesOfEachGroup) {
 TEST(ReferenceAt, CountsEachPixelOfWindowsThatOverlap) {
   // 16 times 72 products.
   const Workload workload = parse_workload("conv2d n=8 h=66 w=66 c=8 k=64 r=3 s=3 epilogue=maxpool(4,1)");
-  EXPECT_NEAR(static_cast<double>(telling_elements(workload, 1000 * 16 * 72).size()), 1000, 100);
+  EXPECT_NEAR(static_cast<double>(telling_elements(workload, 0, 1000 * 16 * 72).size()), 1000, 100);
 }
 
 TEST(Inputs, AreTheSameByAnyNumberOfThreads) {

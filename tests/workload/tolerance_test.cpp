@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "workload/reference.h"
+#include "tests/support/make_reference.h"
 
 namespace lehr {
 namespace {

@@ -83,7 +83,8 @@ OutputLines reference_lines(const Conv2d& conv, const Epilogue& epilogue) {
 }
 
 void reference_line(const Conv2d& conv, const Epilogue& epilogue, std::span<const std::vector<float>> inputs,
-                    std::int64_t, std::int64_t row, OutputLine& line) {
+                    std::int64_t, std::int64_t row, std::span<OutputLine> outputs) {
+  OutputLine& line = outputs[0];
   const PoolWindows windows = windows_of(epilogue);
   const std::int64_t lines = windows.over(conv.out_h()), width = windows.over(conv.out_w());
   const std::int64_t image = row / (conv.k * lines), channel = row / lines % conv.k, number = row % lines;
@@ -111,7 +112,7 @@ void reference_line(const Conv2d& conv, const Epilogue& epilogue, std::span<cons
 
 // The definition once more: nothing is shared with what computes whole rows but the windows and the epilogue.
 float reference_element(const Conv2d& conv, const Epilogue& epilogue, std::span<const MadeInput> inputs,
-                        std::int64_t index) {
+                        std::size_t, std::int64_t index) {
   const PoolWindows windows = windows_of(epilogue);
   const std::int64_t lines = windows.over(conv.out_h()), width = windows.over(conv.out_w());
   const bool nchw = conv.layout == ImageLayout::kNchw;

@@ -58,7 +58,8 @@ OutputLines reference_lines(const Gemm& g, const Epilogue&) {
 }
 
 void reference_line(const Gemm& g, const Epilogue& epilogue, std::span<const std::vector<float>> inputs,
-                    std::int64_t matrix, std::int64_t row, OutputLine& line) {
+                    std::int64_t matrix, std::int64_t row, std::span<OutputLine> outputs) {
+  OutputLine& line = outputs[0];
   const std::int64_t rows = rows_of(g);
   MatrixView a = view(inputs[0].data() + matrix * rows * g.k, g.a.layout, rows, g.k);
   const MatrixView b = view(inputs[1].data() + matrix * g.k * g.n, g.b.layout, g.k, g.n);
@@ -83,7 +84,7 @@ void reference_line(const Gemm& g, const Epilogue& epilogue, std::span<const std
 
 // The definition once more: nothing is shared with what computes whole rows but the epilogue.
 float reference_element(const Gemm& g, const Epilogue& epilogue, std::span<const MadeInput> inputs,
-                        std::int64_t index) {
+                        std::size_t, std::int64_t index) {
   const std::int64_t rows = rows_of(g), columns = output_columns(g, epilogue);
   const std::int64_t batch = index / (rows * columns), within = index % (rows * columns);
   const bool by_rows = g.c.layout == Layout::kRow;

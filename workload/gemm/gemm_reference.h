@@ -13,9 +13,9 @@ namespace lehr {
 /// As the members of an operator's table (operator.h).
 OutputLines reference_lines(const Gemm& gemm, const Epilogue& epilogue);
 void reference_line(const Gemm& gemm, const Epilogue& epilogue, std::span<const std::vector<float>> inputs,
-                    std::int64_t matrix, std::int64_t row, OutputLine& line);
+                    std::int64_t matrix, std::int64_t row, std::span<OutputLine> lines);
 float reference_element(const Gemm& gemm, const Epilogue& epilogue, std::span<const MadeInput> inputs,
-                        std::int64_t index);
+                        std::size_t output, std::int64_t index);
 double reference_tolerance(const Gemm& gemm, const Epilogue& epilogue, std::int64_t elements);
 
 }  // namespace lehr

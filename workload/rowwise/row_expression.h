@@ -1,0 +1,93 @@
+// What a row expression is made of: its syntax, and its nodes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+#include "workload/epilogue_steps.h"
+
+namespace lehr {
+
+/// What a node does with its operands, each of f32.
+enum class RowOp {
+  kInput,
+  kNumber,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kNegative,
+  kLess,     ///< 1 where it holds, else 0; as the two behind it
+  kAtMost,
+  kEqual,
+  kMin,      ///< a < b ? a : b
+  kMax,      ///< a > b ? a : b
+  kSelect,   ///< the second one where the first one is not 0, else the third one
+  kExp,
+  kLog,
+  kSqrt,
+  kRsqrt,
+  kAbs,
+  kStep,     ///< a step of epilogues, by its number
+  kCast,     ///< rounded to RowNode::type
+  kSumOf,    ///< along the row, as the four behind it
+  kMeanOf,
+  kMaxOf,    ///< passes over NaN; -inf where all are
+  kMinOf,
+  kVarOf     ///< mean of the squared distances from the mean
+};
+constexpr bool is_reduction(RowOp op) {
+  return op >= RowOp::kSumOf;
+}
+
+struct RowNode {
+  RowOp op = RowOp::kNumber;
+  std::array<int, 3> operands = {-1, -1, -1};  ///< numbers of nodes before it
+  int input = 0;                               ///< of kInput
+  float number = 0;                            ///< of kNumber
+  EpilogueStep step = {};                      ///< of kStep
+  DType type = DType::kF32;                    ///< of kCast
+  bool varies = false;  ///< from column to column
+  int depth = 0;        ///< reductions that depend on each other, up to this node
+  std::span<const int> used() const {
+    std::size_t count = 0;
+    while (count < operands.size() && operands[count] >= 0) ++count;
+    return {operands.data(), count};
+  }
+  friend bool operator==(const RowNode&, const RowNode&) = default;
+};
+
+/// A name that an expression may use, and whether what it stands for differs from column to column.
+struct RowName {
+  std::string_view name;
+  bool varies = false;
+};
+
+/// Statements, with names and equal subtrees resolved.
+struct RowExpression {
+  std::vector<RowNode> nodes;  ///< operands before what is made of them; all different
+  std::vector<int> outputs;    ///< the node of each output, in their order
+};
+
+inline constexpr std::size_t kMostRowInputs = 8, kMostRowOutputs = 4, kMostRowNodes = 64;
+inline constexpr int kMostRowDepth = 4;
+
+/// Whether a tensor or a statement may have this name: a letter or _, then letters, digits, _, all small.
+bool is_row_name(std::string_view name);
+
+/// The canonical text of statements: no blanks, no needless parentheses, shortest numbers; what is greater is
+/// written as less. Names are not looked up. Throws Error(kUser), one sentence that says the column.
+std::string canonical_rows(std::string_view text);
+
+/// Looks the names up. Each output is assigned to once, by its name, inputs and names before them are read.
+/// Throws Error(kUser), one sentence, as canonical_rows() and where a limit is exceeded.
+RowExpression parse_rows(std::string_view text, std::span<const RowName> inputs,
+                         std::span<const RowName> outputs);
+
+}  // namespace lehr
