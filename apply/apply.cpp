@@ -198,7 +198,8 @@ void measure_rounding(const Network& network, std::vector<PlaceKernels>& places,
   MatchTrial rounded = {rounded_network(network.model, network.shapes, narrow), "", {}, folder};
   for (const PlacedWorkload& placed : network.places.workloads)
     for (const NetworkPlace& place : placed.places)
-      rounded.outputs.push_back({std::string(place.output), std::string(place.output), false});
+      for (const std::string_view output : outputs_of(place))
+        rounded.outputs.push_back({std::string(output), std::string(output), false});
   std::ofstream(path, std::ios::binary) << rounded.bytes;
   EngineCheck any = check;
   any.tolerance = kMostRounding;

@@ -280,7 +280,9 @@ MatchVerdict prove_matches(const Search& search, std::vector<PlaceKernels>& plac
     if (other.proof == Proof::kWrong) verdict = other;
   }
   std::erase_if(places, [&](const PlaceKernels& each) {
-    return std::ranges::count(verdict.blind, each[0].place->output, &onnxruntime::BlindOutput::name) > 0;
+    return std::ranges::any_of(outputs_of(*each[0].place), [&](std::string_view output) {
+      return std::ranges::count(verdict.blind, output, &onnxruntime::BlindOutput::name) > 0;
+    });
   });
   if (verdict.proof == Proof::kOpen && !verdict.blind.empty() && !places.empty())
     verdict.proof = Proof::kRight;

@@ -94,7 +94,8 @@ void OperatorFlags::add_to(CLI::App& app) {
   const std::string group = fmt::format("Problem: {}", op_.formula);
   for (std::size_t i = 0; i < texts_.size(); ++i) {
     const Field& field = op_.fields[i];
-    const std::string names = field.is_last_word ? std::string(field.key) + ',' + flag_of(field) : flag_of(field);
+    const std::string names =
+        field.is_last_word ? std::string(field.key) + ',' + flag_of(field) : flag_of(field);
     if (field.is_flag())
       value_flag(app, group.c_str(), names.c_str(), texts_[i], std::string(field.help).c_str());
   }

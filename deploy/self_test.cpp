@@ -55,7 +55,8 @@ TestedOutput tested_output(DType type, const Reference& reference) {
     // The first, the last, and what lies evenly between them.
     const std::size_t at = count == 1 ? 0 : i * (known - 1) / (count - 1);
     // What a self test compares are numbers.
-    if (!std::isfinite(reference.values[at]) || (!reference.bounds.empty() && std::isinf(reference.bounds[at])))
+    if (!std::isfinite(reference.values[at]) ||
+        (!reference.bounds.empty() && std::isinf(reference.bounds[at])))
       continue;
     output.elements.emplace_back(
         reference.indices.empty() ? static_cast<std::int64_t>(at) : reference.indices[at],

@@ -351,7 +351,7 @@ std::string_view axes_input(const OnnxNode& node) {
 std::optional<RowNodeForm> row_form(const OnnxNode& node, std::int64_t opset, std::size_t rank,
                                     const std::optional<std::vector<std::int64_t>>& axes) {
   const Operator* const known = find(node);
-  if (known == nullptr || rank == 0 || node.outputs.empty()) return std::nullopt;
+  if (known == nullptr || node.outputs.empty()) return std::nullopt;
   RowNodeForm form{.alone = true};
   form.values = known->kind == Kind::kReduces ? 1 : node.inputs.size();
   if (form.values < known->least || form.values > known->most) return std::nullopt;

@@ -97,9 +97,8 @@ void set_tolerances(Problem& problem) {
 /// Outputs before this argument.
 std::size_t output_number(const Problem& problem, std::size_t argument) {
   const auto first = problem.arguments.begin();
-  return static_cast<std::size_t>(
-      std::count_if(first, first + static_cast<std::ptrdiff_t>(argument),
-                    [](const Argument& each) { return each.is_output(); }));
+  return static_cast<std::size_t>(std::count_if(first, first + static_cast<std::ptrdiff_t>(argument),
+                                                [](const Argument& each) { return each.is_output(); }));
 }
 
 std::vector<std::int64_t> telling(const Problem& problem, std::size_t output, std::int64_t products) {
@@ -108,9 +107,9 @@ std::vector<std::int64_t> telling(const Problem& problem, std::size_t output, st
 
 std::vector<unsigned char> expected_at(const Problem& problem, std::size_t output,
                                        std::span<const std::int64_t> elements, int threads) {
-  return elements_of(problem.arguments[output].expected_as,
-                     reference_at(workload_of(problem), problem.seed, output_number(problem, output),
-                                  elements, threads));
+  return elements_of(
+      problem.arguments[output].expected_as,
+      reference_at(workload_of(problem), problem.seed, output_number(problem, output), elements, threads));
 }
 
 }  // namespace

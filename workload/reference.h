@@ -24,8 +24,8 @@ struct Reference {
 };
 
 /// The reference of each output, in their order. Full for up to `full_flops` operations, else whole rows of
-/// them: the first, the last and evenly spread ones between them that are shifted by pseudo-random offsets, so
-/// that every column tile and most row tiles are seen.
+/// them: the first, the last and evenly spread ones between them that are shifted by pseudo-random offsets,
+/// so that every column tile and most row tiles are seen.
 std::vector<Reference> make_references(const Workload& workload,
                                        const std::vector<std::vector<float>>& inputs,
                                        double full_flops = 8e9);

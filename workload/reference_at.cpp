@@ -39,9 +39,9 @@ std::vector<std::int64_t> telling_elements(const Workload& workload, std::size_t
   const std::vector<Dimension> shape = output_shapes(workload).at(output);
   std::int64_t elements = 1;
   for (const Dimension& each : shape) elements *= each.size;
-  const auto count =
-      std::clamp(static_cast<std::int64_t>(static_cast<double>(most_products) / products_of(workload, elements)),
-                 std::int64_t{64}, std::int64_t{4096});
+  const auto count = std::clamp(
+      static_cast<std::int64_t>(static_cast<double>(most_products) / products_of(workload, elements)),
+      std::int64_t{64}, std::int64_t{4096});
   std::vector<std::int64_t> chosen;
   if (elements <= count) {
     for (std::int64_t i = 0; i < elements; ++i) chosen.push_back(i);

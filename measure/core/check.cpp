@@ -173,8 +173,7 @@ std::string fault_of(const Findings& findings, const Argument& output, const std
       "element {}{} is {:.9g}, expected {:.9g} (tolerance {:.3g}{}, largest error {:.3g}, {} of {} compared "
       "elements wrong)",
       findings.first_wrong, name, got, expected, bound_of(output, number_of(output, findings.first_wrong)),
-      relative, findings.max_error,
-      findings.wrong, findings.compared);
+      relative, findings.max_error, findings.wrong, findings.compared);
 }
 
 Comparison compare_output(const Argument& output, const std::string& name, const void* bytes, int threads,

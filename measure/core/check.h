@@ -52,10 +52,9 @@ std::string fault_of(const Findings& findings, const Argument& output, const std
                      double expected);
 
 /// `bytes` is an output in its device type, poisoned before the run (measure/core/element.h). Compares with
-/// what is expected of it, and demands of every element that it was written and, where none is expected, is no
-/// NaN. That is the
-/// tightest test that accepts whatever a result within the tolerance rounds to. On so many threads. Looks at
-/// the first `elements` alone, where that is not 0.
+/// what is expected of it, and demands of every element that it was written and, where none is expected, is
+/// no NaN. That is the tightest test that accepts whatever a result within the tolerance rounds to. On so
+/// many threads. Looks at the first `elements` alone, where that is not 0.
 Comparison compare_output(const Argument& output, const std::string& name, const void* bytes, int threads = 1,
                           std::int64_t elements = 0);
 

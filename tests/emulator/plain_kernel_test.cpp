@@ -13,9 +13,9 @@
 #include "target/cuda/archs.h"
 #include "tests/emulator/program.h"
 #include "tests/emulator/random_workloads.h"
+#include "tests/support/make_reference.h"
 #include "tests/support/seed.h"
 #include "tests/support/verify.h"
-#include "tests/support/make_reference.h"
 
 namespace lehr {
 namespace {

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "measure/vendor/onednn/baseline_onednn.h"
 #include "measure/vendor/onednn/onednn_library.h"
-#include "tests/support/problem_for.h"
 #include "tests/support/make_reference.h"
+#include "tests/support/problem_for.h"
 
 namespace lehr {
 namespace {

@@ -55,6 +55,17 @@ TEST(RangedPlaces, WhatDoesNotVaryIsAsItWas) {
   EXPECT_THAT(texts(network), ElementsAre("gemm m=4..12 n=16 k=16", "gemm m=4 n=16 k=16"));
 }
 
+// Row expressions have no ranges; the engine computes what varies.
+TEST(RangedPlaces, RowExpressionsThatVaryAreLeft) {
+  const Network network = network_of_sizes(
+      "input j f32 64x64\ninput k f32 Nx64x64\ny = Softmax(j)\nz = Softmax(k)\noutput y\noutput z\n", 8,
+      {1, 4});
+  EXPECT_THAT(network.places.workloads, SizeIs(1));
+  EXPECT_THAT(network.places.workloads.at(0).places, SizeIs(1));
+  EXPECT_EQ(network.places.workloads.at(0).places.at(0).output, "y");
+  EXPECT_THAT(network.places.gaps, IsEmpty());
+}
+
 TEST(RangedPlaces, WhatElseVariesIsAGap) {
   const Network products = network_of_sizes("t = Transpose(x) perm=0,2,1\ny = MatMul(x, t)\n", 8, {1, 4});
   EXPECT_THAT(products.places.workloads, IsEmpty());

@@ -112,6 +112,10 @@ TEST(RowRegions, AreWhatExportersWriteForThem) {
            "k = Mul(x, n)\n y = Mul(g, k)\n output y",
            18),
       "m=12 n=16 in=x0:f32,x1:f32:column out=y:f32 expr=y=x1*(x0*rsqrt(mean(x0*x0)+0.001)) of x g to y");
+  EXPECT_EQ(
+      only("q = Pow(x, two)\n v = ReduceMean(q) axes=-1,\n f = Sqrt(v)\n n = Div(one, f)\n y = Mul(x, n)\n"
+           "output y"),
+      "m=12 n=16 in=x0:f32 out=y:f32 expr=y=x0*rsqrt(mean(x0*x0)) of x to y");
   EXPECT_EQ(only("d = Div(x, root2)\n e = Erf(d)\n p = Add(e, one)\n q = Mul(x, p)\n h = Mul(q, point5)\n"
                  "y = Mul(h, r)\n output y"),
             "m=12 n=16 in=x0:f32,x1:f32 out=y:f32 expr=y=gelu_erf(x0)*x1 of x r to y");

@@ -20,7 +20,7 @@ def run(lehr):
             assert task["families"], task
             for place in task["places"]:
                 places += 1
-                shape = known[place["output"]]
+                shape = known[place["outputs"][0]]
                 assert shape[1] == int(words["k" if "h" in words else "n"]) and shape[0] == int(words["n" if "h" in words else "m"]), (file, task, shape)
                 if "h" in words and "pool" not in words["epilogue"]:
                     top, bottom, left, right = map(int, words["pad"].split("x"))

@@ -17,8 +17,8 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "tests/support/seed.h"
 #include "tests/support/make_reference.h"
+#include "tests/support/seed.h"
 #include "workload/reference_epilogue.h"
 #include "workload/workload.h"
 

@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "tests/support/make_reference.h"
 #include "tests/support/ordinary.h"
 #include "tests/support/seed.h"
 #include "tests/workload/random_texts.h"
-#include "tests/support/make_reference.h"
 #include "workload/short_text.h"
 #include "workload/unread.h"
 

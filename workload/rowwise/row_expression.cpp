@@ -23,13 +23,11 @@ struct Function {
   RowOp op{};
   std::size_t arguments = 1;
 };
-constexpr Function kFunctions[] = {{"select", RowOp::kSelect, 3}, {"exp", RowOp::kExp},
-                                   {"log", RowOp::kLog},          {"sqrt", RowOp::kSqrt},
-                                   {"rsqrt", RowOp::kRsqrt},      {"abs", RowOp::kAbs},
-                                   {"min", RowOp::kMin, 2},       {"max", RowOp::kMax, 2},
-                                   {"sum", RowOp::kSumOf},        {"mean", RowOp::kMeanOf},
-                                   {"max", RowOp::kMaxOf},        {"min", RowOp::kMinOf},
-                                   {"var", RowOp::kVarOf}};
+constexpr Function kFunctions[] = {
+    {"select", RowOp::kSelect, 3}, {"exp", RowOp::kExp},     {"log", RowOp::kLog},    {"sqrt", RowOp::kSqrt},
+    {"rsqrt", RowOp::kRsqrt},      {"abs", RowOp::kAbs},     {"min", RowOp::kMin, 2}, {"max", RowOp::kMax, 2},
+    {"sum", RowOp::kSumOf},        {"mean", RowOp::kMeanOf}, {"max", RowOp::kMaxOf},  {"min", RowOp::kMinOf},
+    {"var", RowOp::kVarOf}};
 
 /// An operator between two operands. `swapped`: written as another one with its operands exchanged.
 struct Infix {
@@ -128,8 +126,9 @@ void Parser::resolve(std::span<const RowName> inputs, std::span<const RowName> o
   outputs_.assign(outputs.begin(), outputs.end());
   result_.outputs.assign(outputs.size(), -1);
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    known_.push_back({std::string(inputs[i].name),
-                      add({.op = RowOp::kInput, .input = static_cast<int>(i), .varies = inputs[i].varies}, 0)});
+    known_.push_back(
+        {std::string(inputs[i].name),
+         add({.op = RowOp::kInput, .input = static_cast<int>(i), .varies = inputs[i].varies}, 0)});
 }
 
 int Parser::add(RowNode node, std::size_t at) {

@@ -23,24 +23,24 @@ enum class RowOp {
   kMul,
   kDiv,
   kNegative,
-  kLess,     ///< 1 where it holds, else 0; as the two behind it
+  kLess,  ///< 1 where it holds, else 0; as the two behind it
   kAtMost,
   kEqual,
-  kMin,      ///< a < b ? a : b
-  kMax,      ///< a > b ? a : b
-  kSelect,   ///< the second one where the first one is not 0, else the third one
+  kMin,     ///< a < b ? a : b
+  kMax,     ///< a > b ? a : b
+  kSelect,  ///< the second one where the first one is not 0, else the third one
   kExp,
   kLog,
   kSqrt,
   kRsqrt,
   kAbs,
-  kStep,     ///< a step of epilogues, by its number
-  kCast,     ///< rounded to RowNode::type
-  kSumOf,    ///< along the row, as the four behind it
+  kStep,   ///< a step of epilogues, by its number
+  kCast,   ///< rounded to RowNode::type
+  kSumOf,  ///< along the row, as the four behind it
   kMeanOf,
-  kMaxOf,    ///< passes over NaN; -inf where all are
+  kMaxOf,  ///< passes over NaN; -inf where all are
   kMinOf,
-  kVarOf     ///< mean of the squared distances from the mean
+  kVarOf  ///< mean of the squared distances from the mean
 };
 constexpr bool is_reduction(RowOp op) {
   return op >= RowOp::kSumOf;
@@ -53,8 +53,8 @@ struct RowNode {
   float number = 0;                            ///< of kNumber
   EpilogueStep step = {};                      ///< of kStep
   DType type = DType::kF32;                    ///< of kCast
-  bool varies = false;  ///< from column to column
-  int depth = 0;        ///< reductions that depend on each other, up to this node
+  bool varies = false;                         ///< from column to column
+  int depth = 0;                               ///< reductions that depend on each other, up to this node
   std::span<const int> used() const {
     std::size_t count = 0;
     while (count < operands.size() && operands[count] >= 0) ++count;

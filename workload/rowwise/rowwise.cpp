@@ -132,9 +132,10 @@ void validate(const Rowwise& r) {
   check_size("m", r.m);
   check_size("n", r.n);
   if (r.rows < 0 || r.rows >= r.m || (r.rows > 0 && !any_rows(r)))
-    throw_user("rows={} is out of range: it is from 1 to {}, left out for all rows of m={}, and the same for "
-               "all calls where a tensor has a line for several rows",
-               r.rows, r.m - 1, r.m);
+    throw_user(
+        "rows={} is out of range: it is from 1 to {}, left out for all rows of m={}, and the same for "
+        "all calls where a tensor has a line for several rows",
+        r.rows, r.m - 1, r.m);
   validate_tensors(r);
   const RowExpression expression = expression_of(r);
   for (std::size_t i = 0; i < r.in.size(); ++i) {

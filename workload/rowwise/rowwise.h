@@ -1,4 +1,5 @@
-// An expression over the elements of rows, with reductions along them: sizes, tensors, text; and what follows.
+// An expression over the elements of rows, with reductions along them: sizes, tensors, text; and what
+// follows.
 #pragma once
 
 #include <cstdint>

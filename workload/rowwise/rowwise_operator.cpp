@@ -25,7 +25,8 @@ constexpr Field tensors_field(std::string_view key, std::string_view help) {
               [](const Field&, std::string_view, std::string_view value, Workload& w) {
                 std::vector<RowTensor>& tensors = w.rowwise().*kTensors;
                 tensors.clear();
-                for (const std::string_view each : split(value, ',')) tensors.push_back(parse_row_tensor(each));
+                for (const std::string_view each : split(value, ','))
+                  tensors.push_back(parse_row_tensor(each));
               },
           .distance =
               [](const Workload& a, const Workload& b) {
@@ -48,9 +49,10 @@ void read_expression(const Field&, std::string_view, std::string_view value, Wor
 
 constexpr Field expression_field() {
   return {.key = "expr",
-          .help = "statements name = expression with ; between them: + - * /, < <= > >= ==, select(c,a,b), "
-                  "exp log sqrt rsqrt abs min max, functions of epilogues (gelu_erf, silu, ...), f32(x), "
-                  "bf16(x); along the row: sum mean max min var",
+          .help =
+              "statements name = expression with ; between them: + - * /, < <= > >= ==, select(c,a,b), "
+              "exp log sqrt rsqrt abs min max, functions of epilogues (gelu_erf, silu, ...), f32(x), "
+              "bf16(x); along the row: sum mean max min var",
           .append = [](const Workload& w, std::string& text) { text += w.rowwise().expression; },
           .read = &read_expression,
           .distance =
@@ -70,7 +72,9 @@ void set_rows(Workload& w, const CallRows& rows) {
 }
 
 constexpr Field kRowwiseFields[] = {
-    field<&Rowwise::m>("m", "rows of the calls that it is tuned for; its kernels take any number").sizes().needed(),
+    field<&Rowwise::m>("m", "rows of the calls that it is tuned for; its kernels take any number")
+        .sizes()
+        .needed(),
     field<&Rowwise::n>("n", "columns").sizes().needed(),
     tensors_field<&Rowwise::in>("in",
                                 "inputs, name:type[:kind] with commas between them; types f32, bf16; kinds: "

@@ -79,8 +79,8 @@ Bounded exponential(const Bounded& a) {
   const double value = std::exp(a.value);
   if (std::isinf(a.value) || std::isnan(a.value)) return {value, a.off};
   // Two units in the last place, and the end of the range, where it may be 0.
-  return rounded(value, times(value, std::expm1(a.off)) + 4 * kUnit * value +
-                            (value < 2 * kLeastExp ? kLeastExp : 0));
+  return rounded(
+      value, times(value, std::expm1(a.off)) + 4 * kUnit * value + (value < 2 * kLeastExp ? kLeastExp : 0));
 }
 
 Bounded logarithm(const Bounded& a) {
@@ -152,8 +152,8 @@ using Line = std::vector<Bounded>;
 
 /// By how much a sum of these may be off. Each partial sum rounds by itself, so that the errors add up as a
 /// random walk; the longest one adds one value after the other. Of values with the mean u and the mean square
-/// q about it the squares of its partial sums are n^3 u^2 / 3 + n^2 q / 2 in all. Seven deviations and a half:
-/// one row in 10^13. What the values are off by may go the same way in all of them.
+/// q about it the squares of its partial sums are n^3 u^2 / 3 + n^2 q / 2 in all. Seven deviations and a
+/// half: one row in 10^13. What the values are off by may go the same way in all of them.
 Bounded sum_of(const Line& line) {
   constexpr double kDeviations = 7.5;
   const auto n = static_cast<double>(line.size());
@@ -203,7 +203,8 @@ Bounded reduced(RowOp op, const Line& line, std::int64_t n) {
   if (line.size() == 1 && n > 1) {
     const Bounded& one = line[0];
     if (op == RowOp::kSumOf) return rounded(one.value * count, one.off * count);
-    if (op == RowOp::kVarOf) return {one.value - one.value, one.off > 0 && std::isinf(one.off) ? kInfinity : 0};
+    if (op == RowOp::kVarOf)
+      return {one.value - one.value, one.off > 0 && std::isinf(one.off) ? kInfinity : 0};
     if (op == RowOp::kMeanOf) return one;
   }
   if (op == RowOp::kSumOf) return sum_of(line);
@@ -290,9 +291,8 @@ void reference_line(const Rowwise& r, const Epilogue&, std::span<const std::vect
     for (std::int64_t j = 0; j < count; ++j) {
       const Bounded& one = outputs[i][outputs[i].size() == 1 ? 0 : static_cast<std::size_t>(j)];
       line.values.push_back(static_cast<float>(one.value));
-      line.bounds.push_back(static_cast<float>(one.off + 2 * kUnit * (std::isfinite(one.value)
-                                                                          ? std::abs(one.value)
-                                                                          : 0)));
+      line.bounds.push_back(
+          static_cast<float>(one.off + 2 * kUnit * (std::isfinite(one.value) ? std::abs(one.value) : 0)));
     }
   }
 }
