@@ -409,12 +409,11 @@ class Rewriter {
 
   std::string graph(std::string_view message) {
     std::string bytes;
-    std::vector<std::string> nodes;
-    std::size_t constant = 0, input = 0, between = 0;
+    std::size_t node = 0, constant = 0, input = 0, between = 0;
     for (Wire wire(message); wire.next();) {
       switch (wire.field()) {
         case 1:
-          nodes.push_back(node_bytes(nodes.size(), wire.record()) + converted_after_[nodes.size()]);
+          if (node++ == 0) bytes += all_nodes(message);
           break;
         case 5:
         case 15:
@@ -430,10 +429,18 @@ class Rewriter {
           bytes += wire.record();
       }
     }
-    bytes += converted_first_;
-    for (const std::size_t at : ordered()) bytes += nodes[at];
     for (const auto* made : made_in_order_)  // a place that was kept may have left one that nobody reads
       if (read_.contains(made->second)) bytes += bytes_field(5, made->first + bytes_field(8, made->second));
+    return bytes;
+  }
+
+  std::string all_nodes(std::string_view graph) {
+    std::vector<std::string> nodes;
+    for (Wire wire(graph); wire.next();)
+      if (wire.field() == 1)
+        nodes.push_back(node_bytes(nodes.size(), wire.record()) + converted_after_[nodes.size()]);
+    std::string bytes = converted_first_;
+    for (const std::size_t at : ordered()) bytes += nodes[at];
     return bytes;
   }
 
