@@ -216,18 +216,7 @@ std::string ExprText::text(const Expr& expr, int parent) {
         return wrap(op.precedence, fmt::format("{} {} {}", text(n.a, op.precedence), op.symbol,
                                                text(n.b, op.precedence + 1)));
       },
-      [&](const Unary& n) {
-        const std::string_view function = function_of(n.op);
-        if (type_of(n.value) == DType::kF64) {
-          snippets_.insert(fmt::format("unary_{}_f64", function));
-          return fmt::format("lehr_{}_f64({})", function, text(n.value));
-        }
-        const int lanes = lanes_of(n.value);
-        const bool one_of_four = lanes == 1 && dialect_.scalars_in_lanes;
-        snippets_.insert(fmt::format("unary_{}{}", function, one_of_four ? 4 : lanes));
-        return fmt::format(fmt::runtime(one_of_four ? "lehr_{}(f32x4{{{}}})[0]" : "lehr_{}({})"), function,
-                           text(n.value));
-      },
+      [&](const Unary& n) { return unary_text(n); },
       [&](const Load& n) {
         if (const Param* const param = kernel_.param_of(n.buffer); param != nullptr && param->is_number)
           return number_name(kernel_, *param);
@@ -241,19 +230,34 @@ std::string ExprText::text(const Expr& expr, int parent) {
         // -ffp-contract=fast (g++'s default) and NVRTC's default both fuse this form.
         return wrap(8, fmt::format("{} + {}", product(n.a, n.b), text(n.c, 9)));
       },
-      [&](const Reduce& n) {
-        const int lanes = lanes_of(n.value);
-        CHECK(lanes > 1, "Reduce of something that is not a vector");
-        const std::string function = n.op == ReduceOp::kAdd ? fmt::format("reduce{}", lanes)
-                                                            : fmt::format("{}_of{}", name_of(n.op), lanes);
-        snippets_.insert(function);
-        return fmt::format("lehr_{}({})", function, text(n.value));
-      },
+      [&](const Reduce& n) { return reduce_text(n); },
       [&](const Cast& n) { return cast_text(n); },
       [&](const Select& n) {
         return wrap(1, fmt::format("{} ? {} : {}", text(n.condition, 2), text(n.a, 2), text(n.b, 2)));
       },
   });
+}
+
+std::string ExprText::unary_text(const Unary& n) {
+  const std::string_view function = function_of(n.op);
+  if (type_of(n.value) == DType::kF64) {
+    snippets_.insert(fmt::format("unary_{}_f64", function));
+    return fmt::format("lehr_{}_f64({})", function, text(n.value));
+  }
+  const int lanes = lanes_of(n.value);
+  const bool one_of_four = lanes == 1 && dialect_.scalars_in_lanes;
+  snippets_.insert(fmt::format("unary_{}{}", function, one_of_four ? 4 : lanes));
+  return fmt::format(fmt::runtime(one_of_four ? "lehr_{}(f32x4{{{}}})[0]" : "lehr_{}({})"), function,
+                     text(n.value));
+}
+
+std::string ExprText::reduce_text(const Reduce& n) {
+  const int lanes = lanes_of(n.value);
+  CHECK(lanes > 1, "Reduce of something that is not a vector");
+  const std::string function =
+      n.op == ReduceOp::kAdd ? fmt::format("reduce{}", lanes) : fmt::format("{}_of{}", name_of(n.op), lanes);
+  snippets_.insert(function);
+  return fmt::format("lehr_{}({})", function, text(n.value));
 }
 
 std::string ExprText::dot_text(const Fma& n) {

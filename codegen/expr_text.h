@@ -38,6 +38,8 @@ class ExprText {
   std::string dot_text(const ir::Fma& fma);
   std::string cast_text(const ir::Cast& cast);
   std::string splat_text(const ir::Splat& splat);
+  std::string unary_text(const ir::Unary& function);
+  std::string reduce_text(const ir::Reduce& reduce);
   static int lanes_of(const ir::Expr& expr);
   /// Of one element.
   DType type_of(const ir::Expr& expr) const;

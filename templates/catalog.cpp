@@ -26,6 +26,7 @@
 #include "templates/gemm/cuda/gemm_simt.h"
 #include "templates/gemm/cuda/gemm_wgmma.h"
 #include "templates/gemm/cuda/gemv_simt.h"
+#include "templates/rowwise/cpu/rowwise_cpu.h"
 #include "workload/unread.h"
 
 namespace lehr {
@@ -48,7 +49,8 @@ std::span<const Template> catalog() {
                                        conv2d_mma_template(),
                                        conv2d_wgmma_template(),
                                        conv2d_depthwise_template(),
-                                       conv2d_winograd_cpu_template()};
+                                       conv2d_winograd_cpu_template(),
+                                       rowwise_cpu_template()};
   return templates;
 }
 

@@ -126,6 +126,14 @@ const PoolExpr& pool_of(const Epilogue& epilogue) {
 
 }  // namespace
 
+Expr step_expr(const EpilogueStep& step, Expr value, int lanes) {
+  const auto constant = [lanes](double number) {
+    const Expr one = Float{number, DType::kF32};
+    return lanes == 1 ? one : splat(one, lanes);
+  };
+  return row_in(kExpressions, step.op).of(std::move(value), {step.numbers, DType::kF32, constant, {}});
+}
+
 FusedEpilogue::FusedEpilogue(KernelBuilder& builder, const Workload& workload, const ProductSums& sums)
     : epilogue_(workload.epilogue),
       scale_(sums.scale),

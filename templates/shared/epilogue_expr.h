@@ -20,6 +20,9 @@ struct EpiloguePlace {
   std::optional<ir::Expr> active = std::nullopt;  ///< so many leading lanes exist (as in ir::Load)
 };
 
+/// A step without operands applied to an f32, or to a vector of so many.
+ir::Expr step_expr(const EpilogueStep& step, ir::Expr value, int lanes);
+
 /// The scale of a kernel's sums (ProductSums::scale), and the steps behind it. Nothing is added and
 /// nothing changes where the workload has neither. A step computes in the type of the sums, or in f32 behind
 /// a dequant (type_at()); there each product is rounded before it is added to, as the reference has it.

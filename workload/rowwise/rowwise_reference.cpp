@@ -291,8 +291,9 @@ void reference_line(const Rowwise& r, const Epilogue&, std::span<const std::vect
     for (std::int64_t j = 0; j < count; ++j) {
       const Bounded& one = outputs[i][outputs[i].size() == 1 ? 0 : static_cast<std::size_t>(j)];
       line.values.push_back(static_cast<float>(one.value));
-      line.bounds.push_back(
-          static_cast<float>(one.off + 2 * kUnit * (std::isfinite(one.value) ? std::abs(one.value) : 0)));
+      // The value is rounded to f32 here, and stored as bf16 it loses what is below the normal numbers.
+      const double size = std::isfinite(one.value) ? std::abs(one.value) : 0;
+      line.bounds.push_back(static_cast<float>(one.off + 2 * kUnit * size + kLeastExp));
     }
   }
 }

@@ -1,0 +1,332 @@
+// The loop nest of one thread's share of the rows:
+//
+//   for groups of `rows` rows, then for what is left of them
+//     for each pass: one a dependent reduction, the last one stores
+//       for steps of `vectors` vectors of columns    -> operands, reductions, outputs, in registers
+//
+// Few columns: a group of as many rows as a vector has lanes, which are brought to lie side by side
+// (across). No reductions, and every tensor by elements: all rows are one.
+#include "templates/rowwise/cpu/rowwise_cpu.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "templates/family.h"
+#include "templates/rowwise/cpu/row_steps.h"
+#include "templates/shared/cpu_common.h"
+#include "templates/shared/lines_cpu.h"
+
+namespace lehr {
+namespace {
+
+using namespace ir;
+using cpu::RowKeep;
+using cpu::RowKernel;
+using cpu::RowPlan;
+using cpu::RowSteps;
+
+/// Vectors that are kept in registers; beyond it the code of a row gets long, and more are spilled.
+constexpr std::int64_t kMostKept = 32;
+/// Bytes of the values of a row that stay in a core's second-level cache.
+constexpr std::int64_t kMostScratch = 1 << 19;
+/// Bytes of outputs that may be worth storing past the caches.
+constexpr std::int64_t kLeastStreamed = 1 << 18;
+
+struct Schedule {
+  std::int64_t threads = 1, lanes = 16;
+  std::int64_t across = 0;   ///< 1: rows in lanes
+  std::int64_t vectors = 1;  ///< of a step
+  std::int64_t rows = 1;     ///< at once
+  std::int64_t keep = 0;     ///< RowKeep
+  std::int64_t streaming = 0;
+};
+
+bool is_by_elements(const RowTensor& tensor) {
+  return tensor.varies ? tensor.line == RowTensor::Line::kRow : tensor.line == RowTensor::Line::kOnly;
+}
+
+/// Whether all rows are one.
+bool is_flat(const Rowwise& r, const RowPlan& plan) {
+  return !plan.has_reductions() && std::ranges::all_of(r.in, is_by_elements) &&
+         std::ranges::all_of(r.out, is_by_elements);
+}
+
+/// Whether tensors can be brought to lie with their rows side by side.
+bool goes_across(const Rowwise& r) {
+  const auto goes = [](const RowTensor& tensor) {
+    if (tensor.line == RowTensor::Line::kOnly) return true;
+    return tensor.line == RowTensor::Line::kRow && tensor.type == DType::kF32;
+  };
+  return std::ranges::all_of(r.in, goes) && std::ranges::all_of(r.out, goes);
+}
+
+std::int64_t vectors_of(const Rowwise& r, const Schedule& s) {
+  return s.across != 0 ? r.n : ceil_div(r.n, s.lanes);
+}
+
+std::optional<std::string> why_not(const Workload&, const Limits&) {
+  return std::nullopt;
+}
+
+void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
+  using S = Schedule;
+  const Rowwise& r = workload.rowwise();
+  const RowPlan plans[] = {cpu::plan_rows(r, RowKeep::kAgain), cpu::plan_rows(r, RowKeep::kScratch),
+                           cpu::plan_rows(r, RowKeep::kRegisters)};
+  const std::int64_t kept[] = {0, plans[1].kept_count(), plans[2].kept_count()};
+  const bool flat = is_flat(r, plans[0]), may_cross = !flat && goes_across(r);
+  const std::int64_t n = r.n, m = r.m;
+  k.knob(&S::threads, "threads", "CPU threads, each with a range of rows", cpu::thread_counts(limits));
+  k.knob(&S::lanes, "lanes", "f32 lanes of a vector", cpu::lane_counts(limits));
+  k.knob(&S::across, "across", "a vector holds 0: columns, 1: rows", {0, 1});
+  k.only([=](const S& s) { return s.across == 0 || (may_cross && n < 2 * s.lanes); });
+  k.knob(&S::vectors, "vectors", "vectors of a step", {1, 2, 4, 8});
+  k.only(
+      [=](const S& s) { return s.vectors == 1 || flat || (s.across == 0 && (s.vectors - 1) * s.lanes < n); });
+  k.knob(&S::rows, "rows", "rows at once", {1, 2, 4});
+  k.only([=](const S& s) { return s.rows == 1 || (!flat && s.across == 0 && s.rows <= m); });
+  k.forbid("too many accumulators", [=](const S& s) { return s.rows * s.vectors > 8; });
+  k.knob(&S::keep, "keep",
+         "values that a later pass needs 0: are computed again, 1: stay in scratch memory, "
+         "2: stay in registers",
+         {0, 1, 2});
+  k.only([=](const S& s) {
+    if (s.keep == 0) return true;
+    const std::int64_t vectors = kept[s.keep] * ceil_div(n, s.lanes) * s.rows;
+    if (kept[s.keep] == 0) return false;
+    if (s.keep == 2) return s.across == 0 && vectors <= kMostKept;
+    return vectors * s.lanes * 4 <= kMostScratch;
+  });
+  double stored = 0;
+  for (const RowTensor& tensor : r.out)
+    if (tensor.varies && tensor.type == DType::kF32)
+      stored += 4.0 * static_cast<double>(m) * static_cast<double>(n);
+  k.knob(&S::streaming, "streaming", "1: outputs are stored past the caches", {0, 1});
+  k.only([=](const S& s) { return s.streaming == 0 || (stored >= kLeastStreamed && s.across == 0); });
+}
+
+Schedule wanted(const Workload& workload, const Limits& limits) {
+  const Rowwise& r = workload.rowwise();
+  Schedule s = {.threads = cpu::default_threads(workload, limits), .lanes = cpu::lane_counts(limits).back()};
+  s.across = goes_across(r) && r.n < s.lanes ? 1 : 0;
+  s.vectors = std::min<std::int64_t>(4, std::max<std::int64_t>(1, r.n / s.lanes));
+  while (!std::has_single_bit(static_cast<std::uint64_t>(s.vectors))) --s.vectors;
+  const std::int64_t kept = cpu::plan_rows(r, RowKeep::kRegisters).kept_count() * ceil_div(r.n, s.lanes);
+  s.keep = kept > 0 && kept <= kMostKept / 2 ? 2 : 1;
+  return s;
+}
+
+/// A kernel in the making.
+struct Lowering {
+  const Rowwise& r;
+  const Schedule& s;
+  RowKernel k;
+  bool flat = false;
+  VarId part{};
+  std::vector<BufferId> memory{};  ///< across: where outputs go
+
+  Expr row_count() { return k.builder.kernel.rows ? var(k.builder.kernel.rows->var) : integer(r.m); }
+  std::int64_t tail() const { return s.across != 0 ? 0 : r.n % s.lanes; }
+};
+
+void add_tensors(Lowering& l) {
+  KernelBuilder& b = l.k.builder;
+  const auto add = [&](const std::vector<RowTensor>& tensors, Direction direction,
+                       std::vector<BufferId>& to) {
+    for (const RowTensor& tensor : tensors)
+      to.push_back(b.param(tensor.name, tensor.type, lines_of(tensor, l.r.m) * (tensor.varies ? l.r.n : 1),
+                           direction));
+  };
+  add(l.r.in, Direction::kIn, l.k.in);
+  add(l.r.out, Direction::kOut, l.k.out);
+  if (any_rows(l.r)) b.kernel.rows = Rows{b.var("rows"), ((std::int64_t{1} << 31) - 1) / l.r.n, rows_of(l.r)};
+}
+
+/// All columns of a group of rows in one pass.
+Block columns(Lowering& l, RowSteps& steps, int pass, const Expr& row) {
+  KernelBuilder& b = l.k.builder;
+  const Schedule& s = l.s;
+  if (s.across != 0) {
+    const VarId j = b.var("column");
+    return block(loop(j, l.r.n, LoopKind::kSerial, steps.step(pass, {.row = row, .column = var(j)})));
+  }
+  const bool unrolled = s.keep == static_cast<std::int64_t>(RowKeep::kRegisters);
+  const std::int64_t all = l.r.n / s.lanes, whole = all / s.vectors, rest = all % s.vectors;
+  Block body;
+  const auto several = [&](const Expr& first, std::int64_t count) {
+    const Unrolled vector(b, "vector", count);
+    return vector.over(
+        steps.step(pass, {.row = row, .column = (first + vector.at) * s.lanes, .slot = vector.at}));
+  };
+  if (whole > 0) {
+    const VarId v = b.var("v");
+    body.push_back(loop(v, whole, unrolled ? LoopKind::kUnrolled : LoopKind::kSerial,
+                        several(var(v) * s.vectors, s.vectors)));
+  }
+  if (rest > 0) body.append(several(integer(whole * s.vectors), rest));
+  if (l.tail() > 0)
+    body.append(
+        steps.step(pass, {.row = row, .column = integer(all * s.lanes), .active = integer(l.tail())}));
+  return body;
+}
+
+/// A group of rows, from `row` on.
+Block group(Lowering& l, std::int64_t rows, const Expr& row) {
+  RowSteps steps(l.k, rows, l.s.vectors, vectors_of(l.r, l.s), static_cast<RowKeep>(l.s.keep));
+  Block body = steps.begin(row);
+  for (int pass = 0; pass < l.k.plan.passes; ++pass) {
+    body.append(steps.clear(pass));
+    body.append(columns(l, steps, pass, row));
+    body.append(steps.end(pass, row));
+  }
+  return body;
+}
+
+/// Brings the inputs of a group of rows side by side, computes, and stores the outputs as they lie in memory.
+Block across_group(Lowering& l, const Expr& row) {
+  KernelBuilder& b = l.k.builder;
+  const Expr left = l.row_count() - row;
+  Block body;
+  const std::vector<BufferId> inputs = l.k.in, outputs = l.k.out;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!l.r.in[i].varies || l.r.in[i].line != RowTensor::Line::kRow) continue;
+    l.k.in[i] = b.buffer("columns", DType::kF32, Scope::kScratch, l.r.n * l.s.lanes);
+    body.push_back(Alloc{l.k.in[i]});
+    body.push_back(cpu::transpose(b, {.from = inputs[i],
+                                      .to = l.k.in[i],
+                                      .source = row * l.r.n,
+                                      .from_stride = l.r.n,
+                                      .to_stride = l.s.lanes,
+                                      .rows = min(left, integer(l.s.lanes)),
+                                      .columns = integer(l.r.n),
+                                      .most_rows = l.s.lanes,
+                                      .most_columns = l.r.n,
+                                      .lanes = l.s.lanes}));
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!l.r.out[i].varies) continue;
+    l.k.out[i] = b.buffer("columns", DType::kF32, Scope::kScratch, l.r.n * l.s.lanes);
+    body.push_back(Alloc{l.k.out[i]});
+  }
+  body.append(group(l, 1, row));
+  const std::int64_t room = ceil_div(l.r.n, l.s.lanes) * l.s.lanes;
+  const int lanes = static_cast<int>(l.s.lanes);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!l.r.out[i].varies) continue;
+    const BufferId lines = b.buffer("lines", DType::kF32, Scope::kScratch, room * l.s.lanes);
+    body.push_back(Alloc{lines});
+    body.push_back(cpu::transpose(b, {.from = l.k.out[i],
+                                      .to = lines,
+                                      .from_stride = l.s.lanes,
+                                      .to_stride = room,
+                                      .rows = integer(l.r.n),
+                                      .columns = integer(l.s.lanes),
+                                      .most_rows = l.r.n,
+                                      .most_columns = l.s.lanes,
+                                      .lanes = l.s.lanes}));
+    const VarId each = b.var("each"), v = b.var("v");
+    std::optional<Expr> active;
+    if (l.r.n % l.s.lanes != 0) active = integer(l.r.n) - var(v) * l.s.lanes;
+    const Expr from = var(each) * room + var(v) * l.s.lanes,
+               to = (row + var(each)) * l.r.n + var(v) * l.s.lanes;
+    body.push_back(
+        loop_to(each, min(left, integer(l.s.lanes)), l.s.lanes,
+                block(loop(v, room / l.s.lanes, LoopKind::kSerial,
+                           block(Store{outputs[i], to, load(lines, from, lanes), lanes, active})))));
+  }
+  l.k.in = inputs, l.k.out = outputs;
+  return body;
+}
+
+/// A thread's share of all elements, as vectors.
+Block flat_part(Lowering& l) {
+  KernelBuilder& b = l.k.builder;
+  const Schedule& s = l.s;
+  const std::int64_t step = s.vectors * s.lanes;
+  const VarId own = b.var("own");
+  const Expr all = l.row_count() * l.r.n, tiles = (all + (step - 1)) / step;
+  const Expr first = cpu::first_tile(var(l.part), tiles, s.threads);
+  const Expr count = cpu::first_tile(var(l.part) + 1, tiles, s.threads) - first;
+  const VarId tile = b.var("tile");
+  RowSteps steps(l.k, 1, 1, 1, RowKeep::kAgain);
+  const auto vectors = [&](bool whole) {
+    const Unrolled vector(b, "vector", s.vectors);
+    const Expr column = var(tile) * step + vector.at * s.lanes;
+    return vector.over(
+        steps.step(0, {.column = column, .active = whole ? std::nullopt : std::optional(all - column)}));
+  };
+  Block body = block(Let{tile, first + var(own)});
+  body.push_back(If{le(var(tile) * step + step, all), vectors(true), vectors(false)});
+  Block part = steps.begin(integer(0));
+  part.push_back(loop_to(own, count, ceil_div(rows_of(l.r) * l.r.n, step * s.threads), body));
+  return part;
+}
+
+/// A thread's share of the rows.
+Block rows_part(Lowering& l) {
+  KernelBuilder& b = l.k.builder;
+  const Schedule& s = l.s;
+  const Expr all = l.row_count();
+  const std::int64_t at_once = s.across != 0 ? s.lanes : s.rows;
+  const VarId first = b.var("first"), count = b.var("count"), own = b.var("own"), row = b.var("row");
+  Block part;
+  if (l.tail() > 0 && l.k.plan.has_reductions()) {
+    const BufferId ones = b.buffer("ones", DType::kF32, Scope::kScratch, s.lanes);
+    const int lanes = static_cast<int>(s.lanes);
+    l.k.tail = b.buffer("tail", DType::kF32, Scope::kRegister, s.lanes, lanes);
+    part = block(Alloc{ones}, Alloc{l.k.tail},
+                 Store{ones, integer(0), splat(Float{1, DType::kF32}, lanes), lanes, std::nullopt},
+                 Store{l.k.tail, integer(0), load_active(ones, integer(0), lanes, integer(l.tail())), lanes,
+                       std::nullopt});
+  }
+  const std::int64_t share = ceil_div(rows_of(l.r), s.threads);
+  if (s.across != 0) {  // groups are shared out, so that all but the last one are whole
+    const Expr groups = (all + (at_once - 1)) / at_once;
+    part.push_back(Let{first, cpu::first_tile(var(l.part), groups, s.threads)});
+    const Expr own_groups = cpu::first_tile(var(l.part) + 1, groups, s.threads) - var(first);
+    Block body = across_group(l, var(row));
+    body.push_front(Let{row, (var(first) + var(own)) * at_once});
+    part.push_back(loop_to(own, own_groups, ceil_div(share, at_once), body));
+    return part;
+  }
+  part.push_back(Let{first, cpu::first_tile(var(l.part), all, s.threads)});
+  part.push_back(Let{count, cpu::first_tile(var(l.part) + 1, all, s.threads) - var(first)});
+  Block groups = group(l, at_once, var(row));
+  groups.push_front(Let{row, var(first) + var(own) * at_once});
+  part.push_back(loop_to(own, var(count) / at_once, std::max<std::int64_t>(1, share / at_once), groups));
+  if (at_once == 1) return part;
+  const VarId rest = b.var("rest"), last = b.var("row");
+  Block body = group(l, 1, var(last));
+  body.push_front(Let{last, var(first) + var(count) / at_once * at_once + var(rest)});
+  part.push_back(loop_to(rest, var(count) % at_once, at_once - 1, body));
+  return part;
+}
+
+Kernel lower_rowwise_cpu(const Workload& workload, const Schedule& s, const Limits&) {
+  const Rowwise& r = workload.rowwise();
+  Lowering l{.r = r,
+             .s = s,
+             .k = {.rowwise = r,
+                   .plan = cpu::plan_rows(r, static_cast<RowKeep>(s.keep)),
+                   .lanes = s.lanes,
+                   .across = s.across != 0,
+                   .streaming = s.streaming != 0}};
+  KernelBuilder& b = l.k.builder;
+  b.kernel.name = "rowwise_cpu";
+  b.kernel.target = Target::kCpu;
+  add_tensors(l);
+  l.part = b.var("task_index");
+  Block part = is_flat(r, l.k.plan) ? flat_part(l) : rows_part(l);
+  b.kernel.body = block(loop(l.part, s.threads, LoopKind::kParallel, std::move(part)));
+  return std::move(b.kernel);
+}
+
+}  // namespace
+
+Template rowwise_cpu_template() {
+  return family<"rowwise_cpu", knobs, wanted, lower_rowwise_cpu>(
+      {.target = Target::kCpu, .why_not = why_not, .op = Operator::kRowwise, .reads = {"rows"}});
+}
+
+}  // namespace lehr
