@@ -169,6 +169,40 @@ TEST(Rewrite, ANodeSaysWhatItIsToThePlugIn) {
   EXPECT_EQ(node.attributes.size(), 6u);
 }
 
+// The product reads what the row expression makes first, and stood before its last node.
+TEST(Rewrite, ARowExpressionMakesSeveralValuesBeforeTheyAreRead) {
+  const Network network = network_of(R"(
+    input x f32 4x16x32
+    constant w f32 32x8
+    constant v f32 32x8
+    a = Abs(x)
+    p = MatMul(a, w)
+    m = ReduceMax(a) axes=-1,
+    e = Exp(m)
+    y = Sub(p, e)
+    output y
+  )");
+  std::string kept;
+  const OnnxModel model = rewritten(network, kept);
+  ASSERT_EQ(model.nodes.size(), 3u) << kept;
+  const OnnxNode& rows = model.nodes[0];
+  EXPECT_EQ(rows.op, "Fused");
+  EXPECT_THAT(rows.inputs, ::testing::ElementsAre("x"));
+  EXPECT_THAT(rows.outputs, ::testing::ElementsAre("a", "e"));
+  EXPECT_THAT(rows.wholes("shapes"), ::testing::ElementsAre(3, 4, 16, 32));
+  EXPECT_THAT(rows.wholes("outputs"), ::testing::ElementsAre(3, 4, 16, 32, 3, 4, 16, 1));
+  EXPECT_THAT(model.nodes[1].outputs, ::testing::ElementsAre("p"));
+  EXPECT_EQ(model.nodes[2].op, "Sub");
+}
+
+TEST(Rewrite, ANodeMakesValuesOfOneType) {
+  Network network = network_of("input x f32 64x32\nn = Neg(x)\ny = Cast(n) to=16\noutput n\noutput y\n");
+  ASSERT_EQ(network.places.workloads.size(), 1u);
+  leave_out_unwritten(network, network.places);
+  EXPECT_THAT(network.places.workloads, ::testing::IsEmpty());
+  EXPECT_EQ(network.places.gaps.at(0).reason, "it makes f32 and bf16, and a node makes one type");
+}
+
 TEST(Rewrite, WhatVariesAlongARangeIsAnyThere) {
   const auto sizes_of = [](const std::string& graph, std::int64_t other) {
     const std::string text = "input x f32 BxTx16\nconstant w f32 16x8\n" + graph + "\noutput y";
