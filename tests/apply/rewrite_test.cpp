@@ -182,9 +182,12 @@ TEST(Rewrite, ARowExpressionMakesSeveralValuesBeforeTheyAreRead) {
     y = Sub(p, e)
     output y
   )");
-  std::string kept;
-  const OnnxModel model = rewritten(network, kept);
-  ASSERT_EQ(model.nodes.size(), 3u) << kept;
+  std::vector<Replacement> all;
+  for (const PlacedWorkload& placed : network.places.workloads)
+    for (const NetworkPlace& place : placed.places) all.push_back({&place, placed.workload, 1});
+  const std::string bytes = rewrite(network.model, network.shapes, all).bytes;
+  const OnnxModel model = parse_onnx(std::make_shared<const std::string>(bytes), "it");
+  ASSERT_EQ(model.nodes.size(), 3u);
   const OnnxNode& rows = model.nodes[0];
   EXPECT_EQ(rows.op, "Fused");
   EXPECT_THAT(rows.inputs, ::testing::ElementsAre("x"));
