@@ -136,7 +136,9 @@ void sum_up(const std::vector<Replacement>& replacements, const Coverage& covera
     if (coverage.flops > 0) applied.share_of_flops += flops_of(each.workload) / coverage.flops;
     applied.expected_us += kernel.time_us;
     // Nodes of one function share what is packed of the same weights.
-    if (prepacked.insert(fmt::format("{} {}", kernel.function, weights.at(each.place))).second)
+    const auto weight = weights.find(each.place);
+    if (weight != weights.end() &&
+        prepacked.insert(fmt::format("{} {}", kernel.function, weight->second)).second)
       applied.prepacked_bytes += kernel.packed_bytes;
   }
 }
