@@ -89,7 +89,7 @@ std::vector<MatchOutput> kernel_outputs(const OnnxModel& model) {
         outputs.emplace_back(std::string(node.name), std::string(node.outputs.at(0)), true,
                              node.op == fused_operator(DType::kBF16) && node.name != node.outputs[0]);
     if (has_channels_last(parse_workload(node.text("workload", ""))))
-      made.order = to_channels_first(static_cast<std::size_t>(node.wholes("outputs").at(0)));
+      made.order = to_channels_first(static_cast<std::size_t>(node.wholes("output_shapes").at(0)));
     for (std::size_t i = 1; i < node.outputs.size(); ++i)
       outputs.push_back({std::string(node.outputs[i]), std::string(node.outputs[i])});
   }

@@ -302,7 +302,7 @@ class Rewriter {
     node += int_attribute("version", kNodeVersion) + text_attribute("library", form_.library) +
             text_attribute("workload", to_text(replacement.workload)) +
             int_attribute("threads", replacement.threads) + ints_attribute("shapes", input_sizes(fused)) +
-            ints_attribute("outputs", made);
+            ints_attribute("output_shapes", made);
     fused.node = bytes_field(1, node);
     return fused;
   }

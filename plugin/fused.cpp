@@ -128,11 +128,11 @@ bool Fused::read_shapes(const OrtKernelInfo* info, Sentence& error) {
 
 bool Fused::read_outputs(const OrtKernelInfo* info, Sentence& error) {
   Array<std::int64_t> shapes;
-  if (!ints_attribute(api_, info, "outputs", shapes, error)) return false;
+  if (!ints_attribute(api_, info, "output_shapes", shapes, error)) return false;
   for (std::size_t at = 0; at < shapes.size();) {
     Output output;
     if (!take_shape(shapes, at, output.shape))
-      return refuse(error, "its attribute 'outputs' has no rank before so many dimensions, 8 at most");
+      return refuse(error, "its attribute 'output_shapes' has no rank before so many dimensions, 8 at most");
     for (std::size_t d = 0; d < output.shape.rank; ++d)
       if (output.shape.dims[d] == 0 && d >= inputs_[0].shape.rank)
         return refuse(error, "its output follows a dimension that its first input has not");

@@ -165,7 +165,7 @@ TEST(Rewrite, ANodeSaysWhatItIsToThePlugIn) {
   EXPECT_EQ(node.text("workload", ""), to_text(network.places.workloads[0].workload));
   EXPECT_EQ(node.whole("threads", 0), 3);
   EXPECT_THAT(node.wholes("shapes"), ::testing::ElementsAre(3, 2, 3, 16, 2, 16, 8, 3, 2, 3, 8));
-  EXPECT_THAT(node.wholes("outputs"), ::testing::ElementsAre(3, 2, 3, 8));
+  EXPECT_THAT(node.wholes("output_shapes"), ::testing::ElementsAre(3, 2, 3, 8));
   EXPECT_EQ(node.attributes.size(), 6u);
 }
 
@@ -193,7 +193,7 @@ TEST(Rewrite, ARowExpressionMakesSeveralValuesBeforeTheyAreRead) {
   EXPECT_THAT(rows.inputs, ::testing::ElementsAre("x"));
   EXPECT_THAT(rows.outputs, ::testing::ElementsAre("a", "e"));
   EXPECT_THAT(rows.wholes("shapes"), ::testing::ElementsAre(3, 4, 16, 32));
-  EXPECT_THAT(rows.wholes("outputs"), ::testing::ElementsAre(3, 4, 16, 32, 3, 4, 16, 1));
+  EXPECT_THAT(rows.wholes("output_shapes"), ::testing::ElementsAre(3, 4, 16, 32, 3, 4, 16, 1));
   EXPECT_THAT(model.nodes[1].outputs, ::testing::ElementsAre("p"));
   EXPECT_EQ(model.nodes[2].op, "Sub");
 }
@@ -219,7 +219,7 @@ TEST(Rewrite, WhatVariesAlongARangeIsAnyThere) {
     for (const OnnxNode& node : written.nodes)
       if (node.domain == kFusedDomain)
         said += fmt::format("{} -> {}", fmt::join(node.wholes("shapes"), " "),
-                            fmt::join(node.wholes("outputs"), " "));
+                            fmt::join(node.wholes("output_shapes"), " "));
     return said;
   };
   EXPECT_EQ(sizes_of("y = MatMul(x, w)", 8), "3 0 3 16 2 16 8 -> 3 0 3 8");

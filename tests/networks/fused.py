@@ -81,7 +81,7 @@ class Case:
 
     def fused(self, threads=1, **changes):
         shapes = [number for _, shape in self.inputs.values() for number in (len(shape), *shape)]
-        attributes = {"version": 4, "library": "kernels", "workload": self.workload, "threads": self.threads, "shapes": shapes, "outputs": [len(self.output), *self.output], **changes}
+        attributes = {"version": 4, "library": "kernels", "workload": self.workload, "threads": self.threads, "shapes": shapes, "output_shapes": [len(self.output), *self.output], **changes}
         made = helper.make_node(OPERATORS[self.made], list(self.inputs), ["y"], domain="ai.lehr", name="a_node", **attributes)
         return session([made], self.variable, {one: data for one, data in self.constants.items() if one in self.inputs}, self.made, threads)
 

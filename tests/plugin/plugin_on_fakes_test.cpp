@@ -90,7 +90,7 @@ class Node {
     info.texts = {{"library", "kernels"}, {"workload", workload}};
     info.ints = {{"version", 4}, {"threads", 2}};
     output.insert(output.begin(), static_cast<std::int64_t>(output.size()));
-    info.lists = {{"shapes", std::move(shapes)}, {"outputs", std::move(output)}};
+    info.lists = {{"shapes", std::move(shapes)}, {"output_shapes", std::move(output)}};
     info.inputs = std::move(inputs);
   }
   ~Node() {
@@ -371,7 +371,7 @@ TEST_F(PluginOnFakes, WrongNodesAreRefusedInASentence) {
   EXPECT_EQ(refusal([](OrtKernelInfo& info) { info.ints["threads"] = 0; }), "its threads are 0");
   EXPECT_EQ(refusal([](OrtKernelInfo& info) { info.ints["threads"] = 5000; }),
             "a context has 1 to 4096 threads, not 5000");
-  for (const char* name : {"version", "threads", "library", "workload", "shapes", "outputs"})
+  for (const char* name : {"version", "threads", "library", "workload", "shapes", "output_shapes"})
     EXPECT_EQ(refusal([&](OrtKernelInfo& info) {
                 info.ints.erase(name), info.texts.erase(name), info.lists.erase(name);
               }),
@@ -383,18 +383,19 @@ TEST_F(PluginOnFakes, WrongNodesAreRefusedInASentence) {
   EXPECT_EQ(with("shapes", {}), "it has 2 inputs, and shapes of 0");
   EXPECT_EQ(with("shapes", {2, 0, 4, 2, 4, 8, 0}), "it has 2 inputs, and shapes of 3");
   for (const Ints& list : {Ints{9, 1, 1, 1, 1, 1, 1, 1, 1, 1}, Ints{2, 4}, Ints{-1}, Ints{2, 4, -8}})
-    EXPECT_EQ(with("outputs", list),
-              "its attribute 'outputs' has no rank before so many dimensions, 8 at most");
-  EXPECT_EQ(with("outputs", {}), "it has shapes of 0 outputs");
-  EXPECT_EQ(with("outputs", {0, 0, 0, 0, 0}), "it has shapes of 5 outputs");
-  EXPECT_EQ(with("outputs", {2, 0, 8, 1, 4}),
+    EXPECT_EQ(with("output_shapes", list),
+              "its attribute 'output_shapes' has no rank before so many dimensions, 8 at most");
+  EXPECT_EQ(with("output_shapes", {}), "it has shapes of 0 outputs");
+  EXPECT_EQ(with("output_shapes", {0, 0, 0, 0, 0}), "it has shapes of 5 outputs");
+  EXPECT_EQ(with("output_shapes", {2, 0, 8, 1, 4}),
             "it has 2 inputs and 2 outputs, and its kernel takes 2 and makes 1");
-  EXPECT_EQ(with("outputs", {3, 4, 8, 0}), "its output follows a dimension that its first input has not");
+  EXPECT_EQ(with("output_shapes", {3, 4, 8, 0}),
+            "its output follows a dimension that its first input has not");
   EXPECT_EQ(with("shapes", {2, 17, 4, 2, 4, 8}), "its input has 17 rows, and its kernels are for 1 to 16");
   EXPECT_EQ(with("shapes", {2, 0, 4, 2, 4, 7}), "its initializer 1 has another shape than it says");
   EXPECT_EQ(with("shapes", {2, 4, 4, 2, 4, 7}), "its b has 112 bytes, and its kernel's 128");
   EXPECT_EQ(refusal([](OrtKernelInfo& info) {
-              info.lists = {{"shapes", {2, 4, 4, 2, 4, 8}}, {"outputs", {2, 4, 7}}};
+              info.lists = {{"shapes", {2, 4, 4, 2, 4, 8}}, {"output_shapes", {2, 4, 7}}};
             }),
             "its c has 112 bytes, and its kernel's 128");
   EXPECT_EQ(with("shapes", {2, 1L << 40, 1L << 40, 2, 4, 8}),
@@ -515,7 +516,7 @@ TEST_F(PluginOnFakeCuda, AGpuThatNoKernelIsForIsNamed) {
 TEST_F(PluginOnFakes, AFunctionMayMakeSeveralTensorsOfOneType) {
   const Plugin plugin;
   Node node(plugin.op(), "sums m=4 n=8", Ints{2, 4, 8}, Ints{4}, {nullptr});
-  node.info.lists["outputs"] = {1, 4, 2, 4, 8};
+  node.info.lists["output_shapes"] = {1, 4, 2, 4, 8};
   ASSERT_EQ(node.create(), "");
   OrtValue x = counted(4, 8);
   OrtKernelContext context{{&x}, {}};
@@ -535,7 +536,7 @@ TEST_F(PluginOnFakes, AFunctionMayMakeSeveralTensorsOfOneType) {
             "node 'a_node': it has 1 inputs and 1 outputs, and its kernel takes 1 and makes 2");
   // The first of these is of f32, which the operator says of both.
   Node mixed(plugin.op(), "means m=1..16 n=8", Ints{2, 4, 8}, Ints{4}, {nullptr});
-  mixed.info.lists["outputs"] = {1, 4, 2, 4, 8};
+  mixed.info.lists["output_shapes"] = {1, 4, 2, 4, 8};
   EXPECT_EQ(mixed.create(), "node 'a_node': its operator makes f32, and its kernel bf16");
 }
 
