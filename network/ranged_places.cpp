@@ -53,7 +53,7 @@ std::optional<Workload> over_all(const Workload& largest, const NetworkPlace& pl
     least = std::min(least, rows_of(*found->second.workload));
   }
   if (least == rows_of(largest)) return largest;
-  if (place.by_rows) return std::nullopt;  // row expressions have no ranges of rows
+  if (place.by_rows) return call_rows(largest).open ? std::optional(largest) : std::nullopt;
   const Workload range = with_call_rows(largest, {.most = rows_of(largest), .least = least});
   return is_valid(range) ? std::optional(range) : std::nullopt;
 }

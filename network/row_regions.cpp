@@ -11,11 +11,11 @@
 
 #include "network/problems.h"
 #include "network/row_operators.h"
+#include "workload/rowwise/row_expression.h"
 
 namespace lehr {
 namespace {
 
-constexpr std::size_t kMostInputs = 8, kMostOutputs = 4, kMostText = 8192;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 /// A tensor as rows: a row has all dimensions from `axis` on.
@@ -309,11 +309,12 @@ class RegionText {
 
   /// nullopt where it is none that a kernel is for.
   std::optional<RowRegion> write(const std::vector<std::size_t>& items) {
-    if (region_.outputs.empty() || region_.outputs.size() > kMostOutputs) return std::nullopt;
+    if (region_.outputs.empty() || region_.outputs.size() > kMostRowOutputs) return std::nullopt;
+    const RowSpace& space = items_of(items[0]).space;
+    if (!take_first(items, space)) return std::nullopt;
     for (const std::size_t item : items)
       if (!write(items_of(item))) return std::nullopt;
-    if (region_.inputs.empty() || region_.inputs.size() > kMostInputs) return std::nullopt;
-    const RowSpace& space = items_of(items[0]).space;
+    if (region_.inputs.size() > kMostRowInputs) return std::nullopt;
     std::vector<std::string> in, out;
     for (std::size_t i = 0; i < region_.inputs.size(); ++i)
       if (!add_tensor(in, fmt::format("x{}", i), region_.inputs[i], space)) return std::nullopt;
@@ -322,7 +323,7 @@ class RegionText {
     region_.workload =
         fmt::format("rowwise m={} n={} in={} out={} expr={}", rows_of(space), columns_of(space),
                     fmt::join(in, ","), fmt::join(out, ","), statements_.text());
-    return statements_.text().size() <= kMostText ? std::optional(std::move(region_)) : std::nullopt;
+    return std::move(region_);
   }
 
  private:
@@ -360,6 +361,24 @@ class RegionText {
     RowTerm term = finder_.outer_term(operand, fmt::format("x{}", region_.inputs.size()));
     if (!term.text.empty() && !term.number) region_.inputs.push_back(operand);
     return terms_.emplace(operand, std::move(term)).first->second;
+  }
+
+  /// A call has as many rows as its first input: one that has a line for each.
+  bool take_first(const std::vector<std::size_t>& items, const RowSpace& space) {
+    for (const std::size_t item : items)
+      for (const std::string_view operand : items_of(item).operands) {
+        if (operand.empty() || finder_.number_of(operand) || is_made(operand)) continue;
+        const auto sizes = finder_.shape(operand);
+        const auto kind = sizes ? kind_of(*sizes, space) : std::nullopt;
+        if (!kind || (!kind->empty() && *kind != ":row")) continue;
+        term_of(operand);
+        return true;
+      }
+    return false;
+  }
+  bool is_made(std::string_view value) const {
+    const auto maker = finder_.makers_.find(value);
+    return maker != finder_.makers_.end() && std::ranges::binary_search(region_.nodes, maker->second);
   }
 
   bool write(const Item& item) {
