@@ -277,7 +277,7 @@ CopyRates measure_copy_gbytes(int threads, std::int64_t l3_bytes) {
   });
   const auto rate = [&](void (*copy)(char*, const char*, std::int64_t)) {
     const double best =
-        best_round(threads, 3, [&](int thread) { copy(to + thread * part, from + thread * part, part); });
+        best_round(threads, 8, [&](int thread) { copy(to + thread * part, from + thread * part, part); });
     return 2 * static_cast<double>(bytes) / best / 1e9;
   };
   return {rate(&copy_ordinarily), rate(&copy_streaming)};
