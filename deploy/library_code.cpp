@@ -65,6 +65,8 @@ class FunctionText {
     if (function_.has_rows()) {
       const CallRows rows = call_rows(function_.workload);
       least = std::max<std::int64_t>(rows.least, 1), most = rows.most;
+      if (rows.open)
+        for (const LibraryRow& row : function_.rows) most = std::max(most, row.members.back().to);
     }
     const std::optional<std::size_t> packed = packed_tensor(function_);
     return fmt::format(

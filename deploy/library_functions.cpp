@@ -35,6 +35,11 @@ std::string number_of(std::string_view value) {
   return (least.empty() || is_whole(least)) && is_whole(most) ? fmt::format("{}to{}", least, most) : "";
 }
 
+/// What all kernels of a function compute, whatever the number of rows that they are tuned at.
+Workload named_workload(const Workload& workload) {
+  return call_rows(workload).open ? with_rows(workload, 1) : workload;
+}
+
 /// The text without what goes without saying, in its shortest words.
 std::vector<std::string> short_words(const Workload& workload) {
   const std::string text = to_text(workload), optional = optional_words(workload),
@@ -68,22 +73,25 @@ std::string name_of_word(std::string_view word) {
   return name;
 }
 
-/// Operator, sizes, types, and digits that tell it from others.
+/// Operator, sizes, types, and digits that tell it from others. Open rows are no size of a function, and its
+/// tensors' types are among the digits.
 std::string hashed_name(const Workload& workload, const std::vector<std::string>& words) {
+  const bool open = call_rows(workload).open;
   std::string name = words[0];
   for (const std::string& word : words) {
     const std::size_t sign = word.find('=');
-    if (sign == std::string::npos) continue;
+    if (sign == std::string::npos || (open && word.starts_with("m="))) continue;
     if (const std::string number = number_of(word.substr(sign + 1)); !number.empty())
       name += fmt::format("_{}{}", word.substr(0, sign), number);
   }
   const std::vector<TensorSpec> tensors = tensors_of(workload);
-  for (std::size_t i = 0; i < 3 && i < tensors.size(); ++i)
+  for (std::size_t i = 0; i < 3 && i < tensors.size() && !open; ++i)
     name += fmt::format("_{}", name_of(tensors[i].type));
   return fmt::format("{}_{}", name, to_hex(stable_hash(to_text(workload))).substr(0, 8));
 }
 
-std::string function_name(const Workload& workload, Target target) {
+std::string function_name(const Workload& of, Target target) {
+  const Workload workload = named_workload(of);
   const std::vector<std::string> words = short_words(workload);
   std::string name;
   for (const std::string& word : words) {
@@ -147,7 +155,7 @@ Library library_of(std::vector<FolderKernel> kernels, std::span<const RebuiltSet
     const std::string text = to_text(workload), name = function_name(workload, target);
     const auto [found, is_new] =
         by_name.try_emplace(name, LibraryFunction{workload, text, target, name, {}, {}});
-    if (found->second.text != text)
+    if (to_text(named_workload(found->second.workload)) != to_text(named_workload(workload)))
       throw_user("'{}' and '{}' would both be functions named {}: export one of them with --workload",
                  found->second.text, text, name);
     found->second.rows.push_back(std::move(row));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -115,6 +116,31 @@ std::optional<Refusal> add_set(const Winner& range, const Database& log,
   return std::nullopt;
 }
 
+/// Kernels that take any number of rows and compute the same on one device become one set. A call goes to the
+/// kernel that was tuned at the number of rows nearest to its own, as a ratio.
+void join_open_sets(RebuiltWinners& winners) {
+  std::map<std::pair<std::string, std::uint64_t>, std::vector<RebuiltSet>> groups;
+  std::erase_if(winners.sets, [&](RebuiltSet& set) {
+    if (!call_rows(set.workload).open) return false;
+    const Record& record = winners.kernels[set.members[0].kernel].winner.record;
+    groups[{to_text(with_rows(set.workload, 1)), record.device_hash}].push_back(std::move(set));
+    return true;
+  });
+  for (auto& [key, sets] : groups) {
+    std::ranges::sort(sets, {}, [](const RebuiltSet& set) { return rows_of(set.workload); });
+    RebuiltSet all{sets.back().workload, {}, {}};
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      RebuiltSet::Member member = sets[i].members[0];
+      if (i + 1 < sets.size())
+        member.to = static_cast<std::int64_t>(std::sqrt(static_cast<double>(rows_of(sets[i].workload)) *
+                                                        static_cast<double>(rows_of(sets[i + 1].workload))));
+      all.members.push_back(member);
+      all.times.push_back(sets[i].times[0]);
+    }
+    winners.sets.push_back(std::move(all));
+  }
+}
+
 std::optional<Refusal> add_kernel(const Winner& winner, RebuiltWinners& result) {
   std::variant<RebuiltKernel, Refusal> made = kernel_of(winner);
   if (auto* refusal = std::get_if<Refusal>(&made)) return std::move(*refusal);
@@ -159,6 +185,7 @@ RebuiltWinners rebuild(std::span<const Winner> winners, const Database& log) {
   for (std::size_t i = 0; i < winners.size(); ++i)
     if (winners[i].rows)
       attempt(i, [&](const Winner& winner) { return add_set(winner, log, devices, result); });
+  join_open_sets(result);
   return result;
 }
 

@@ -65,6 +65,7 @@ struct CallRows {
   bool any = false;         ///< a call may have any number up to the most
   std::int64_t called = 0;  ///< those of the call that is meant; 0: the most
   std::int64_t least = 0;   ///< of a range; 0: it is none
+  bool open = false;        ///< `most` is what kernels are tuned at: they take more as well
   std::int64_t of_call() const { return called > 0 ? called : most; }
 };
 CallRows call_rows(const Workload& workload);

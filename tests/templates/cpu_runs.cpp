@@ -92,7 +92,10 @@ void run_and_compare(const Candidate& candidate, const Workload& workload, Entry
       for (long part = step.parts - 1; part >= 0; --part) step.entry(params.data(), aligned, part);
   })) << "read or wrote behind the end of a tensor";
   for (Guarded& tensor : tensors) EXPECT_TRUE(tensor.intact()) << "wrote outside its buffers";
-  EXPECT_EQ(compare_output(problem, tensors[output_of(problem)].data()).fault, "");
+  for (const std::size_t output : outputs_of(problem))
+    EXPECT_EQ(compare_output(problem.arguments[output], named_output(problem, output), tensors[output].data())
+                  .fault,
+              "");
 }
 
 Source numbered(ir::Kernel kernel, std::size_t number, const char* stem) {
@@ -140,10 +143,15 @@ std::vector<Candidate> candidates_of(const std::vector<std::string>& texts, int 
   return candidates;
 }
 
-/// Where the call tells how many rows there are: with each number up to 70, and some above.
+/// Where the call tells how many rows there are: with each number up to 70, and some above; with fewer and
+/// more than it was made for, where it takes any number.
 std::vector<Workload> calls_of(const Candidate& candidate) {
   const std::int64_t most = candidate.source.most_rows;
   if (most == 0) return {candidate.workload};
+  const std::int64_t made_for = call_rows(candidate.workload).most;
+  if (most > made_for)
+    return {with_rows(candidate.workload, made_for), with_rows(candidate.workload, (made_for + 1) / 2),
+            with_rows(candidate.workload, made_for + 3)};
   Rng rng(stable_hash(to_text(candidate.config)));
   std::vector<Workload> calls;
   for (std::int64_t rows = 1; rows <= std::min<std::int64_t>(most, 70); ++rows)

@@ -74,12 +74,15 @@ TEST(OperatorTables, NameEachKeyOnce) {
   }
 }
 
-TEST(OperatorTables, HaveTheirOutputLastAndOnce) {
-  for (const char* text : {"gemm m=2 n=4 k=3", "conv2d h=8 w=8 c=4 k=4 r=3 s=3"}) {
+TEST(OperatorTables, HaveTheirOutputsLast) {
+  for (const auto& [text, outputs] :
+       {std::pair{"gemm m=2 n=4 k=3", 1},
+        {"conv2d h=8 w=8 c=4 k=4 r=3 s=3", 1},
+        {"rowwise m=2 n=3 in=x:f32 out=y:f32,z:f32:row expr=y=x;z=sum(x)", 2}}) {
     const Workload workload = parse_workload(text);
     const std::vector<TensorSpec> tensors = operator_of(workload).tensors(workload);
     EXPECT_TRUE(tensors.back().is_output()) << text;
-    EXPECT_EQ(std::ranges::count(tensors, TensorRole::kOutput, &TensorSpec::role), 1) << text;
+    EXPECT_EQ(std::ranges::count(tensors, TensorRole::kOutput, &TensorSpec::role), outputs) << text;
   }
 }
 
@@ -90,6 +93,7 @@ const std::map<std::string_view, std::string> kLater = {
 /// For which the field may be not as usual.
 std::string plain_text(const OperatorTable& op, std::string_view field) {
   const bool gemm = op.name == "gemm";
+  if (op.name == "rowwise") return "rowwise m=3 n=4 in=x:f32 out=y:f32 expr=y=x";
   if (field == "rows") return "gemm m=..3 n=4 k=5";
   const std::string text = gemm ? "gemm m=3 n=4 k=5" : "conv2d h=8 w=8 c=4 k=4 r=3 s=3";
   if (field != "zero") return text;

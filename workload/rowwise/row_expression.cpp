@@ -13,8 +13,8 @@
 namespace lehr {
 namespace {
 
-/// What a stranger's text may cost.
-constexpr std::size_t kMostText = 8192;
+/// What a stranger's text may cost; a library finds functions by texts of up to 2000.
+constexpr std::size_t kMostText = 1500;
 constexpr int kMostNesting = 100;
 
 /// A function by its name; steps of epilogues come beside these.

@@ -63,7 +63,7 @@ constexpr Field expression_field() {
 
 CallRows rows(const Workload& w) {
   const Rowwise& r = w.rowwise();
-  return {.most = r.m, .any = any_rows(r), .called = r.rows};
+  return {.most = r.m, .any = any_rows(r), .called = r.rows, .open = any_rows(r)};
 }
 
 void set_rows(Workload& w, const CallRows& rows) {

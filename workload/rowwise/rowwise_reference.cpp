@@ -21,17 +21,23 @@ struct Bounded {
   double value = 0, off = 0;
 };
 
+/// A value that no error moves, but where it is unknown.
+Bounded at_end(double value, double off) {
+  return {value, std::isfinite(off) ? 0 : kInfinity};
+}
+
 /// The value as f32 overflows, off by `off` and by its own rounding.
 Bounded rounded(double value, double off) {
   if (std::abs(value) > kLargest) value = std::copysign(kInfinity, value);
-  if (!std::isfinite(value)) return {value, std::isinf(off) ? off : 0};
+  if (!std::isfinite(value)) return at_end(value, off);
   off += kUnit * std::abs(value);
   return {value, std::isnan(off) ? kInfinity : off};
 }
 
-/// 0 times an infinite bound is nothing.
+/// What an error makes of a product with x. A value that is unknown may be infinite, or NaN.
 double times(double x, double off) {
-  return x == 0 || off == 0 ? 0 : std::abs(x) * off;
+  if (std::isinf(off)) return off;
+  return std::isfinite(x) ? std::abs(x) * off : 0;
 }
 
 Bounded divided(const Bounded& a, const Bounded& b) {
@@ -48,7 +54,8 @@ Bounded compared(RowOp op, const Bounded& a, const Bounded& b) {
                      : op == RowOp::kAtMost ? a.value <= b.value
                                             : a.value == b.value;
   const double off = a.off + b.off;
-  const bool unknown = off > 0 && !(std::abs(a.value - b.value) > off) && !std::isnan(a.value + b.value);
+  const bool unknown =
+      std::isinf(off) || (off > 0 && !(std::abs(a.value - b.value) > off) && !std::isnan(a.value + b.value));
   return {holds ? 1.0 : 0.0, unknown ? kInfinity : 0};
 }
 
@@ -62,7 +69,7 @@ Bounded selected(const Bounded& condition, const Bounded& a, const Bounded& b) {
 /// Where the two are about equal either may be taken, and is as right.
 Bounded extreme(RowOp op, const Bounded& a, const Bounded& b) {
   const bool first = op == RowOp::kMin ? a.value < b.value : a.value > b.value;
-  const bool close = std::abs(a.value - b.value) <= a.off + b.off;
+  const bool close = std::isinf(a.off + b.off) || std::abs(a.value - b.value) <= a.off + b.off;
   return {first ? a.value : b.value, close ? std::max(a.off, b.off) : first ? a.off : b.off};
 }
 
@@ -95,7 +102,7 @@ Bounded stepped(const EpilogueStep& step, const Bounded& a) {
   const double value = row.value(a.value, step.numbers, {});
   // The functions have bounded arguments: what they make of infinity differs.
   if (std::isinf(a.value) && !row.exact) return {value, kInfinity};
-  if (std::isnan(a.value)) return {value, 0};
+  if (std::isnan(a.value)) return at_end(value, a.off);
   const ErrorBound bound = row.bound({a.off, std::abs(a.value)}, step.numbers, 2 * kUnit);
   return {value, row.exact && a.off == 0 && step.op != EpilogueOp::kLeakyRelu ? 0 : bound.off};
 }
@@ -103,7 +110,8 @@ Bounded stepped(const EpilogueStep& step, const Bounded& a) {
 Bounded cast(DType type, const Bounded& a) {
   if (type == DType::kF32) return a;
   const double value = rounded_to(type, static_cast<float>(a.value));
-  return {value, a.off == 0 ? 0 : a.off + 0x1p-8 * std::abs(a.value)};
+  if (!std::isfinite(value)) return at_end(value, a.off);
+  return {value, a.off == 0 ? 0 : a.off + 0x1p-7 * std::abs(a.value)};
 }
 
 Bounded computed(const RowNode& node, const Bounded& a, const Bounded& b, const Bounded& c) {
@@ -159,7 +167,7 @@ Bounded sum_of(const Line& line) {
   const auto n = static_cast<double>(line.size());
   double sum = 0, off = 0, square = 0;
   for (const Bounded& each : line) sum += each.value, off += each.off;
-  if (!std::isfinite(sum)) return {sum, std::isinf(off) ? off : 0};
+  if (!std::isfinite(sum)) return at_end(sum, off);
   const double mean = sum / n;
   for (const Bounded& each : line) square += (each.value - mean) * (each.value - mean);
   const double walk = std::sqrt(n * n * n * mean * mean / 3 + n * square / 2);
@@ -179,6 +187,10 @@ Bounded variance_of(const Line& line) {
   squares.reserve(line.size());
   for (const Bounded& each : line) {
     const double distance = each.value - mean.value;
+    if (!std::isfinite(distance)) {
+      squares.push_back(at_end(distance * distance, each.off));
+      continue;
+    }
     const double off = each.off + kUnit * std::abs(distance);
     squares.push_back(rounded(distance * distance, 2 * times(distance, off) + off * off));
   }
@@ -192,7 +204,7 @@ Bounded extreme_of(RowOp op, const Line& line) {
   for (const Bounded& each : line) {
     if (op == RowOp::kMaxOf ? each.value > result.value : each.value < result.value)
       result.value = each.value;
-    if (!std::isnan(each.value)) result.off = std::max(result.off, each.off);
+    result.off = std::max(result.off, each.off);
   }
   return result;
 }

@@ -201,6 +201,8 @@ Expr RowSteps::of_reduction(int node, const Expr& number) const {
     return is_mean ? sum / constant(n, width()) : sum;
   }
   Expr value = row_value(of.operands[0], number);
+  if (of.op == RowOp::kMaxOf || of.op == RowOp::kMinOf)
+    return joined(of.op, value, constant(neutral(of.op), width()));
   if (of.op == RowOp::kSumOf) return value * constant(n, width());
   return of.op == RowOp::kVarOf ? value - value : value;
 }
