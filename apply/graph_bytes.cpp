@@ -6,35 +6,6 @@
 #include "network/protobuf.h"
 
 namespace lehr {
-namespace {
-
-// AttributeProto's types.
-constexpr std::int64_t kIntAttribute = 2, kTextAttribute = 3, kIntsAttribute = 7;
-
-}  // namespace
-
-std::string text_attribute(std::string_view name, std::string_view text) {
-  return bytes_field(5, bytes_field(1, name) + bytes_field(4, text) + number_field(20, kTextAttribute));
-}
-
-std::string int_attribute(std::string_view name, std::int64_t value) {
-  return bytes_field(5, bytes_field(1, name) + number_field(3, value) + number_field(20, kIntAttribute));
-}
-
-std::string ints_attribute(std::string_view name, const std::vector<std::int64_t>& values) {
-  std::string attribute = bytes_field(1, name);
-  for (const std::int64_t value : values) attribute += number_field(8, value);
-  return bytes_field(5, attribute + number_field(20, kIntsAttribute));
-}
-
-std::string node_record(std::string_view op, const std::vector<std::string_view>& inputs,
-                        std::string_view output, std::string_view attributes) {
-  std::string node;
-  for (const std::string_view input : inputs) node += bytes_field(1, input);
-  node += bytes_field(2, output) + bytes_field(4, op);
-  return bytes_field(1, node.append(attributes));
-}
-
 std::string cast_record(std::string_view from, std::string_view to, OnnxType type) {
   return node_record("Cast", {from}, to, int_attribute("to", static_cast<std::int64_t>(type)));
 }

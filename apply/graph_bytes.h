@@ -1,4 +1,4 @@
-// Nodes, attributes and tensors as fields of an ONNX graph, as bytes.
+// Tensors and some nodes as fields of an ONNX graph, as bytes.
 #pragma once
 
 #include <cstdint>
@@ -6,19 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "network/graph_records.h"
 #include "network/onnx.h"
 #include "network/places.h"
 
 namespace lehr {
 
-// Attributes, as fields of a node.
-std::string text_attribute(std::string_view name, std::string_view text);
-std::string int_attribute(std::string_view name, std::int64_t value);
-std::string ints_attribute(std::string_view name, const std::vector<std::int64_t>& values);
-
-/// A node of ONNX's own domain with one output, as a field of a graph.
-std::string node_record(std::string_view op, const std::vector<std::string_view>& inputs,
-                        std::string_view output, std::string_view attributes = {});
 /// A Cast to a type.
 std::string cast_record(std::string_view from, std::string_view to, OnnxType type);
 

@@ -104,7 +104,7 @@ std::vector<Probe> probes(const Environment& environment) {
     if (!archs_of(backend->target).levels.empty())
       all.push_back({"--isa", [&] { return describe_isa_levels(environment); }});
     for (const VendorLibrary* library : vendor_libraries())
-      if (library->target == backend->target)
+      if (library->target == backend->target && library->describe != nullptr)
         all.push_back({std::string(library->name), [&environment, backend, library] {
                          return library->describe(backend->library_folders(environment));
                        }});

@@ -52,6 +52,13 @@ std::string number_field(std::uint32_t field, std::int64_t value) {
   return tag(field, 0) + number_bytes(static_cast<std::uint64_t>(value));
 }
 
+std::string f32_field(std::uint32_t field, float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  std::string bytes = tag(field, 5);
+  for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(bits >> shift & 0xff);
+  return bytes;
+}
+
 std::string bytes_field(std::uint32_t field, std::string_view bytes) {
   return (tag(field, 2) + number_bytes(bytes.size())).append(bytes);
 }

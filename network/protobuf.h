@@ -46,6 +46,7 @@ class Wire {
 
 // Fields as bytes, which appended to each other are a message.
 std::string number_field(std::uint32_t field, std::int64_t value);
+std::string f32_field(std::uint32_t field, float value);
 /// Text, a message, or packed numbers.
 std::string bytes_field(std::uint32_t field, std::string_view bytes);
 

@@ -52,6 +52,8 @@ void describe(auto& field, const BaselineTime& library) {
   field("note", Known{library.note}, "how it was run");
   field("algorithms_tried", Known{library.algorithms_tried}, "of its algorithms so many were timed");
   field("algorithms", Known{library.algorithms}, "that it offers");
+  field("overhead_us", Known{library.overhead_us},
+        "of it is the call of an engine, which runs next to nothing");
   field("missing", Known{library.missing}, "why it has no time");
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "measure/host/host_backend.h"
 #include "measure/system/affinity.h"
+#include "measure/vendor/onnxruntime/trial.h"
 #include "measure/worker/backends.h"
 #include "measure/worker/baselines.h"
 #include "measure/worker/local_measurer.h"
@@ -131,6 +132,8 @@ OpenDevice open_device(const DeviceChoice& choice, const Workload& workload, con
   options.settings.device = choice.ordinal;
   options.settings.cold = setup.device.cold;
   options.settings.bundle = choice.bundle;
+  if (!with_calls_for(to_text(workload), {"onnxruntime"}).empty())
+    options.settings.onnxruntime = onnxruntime::find_libraries(open.tools);
   if (backend.on_host) options.settings.threads = setup.device.limits.cores;
   options.compile_jobs = jobs;
   if (choice.run_timeout_s) options.run_timeout_s = *choice.run_timeout_s;

@@ -114,6 +114,7 @@ void tell_libraries(const FinalsParts& of, std::span<const ContestEntry> entries
                                     .note = entry.note,
                                     .algorithms_tried = algorithms.tried,
                                     .algorithms = algorithms.offered,
+                                    .overhead_us = entry.overhead_us,
                                     .missing = entry.missing});
     remember_algorithms(of, entry);
   }

@@ -24,6 +24,7 @@ struct BaselineTime {
   std::optional<GpuState> gpu = std::nullopt;  ///< while it was timed
   std::string note;                            ///< how it was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::int64_t algorithms_tried = 0, algorithms = 0;  ///< as Verdict::algorithms
+  double overhead_us = 0;                             ///< Checked::overhead_us
   std::string missing;
 };
 

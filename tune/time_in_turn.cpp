@@ -85,6 +85,7 @@ nlohmann::json to_json(const std::vector<ContestEntry>& entries) {
                          {"note", entry.note},
                          {"algorithms_tried", known_or_null(algorithms.tried)},
                          {"algorithms", known_or_null(algorithms.offered)},
+                         {"overhead_us", known_or_null(entry.overhead_us)},
                          {"time_us", timed ? json(entry.time_us) : json(nullptr)},
                          {"time_us_interval", {time.low, time.high}},
                          {"rounds_us", entry.round_us},

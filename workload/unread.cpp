@@ -13,6 +13,11 @@ std::optional<std::string> why_unread(const Workload& workload, std::span<const 
   if (rows.least > 0) return "a range of rows is covered by a set of kernels, not by one";
   if (rows.any && std::ranges::find(reads, "rows") == reads.end())
     return "its kernels are for a fixed number of rows";
+  return why_field_unread(workload, reads);
+}
+
+std::optional<std::string> why_field_unread(const Workload& workload,
+                                            std::span<const std::string_view> reads) {
   for (const Field& field : operator_of(workload).fields) {
     if (!field.is_new_in(workload) || std::ranges::find(reads, field.key) != reads.end()) continue;
     std::string value;

@@ -16,4 +16,8 @@ namespace lehr {
 /// libraries say what they read, so that one that is older than a field refuses it by itself.
 std::optional<std::string> why_unread(const Workload& workload, std::span<const std::string_view> reads);
 
+/// The same of a call whose rows are known (fixed_rows()).
+std::optional<std::string> why_field_unread(const Workload& workload,
+                                            std::span<const std::string_view> reads);
+
 }  // namespace lehr

@@ -31,6 +31,7 @@ struct ContestEntry {
   std::string note;             ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string checked_by;       ///< Runner::checked_by(); "device and host": the host has compared once more
   std::optional<LibraryFinding> finding = std::nullopt;  ///< of a baseline that searches for its fastest way
+  double overhead_us = 0;                                ///< Checked::overhead_us of a baseline
   std::string missing;  ///< why a baseline could not be timed ("libdnnl.so.2 is not installed"), else empty
   std::optional<Failure> failure = std::nullopt;  ///< how one of ours failed: the long form of `missing`
 };

@@ -53,7 +53,8 @@ struct RunSettings {
   int device = 0;     ///< CUDA ordinal
   std::int64_t memory_bytes = 0;  ///< CPU: limit on the worker's private memory; 0: half of the machine's
   std::string bundle = {};        ///< the folder of the participant of that name
-  LibrarySearch search = {};      ///< of a vendor library for its fastest way
+  std::vector<std::string> onnxruntime = {};  ///< where ONNX Runtime may be, where a baseline needs it
+  LibrarySearch search = {};                  ///< of a vendor library for its fastest way
   DeviceCheck check = {};
   friend bool operator==(const RunSettings&, const RunSettings&) = default;
 };
@@ -72,6 +73,7 @@ struct Checked {
   double max_error = 0;
   /// A vendor library: what it ran, for a reader ("cuBLASLt 13.1.0, heuristic 0"); else "".
   std::string note = {};
+  double overhead_us = 0;  ///< of a call of an engine that runs next to nothing; 0: it has none to speak of
 };
 
 /// One of a candidate's outputs as it lies in memory.

@@ -62,10 +62,16 @@ std::string describe_cpu(const ToolPaths& tools) {
   const Limits& l = cpu.limits;
   const std::vector<std::string> features = feature_names(l.abilities);
   const auto bytes = [](std::int64_t count) { return format_bytes(static_cast<double>(count)); };
-  return fmt::format("{}, {}{}{}, {} threads, L1 {}, L2 {}, L3 {}; measured {:.0f} GFLOP/s f32, {:.1f} GB/s",
-                     cpu.name, l.arch, features.empty() ? "" : " with ", listed(features), l.cores,
-                     bytes(l.l1_bytes), bytes(l.l2_bytes), bytes(l.l3_bytes), l.peak_gflops_f32,
-                     l.dram_gbytes_per_s);
+  const auto copies = [&](int threads) {
+    const CopyRates rates = measure_copy_gbytes(threads, l.l3_bytes);
+    return fmt::format("{:.1f} GB/s ({:.1f} streaming)", rates.ordinary, rates.streaming);
+  };
+  return fmt::format(
+      "{}, {}{}{}, {} threads, L1 {}, L2 {}, L3 {}; measured {:.0f} GFLOP/s f32, {:.1f} GB/s; copies {} "
+      "on one thread, {} on all",
+      cpu.name, l.arch, features.empty() ? "" : " with ", listed(features), l.cores, bytes(l.l1_bytes),
+      bytes(l.l2_bytes), bytes(l.l3_bytes), l.peak_gflops_f32, l.dram_gbytes_per_s, copies(1),
+      copies(l.cores));
 }
 
 constexpr MachinePart kHostParts[] = {

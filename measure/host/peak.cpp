@@ -7,6 +7,7 @@
 #include <atomic>
 #include <barrier>
 #include <chrono>
+#include <cstring>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -189,15 +190,66 @@ double measure_burst_gflops(int threads, std::string_view arch) {
   return threads * best / 1e9;
 }
 
-double measure_read_gbytes(int threads, std::int64_t l3_bytes) {
+namespace {
+
+/// Memory of a measurement, in large pages: otherwise most of the time goes into page faults and TLB misses.
+class Pages {
+ public:
+  explicit Pages(std::int64_t bytes)
+      : bytes_(static_cast<std::size_t>(bytes)),
+        base_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    if (data() != nullptr) madvise(base_, bytes_, MADV_HUGEPAGE);
+  }
+  Pages(const Pages&) = delete;
+  ~Pages() {
+    if (data() != nullptr) munmap(base_, bytes_);
+  }
+  /// nullptr: there is no such memory.
+  char* data() const { return base_ == MAP_FAILED ? nullptr : static_cast<char*>(base_); }
+
+ private:
+  std::size_t bytes_;
+  void* base_;
+};
+
+/// Whole cache lines of each thread in an array of so many times the last-level cache.
+std::int64_t share_of(std::int64_t caches, std::int64_t l3_bytes, int threads) {
   constexpr std::int64_t kMiB = 1 << 20;
-  const std::int64_t wanted = std::clamp<std::int64_t>(2 * l3_bytes, 64 * kMiB, 256 * kMiB);
-  const std::int64_t part = wanted / threads / 64 * 64;
-  const auto bytes = static_cast<std::size_t>(part * threads);
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return 0;
-  madvise(memory, bytes, MADV_HUGEPAGE);  // otherwise most of the time goes into page faults and TLB misses
-  char* const base = static_cast<char*>(memory);
+  return std::clamp<std::int64_t>(caches * l3_bytes, 64 * kMiB, 256 * kMiB) / threads / 64 * 64;
+}
+
+/// Copies whole cache lines. The compiler is kept from calling memcpy, which may stream.
+void copy_ordinarily(char* to, const char* from, std::int64_t bytes) {
+  for (std::int64_t i = 0; i < bytes; i += 64) {
+    std::memcpy(to + i, from + i, 64);
+    asm volatile("" : : : "memory");
+  }
+}
+
+void copy_streaming(char* to, const char* from, std::int64_t bytes) {
+#if defined(__x86_64__)
+  for (std::int64_t i = 0; i < bytes; i += 16)
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
+                     _mm_load_si128(reinterpret_cast<const __m128i*>(from + i)));
+  _mm_sfence();
+#elif defined(__aarch64__)
+  for (std::int64_t i = 0; i < bytes; i += 16)
+    asm volatile("ldp x8, x9, [%0]\n\tstnp x8, x9, [%1]"
+                 :
+                 : "r"(from + i), "r"(to + i)
+                 : "x8", "x9", "memory");
+#else
+  copy_ordinarily(to, from, bytes);
+#endif
+}
+
+}  // namespace
+
+double measure_read_gbytes(int threads, std::int64_t l3_bytes) {
+  const std::int64_t part = share_of(2, l3_bytes, threads), bytes = part * threads;
+  const Pages pages(bytes);
+  char* const base = pages.data();
+  if (base == nullptr) return 0;
   best_round(threads, 1, [&](int thread) { std::fill_n(base + thread * part, part, '\1'); });
   std::atomic<std::uint64_t> sink = 0;
   const double best = best_round(threads, 3, [&](int thread) {
@@ -211,8 +263,24 @@ double measure_read_gbytes(int threads, std::int64_t l3_bytes) {
     }
     sink += sums[0] + sums[1] + sums[2] + sums[3];
   });
-  munmap(memory, bytes);
   return static_cast<double>(bytes) / best / 1e9;
+}
+
+CopyRates measure_copy_gbytes(int threads, std::int64_t l3_bytes) {
+  const std::int64_t part = share_of(4, l3_bytes, threads), bytes = part * threads;
+  const Pages source(bytes), sink(bytes);
+  char *const from = source.data(), *const to = sink.data();
+  if (from == nullptr || to == nullptr) return {};
+  best_round(threads, 1, [&](int thread) {
+    std::fill_n(from + thread * part, part, '\1');
+    std::fill_n(to + thread * part, part, '\2');
+  });
+  const auto rate = [&](void (*copy)(char*, const char*, std::int64_t)) {
+    const double best =
+        best_round(threads, 8, [&](int thread) { copy(to + thread * part, from + thread * part, part); });
+    return 2 * static_cast<double>(bytes) / best / 1e9;
+  };
+  return {rate(&copy_ordinarily), rate(&copy_streaming)};
 }
 
 }  // namespace lehr

@@ -19,4 +19,12 @@ double measure_burst_gflops(int threads, std::string_view arch);
 /// of 3 sweeps.
 double measure_read_gbytes(int threads, std::int64_t l3_bytes);
 
+/// GB/s, read and written, of `threads` threads that copy an array of four times `l3_bytes` (at least 64 MiB,
+/// at most 256 MiB) into another one; best of 8 copies. 0 where there is no memory.
+struct CopyRates {
+  double ordinary = 0;   ///< with stores that bring each line into the caches before
+  double streaming = 0;  ///< with stores past the caches
+};
+CopyRates measure_copy_gbytes(int threads, std::int64_t l3_bytes);
+
 }  // namespace lehr

@@ -11,7 +11,7 @@ Workload workload_of(const Problem& problem) {
 
 void require(const Baseline& baseline, const Problem& problem, const RunSettings& settings) {
   const Workload workload = workload_of(problem);
-  if (const auto unread = baseline.reads_all ? std::nullopt : why_unread(workload, baseline.reads))
+  if (const auto unread = baseline.reads_all ? std::nullopt : why_field_unread(workload, baseline.reads))
     throw_user("{} cannot compute this: {}", baseline.name, *unread);
   baseline.require_served(workload, settings);
 }

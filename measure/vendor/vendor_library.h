@@ -54,6 +54,7 @@ struct VendorLibrary {
   std::vector<BaselineVariant> (*variants)(std::string_view arch, int threads);
   /// What is here, for `lehr doctor`: "found", "13.1.0 (libcublasLt.so.13): ...". `folders`: where its
   /// target's libraries lie besides the loader's own. Throws Error(kEnvironment) that says what to install.
+  /// nullptr: it is told for more than baselines (describe_engine()).
   std::string (*describe)(const std::vector<std::string>& folders);
 };
 

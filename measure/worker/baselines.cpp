@@ -6,13 +6,15 @@
 #include "measure/vendor/cublaslt/baseline_cublaslt.h"
 #include "measure/vendor/cudnn/baseline_cudnn.h"
 #include "measure/vendor/onednn/baseline_onednn.h"
+#include "measure/vendor/onnxruntime/baseline_onnxruntime.h"
 #include "measure/vendor/openblas/baseline_openblas.h"
 
 namespace lehr {
 namespace {
 
 constexpr const VendorLibrary* kVendorLibraries[] = {
-    &openblas::kLibrary, &onednn::kLibrary, &blis::kLibrary, &cublaslt::kLibrary, &cudnn::kLibrary,
+    &openblas::kLibrary,    &onednn::kLibrary,   &blis::kLibrary,
+    &onnxruntime::kLibrary, &cublaslt::kLibrary, &cudnn::kLibrary,
 };
 
 // No libraries of the machine's: only who has a folder names them.

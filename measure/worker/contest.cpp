@@ -107,6 +107,7 @@ class Contestants {
     const Done& done = std::get<Done>(loaded);
     if (!done.note.empty()) one.note = done.note;
     one.finding = done.finding;
+    one.overhead_us = done.overhead_us;
     one.loaded = one.worker->generation();
     return true;
   }
@@ -218,6 +219,7 @@ std::vector<ContestEntry> run_contest(std::vector<Participant>& participants, co
     entry.note = participants[i].note;
     if (participants[i].worker != nullptr) entry.checked_by = participants[i].worker->checked_by();
     entry.finding = participants[i].finding;
+    entry.overhead_us = participants[i].overhead_us;
   }
   fill_entries(entries, rounds);
   return entries;

@@ -22,6 +22,7 @@ struct Participant {
   std::optional<Failure> failure = std::nullopt;  ///< what it did when it was loaded or timed
   std::string note;                               ///< goes into ContestEntry::note
   std::optional<LibraryFinding> finding = std::nullopt;  ///< and this into ContestEntry::finding
+  double overhead_us = 0;                                ///< and ContestEntry::overhead_us
   int loaded = 0;      ///< Worker::generation() of the process that holds its slot; 0: none does
   double turns_s = 0;  ///< ContestEntry::turns_s
 };

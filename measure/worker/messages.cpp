@@ -37,7 +37,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FoundAlgorithm, algorithm, mark, tried, offer
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LibraryFinding, library, lists)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LibrarySearch, seconds, known)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceCheck, kernels, plain, bands)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunSettings, threads, cold, device, memory_bytes, bundle, search, check)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunSettings, threads, cold, device, memory_bytes, bundle, onnxruntime,
+                                   search, check)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PrepareRequest, runner, problem_path, settings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReferenceKernel, candidate, session_us)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialRequest, candidate, sampling, reference, best_us, wanted_s)
@@ -52,7 +53,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompilerRequest, target, options, memory_byte
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileRequest, entry, text, shared_bytes, path)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Hello, version, lehr)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, note, finding, inputs_s, expected_s, stored_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Done, note, finding, inputs_s, expected_s, stored_s, overhead_us)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Samples, us, hopeless, cpu_share, gpu)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failure, kind, text, resources)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Fault, failure, worker_lost, of_another)

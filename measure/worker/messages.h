@@ -102,6 +102,7 @@ struct Done {
   std::optional<LibraryFinding> finding = std::nullopt;  ///< Runner::finding()
   /// Seconds of prepare(): Problem::inputs_s, Problem::expected_s, and storing the problem in its file.
   double inputs_s = 0, expected_s = 0, stored_s = 0;
+  double overhead_us = 0;  ///< Checked::overhead_us
 };
 /// The compile worker is ready.
 struct Identity {

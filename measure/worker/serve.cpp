@@ -118,7 +118,8 @@ Reply Server::answer(const LoadRequest& request) {
     if (!fault->worker_lost) runner_.unload(request.slot);
     return std::move(*fault);
   }
-  return Done{std::move(std::get<Checked>(checked).note), runner_.finding()};
+  Checked& right = std::get<Checked>(checked);
+  return Done{.note = std::move(right.note), .finding = runner_.finding(), .overhead_us = right.overhead_us};
 }
 
 Reply Server::answer(const TimeRequest& request) {

@@ -34,6 +34,12 @@ TEST(Backends, BeginWithOneWhoseDeviceIsAlwaysThere) {
   EXPECT_EQ(device->limits.peak_gflops_f32, 0);
 }
 
+TEST(Backends, TellHowFastTheHostCopies) {
+  EXPECT_THAT(backends().front()->parts.front().describe({}),
+              ::testing::ContainsRegex("copies [0-9.]+ GB/s .[0-9.]+ streaming. on one thread, [0-9.]+ GB/s "
+                                       ".[0-9.]+ streaming. on all"));
+}
+
 TEST(Backends, SayWhyADeviceIsMissing) {
   std::string why_not;
   EXPECT_FALSE(backend_of(Target::kCuda).find({.ordinal = 63}, why_not));

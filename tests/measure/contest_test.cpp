@@ -245,7 +245,7 @@ TEST(Baselines, BelongToATargetByTheirTable) {
   EXPECT_THAT(baseline_names(Target::kCpu), ::testing::IsSupersetOf({"openblas", "onednn"}));
   EXPECT_THAT(baseline_names(Target::kCuda),
               ::testing::ElementsAre("cublaslt", "cublaslt-best", "cudnn", "cudnn-best", "cudnn-unfused"));
-  EXPECT_EQ(default_baselines(Target::kCpu), (std::vector<std::string>{"openblas", "onednn"}));
+  EXPECT_EQ(default_baselines(Target::kCpu), (std::vector<std::string>{"openblas", "onednn", "onnxruntime"}));
   EXPECT_EQ(default_baselines(Target::kCuda), baseline_names(Target::kCuda));
   std::vector<std::string> all;
   for (const VendorLibrary* library : vendor_libraries()) {
@@ -262,7 +262,7 @@ TEST(Baselines, BelongToATargetByTheirTable) {
 /// Each f32 GEMM library of the CPU that is here, with all layouts of small odd shapes, most of them scaled,
 /// against the reference.
 TEST(Baselines, AgreeWithTheReferenceInAllLayouts) {
-  for (const std::string& name : baseline_names(Target::kCpu)) {
+  for (const std::string& name : with_calls_for("gemm ", baseline_names(Target::kCpu))) {
     for (int layout = 0; layout < 8; ++layout) {
       for (const auto& [m, n, k, batch] :
            {std::tuple{7, 5, 3, 1}, {1, 33, 17, 1}, {13, 1, 9, 3}, {64, 48, 31, 2}}) {
@@ -338,12 +338,13 @@ TEST(Baselines, FindColdCachesWhereCandidatesDo) {
 
 TEST(Baselines, AreNamedOnlyWhereTheirLibraryHasCallsForTheOperator) {
   using Names = std::vector<std::string>;
-  const Names all = {"openblas", "onednn",     "blis",          "cublaslt", "cublaslt-best",
-                     "cudnn",    "cudnn-best", "cudnn-unfused", "bundle",   "absent"};
+  const Names all = {"openblas", "onednn",     "blis",          "onnxruntime", "cublaslt", "cublaslt-best",
+                     "cudnn",    "cudnn-best", "cudnn-unfused", "bundle",      "absent"};
   EXPECT_EQ(with_calls_for("gemm m=8", all),
             (Names{"openblas", "onednn", "blis", "cublaslt", "cublaslt-best", "bundle", "absent"}));
   EXPECT_EQ(with_calls_for("conv2d n=1", all),
             (Names{"onednn", "cudnn", "cudnn-best", "cudnn-unfused", "bundle", "absent"}));
+  EXPECT_EQ(with_calls_for("rowwise m=8", all), (Names{"onednn", "onnxruntime", "bundle", "absent"}));
 }
 
 TEST(Baselines, RefuseWhatTheyHaveNoCallFor) {
@@ -361,6 +362,8 @@ TEST(Baselines, RefuseWhatTheyHaveNoCallFor) {
   EXPECT_EQ(refused("onednn", conv), "nothing was thrown");
   EXPECT_EQ(refused("onednn", conv + " epilogue=relu"), "onednn is not asked for what follows a convolution");
   EXPECT_EQ(refused("onednn", gemm + " epilogue=relu"), "onednn has no call that computes this problem");
+  // Its kernels take any number of rows; a library is called for those of a call.
+  EXPECT_EQ(refused("onednn", "rowwise m=8 n=4 in=x:f32 out=y:f32 expr=y=exp(x)"), "nothing was thrown");
   EXPECT_EQ(refused("cublaslt", conv), "cublaslt has no call that computes this problem");
   EXPECT_EQ(refused("cublaslt-best", gemm), "nothing was thrown");
   EXPECT_EQ(refused("cudnn", gemm), "cudnn is asked for convolutions only");

@@ -13,6 +13,7 @@
 #include "measure/vendor/onednn/onednn_epilogue.h"
 #include "measure/vendor/onednn/onednn_gemm.h"
 #include "measure/vendor/onednn/onednn_library.h"
+#include "measure/vendor/onednn/onednn_rowwise.h"
 
 namespace lehr::onednn {
 namespace {
@@ -67,7 +68,14 @@ bool are_served(const Types& t, DType sums) {
   return t.src == DType::kF32 && t.weights == DType::kF32 && t.dst == DType::kF32;
 }
 
+/// The types of the operands of a product, of the first input of a row expression.
+std::string types_text(const Workload& workload) {
+  return workload.op() == Operator::kRowwise ? std::string(name_of(tensors_of(workload)[0].type))
+                                             : text_of(types_of(workload));
+}
+
 void require_served(const Workload& workload, const RunSettings&) {
+  if (workload.op() == Operator::kRowwise) return require_rowwise(workload.rowwise());
   if (workload.op() != Operator::kGemm && workload.op() != Operator::kConv2d)
     throw_user("onednn has no call that computes this problem");
   require_epilogue(workload);
@@ -120,7 +128,7 @@ void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) 
   const std::vector<Way> ways = ways_of(workload);
   if (ways.empty())
     throw_environment("oneDNN {} has no {} kernel for this problem on this processor", library_.version,
-                      text_of(types_of(workload)));
+                      types_text(workload));
   way_ = fastest_of(ways);
 }
 
@@ -128,6 +136,7 @@ std::vector<Way> OneDnnRunner::ways_of(const Workload& workload) const {
   const std::shared_ptr<Primitives> primitives = make_primitives(library_);
   const std::span<void* const> tensors(buffers_->pointers(), buffers_->problem().arguments.size());
   if (workload.op() == Operator::kConv2d) return conv2d_ways(primitives, workload, tensors);
+  if (workload.op() == Operator::kRowwise) return rowwise_ways(primitives, workload.rowwise(), tensors);
   const Gemm& gemm = workload.gemm();
   std::vector<Way> ways = gemm_ways(primitives, workload, tensors);
   if (gemm.a.type != DType::kF32) return ways;

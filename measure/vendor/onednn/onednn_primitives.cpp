@@ -14,6 +14,7 @@ constexpr int kCpu = 1, kInOrder = 1, kSuccess = 0, kImplInfo = 8;
 void* const kAllocate = reinterpret_cast<void*>(~std::uintptr_t{0});  // DNNL_MEMORY_ALLOCATE
 
 // The arguments of version 3 that attributes ask for.
+constexpr int kArgNormScale = 51, kArgNormShift = 52;
 constexpr int kArgBias = 41, kArgScales = 4096, kArgZeroPoints = 8192, kArgPostOp = 32768, kArgSrc1 = 2;
 
 /// Those that there are.
@@ -22,7 +23,9 @@ std::vector<std::pair<int, Tensor>> arguments_of(const Extras& extras) {
                                                    {kArgScales | kArgWeights, extras.scales},
                                                    {kArgScales | kArgDst, extras.dst_scale},
                                                    {kArgZeroPoints | kArgSrc, extras.src_zero},
-                                                   {kArgZeroPoints | kArgDst, extras.dst_zero}};
+                                                   {kArgZeroPoints | kArgDst, extras.dst_zero},
+                                                   {kArgNormScale, extras.norm_scale},
+                                                   {kArgNormShift, extras.norm_shift}};
   int number = 0;
   for (const PostOp& step : extras.post_ops)
     arguments.emplace_back((kArgPostOp * ++number) | kArgSrc1, step.operand);
@@ -81,11 +84,11 @@ std::vector<Step> Primitives::steps_of(const Primitive& primitive, const Tensor&
   void* const made = made_of(primitive.pd);
   if (made == nullptr) return {};
   std::vector<Step> once, steps, last;
-  void* const laid_out = adapted(weights, primitive, kWeightsMd, false, once);
   void* const input = adapted(src, primitive, kSrcMd, false, steps);
   void* const output = adapted(dst, primitive, kDstMd, true, last);
-  if (laid_out == nullptr || input == nullptr || output == nullptr) return {};
-  std::vector<ExecArg> args = {{kArgSrc, input}, {kArgWeights, laid_out}, {kArgDst, output}};
+  std::vector<ExecArg> args = {{kArgSrc, input}, {kArgDst, output}};
+  if (weights.data != nullptr)
+    args.push_back({kArgWeights, adapted(weights, primitive, kWeightsMd, false, once)});
   for (const auto& [arg, tensor] : arguments_of(extras))
     args.push_back({arg, memory(tensor.desc, tensor.data)});
   if (std::ranges::count(args, nullptr, &ExecArg::memory) > 0) return {};

@@ -23,6 +23,7 @@ namespace lehr::onednn {
 inline constexpr int kTagAny = 1, kForwardInference = 96;
 inline constexpr int kSrcMd = 129, kWeightsMd = 131, kDstMd = 133;
 inline constexpr int kArgSrc = 1, kArgDst = 17, kArgWeights = 33;
+inline constexpr int kSoftmax = 0x30000, kLogSoftmax = 0x30001;
 inline constexpr int kDirect = 1, kWinograd = 2;
 // Steps behind the sums, as version 3 numbers them.
 inline constexpr int kRelu = 32, kLinear = 38, kClip = 46, kAdd = 0x1fff0;
@@ -98,10 +99,18 @@ struct PostOp {
   Tensor operand = {};
 };
 
+/// A function of elements, by its number in versions 2 and 3.
+struct Eltwise {
+  int algorithm2 = 0, algorithm3 = 0;
+  float alpha = 0, beta = 0;
+};
+
 /// What a primitive does beside its sums: they are of (src - src_zero), are multiplied by `scales`, `bias` is
-/// added, `post_ops` follow, and the output is dst_zero + what is left / dst_scale.
+/// added, `post_ops` follow, and the output is dst_zero + what is left / dst_scale. What is normalized is
+/// multiplied by `norm_scale`, and `norm_shift` is added.
 struct Extras {
   Tensor src_zero = {}, scales = {}, bias = {}, dst_scale = {}, dst_zero = {};
+  Tensor norm_scale = {}, norm_shift = {};
   int scaled_dimensions = 0;  ///< bits of the dimensions of the weights that `scales` has an element for
   std::vector<PostOp> post_ops = {};
 };
@@ -124,12 +133,17 @@ class Primitives {
   virtual Primitive inner_product(const Operands& of, const void* attributes) = 0;
   virtual Primitive convolution(const Operands& of, int algorithm, const Windows& windows,
                                 const void* attributes) = 0;
+  /// Along the last of two dimensions, as the next one; `algorithm`: kSoftmax or kLogSoftmax.
+  virtual Primitive softmax(MemoryDesc src, MemoryDesc dst, int algorithm) = 0;
+  virtual Primitive layer_normalization(MemoryDesc src, MemoryDesc dst, float epsilon, bool scale,
+                                        bool shift) = 0;
+  virtual Primitive eltwise(MemoryDesc src, MemoryDesc dst, const Eltwise& of) = 0;
   /// Values that it keeps.
   float* kept(std::vector<float> values);
   Tensor number(std::int32_t value);
 
   /// The steps of a call: `src` and `dst` are copied to and from the layouts that `primitive` wants within
-  /// it, `weights` is copied beforehand, now. None where the library refuses.
+  /// it, `weights`, if there are any, are copied beforehand, now. None where the library refuses.
   std::vector<Step> steps_of(const Primitive& primitive, const Tensor& src, const Tensor& weights,
                              const Tensor& dst, const Extras& extras);
   /// One after the other; a step that fails is the last one.
@@ -139,6 +153,7 @@ class Primitives {
   /// `library` is dlopen's. Throws Error(kEnvironment) when it has no such functions.
   explicit Primitives(void* library);
   void* engine() const { return engine_; }
+  bool are_equal(MemoryDesc one, MemoryDesc other) const { return api_.md_equal(one, other) != 0; }
   /// Whether the library made `object`, which is then destroyed with this.
   bool owns(int status, void* object, int (*destroy)(void*));
   /// A new value of attributes; nullptr where the library refuses.

@@ -30,6 +30,13 @@ struct Api2 : LibraryFunctions {
       inner_product{this, "dnnl_inner_product_forward_desc_init"};
   Function<int(OperationDesc*, MemoryDesc src, MemoryDesc weights, MemoryDesc bias, MemoryDesc dst)> matmul{
       this, "dnnl_matmul_desc_init"};
+  Function<int(OperationDesc*, int prop, int algorithm, MemoryDesc src, MemoryDesc dst, int axis)> softmax{
+      this, "dnnl_softmax_v2_forward_desc_init"};
+  Function<int(OperationDesc*, int prop, MemoryDesc data, MemoryDesc statistics, float epsilon,
+               unsigned flags)>
+      layer_normalization{this, "dnnl_layer_normalization_forward_desc_init"};
+  Function<int(OperationDesc*, int prop, int algorithm, MemoryDesc data, float alpha, float beta)> eltwise{
+      this, "dnnl_eltwise_forward_desc_init"};
   Function<int(void*, std::int64_t count, int mask, const float*)> set_output_scales{
       this, "dnnl_primitive_attr_set_output_scales"};
   Function<int(void**, const OperationDesc*, const void* attributes, void* engine, const void* hint)>
@@ -83,6 +90,26 @@ class Primitives2 : public Primitives {
                                        of.dst, windows.strides.data(), windows.dilates.data(),
                                        windows.before.data(), windows.after.data()),
                      operation, attributes);
+  }
+  Primitive softmax(MemoryDesc src, MemoryDesc dst, int algorithm) override {
+    OperationDesc operation;
+    return primitive(api2_.softmax(&operation, kForwardInference, algorithm, src, dst, 1), operation,
+                     nullptr);
+  }
+  // Source and destination are of one type.
+  Primitive layer_normalization(MemoryDesc src, MemoryDesc dst, float epsilon, bool scale,
+                                bool shift) override {
+    if (!are_equal(src, dst)) return {};
+    const unsigned flags = (scale ? 8U : 0U) | (shift ? 16U : 0U);
+    OperationDesc operation;
+    return primitive(api2_.layer_normalization(&operation, kForwardInference, src, nullptr, epsilon, flags),
+                     operation, nullptr);
+  }
+  Primitive eltwise(MemoryDesc src, MemoryDesc dst, const Eltwise& of) override {
+    if (!are_equal(src, dst)) return {};
+    OperationDesc operation;
+    return primitive(api2_.eltwise(&operation, kForwardInference, of.algorithm2, src, of.alpha, of.beta),
+                     operation, nullptr);
   }
 
  private:

@@ -22,6 +22,15 @@ struct Api3 : LibraryFunctions {
   Function<int(void**, void* engine, MemoryDesc src, MemoryDesc weights, MemoryDesc bias, MemoryDesc dst,
                const void* attributes)>
       matmul{this, "dnnl_matmul_primitive_desc_create"};
+  Function<int(void**, void* engine, int prop, int algorithm, MemoryDesc src, MemoryDesc dst, int axis,
+               const void* attributes)>
+      softmax{this, "dnnl_softmax_forward_primitive_desc_create"};
+  Function<int(void**, void* engine, int prop, MemoryDesc src, MemoryDesc dst, MemoryDesc statistics,
+               float epsilon, unsigned flags, const void* attributes)>
+      layer_normalization{this, "dnnl_layer_normalization_forward_primitive_desc_create"};
+  Function<int(void**, void* engine, int prop, int algorithm, MemoryDesc src, MemoryDesc dst, float alpha,
+               float beta, const void* attributes)>
+      eltwise{this, "dnnl_eltwise_forward_primitive_desc_create"};
   Function<int(void**)> post_ops_create{this, "dnnl_post_ops_create"};
   Function<int(void*)> post_ops_destroy{this, "dnnl_post_ops_destroy"};
   Function<int(void*, int algorithm, float alpha, float beta)> append_eltwise{this,
@@ -84,6 +93,25 @@ class Primitives3 : public Primitives {
     const int status = api3_.convolution(&pd, engine(), kForwardInference, algorithm, of.src, of.weights,
                                          of.bias, of.dst, windows.strides.data(), windows.dilates.data(),
                                          windows.before.data(), windows.after.data(), attributes);
+    return described(status, pd);
+  }
+  Primitive softmax(MemoryDesc src, MemoryDesc dst, int algorithm) override {
+    void* pd = nullptr;
+    const int status = api3_.softmax(&pd, engine(), kForwardInference, algorithm, src, dst, 1, nullptr);
+    return described(status, pd);
+  }
+  Primitive layer_normalization(MemoryDesc src, MemoryDesc dst, float epsilon, bool scale,
+                                bool shift) override {
+    const unsigned flags = (scale ? 2U : 0U) | (shift ? 4U : 0U);
+    void* pd = nullptr;
+    const int status = api3_.layer_normalization(&pd, engine(), kForwardInference, src, dst, nullptr, epsilon,
+                                                 flags, nullptr);
+    return described(status, pd);
+  }
+  Primitive eltwise(MemoryDesc src, MemoryDesc dst, const Eltwise& of) override {
+    void* pd = nullptr;
+    const int status =
+        api3_.eltwise(&pd, engine(), kForwardInference, of.algorithm3, src, dst, of.alpha, of.beta, nullptr);
     return described(status, pd);
   }
 

@@ -158,7 +158,8 @@ struct LoadedNetwork::State {
     expect(api, ort::CreateSessionOptions(api, options.fresh()));
     expect(api, ort::SetIntraOpNumThreads(api, options.get(), wanted.threads));
     // Else its threads go on spinning behind an inference, on the CPUs that another session's need.
-    expect(api, ort::AddSessionConfigEntry(api, options.get(), "session.force_spinning_stop", "1"));
+    if (!wanted.spins)
+      expect(api, ort::AddSessionConfigEntry(api, options.get(), "session.force_spinning_stop", "1"));
     expect(api, ort::SetSessionGraphOptimizationLevel(
                     api, options.get(), wanted.optimized ? OrtOptimizations::kAll : OrtOptimizations::kNone));
     expect(api,
@@ -212,6 +213,7 @@ struct LoadedNetwork::State {
   std::vector<Value> inputs, outputs;
   std::vector<std::string> bytes;  ///< of `fed`
   std::vector<OwnedValue> fed, made;
+  bool bound = false;  ///< `made` stay
 };
 
 LoadedNetwork::LoadedNetwork(const Engine& engine, const std::string& path, const LoadOptions& options)
@@ -263,6 +265,25 @@ void LoadedNetwork::feed(const std::vector<Data>& data) {
   }
 }
 
+void LoadedNetwork::bind(std::span<const Value> values, std::span<void* const> pointers) {
+  State& state = *state_;
+  Owned<OrtMemoryInfo, ort::ReleaseMemoryInfo> memory(state.api);
+  expect(state.api,
+         ort::CreateCpuMemoryInfo(state.api, OrtAllocatorType::kArena, OrtMemType::kDefault, memory.fresh()));
+  const auto bind_to = [&](const Value& wanted, OrtValue** made) {
+    const auto found = std::ranges::find(values, wanted.name, &Value::name);
+    if (found == values.end()) throw_user("'{}' is bound to no memory", wanted.name);
+    void* const data = pointers[static_cast<std::size_t>(found - values.begin())];
+    expect(state.api, ort::CreateTensorWithDataAsOrtValue(
+                          state.api, memory.get(), data, element_count(found->shape) * bytes_of(found->type),
+                          found->shape.data(), found->shape.size(), found->type, made));
+  };
+  state.fed.clear();
+  for (const Value& input : state.inputs) bind_to(input, state.fed.emplace_back(state.api).fresh());
+  for (std::size_t i = 0; i < state.outputs.size(); ++i) bind_to(state.outputs[i], state.made[i].fresh());
+  state.bound = true;
+}
+
 double LoadedNetwork::run() {
   State& state = *state_;
   std::vector<const char*> input_names, output_names;
@@ -273,13 +294,16 @@ double LoadedNetwork::run() {
     inputs.push_back(state.fed[i].get());
   }
   for (const Value& output : state.outputs) output_names.push_back(output.name.c_str());
-  for (OwnedValue& value : state.made) value.reset();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!state.bound) state.made[i].reset();
+    outputs[i] = state.made[i].get();
+  }
   const auto begin = std::chrono::steady_clock::now();
   OrtStatus* const status = ort::Run(state.api, state.session, nullptr, input_names.data(), inputs.data(),
                                      inputs.size(), output_names.data(), output_names.size(), outputs.data());
   const double us =
       std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
-  for (std::size_t i = 0; i < outputs.size(); ++i) *state.made[i].fresh() = outputs[i];
+  for (std::size_t i = 0; i < outputs.size() && !state.bound; ++i) *state.made[i].fresh() = outputs[i];
   expect(state.api, status);
   return us;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,9 +51,10 @@ std::size_t bytes_of(OrtElementType type);
 
 struct LoadOptions {
   int threads = 1;           ///< of its intra-op pool, the caller's thread among them
-  std::string plugin;        ///< a library of operators; "": none
+  std::string plugin = {};   ///< a library of operators; "": none
   bool optimized = true;     ///< all optimizations, or none
   std::string profile = {};  ///< begins the path of a file that tells where time goes; "": none
+  bool spins = false;        ///< its threads look for work for a while behind an inference
 };
 
 class LoadedNetwork {
@@ -69,11 +71,15 @@ class LoadedNetwork {
   /// All inputs, in any order; they are copied. Throws Error(kUser) for a name, type or shape that is none of
   /// its.
   void feed(const std::vector<Data>& inputs);
+  /// Reads all inputs from memory of the caller's and writes all outputs there from now on: `values`, in any
+  /// order, lie at `pointers`. Throws as feed().
+  void bind(std::span<const Value> values, std::span<void* const> pointers);
   /// One inference; microseconds. Throws Error(kUser) with the engine's words where it fails.
   double run();
   /// Writes the file of LoadOptions::profile; its path. Once. Throws as run().
   std::string end_profile();
-  /// Of the last run, in order. One that is no tensor of a known type is of kUndefined, without elements.
+  /// Of the last run, in order; where nothing is bound. One that is no tensor of a known type is of
+  /// kUndefined, without elements.
   std::vector<Data> results() const;
 
  private:

@@ -348,7 +348,8 @@ std::vector<std::string> find_libraries(const ToolPaths& tools) {
 
 std::string describe_engine(const ToolPaths& tools) {
   const Engine engine(find_libraries(tools));
-  return fmt::format("{} ({}): networks are checked and timed in it", engine.version(), engine.path());
+  return fmt::format("{} ({}): networks are checked and timed in it, row expressions compared with it",
+                     engine.version(), engine.path());
 }
 
 double median_us(const ModelTrial& trial) {

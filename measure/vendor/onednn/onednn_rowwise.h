@@ -1,0 +1,21 @@
+// oneDNN's softmax, layer normalization and functions of elements.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "measure/vendor/onednn/onednn_primitives.h"
+#include "workload/workload.h"
+
+namespace lehr::onednn {
+
+/// Throws Error(kUser), one sentence, for a row expression that is none of these as a whole.
+void require_rowwise(const Rowwise& rowwise);
+
+/// The primitive that the expression is; none where the library has no kernel for it. `pointers`, of
+/// tensors_of(workload), outlive the way.
+std::vector<Way> rowwise_ways(const std::shared_ptr<Primitives>& primitives, const Rowwise& rowwise,
+                              std::span<void* const> pointers);
+
+}  // namespace lehr::onednn

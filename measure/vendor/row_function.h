@@ -1,0 +1,31 @@
+// What libraries have as one function: a node of a row expression as such a function of another one, however
+// it is written.
+#pragma once
+
+#include <optional>
+
+#include "workload/rowwise/rowwise.h"
+
+namespace lehr {
+
+struct RowFunction {
+  enum class Kind {
+    kSoftmax,
+    kLogSoftmax,
+    kLayerNorm,  ///< distances from the mean over the deviation, `scale`, `shift`
+    kRmsNorm,    ///< without the mean
+    kElement     ///< `op`, of elements
+  };
+  Kind kind = Kind::kElement;
+  int of = -1;                 ///< a node
+  int scale = -1, shift = -1;  ///< nodes of inputs with a value for each column; -1: there is none
+  float epsilon = 0;           ///< added to the variance
+  RowOp op = RowOp::kStep;     ///< kExp, kLog, kSqrt, kAbs or kStep
+  EpilogueStep step = {};      ///< of kStep
+};
+
+/// nullopt: `node` is no such function. A softmax whose largest exponent is not taken off is none: it has
+/// other bounds, and overflows.
+std::optional<RowFunction> row_function(const Rowwise& rowwise, const RowExpression& expression, int node);
+
+}  // namespace lehr
