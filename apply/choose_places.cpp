@@ -171,10 +171,12 @@ class Search {
 
   /// Each kernel's own output beside the original's.
   MatchVerdict matches(const Chosen& choice) const {
-    MatchTrial trial = {rewrite(network_.model, network_.shapes, those(choice), form_.nodes).bytes,
-                        fmt::format("{}/{}", folder_, kPluginName),
-                        {},
-                        folder_};
+    const std::vector<Replacement> all = those(choice);
+    const std::string plugin = fmt::format("{}/{}", folder_, kPluginName);
+    if (are_compared_apart(network_, all))
+      return compare_apart(network_, all, form_.nodes, {"", plugin, {}, folder_}, check_);
+    MatchTrial trial = {
+        rewrite(network_.model, network_.shapes, all, form_.nodes).bytes, plugin, {}, folder_};
     trial.outputs = match_outputs(trial.bytes);
     return compare_matches(network_, trial, check_);
   }
@@ -290,7 +292,9 @@ MatchVerdict prove_matches(const Search& search, std::vector<PlaceKernels>& plac
   }
   std::erase_if(places, [&](const PlaceKernels& each) {
     return std::ranges::any_of(outputs_of(*each[0].place), [&](std::string_view output) {
-      return std::ranges::count(verdict.blind, output, &onnxruntime::BlindOutput::name) > 0;
+      return std::ranges::any_of(verdict.blind, [&](const onnxruntime::BlindOutput& blind) {
+        return blind.name == output || blind.name == fmt::format("{}{}", output, kCopiedOutput);
+      });
     });
   });
   if (verdict.proof == Proof::kOpen && !verdict.blind.empty() && !places.empty())

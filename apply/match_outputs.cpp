@@ -69,7 +69,8 @@ onnxruntime::TrialReport try_group(const Network& network, const MatchTrial& tri
   if (check.match_tolerance) twin.tolerance = check.match_tolerance;
   twin.outputs_vary = true;
   const std::string other = trial.folder + "/rewritten_matches.onnx";
-  std::ofstream(twin.original, std::ios::binary) << with_outputs(*network.model.bytes, originals);
+  std::ofstream(twin.original, std::ios::binary)
+      << with_outputs(trial.original.empty() ? *network.model.bytes : trial.original, originals);
   std::ofstream(other, std::ios::binary) << with_outputs(trial.bytes, group);
   onnxruntime::TrialReport report = try_networks(network, {{other, trial.plugin}}, twin, 0, true);
   std::filesystem::remove(twin.original);
@@ -149,9 +150,32 @@ std::string with_outputs(std::string_view model, std::span<const MatchOutput> va
   return bytes;
 }
 
+MatchTrial beside_trial(const Network& network, std::span<const Replacement> replacements,
+                        const NodeForm& form) {
+  constexpr const char* kKernel = ".kernel";
+  NodeForm beside = form;
+  beside.beside = kKernel;
+  MatchTrial trial;
+  trial.bytes = rewrite(network.model, network.shapes, replacements, beside).bytes;
+  std::string copies;
+  for (const Replacement& each : replacements)
+    for (const std::string_view value : outputs_of(*each.place)) {
+      const std::string name(value), copy = fmt::format("{}{}", name, kCopiedOutput);
+      copies += node_record("Identity", {name}, copy);
+      trial.outputs.push_back({name, name, false});
+      trial.outputs.push_back({copy, name + kKernel});
+    }
+  for (Wire wire(*network.model.bytes); wire.next();)
+    trial.original += wire.field() == kGraphField
+                          ? bytes_field(kGraphField, std::string(wire.bytes()) + copies)
+                          : std::string(wire.record());
+  return trial;
+}
+
 MatchVerdict compare_matches(const Network& network, const MatchTrial& trial, const EngineCheck& check) {
   MatchVerdict all = {.proof = Proof::kRight};
-  if (const MatchOutput* unknown = unknown_output(network.model, trial.outputs))
+  const OnnxModel original = parsed(trial.original.empty() ? *network.model.bytes : trial.original);
+  if (const MatchOutput* unknown = unknown_output(original, trial.outputs))
     return {.proof = Proof::kWrong,
             .failure = fmt::format("a kernel makes '{}', which the original does not have", unknown->name)};
   for (const std::vector<MatchOutput>& group : in_groups(network.shapes, trial.outputs)) {
@@ -175,6 +199,31 @@ MatchVerdict compare_matches(const Network& network, const MatchTrial& trial, co
   if (all.blind.empty()) return all;
   all.proof = Proof::kOpen;
   all.failure = blind_text(all.blind, all.blind.size() + all.compared);
+  return all;
+}
+
+bool are_compared_apart(const Network& network, std::span<const Replacement> replacements) {
+  return is_quantized(network) &&
+         std::ranges::any_of(replacements, [](const Replacement& each) { return each.place->by_rows; });
+}
+
+MatchVerdict compare_apart(const Network& network, std::span<const Replacement> replacements,
+                           const NodeForm& form, const MatchTrial& where, const EngineCheck& check) {
+  std::vector<Replacement> rows, others;
+  for (const Replacement& each : replacements) (each.place->by_rows ? rows : others).push_back(each);
+  MatchTrial trial = where;
+  trial.bytes = rewrite(network.model, network.shapes, others, form).bytes;
+  trial.outputs = match_outputs(trial.bytes);
+  MatchVerdict all = compare_matches(network, trial, check);
+  if (all.proof == Proof::kWrong) return all;
+  trial = beside_trial(network, rows, form);
+  trial.plugin = where.plugin, trial.folder = where.folder;
+  const MatchVerdict beside = compare_matches(network, trial, check);
+  all.compared += beside.compared;
+  all.blind.insert(all.blind.end(), beside.blind.begin(), beside.blind.end());
+  if (beside.worst > all.worst) all.worst = beside.worst, all.worst_output = beside.worst_output;
+  if (all.proof == Proof::kRight || beside.proof == Proof::kWrong)
+    all.proof = beside.proof, all.failure = beside.failure;
   return all;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apply/engine_trial.h"
+#include "apply/rewrite.h"
 
 namespace lehr {
 
@@ -36,8 +37,26 @@ struct MatchTrial {
   std::string bytes;   ///< its ONNX file
   std::string plugin;  ///< "": none
   std::vector<MatchOutput> outputs;
-  std::string folder;  ///< gets files, and has the external files of both networks
+  std::string folder;         ///< gets files, and has the external files of both networks
+  std::string original = {};  ///< the ONNX file of the other one; "": the network's
 };
+
+/// Behind the name of an original's value, its copy in a beside_trial().
+inline constexpr std::string_view kCopiedOutput = ".original";
+/// A network with nodes beside the original's: each of their outputs beside the value that the original makes
+/// of the same inputs, so that nothing between amplifies what they round otherwise. Both networks have these
+/// values as outputs, too: an engine fuses the same nodes in both.
+MatchTrial beside_trial(const Network& network, std::span<const Replacement> replacements,
+                        const NodeForm& form);
+
+/// Whether compare_apart() is for them: the network is quantized, and some of them are row expressions.
+bool are_compared_apart(const Network& network, std::span<const Replacement> replacements);
+
+/// Compares the outputs of row expressions in a beside_trial(), those of all others in a network without row
+/// expressions: what these round otherwise becomes steps of quantized values, which the next layers amplify.
+/// `where` has the plug-in and the folder. Returns as compare_matches().
+MatchVerdict compare_apart(const Network& network, std::span<const Replacement> replacements,
+                           const NodeForm& form, const MatchTrial& where, const EngineCheck& check);
 
 /// Compares each match's output with the original's and returns `check`'s verdict on all of them. `proof` is
 /// kOpen where a kernel's says nothing: the verdict names it in `blind`.

@@ -68,6 +68,11 @@ class Rewriter {
       return;
     }
     FusedNode& fused = std::get<FusedNode>(made);
+    if (!form_.beside.empty()) {
+      beside_ += fused.node;
+      ++result_.replaced;
+      return;
+    }
     if (!place.by_rows) result_.weights[&place] = fused.inputs[1].name;
     fused_[*std::ranges::max_element(place.nodes)] = std::move(fused);
     for (const std::size_t node : place.nodes) gone_.insert(node);
@@ -294,7 +299,7 @@ class Rewriter {
     const Form form = made_form(replacement, shapes_);
     Sizes made;
     for (const std::string_view output : outputs_of(place)) {
-      node += bytes_field(2, form_name(output, form));
+      node += bytes_field(2, fmt::format("{}{}", form_name(output, form), form_.beside));
       append(made, in_layout(output_sizes(fused, output), (form & kLastForm) != 0));
     }
     node += bytes_field(3, place.output) + bytes_field(4, fused_operator(output_type(replacement.workload))) +
@@ -413,7 +418,7 @@ class Rewriter {
     for (Wire wire(message); wire.next();) {
       switch (wire.field()) {
         case 1:
-          if (node++ == 0) bytes += all_nodes(message);
+          if (node++ == 0) bytes += all_nodes(message) + beside_;
           break;
         case 5:
         case 15:
@@ -511,6 +516,7 @@ class Rewriter {
   std::vector<const std::pair<const std::string, std::string>*> made_in_order_;
   std::vector<Replacement> replaced_;
   ValueForms forms_;
+  std::string beside_;         ///< nodes, where they stand there
   bool is_microsoft_ = false;  ///< nodes of kMicrosoftDomain are made
   std::map<std::pair<std::string_view, Form>, std::string> form_names_;  ///< form_name()
   std::string converted_first_;                                          ///< nodes

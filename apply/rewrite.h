@@ -58,6 +58,9 @@ struct NodeForm {
   /// The shapes at the other end of a range of sizes: dimensions that differ are any there. nullptr: sizes
   /// are those that the model was read with.
   const GraphShapes* other_end = nullptr;
+  /// Nodes stand beside the original's, read what these make, and their outputs are called so behind the
+  /// original's names; "": in their place.
+  std::string_view beside = {};
 };
 /// Returns the form of a network's nodes, with the other end of its range if it has one.
 NodeForm node_form(const Network& network, std::string library = "kernels");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -112,6 +113,28 @@ bool take_stated_tolerance(const std::string& folder, EngineCheck& check) {
   }
 }
 
+namespace {
+
+/// The places that nodes of a written network compute; empty where one is none of the original's.
+std::vector<Replacement> replacements_in(const Network& network, const OnnxModel& written,
+                                         std::string& library) {
+  std::map<std::string_view, const NetworkPlace*> places;
+  for (const PlacedWorkload& placed : network.places.workloads)
+    for (const NetworkPlace& place : placed.places) places[place.output] = &place;
+  std::vector<Replacement> all;
+  for (const OnnxNode& node : written.nodes) {
+    if (node.domain != kFusedDomain || !is_fused_operator(node.op)) continue;
+    const auto place = places.find(node.name);
+    if (place == places.end()) return {};
+    all.push_back({place->second, parse_workload(node.text("workload", "")),
+                   static_cast<int>(node.whole("threads", 1))});
+    library = node.text("library", "");
+  }
+  return all;
+}
+
+}  // namespace
+
 EngineVerdict try_folder(const Network& network, const std::string& folder, const EngineCheck& check,
                          double seconds) {
   const std::filesystem::path library = std::filesystem::path(folder) / kPluginName;
@@ -139,7 +162,11 @@ EngineVerdict try_folder(const Network& network, const std::string& folder, cons
   for (const auto& [path, source] : constants)
     external.push_back({.path = path, .bytes = "", .source = source});
   fill_folder(trial.folder, external);
-  verdict.matches = compare_matches(network, trial, check);
+  NodeForm form = node_form(network);
+  const std::vector<Replacement> replaced = replacements_in(network, applied, form.library);
+  verdict.matches = are_compared_apart(network, replaced)
+                        ? compare_apart(network, replaced, form, trial, check)
+                        : compare_matches(network, trial, check);
   verdict.proof = verdict.matches.proof, verdict.failure = verdict.matches.failure;
   return verdict;
 }

@@ -414,6 +414,7 @@ class RegionText {
 };
 
 std::optional<RowRegion> RegionFinder::region_of(const std::vector<std::size_t>& items) const {
+  if (items.size() > kMostRowNodes) return std::nullopt;  // before it is written: a stranger's may be long
   std::size_t nodes = 0;
   bool alone = false;
   for (const std::size_t item : items)

@@ -43,5 +43,37 @@ TEST(MatchOutputs, TakeThePlaceOfTheNetworksOwn) {
   EXPECT_EQ(twin.nodes[2].whole("to", 0), static_cast<std::int64_t>(OnnxType::kF32));
 }
 
+// Each output of a row expression beside a copy of the original's value: the nodes of both stay.
+TEST(MatchOutputs, OfRowExpressionsStandBesideTheOriginals) {
+  const Network network = network_of(R"(
+    input x f32 4x16x32
+    a = Abs(x)
+    m = ReduceMax(a) axes=-1,
+    y = Sub(a, m)
+    output a
+    output y
+  )");
+  const PlacedWorkload& placed = network.places.workloads.at(0);
+  const Replacement replacement = {&placed.places[0], placed.workload, 1, false, 1};
+  const MatchTrial trial = beside_trial(network, {&replacement, 1}, {});
+  std::string pairs;
+  for (const MatchOutput& each : trial.outputs)
+    pairs += each.name + "=" + each.made + (each.by_kernel ? " " : "* ");
+  EXPECT_EQ(pairs, "a=a* a.original=a.kernel y=y* y.original=y.kernel ");
+  const auto nodes_of = [](const std::string& bytes) {
+    std::string text;
+    for (const OnnxNode& node : parse_onnx(std::make_shared<const std::string>(bytes), "it").nodes) {
+      text += node.op;
+      for (const std::string_view output : node.outputs) text += " " + std::string(output);
+      text += "; ";
+    }
+    return text;
+  };
+  EXPECT_EQ(nodes_of(trial.original),
+            "Abs a; ReduceMax m; Sub y; Identity a.original; Identity y.original; ");
+  EXPECT_EQ(nodes_of(trial.bytes), "Abs a; ReduceMax m; Sub y; Fused a.kernel y.kernel; ");
+  EXPECT_FALSE(are_compared_apart(network, {&replacement, 1})) << "it is not quantized";
+}
+
 }  // namespace
 }  // namespace lehr::testing

@@ -159,6 +159,27 @@ TEST(RowRegions, EndAtProducts) {
               ElementsAre(HasSubstr("out=y0:f32,y1:f32 expr=t0=exp(x0);y0=-t0;y1=abs(t0) of x to c d")));
 }
 
+TEST(RowRegions, AreWholeOrNone) {
+  const auto chain = [](std::size_t nodes) {
+    std::string text = "v0 = Neg(x)\n";
+    for (std::size_t i = 1; i < nodes; ++i) text += fmt::format("v{} = Abs(v{})\n", i, i - 1);
+    return only(text + fmt::format("output v{}", nodes - 1));
+  };
+  EXPECT_THAT(chain(64), HasSubstr("of x to v63"));
+  EXPECT_EQ(chain(65), "nothing");
+  EXPECT_EQ(chain(20000), "nothing");
+  std::string inputs, sum = "s1 = Add(in0, in1)\n";
+  for (int i = 0; i < 9; ++i) inputs += fmt::format("input in{} f32 4x8\n", i);
+  for (int i = 2; i < 8; ++i) sum += fmt::format("s{} = Add(s{}, in{})\n", i, i - 1, i);
+  EXPECT_THAT(only(inputs + sum + "output s7"), HasSubstr("in7 to s7"));
+  EXPECT_EQ(only(inputs + sum + "s8 = Add(s7, in8)\noutput s8"), "nothing");
+  EXPECT_EQ(
+      only(
+          "a = Exp(x)\nb1 = Neg(a)\nb2 = Abs(a)\nb3 = Tanh(a)\nb4 = Relu(a)\noutput a\noutput b1\noutput b2\n"
+          "output b3\noutput b4"),
+      "nothing");
+}
+
 TEST(RowRegions, LeaveTheRest) {
   EXPECT_EQ(only("y = Add(x, r)\n output y"), "nothing");
   EXPECT_EQ(only("a = Add(x, r)\n y = Relu(a)\n output y"),
