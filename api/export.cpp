@@ -123,8 +123,8 @@ Exported export_of(const ExportOptions& options, const std::set<std::string>& wo
   if (rebuilt.kernels.empty())
     throw_not_found("none of the {} winners of {} can be exported here", found.size(), options.log);
   check_stop(options);
-  const Library library =
-      library_of(prepared(rebuilt.kernels, compilers), rebuilt.sets, {options.name, kVersion});
+  const Library library = library_of(prepared(rebuilt.kernels, compilers), rebuilt.sets,
+                                     {options.name, kVersion, options.rename});
   const auto files = parts == Parts::kAll ? &library_files : &shared_library_file;
   write_folder(options.out, files(library, compilers), options.replace);
   result.kernels = static_cast<int>(library.kernels.size());

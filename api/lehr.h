@@ -389,6 +389,7 @@ struct ExportOptions {
   std::string workload = {}, device = {}, target = {}, family = {};
   std::string isa = {};
   std::string name = "kernels";
+  std::string rename = {};  ///< "rowwise_n768_1a2b3c4d=layer_norm,...": functions by other names
   bool remeasure = false;
   Tools tools = {};
   const std::atomic<bool>* stop = nullptr;
@@ -404,6 +405,10 @@ void describe(auto& option, Is<ExportOptions> auto& o) {
   option("name", o.name,
          {.group = "Output",
           .help = "what the library's files and functions begin with: small letters, digits, '_'"});
+  option("rename", o.rename,
+         {.group = "Output",
+          .help = "names of functions in place of those that follow from their workloads: "
+                  "rowwise_n768_1a2b3c4d=layer_norm, with commas between several"});
   option("remeasure", o.remeasure,
          {.group = "Measuring",
           .help = "check and time winners that cannot be made again as they were measured, as this version "

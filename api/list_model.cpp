@@ -66,7 +66,7 @@ json document_of(const std::string& file, const Network& network, const std::vec
     for (const NetworkPlace& place : each.placed->places) {
       json nodes = json::array();
       for (const std::size_t node : place.nodes) nodes.push_back(called(model.nodes[node], node));
-      places.push_back({{"nodes", std::move(nodes)}, {"output", place.output}});
+      places.push_back({{"nodes", std::move(nodes)}, {"outputs", outputs_of(place)}});
     }
     tasks.push_back({{"workload", to_text(each.placed->workload)},
                      {"flops", flops_of(each.placed->workload)},

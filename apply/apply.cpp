@@ -136,7 +136,9 @@ void sum_up(const std::vector<Replacement>& replacements, const Coverage& covera
     if (coverage.flops > 0) applied.share_of_flops += flops_of(each.workload) / coverage.flops;
     applied.expected_us += kernel.time_us;
     // Nodes of one function share what is packed of the same weights.
-    if (prepacked.insert(fmt::format("{} {}", kernel.function, weights.at(each.place))).second)
+    const auto weight = weights.find(each.place);
+    if (weight != weights.end() &&
+        prepacked.insert(fmt::format("{} {}", kernel.function, weight->second)).second)
       applied.prepacked_bytes += kernel.packed_bytes;
   }
 }
@@ -198,7 +200,8 @@ void measure_rounding(const Network& network, std::vector<PlaceKernels>& places,
   MatchTrial rounded = {rounded_network(network.model, network.shapes, narrow), "", {}, folder};
   for (const PlacedWorkload& placed : network.places.workloads)
     for (const NetworkPlace& place : placed.places)
-      rounded.outputs.push_back({std::string(place.output), std::string(place.output), false});
+      for (const std::string_view output : outputs_of(place))
+        rounded.outputs.push_back({std::string(output), std::string(output), false});
   std::ofstream(path, std::ios::binary) << rounded.bytes;
   EngineCheck any = check;
   any.tolerance = kMostRounding;

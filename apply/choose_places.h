@@ -29,8 +29,9 @@ std::vector<Replacement> expected_fastest(const Network& network, const std::vec
 /// kernel that is best there: the first of each kernel or expected_fastest(), whichever is faster; then runs
 /// of neighbouring places are taken out, or are given their other kernel, where that makes it faster by 1 %
 /// or more, in at most `seconds` of timing, since an engine puts reorders of its own around what it does not
-/// compute. Only the last comparison and the times are those of networks in their form, with branches.
-/// `folder` has the plug-in and the kernels, and gets networks written beside them.
+/// compute. Where outputs differ, row expressions are left to the engine, and the others are tried again.
+/// Only the last comparison and the times are those of networks in their form, with branches. `folder` has
+/// the plug-in and the kernels, and gets networks written beside them.
 PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> places, const NetworkForm& form,
                           const std::string& folder, const EngineCheck& check, double seconds,
                           const Tell& tell);

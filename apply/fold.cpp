@@ -85,7 +85,7 @@ FoldedScaling fold_scaling(const Constants& constants, const Workload& workload,
 }
 
 std::optional<Folded> fold(const Constants& constants, const Workload& workload, const NetworkPlace& place) {
-  if (!place.made.empty()) return std::nullopt;  // of whole numbers
+  if (!place.made.empty() || place.by_rows) return std::nullopt;  // of whole numbers; of no filter
   const bool has_bias = place.inputs.size() > 2 && !workload.epilogue.steps.empty() &&
                         workload.epilogue.steps[0].op == EpilogueOp::kBias;
   if (!place.inputs[1].empty() && !(has_bias && place.inputs[2].empty())) return std::nullopt;

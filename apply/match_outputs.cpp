@@ -89,7 +89,9 @@ std::vector<MatchOutput> kernel_outputs(const OnnxModel& model) {
         outputs.emplace_back(std::string(node.name), std::string(node.outputs.at(0)), true,
                              node.op == fused_operator(DType::kBF16) && node.name != node.outputs[0]);
     if (has_channels_last(parse_workload(node.text("workload", ""))))
-      made.order = to_channels_first(node.wholes("output").size());
+      made.order = to_channels_first(static_cast<std::size_t>(node.wholes("output_shapes").at(0)));
+    for (std::size_t i = 1; i < node.outputs.size(); ++i)
+      outputs.push_back({std::string(node.outputs[i]), std::string(node.outputs[i])});
   }
   return outputs;
 }
@@ -111,8 +113,8 @@ std::vector<MatchOutput> all_match_outputs(const Network& original, const std::s
     if (node.domain == kFusedDomain) made.erase(node.name);
   for (const PlacedWorkload& placed : original.places.workloads)
     for (const NetworkPlace& place : placed.places)
-      if (made.contains(place.output))
-        outputs.push_back({std::string(place.output), std::string(place.output), false});
+      for (const std::string_view output : outputs_of(place))
+        if (made.contains(output)) outputs.push_back({std::string(output), std::string(output), false});
   return outputs;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -67,7 +68,7 @@ class Rewriter {
       return;
     }
     FusedNode& fused = std::get<FusedNode>(made);
-    result_.weights[&place] = fused.inputs[1].name;
+    if (!place.by_rows) result_.weights[&place] = fused.inputs[1].name;
     fused_[*std::ranges::max_element(place.nodes)] = std::move(fused);
     for (const std::size_t node : place.nodes) gone_.insert(node);
     replaced_.push_back(replacement);
@@ -233,6 +234,14 @@ class Rewriter {
     }
   }
 
+  /// The operator says the type of all outputs.
+  static void expect_one_type(const Workload& workload) {
+    const DType first = output_type(workload);
+    for (const TensorSpec& tensor : tensors_of(workload))
+      if (tensor.is_output() && tensor.type != first)
+        throw_user("it makes {} and {}, and a node makes one type", name_of(first), name_of(tensor.type));
+  }
+
   /// Dimensions that differ at the other end of a range are 0.
   Sizes sizes_of(std::string_view value, Sizes sizes) const {
     if (form_.other_end == nullptr || value.empty()) return sizes;
@@ -252,14 +261,15 @@ class Rewriter {
     return turned;
   }
 
-  /// Each rank, then the dimensions.
+  /// Its rank, then the dimensions.
+  static void append(Sizes& all, const Sizes& sizes) {
+    all.push_back(std::ssize(sizes));
+    all.insert(all.end(), sizes.begin(), sizes.end());
+  }
   Sizes input_sizes(const FusedNode& fused) const {
     Sizes all;
-    for (const FusedInput& input : fused.inputs) {
-      const Sizes sizes = in_layout(sizes_of(input.value, input.shape), input.last);
-      all.push_back(std::ssize(sizes));
-      all.insert(all.end(), sizes.begin(), sizes.end());
-    }
+    for (const FusedInput& input : fused.inputs)
+      append(all, in_layout(sizes_of(input.value, input.shape), input.last));
     return all;
   }
 
@@ -276,18 +286,23 @@ class Rewriter {
 
   FusedNode fused_node(const Replacement& replacement) {
     const NetworkPlace& place = *replacement.place;
-    const DType output = output_type(replacement.workload);
+    expect_one_type(replacement.workload);
     FusedNode fused;
     add_inputs(fused, replacement, fold(constants_, replacement.workload, place));
     std::string node;
     for (const FusedInput& input : fused.inputs) node += bytes_field(1, input.name);
     const Form form = made_form(replacement, shapes_);
-    node += bytes_field(2, form_name(place.output, form)) + bytes_field(3, place.output) +
-            bytes_field(4, fused_operator(output)) + bytes_field(7, kFusedDomain);
+    Sizes made;
+    for (const std::string_view output : outputs_of(place)) {
+      node += bytes_field(2, form_name(output, form));
+      append(made, in_layout(output_sizes(fused, output), (form & kLastForm) != 0));
+    }
+    node += bytes_field(3, place.output) + bytes_field(4, fused_operator(output_type(replacement.workload))) +
+            bytes_field(7, kFusedDomain);
     node += int_attribute("version", kNodeVersion) + text_attribute("library", form_.library) +
             text_attribute("workload", to_text(replacement.workload)) +
             int_attribute("threads", replacement.threads) + ints_attribute("shapes", input_sizes(fused)) +
-            ints_attribute("output", in_layout(output_sizes(fused, place.output), (form & kLastForm) != 0));
+            ints_attribute("output_shapes", made);
     fused.node = bytes_field(1, node);
     return fused;
   }
@@ -335,7 +350,8 @@ class Rewriter {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
       for (const std::string_view output : model_.nodes[i].outputs) made_at[output] = i;
     for (const Replacement& each : replaced_)
-      made_at[each.place->output] = *std::ranges::max_element(each.place->nodes);
+      for (const std::string_view output : outputs_of(*each.place))
+        made_at[output] = *std::ranges::max_element(each.place->nodes);
     for (std::size_t i = 0; i < forms_.values.size(); ++i) {
       const std::string_view value = graph.name(i);
       const auto made = made_at.find(value);
@@ -397,9 +413,7 @@ class Rewriter {
     for (Wire wire(message); wire.next();) {
       switch (wire.field()) {
         case 1:
-          if (node == 0) bytes += converted_first_;
-          bytes += node_bytes(node, wire.record()) + converted_after_[node];
-          ++node;
+          if (node++ == 0) bytes += all_nodes(message);
           break;
         case 5:
         case 15:
@@ -418,6 +432,47 @@ class Rewriter {
     for (const auto* made : made_in_order_)  // a place that was kept may have left one that nobody reads
       if (read_.contains(made->second)) bytes += bytes_field(5, made->first + bytes_field(8, made->second));
     return bytes;
+  }
+
+  std::string all_nodes(std::string_view graph) {
+    std::vector<std::string> nodes;
+    for (Wire wire(graph); wire.next();)
+      if (wire.field() == 1)
+        nodes.push_back(node_bytes(nodes.size(), wire.record()) + converted_after_[nodes.size()]);
+    std::string bytes = converted_first_;
+    for (const std::size_t at : ordered()) bytes += nodes[at];
+    return bytes;
+  }
+
+  /// The nodes as the file has them, but each behind those that make what it reads: a fused node stands where
+  /// its last one stood, and what reads another one of its outputs may have stood before.
+  std::vector<std::size_t> ordered() const {
+    std::vector<std::size_t> end(model_.nodes.size());  // of each node the one in whose place it is
+    std::iota(end.begin(), end.end(), 0);
+    for (const Replacement& each : replaced_)
+      for (const std::size_t node : each.place->nodes)
+        end[node] = *std::ranges::max_element(each.place->nodes);
+    std::unordered_map<std::string_view, std::size_t> made_at;
+    for (std::size_t i = 0; i < model_.nodes.size(); ++i)
+      for (const std::string_view output : model_.nodes[i].outputs) made_at[output] = end[i];
+    std::vector<std::set<std::size_t>> readers(end.size());
+    std::vector<std::size_t> open(end.size(), 0);  // of those that it reads
+    for (std::size_t i = 0; i < model_.nodes.size(); ++i)
+      for (const auto* values : {&model_.nodes[i].inputs, &model_.nodes[i].captured})
+        for (const std::string_view value : *values)
+          if (const auto made = made_at.find(value); made != made_at.end() && made->second != end[i])
+            open[end[i]] += readers[made->second].insert(end[i]).second;
+    std::set<std::size_t> next;
+    for (std::size_t i = 0; i < end.size(); ++i)
+      if (open[i] == 0) next.insert(i);
+    std::vector<std::size_t> order;
+    while (!next.empty()) {
+      order.push_back(*next.begin());
+      next.erase(next.begin());
+      for (const std::size_t reader : readers[order.back()])
+        if (--open[reader] == 0) next.insert(reader);
+    }
+    return order;
   }
 
   std::string node_bytes(std::size_t at, std::string_view record) {

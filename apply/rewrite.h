@@ -1,7 +1,7 @@
 // A model in which places are computed by kernels of a bundle: what an inference engine loads in its stead. A
-// place becomes one node of the domain "ai.lehr", operator "Fused", whose inputs are the tensors of the
-// workload in their order. What its attributes say is specified in plugin/README.md, with what the plug-in
-// makes of it.
+// place becomes one node of the domain "ai.lehr", operator "Fused", whose inputs and outputs are the tensors
+// of the workload in their order. What its attributes say is specified in plugin/README.md, with what the
+// plug-in makes of it.
 #pragma once
 
 #include <cstdint>
@@ -44,12 +44,12 @@ struct RewrittenModel {
   std::size_t replaced = 0;     ///< places
   std::vector<KeptPlace> kept;  ///< of the replacements those that could not be written
   std::map<const NetworkPlace*, std::string>
-      weights;             ///< of the others, by its name, the filter (or B) that is read
+      weights;             ///< of the others, by its name, the filter (or B) that is read, if there is one
   ExternalFiles external;  ///< those that the model still refers to
 };
 
 /// The version of the nodes' attributes (plugin/README.md).
-inline constexpr std::int64_t kNodeVersion = 3;
+inline constexpr std::int64_t kNodeVersion = 4;
 
 /// How nodes are written.
 struct NodeForm {

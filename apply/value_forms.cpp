@@ -61,7 +61,8 @@ void FormGraph::add(const OnnxNode& node) {
 
 FormedPlace FormGraph::place(const Replacement& replacement) const {
   const NetworkPlace& place = *replacement.place;
-  FormedPlace formed = {place.nodes, {}, value(place.output), made_form(replacement, shapes_)};
+  FormedPlace formed = {place.nodes, {}, {}, made_form(replacement, shapes_)};
+  for (const std::string_view output : outputs_of(place)) formed.outputs.push_back(value(output));
   const std::vector<TensorSpec> tensors = inputs_of(replacement.workload);
   for (std::size_t i = 0; i < place.inputs.size(); ++i) {
     const std::string_view input = place.inputs[i];
@@ -149,7 +150,8 @@ ValueForms FormGraph::forms(std::span<const FormedPlace* const> places) const {
   for (std::size_t at = 0; at < nodes_.size(); ++at) {
     const Node& node = nodes_[at];
     for (const std::size_t value : node.captured) read(value, kPlainForm);
-    if (ends[at] != nullptr) made[ends[at]->output] = ends[at]->made;
+    if (ends[at] != nullptr)
+      for (const std::size_t output : ends[at]->outputs) made[output] = ends[at]->made;
     if (gone[at]) continue;
     result.nodes[at] = form_of(node, wanted, made);
     for (const std::size_t output : node.outputs) made[output] = result.nodes[at];

@@ -44,7 +44,7 @@ struct FormedPlace {
   };
   std::vector<std::size_t> nodes;
   std::vector<Read> reads;
-  std::size_t output = 0;
+  std::vector<std::size_t> outputs;
   Form made = kPlainForm;
 };
 

@@ -17,6 +17,8 @@ namespace lehr {
 struct LibraryOptions {
   std::string name = "kernels";  ///< what every public name begins with: is_library_name()
   std::string tool_version;
+  /// "OLD=NEW" with commas between several: functions, without the library's name, by other names.
+  std::string renamed = {};
 };
 
 /// Kernels that answer together for one function, on one kind of processor or GPU with one number of threads.
@@ -57,7 +59,8 @@ struct Library {
 bool is_library_name(const std::string& name);
 
 /// A library of these kernels with a function for each target and text, that of a set or of a kernel with a
-/// fixed number of rows. Throws Error(kUser) where two would have one name.
+/// fixed number of rows. Throws Error(kUser) where two would have one name, and where a function to be
+/// renamed is not there or its new name is none.
 Library library_of(std::vector<FolderKernel> kernels, std::span<const RebuiltSet> sets,
                    const LibraryOptions& options);
 

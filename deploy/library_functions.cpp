@@ -128,6 +128,30 @@ constexpr std::string_view kTaken =
     "try while with yield collections ctypes functools importlib numpy operator os sys threading types "
     "weakref ";
 
+/// Gives functions the names that LibraryOptions::renamed has for them.
+void rename(std::string_view names, std::vector<LibraryFunction>& functions) {
+  if (names.empty()) return;
+  for (const std::string_view pair : split(names, ',')) {
+    const std::size_t sign = pair.find('=');
+    const std::string name(pair.substr(0, sign));
+    const std::string wanted(sign == std::string_view::npos ? "" : pair.substr(sign + 1));
+    std::vector<std::string> known;
+    for (const LibraryFunction& function : functions) known.push_back(function.name);
+    const auto found = std::ranges::find(functions, name, &LibraryFunction::name);
+    if (found == functions.end()) {
+      const std::string near = closest(name, known);
+      throw_user("--rename {}: there is no function {}{}", pair, name,
+                 near.empty() ? "" : fmt::format(" (did you mean {}?)", near));
+    }
+    if (!is_library_name(wanted))
+      throw_user("--rename {}: a new name is a small letter, then small letters, digits and '_', at most 40",
+                 pair);
+    if (std::ranges::find(known, wanted) != known.end())
+      throw_user("--rename {}: another function is named {}", pair, wanted);
+    found->name = wanted;
+  }
+}
+
 }  // namespace
 
 bool is_library_name(const std::string& name) {
@@ -170,6 +194,7 @@ Library library_of(std::vector<FolderKernel> kernels, std::span<const RebuiltSet
     function.tensors = library_tensors(function.workload, function.has_rows());
     functions.push_back(std::move(function));
   }
+  rename(options.renamed, functions);
   return {options, std::move(kernels), std::move(functions)};
 }
 

@@ -12,9 +12,6 @@
 
 namespace lehr {
 
-/// The domain of operators that are ONNX Runtime's own.
-inline constexpr std::string_view kMicrosoftDomain = "com.microsoft";
-
 /// Returns the order of a tensor's dimensions with its channels last, for ONNX's Transpose: 0, 2, 3, 1 of an
 /// image. `rank` is 2 or more.
 std::vector<std::int64_t> to_channels_last(std::size_t rank);

@@ -67,7 +67,9 @@ class Narrowing {
       narrow_.emplace(&place, std::move(narrow));
       return true;
     };
-    if (!is_wanted(place.output) || !take(DType::kBF16)) take(DType::kF32);
+    const bool wanted =
+        std::ranges::all_of(outputs_of(place), [&](std::string_view output) { return is_wanted(output); });
+    if (!wanted || !take(DType::kBF16)) take(DType::kF32);
   }
 
   /// Whether all that reads a value would read bf16.

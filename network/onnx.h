@@ -94,6 +94,8 @@ struct OnnxNode {
   /// "" where there are fewer.
   std::string_view input(std::size_t i) const { return i < inputs.size() ? inputs[i] : std::string_view(); }
 };
+/// The domain of operators that are ONNX Runtime's own.
+inline constexpr std::string_view kMicrosoftDomain = "com.microsoft";
 /// "Conv 'layer1.0'", "Conv number 7" where it has no name; `index` counts from 0.
 std::string called(const OnnxNode& node, std::size_t index);
 

@@ -12,6 +12,7 @@
 #include "network/linear.h"
 #include "network/problems.h"
 #include "network/quantized.h"
+#include "network/row_regions.h"
 #include "workload/operator.h"
 
 namespace lehr {
@@ -21,6 +22,8 @@ using Found = FoundPlace;
 /// Bytes of what is made for all places, beside those that the file itself has: a short file may share one
 /// tensor between many nodes.
 constexpr std::size_t kMostMadeBytes = std::size_t{64} << 20;
+/// Of what is smaller than so many elements of f32 a kernel saves no time to speak of.
+constexpr double kLeastRegionBytes = 4 * 2048;
 using Start = std::variant<Found, Gap>;
 
 /// Reads a graph for workloads.
@@ -65,6 +68,7 @@ class Finder {
       }
       keep(std::move(found));
     }
+    add_regions();
     std::ranges::stable_sort(places_.workloads, std::greater(),
                              [](const PlacedWorkload& placed) { return flops_of(placed); });
     return std::move(places_);
@@ -388,6 +392,27 @@ class Finder {
     try_step(found, *step, {}, {*reader}, node.outputs[0]);
   }
 
+  // Of all nodes that are no part of a place by now.
+  void add_regions() {
+    for (RowRegion& region : row_regions(model_, shapes_, readers_, taken_)) {
+      Found found;
+      try {
+        found.workload = parse_workload(region.workload);
+        validate(found.workload);
+      } catch (const Error&) {
+        continue;  // it has more terms, or more reductions that depend on each other, than an expression has
+      }
+      if (min_bytes_of(found.workload) < kLeastRegionBytes) continue;
+      if (is_served_ && !is_served_(found.workload)) continue;
+      found.place.nodes = std::move(region.nodes);
+      found.place.inputs = std::move(region.inputs);
+      found.place.output = region.outputs[0];
+      found.place.more_outputs.assign(region.outputs.begin() + 1, region.outputs.end());
+      found.place.by_rows = true;
+      keep(std::move(found));
+    }
+  }
+
   void keep(Found found) {
     for (const std::size_t node : found.place.nodes) taken_[node] = true;
     const auto [at, added] = index_.try_emplace(to_text(found.workload), places_.workloads.size());
@@ -413,6 +438,12 @@ class Finder {
 
 NetworkPlaces places_of(const OnnxModel& model, const GraphShapes& shapes, const IsServed& is_served) {
   return Finder(model, shapes, is_served).run();
+}
+
+std::vector<std::string_view> outputs_of(const NetworkPlace& place) {
+  std::vector<std::string_view> outputs = {place.output};
+  outputs.insert(outputs.end(), place.more_outputs.begin(), place.more_outputs.end());
+  return outputs;
 }
 
 double flops_of(const PlacedWorkload& placed) {

@@ -1,5 +1,5 @@
-// What of a graph is tuned: its convolutions and products, each with what follows and is done in one go, as
-// workloads.
+// What of a graph is tuned: its convolutions and products, each with what follows and is done in one go, and
+// what is computed row by row between them, as workloads.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +25,14 @@ struct PlaceConstant {
 
 /// A place of the graph that computes a workload.
 struct NetworkPlace {
-  std::vector<std::size_t> nodes;  ///< those that are computed together, the convolution or product first
+  /// Those that are computed together, the convolution or product first; of a row expression ascending.
+  std::vector<std::size_t> nodes;
   /// Nodes before it whose work it does, too: they dequantize what it reads as it is. Others may read what
   /// they make. In the order of the graph.
   std::vector<std::size_t> before;
-  std::string_view output;  ///< the value that they make
+  std::string_view output;  ///< the value that they make, the first one of a row expression
+  /// What a row expression makes beside it, in the order of the workload's outputs.
+  std::vector<std::string_view> more_outputs = {};
   /// Of each tensor of the workload but its output, in order, the value that is read; "" where it is made of
   /// several constants, such as a bias into which a normalization is folded.
   std::vector<std::string_view> inputs;
@@ -40,7 +43,10 @@ struct NetworkPlace {
   /// The same behind something that is not linear: together they are the step scale_shift, whose operands are
   /// made of their constants.
   std::vector<std::size_t> scaling;
+  bool by_rows = false;  ///< it is a row expression, which has no filter and nothing folded into its operands
 };
+/// All values that a place makes, in the order of the workload's outputs.
+std::vector<std::string_view> outputs_of(const NetworkPlace& place);
 
 /// A distinct workload of the graph, and where it is computed.
 struct PlacedWorkload {
@@ -75,7 +81,8 @@ struct Network {
 using IsServed = std::function<bool(const Workload&)>;
 
 /// A convolution takes the pool behind it where `is_served` says so of the two in one; else the pool stays a
-/// node of its own. Without it all pools are taken.
+/// node of its own. Without it all pools are taken. Row expressions are made of what convolutions and
+/// products leave; those that `is_served` does not say are no places, and no gaps.
 NetworkPlaces places_of(const OnnxModel& model, const GraphShapes& shapes, const IsServed& is_served = {});
 
 /// The same of a network. Where a dimension has a range of sizes, a product of which nothing but m varies is

@@ -9,8 +9,6 @@
 namespace lehr {
 namespace {
 
-constexpr std::string_view kContributed = "com.microsoft";
-
 /// Where the type of the output is that of no input.
 constexpr int kSums = -1;
 
@@ -25,14 +23,14 @@ constexpr QuantizedOperator kOperators[] = {
     {"", "QLinearConv", &rules::conv, {0, 3}, 7},
     {"", "QLinearMatMul", &rules::matmul, {0, 3}, 7},
     {"", "ConvInteger", &rules::conv, {0, 1}, kSums},
-    {kContributed, "QGemm", &rules::gemm, {0, 3}, 8},
-    {kContributed, "QLinearAdd", &rules::arithmetic, {0, 3}, 0},
-    {kContributed, "QLinearMul", &rules::arithmetic, {0, 3}, 0},
-    {kContributed, "QLinearSigmoid", &rules::same, {0, -1}, 0},
-    {kContributed, "QLinearLeakyRelu", &rules::same, {0, -1}, 0},
-    {kContributed, "QLinearSoftmax", &rules::same, {0, -1}, 0},
-    {kContributed, "QLinearAveragePool", &rules::pool, {0, -1}, 0},
-    {kContributed, "QLinearGlobalAveragePool", &rules::global_pool, {0, -1}, 0},
+    {kMicrosoftDomain, "QGemm", &rules::gemm, {0, 3}, 8},
+    {kMicrosoftDomain, "QLinearAdd", &rules::arithmetic, {0, 3}, 0},
+    {kMicrosoftDomain, "QLinearMul", &rules::arithmetic, {0, 3}, 0},
+    {kMicrosoftDomain, "QLinearSigmoid", &rules::same, {0, -1}, 0},
+    {kMicrosoftDomain, "QLinearLeakyRelu", &rules::same, {0, -1}, 0},
+    {kMicrosoftDomain, "QLinearSoftmax", &rules::same, {0, -1}, 0},
+    {kMicrosoftDomain, "QLinearAveragePool", &rules::pool, {0, -1}, 0},
+    {kMicrosoftDomain, "QLinearGlobalAveragePool", &rules::global_pool, {0, -1}, 0},
 };
 
 /// Images whose channels come last have other shapes.
@@ -64,7 +62,7 @@ void concat(ShapeSite& site) {
 }  // namespace
 
 bool infer_quantized(ShapeSite& site) {
-  if (site.node.domain == kContributed && site.node.op == "QLinearConcat") return concat(site), true;
+  if (site.node.domain == kMicrosoftDomain && site.node.op == "QLinearConcat") return concat(site), true;
   const auto found = std::ranges::find_if(kOperators, [&](const QuantizedOperator& each) {
     return each.op == site.node.op && each.domain == site.node.domain;
   });

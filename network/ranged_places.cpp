@@ -53,6 +53,7 @@ std::optional<Workload> over_all(const Workload& largest, const NetworkPlace& pl
     least = std::min(least, rows_of(*found->second.workload));
   }
   if (least == rows_of(largest)) return largest;
+  if (place.by_rows) return call_rows(largest).open ? std::optional(largest) : std::nullopt;
   const Workload range = with_call_rows(largest, {.most = rows_of(largest), .least = least});
   return is_valid(range) ? std::optional(range) : std::nullopt;
 }
@@ -81,7 +82,7 @@ NetworkPlaces places_of(const Network& network, const IsServed& is_served) {
     for (NetworkPlace& place : placed.places) {
       if (auto workload = over_all(placed.workload, place, smaller))
         add(places, std::move(*workload), std::move(place));
-      else
+      else if (!place.by_rows)
         places.gaps.push_back({"within the range of sizes more of it varies than its rows",
                                flops_of(placed.workload), place.nodes[0]});
     }

@@ -3,6 +3,7 @@
 #include "network/shape_rules.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/text.h"
 #include "network/shape_lists.h"
@@ -97,6 +98,30 @@ void quantize(ShapeSite& site) {
     site.outputs[0].type = site.has(2) ? site.in(2).type : OnnxType::kU8;
 }
 
+/// Of each row: its mean and the reciprocal of its deviation, or one of them.
+void row_facts(ShapeSite& site, std::size_t first, std::int64_t axis) {
+  const auto& shape = site.in(0).shape;
+  if (axis < 0 && shape) axis += std::ssize(*shape);
+  for (std::size_t i = first; i < std::min<std::size_t>(site.outputs.size(), 3); ++i) {
+    site.outputs[i].type = OnnxType::kF32;
+    if (!shape || axis < 0 || axis >= std::ssize(*shape)) continue;
+    site.outputs[i].shape = shape;
+    std::fill(site.outputs[i].shape->begin() + axis, site.outputs[i].shape->end(), 1);
+  }
+}
+
+void layer_normalization(ShapeSite& site) {
+  same(site);
+  row_facts(site, 1, site.node.whole("axis", -1));
+}
+
+/// Its fourth output is what it normalizes.
+void skip_normalization(ShapeSite& site) {
+  same(site);
+  row_facts(site, 1, -1);
+  if (site.outputs.size() > 3) site.outputs[3] = site.outputs[0];
+}
+
 void dropout(ShapeSite& site) {
   same(site);
   if (site.outputs.size() > 1) site.outputs[1] = {OnnxType::kBool, site.in(0).shape, {}, nullptr, false};
@@ -110,11 +135,12 @@ struct Row {
 constexpr Row kRows[] = {
     {&same,
      "Abs Acos Asin Atan BatchNormalization Celu Ceil Clip Cos Cosh CumSum Elu Erf Exp "
-     "Floor Gelu HardSigmoid HardSwish Hardmax LRN LayerNormalization LeakyRelu Log "
+     "Floor Gelu HardSigmoid HardSwish Hardmax LRN LeakyRelu Log "
      "LogSoftmax LpNormalization InstanceNormalization GroupNormalization "
      "MeanVarianceNormalization Mish Neg Not PRelu Reciprocal Relu Round ScatterND "
      "ScatterElements Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt "
      "Swish Tan Tanh ThresholdedRelu Trilu RMSNormalization"},
+    {&layer_normalization, "LayerNormalization SimplifiedLayerNormalization"},
     {&identity, "Identity"},
     {&cast, "Cast"},
     {&arithmetic, "Add Sub Mul Div Pow Max Min Mean Sum Mod"},
@@ -154,6 +180,13 @@ constexpr Row kRows[] = {
     {&dropout, "Dropout"},
 };
 
+/// Of com.microsoft, what ONNX Runtime's own programs write.
+constexpr Row kContributed[] = {
+    {&same, "BiasGelu FastGelu Gelu QuickGelu"},
+    {&layer_normalization, "SimplifiedLayerNormalization"},
+    {&skip_normalization, "SkipLayerNormalization SkipSimplifiedLayerNormalization"},
+};
+
 }  // namespace
 }  // namespace rules
 
@@ -162,8 +195,11 @@ const ValueFacts& ShapeSite::in(std::size_t i) const {
   return i < inputs.size() ? *inputs[i] : kNothing;
 }
 
-ShapeRule shape_rule_of(std::string_view op) {
-  for (const rules::Row& row : rules::kRows) {
+ShapeRule shape_rule_of(std::string_view op, std::string_view domain) {
+  std::span<const rules::Row> rows;
+  if (domain.empty()) rows = rules::kRows;
+  if (domain == kMicrosoftDomain) rows = rules::kContributed;
+  for (const rules::Row& row : rows) {
     const std::vector<std::string_view> ops = split(row.ops, ' ');
     if (std::ranges::find(ops, op) != ops.end()) return row.rule;
   }

@@ -22,8 +22,8 @@ struct ShapeSite {
 
 using ShapeRule = void (*)(ShapeSite& site);
 
-/// Of an operator of ONNX's own domain; nullptr for one that is not known.
-ShapeRule shape_rule_of(std::string_view op);
+/// nullptr for an operator that is not known, or that infer_quantized() is for.
+ShapeRule shape_rule_of(std::string_view op, std::string_view domain);
 
 /// Fills the outputs of a node that computes in integers, of whatever domain. False: it is none.
 bool infer_quantized(ShapeSite& site);

@@ -172,7 +172,7 @@ class Inference {
       all_known = all_known && (input.empty() || complete(*site.inputs.back()));
       fixed = fixed && (input.empty() || site.inputs.back()->fixed);
     }
-    const ShapeRule rule = node.domain.empty() ? shape_rule_of(node.op) : nullptr;
+    const ShapeRule rule = shape_rule_of(node.op, node.domain);
     if (rule != nullptr)
       rule(site);
     else

@@ -39,11 +39,14 @@ constexpr unsigned long long shown(std::uint64_t number) {
   return static_cast<unsigned long long>(number);
 }
 
-// Reads a shape that begins at `at`, behind which `at` is then.
-bool take_shape(const Array<std::int64_t>& ints, std::size_t rank, std::size_t& at, Shape& shape) {
-  if (rank > Shape::kMostRank || rank > ints.size() - at) return false;
-  shape.rank = rank;
-  for (std::size_t d = 0; d < rank; ++d) {
+// Reads a rank and as many dimensions, which begin at `at`, behind which `at` is then.
+bool take_shape(const Array<std::int64_t>& ints, std::size_t& at, Shape& shape) {
+  const std::int64_t rank = ints[at++];
+  if (rank < 0 || rank > static_cast<std::int64_t>(Shape::kMostRank) ||
+      static_cast<std::size_t>(rank) > ints.size() - at)
+    return false;
+  shape.rank = static_cast<std::size_t>(rank);
+  for (std::size_t d = 0; d < shape.rank; ++d) {
     shape.dims[d] = ints[at++];
     if (shape.dims[d] < 0) return false;
   }
@@ -67,7 +70,7 @@ bool fits(const Shape& said, const Shape& shape) {
 
 /// What a call brings: the kernel's arguments, and what follows from the first input.
 struct Fused::Call {
-  void* arguments[kMostInputs + 1];
+  void* arguments[kMostInputs + kMostOutputs];
   Shape first;
   std::uint64_t rows = 0;
 };
@@ -89,14 +92,15 @@ bool Fused::read(const OrtKernelInfo* info, Sentence& error) {
   std::int64_t version = 0, threads = 0;
   if (!succeeded(api_, ort::KernelInfoGetAttribute_int64(api_, info, "version", &version), error))
     return false;
-  if (version != 3)
+  if (version != 4)
     return refuse(
-        error, "it is of version %lld, and this plug-in knows 3: take that of the lehr that wrote the model",
+        error, "it is of version %lld, and this plug-in knows 4: take that of the lehr that wrote the model",
         shown(version));
   Array<char> library;
   if (!succeeded(api_, ort::KernelInfoGetAttribute_int64(api_, info, "threads", &threads), error) ||
       !text_attribute(api_, info, "library", library, error) ||
-      !text_attribute(api_, info, "workload", workload_, error) || !read_shapes(info, error))
+      !text_attribute(api_, info, "workload", workload_, error) || !read_shapes(info, error) ||
+      !read_outputs(info, error))
     return false;
   if (threads < 1 || threads > 0xffff) return refuse(error, "its threads are %lld", shown(threads));
   threads_ = static_cast<std::uint32_t>(threads);
@@ -107,28 +111,35 @@ bool Fused::read(const OrtKernelInfo* info, Sentence& error) {
 }
 
 bool Fused::read_shapes(const OrtKernelInfo* info, Sentence& error) {
-  Array<std::int64_t> shapes, output;
-  std::size_t inputs = 0, at = 0;
+  Array<std::int64_t> shapes;
+  std::size_t inputs = 0;
   if (!ints_attribute(api_, info, "shapes", shapes, error) ||
-      !ints_attribute(api_, info, "output", output, error) ||
       !succeeded(api_, ort::KernelInfo_GetInputCount(api_, info, &inputs), error))
     return false;
-  while (at < shapes.size()) {
+  for (std::size_t at = 0; at < shapes.size();) {
     Input input;
-    const std::int64_t rank = shapes[at++];
-    if (rank < 0 || !take_shape(shapes, static_cast<std::size_t>(rank), at, input.shape))
+    if (!take_shape(shapes, at, input.shape))
       return refuse(error, "its attribute 'shapes' has no rank before so many dimensions, 8 at most");
     if (!inputs_.add(input)) return refuse(error, "there is no memory for its shapes");
   }
-  if (inputs_.size() == 0 || inputs_.size() > kMostInputs || inputs_.size() != inputs)
-    return refuse(error, "it has %zu inputs, and shapes of %zu", inputs, inputs_.size());
-  at = 0;
-  if (!take_shape(output, output.size(), at, output_))
-    return refuse(error, "its attribute 'output' is no shape of 8 dimensions at most");
-  for (std::size_t d = 0; d < output_.rank; ++d)
-    if (output_.dims[d] == 0 && d >= inputs_[0].shape.rank)
-      return refuse(error, "its output follows a dimension that its first input has not");
-  return true;
+  return (inputs_.size() > 0 && inputs_.size() <= kMostInputs && inputs_.size() == inputs) ||
+         refuse(error, "it has %zu inputs, and shapes of %zu", inputs, inputs_.size());
+}
+
+bool Fused::read_outputs(const OrtKernelInfo* info, Sentence& error) {
+  Array<std::int64_t> shapes;
+  if (!ints_attribute(api_, info, "output_shapes", shapes, error)) return false;
+  for (std::size_t at = 0; at < shapes.size();) {
+    Output output;
+    if (!take_shape(shapes, at, output.shape))
+      return refuse(error, "its attribute 'output_shapes' has no rank before so many dimensions, 8 at most");
+    for (std::size_t d = 0; d < output.shape.rank; ++d)
+      if (output.shape.dims[d] == 0 && d >= inputs_[0].shape.rank)
+        return refuse(error, "its output follows a dimension that its first input has not");
+    if (!outputs_.add(output)) return refuse(error, "there is no memory for its shapes");
+  }
+  return (outputs_.size() > 0 && outputs_.size() <= kMostOutputs) ||
+         refuse(error, "it has shapes of %zu outputs", outputs_.size());
 }
 
 bool Fused::find_function(Sentence& error) {
@@ -153,7 +164,7 @@ bool Fused::match_tensors(const OrtKernelInfo* info, Sentence& error) {
     if (tensor.role == KERNELS_OUT) {
       if (type != makes_)
         return refuse(error, "its operator makes %s, and its kernel %s", word_of(makes_), tensor.type);
-      output_tensor_ = i;
+      if (outputs < outputs_.size()) outputs_[outputs].tensor = i;
       ++outputs;
       continue;
     }
@@ -167,9 +178,9 @@ bool Fused::match_tensors(const OrtKernelInfo* info, Sentence& error) {
     }
     ++inputs;
   }
-  return (inputs == inputs_.size() && outputs == 1) ||
-         refuse(error, "it has %zu inputs, and its kernel takes %zu and makes %zu", inputs_.size(), inputs,
-                outputs);
+  return (inputs == inputs_.size() && outputs == outputs_.size()) ||
+         refuse(error, "it has %zu inputs and %zu outputs, and its kernel takes %zu and makes %zu",
+                inputs_.size(), outputs_.size(), inputs, outputs);
 }
 
 // The sizes that are known without a call.
@@ -183,7 +194,9 @@ bool Fused::check_planned(Sentence& error) {
   if (!is_open(first) && !rows_of(first, rows, error)) return false;
   for (const Input& input : inputs_)
     if (!any_open_ && !check_bytes(input.tensor, input.shape, rows, error)) return false;
-  return any_open_ || check_bytes(output_tensor_, output_of(first), rows, error);
+  for (const Output& output : outputs_)
+    if (!any_open_ && !check_bytes(output.tensor, shape_of_output(output, first), rows, error)) return false;
+  return true;
 }
 
 bool Fused::take_constants(const OrtKernelInfo* info, Sentence& error) {
@@ -247,11 +260,11 @@ bool Fused::check_bytes(std::uint32_t index, const Shape& shape, std::uint64_t r
                 shown(wanted));
 }
 
-Shape Fused::output_of(const Shape& first) const {
-  Shape output = output_;
-  for (std::size_t d = 0; d < output.rank; ++d)
-    if (output.dims[d] == 0) output.dims[d] = first.dims[d];
-  return output;
+Shape Fused::shape_of_output(const Output& output, const Shape& first) const {
+  Shape shape = output.shape;
+  for (std::size_t d = 0; d < shape.rank; ++d)
+    if (shape.dims[d] == 0) shape.dims[d] = first.dims[d];
+  return shape;
 }
 
 bool Fused::take_inputs(const OrtKernelContext* context, Call& call, Sentence& error) const {
@@ -285,16 +298,24 @@ OrtStatus* Fused::run(OrtKernelContext* context) {
   return compute(context, error) ? nullptr : failed(api_, name_.data(), error);
 }
 
+bool Fused::take_outputs(OrtKernelContext* context, Call& call, Sentence& error) const {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const std::uint32_t tensor = outputs_[i].tensor;
+    const Shape shape = shape_of_output(outputs_[i], call.first);
+    OrtValue* output = nullptr;
+    if (!check_bytes(tensor, shape, call.rows, error) ||
+        !succeeded(api_, ort::KernelContext_GetOutput(api_, context, i, shape.dims, shape.rank, &output),
+                   error))
+      return false;
+    if (output == nullptr) return refuse(error, "its output %zu is left out", i);
+    if (!data_of(api_, output, call.arguments[tensor], error)) return false;
+  }
+  return true;
+}
+
 bool Fused::compute(OrtKernelContext* context, Sentence& error) {
   Call call;
-  if (!take_inputs(context, call, error)) return false;
-  const Shape shape = output_of(call.first);
-  OrtValue* output = nullptr;
-  if (!check_bytes(output_tensor_, shape, call.rows, error) ||
-      !succeeded(api_, ort::KernelContext_GetOutput(api_, context, 0, shape.dims, shape.rank, &output),
-                 error) ||
-      !data_of(api_, output, call.arguments[output_tensor_], error))
-    return false;
+  if (!take_inputs(context, call, error) || !take_outputs(context, call, error)) return false;
   if (!(target_ == KERNELS_CUDA ? launch(context, call, error) : run_here(context, call, error)))
     return false;
   kernel_calls.fetch_add(1, std::memory_order_relaxed);

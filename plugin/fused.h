@@ -23,19 +23,24 @@ class Fused {
   /// Reads the node's attributes, finds its function, and packs. nullptr, or a status where it cannot be
   /// computed here.
   OrtStatus* create(const OrtKernelInfo* info);
-  /// Computes the output. Calls may run at the same time.
+  /// Computes the outputs. Calls may run at the same time.
   OrtStatus* run(OrtKernelContext* context);
 
  private:
-  static constexpr std::size_t kMostInputs = 32;
+  static constexpr std::size_t kMostInputs = 32, kMostOutputs = 4;
   struct Call;
   struct Input {
     Shape shape;  ///< an initializer's, else as the attribute has it: a dimension that is 0 may be any
     std::uint32_t tensor = 0;
     bool is_constant = false;
   };
+  struct Output {
+    Shape shape;  ///< as the attribute has it: a dimension that is 0 is the first input's
+    std::uint32_t tensor = 0;
+  };
   bool read(const OrtKernelInfo* info, Sentence& error);
   bool read_shapes(const OrtKernelInfo* info, Sentence& error);
+  bool read_outputs(const OrtKernelInfo* info, Sentence& error);
   bool find_function(Sentence& error);
   bool match_tensors(const OrtKernelInfo* info, Sentence& error);
   bool check_planned(Sentence& error);
@@ -44,7 +49,8 @@ class Fused {
   bool take_inputs(const OrtKernelContext* context, Call& call, Sentence& error) const;
   bool check_bytes(std::uint32_t tensor, const Shape& shape, std::uint64_t rows, Sentence& error) const;
   bool rows_of(const Shape& first, std::uint64_t& rows, Sentence& error) const;
-  Shape output_of(const Shape& first) const;
+  Shape shape_of_output(const Output& output, const Shape& first) const;
+  bool take_outputs(OrtKernelContext* context, Call& call, Sentence& error) const;
   bool compute(OrtKernelContext* context, Sentence& error);
   bool run_here(OrtKernelContext* context, Call& call, Sentence& error);
   bool launch(OrtKernelContext* context, Call& call, Sentence& error);
@@ -58,9 +64,8 @@ class Fused {
   Library* library_ = nullptr;
   const kernels_function* function_ = nullptr;
   Array<Input> inputs_;
-  bool any_open_ = false;  ///< calls differ in their rows
-  Shape output_;           ///< as the attribute has it: a dimension that is 0 is the first input's
-  std::uint32_t output_tensor_ = 0;
+  Array<Output> outputs_;
+  bool any_open_ = false;        ///< calls differ in their rows
   Prepacked* packed_ = nullptr;  ///< of the tensor that is packed; nullptr: none is
 };
 

@@ -128,6 +128,7 @@ constexpr FusedEntry fused_entry(std::uint32_t target, const FusedOperator& fuse
   made.get_input_type_count = &one;
   made.get_output_type = &made_type;
   made.get_input_characteristic = &variadic;
+  made.get_output_characteristic = &variadic;
   made.create_kernel_v2 = &create_fused;
   return made;
 }

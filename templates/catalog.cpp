@@ -121,6 +121,7 @@ std::optional<std::string> why_none_serves(const Families& families, const Workl
   std::vector<std::string> reasons;
   for (const std::vector<LeftOut>* some : {&families.refusing, &families.faulty})
     for (const LeftOut& one : *some) reasons.push_back(fmt::format("{}: {}", one.family, one.reason));
+  if (reasons.empty()) reasons.emplace_back("none of its target is for the operator");
   return fmt::format("no kernel family serves '{}' on {} ({})", to_text(workload), limits.arch,
                      fmt::join(reasons, "; "));
 }

@@ -73,7 +73,7 @@ struct OperatorTable {
   /// One of reference_at(); `output` counts outputs.
   float (*element)(const Workload& workload, std::span<const MadeInput> inputs, std::size_t output,
                    std::int64_t index) = nullptr;
-  /// As tolerance_for(); not asked of an operator whose lines have bounds.
+  /// As tolerance_for(); 0 of an operator whose lines have bounds.
   double (*tolerance)(const Workload& workload, std::int64_t elements) = nullptr;
 };
 

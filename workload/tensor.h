@@ -26,8 +26,8 @@ struct TensorSpec {
   TensorRole role = TensorRole::kInput;
   bool constant = false;  ///< stays the same from call to call: a filter, a constant B
   Draw draw = {};         ///< of an input, in tensors_of() a workload
-  std::int64_t row =
-      0;  ///< elements of a row, where rows are drawn in different ways (drawn_in_row()); 0: all alike
+  /// Elements of a row, where rows are drawn in different ways (drawn_in_row()); 0: all alike.
+  std::int64_t row = 0;
   bool is_output() const { return role == TensorRole::kOutput; }
 };
 

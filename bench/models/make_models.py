@@ -127,8 +127,6 @@ def squeezenet(g):
 
 def encoder(g, layers=4, width=256, heads=4, length=128):
     """https://arxiv.org/abs/1810.04805's encoder, four layers of width 256, on embedded tokens."""
-    shape = lambda *sizes: g.constant(np.array(sizes, np.int64))
-    scale = g.constant(np.float32(1 / np.sqrt(width // heads)))
     half, one, root = (g.constant(np.float32(v)) for v in (0.5, 1, np.sqrt(2)))
 
     def normalized(x):
@@ -138,17 +136,68 @@ def encoder(g, layers=4, width=256, heads=4, length=128):
 
     x = "input"
     for _ in range(layers):
-        split = lambda y: g.node("Transpose", [g.node("Reshape", [y, shape(0, length, heads, width // heads)])],
-                                 perm=[0, 2, 1, 3])
-        q, k, v = (split(g.linear(x, width, width)) for _ in range(3))
-        scores = g.node("Mul", [g.node("MatMul", [q, g.node("Transpose", [k], perm=[0, 1, 3, 2])]), scale])
-        mixed = g.node("MatMul", [g.node("Softmax", [scores], axis=-1), v])
-        mixed = g.node("Reshape", [g.node("Transpose", [mixed], perm=[0, 2, 1, 3]), shape(0, length, width)])
-        x = normalized(g.node("Add", [g.linear(mixed, width, width), x]))
+        x = normalized(g.node("Add", [attention(g, x, width, heads, length), x]))
         y = g.linear(x, width, 4 * width)
         gelu = g.node("Mul", [g.node("Mul", [y, g.node("Add", [g.node("Erf", [g.node("Div", [y, root])]), one])]), half])
         x = normalized(g.node("Add", [g.linear(gelu, 4 * width, width), x]))
     return x
+
+
+def attention(g, x, width, heads, length, mask=None):
+    shape = lambda *sizes: g.constant(np.array(sizes, np.int64))
+    scale = g.constant(np.float32(1 / np.sqrt(width // heads)))
+    split = lambda y: g.node("Transpose", [g.node("Reshape", [y, shape(0, length, heads, width // heads)])],
+                             perm=[0, 2, 1, 3])
+    q, k, v = (split(g.linear(x, width, width)) for _ in range(3))
+    scores = g.node("Mul", [g.node("MatMul", [q, g.node("Transpose", [k], perm=[0, 1, 3, 2])]), scale])
+    if mask:
+        scores = g.node("Add", [scores, mask])
+    mixed = g.node("MatMul", [g.node("Softmax", [scores], axis=-1), v])
+    mixed = g.node("Reshape", [g.node("Transpose", [mixed], perm=[0, 2, 1, 3]), shape(0, length, width)])
+    return g.linear(mixed, width, width)
+
+
+def masked_encoder(g, layers=6, width=384, heads=12, length=128):
+    """https://arxiv.org/abs/2002.10957's encoder of six layers, with a mask of what is no token, and normalizations and GELU as
+    exporters write them that have no node for these."""
+    two, tiny, half, one, root = (g.constant(np.float32(v)) for v in (2, 1e-12, 0.5, 1, np.sqrt(2)))
+
+    def normalized(x):
+        gain = g.constant((1 + 0.1 * g.random.standard_normal(width)).astype(np.float32))
+        shift = g.constant((0.1 * g.random.standard_normal(width)).astype(np.float32))
+        off = g.node("Sub", [x, g.node("ReduceMean", [x], axes=[-1])])
+        spread = g.node("ReduceMean", [g.node("Pow", [off, two])], axes=[-1])
+        off = g.node("Div", [off, g.node("Sqrt", [g.node("Add", [spread, tiny])])])
+        return g.node("Add", [g.node("Mul", [off, gain]), shift])
+
+    mask = g.node("Mul", [g.node("Sub", [one, "mask"]), g.constant(np.float32(-10000))])
+    x = normalized("input")
+    for _ in range(layers):
+        x = normalized(g.node("Add", [attention(g, x, width, heads, length, mask), x]))
+        y = g.linear(x, width, 4 * width)
+        gelu = g.node("Mul", [g.node("Mul", [y, g.node("Add", [g.node("Erf", [g.node("Div", [y, root])]), one])]), half])
+        x = normalized(g.node("Add", [g.linear(gelu, 4 * width, width), x]))
+    return x
+
+
+def gated(g, layers=4, width=512, heads=8, length=128):
+    """https://arxiv.org/abs/2302.13971's blocks without the turned positions: root mean squares, a causal mask, a gate of SiLU."""
+    two, tiny, one = (g.constant(np.float32(v)) for v in (2, 1e-6, 1))
+    mask = g.constant(np.triu(np.full((1, 1, length, length), -1e9, np.float32), 1))
+
+    def normalized(x):
+        spread = g.node("ReduceMean", [g.node("Pow", [x, two])], axes=[-1])
+        scaled = g.node("Mul", [x, g.node("Div", [one, g.node("Sqrt", [g.node("Add", [spread, tiny])])])])
+        return g.node("Mul", [scaled, g.constant((1 + 0.1 * g.random.standard_normal(width)).astype(np.float32))])
+
+    x = "input"
+    for _ in range(layers):
+        x = g.node("Add", [attention(g, normalized(x), width, heads, length, mask), x])
+        y = normalized(x)
+        gate, up = (g.linear(y, width, 4 * width) for _ in range(2))
+        hidden = g.node("Mul", [g.node("Mul", [gate, g.node("Sigmoid", [gate])]), up])
+        x = g.node("Add", [g.linear(hidden, 4 * width, width), x])
+    return normalized(x)
 
 
 def tiny(g):
@@ -169,6 +218,9 @@ MODELS = {
     "vgg11": (image(224), vgg11),
     "squeezenet": (image(224), squeezenet),
     "encoder": ([("input", TensorProto.FLOAT, ["batch", 128, 256])], encoder),
+    "masked_encoder": ([("input", TensorProto.FLOAT, ["batch", 128, 384]), ("mask", TensorProto.FLOAT, ["batch", 1, 1, 128])],
+                       masked_encoder),
+    "gated": ([("input", TensorProto.FLOAT, ["batch", 128, 512])], gated),
     "tiny": (image(32), tiny),
 }
 

@@ -43,7 +43,7 @@ TEST(Layers, ArePlacesAndNodesAndWhatTheEngineAdds) {
     c = Conv(b, w) pads=1,1,1,1
     d = Relu(c)
     t = Transpose(d) perm=0,2,3,1
-    y = Softmax(t)
+    y = Hardmax(t)
     output y
   )");
   network.model.nodes[2].name = "Conv_2";
@@ -51,17 +51,17 @@ TEST(Layers, ArePlacesAndNodesAndWhatTheEngineAdds) {
                        {"b", "Fused", 20},
                        {"d", "Fused", 10},
                        {"Transpose_2", "Transpose", 5},
-                       {"Softmax_3", "Softmax", 10}};
+                       {"Hardmax_3", "Hardmax", 10}};
   for (const char* name : {"Conv_2", "Conv_2_token_7", "fused Conv_2", "d_nchwc", "Conv_2/ConvFusion/"}) {
     const std::vector<Layer> found = layers(network,
                                             {{"b_nchwc", "Conv", 60},
                                              {"ReorderOutput", "ReorderOutput", 10},
                                              {name, "FusedConv", 20},
                                              {"Transpose_4", "Transpose", 4},
-                                             {"Softmax_5", "Softmax", 6}},
+                                             {"Hardmax_5", "Hardmax", 6}},
                                             after);
     ASSERT_THAT(found, ElementsAre(Takes("a", "Conv", 120, 40), Takes("Conv_2", "Conv", 40, 20),
-                                   Takes("t", "Transpose", 8, 10), Takes("y", "Softmax", 12, 20),
+                                   Takes("t", "Transpose", 8, 10), Takes("y", "Hardmax", 12, 20),
                                    Takes("", "ReorderOutput", 20, 0), Takes("", "Transpose", 0, 10)))
         << name;
     EXPECT_TRUE(found[0].kernel && found[0].workload.starts_with("conv2d ") && !found[3].kernel);
@@ -77,23 +77,23 @@ TEST(Layers, OfAnUnknownNameAreWhatTheNextOneReads) {
     a = MatMul(x, w)
     b = Add(a, v)
     c = Relu(b)
-    d = Softmax(c)
+    d = Hardmax(c)
     e = Mul(d, v)
     f = MatMul(e, w)
     output f
   )");
   const Times after = {
-      {"c", "Fused", 30}, {"Softmax_1", "Softmax", 10}, {"Mul_2", "Mul", 5}, {"f", "Fused", 55}};
+      {"c", "Fused", 30}, {"Hardmax_1", "Hardmax", 10}, {"Mul_2", "Mul", 5}, {"f", "Fused", 55}};
   Times before = {
-      {"a", "MatMul", 50}, {"BiasRelu", "BiasRelu", 20}, {"Softmax_3", "Softmax", 10}, {"f", "MatMul", 20}};
+      {"a", "MatMul", 50}, {"BiasRelu", "BiasRelu", 20}, {"Hardmax_3", "Hardmax", 10}, {"f", "MatMul", 20}};
   EXPECT_THAT(layers(network, before, after),
-              ElementsAre(Takes("a", "MatMul", 140, 30), Takes("d", "Softmax", 20, 10),
+              ElementsAre(Takes("a", "MatMul", 140, 30), Takes("d", "Hardmax", 20, 10),
                           Takes("e", "Mul", 0, 5), Takes("f", "MatMul", 40, 55)));
   // What two of them behind each other are is not known of the first.
-  before[2] = {"SoftmaxMul_token_3", "SoftmaxMul", 10};
+  before[2] = {"HardmaxMul_token_3", "HardmaxMul", 10};
   EXPECT_THAT(layers(network, before, after),
-              ElementsAre(Takes("a", "MatMul", 100, 30), Takes("d", "Softmax", 0, 10),
-                          Takes("e", "SoftmaxMul", 20, 5), Takes("f", "MatMul", 40, 55),
+              ElementsAre(Takes("a", "MatMul", 100, 30), Takes("d", "Hardmax", 0, 10),
+                          Takes("e", "HardmaxMul", 20, 5), Takes("f", "MatMul", 40, 55),
                           Takes("", "BiasRelu", 40, 0)));
 }
 

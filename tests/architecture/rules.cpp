@@ -268,10 +268,10 @@ std::vector<std::string> check_target_names(const std::vector<SourceFile>& files
 
 std::vector<std::string> check_operator_names(const std::vector<SourceFile>& files) {
   static const std::regex kAsks(
-      R"(Operator::k[A-Z]|[.>](gemm|conv2d)\(\)|(get|get_if|holds_alternative)<(Gemm|Conv2d)>|visit\(.*\bproblem\b)");
+      R"(Operator::k[A-Z]|[.>](gemm|conv2d|rowwise)\(\)|(get|get_if|holds_alternative)<(Gemm|Conv2d|Rowwise)>|visit\(.*\bproblem\b)");
   // Views, the plain kernel's list of products, what ONNX has nodes for.
   static const std::regex kRooms(
-      "workload/.*|templates/(gemm|conv2d)/.*|measure/vendor/.*|templates/shared/"
+      "workload/.*|templates/(gemm|conv2d|rowwise)/.*|measure/vendor/.*|templates/shared/"
       "(product|conv|image)_view.cpp|"
       "templates/reference/plain_product.cpp|network/(places|quantized).cpp");
   return found_outside(files, kRooms, kAsks,

@@ -199,7 +199,7 @@ TEST(WorkloadText, IsTakenWhereAWorkloadIs) {
     return ran.err;
   };
   EXPECT_THAT(refused("tune", "gemm mm=8 n=8", ""), HasSubstr("unknown key 'mm'"));
-  EXPECT_THAT(refused("tune", "fft n=8", ""), HasSubstr("known are: gemm, conv2d"));
+  EXPECT_THAT(refused("tune", "fft n=8", ""), HasSubstr("known are: gemm, conv2d, rowwise"));
   EXPECT_THAT(refused("tune", shown, "--suite autotvm"), HasSubstr("and --suite exclude each other"));
   EXPECT_THAT(refused("tune", shown, "--model x.onnx"), HasSubstr("exclude each other"));
   EXPECT_THAT(refused("tune", shown, "gemm --m 1 --n 1 --k 1"), HasSubstr("exclude each other"));

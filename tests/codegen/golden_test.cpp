@@ -45,6 +45,20 @@ TEST(Golden, GemmCpuWithPackedPanelsAndAllEdges) {
       avx512());
 }
 
+TEST(Golden, RowwiseCpuWithRowsInRegistersAndAPartialVector) {
+  expect_golden_kernel("rowwise_cpu_registers",
+                       "rowwise m=64 n=100 in=x:f32,g:f32:column,b:f32:column out=y:f32 "
+                       "expr=y=(x-mean(x))*rsqrt(var(x)+1e-05)*g+b",
+                       "rowwise_cpu(threads=2, lanes=16, across=0, vectors=2, rows=2, keep=2, streaming=0)",
+                       avx512());
+}
+
+TEST(Golden, RowwiseCpuWithRowsInLanes) {
+  expect_golden_kernel(
+      "rowwise_cpu_across", "rowwise m=100 n=10 in=x:f32 out=y:f32 expr=y=exp(x-max(x))/sum(exp(x-max(x)))",
+      "rowwise_cpu(threads=1, lanes=16, across=1, vectors=1, rows=1, keep=1, streaming=0)", avx512());
+}
+
 TEST(Golden, GemmCpuWithoutPackingAndWithPrefetch) {
   expect_golden_kernel(
       "gemm_cpu_unpacked", "gemm m=16 n=64 k=32",

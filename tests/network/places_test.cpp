@@ -1,5 +1,6 @@
 // Graphs, and the workloads that are found in them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -276,6 +277,43 @@ TEST(Places, AResidualIsTakenOnce) {
   for (const PlacedWorkload& task : found.places.workloads) nodes += task.places.at(0).nodes.size();
   EXPECT_EQ(nodes, 4u);
   EXPECT_THAT(found.places.gaps, IsEmpty());
+}
+
+TEST(Places, TakeRowExpressionsBetweenProducts) {
+  const std::string graph = R"(
+    input tall f32 64x16
+    p = MatMul(tall, fc)
+    q = Add(p, fb)
+    n = Softmax(q)
+    g1 = Sub(n, q)
+    h1 = MatMul(n, back)
+    e = MatMul(g1, back)
+    constant back f32 32x8
+    output h1
+    output e
+  )";
+  const Found found(graph), small(std::string(graph).replace(graph.find("64x16"), 5, "4x16"));
+  std::vector<std::string> texts;
+  for (const PlacedWorkload& placed : found.places.workloads)
+    for (const NetworkPlace& place : placed.places) {
+      EXPECT_EQ(place.by_rows, place.output == "n");
+      const std::vector<std::string_view> outputs = outputs_of(place);
+      texts.push_back(fmt::format("{} of {} to {}", to_text(placed.workload).substr(0, 9),
+                                  fmt::join(place.inputs, " "), fmt::join(outputs, " ")));
+      if (place.by_rows) {
+        EXPECT_EQ(to_text(placed.workload),
+                  "rowwise m=64 n=32 in=x0:f32 out=y0:f32,y1:f32 "
+                  "expr=y0=exp(x0-max(x0))/sum(exp(x0-max(x0)));y1=y0-x0");
+      }
+    }
+  EXPECT_THAT(texts,
+              ::testing::UnorderedElementsAre("gemm m=64 of tall fc fb to q", "rowwise m of q to n g1",
+                                              "gemm m=64 of n back to h1", "gemm m=64 of g1 back to e"));
+  const NetworkPlaces served = places_of(found.model, infer_shapes(found.model, {}),
+                                         [](const Workload& workload) { return !call_rows(workload).any; });
+  EXPECT_THAT(served.workloads, SizeIs(2));
+  EXPECT_THAT(served.gaps, IsEmpty());
+  EXPECT_THAT(small.places.workloads, SizeIs(2));
 }
 
 }  // namespace

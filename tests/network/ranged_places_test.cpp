@@ -55,6 +55,21 @@ TEST(RangedPlaces, WhatDoesNotVaryIsAsItWas) {
   EXPECT_THAT(texts(network), ElementsAre("gemm m=4..12 n=16 k=16", "gemm m=4 n=16 k=16"));
 }
 
+// Kernels of row expressions take any number of rows, but where several rows read one line.
+TEST(RangedPlaces, RowExpressionsAreThoseOfTheMostRows) {
+  const std::string inputs = "input k f32 Nx4x64x64\ninput l f32 Nx1x1x64\ninput o f32 1x1x64x64\n";
+  const auto softmax_of = [&](const std::string& mask) {
+    const Network network =
+        network_of_sizes(inputs + "a = Add(k, " + mask + ")\ny = Softmax(a)\noutput y\n", 8, {1, 4});
+    EXPECT_THAT(network.places.gaps, IsEmpty());
+    const std::string text =
+        network.places.workloads.empty() ? "none" : to_text(network.places.workloads[0].workload);
+    return text.substr(0, text.find(" out="));
+  };
+  EXPECT_EQ(softmax_of("o"), "rowwise m=2048 n=64 in=x0:f32,x1:f32:column%64");
+  EXPECT_EQ(softmax_of("l"), "none");
+}
+
 TEST(RangedPlaces, WhatElseVariesIsAGap) {
   const Network products = network_of_sizes("t = Transpose(x) perm=0,2,1\ny = MatMul(x, t)\n", 8, {1, 4});
   EXPECT_THAT(products.places.workloads, IsEmpty());

@@ -81,7 +81,7 @@ class Case:
 
     def fused(self, threads=1, **changes):
         shapes = [number for _, shape in self.inputs.values() for number in (len(shape), *shape)]
-        attributes = {"version": 3, "library": "kernels", "workload": self.workload, "threads": self.threads, "shapes": shapes, "output": self.output, **changes}
+        attributes = {"version": 4, "library": "kernels", "workload": self.workload, "threads": self.threads, "shapes": shapes, "output_shapes": [len(self.output), *self.output], **changes}
         made = helper.make_node(OPERATORS[self.made], list(self.inputs), ["y"], domain="ai.lehr", name="a_node", **attributes)
         return session([made], self.variable, {one: data for one, data in self.constants.items() if one in self.inputs}, self.made, threads)
 
@@ -182,7 +182,7 @@ def check():
     assert counter("prepacked_bytes") > 0
     del kept
     assert counter("prepacked_bytes") == 0
-    refused(lambda: case.fused(version=2), "node 'a_node': it is of version 2, and this plug-in knows 3")
+    refused(lambda: case.fused(version=2), "node 'a_node': it is of version 2, and this plug-in knows 4")
     refused(lambda: case.fused(library="others"), "node 'a_node': its kernels cannot be loaded: ")
     refused(lambda: case.fused(workload="conv2d n=1 h=9 w=9 c=9 k=9 r=3 s=3"), "libkernels.so: the library has no kernel for ")
     print(f"onnxruntime {onnxruntime.__version__}: {counter('kernel_calls')} calls")

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/small_float.h"
 #include "runtime/kernels.h"
-#include "tests/support/make_reference.h"
+#include "workload/reference.h"
 
 namespace lehr {
 namespace {
@@ -80,19 +80,20 @@ struct Function {
   void call(void* const* arguments) const {
     constexpr double kAll = 1e18;  // operations: every element is computed
     std::vector<std::vector<float>> inputs(specs.size());
-    std::size_t output = 0;
     for (std::size_t i = 0; i < specs.size(); ++i) {
       const auto* const elements = static_cast<const char*>(arguments[i]);
-      if (specs[i].is_output())
-        output = i;
-      else
-        for (std::int64_t e = 0; e < specs[i].elements; ++e)
-          inputs[i].push_back(value_at(specs[i].type, elements + e * size_of(specs[i].type)));
+      for (std::int64_t e = 0; !specs[i].is_output() && e < specs[i].elements; ++e)
+        inputs[i].push_back(value_at(specs[i].type, elements + e * size_of(specs[i].type)));
     }
-    char* to = static_cast<char*>(arguments[output]);
-    for (const float value : make_reference(workload, inputs, kAll).values) {
-      store(specs[output].type, value, to);
-      to += size_of(specs[output].type);
+    const std::vector<Reference> references = make_references(workload, inputs, kAll);
+    auto reference = references.begin();
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      if (!specs[i].is_output()) continue;
+      char* to = static_cast<char*>(arguments[i]);
+      for (const float value : (reference++)->values) {
+        store(specs[i].type, value, to);
+        to += size_of(specs[i].type);
+      }
     }
   }
 };

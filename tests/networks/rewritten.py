@@ -513,6 +513,59 @@ def last(folder):
     assert found == {"Transpose": 6, "Fused*": 6, "Relu": 1, "Concat": 1, "GlobalAveragePool": 1, "Mul": 1, "Exp": 1}, found
 
 
+def rows(folder):
+    """What is computed row by row between products: masks that rows read in different ways, sums that are read again, statistics, and a
+    region whose first output is read before the last of its nodes."""
+    def norm(g, x, width, **attributes):
+        gain, shift = (g.constant(g.random.standard_normal(width).astype(np.float32)) for _ in range(2))
+        return g.node("LayerNormalization", [x, gain, shift], axis=-1, **attributes)
+
+    def attention(g):
+        x = g.node("Reshape", ["input", g.constant(np.array([2, 4, 24, 24]))])
+        for shape in ((2, 1, 1, 24), (1, 1, 24, 24), (2, 4, 24, 1), (24,), (1, 4, 24, 24)):
+            mask = g.node("Mul", ["input", g.constant(np.float32(2))])  # of the input, so that nothing is known beforehand
+            mask = g.node("Reshape", [g.node("Slice", [g.node("Reshape", [mask, g.constant(np.array([-1]))]), g.constant(np.array([0])),
+                                                       g.constant(np.array([int(np.prod(shape))]))]), g.constant(np.array(shape))])
+            x = g.node("MatMul", [g.node("Softmax", [g.node("Add", [g.node("Mul", [x, g.constant(np.float32(0.2))]), mask])]), x])
+        return x
+
+    def residuals(g):
+        x = g.node("Reshape", ["input", g.constant(np.array([48, 96]))])
+        y = norm(g, x, 96)
+        y = g.node("Add", [g.node("Neg", [g.linear(y, 96, 96)]), x])  # read here, and behind the next product
+        z = norm(g, y, 96, epsilon=0.01)
+        return g.node("Sub", [g.node("Exp", [g.node("Tanh", [g.linear(z, 96, 96)])]), y])
+
+    def before(g):
+        """What reads its first output stands before its last node."""
+        x = g.node("Reshape", ["input", g.constant(np.array([48, 96]))])
+        first = g.node("Abs", [x])
+        product = g.linear(first, 96, 96)
+        second = g.node("Exp", [g.node("Neg", [first])])
+        return g.node("Add", [g.node("Sqrt", [g.node("Abs", [product])]), second])
+
+    def statistics(g):
+        x = g.node("Reshape", ["input", g.constant(np.array([48, 96]))])
+        mean = g.node("ReduceMean", [x], axes=[-1])
+        off = g.node("Sub", [x, mean])
+        root = g.node("Sqrt", [g.node("ReduceMean", [g.node("Pow", [off, g.constant(np.float32(2))])], axes=[1])])
+        y = g.linear(g.node("Div", [off, root]), 96, 96)
+        return g.node("Add", [g.node("Mul", [g.node("Exp", [g.node("Neg", [y])]), root]), mean])
+
+    for make, fused in ((attention, 10), (residuals, 5), (before, 3), (statistics, 3)):
+        g = make_models.Graph(SEED)
+        path = graph_of(g, os.path.join(folder, make.__name__ + ".onnx"), [4608], make(g))
+        for precision in ((), ("bf16",)):
+            compare(path, (1,), precision=precision)
+        model = rewritten(path)[0]
+        found = operators(model)
+        assert found["Fused*"] == fused, (make.__name__, found)
+        made = {"input", *(each.name for each in model.graph.initializer)}
+        for node in model.graph.node:
+            assert made.issuperset(node.input), (make.__name__, node.name)
+            made.update(node.output)
+
+
 def run(lehr):
     global PROGRAM, PLUGIN
     PROGRAM, PLUGIN, folder = lehr.helper, os.path.abspath("engine/liblehr_onnxruntime.so"), os.path.abspath("networks")
@@ -524,6 +577,7 @@ def run(lehr):
     narrow(folder)
     for make in (folds, numbers, signals, captured, external):
         compare(make(folder), (1, 3), precision=("bf16",))
+    rows(folder)
     last(folder)
     for make in (folds, numbers, signals, captured, external):
         compare(make(folder), (1, 3))

@@ -23,9 +23,10 @@ OrtStatus* text_to(const std::string& text, char* out, std::size_t* size) {
   return nullptr;
 }
 
-OrtStatus* get_output(OrtKernelContext* context, std::size_t, const std::int64_t* dims, std::size_t rank,
+OrtStatus* get_output(OrtKernelContext* context, std::size_t i, const std::int64_t* dims, std::size_t rank,
                       OrtValue** out) {
-  OrtValue& output = context->output;
+  if (i > 1) return *out = nullptr, nullptr;
+  OrtValue& output = i == 0 ? context->output : context->second;
   output.dims.assign(dims, dims + rank);
   std::size_t count = 1;
   for (const std::int64_t one : output.dims) count *= static_cast<std::size_t>(one);

@@ -46,6 +46,7 @@ struct OrtKernelContext {
   std::vector<OrtValue*> inputs;
   OrtValue output;
   void* stream = nullptr;
+  OrtValue second = {};  ///< output; a third one is left out
 };
 
 namespace testing {

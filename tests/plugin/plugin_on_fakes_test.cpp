@@ -88,8 +88,9 @@ class Node {
        std::vector<OrtValue*> inputs)
       : op_(op) {
     info.texts = {{"library", "kernels"}, {"workload", workload}};
-    info.ints = {{"version", 3}, {"threads", 2}};
-    info.lists = {{"shapes", std::move(shapes)}, {"output", std::move(output)}};
+    info.ints = {{"version", 4}, {"threads", 2}};
+    output.insert(output.begin(), static_cast<std::int64_t>(output.size()));
+    info.lists = {{"shapes", std::move(shapes)}, {"output_shapes", std::move(output)}};
     info.inputs = std::move(inputs);
   }
   ~Node() {
@@ -366,11 +367,11 @@ TEST_F(PluginOnFakes, WrongNodesAreRefusedInASentence) {
     return refusal([&](OrtKernelInfo& info) { info.lists[name] = list; });
   };
   EXPECT_EQ(refusal([](OrtKernelInfo& info) { info.ints["version"] = 2; }),
-            "it is of version 2, and this plug-in knows 3: take that of the lehr that wrote the model");
+            "it is of version 2, and this plug-in knows 4: take that of the lehr that wrote the model");
   EXPECT_EQ(refusal([](OrtKernelInfo& info) { info.ints["threads"] = 0; }), "its threads are 0");
   EXPECT_EQ(refusal([](OrtKernelInfo& info) { info.ints["threads"] = 5000; }),
             "a context has 1 to 4096 threads, not 5000");
-  for (const char* name : {"version", "threads", "library", "workload", "shapes", "output"})
+  for (const char* name : {"version", "threads", "library", "workload", "shapes", "output_shapes"})
     EXPECT_EQ(refusal([&](OrtKernelInfo& info) {
                 info.ints.erase(name), info.texts.erase(name), info.lists.erase(name);
               }),
@@ -381,15 +382,22 @@ TEST_F(PluginOnFakes, WrongNodesAreRefusedInASentence) {
     EXPECT_EQ(with("shapes", list), no_shapes);
   EXPECT_EQ(with("shapes", {}), "it has 2 inputs, and shapes of 0");
   EXPECT_EQ(with("shapes", {2, 0, 4, 2, 4, 8, 0}), "it has 2 inputs, and shapes of 3");
-  EXPECT_EQ(with("output", {1, 1, 1, 1, 1, 1, 1, 1, 1}),
-            "its attribute 'output' is no shape of 8 dimensions at most");
-  EXPECT_EQ(with("output", {4, 8, 0}), "its output follows a dimension that its first input has not");
+  for (const Ints& list : {Ints{9, 1, 1, 1, 1, 1, 1, 1, 1, 1}, Ints{2, 4}, Ints{-1}, Ints{2, 4, -8}})
+    EXPECT_EQ(with("output_shapes", list),
+              "its attribute 'output_shapes' has no rank before so many dimensions, 8 at most");
+  EXPECT_EQ(with("output_shapes", {}), "it has shapes of 0 outputs");
+  EXPECT_EQ(with("output_shapes", {0, 0, 0, 0, 0}), "it has shapes of 5 outputs");
+  EXPECT_EQ(with("output_shapes", {2, 0, 8, 1, 4}),
+            "it has 2 inputs and 2 outputs, and its kernel takes 2 and makes 1");
+  EXPECT_EQ(with("output_shapes", {3, 4, 8, 0}),
+            "its output follows a dimension that its first input has not");
   EXPECT_EQ(with("shapes", {2, 17, 4, 2, 4, 8}), "its input has 17 rows, and its kernels are for 1 to 16");
   EXPECT_EQ(with("shapes", {2, 0, 4, 2, 4, 7}), "its initializer 1 has another shape than it says");
   EXPECT_EQ(with("shapes", {2, 4, 4, 2, 4, 7}), "its b has 112 bytes, and its kernel's 128");
-  EXPECT_EQ(
-      refusal([](OrtKernelInfo& info) { info.lists = {{"shapes", {2, 4, 4, 2, 4, 8}}, {"output", {4, 7}}}; }),
-      "its c has 112 bytes, and its kernel's 128");
+  EXPECT_EQ(refusal([](OrtKernelInfo& info) {
+              info.lists = {{"shapes", {2, 4, 4, 2, 4, 8}}, {"output_shapes", {2, 4, 7}}};
+            }),
+            "its c has 112 bytes, and its kernel's 128");
   EXPECT_EQ(with("shapes", {2, 1L << 40, 1L << 40, 2, 4, 8}),
             "its input has 0 rows, and its kernels are for 1 to 16");
   EXPECT_EQ(refusal([](OrtKernelInfo& info) { info.types[0] = OrtElementType::kInt32; }),
@@ -402,7 +410,7 @@ TEST_F(PluginOnFakes, WrongNodesAreRefusedInASentence) {
               info.inputs.push_back(nullptr);
               info.lists["shapes"].push_back(0);
             }),
-            "it has 3 inputs, and its kernel takes 2 and makes 1");
+            "it has 3 inputs and 1 outputs, and its kernel takes 2 and makes 1");
   EXPECT_THAT(refusal([](OrtKernelInfo& info) { info.texts["workload"] = "gemm m=4 n=9 k=4"; }),
               EndsWith("/libkernels.so: the library has no kernel for 'gemm m=4 n=9 k=4': `echo 'gemm m=4 "
                        "n=9 k=4' | lehr tune --problems "
@@ -503,6 +511,33 @@ TEST_F(PluginOnFakeCuda, AGpuThatNoKernelIsForIsNamed) {
   const Plugin plugin;
   Node node = product(plugin.op(true));
   EXPECT_THAT(node.create(), HasSubstr("needs sm_90a, and this GPU is sm_80"));
+}
+
+TEST_F(PluginOnFakes, AFunctionMayMakeSeveralTensorsOfOneType) {
+  const Plugin plugin;
+  Node node(plugin.op(), "sums m=4 n=8", Ints{2, 4, 8}, Ints{4}, {nullptr});
+  node.info.lists["output_shapes"] = {1, 4, 2, 4, 8};
+  ASSERT_EQ(node.create(), "");
+  OrtValue x = counted(4, 8);
+  OrtKernelContext context{{&x}, {}};
+  EXPECT_EQ(node.run(context), "");
+  EXPECT_EQ(context.output.dims, Ints{4});
+  EXPECT_EQ(context.second.dims, (Ints{4, 8}));
+  for (std::size_t i = 0; i < 4; ++i) {
+    float sum = 0;
+    for (std::size_t j = 8 * i; j < 8 * (i + 1); ++j) {
+      EXPECT_EQ(context.second.values[j], 2 * x.values[j]);
+      sum += x.values[j];
+    }
+    EXPECT_EQ(context.output.values[i], sum);
+  }
+  Node other(plugin.op(), "sums m=4 n=8", Ints{2, 4, 8}, Ints{4}, {nullptr});
+  EXPECT_EQ(other.create(),
+            "node 'a_node': it has 1 inputs and 1 outputs, and its kernel takes 1 and makes 2");
+  // The first of these is of f32, which the operator says of both.
+  Node mixed(plugin.op(), "means m=1..16 n=8", Ints{2, 4, 8}, Ints{4}, {nullptr});
+  mixed.info.lists["output_shapes"] = {1, 4, 2, 4, 8};
+  EXPECT_EQ(mixed.create(), "node 'a_node': its operator makes f32, and its kernel bf16");
 }
 
 }  // namespace

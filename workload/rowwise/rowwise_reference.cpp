@@ -318,7 +318,6 @@ float reference_element(const Rowwise& r, const Epilogue&, std::span<const MadeI
 }
 
 double reference_tolerance(const Rowwise&, const Epilogue&, std::int64_t) {
-  CHECK(false, "a row expression has bounds of its own for each element");
   return 0;
 }
 

@@ -19,7 +19,7 @@ void reference_line(const Rowwise& rowwise, const Epilogue& epilogue,
                     std::span<OutputLine> lines);
 float reference_element(const Rowwise& rowwise, const Epilogue& epilogue, std::span<const MadeInput> inputs,
                         std::size_t output, std::int64_t index);
-/// Throws Error(kInternal): each line has its bounds.
+/// Returns 0: no bound holds for all elements.
 double reference_tolerance(const Rowwise& rowwise, const Epilogue& epilogue, std::int64_t elements);
 
 }  // namespace lehr

@@ -40,12 +40,12 @@ class Case:
         self.inputs = {one: shape for one, shape in tensors.items() if isinstance(shape, list)}
         shapes = [list(one.shape) if isinstance(one, numpy.ndarray) else one for one in tensors.values()]
         attributes = {
-            "version": 3,
+            "version": 4,
             "library": library,
             "workload": workload,
             "threads": 1,
             "shapes": [number for shape in shapes for number in (len(shape), *shape)],
-            "output": output,
+            "output_shapes": [len(output), *output],
         }
         constants, fused, own = {}, [], []
         for i in range(times):

@@ -3,7 +3,7 @@
 //   m=4 on a GPU (a stand-in computes it);  m=4 there, 5 deep, whose kernel is a wrong one.
 // And what is no product: a copy by columns, for which the processor has to have the first feature that is
 // known; one of bf16; 2 A on a GPU, whose kernel leaves a workspace that it doesn't take again. Two outputs:
-// the means of up to 16 rows, and 2 X in bf16; 2 A on a GPU, beside a number.
+// the means of up to 16 rows, and 2 X in bf16; the sums of 4 rows, and 2 X; 2 A on a GPU, beside a number.
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -65,6 +65,17 @@ void doubles_with_means(void* const* params, void*, long) {
         static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(2 * x[i]) >> 16);
 }
 
+void doubles_with_sums(void* const* params, void*, long) {
+  const auto* x = static_cast<const float*>(params[0]);
+  for (int i = 0; i < 4; ++i) {
+    float& sum = static_cast<float*>(params[1])[i] = 0;
+    for (int j = 0; j < kN; ++j) {
+      static_cast<float*>(params[2])[i * kN + j] = 2 * x[i * kN + j];
+      sum += x[i * kN + j];
+    }
+  }
+}
+
 constexpr kernels_tensor tensor(const char* name, std::uint64_t rows, std::uint64_t columns,
                                 std::uint32_t role = KERNELS_IN, std::uint64_t row_bytes = 0) {
   return {name, "f32", role, 0, 16, 2, {rows, columns}, {columns, 1}, 4 * rows * columns, row_bytes};
@@ -99,6 +110,8 @@ constexpr kernels_tensor kDoubled[] = {tensor("a", 4, 4), tensor("c", 4, 4, KERN
 constexpr kernels_tensor kMeans[] = {flat(tensor("mean", 16, 1, KERNELS_OUT, 4)),
                                      tensor("x", 16, kN, KERNELS_IN, 4 * kN),
                                      of_bf16(tensor("y", 16, kN, KERNELS_OUT, 4 * kN))};
+constexpr kernels_tensor kSums[] = {tensor("x", 4, kN), flat(tensor("sum", 4, 1, KERNELS_OUT)),
+                                    tensor("y", 4, kN, KERNELS_OUT)};
 constexpr kernels_tensor kNumbered[] = {tensor("a", 4, 4), tensor("c", 4, 4, KERNELS_OUT),
                                         tensor("number", 1, 1, KERNELS_OUT)};
 
@@ -126,10 +139,11 @@ Kernel with_tasks(Kernel kernel, long tasks) {
 const Kernel kOfFour = kernel("by_hand", &of_four_rows, 0),
              kOfRange = kernel("packed_by_hand", &of_told_rows, 16), kTurns = kernel("turns", &turns, 0),
              kCopies = with_tasks(kernel("copies", &copies_bits, 0), 6),
+             kHasSums = kernel("sums", &doubles_with_sums, 0),
              kHasMeans = without_pack(kernel("means", &doubles_with_means, 16));
 const Member kMemberOfFour[] = {{&kOfFour, 0}}, kMemberOfRange[] = {{&kOfRange, 16}},
              kMemberThatTurns[] = {{&kTurns, 0}}, kMemberThatCopies[] = {{&kCopies, 0}},
-             kMemberWithMeans[] = {{&kHasMeans, 16}};
+             kMemberWithSums[] = {{&kHasSums, 0}}, kMemberWithMeans[] = {{&kHasMeans, 16}};
 
 Row row(const Member* member, const RowTime* times, std::uint32_t time_count) {
   Row row;
@@ -156,6 +170,7 @@ Row with_features(Row row, std::uint64_t features) {
 const Row kRowOfFour[] = {row(kMemberOfFour, kTimeOfFour, 1)}, kRowOfRange[] = {packed_row()},
           kRowThatTurns[] = {with_features(row(kMemberThatTurns, kTimeOfFour, 1), 1)},
           kRowThatCopies[] = {row(kMemberThatCopies, kTimeOfFour, 1)},
+          kRowWithSums[] = {row(kMemberWithSums, kTimeOfFour, 1)},
           kRowWithMeans[] = {row(kMemberWithMeans, kTimesOfRange, 2)};
 
 constexpr CudaTensorMapArguments map_of_a() {
@@ -238,6 +253,7 @@ const Function kFunctions[] = {
     function({"kernels_copied", "copied m=2 n=3", kBits, 2, KERNELS_CPU, 0, 0}, kRowThatCopies, nullptr),
     function({"kernels_doubled_cuda", "doubled m=4 n=4", kDoubled, 2, KERNELS_CUDA, 0, 0}, nullptr, kDirty),
     function({"kernels_means", "means m=1..16 n=8", kMeans, 3, KERNELS_CPU, 1, 16}, kRowWithMeans, nullptr),
+    function({"kernels_sums", "sums m=4 n=8", kSums, 3, KERNELS_CPU, 0, 0}, kRowWithSums, nullptr),
     function({"kernels_numbered_cuda", "numbered m=4 n=4", kNumbered, 3, KERNELS_CUDA, 0, 0}, nullptr,
              kNumbers)};
 
