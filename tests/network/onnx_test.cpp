@@ -201,6 +201,11 @@ TEST(Wire, KeepsWithinWhatItWasGiven) {
   ASSERT_TRUE(wire.next());
   EXPECT_EQ(wire.bytes(), "abc");
   EXPECT_FALSE(wire.next());
+  const std::string real = f32_field(2, -1.5F);
+  Wire written(real);
+  ASSERT_TRUE(written.next());
+  EXPECT_EQ(written.field(), 2u);
+  EXPECT_EQ(written.f32(), -1.5F);
   for (const std::string_view wrong : {"\x12\x04"
                                        "abc",
                                        "\x08", "\x0b", "\x0d\x01", "\x09\x01", "\x02\x00",

@@ -99,6 +99,7 @@ std::vector<ContestEntry> FakeMeasurer::contest(std::span<const Source> sources,
     else
       entry.round_us.assign(kRounds, baseline_us);
     if (const auto found = findings.find(name); found != findings.end()) entry.finding = found->second;
+    if (const auto found = overheads.find(name); found != overheads.end()) entry.overhead_us = found->second;
     entries.push_back(std::move(entry));
   }
   for (ContestEntry& entry : entries) {

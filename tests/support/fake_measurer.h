@@ -81,6 +81,7 @@ class FakeMeasurer : public Measurer {
   int prepared = 0;
   std::map<std::string, LibrarySearch> searches;   ///< of prepare_baselines() since the last prepare()
   std::map<std::string, LibraryFinding> findings;  ///< of baselines, by name
+  std::map<std::string, double> overheads;         ///< ContestEntry::overhead_us of baselines, by name
   std::vector<std::string> measured;               ///< entries, in order
   /// Counts for each batch that was compiled ahead: measured before it, and in it.
   std::vector<std::pair<std::size_t, std::size_t>> batches;

@@ -226,7 +226,10 @@ TEST(Session, KeepsWhatLibrariesFoundForTheNextSession) {
   toy.options.stop.time_s = 20;
   toy.options.stop.cut_searches = true;
   LibraryFinding found = finding_of("Vendor 1.0", 2, 3);
-  toy.arrange = [&](FakeMeasurer& measurer) { measurer.findings = {{"vendor", found}}; };
+  toy.arrange = [&](FakeMeasurer& measurer) {
+    measurer.findings = {{"vendor", found}};
+    measurer.overheads = {{"vendor", 1.5}};
+  };
   const Summary first = toy.run();
   ASSERT_EQ(toy.measurer->searches.size(), 2U);
   EXPECT_TRUE(toy.measurer->searches.at("vendor").known.empty());
@@ -238,6 +241,8 @@ TEST(Session, KeepsWhatLibrariesFoundForTheNextSession) {
   EXPECT_EQ(document["baselines"][0]["algorithms_tried"], 3);
   EXPECT_EQ(document["baselines"][0]["algorithms"], 16);
   EXPECT_TRUE(document["baselines"][1]["algorithms"].is_null());
+  EXPECT_EQ(document["baselines"][0]["overhead_us"], 1.5);
+  EXPECT_TRUE(document["baselines"][1]["overhead_us"].is_null());
   ASSERT_EQ(first.verdict.baseline, "vendor");
   EXPECT_EQ(toy.database.verdicts({})[0].algorithms_tried, 3);
   EXPECT_EQ(toy.database.verdicts({})[0].algorithms, 16);

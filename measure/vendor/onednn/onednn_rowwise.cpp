@@ -1,6 +1,6 @@
 #include "measure/vendor/onednn/onednn_rowwise.h"
 
-#include <array>
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -12,44 +12,38 @@ namespace {
 
 using Kind = RowFunction::Kind;
 
+/// The library's functions of elements: an operator of a row expression's, or, as kStep, a step.
+struct Known {
+  RowOp op{};
+  EpilogueOp step{};
+  Eltwise eltwise;
+};
+constexpr EpilogueOp kNoStep = EpilogueStep().op;
+constexpr RowOp kStep = RowOp::kStep;
+constexpr Known kKnown[] = {{RowOp::kExp, kNoStep, {0xbf, 0x2a}},
+                            {RowOp::kLog, kNoStep, {0xef, 0x2d}},
+                            {RowOp::kSqrt, kNoStep, {0x6f, 0x25}},
+                            {RowOp::kAbs, kNoStep, {0x5f, 0x24}},
+                            {kStep, EpilogueOp::kRelu, {0x1f, kRelu}},
+                            {kStep, EpilogueOp::kLeakyRelu, {0x1f, kRelu}},
+                            {kStep, EpilogueOp::kRelu6, {0xff, kClip, 0, 6}},
+                            {kStep, EpilogueOp::kClamp, {0xff, kClip}},
+                            {kStep, EpilogueOp::kTanh, {0x2f, 0x21}},
+                            {kStep, EpilogueOp::kSigmoid, {0xaf, 0x29}},
+                            {kStep, EpilogueOp::kSilu, {0xdf, 0x2c, 1}},
+                            {kStep, EpilogueOp::kGeluTanh, {0xcf, 0x2b}},
+                            {kStep, EpilogueOp::kGeluErf, {0x30, 0x31}},
+                            {kStep, EpilogueOp::kHardSwish, {0x70, 0x34, 1.0F / 6, 0.5F}}};
+
 /// nullopt: the library has none.
 std::optional<Eltwise> eltwise_of(const RowFunction& of) {
-  switch (of.op) {
-    case RowOp::kExp:
-      return Eltwise{0xbf, 0x2a};
-    case RowOp::kLog:
-      return Eltwise{0xef, 0x2d};
-    case RowOp::kSqrt:
-      return Eltwise{0x6f, 0x25};
-    case RowOp::kAbs:
-      return Eltwise{0x5f, 0x24};
-    default:
-      break;
-  }
-  switch (of.step.op) {
-    case EpilogueOp::kRelu:
-      return Eltwise{0x1f, kRelu};
-    case EpilogueOp::kLeakyRelu:
-      return Eltwise{0x1f, kRelu, of.step.numbers[0]};
-    case EpilogueOp::kRelu6:
-      return Eltwise{0xff, kClip, 0, 6};
-    case EpilogueOp::kClamp:
-      return Eltwise{0xff, kClip, of.step.numbers[0], of.step.numbers[1]};
-    case EpilogueOp::kTanh:
-      return Eltwise{0x2f, 0x21};
-    case EpilogueOp::kSigmoid:
-      return Eltwise{0xaf, 0x29};
-    case EpilogueOp::kSilu:
-      return Eltwise{0xdf, 0x2c, 1};
-    case EpilogueOp::kGeluTanh:
-      return Eltwise{0xcf, 0x2b};
-    case EpilogueOp::kGeluErf:
-      return Eltwise{0x30, 0x31};
-    case EpilogueOp::kHardSwish:
-      return Eltwise{0x70, 0x34, 1.0F / 6, 0.5F};
-    default:
-      return std::nullopt;
-  }
+  const auto known = std::ranges::find_if(
+      kKnown, [&](const Known& each) { return each.op == of.op && each.step == of.step.op; });
+  if (known == std::end(kKnown)) return std::nullopt;
+  Eltwise result = known->eltwise;
+  if (row_of(of.step.op).numbers.most > 0)
+    result.alpha = of.step.numbers[0], result.beta = of.step.numbers[1];
+  return result;
 }
 
 /// What the expression is as a whole, of a matrix; nullopt: the library is not asked for it.

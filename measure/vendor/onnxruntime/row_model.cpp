@@ -39,47 +39,35 @@ std::string model_bytes(std::string graph, std::span<const Value> inputs, std::s
 }
 
 /// Of nodes that are one operator of ONNX's.
-std::string_view operator_of(RowOp op) {
-  switch (op) {
-    case RowOp::kAdd:
-      return "Add";
-    case RowOp::kSub:
-      return "Sub";
-    case RowOp::kMul:
-      return "Mul";
-    case RowOp::kDiv:
-      return "Div";
-    case RowOp::kNegative:
-      return "Neg";
-    case RowOp::kLess:
-      return "Less";
-    case RowOp::kAtMost:
-      return "LessOrEqual";
-    case RowOp::kEqual:
-      return "Equal";
-    case RowOp::kMin:
-      return "Min";
-    case RowOp::kMax:
-      return "Max";
-    case RowOp::kExp:
-      return "Exp";
-    case RowOp::kLog:
-      return "Log";
-    case RowOp::kSqrt:
-      return "Sqrt";
-    case RowOp::kAbs:
-      return "Abs";
-    case RowOp::kSumOf:
-      return "ReduceSum";
-    case RowOp::kMeanOf:
-      return "ReduceMean";
-    case RowOp::kMaxOf:
-      return "ReduceMax";
-    case RowOp::kMinOf:
-      return "ReduceMin";
-    default:
-      return "";
-  }
+constexpr std::pair<RowOp, std::string_view> kOperators[] = {{RowOp::kAdd, "Add"},
+                                                             {RowOp::kSub, "Sub"},
+                                                             {RowOp::kMul, "Mul"},
+                                                             {RowOp::kDiv, "Div"},
+                                                             {RowOp::kNegative, "Neg"},
+                                                             {RowOp::kLess, "Less"},
+                                                             {RowOp::kAtMost, "LessOrEqual"},
+                                                             {RowOp::kEqual, "Equal"},
+                                                             {RowOp::kMin, "Min"},
+                                                             {RowOp::kMax, "Max"},
+                                                             {RowOp::kExp, "Exp"},
+                                                             {RowOp::kLog, "Log"},
+                                                             {RowOp::kSqrt, "Sqrt"},
+                                                             {RowOp::kAbs, "Abs"},
+                                                             {RowOp::kSumOf, "ReduceSum"},
+                                                             {RowOp::kMeanOf, "ReduceMean"},
+                                                             {RowOp::kMaxOf, "ReduceMax"},
+                                                             {RowOp::kMinOf, "ReduceMin"}};
+/// Of steps that have no numbers.
+constexpr std::pair<EpilogueOp, std::string_view> kSteps[] = {{EpilogueOp::kRelu, "Relu"},
+                                                              {EpilogueOp::kTanh, "Tanh"},
+                                                              {EpilogueOp::kSigmoid, "Sigmoid"},
+                                                              {EpilogueOp::kGeluErf, "Gelu"},
+                                                              {EpilogueOp::kHardSwish, "HardSwish"}};
+
+std::string_view named(const auto& table, auto op) {
+  const auto found = std::ranges::find(table, op, [](const auto& row) { return row.first; });
+  CHECK(found != std::end(table), "an operator of ONNX's for number {}", static_cast<int>(op));
+  return found->second;
 }
 
 bool is_comparison(RowOp op) {
@@ -223,31 +211,21 @@ std::string Writer::function(const RowFunction& function) {
 }
 
 std::string Writer::element(const RowFunction& function, const std::string& of) {
-  if (function.op != RowOp::kStep) return node(operator_of(function.op), {of});
+  if (function.op != RowOp::kStep) return node(named(kOperators, function.op), {of});
   const StepNumbers& n = function.step.numbers;
   switch (function.step.op) {
-    case EpilogueOp::kRelu:
-      return node("Relu", {of});
     case EpilogueOp::kLeakyRelu:
       return node("LeakyRelu", {of}, f32_attribute("alpha", n[0]));
     case EpilogueOp::kRelu6:
       return node("Clip", {of, number(0), number(6)});
     case EpilogueOp::kClamp:
       return node("Clip", {of, number(n[0]), number(n[1])});
-    case EpilogueOp::kTanh:
-      return node("Tanh", {of});
-    case EpilogueOp::kSigmoid:
-      return node("Sigmoid", {of});
     case EpilogueOp::kSilu:
       return node("Mul", {of, node("Sigmoid", {of})});
-    case EpilogueOp::kGeluErf:
-      return node("Gelu", {of});
     case EpilogueOp::kGeluTanh:
       return node("Gelu", {of}, text_attribute("approximate", "tanh"));
-    case EpilogueOp::kHardSwish:
-      return node("HardSwish", {of});
     default:
-      CHECK(false, "a function {} as an operator of ONNX's", row_of(function.step.op).name);
+      return node(named(kSteps, function.step.op), {of});
   }
 }
 
@@ -272,8 +250,8 @@ std::string Writer::made(const RowNode& of) {
       break;
   }
   if (is_reduction(of.op)) return reduction(of);
-  if (of.used().size() == 1) return node(operator_of(of.op), {operand(0)});
-  const std::string both = node(operator_of(of.op), {operand(0), operand(1)});
+  if (of.used().size() == 1) return node(named(kOperators, of.op), {operand(0)});
+  const std::string both = node(named(kOperators, of.op), {operand(0), operand(1)});
   return is_comparison(of.op) ? cast(both, DType::kF32) : both;
 }
 
@@ -283,7 +261,7 @@ std::string Writer::select(const RowNode& of) {
   if (!is_comparison(question.op))
     return node("Where", {node("Equal", {value(of.operands[0]), number(0)}), no, yes});
   const std::string one = value(question.operands[0]), other = value(question.operands[1]);
-  return node("Where", {node(operator_of(question.op), {one, other}), yes, no});
+  return node("Where", {node(named(kOperators, question.op), {one, other}), yes, no});
 }
 
 // What does not vary has one column, in place of n equal ones.
@@ -291,7 +269,7 @@ std::string Writer::reduction(const RowNode& of) {
   const std::string what = value(of.operands[0]);
   const bool varies = at(of.operands[0]).varies;
   if (of.op == RowOp::kVarOf) return varies ? variance(what) : node("Sub", {what, what});
-  if (varies) return node(operator_of(of.op), {what, numbers({-1})});
+  if (varies) return node(named(kOperators, of.op), {what, numbers({-1})});
   return of.op == RowOp::kSumOf ? node("Mul", {what, number(static_cast<float>(rowwise_.n))}) : what;
 }
 
