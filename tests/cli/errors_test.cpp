@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"tune gemm m=8 n=8 k=8", 1,
             "'m=8' is not expected here: write --m 8, or the workload's text as one argument, in quotes"},
         Bad{"show gemm m=8 n=8 k=8", 1, "write --m 8, or"}, Bad{"tune gem --m 8", 1, "did you mean gemm?"},
-        Bad{"tune", 1, "or a command (gemm, conv2d), or --problems FILE"},
+        Bad{"tune", 1, "or a command (gemm, conv2d, rowwise), or --problems FILE"},
         Bad{"check --problems nothing.txt", 1, "--problems nothing.txt cannot be read: No such file"},
         Bad{"check --problems /dev/zero", 1,
             "--problems /dev/zero is larger than 16 MiB unpacked, which no list"},
