@@ -22,7 +22,7 @@ using Found = FoundPlace;
 /// Bytes of what is made for all places, beside those that the file itself has: a short file may share one
 /// tensor between many nodes.
 constexpr std::size_t kMostMadeBytes = std::size_t{64} << 20;
-/// Of what is smaller than so many elements of f32 a kernel saves no time to speak of.
+/// A kernel saves no time to speak of on a region of fewer bytes: 2 048 elements of f32.
 constexpr double kLeastRegionBytes = 4 * 2048;
 using Start = std::variant<Found, Gap>;
 
@@ -392,7 +392,7 @@ class Finder {
     try_step(found, *step, {}, {*reader}, node.outputs[0]);
   }
 
-  // Of all nodes that are no part of a place by now.
+  // Makes places of regions of the nodes that are in none by now.
   void add_regions() {
     for (RowRegion& region : row_regions(model_, shapes_, readers_, taken_)) {
       Found found;

@@ -74,5 +74,6 @@ class Export(TypedDict, total=False):
     out: Required[str | os.PathLike[str]]
     replace: bool
     name: str | os.PathLike[str]
+    rename: str | os.PathLike[str]
     remeasure: bool
     scratch: str | os.PathLike[str]
