@@ -101,12 +101,11 @@ const std::vector<std::string>& workloads() {
       "conv2d n=4 h=28 w=28 c=64 k=128 r=3 s=3 pad=1 layout=nhwc x=f16 f=f16 y=f16 epilogue=bias+silu",
       "conv2d n=2 h=28 w=27 c=12 k=24 r=3 s=3 pad=1 groups=3 x=bf16 f=bf16 y=bf16",
       "conv2d h=56 w=56 c=3 k=16 r=3 s=3 stride=2 pad=1 x=s8 f=s8 y=s32 accum=s32",
-      "conv2d n=2 h=28 w=28 c=32 k=48 r=3 s=3 pad=1 layout=nhwc x=e4m3 f=e4m3 y=bf16"};
-  for (const char* text : {"rowwise m=9 n=100 in=x:f32,g:bf16:column out=y:f32,v:f32:row "
-                           "expr=v=var(x);y=(x-mean(x))*rsqrt(v+1e-05)*g",
-                           "rowwise m=40 n=10 in=x:f32 out=y:f32 expr=y=exp(x-max(x))/sum(exp(x-max(x)))",
-                           "rowwise m=9 n=100 in=x:f32,r:bf16 out=y:bf16 expr=y=gelu_erf(x+r)"})
-    all.emplace_back(text);
+      "conv2d n=2 h=28 w=28 c=32 k=48 r=3 s=3 pad=1 layout=nhwc x=e4m3 f=e4m3 y=bf16",
+      "rowwise m=9 n=100 in=x:f32,g:bf16:column out=y:f32,v:f32:row "
+      "expr=v=var(x);y=(x-mean(x))*rsqrt(v+1e-05)*g",
+      "rowwise m=40 n=10 in=x:f32 out=y:f32 expr=y=exp(x-max(x))/sum(exp(x-max(x)))",
+      "rowwise m=9 n=100 in=x:f32,r:bf16 out=y:bf16 expr=y=gelu_erf(x+r)"};
   return all;
 }
 

@@ -45,7 +45,7 @@ std::pair<ErrorKind, std::string> thrown_by(Call call) {
 
 TEST(LibraryAnswers, ListsAllFunctionsAndWhyOneDoesNotRun) {
   const std::vector<LibraryAnswer> all = library_answers(LEHR_BY_HAND);
-  ASSERT_EQ(all.size(), 9u);
+  ASSERT_EQ(all.size(), 10u);
   EXPECT_EQ(all[0].function, "kernels_four");
   EXPECT_EQ(all[0].workload, to_text(parse_workload("gemm m=4 n=8 k=4")));
   EXPECT_EQ(all[0].target, "cpu");
@@ -81,10 +81,10 @@ TEST(LibraryAnswers, OpensOneFileOrAFolderWithOne) {
   EXPECT_EQ(refused(folder / "none").first, ErrorKind::kUser);
   EXPECT_THAT(refused(folder).second, HasSubstr("holds no lib*.so"));
   fs::copy_file(fs::path(LEHR_BY_HAND) / "libkernels.so", folder / "libkernels.so");
-  EXPECT_EQ(library_answers(folder).size(), 9u);
+  EXPECT_EQ(library_answers(folder).size(), 10u);
   fs::copy_file(folder / "libkernels.so", folder / "libother.so");
   EXPECT_THAT(refused(folder).second, HasSubstr("name one, as " + (folder / "libkernels.so").string()));
-  EXPECT_EQ(library_answers(folder / "libkernels.so").size(), 9u);
+  EXPECT_EQ(library_answers(folder / "libkernels.so").size(), 10u);
   EXPECT_THAT(refused(folder / "libother.so").second, HasSubstr("no function named other_format"));
   fs::copy_file(folder / "libkernels.so", folder / "kernels.so");
   EXPECT_THAT(refused(folder / "kernels.so").second, HasSubstr("is not named libNAME.so"));

@@ -107,7 +107,7 @@ def what_does_not_run_here_is_left_out():
         return [each.name for each in library], [name for name in dir(library) if name in ("turned", "copied", "doubled_cuda")]
 
     with kernels.load() as library:
-        assert names(library)[1] == ["copied", "turned"] and len(library) == 5, names(library)
+        assert names(library)[1] == ["copied", "turned"] and len(library) == 6, names(library)
         refused(library.doubled_cuda, "takes 1 arrays (a), not 0", kinds=TypeError)
         refused(lambda: library.doubled_cuda(normal(4, 4)), "is for GPUs", kinds=kernels.NoKernel)
         refused(lambda: library.find("doubled m=4 n=4"), "is for GPUs", kinds=KeyError)
