@@ -78,8 +78,8 @@ class LoadedNetwork {
   double run();
   /// Writes the file of LoadOptions::profile; its path. Once. Throws as run().
   std::string end_profile();
-  /// Of the last run, in order; where nothing is bound. One that is no tensor of a known type is of
-  /// kUndefined, without elements.
+  /// Returns those of the last run, in order; where nothing is bound. One that is no tensor of a known type
+  /// is of kUndefined, without elements.
   std::vector<Data> results() const;
 
  private:

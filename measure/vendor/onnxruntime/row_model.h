@@ -14,7 +14,7 @@ struct RowModel {
   std::vector<Value> values;  ///< inputs and outputs, in the order of tensors_of(rowwise)
 };
 
-/// Of opset 20, for the rows of the call. `whole`: what ONNX has as one function (softmax, layer
+/// Writes one of opset 20 for the rows of the call. `whole`: what ONNX has as one function (softmax, layer
 /// normalization, ...) is one node, else each operator is. Throws Error(kUser), one sentence, for what it
 /// does not write.
 RowModel row_model(const Rowwise& rowwise, bool whole);
