@@ -115,7 +115,7 @@ bool take_stated_tolerance(const std::string& folder, EngineCheck& check) {
 
 namespace {
 
-/// The places that nodes of a written network compute; empty where one is none of the original's.
+/// The places that nodes of a written network compute; empty where the original lacks one.
 std::vector<Replacement> replacements_in(const Network& network, const OnnxModel& written,
                                          std::string& library) {
   std::map<std::string_view, const NetworkPlace*> places;

@@ -60,7 +60,7 @@ bool is_library_name(const std::string& name);
 
 /// A library of these kernels with a function for each target and text, that of a set or of a kernel with a
 /// fixed number of rows. Throws Error(kUser) where two would have one name, and where a function to be
-/// renamed is not there or its new name is none.
+/// renamed is not there or its new name is not valid.
 Library library_of(std::vector<FolderKernel> kernels, std::span<const RebuiltSet> sets,
                    const LibraryOptions& options);
 

@@ -117,7 +117,7 @@ std::optional<Refusal> add_set(const Winner& range, const Database& log,
 }
 
 /// Kernels that take any number of rows and compute the same on one device become one set. A call goes to the
-/// kernel that was tuned at the number of rows nearest to its own, as a ratio.
+/// kernel that was timed with the number of rows nearest to its own, as a ratio.
 void join_open_sets(RebuiltWinners& winners) {
   std::map<std::pair<std::string, std::uint64_t>, std::vector<RebuiltSet>> groups;
   std::erase_if(winners.sets, [&](RebuiltSet& set) {
@@ -127,13 +127,14 @@ void join_open_sets(RebuiltWinners& winners) {
     return true;
   });
   for (auto& [key, sets] : groups) {
-    std::ranges::sort(sets, {}, [](const RebuiltSet& set) { return rows_of(set.workload); });
+    const auto timed = [](const RebuiltSet& set) { return set.times[0].rows; };
+    std::ranges::sort(sets, {}, timed);
     RebuiltSet all{sets.back().workload, {}, {}};
     for (std::size_t i = 0; i < sets.size(); ++i) {
       RebuiltSet::Member member = sets[i].members[0];
       if (i + 1 < sets.size())
-        member.to = static_cast<std::int64_t>(std::sqrt(static_cast<double>(rows_of(sets[i].workload)) *
-                                                        static_cast<double>(rows_of(sets[i + 1].workload))));
+        member.to = static_cast<std::int64_t>(
+            std::sqrt(static_cast<double>(timed(sets[i])) * static_cast<double>(timed(sets[i + 1]))));
       all.members.push_back(member);
       all.times.push_back(sets[i].times[0]);
     }

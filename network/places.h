@@ -25,7 +25,7 @@ struct PlaceConstant {
 
 /// A place of the graph that computes a workload.
 struct NetworkPlace {
-  /// Those that are computed together, the convolution or product first; of a row expression ascending.
+  /// Nodes that are computed together: the convolution or product first, those of a row expression ascending.
   std::vector<std::size_t> nodes;
   /// Nodes before it whose work it does, too: they dequantize what it reads as it is. Others may read what
   /// they make. In the order of the graph.

@@ -18,7 +18,7 @@ struct RowTerm {
   std::string text;  ///< "" for an operand that is left out
   int level = 5;     ///< 1 a comparison, 2 a sum, 3 a product, 4 a sign, 5 a name, a number or a function
   std::optional<float> number = std::nullopt;  ///< where it is one
-  std::string root_of = {};                    ///< what it is the square root of; "": it is none
+  std::string root_of = {};                    ///< what it is the square root of; "": no root
 };
 RowTerm number_term(float value);
 /// A step of epilogues (workload/epilogue_steps.h) of a value.

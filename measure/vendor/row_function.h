@@ -18,14 +18,14 @@ struct RowFunction {
   };
   Kind kind = Kind::kElement;
   int of = -1;                 ///< a node
-  int scale = -1, shift = -1;  ///< nodes of inputs with a value for each column; -1: there is none
+  int scale = -1, shift = -1;  ///< nodes of inputs with a value for each column; -1: left out
   float epsilon = 0;           ///< added to the variance
   RowOp op = RowOp::kStep;     ///< kExp, kLog, kSqrt, kAbs or kStep
   EpilogueStep step = {};      ///< of kStep
 };
 
-/// nullopt: `node` is no such function. A softmax whose largest exponent is not taken off is none: it has
-/// other bounds, and overflows.
+/// Returns the function that `node` is; nullopt for any other node. A softmax that does not take off its
+/// largest exponent does not count: it has other bounds, and overflows.
 std::optional<RowFunction> row_function(const Rowwise& rowwise, const RowExpression& expression, int node);
 
 }  // namespace lehr

@@ -61,7 +61,7 @@ double flops_of(const RowNode& node);
 void validate(const Rowwise& rowwise);
 std::vector<TensorSpec> tensors_of(const Rowwise& rowwise);
 std::vector<Dimension> shape_of(const Rowwise& rowwise, const Epilogue& epilogue);
-/// Of all tensors, outputs among them.
+/// Returns those of all tensors, outputs among them.
 std::vector<std::vector<Dimension>> input_shapes_of(const Rowwise& rowwise);
 void set_types(Rowwise& rowwise, DType inputs, DType output);
 std::int64_t channels_of(const Rowwise& rowwise);

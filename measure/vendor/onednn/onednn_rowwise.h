@@ -10,7 +10,7 @@
 
 namespace lehr::onednn {
 
-/// Throws Error(kUser), one sentence, for a row expression that is none of these as a whole.
+/// Throws Error(kUser), one sentence, for a row expression that is not one of these as a whole.
 void require_rowwise(const Rowwise& rowwise);
 
 /// The primitive that the expression is; none where the library has no kernel for it. `pointers`, of

@@ -38,7 +38,7 @@ std::string model_bytes(std::string graph, std::span<const Value> inputs, std::s
          bytes_field(8, bytes_field(1, "") + number_field(2, kOpset));
 }
 
-/// Of nodes that are one operator of ONNX's.
+/// The operator of ONNX for a node that is one.
 constexpr std::pair<RowOp, std::string_view> kOperators[] = {{RowOp::kAdd, "Add"},
                                                              {RowOp::kSub, "Sub"},
                                                              {RowOp::kMul, "Mul"},
@@ -57,7 +57,7 @@ constexpr std::pair<RowOp, std::string_view> kOperators[] = {{RowOp::kAdd, "Add"
                                                              {RowOp::kMeanOf, "ReduceMean"},
                                                              {RowOp::kMaxOf, "ReduceMax"},
                                                              {RowOp::kMinOf, "ReduceMin"}};
-/// Of steps that have no numbers.
+/// The operator of ONNX for a step without numbers.
 constexpr std::pair<EpilogueOp, std::string_view> kSteps[] = {{EpilogueOp::kRelu, "Relu"},
                                                               {EpilogueOp::kTanh, "Tanh"},
                                                               {EpilogueOp::kSigmoid, "Sigmoid"},
