@@ -35,6 +35,11 @@ class Emitter {
   std::string body(const Block& block) {
     uses_ = uses_of(kernel_, block);
     streams_ = false;
+    LaunchLoops loops;
+    for (const Stmt& stmt : block)
+      if (const For* loop = std::get_if<For>(&stmt.node)) loops.add(*loop);
+    steps_ = loops.bound().steps();
+    step_ = 0;
     write_block(block);
     if (streams_) write(Intrinsic{"stores_fence", {}, {}, 0});
     return std::exchange(text_, {});
@@ -77,11 +82,27 @@ class Emitter {
         }
         line("for ({0} {1} = 0; {1} < {2}; ++{1}) {{", dialect_.index_type, name, exprs_.text(loop.extent));
         break;
+      case LoopKind::kParallel:
+        if (steps_ > 1) {
+          write_step(loop);
+          break;
+        }
+        line("{{  // parallel {} in 0..{}", name, loop.bound);
+        write_index(loop.var, dialect_.launch_index(loop.kind));
+        break;
       default:
-        line("{{  // {}{} in 0..{}", loop.kind == LoopKind::kParallel ? "parallel " : "", name, loop.bound);
+        line("{{  // {} in 0..{}", name, loop.bound);
         write_index(loop.var, dialect_.launch_index(loop.kind));
     }
     write_nested(loop.body);
+  }
+
+  /// Opens one of several parallel loops.
+  void write_step(const For& loop) {
+    const std::string_view task = dialect_.launch_index(loop.kind);
+    line("if ({} / {} == {}) {{  // parallel {} in 0..{}", task, loop.bound, step_++, exprs_.name(loop.var),
+         loop.bound);
+    write_index(loop.var, fmt::format("{} % {}", task, loop.bound));
   }
 
   void write_index(VarId var, std::string_view value) {
@@ -216,6 +237,7 @@ class Emitter {
   std::string text_;
   int indent_ = 1;
   bool streams_ = false;  // what is written
+  std::int64_t steps_ = 1, step_ = 0;
   std::int64_t scratch_bytes_ = 0;
   std::int64_t shared_bytes_ = 0;
 };

@@ -1,4 +1,4 @@
-// Each text brings its own copy of the prelude, so each stands in a namespace.
+// Each text brings its own copy of the prelude, so each stands in a namespace, and the entry calls both.
 #include "codegen/sequence.h"
 
 #include <fmt/core.h>
@@ -11,12 +11,26 @@ namespace lehr {
 
 Source in_sequence(const Source& first, const Source& second) {
   CHECK(first.target == second.target && first.target.has(Feature::kHostFunction));
-  CHECK(first.entry != second.entry && first.then.empty() && second.then.empty());
+  CHECK(first.entry != second.entry && first.launch.steps() == 1 && second.launch.steps() == 1);
   CHECK(second.params.size() <= first.params.size() && second.launch.prepack_parts == 0);
   Source both = first;
-  both.text = fmt::format("namespace first {{\n{}}}\nnamespace second {{\n{}}}\n", first.text, second.text);
+  both.entry = first.entry + "_then_" + second.entry;
+  both.launch.further_steps = 1;
+  both.launch.parts = std::max(first.launch.parts, second.launch.parts);
   both.scratch_bytes = std::max(first.scratch_bytes, second.scratch_bytes);
-  both.then = {{second.entry, second.launch.parts}};
+  both.text = fmt::format(
+      "namespace first {{\n{}}}\nnamespace second {{\n{}}}\n"
+      "extern \"C\" void {}(void* const* params, void* scratch, long task) {{\n"
+      "  const long part = task % {};\n"
+      "  if (task == part && part < {}) first::{}(params, scratch, part);\n"
+      "  if (task != part && part < {}) second::{}(params, scratch, part);\n}}\n",
+      first.text, second.text, both.entry, both.launch.parts, first.launch.parts, first.entry,
+      second.launch.parts, second.entry);
+  if (first.launch.prepack_parts > 0)
+    both.text += fmt::format(
+        "extern \"C\" void {}(void* const* params, void* scratch, long task) {{\n"
+        "  first::{}(params, scratch, task);\n}}\n",
+        prepack_entry(both.entry), prepack_entry(first.entry));
   return both;
 }
 

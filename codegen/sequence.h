@@ -5,9 +5,10 @@
 
 namespace lehr {
 
-/// `first`, then `second` when all of its parts are done. Parameters are those of `first`, of which those of
-/// `second` are the leading ones; scratch memory is shared. CHECKs that both are for the CPU, that their
-/// entries differ, that `second` prepacks nothing, and that neither is a sequence.
+/// `first`, then `second` when all of its parts are done: two steps of as many parts as the larger has.
+/// Parameters are those of `first`, of which those of `second` are the leading ones; scratch memory is
+/// shared. CHECKs that both are for the CPU and of one step, that their entries differ, and that `second`
+/// prepacks nothing.
 Source in_sequence(const Source& first, const Source& second);
 
 }  // namespace lehr

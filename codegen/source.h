@@ -24,23 +24,17 @@ struct SourceParam {
   std::optional<ir::TensorMap> map = std::nullopt;
 };
 
-/// A function of the same text that is called as `entry` is, when all parts of the one before it are done.
-struct SourceStep {
-  std::string entry;
-  std::int64_t parts = 1;
-  friend bool operator==(const SourceStep&, const SourceStep&) = default;
-};
-
 /// CUDA: `extern "C" __global__ void entry(const float* a, const float* b, float* c)`, launched once with
-/// `launch`. Workspaces (ir::Direction::kWorkspace) come behind the tensors, each aligned to 256 bytes (CPU:
-/// 64): all of their bytes are zero before the first launch, and nobody but the kernel writes them from then
-/// on. With launch.programmatic, launches on one stream may overlap; they share workspaces all the same. CPU:
-/// `extern "C" void entry(void* const* params, void* scratch, long task)`: call it for each part in [0,
-/// launch.parts), concurrently or not; `scratch` is 64-byte aligned, `scratch_bytes` long and private to the
-/// call. Prepacked parameters (ir::Direction::kPrepacked) come behind the tensors, each aligned to 64 bytes:
-/// `entry_prepack`, of the same type, fills them, called in the same way for each part in [0,
-/// launch.prepack_parts) before the first launch and again when an input has changed that it reads; it takes
-/// no scratch.
+/// `launch`. Workspaces (ir::Direction::kWorkspace) come behind the tensors, each aligned to 256 bytes: all
+/// of their bytes are zero before the first launch, and nobody but the kernel writes them from then on. With
+/// launch.programmatic, launches on one stream may overlap; they share workspaces all the same. CPU: `extern
+/// "C" void entry(void* const* params, void* scratch, long task)`: call it for each of the first launch.parts
+/// tasks, concurrently or not, and when all have returned for each of the next ones, launch.steps() times in
+/// all. `scratch` is 64-byte aligned, `scratch_bytes` long and private to the call. Workspaces come behind
+/// the tensors, each aligned to 64 bytes, and hold anything. Prepacked parameters (ir::Direction::kPrepacked)
+/// come behind the tensors, each aligned to 64 bytes: `entry_prepack`, of the same type, fills them, called
+/// in the same way for each part in [0, launch.prepack_parts) before the first launch and again when an input
+/// has changed that it reads; it takes no scratch.
 struct Source {
   Target target;
   std::string text;  ///< complete: includes the device-intrinsics prelude that it needs
@@ -51,7 +45,6 @@ struct Source {
   /// CPU: behind all of `params` comes one more, a pointer to how many rows there are, an int64 from 1 to
   /// this number; `entry_prepack` gets none. 0: their number is fixed.
   std::int64_t most_rows = 0;
-  std::vector<SourceStep> then = {};  ///< CPU: what follows (sequence.h); a kernel alone has none
 };
 
 /// Sizes of the workspace parameters, in the order of the arguments.

@@ -28,11 +28,12 @@ void describe(auto& field, Is<TensorMap> auto& map) {
 }
 
 void describe(auto& field, Is<Launch> auto& launch) {
-  auto& [grid, block, shared_bytes, parts, prepack_parts, cluster, programmatic] = launch;
+  auto& [grid, block, shared_bytes, parts, further_steps, prepack_parts, cluster, programmatic] = launch;
   field("grid", grid);
   field("block", block);
   field("shared_bytes", shared_bytes);
   field("tasks", parts);
+  field("further_steps", further_steps);
   field("prepack_tasks", prepack_parts);
   field("cluster", cluster);
   field("programmatic", programmatic);
@@ -51,14 +52,8 @@ void describe(auto& field, Is<SourceParam> auto& param) {
   field("map", map);
 }
 
-void describe(auto& field, Is<SourceStep> auto& step) {
-  auto& [entry, parts] = step;
-  field("entry", entry);
-  field("tasks", parts);
-}
-
 void describe(auto& field, Is<Source> auto& source) {
-  auto& [target, text, entry, params, launch, scratch_bytes, most_rows, then] = source;
+  auto& [target, text, entry, params, launch, scratch_bytes, most_rows] = source;
   field("target", target);
   field("text", text);
   field("entry", entry);
@@ -66,7 +61,6 @@ void describe(auto& field, Is<Source> auto& source) {
   field("launch", launch);
   field("scratch_bytes", scratch_bytes);
   field("most_rows", most_rows);
-  field("then", then);
 }
 
 }  // namespace lehr

@@ -50,8 +50,6 @@ std::vector<std::pair<std::string, std::string>> renamed_functions(const Source&
                                                                    const std::string& name) {
   std::vector<std::pair<std::string, std::string>> names = {{source.entry, name}};
   if (source.launch.prepack_parts > 0) names.push_back({prepack_entry(source.entry), prepack_entry(name)});
-  for (std::size_t i = 0; i < source.then.size(); ++i)
-    names.push_back({source.then[i].entry, fmt::format("{}_then{}", name, i + 1)});
   return names;
 }
 

@@ -35,9 +35,9 @@ json to_json(const ir::TensorMap& map) {
 
 json to_json(const Source& source) {
   // Names every member, so that a new one does not compile before it is thought of here.
-  const auto& [target, text, entry, all_params, launch, scratch_bytes, most_rows, then] = source;
-  const auto& [grid, block, shared_bytes, parts, prepack_parts, cluster, programmatic] = launch;
-  CHECK(then.empty(), "a kernel that others follow is no winner");
+  const auto& [target, text, entry, all_params, launch, scratch_bytes, most_rows] = source;
+  const auto& [grid, block, shared_bytes, parts, further_steps, prepack_parts, cluster, programmatic] =
+      launch;
   json params = json::array();
   for (const SourceParam& param : all_params) {
     const auto& [name, type, elements, direction, map] = param;
@@ -56,6 +56,7 @@ json to_json(const Source& source) {
                    {"programmatic", programmatic},
                    {"shared_bytes", shared_bytes},
                    {"tasks", parts},
+                   {"steps", 1 + further_steps},
                    {"scratch_bytes", scratch_bytes},
                    {"workspace_bytes", workspace_bytes(source)},
                    {"prepack_tasks", prepack_parts},

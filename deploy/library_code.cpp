@@ -140,10 +140,12 @@ class FunctionText {
     const std::int64_t rows = !function_.has_rows()  ? 0
                               : source.most_rows > 0 ? source.most_rows
                                                      : rows_of(rebuilt.workload);
-    return fmt::format("{{\"{}\", &{}, {}, {}, {}, {}, {}, {}, {}, {:.9g}, {}}}", one.name, entry,
-                       source.launch.parts, source.scratch_bytes,
-                       packs ? "&" + prepack_entry(entry) : "nullptr", source.launch.prepack_parts,
-                       reads_operand(rebuilt), rows, source.most_rows > 0,
+    const std::vector<std::int64_t> workspaces = workspace_bytes(source);
+    CHECK(workspaces.size() <= 1, "{} has {} workspaces", one.name, workspaces.size());
+    return fmt::format("{{\"{}\", &{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {:.9g}, {}}}", one.name, entry,
+                       source.launch.parts, source.launch.steps(), source.scratch_bytes,
+                       workspaces.empty() ? 0 : workspaces[0], packs ? "&" + prepack_entry(entry) : "nullptr",
+                       source.launch.prepack_parts, reads_operand(rebuilt), rows, source.most_rows > 0,
                        std::get<Timing>(rebuilt.winner.record.outcome).max_error, test(one.test, suffix));
   }
 

@@ -84,6 +84,7 @@ void LaunchLoops::add(const For& loop) {
   const unsigned bit = 1u << static_cast<unsigned>(loop.kind);
   CHECK((seen_ & bit) == 0 || *entry == loop.bound,
         "two loops bind the same launch dimension with extents {} and {}", *entry, loop.bound);
+  if (loop.kind == LoopKind::kParallel && (seen_ & bit) != 0) ++bound_.further_steps;
   seen_ |= bit;
   *entry = loop.bound;
 }

@@ -98,7 +98,7 @@ class LaunchLoops {
  public:
   /// Every loop of a body, in any order. Throws Error(kInternal) where two bind one dimension differently.
   void add(const For& loop);
-  /// Grid, block and parts.
+  /// Grid, block, parts and steps.
   const Launch& bound() const { return bound_; }
 
  private:

@@ -12,9 +12,9 @@ namespace lehr::ir {
 enum class Direction {
   kIn,
   kOut,
-  /// Memory that the launch may use as it likes. All bytes are zero before the first launch that gets it;
-  /// what must be zero again before the next one, the kernel leaves zero. Never shared by two launches that
-  /// run at the same time. Behind all other parameters.
+  /// Memory that the launch may use as it likes. Never shared by two launches that run at the same time.
+  /// CUDA: all bytes are zero before the first launch that gets it; what must be zero again before the next
+  /// one, the kernel leaves zero. CPU: it holds anything. Behind all other parameters.
   kWorkspace,
   /// CPU: what Kernel::prepack makes of inputs that stay as they are from launch to launch (a filter). The
   /// body only reads it. Behind all other parameters.
@@ -68,8 +68,11 @@ struct Launch {
   std::array<std::int64_t, 3> block = {1, 1, 1};
   /// All kShared buffers with memory of their own, rounded up to their alignments.
   std::int64_t shared_bytes = 0;
-  /// CPU: extent of the kParallel loop.
+  /// CPU: extent of each kParallel loop.
   std::int64_t parts = 1;
+  /// CPU: kParallel loops that follow the first one. Task t is part t % parts of loop t / parts, and begins
+  /// when all parts of the loop before have ended.
+  std::int64_t further_steps = 0;
   /// CPU: the same of Kernel::prepack; 0: nothing is prepacked.
   std::int64_t prepack_parts = 0;
   /// Kernel::cluster; compiled into the kernel, the launch need not say it.
@@ -77,6 +80,8 @@ struct Launch {
   /// Kernel::programmatic: the launch says so by the attribute
   /// CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION; without it the kernel is right as well.
   bool programmatic = false;
+  /// kParallel loops of the kernel.
+  std::int64_t steps() const { return 1 + further_steps; }
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 

@@ -30,7 +30,9 @@ enum class LoopKind {
   kSerial,
   kUnrolled,  ///< constant extent; the emitted loop is unrolled completely
   kRolled,    ///< as kSerial, but the compiler may not unroll it: it would need registers that are not there
-  kParallel,  ///< CPU: outermost only; iteration i is part i, parts run concurrently in any order
+  /// CPU: outermost only; iteration i is part i. Parts run concurrently in any order, and see what those of
+  /// the parallel loops before have written.
+  kParallel,
   kBlockX,
   kBlockY,
   kBlockZ,  ///< CUDA grid; constant extent

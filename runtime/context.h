@@ -28,7 +28,8 @@ struct kernels_context {
   lehr::runtime::Owner<lehr::runtime::Pool> own_pool;
   /// For each function the row that its calls take; nullptr: none runs here, or it is the other target's.
   lehr::runtime::Array<const lehr::runtime::Row*> rows;
-  unsigned char* scratch = nullptr;  ///< grows to what the largest kernel that was called needs
+  /// A piece for each thread, then the workspace. Grows to what the largest kernel that was called needs.
+  unsigned char* scratch = nullptr;
   std::uint64_t scratch_bytes = 0;
   lehr::runtime::CudaPart* cuda = nullptr;  ///< nullptr: it is for the processor
   void* stream = nullptr;                   ///< of the GPU that calls go to
@@ -48,24 +49,28 @@ inline void* pointer(const void* argument) {
 /// Calls one of the table's functions, as kernels_call() does.
 kernels_status call(kernels_context* context, const Function& function, void* const* arguments,
                     std::uint64_t rows);
-/// Runs the kernel's tasks, or those that fill packed memory, on the context's threads. `scratch_bytes`: of
-/// each of them, in the context's scratch; 0: the entry takes none.
-void run_tasks(kernels_context& context, Entry entry, long tasks, void* const* params,
-               std::uint64_t scratch_bytes);
+/// Tasks of a kernel that may run at the same time: those of a step, or those that fill packed memory.
+struct Tasks {
+  Entry entry = nullptr;
+  long first = 0, end = 1;
+  std::uint64_t scratch_bytes = 0;  ///< of one worker, in the context's scratch; 0: the entry takes none
+};
+/// Runs them on the context's threads.
+void run_tasks(kernels_context& context, const Tasks& tasks, void* const* params);
 /// The parameters of a call of a row's kernel: the tensors, with the operand as it lies in place of packed
-/// memory, then its pieces, then the address of `told`.
+/// memory, then its pieces, then the workspace, then the address of `told`.
 struct Params {
   void* of[kMostParams];
   std::int64_t told = 0;
 };
-/// Fills them for a call with these arguments and rows.
-void fill_params(const Function& function, const Row& row, const Kernel& kernel, void* const* arguments,
-                 std::uint64_t rows, Params& params);
+/// Fills them for a call with these arguments and rows. The context's scratch has been reserved.
+void fill_params(const kernels_context& context, const Function& function, const Row& row,
+                 const Kernel& kernel, void* const* arguments, std::uint64_t rows, Params& params);
 /// Packs an operand for a row, in memory for packed_bytes() of it.
 void pack(kernels_context& context, const Function& function, const Row& row, const void* operand,
           void* packed);
-/// Makes the context's scratch at least so large for each of its threads. False where there is no memory.
-bool reserve_scratch(kernels_context& context, std::uint64_t bytes_of_one);
+/// Makes the context's scratch large enough for the kernel on its threads. False where there is no memory.
+bool reserve_scratch(kernels_context& context, const Kernel& kernel);
 /// Returns the bytes of all that is packed for a row, with its head.
 std::uint64_t packed_bytes(const Function& function, const Row& row);
 

@@ -130,7 +130,7 @@ kernels_status test_kernel(kernels_context* context, const Function& function, c
                            const Kernel& kernel) {
   const Tested test = {function, kernel};
   TestMemory memory;
-  bool whole = kernel.scratch_bytes == 0 || reserve_scratch(*context, kernel.scratch_bytes);
+  bool whole = reserve_scratch(*context, kernel);
   for (std::uint32_t i = 0; whole && i < test.count(); ++i) whole = memory.take(i, test.bytes(i));
   if (whole && function.packed != kNoTensor) whole = memory.take(test.count(), packed_bytes(function, row));
   if (!whole)
@@ -144,8 +144,9 @@ kernels_status test_kernel(kernels_context* context, const Function& function, c
     pack(*context, function, row, memory[function.packed], memory[test.count()]);
   }
   Params params;
-  fill_params(function, row, kernel, arguments, test.rows(), params);
-  for (long task = 0; task < kernel.tasks; ++task) kernel.entry(params.of, context->scratch, task);
+  fill_params(*context, function, row, kernel, arguments, test.rows(), params);
+  for (long task = 0; task < kernel.tasks * kernel.steps; ++task)
+    kernel.entry(params.of, context->scratch, task);
   return compare(context, test, memory);
 }
 

@@ -28,20 +28,19 @@ std::uint32_t number_of(const Function& function) {
 
 /// One call's tasks, taken by whichever worker is free.
 struct Round {
-  Entry entry;
+  Tasks tasks;
   void* const* params;
   unsigned char* scratch;
-  std::uint64_t scratch_bytes;  ///< of one worker
-  long tasks;
-  std::atomic<long> next = 0;
+  std::uint64_t scratch_bytes;  ///< of one worker, in whole lines
+  std::atomic<long> next;
 };
 
 void take_tasks(void* context, std::uint32_t worker) {
   Round& round = *static_cast<Round*>(context);
   void* const scratch = round.scratch_bytes == 0 ? nullptr : round.scratch + worker * round.scratch_bytes;
-  for (long task = round.next.fetch_add(1, std::memory_order_relaxed); task < round.tasks;
+  for (long task = round.next.fetch_add(1, std::memory_order_relaxed); task < round.tasks.end;
        task = round.next.fetch_add(1, std::memory_order_relaxed))
-    round.entry(round.params, scratch, task);
+    round.tasks.entry(round.params, scratch, task);
 }
 
 [[gnu::cold]] kernels_status fail_argument(kernels_context* context, const Function& function,
@@ -126,23 +125,26 @@ void place_packed(const Function& function, const Row& row, void* packed, void**
 
 // As run_tasks(); most calls are one task, or of one thread.
 inline void run(kernels_context& context, const Kernel& kernel, void* const* params) {
-  if (kernel.tasks == 1)
+  if (kernel.tasks == 1 && kernel.steps == 1) {
     kernel.entry(params, context.scratch, 0);
-  else
-    run_tasks(context, kernel.entry, kernel.tasks, params, kernel.scratch_bytes);
+    return;
+  }
+  for (long step = 0; step < kernel.steps; ++step)
+    run_tasks(context, {kernel.entry, step * kernel.tasks, (step + 1) * kernel.tasks, kernel.scratch_bytes},
+              params);
 }
 
 kernels_status run_row(kernels_context& context, const Function& function, const Row& row,
                        void* const* arguments, std::uint64_t rows) {
   const Kernel& kernel = *member_for(row, rows).kernel;
-  if (kernel.scratch_bytes > 0 && !reserve_scratch(context, kernel.scratch_bytes))
+  if (!reserve_scratch(context, kernel))
     return fail(&context, KERNELS_NO_MEMORY, "there is no memory for the scratch of %s", function.shown.name);
-  if (function.packed == kNoTensor && !kernel.told) {
+  if (function.packed == kNoTensor && !kernel.told && kernel.workspace_bytes == 0) {
     run(context, kernel, arguments);
     return KERNELS_OK;
   }
   Params params;
-  fill_params(function, row, kernel, arguments, rows, params);
+  fill_params(context, function, row, kernel, arguments, rows, params);
   run(context, kernel, params.of);
   return KERNELS_OK;
 }
@@ -157,13 +159,12 @@ kernels_status check_rows(kernels_context* context, const Function& function, st
   return wrong ? fail_rows(context, function, rows) : KERNELS_OK;
 }
 
-void run_tasks(kernels_context& context, Entry entry, long tasks, void* const* params,
-               std::uint64_t scratch_bytes) {
-  if (tasks == 1 || context.threads == 1) {
-    for (long task = 0; task < tasks; ++task) entry(params, context.scratch, task);
+void run_tasks(kernels_context& context, const Tasks& tasks, void* const* params) {
+  if (tasks.end - tasks.first == 1 || context.threads == 1) {
+    for (long task = tasks.first; task < tasks.end; ++task) tasks.entry(params, context.scratch, task);
     return;
   }
-  Round round{entry, params, context.scratch, in_lines(scratch_bytes), tasks};
+  Round round{tasks, params, context.scratch, in_lines(tasks.scratch_bytes), tasks.first};
   if (context.parallel_for != nullptr)
     context.parallel_for(context.pool, context.threads, &take_tasks, &round);
   else if (context.own_pool)
@@ -171,9 +172,11 @@ void run_tasks(kernels_context& context, Entry entry, long tasks, void* const* p
   take_tasks(&round, 0);  // where fewer workers were called than were asked for
 }
 
-bool reserve_scratch(kernels_context& context, std::uint64_t bytes_of_one) {
+bool reserve_scratch(kernels_context& context, const Kernel& kernel) {
   std::uint64_t bytes = 0;
-  if (__builtin_mul_overflow(in_lines(bytes_of_one), context.threads, &bytes)) return false;
+  if (__builtin_mul_overflow(in_lines(kernel.scratch_bytes), context.threads, &bytes) ||
+      __builtin_add_overflow(bytes, in_lines(kernel.workspace_bytes), &bytes))
+    return false;
   if (bytes <= context.scratch_bytes) return true;
   void* const grown = std::aligned_alloc(64, bytes);
   if (grown == nullptr) return false;
@@ -190,13 +193,16 @@ std::uint64_t packed_bytes(const Function& function, const Row& row) {
   return bytes;
 }
 
-void fill_params(const Function& function, const Row& row, const Kernel& kernel, void* const* arguments,
-                 std::uint64_t rows, Params& params) {
+void fill_params(const kernels_context& context, const Function& function, const Row& row,
+                 const Kernel& kernel, void* const* arguments, std::uint64_t rows, Params& params) {
   const std::uint32_t tensors = function.shown.tensor_count;
   std::memcpy(params.of, arguments, tensors * sizeof *params.of);
   if (function.packed != kNoTensor) place_packed(function, row, arguments[function.packed], params.of);
   params.told = static_cast<std::int64_t>(rows);
-  if (kernel.told) params.of[tensors + (kernel.pack != nullptr ? row.piece_count : 0)] = &params.told;
+  std::uint32_t behind = tensors + (kernel.pack != nullptr ? row.piece_count : 0);
+  if (kernel.workspace_bytes > 0)
+    params.of[behind++] = context.scratch + in_lines(kernel.scratch_bytes) * context.threads;
+  if (kernel.told) params.of[behind] = &params.told;
 }
 
 void pack(kernels_context& context, const Function& function, const Row& row, const void* operand,
@@ -210,7 +216,7 @@ void pack(kernels_context& context, const Function& function, const Row& row, co
   if (row.keeps_operand)
     std::memcpy(params[function.packed], operand, function.shown.tensors[function.packed].bytes);
   params[function.packed] = const_cast<void*>(operand);
-  if (row.packs != nullptr) run_tasks(context, row.packs->pack, row.packs->pack_tasks, params, 0);
+  if (row.packs != nullptr) run_tasks(context, {row.packs->pack, 0, row.packs->pack_tasks}, params);
 }
 
 kernels_status call(kernels_context* context, const Function& function, void* const* arguments,

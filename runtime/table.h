@@ -10,8 +10,9 @@
 
 namespace lehr::runtime {
 
-/// A kernel's function (codegen/source.h): called for each of its tasks, with scratch of its own that is
-/// aligned to 64 bytes.
+/// A kernel's function (codegen/source.h): called for each of its tasks, and, when all of these have
+/// returned, for as many more in each further step. Each call has scratch of its own that is aligned to 64
+/// bytes.
 using Entry = void (*)(void* const* params, void* scratch, long task);
 
 /// An element of an output of a self-test.
@@ -31,14 +32,16 @@ struct Test {
   const Test* next = nullptr;  ///< of the next output, in argument order: its samples and their tolerance
 };
 
-/// A kernel for processors. Its parameters are the function's tensors, then packed memory, then, where it is
-/// told the number of rows, the address of an int64 with it.
+/// A kernel for processors. Its parameters are the function's tensors, then packed memory, then a workspace,
+/// then, where it is told the number of rows, the address of an int64 with it.
 struct Kernel {
   const char* name = "";
   Entry entry = nullptr;
-  long tasks = 1;
-  std::uint64_t scratch_bytes = 0;  ///< of one worker
-  Entry pack = nullptr;             ///< fills the packed memory from the operand; nullptr: it has none
+  long tasks = 1;  ///< of one step
+  long steps = 1;
+  std::uint64_t scratch_bytes = 0;    ///< of one worker
+  std::uint64_t workspace_bytes = 0;  ///< that all workers share, aligned to 64 bytes; 0: it has none
+  Entry pack = nullptr;               ///< fills the packed memory from the operand; nullptr: it has none
   long pack_tasks = 0;
   bool reads_operand = false;  ///< it reads the packed tensor as it lies, too
   std::uint64_t rows = 0;      ///< that its tensors have; 0: it belongs to a function with a fixed number

@@ -30,11 +30,10 @@ struct Candidate {
   std::string entry;
   decltype(Source::launch) launch;
   std::int64_t scratch_bytes = 0;                   ///< CPU: per concurrent call
-  std::vector<std::int64_t> workspace_bytes = {};   ///< CUDA: of each workspace (codegen/source.h)
+  std::vector<std::int64_t> workspace_bytes = {};   ///< of each workspace (codegen/source.h)
   std::vector<std::int64_t> prepacked_bytes = {};   ///< CPU: of each prepacked parameter (the same)
   std::vector<TensorMapArgument> tensor_maps = {};  ///< CUDA: the other arguments are addresses
   std::int64_t most_rows = 0;                       ///< CPU: Source::most_rows
-  std::vector<SourceStep> then = {};                ///< CPU: what follows (Source::then)
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 

@@ -24,19 +24,16 @@ Fault fault(FailureKind kind, std::string text) {
 
 struct HostRunner::Loaded {
   void* library = nullptr;
-  struct Step {
-    Entry entry = nullptr;
-    long parts = 1;
-  };
-  std::vector<Step> steps;
+  Entry entry = nullptr;
+  long parts = 1, steps = 1;
   Entry prepack = nullptr;  ///< of constant inputs
   long prepack_parts = 0;
-  std::vector<GuardedBytes> scratch;  ///< one per thread
-  std::vector<GuardedBytes> behind;   ///< one per parameter behind the tensors
-  std::int64_t most_rows = 0;         ///< Source::most_rows
-  std::int64_t rows = 0;              ///< where that is not 0: of the next calls
-  std::vector<void*> params;          ///< the problem's tensors, then these, then rows
-  std::int64_t packed = -1;           ///< HostRunner::inputs_ that were prepacked last
+  std::vector<GuardedBytes> scratch;            ///< one per thread
+  std::vector<GuardedBytes> packs, workspaces;  ///< one per parameter behind the tensors
+  std::int64_t most_rows = 0;                   ///< Source::most_rows
+  std::int64_t rows = 0;                        ///< where that is not 0: of the next calls
+  std::vector<void*> params;                    ///< the problem's tensors, then these, then rows
+  std::int64_t packed = -1;                     ///< HostRunner::inputs_ that were prepacked last
 
   Loaded() = default;
   ~Loaded() {
@@ -70,14 +67,10 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
   auto loaded = std::make_unique<Loaded>();
   loaded->library = dlopen(candidate.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (loaded->library == nullptr) return fault(FailureKind::kLaunch, dlerror());
-  std::vector<SourceStep> steps = {{candidate.entry, candidate.launch.parts}};
-  steps.insert(steps.end(), candidate.then.begin(), candidate.then.end());
-  for (const SourceStep& step : steps) {
-    const auto entry = reinterpret_cast<Entry>(dlsym(loaded->library, step.entry.c_str()));
-    if (entry == nullptr)
-      return fault(FailureKind::kLaunch, fmt::format("has no function named {}", step.entry));
-    loaded->steps.push_back({entry, step.parts});
-  }
+  loaded->entry = reinterpret_cast<Entry>(dlsym(loaded->library, candidate.entry.c_str()));
+  loaded->parts = candidate.launch.parts, loaded->steps = candidate.launch.steps();
+  if (loaded->entry == nullptr)
+    return fault(FailureKind::kLaunch, fmt::format("has no function named {}", candidate.entry));
   if (candidate.launch.prepack_parts > 0) {
     const std::string name = prepack_entry(candidate.entry);
     loaded->prepack = reinterpret_cast<Entry>(dlsym(loaded->library, name.c_str()));
@@ -93,15 +86,12 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
       loaded->scratch.emplace_back(
           static_cast<std::size_t>(std::max<std::int64_t>(candidate.scratch_bytes, 0)));
     }
-    const auto add = [&](std::int64_t bytes) -> GuardedBytes& {
+    const auto add = [&](std::vector<GuardedBytes>& to, std::int64_t bytes) {
       asked += bytes;
-      GuardedBytes& added = loaded->behind.emplace_back(static_cast<std::size_t>(bytes));
-      loaded->params.push_back(added.data());
-      return added;
+      loaded->params.push_back(to.emplace_back(static_cast<std::size_t>(bytes)).data());
     };
-    for (const std::int64_t bytes : candidate.prepacked_bytes) add(bytes);
-    for (const std::int64_t bytes : candidate.workspace_bytes)
-      std::memset(add(bytes).data(), 0, static_cast<std::size_t>(bytes));
+    for (const std::int64_t bytes : candidate.prepacked_bytes) add(loaded->packs, bytes);
+    for (const std::int64_t bytes : candidate.workspace_bytes) add(loaded->workspaces, bytes);
   } catch (const std::bad_alloc&) {
     return fault(
         FailureKind::kOutOfMemory,
@@ -119,17 +109,19 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
   return Resources{};
 }
 
-void HostRunner::run_parts(PinnedThreads& threads, Entry entry, const Loaded& loaded, long parts) {
+void HostRunner::run_parts(PinnedThreads& threads, Entry entry, const Loaded& loaded, long parts,
+                           long first) {
   struct Call {
     Entry entry;
     const Loaded& loaded;
-  } context = {entry, loaded};
+    long first;
+  } context = {entry, loaded, first};
   threads.run(
       parts,
       [](void* given, int thread, long part) {
         const Call& call = *static_cast<Call*>(given);
         call.entry(call.loaded.params.data(), call.loaded.scratch[static_cast<std::size_t>(thread)].data(),
-                   part);
+                   call.first + part);
       },
       &context);
 }
@@ -143,7 +135,8 @@ HostRunner::Loaded& HostRunner::packed(int slot) {
 }
 
 void HostRunner::call(const Loaded& loaded) {
-  for (const Loaded::Step& step : loaded.steps) run_parts(*threads_, step.entry, loaded, step.parts);
+  for (long step = 0; step < loaded.steps; ++step)
+    run_parts(*threads_, loaded.entry, loaded, loaded.parts, step * loaded.parts);
 }
 
 std::optional<Fault> HostRunner::damage_by_another() const {
@@ -158,17 +151,20 @@ std::optional<Fault> HostRunner::damage(const Loaded& loaded) const {
     if (damage.empty()) continue;
     return Fault{{FailureKind::kWrongResult, "wrote outside its scratch memory, " + damage, {}}, true};
   }
-  for (const GuardedBytes& param : loaded.behind) {
-    const std::string damage = param.damage();
-    if (damage.empty()) continue;
-    return Fault{{FailureKind::kWrongResult, "wrote outside a parameter behind the tensors, " + damage, {}},
-                 true};
+  for (const std::vector<GuardedBytes>* const behind : {&loaded.packs, &loaded.workspaces}) {
+    for (const GuardedBytes& param : *behind) {
+      const std::string damage = param.damage();
+      if (damage.empty()) continue;
+      return Fault{{FailureKind::kWrongResult, "wrote outside a parameter behind the tensors, " + damage, {}},
+                   true};
+    }
   }
   return std::nullopt;
 }
 
 std::variant<Checked, Fault> HostRunner::check_call(Loaded& loaded, std::int64_t rows) {
-  for (GuardedBytes& scratch : loaded.scratch) scratch.poison();
+  for (std::vector<GuardedBytes>* const memory : {&loaded.scratch, &loaded.workspaces})
+    for (GuardedBytes& bytes : *memory) bytes.poison();
   buffers_->reset_outputs();
   call(loaded);
   if (auto damaged = damage(loaded)) return *std::move(damaged);

@@ -56,7 +56,6 @@ Candidate candidate_of(const Source& source, const Binary& binary) {
                       workspace_bytes(source),
                       prepacked_bytes(source)};
   candidate.most_rows = source.most_rows;
-  candidate.then = source.then;
   for (std::size_t i = 0; i < source.params.size(); ++i)
     if (source.params[i].map)
       candidate.tensor_maps.push_back({i, source.params[i].type, *source.params[i].map});

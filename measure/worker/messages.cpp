@@ -30,7 +30,7 @@ static void from_json(const json& j, FailureKind& kind) {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorMapArgument, tensor, type, map)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Candidate, path, entry, launch, scratch_bytes, workspace_bytes,
-                                   prepacked_bytes, tensor_maps, most_rows, then)
+                                   prepacked_bytes, tensor_maps, most_rows)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SampleRequest, sample_us, min_samples, min_total_us, max_total_us,
                                    few_samples, hopeless_us, tolerance, tight_total_us, contender_us)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FoundAlgorithm, algorithm, mark, tried, offered)

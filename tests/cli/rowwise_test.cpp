@@ -61,6 +61,27 @@ TEST(RowExpressions, GoFromFlagsToOneFunctionOfALibrary) {
   EXPECT_EQ(checked["right_configs"], 4);
 }
 
+// Few long rows are computed in steps, whose sums a context has room for.
+TEST(RowExpressions, OfFewLongRowsGoToALibrary) {
+  const Scratch scratch;
+  const std::vector<std::string> softmax = {"--in", "x:f32", "--out", "y:f32",
+                                            "y = exp(x - max(x)) / sum(exp(x - max(x)))"};
+  const auto lehr = [&](const std::string& line, const std::vector<std::string>& more = {}) {
+    return run_lehr(command(line, more), scratch.path());
+  };
+  const json tuned = parsed(
+      lehr("tune rowwise --m 1 --n 20000 --device cpu --threads 2 --trials 1 --json --no-baseline", softmax));
+  EXPECT_THAT(tuned["best"]["config"], HasSubstr("split=1"));
+  EXPECT_EQ(parsed(lehr("export --out long --json"))["kernels"], 1);
+  for (const char* const rows : {"1", "3", "30"}) {
+    const json timed =
+        parsed(lehr(std::string("bench rowwise --m ") + rows +
+                        " --n 20000 --threads 2 --time 100ms --no-baseline --bundle long --json",
+                    softmax));
+    EXPECT_TRUE(timed["entries"].back()["missing"].is_null()) << rows << timed["entries"];
+  }
+}
+
 TEST(RowExpressions, SayWhatIsWrong) {
   const Scratch scratch;
   const auto fault = [&](const std::string& line, const std::string& expression) {

@@ -46,17 +46,28 @@ TEST(Golden, GemmCpuWithPackedPanelsAndAllEdges) {
 }
 
 TEST(Golden, RowwiseCpuWithRowsInRegistersAndAPartialVector) {
-  expect_golden_kernel("rowwise_cpu_registers",
-                       "rowwise m=64 n=100 in=x:f32,g:f32:column,b:f32:column out=y:f32 "
-                       "expr=y=(x-mean(x))*rsqrt(var(x)+1e-05)*g+b",
-                       "rowwise_cpu(threads=2, lanes=16, across=0, vectors=2, rows=2, keep=2, streaming=0)",
-                       avx512());
+  expect_golden_kernel(
+      "rowwise_cpu_registers",
+      "rowwise m=64 n=100 in=x:f32,g:f32:column,b:f32:column out=y:f32 "
+      "expr=y=(x-mean(x))*rsqrt(var(x)+1e-05)*g+b",
+      "rowwise_cpu(threads=2, lanes=16, across=0, vectors=2, rows=2, split=0, keep=2, streaming=0)",
+      avx512());
 }
 
 TEST(Golden, RowwiseCpuWithRowsInLanes) {
   expect_golden_kernel(
       "rowwise_cpu_across", "rowwise m=100 n=10 in=x:f32 out=y:f32 expr=y=exp(x-max(x))/sum(exp(x-max(x)))",
-      "rowwise_cpu(threads=1, lanes=16, across=1, vectors=1, rows=1, keep=1, streaming=0)", avx512());
+      "rowwise_cpu(threads=1, lanes=16, across=1, vectors=1, rows=1, split=0, keep=1, streaming=0)",
+      avx512());
+}
+
+TEST(Golden, RowwiseCpuWithFewRowsInSteps) {
+  expect_golden_kernel(
+      "rowwise_cpu_split",
+      "rowwise m=2 n=100 in=x:f32 out=y:f32,v:f32:row "
+      "expr=y=exp(x-max(x))/sum(exp(x-max(x)));v=max(x)",
+      "rowwise_cpu(threads=2, lanes=16, across=0, vectors=1, rows=1, split=1, keep=0, streaming=0)",
+      avx512());
 }
 
 TEST(Golden, GemmCpuWithoutPackingAndWithPrefetch) {

@@ -158,15 +158,16 @@ TEST(Contest, KeepsItsTimeWithAllThatBelongsToIt) {
     EXPECT_LE(static_cast<double>(entry.round_us.size()) * 2 * 0.05, kSeconds);
 }
 
-// c = a b, then c = 2 c: two entries on the same tensors.
-Source doubled_source(const std::string& second) {
-  Source both = right_source(10);
-  both.text +=
+// c = a b, then c = 2 c: two steps on the same tensors.
+Source doubled_source(const std::string& doubling) {
+  Source second = right_source();
+  second.entry = "second";
+  second.launch.parts = 2;
+  second.text =
       "extern \"C\" void second(void* const* params, void*, long task) {\n"
       "  float* c = (float*)params[2];\n" +
-      second + "\n}\n";
-  both.then = {{"second", 2}};
-  return both;
+      doubling + "\n}\n";
+  return in_sequence(right_source(10), second);
 }
 
 TEST(Contest, AChallengerRunsItsStepsInOrderAndNeverDropsOut) {

@@ -286,6 +286,7 @@ TEST(Messages, SurviveTheJourney) {
   trial.candidate.launch.cluster = 2;
   trial.candidate.launch.programmatic = true;
   trial.candidate.launch.parts = 7;
+  trial.candidate.launch.further_steps = 2;
   trial.candidate.launch.prepack_parts = 3;
   trial.candidate.workspace_bytes = {1 << 20, 12};
   trial.candidate.prepacked_bytes = {4096};
@@ -301,7 +302,6 @@ TEST(Messages, SurviveTheJourney) {
   image.box = {8, 0, 0, 0};
   image.im2col = {64, {-1, -2}, {-3, 4}, {2, 3}};
   trial.candidate.tensor_maps = {{1, DType::kBF16, map}, {0, DType::kF16, image}};
-  trial.candidate.then = {{"second", 3}};
   trial.sampling.min_total_us = 0.1;
   trial.sampling.tolerance = 0.02;
   trial.sampling.contender_us = 1.5;

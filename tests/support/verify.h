@@ -30,7 +30,7 @@ namespace lehr::ir {
 /// - the same holds for warp collectives (ldmatrix, mma, warp_sum_f32); the group of a sum or an exchange is
 /// a
 ///   constant power of two up to 32 lanes;
-/// - workspaces only on CUDA, behind all other parameters, and written; an atomic's counter is in one;
+/// - workspaces come behind all other parameters, and written; an atomic's counter is in one;
 /// - prepacked parameters only on the CPU, behind all other parameters, written by the prepack block and by
 ///   nothing else; it writes no other parameter;
 /// - wgmma and setmaxnreg are reached by whole warpgroups of 128 threads, warp collectives by whole warps;

@@ -51,11 +51,6 @@ std::filesystem::path compile_all(const std::vector<Candidate>& candidates,
 
 using Entry = void (*)(void* const*, void*, long);
 
-struct Step {
-  Entry entry;
-  long parts;
-};
-
 /// The workload's tensors, the output NaN, and what the kernel has behind them.
 std::vector<Guarded> tensors_for(const Candidate& candidate, const Problem& problem) {
   std::vector<Guarded> tensors;
@@ -68,13 +63,12 @@ std::vector<Guarded> tensors_for(const Candidate& candidate, const Problem& prob
     std::fill_n(tensors.emplace_back(static_cast<std::size_t>(bytes)).data(), bytes, value);
   };
   for (const std::int64_t bytes : prepacked_bytes(candidate.source)) add(bytes, 0xff);
-  for (const std::int64_t bytes : workspace_bytes(candidate.source)) add(bytes, 0);
+  for (const std::int64_t bytes : workspace_bytes(candidate.source)) add(bytes, 0xff);
   return tensors;
 }
 
 /// `workload`: of the rows that are there.
-void run_and_compare(const Candidate& candidate, const Workload& workload, Entry prepack,
-                     const std::vector<Step>& steps) {
+void run_and_compare(const Candidate& candidate, const Workload& workload, Entry prepack, Entry entry) {
   const Problem problem = problem_for(workload, 9);
   std::vector<Guarded> tensors = tensors_for(candidate, problem);
   std::vector<char> scratch(static_cast<std::size_t>(candidate.source.scratch_bytes) + 128, '\xff');  // NaNs
@@ -88,8 +82,10 @@ void run_and_compare(const Candidate& candidate, const Workload& workload, Entry
   ASSERT_TRUE(touches_nothing_else([&] {
     for (long part = candidate.source.launch.prepack_parts - 1; part >= 0; --part)
       prepack(params.data(), nullptr, part);
-    for (const Step& step : steps)
-      for (long part = step.parts - 1; part >= 0; --part) step.entry(params.data(), aligned, part);
+    const ir::Launch& launch = candidate.source.launch;
+    for (long step = 0; step < launch.steps(); ++step)
+      for (long part = launch.parts - 1; part >= 0; --part)
+        entry(params.data(), aligned, step * launch.parts + part);
   })) << "read or wrote behind the end of a tensor";
   for (Guarded& tensor : tensors) EXPECT_TRUE(tensor.intact()) << "wrote outside its buffers";
   for (const std::size_t output : outputs_of(problem))
@@ -165,17 +161,11 @@ std::vector<Workload> calls_of(const Candidate& candidate) {
 void load_and_compare(void* library, const Candidate& candidate) {
   void* prepack = ::dlsym(library, prepack_entry(candidate.source.entry).c_str());
   ASSERT_EQ(prepack != nullptr, candidate.source.launch.prepack_parts > 0);
-  std::vector<Step> steps;
-  std::vector<SourceStep> named = {{candidate.source.entry, candidate.source.launch.parts}};
-  named.insert(named.end(), candidate.source.then.begin(), candidate.source.then.end());
-  for (const SourceStep& step : named) {
-    void* entry = ::dlsym(library, step.entry.c_str());
-    ASSERT_NE(entry, nullptr) << step.entry;
-    steps.push_back({reinterpret_cast<Entry>(entry), step.parts});
-  }
+  void* entry = ::dlsym(library, candidate.source.entry.c_str());
+  ASSERT_NE(entry, nullptr) << candidate.source.entry;
   for (const Workload& workload : calls_of(candidate)) {
     SCOPED_TRACE(rows_of(workload));
-    run_and_compare(candidate, workload, reinterpret_cast<Entry>(prepack), steps);
+    run_and_compare(candidate, workload, reinterpret_cast<Entry>(prepack), reinterpret_cast<Entry>(entry));
   }
 }
 

@@ -38,6 +38,22 @@ TEST(Rowwise, RandomExpressionsAreRight) {
   }
 }
 
+TEST(Rowwise, SplitRowsAreRightFewerAndMoreThanThereIsRoomFor) {
+  const std::vector<std::string> texts = {
+      "m=1 n=517 in=x:f32 out=y:f32 expr=y=exp(x-max(x))/sum(exp(x-max(x)))",
+      "m=8 n=600 in=x:f32,g:f32:column,b:bf16:column out=y:f32,v:f32:row "
+      "expr=y=(x-mean(x))*rsqrt(var(x)+1e-05)*g+b;v=var(x)",
+      "m=7 n=1000 in=x:bf16 out=s:f32:row,w:f32:row expr=s=sum(x);w=2",
+      "m=6 n=800 in=x:f32,c:f32:column out=y:bf16 expr=y=x*c",
+      "m=8 n=640 in=x:f32,k:f32:column/4,w:f32:row/4 out=y:f32,l:f32:row "
+      "expr=t=select(k<w,x,-1);y=t-max(t);l=log(sum(exp(y)))+mean(mean(w))",
+      "m=2 n=4097 in=x:f32 out=l:f32:row expr=l=min(x)+max(abs(x)-min(x))"};
+  std::vector<std::string> whole;
+  for (const std::string& text : texts) whole.push_back("rowwise " + text);
+  expect_right(whole, 2, testing::test_seed(3), testing::fused, nullptr,
+               [](const Config& config) { return config.at("split") == 1 || config.at("threads") == 1; });
+}
+
 TEST(Rowwise, KernelsOfRandomExpressionsAreWellFormed) {
   const std::uint64_t seed = testing::test_seed(2);
   Rng rng(seed);

@@ -112,6 +112,34 @@ std::int64_t RowPlan::kept_count() const {
   return std::ranges::count(kept, true);
 }
 
+namespace {
+
+void add_needs(const RowPlan& plan, int number, RowPlan::Needs& needs) {
+  const auto at = static_cast<std::size_t>(number);
+  const RowNode& node = plan.node(number);
+  if (!node.varies && needs.row_values[at]) return;
+  if (!node.varies) needs.row_values[at] = true;
+  if (plan.reduction[at] >= 0) {
+    needs.reductions[static_cast<std::size_t>(plan.reduction[at])] = true;
+    return;
+  }
+  for (const int operand : node.used()) add_needs(plan, operand, needs);
+}
+
+}  // namespace
+
+RowPlan::Needs RowPlan::needs_of(int pass, const Rowwise& rowwise) const {
+  Needs needs = {std::vector<bool>(expression.nodes.size()), std::vector<bool>(reductions.size())};
+  if (pass < passes)
+    for (const int root : roots[static_cast<std::size_t>(pass)]) add_needs(*this, root, needs);
+  for (const RowReduction& each : reductions)
+    if (each.pass == pass && each.centre >= 0) needs.reductions[static_cast<std::size_t>(each.centre)] = true;
+  for (std::size_t i = 0; i < rowwise.out.size(); ++i)
+    if (!rowwise.out[i].varies && ready[static_cast<std::size_t>(expression.outputs[i])] == pass)
+      add_needs(*this, expression.outputs[i], needs);
+  return needs;
+}
+
 RowPlan plan_rows(const Rowwise& rowwise, RowKeep keep) {
   return Planner(rowwise, keep).plan();
 }

@@ -43,6 +43,13 @@ struct RowPlan {
   bool has_reductions() const { return !reductions.empty(); }
   /// Nodes that are kept.
   std::int64_t kept_count() const;
+  /// What one pass reads of the passes before it; pass `passes`: what outputs do that are the same along the
+  /// row and known behind the last one.
+  struct Needs {
+    std::vector<bool> row_values;  ///< by node: those that are the same along the row
+    std::vector<bool> reductions;  ///< by number: their results
+  };
+  Needs needs_of(int pass, const Rowwise& rowwise) const;
 };
 
 RowPlan plan_rows(const Rowwise& rowwise, RowKeep keep);

@@ -68,24 +68,34 @@ struct RowSteps::Values {
   std::vector<std::optional<Expr>> known = {};  ///< by node
 };
 
+RowSteps::RowSteps(RowKernel& kernel, std::int64_t slots)
+    : k_(kernel), rows_(1), slots_(slots), vectors_(0), keep_(RowKeep::kAgain) {
+  make_buffers(k_.plan.needs_of(k_.split->pass, k_.rowwise));
+}
+
 RowSteps::RowSteps(RowKernel& kernel, std::int64_t rows, std::int64_t slots, std::int64_t vectors,
                    RowKeep keep)
     : k_(kernel), rows_(rows), slots_(slots), vectors_(vectors), keep_(keep) {
-  const std::size_t nodes = k_.plan.expression.nodes.size();
-  row_values_.resize(nodes);
-  kept_.resize(nodes);
-  KernelBuilder& b = k_.builder;
-  for (std::size_t i = 0; i < nodes; ++i) {
-    if (k_.plan.needed[i] && k_.plan.expression.nodes[i].op != RowOp::kNumber)
-      row_values_[i] = b.buffer("of_row", DType::kF32, Scope::kRegister, rows_ * width(), width());
-    if (!k_.plan.kept[i]) continue;
-    const bool in_registers = keep_ == RowKeep::kRegisters;
-    kept_[i] = b.buffer("kept", DType::kF32, in_registers ? Scope::kRegister : Scope::kScratch,
-                        rows_ * vectors_ * k_.lanes, in_registers ? lanes() : 1);
+  make_buffers({k_.plan.needed, std::vector<bool>(k_.plan.reductions.size(), true)});
+}
+
+void RowSteps::make_buffers(const RowPlan::Needs& needs) {
+  const auto make = [&](bool wanted, std::string_view name, Scope scope, std::int64_t elements, int lanes) {
+    std::optional<BufferId> made;
+    if (wanted) made = k_.builder.buffer(name, DType::kF32, scope, elements, lanes);
+    return made;
+  };
+  const Scope keeps = keep_ == RowKeep::kRegisters ? Scope::kRegister : Scope::kScratch;
+  for (std::size_t i = 0; i < k_.plan.expression.nodes.size(); ++i) {
+    const bool is_value = needs.row_values[i] && k_.plan.expression.nodes[i].op != RowOp::kNumber;
+    row_values_.push_back(make(is_value, "of_row", Scope::kRegister, rows_ * width(), width()));
+    kept_.push_back(make(k_.plan.kept[i], "kept", keeps, rows_ * vectors_ * k_.lanes,
+                         keep_ == RowKeep::kRegisters ? lanes() : 1));
   }
   for (std::size_t i = 0; i < k_.plan.reductions.size(); ++i) {
-    sums_.push_back(b.buffer("sums", DType::kF32, Scope::kRegister, rows_ * slots_ * k_.lanes, lanes()));
-    results_.push_back(b.buffer("sum", DType::kF32, Scope::kRegister, rows_ * width(), width()));
+    const bool is_here = !k_.split || k_.plan.reductions[i].pass == k_.split->pass;
+    sums_.push_back(make(is_here, "sums", Scope::kRegister, rows_ * slots_ * k_.lanes, lanes()));
+    results_.push_back(make(needs.reductions[i], "sum", Scope::kRegister, rows_ * width(), width()));
   }
 }
 
@@ -180,7 +190,7 @@ Expr RowSteps::row_input(int node, const Expr& number, const Expr& row) const {
 /// The sum of all accumulators of a row.
 Expr RowSteps::reduced(const RowReduction& reduction, std::size_t number, const Expr& row) const {
   const auto slot = [&](std::int64_t i) {
-    return load(sums_[number], (row * slots_ + i) * k_.lanes, lanes());
+    return load(*sums_[number], (row * slots_ + i) * k_.lanes, lanes());
   };
   Expr all = slot(0);
   for (std::int64_t i = 1; i < slots_; ++i) all = joined(reduction.op, slot(i), all);
@@ -196,7 +206,7 @@ Expr RowSteps::of_reduction(int node, const Expr& number) const {
   const auto n = static_cast<double>(k_.rowwise.n);
   const int reduction = k_.plan.reduction[at(node)];
   if (reduction >= 0) {
-    Expr sum = load(results_[at(reduction)], number * width(), width());
+    Expr sum = load(*results_[at(reduction)], number * width(), width());
     const bool is_mean = of.op == RowOp::kMeanOf || of.op == RowOp::kVarOf;
     return is_mean ? sum / constant(n, width()) : sum;
   }
@@ -227,14 +237,18 @@ Block RowSteps::row_values(int behind, const Expr& row) {
   for (std::size_t i = 0; i < k_.out.size(); ++i) {
     const RowTensor& tensor = k_.rowwise.out[i];
     const int node = plan.expression.outputs[i];
-    if (tensor.varies || plan.ready[at(node)] != behind) continue;
-    body.append(each_row([&](const Expr& number) {
+    if (tensor.varies || plan.ready[at(node)] != behind || (k_.split && k_.split->pass != behind)) continue;
+    Block stores = each_row([&](const Expr& number) {
       Expr value = row_value(node, number);
       if (tensor.type != DType::kF32) value = cast(tensor.type, value);
       std::optional<Expr> active;
       if (k_.across) active = var(k_.builder.kernel.rows->var) - row;
       return block(Store{k_.out[i], row + number, value, width(), active});
-    }));
+    });
+    if (k_.split)
+      body.push_back(If{eq(var(k_.split->part), integer(0)), std::move(stores), {}});
+    else
+      body.append(std::move(stores));
   }
   return body;
 }
@@ -243,7 +257,8 @@ Block RowSteps::begin(const Expr& row) {
   Block body;
   for (std::size_t i = 0; i < kept_.size(); ++i)
     if (kept_[i]) body.push_back(Alloc{*kept_[i]});
-  for (const BufferId result : results_) body.push_back(Alloc{result});
+  for (const std::optional<BufferId>& result : results_)
+    if (result) body.push_back(Alloc{*result});
   body.append(row_values(0, row));
   return body;
 }
@@ -253,9 +268,9 @@ Block RowSteps::clear(int pass) {
   for (std::size_t i = 0; i < sums_.size(); ++i) {
     const RowReduction& reduction = k_.plan.reductions[i];
     if (reduction.pass != pass) continue;
-    body.push_back(Alloc{sums_[i]});
+    body.push_back(Alloc{*sums_[i]});
     const Unrolled slot(k_.builder, "slot", rows_ * slots_);
-    body.append(slot.over(block(Store{sums_[i], slot.at * k_.lanes, constant(neutral(reduction.op), lanes()),
+    body.append(slot.over(block(Store{*sums_[i], slot.at * k_.lanes, constant(neutral(reduction.op), lanes()),
                                       lanes(), std::nullopt})));
   }
   return body;
@@ -268,10 +283,49 @@ Block RowSteps::end(int pass, const Expr& row) {
     if (reduction.pass != pass) continue;
     body.append(each_row([&](const Expr& number) {
       return block(
-          Store{results_[i], number * width(), reduced(reduction, i, number), width(), std::nullopt});
+          Store{*results_[i], number * width(), reduced(reduction, i, number), width(), std::nullopt});
     }));
   }
   body.append(row_values(pass + 1, row));
+  return body;
+}
+
+/// Where a part of a split row leaves what it has of a reduction.
+Expr RowSteps::partial(std::size_t reduction, const Expr& row, const Expr& part) const {
+  return (integer(static_cast<std::int64_t>(reduction) * k_.split->rows) + row) * k_.split->parts + part;
+}
+
+Block RowSteps::leave(const Expr& row) {
+  Block body;
+  for (std::size_t i = 0; i < sums_.size(); ++i)
+    if (k_.plan.reductions[i].pass == k_.split->pass)
+      body.push_back(Store{k_.split->partials, partial(i, row, var(k_.split->part)),
+                           reduced(k_.plan.reductions[i], i, integer(0)), 1, std::nullopt});
+  return body;
+}
+
+Block RowSteps::gather(const Expr& row) {
+  Block body;
+  for (int pass = 0; pass < k_.split->pass; ++pass) {
+    body.append(gather(pass, row));
+    body.append(row_values(pass + 1, row));
+  }
+  return body;
+}
+
+Block RowSteps::gather(int pass, const Expr& row) const {
+  Block body;
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    const RowReduction& reduction = k_.plan.reductions[i];
+    if (reduction.pass != pass || !results_[i]) continue;
+    const VarId part = k_.builder.var("of_part");
+    const Expr own = load(k_.split->partials, partial(i, row, var(part)));
+    const Expr so_far = load(*results_[i], integer(0));
+    body.push_back(Store{*results_[i], integer(0), constant(neutral(reduction.op), 1), 1, std::nullopt});
+    body.push_back(
+        loop(part, k_.split->parts, LoopKind::kSerial,
+             block(Store{*results_[i], integer(0), joined(reduction.op, own, so_far), 1, std::nullopt})));
+  }
   return body;
 }
 
@@ -291,10 +345,10 @@ Block RowSteps::step(int pass, const RowVector& vector) {
 void RowSteps::add_to(std::size_t number, Values& values) {
   const RowReduction& reduction = k_.plan.reductions[number];
   const Expr slot = (values.number * slots_ + values.at.slot) * k_.lanes;
-  const Expr so_far = load(sums_[number], slot, lanes());
+  const Expr so_far = load(*sums_[number], slot, lanes());
   Expr value = varying(reduction.of, values);
   if (reduction.centre >= 0) {
-    const Expr sum = load(results_[at(reduction.centre)], values.number * width(), width());
+    const Expr sum = load(*results_[at(reduction.centre)], values.number * width(), width());
     const Expr mean = sum / constant(static_cast<double>(k_.rowwise.n), width());
     const BufferId distance = k_.builder.buffer("distance", DType::kF32, Scope::kRegister, lanes(), lanes());
     values.body.push_back(Alloc{distance});
@@ -307,7 +361,7 @@ void RowSteps::add_to(std::size_t number, Values& values) {
     value = select(lt(constant(0, lanes()), load(k_.tail, integer(0), lanes())), value,
                    constant(neutral(reduction.op), lanes()));
   values.body.push_back(
-      Store{sums_[number], slot, joined(reduction.op, value, so_far), lanes(), std::nullopt});
+      Store{*sums_[number], slot, joined(reduction.op, value, so_far), lanes(), std::nullopt});
 }
 
 void RowSteps::store(std::size_t output, Values& values) {

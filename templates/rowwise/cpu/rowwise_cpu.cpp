@@ -5,7 +5,9 @@
 //       for steps of `vectors` vectors of columns    -> operands, reductions, outputs, in registers
 //
 // Few columns: a group of as many rows as a vector has lanes, which are brought to lie side by side
-// (across). No reductions, and every tensor by elements: all rows are one.
+// (across). No reductions, and every tensor by elements: all rows are one. Few rows (split): each part has a
+// range of columns of all of them, and the passes are steps of the kernel, between which the parts' sums lie
+// in a workspace.
 #include "templates/rowwise/cpu/rowwise_cpu.h"
 
 #include <algorithm>
@@ -24,6 +26,7 @@ using namespace ir;
 using cpu::RowKeep;
 using cpu::RowKernel;
 using cpu::RowPlan;
+using cpu::RowSplit;
 using cpu::RowSteps;
 
 /// Vectors that are kept in registers; beyond it the code of a row gets long, and more are spilled.
@@ -32,12 +35,15 @@ constexpr std::int64_t kMostKept = 32;
 constexpr std::int64_t kMostScratch = 1 << 19;
 /// Bytes of outputs that may be worth storing past the caches.
 constexpr std::int64_t kLeastStreamed = 1 << 18;
+/// Columns that are worth a step of all threads, which takes a microsecond or two, for each pass.
+constexpr std::int64_t kLeastSplit = 1 << 14;
 
 struct Schedule {
   std::int64_t threads = 1, lanes = 16;
   std::int64_t across = 0;   ///< 1: rows in lanes
   std::int64_t vectors = 1;  ///< of a step
   std::int64_t rows = 1;     ///< at once
+  std::int64_t split = 0;    ///< 1: columns are shared out among threads, not rows
   std::int64_t keep = 0;     ///< RowKeep
   std::int64_t streaming = 0;
 };
@@ -61,8 +67,22 @@ bool goes_across(const Rowwise& r) {
   return std::ranges::all_of(r.in, goes) && std::ranges::all_of(r.out, goes);
 }
 
+/// Rows that a schedule splits; the further ones are shared out as ever.
+std::int64_t most_split(const Schedule& s) {
+  return 4 * s.threads;
+}
+
 std::int64_t vectors_of(const Rowwise& r, const Schedule& s) {
   return s.across != 0 ? r.n : ceil_div(r.n, s.lanes);
+}
+
+/// Bytes of outputs that can be stored past the caches.
+double stored_bytes(const Rowwise& r) {
+  double bytes = 0;
+  for (const RowTensor& tensor : r.out)
+    if (tensor.varies && tensor.type == DType::kF32)
+      bytes += 4.0 * static_cast<double>(r.m) * static_cast<double>(r.n);
+  return bytes;
 }
 
 std::optional<std::string> why_not(const Workload&, const Limits&) {
@@ -86,6 +106,11 @@ void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
       [=](const S& s) { return s.vectors == 1 || flat || (s.across == 0 && (s.vectors - 1) * s.lanes < n); });
   k.knob(&S::rows, "rows", "rows at once", {1, 2, 4});
   k.only([=](const S& s) { return s.rows == 1 || (!flat && s.across == 0 && s.rows <= m); });
+  k.knob(&S::split, "split", "threads share 0: rows, 1: columns", {0, 1});
+  k.only([=](const S& s) {
+    const bool may = s.threads > 1 && !flat && s.across == 0 && s.rows == 1 && plans[0].passes > 0;
+    return s.split == 0 || (may && m <= most_split(s) && n >= 2 * s.threads * s.vectors * s.lanes);
+  });
   k.forbid("too many accumulators", [=](const S& s) { return s.rows * s.vectors > 8; });
   k.knob(&S::keep, "keep",
          "values that a later pass needs 0: are computed again, 1: stay in scratch memory, "
@@ -93,15 +118,13 @@ void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
          {0, 1, 2});
   k.only([=](const S& s) {
     if (s.keep == 0) return true;
+    if (s.split != 0) return false;
     const std::int64_t vectors = kept[s.keep] * ceil_div(n, s.lanes) * s.rows;
     if (kept[s.keep] == 0) return false;
     if (s.keep == 2) return s.across == 0 && vectors <= kMostKept;
     return vectors * s.lanes * 4 <= kMostScratch;
   });
-  double stored = 0;
-  for (const RowTensor& tensor : r.out)
-    if (tensor.varies && tensor.type == DType::kF32)
-      stored += 4.0 * static_cast<double>(m) * static_cast<double>(n);
+  const double stored = stored_bytes(r);
   k.knob(&S::streaming, "streaming", "1: outputs are stored past the caches", {0, 1});
   k.only([=](const S& s) { return s.streaming == 0 || (stored >= kLeastStreamed && s.across == 0); });
 }
@@ -114,6 +137,8 @@ Schedule wanted(const Workload& workload, const Limits& limits) {
   while (!std::has_single_bit(static_cast<std::uint64_t>(s.vectors))) --s.vectors;
   const std::int64_t kept = cpu::plan_rows(r, RowKeep::kRegisters).kept_count() * ceil_div(r.n, s.lanes);
   s.keep = kept > 0 && kept <= kMostKept / 2 ? 2 : 1;
+  s.split = r.m < s.threads && r.n >= kLeastSplit ? 1 : 0;
+  s.streaming = limits.l3_bytes > 0 && stored_bytes(r) > static_cast<double>(limits.l3_bytes) ? 1 : 0;
   return s;
 }
 
@@ -122,9 +147,7 @@ struct Lowering {
   const Rowwise& r;
   const Schedule& s;
   RowKernel k;
-  bool flat = false;
   VarId part{};
-  std::vector<BufferId> memory{};  ///< across: where outputs go
 
   Expr row_count() { return k.builder.kernel.rows ? var(k.builder.kernel.rows->var) : integer(r.m); }
   std::int64_t tail() const { return s.across != 0 ? 0 : r.n % s.lanes; }
@@ -143,8 +166,14 @@ void add_tensors(Lowering& l) {
   if (any_rows(l.r)) b.kernel.rows = Rows{b.var("rows"), ((std::int64_t{1} << 31) - 1) / l.r.n, rows_of(l.r)};
 }
 
-/// All columns of a group of rows in one pass.
-Block columns(Lowering& l, RowSteps& steps, int pass, const Expr& row) {
+/// The vectors of a row of which a part has its share, in steps; the last part has what is left.
+struct Share {
+  Expr first, count, is_last;
+  std::int64_t most;
+};
+
+/// All columns of a group of rows in one pass, or a part's share of them.
+Block columns(Lowering& l, RowSteps& steps, int pass, const Expr& row, const Share* share = nullptr) {
   KernelBuilder& b = l.k.builder;
   const Schedule& s = l.s;
   if (s.across != 0) {
@@ -159,15 +188,24 @@ Block columns(Lowering& l, RowSteps& steps, int pass, const Expr& row) {
     return vector.over(
         steps.step(pass, {.row = row, .column = (first + vector.at) * s.lanes, .slot = vector.at}));
   };
-  if (whole > 0) {
+  if (share != nullptr) {
+    const VarId v = b.var("v");
+    body.push_back(
+        loop_to(v, share->count, share->most, several((share->first + var(v)) * s.vectors, s.vectors)));
+  } else if (whole > 0) {
     const VarId v = b.var("v");
     body.push_back(loop(v, whole, unrolled ? LoopKind::kUnrolled : LoopKind::kSerial,
                         several(var(v) * s.vectors, s.vectors)));
   }
-  if (rest > 0) body.append(several(integer(whole * s.vectors), rest));
+  Block left;
+  if (rest > 0) left.append(several(integer(whole * s.vectors), rest));
   if (l.tail() > 0)
-    body.append(
+    left.append(
         steps.step(pass, {.row = row, .column = integer(all * s.lanes), .active = integer(l.tail())}));
+  if (share != nullptr && !left.empty())
+    body.push_back(If{share->is_last, std::move(left), {}});
+  else
+    body.append(std::move(left));
   return body;
 }
 
@@ -263,23 +301,27 @@ Block flat_part(Lowering& l) {
   return part;
 }
 
-/// A thread's share of the rows.
-Block rows_part(Lowering& l) {
+/// Makes RowKernel::tail, where it is needed.
+Block make_tail(Lowering& l) {
+  if (l.tail() == 0 || !l.k.plan.has_reductions()) return {};
+  KernelBuilder& b = l.k.builder;
+  const BufferId ones = b.buffer("ones", DType::kF32, Scope::kScratch, l.s.lanes);
+  const int lanes = static_cast<int>(l.s.lanes);
+  l.k.tail = b.buffer("tail", DType::kF32, Scope::kRegister, l.s.lanes, lanes);
+  return block(Alloc{ones}, Alloc{l.k.tail},
+               Store{ones, integer(0), splat(Float{1, DType::kF32}, lanes), lanes, std::nullopt},
+               Store{l.k.tail, integer(0), load_active(ones, integer(0), lanes, integer(l.tail())), lanes,
+                     std::nullopt});
+}
+
+/// A thread's share of the rows from `from` on.
+Block rows_part(Lowering& l, std::int64_t from) {
   KernelBuilder& b = l.k.builder;
   const Schedule& s = l.s;
-  const Expr all = l.row_count();
+  const Expr all = from == 0 ? l.row_count() : max(l.row_count() - from, integer(0));
   const std::int64_t at_once = s.across != 0 ? s.lanes : s.rows;
   const VarId first = b.var("first"), count = b.var("count"), own = b.var("own"), row = b.var("row");
-  Block part;
-  if (l.tail() > 0 && l.k.plan.has_reductions()) {
-    const BufferId ones = b.buffer("ones", DType::kF32, Scope::kScratch, s.lanes);
-    const int lanes = static_cast<int>(s.lanes);
-    l.k.tail = b.buffer("tail", DType::kF32, Scope::kRegister, s.lanes, lanes);
-    part = block(Alloc{ones}, Alloc{l.k.tail},
-                 Store{ones, integer(0), splat(Float{1, DType::kF32}, lanes), lanes, std::nullopt},
-                 Store{l.k.tail, integer(0), load_active(ones, integer(0), lanes, integer(l.tail())), lanes,
-                       std::nullopt});
-  }
+  Block part = make_tail(l);
   const std::int64_t share = ceil_div(rows_of(l.r), s.threads);
   if (s.across != 0) {  // groups are shared out, so that all but the last one are whole
     const Expr groups = (all + (at_once - 1)) / at_once;
@@ -293,7 +335,7 @@ Block rows_part(Lowering& l) {
   part.push_back(Let{first, cpu::first_tile(var(l.part), all, s.threads)});
   part.push_back(Let{count, cpu::first_tile(var(l.part) + 1, all, s.threads) - var(first)});
   Block groups = group(l, at_once, var(row));
-  groups.push_front(Let{row, var(first) + var(own) * at_once});
+  groups.push_front(Let{row, var(first) + from + var(own) * at_once});
   part.push_back(loop_to(own, var(count) / at_once, std::max<std::int64_t>(1, share / at_once), groups));
   if (at_once == 1) return part;
   const VarId rest = b.var("rest"), last = b.var("row");
@@ -301,6 +343,56 @@ Block rows_part(Lowering& l) {
   body.push_front(Let{last, var(first) + var(count) / at_once * at_once + var(rest)});
   part.push_back(loop_to(rest, var(count) % at_once, at_once - 1, body));
   return part;
+}
+
+/// A part's share of the columns of split rows in one pass.
+Block split_part(Lowering& l, int pass) {
+  KernelBuilder& b = l.k.builder;
+  const Schedule& s = l.s;
+  l.k.split->part = l.part, l.k.split->pass = pass;
+  Block part = pass < l.k.plan.passes ? make_tail(l) : Block{};
+  const VarId first = b.var("first"), count = b.var("count"), row = b.var("row");
+  const std::int64_t tiles = l.r.n / s.lanes / s.vectors;
+  part.push_back(Let{first, cpu::first_tile(var(l.part), integer(tiles), s.threads)});
+  part.push_back(Let{count, cpu::first_tile(var(l.part) + 1, integer(tiles), s.threads) - var(first)});
+  RowSteps steps(l.k, s.vectors);
+  Block body = steps.begin(var(row));
+  body.append(steps.gather(var(row)));
+  if (pass < l.k.plan.passes) {
+    const Share share = {var(first), var(count), eq(var(l.part), integer(s.threads - 1)),
+                         ceil_div(tiles, s.threads)};
+    body.append(steps.clear(pass));
+    body.append(columns(l, steps, pass, var(row), &share));
+    body.append(steps.leave(var(row)));
+  }
+  const std::int64_t most = l.k.builder.kernel.rows ? l.k.split->rows : l.r.m;
+  part.push_back(loop_to(row, min(l.row_count(), integer(most)), most, std::move(body)));
+  return part;
+}
+
+/// A step for each pass, and one more where an output is known behind the last one. The first one has the
+/// rows that are not split, too.
+Block split_steps(Lowering& l) {
+  KernelBuilder& b = l.k.builder;
+  const RowPlan& plan = l.k.plan;
+  int steps = plan.passes;
+  for (std::size_t i = 0; i < l.r.out.size(); ++i)
+    steps = std::max(steps, plan.ready[static_cast<std::size_t>(plan.expression.outputs[i])] + 1);
+  const std::int64_t rows = most_split(l.s), reductions = static_cast<std::int64_t>(plan.reductions.size());
+  RowSplit split{.rows = rows, .parts = l.s.threads};
+  if (steps > 1)
+    split.partials = b.param("partials", DType::kF32, reductions * rows * l.s.threads, Direction::kWorkspace);
+  Block body;
+  for (int pass = 0; pass < steps; ++pass) {
+    l.part = b.var("task_index");
+    Block part;
+    l.k.split.reset();
+    if (pass == 0 && b.kernel.rows) part = rows_part(l, rows);
+    l.k.split = split;
+    part.append(split_part(l, pass));
+    body.push_back(loop(l.part, l.s.threads, LoopKind::kParallel, std::move(part)));
+  }
+  return body;
 }
 
 Kernel lower_rowwise_cpu(const Workload& workload, const Schedule& s, const Limits&) {
@@ -316,8 +408,12 @@ Kernel lower_rowwise_cpu(const Workload& workload, const Schedule& s, const Limi
   b.kernel.name = "rowwise_cpu";
   b.kernel.target = Target::kCpu;
   add_tensors(l);
+  if (s.split != 0) {
+    b.kernel.body = split_steps(l);
+    return std::move(b.kernel);
+  }
   l.part = b.var("task_index");
-  Block part = is_flat(r, l.k.plan) ? flat_part(l) : rows_part(l);
+  Block part = is_flat(r, l.k.plan) ? flat_part(l) : rows_part(l, 0);
   b.kernel.body = block(loop(l.part, s.threads, LoopKind::kParallel, std::move(part)));
   return std::move(b.kernel);
 }
