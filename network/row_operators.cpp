@@ -12,23 +12,18 @@ namespace {
 
 using Terms = std::vector<RowTerm>;
 
-constexpr int kComparison = 1, kSum = 2, kProduct = 3, kSign = 4;
-
-std::string wrapped(const RowTerm& term, int least) {
-  return term.level < least ? '(' + term.text + ')' : term.text;
-}
-
-RowTerm infix(std::string_view symbol, int level, const RowTerm& left, const RowTerm& right) {
-  return {fmt::format("{}{}{}", wrapped(left, level), symbol, wrapped(right, level + 1)), level};
+// The workload's canonical text leaves out the parentheses that nobody needs.
+RowTerm infix(std::string_view symbol, const RowTerm& left, const RowTerm& right) {
+  return {fmt::format("({}{}{})", left.text, symbol, right.text)};
 }
 RowTerm operator+(const RowTerm& left, const RowTerm& right) {
-  return infix("+", kSum, left, right);
+  return infix("+", left, right);
 }
 RowTerm operator-(const RowTerm& left, const RowTerm& right) {
-  return infix("-", kSum, left, right);
+  return infix("-", left, right);
 }
 RowTerm operator*(const RowTerm& left, const RowTerm& right) {
-  return infix("*", kProduct, left, right);
+  return infix("*", left, right);
 }
 
 template <typename... Rest>
@@ -39,7 +34,7 @@ RowTerm call(std::string_view function, const RowTerm& first, const Rest&... res
 }
 
 RowTerm operator/(const RowTerm& left, const RowTerm& right) {
-  if (right.root_of.empty()) return infix("/", kProduct, left, right);
+  if (right.root_of.empty()) return infix("/", left, right);
   const RowTerm root = call("rsqrt", RowTerm{right.root_of});
   return left.number == 1 ? root : left * root;
 }
@@ -160,7 +155,7 @@ Written leaky_relu(Site& site) {
   if (slope > 0 && slope < 1)
     return Terms{step_term({.op = EpilogueOp::kLeakyRelu, .numbers = {slope}}, site.in[0])};
   const RowTerm x = site.statements.named(site.in[0]);
-  return Terms{call("select", infix("<", kComparison, x, number_term(0)), x * number_term(slope), x)};
+  return Terms{call("select", infix("<", x, number_term(0)), x * number_term(slope), x)};
 }
 
 Written hard_sigmoid(Site& site) {
@@ -199,13 +194,13 @@ RowTerm smaller(const RowTerm& a, const RowTerm& b) {
   return call("min", a, b);
 }
 RowTerm is_less(const RowTerm& a, const RowTerm& b) {
-  return infix("<", kComparison, a, b);
+  return infix("<", a, b);
 }
 RowTerm is_at_most(const RowTerm& a, const RowTerm& b) {
-  return infix("<=", kComparison, a, b);
+  return infix("<=", a, b);
 }
 RowTerm is_equal(const RowTerm& a, const RowTerm& b) {
-  return infix("==", kComparison, a, b);
+  return infix("==", a, b);
 }
 
 template <RowTerm (*kJoin)(const RowTerm&, const RowTerm&)>
@@ -214,7 +209,7 @@ Written swapped(Site& site) {
 }
 
 Written negative(Site& site) {
-  return Terms{{'-' + wrapped(site.in[0], kSign), kSign}};
+  return Terms{{"(-" + site.in[0].text + ')'}};
 }
 Written reciprocal(Site& site) {
   return Terms{number_term(1) / site.in[0]};
@@ -322,7 +317,7 @@ bool is_along_last(const OnnxNode& node, std::size_t rank,
 }  // namespace
 
 RowTerm number_term(float value) {
-  return {fmt::format("{}", value), std::signbit(value) ? kSign : 5, value};
+  return {fmt::format(fmt::runtime(std::signbit(value) ? "({})" : "{}"), value), value};
 }
 
 RowTerm step_term(const EpilogueStep& step, const RowTerm& value) {

@@ -13,10 +13,9 @@
 
 namespace lehr {
 
-/// A value: how it is written, and how tight its outermost operator binds.
+/// A value: how it is written, in parentheses where an operator is its outermost.
 struct RowTerm {
   std::string text;  ///< "" for an operand that is left out
-  int level = 5;     ///< 1 a comparison, 2 a sum, 3 a product, 4 a sign, 5 a name, a number or a function
   std::optional<float> number = std::nullopt;  ///< where it is one
   std::string root_of = {};                    ///< what it is the square root of; "": no root
 };
