@@ -15,7 +15,7 @@ namespace lehr {
 
 /// A value: how it is written, in parentheses where an operator is its outermost.
 struct RowTerm {
-  std::string text;  ///< "" for an operand that is left out
+  std::string text;                            ///< "" for an operand that is left out
   std::optional<float> number = std::nullopt;  ///< where it is one
   std::string root_of = {};                    ///< what it is the square root of; "": no root
 };

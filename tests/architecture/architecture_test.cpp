@@ -108,6 +108,10 @@ TEST_F(Architecture, GivesEachTypeANameOfItsOwn) {
   expect_none(check_type_names(files_));
 }
 
+TEST_F(Architecture, HasCommentsThatBeginWithTheirSubjects) {
+  expect_none(check_comments(files_));
+}
+
 TEST_F(Architecture, IncludesWhatIsPrecompiledForIt) {
   expect_none(check_precompiled(files_));
   EXPECT_NE(read_text(kRoot / "cmake/lehr.cmake").find(precompiled_headers()), std::string::npos)

@@ -278,6 +278,19 @@ std::vector<std::string> check_operator_names(const std::vector<SourceFile>& fil
                        "asks which operator a workload is of: its table answers (workload/operator.h)");
 }
 
+std::vector<std::string> check_comments(const std::vector<SourceFile>& files) {
+  static const std::regex kPattern("(^|[^:\"])//[/<]* *(Of\\b|.*\\b(is|are) none\\b)");
+  std::vector<std::string> findings;
+  for (const SourceFile& file : files)
+    for (std::size_t i = 0; i < file.lines.size(); ++i)
+      if (std::regex_search(file.lines[i], kPattern))
+        findings.push_back(
+            fmt::format("{}:{}: begin the comment with its verb or subject, not with \"Of\", and write \"no "
+                        "x\" for \"is none\"",
+                        file.path, i + 1));
+  return findings;
+}
+
 namespace {
 
 /// A header, and names of std:: or fmt:: in it, each between blanks.

@@ -48,6 +48,9 @@ std::vector<std::string> check_target_names(const std::vector<SourceFile>& files
 /// Nobody asks which operator a workload is of, but for the operator's rooms: `workload/`, its families and
 /// what they see of it, vendor libraries, and what finds it in networks.
 std::vector<std::string> check_operator_names(const std::vector<SourceFile>& files);
+/// A comment begins with its verb or its subject, so none begins with "Of", and says "no x" in place of "is
+/// none".
+std::vector<std::string> check_comments(const std::vector<SourceFile>& files);
 /// What the preset ci precompiles for the product (cmake/lehr.cmake): headers, separated by blanks.
 std::string precompiled_headers();
 /// Who uses a name of one of them includes it, or one of our headers that does: behind precompiled headers no

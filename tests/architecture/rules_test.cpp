@@ -140,6 +140,14 @@ TEST(ArchitectureRules, FindATypeThatTwoHeadersDefine) {
       ElementsAre(AllOf(HasSubstr("measure/b.h:3"), HasSubstr("lehr::Run"), HasSubstr("search/a.h:2"))));
 }
 
+TEST(ArchitectureRules, FindCommentsWhoseSubjectStandsAtTheEnd) {
+  const auto found = [](const char* text) { return check_comments({parse_source("ir/a.h", text)}).size(); };
+  EXPECT_EQ(found("/// Of one row: bytes.\n"), 1u);
+  EXPECT_EQ(found("int a = 0;  ///< Of one row; 0: there is none\n"), 1u);
+  EXPECT_EQ(found("int a = 0;  ///< bytes; 0: there are none\n"), 1u);
+  EXPECT_EQ(found("/// Office hours: nonetheless none.\nf(\"// Of\");  // as https://Of\n"), 0u);
+}
+
 TEST(Rules, CountCodeByFolderAndReadTheBudget) {
   const std::vector<SourceFile> files = {
       parse_source("base/a.h", "// what\n\nint a;  // b\n  // c\n\tint b;\n"),

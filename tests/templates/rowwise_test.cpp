@@ -54,6 +54,21 @@ TEST(Rowwise, SplitRowsAreRightFewerAndMoreThanThereIsRoomFor) {
                [](const Config& config) { return config.at("split") == 1 || config.at("threads") == 1; });
 }
 
+// Each node is used twice: 2^29 ways lead through them.
+TEST(Rowwise, AChainOfSharedValuesTakesNoLongerThanItsNodes) {
+  std::string text = "rowwise m=4 n=512 in=x:f32 out=y:f32,s:f32:row expr=t0=x+x";
+  for (int i = 1; i <= 29; ++i) text += fmt::format(";t{}=t{}+(x-t{})", i, i - 1, i - 1);
+  text += ";y=t29-max(t29);s=sum(t29)";
+  const Workload workload = parse_workload(text);
+  const Limits limits = cpu_limits(64, 2);
+  Rng rng(1);
+  for (int i = 0; i < 10; ++i) {
+    const Config config =
+        testing::sample_config(kernel_space(workload, limits).space.families()[0], rng).value();
+    EXPECT_EQ(ir::why_malformed(lower(workload, config, limits)), std::nullopt) << to_text(config);
+  }
+}
+
 TEST(Rowwise, KernelsOfRandomExpressionsAreWellFormed) {
   const std::uint64_t seed = testing::test_seed(2);
   Rng rng(seed);

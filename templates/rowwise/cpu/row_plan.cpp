@@ -20,6 +20,7 @@ class Planner {
     plan_.needed.assign(count, false);
     for (std::size_t i = 0; i < rowwise.out.size(); ++i)
       if (rowwise.out[i].varies) stored_.push_back(plan_.expression.outputs[i]);
+    for (const RowNode& node : plan_.expression.nodes) dear_.push_back(is_dear(node));
   }
 
   RowPlan plan() {
@@ -79,13 +80,13 @@ class Planner {
   bool is_worth_keeping(int number) const {
     const RowNode& node = plan_.node(number);
     if (node.op == RowOp::kInput) return keep_ == RowKeep::kRegisters;
-    return keep_ != RowKeep::kAgain && is_dear(number);
+    return keep_ != RowKeep::kAgain && dear_[at(number)];
   }
-  bool is_dear(int number) const {
-    const RowNode& node = plan_.node(number);
+  /// Its operands are in `dear_` already.
+  bool is_dear(const RowNode& node) const {
     if (!node.varies) return false;
     if (flops_of(node) >= kDear || node.op == RowOp::kDiv || node.op == RowOp::kSqrt) return true;
-    return std::ranges::any_of(node.used(), [&](int operand) { return is_dear(operand); });
+    return std::ranges::any_of(node.used(), [&](int operand) { return dear_[at(operand)]; });
   }
 
   void use(int number, int pass) {
@@ -104,6 +105,7 @@ class Planner {
   RowPlan plan_;
   std::vector<int> stored_;
   std::vector<bool> reached_;
+  std::vector<bool> dear_;  ///< by node: it costs more to compute than to load
 };
 
 }  // namespace
@@ -112,31 +114,28 @@ std::int64_t RowPlan::kept_count() const {
   return std::ranges::count(kept, true);
 }
 
-namespace {
-
-void add_needs(const RowPlan& plan, int number, RowPlan::Needs& needs) {
-  const auto at = static_cast<std::size_t>(number);
-  const RowNode& node = plan.node(number);
-  if (!node.varies && needs.row_values[at]) return;
-  if (!node.varies) needs.row_values[at] = true;
-  if (plan.reduction[at] >= 0) {
-    needs.reductions[static_cast<std::size_t>(plan.reduction[at])] = true;
-    return;
-  }
-  for (const int operand : node.used()) add_needs(plan, operand, needs);
-}
-
-}  // namespace
-
 RowPlan::Needs RowPlan::needs_of(int pass, const Rowwise& rowwise) const {
-  Needs needs = {std::vector<bool>(expression.nodes.size()), std::vector<bool>(reductions.size())};
+  const std::size_t nodes = expression.nodes.size();
+  Needs needs = {std::vector<bool>(nodes), std::vector<bool>(reductions.size())};
+  std::vector<bool> reached(nodes);
   if (pass < passes)
-    for (const int root : roots[static_cast<std::size_t>(pass)]) add_needs(*this, root, needs);
+    for (const int root : roots[static_cast<std::size_t>(pass)])
+      reached[static_cast<std::size_t>(root)] = true;
   for (const RowReduction& each : reductions)
     if (each.pass == pass && each.centre >= 0) needs.reductions[static_cast<std::size_t>(each.centre)] = true;
-  for (std::size_t i = 0; i < rowwise.out.size(); ++i)
-    if (!rowwise.out[i].varies && ready[static_cast<std::size_t>(expression.outputs[i])] == pass)
-      add_needs(*this, expression.outputs[i], needs);
+  for (std::size_t i = 0; i < rowwise.out.size(); ++i) {
+    const auto output = static_cast<std::size_t>(expression.outputs[i]);
+    if (!rowwise.out[i].varies && ready[output] == pass) reached[output] = true;
+  }
+  for (std::size_t i = nodes; i-- > 0;) {  // operands come before the nodes that use them
+    if (!reached[i]) continue;
+    needs.row_values[i] = !expression.nodes[i].varies;
+    if (reduction[i] >= 0) {
+      needs.reductions[static_cast<std::size_t>(reduction[i])] = true;
+      continue;
+    }
+    for (const int operand : expression.nodes[i].used()) reached[static_cast<std::size_t>(operand)] = true;
+  }
   return needs;
 }
 
