@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "codegen/sequence.h"
 #include "host_support.h"
 #include "measure/core/ratio.h"
 #include "measure/host/host_compiler.h"
@@ -160,13 +161,10 @@ TEST(Contest, KeepsItsTimeWithAllThatBelongsToIt) {
 
 // c = a b, then c = 2 c: two steps on the same tensors.
 Source doubled_source(const std::string& doubling) {
-  Source second = right_source();
+  Source second = source(doubling, 2);
   second.entry = "second";
-  second.launch.parts = 2;
-  second.text =
-      "extern \"C\" void second(void* const* params, void*, long task) {\n"
-      "  float* c = (float*)params[2];\n" +
-      doubling + "\n}\n";
+  second.text.insert(0, "#define kernel second\n");
+  second.text += "#undef kernel\n";
   return in_sequence(right_source(10), second);
 }
 
