@@ -22,10 +22,10 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
 }
-/// By how much splitmix64's state moves on: 2^64 / the golden ratio, odd.
+/// Increment of splitmix64's state: 2^64 / the golden ratio, odd.
 inline constexpr std::uint64_t kSplitmixStep = 0x9e3779b97f4a7c15;
 
-/// 16 lower-case hex digits.
+/// Returns 16 lower-case hex digits.
 std::string to_hex(std::uint64_t hash);
 
 }  // namespace lehr

@@ -21,7 +21,7 @@ float from_e4m3(std::uint8_t bits);
 std::uint8_t to_e5m2(float value);
 float from_e5m2(std::uint8_t bits);
 
-/// The value of `type` that is nearest to `value`; integers saturate.
+/// Returns the value of `type` that is nearest to `value`; integers saturate.
 float rounded_to(DType type, float value);
 
 }  // namespace lehr
