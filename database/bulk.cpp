@@ -14,8 +14,8 @@ namespace {
 using sqlite::Row;
 using sqlite::Statement;
 
-// The index of the ids is met at random: with less, a million rows would read and write its pages over and
-// over.
+// The index of the ids is accessed at random. With a smaller cache, a million rows would read and write its
+// pages again and again.
 constexpr const char* kCache = "PRAGMA cache_size=-131072";  // KiB
 
 const sqlite::Value& session_of(const LogTable& table, const Row& row) {
@@ -27,7 +27,7 @@ const sqlite::Value& session_of(const LogTable& table, const Row& row) {
 
 std::string why_damaged(const LogTable& table, const Row& row) {
   if (!checksum_holds(table, row)) return "its checksum is wrong";
-  // A device's row may be of a target that this version does not know: it goes where its trials go.
+  // A device's row may be of a target that this version does not know: it is merged with its trials.
   const bool readable = &table == &trial_table()       ? decode_record(row).has_value()
                         : &table == &verdict_table()   ? decode_verdict(row).has_value()
                         : &table == &origin_table()    ? decode_origin(row).has_value()
@@ -58,7 +58,7 @@ void Bulk::add(const LogTable& table, const Row& row, AddedRows& counts) {
     ++count.refused;
     return;
   }
-  // Another log had this one's rows from it.
+  // Another log got these rows from this one.
   if (&table == &origin_table() && here_.contains(session_of(table, row))) return;
   const bool fresh = (!verdict || verdicts_.insert(row.back()).second) && impl_.insert(table, row);
   if (fresh && (trial || verdict || &table == &algorithm_table())) added_.insert(session_of(table, row));

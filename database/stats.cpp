@@ -1,4 +1,4 @@
-// What a log holds, counted, and whether it is still what was written.
+// Counts the contents of a log, and checks whether they are still as written.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -25,7 +25,7 @@ std::int64_t size_on_disk(const std::string& path) {
   return bytes;
 }
 
-/// Devices that sound trials name, with the number of those, and the ones that are there.
+/// Devices that sound trials name, with the number of those trials, and the devices that exist.
 struct Naming {
   std::map<std::int64_t, std::int64_t> named;
   std::set<std::int64_t> there;
@@ -112,7 +112,7 @@ DatabaseStats Database::stats() const {
 
 Verification Database::verify() const {
   Verification result;
-  // Damage may end the reading of a table at any row; what was found before it counts.
+  // Damage may end the reading of a table at any row. The rows before it count.
   const auto look = [&](auto&& action) {
     try {
       action();
