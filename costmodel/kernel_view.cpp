@@ -63,8 +63,8 @@ KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits&
       residency(machine.residency(a, k, l, t.register_bytes)),
       main_chain(hottest_chain(a.loops, memory)),
       role_of_buffer(roles_of(k, memory)) {
-  // Of blocks that all run at once, the one with the most to do is the last to end. Of several waves the
-  // others fill up.
+  // If all blocks run at once, the one with the most work ends last. With several waves other blocks fill the
+  // gaps.
   if (residency.waves <= 1) residency.wave_efficiency *= t.balance;
   hottest.fill(-1);
   std::array<double, kRoles> most{};
@@ -93,7 +93,7 @@ KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits&
       operand_elements[s] = elements;
     }
   }
-  // In order of the buffers' declaration, so that the first operand stays the first in every config.
+  // In the order of the buffers' declaration, so that the first operand stays the first in every config.
   const auto buffer_at = [&](int slot) {
     const int i = operands[static_cast<std::size_t>(slot)];
     return i < 0 ? static_cast<int>(kernel.buffers.size())
