@@ -32,8 +32,8 @@ std::optional<PlainProduct> product_of_matrices(const Workload& workload) {
   return p;
 }
 
-/// Where the windows of a pool read one pixel in a direction. That of a mean lie in the image; of a maximum,
-/// what lies outside counts as the nearest pixel of the same window that does not.
+/// Returns the pixel that a pool's windows read in one direction. Windows of a mean lie in the image. For a
+/// maximum, a pixel outside of it is replaced by the nearest one of the same window that is inside.
 Expr pixel_of(const PoolWindows& windows, const Expr& number, const Expr& of_window, std::int64_t pixels) {
   if (windows.window == 1) return number;
   Expr pixel = number * windows.stride + of_window - windows.before;

@@ -22,8 +22,7 @@ std::vector<std::int64_t> thread_counts(const Limits& limits) {
 }
 
 std::int64_t default_threads(const Workload& workload, const Limits& limits) {
-  // A core does so much in about a microsecond: less than that would be shared out at the price of a cache
-  // miss or two.
+  // A core does this much in about a microsecond. With less, sharing would take longer: a cache miss or two.
   constexpr double kLeastFlops = 5e4;
   return flops_of(workload) >= kLeastFlops * limits.cores ? limits.cores : 1;
 }
@@ -63,8 +62,8 @@ bool too_few_accumulators(std::int64_t rows, std::int64_t vectors, std::int64_t 
   return rows * vectors < std::min<std::int64_t>(6, std::min<std::int64_t>(most_rows, 28) * most_vectors);
 }
 
-// A step of a tile of m rows costs its multiply-adds or its loads (two a cycle), but not less than the
-// multiply-add's latency, and the loop's own half cycle.
+// A step of a tile of m rows takes the time of its multiply-adds or its loads (two a cycle), but not less
+// than the multiply-add's latency, plus the loop's own half cycle.
 Tiling fastest_tiling(std::int64_t extent, std::int64_t columns, std::int64_t lanes, std::int64_t spare,
                       const Limits& limits, const DotForm& form) {
   const auto half_cycles = [](std::int64_t m, std::int64_t nv) {

@@ -48,7 +48,7 @@ void require(std::optional<Expr>& all, Expr condition) {
   all = all ? logical_and(*all, condition) : condition;
 }
 
-/// 0 <= at < extent, where the least and the largest value of `at` leave that open.
+/// Requires 0 <= at < extent, if the least and the largest value of `at` do not imply it.
 void require_within(std::optional<Expr>& all, const Expr& at, std::int64_t least, std::int64_t most,
                     std::int64_t extent) {
   if (least < 0) require(all, le(integer(0), at));

@@ -49,7 +49,7 @@ Block copy_pairs(KernelBuilder& builder, const Line& line) {
   return block(loop(v, ceil_div(line.width, 2 * line.lanes), LoopKind::kSerial, block(split)));
 }
 
-/// So many phases have a loop each. More of them, of an STFT's stride, would be compiled for seconds.
+/// Most phases with a loop each. More of them, as with an STFT's stride, would be compiled for seconds.
 constexpr std::int64_t kMostWrittenOut = 8;
 
 Stmt copy_phases(KernelBuilder& builder, const Line& line) {

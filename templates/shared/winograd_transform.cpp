@@ -26,7 +26,7 @@ struct Likeness {
     else
       ++different;
   }
-  /// Whether sums and differences, computed once, save operations.
+  /// Returns whether sums and differences, computed once, save operations.
   bool pays() const { return different == 0 && same > 0 && opposite > 0 && same + opposite > 2; }
 };
 
@@ -41,8 +41,9 @@ Likeness of_rows(const std::vector<double>& a, const std::vector<double>& b) {
   return result;
 }
 
-/// `matrix` times the vector of `value`s. Two neighbouring columns that are alike but for signs see the sum
-/// and the difference of their elements; two such rows are the sum and the difference of what they share.
+/// Multiplies `matrix` by the vector of `value`s. If two neighbouring columns are alike but for signs, they
+/// multiply the sum and the difference of their elements; two such rows are the sum and the difference of
+/// their common terms.
 Block line(KernelBuilder& builder, Matrix matrix, const Value& value,
            const std::function<Stmt(std::size_t row, Expr value)>& put) {
   const std::size_t inputs = matrix.front().size();

@@ -11,16 +11,16 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-/// More than a share of any last-level cache only costs bandwidth.
+/// More bytes than a share of any last-level cache only cost bandwidth.
 constexpr std::int64_t kMaxScratchBytes = 48LL << 20;
-/// Fewer steps of k than this are too little work for a tile's way into registers and out.
+/// With fewer steps of k, loading and storing a tile takes too large a share.
 constexpr std::int64_t kLeastBlock = 8;
 
 bool is_nchw(const Conv2d& conv) {
   return conv.layout == ImageLayout::kNchw;
 }
 
-/// A block of k holds all taps of its channels.
+/// Returns values of "kc". A block of k holds all taps of its channels.
 Values k_blocks(const Conv2d& conv) {
   static const Values steps = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048};
   const std::int64_t channels = conv.c / conv.groups, taps = conv.r * conv.s;
@@ -36,7 +36,7 @@ bool needs_copy(const Conv2d& conv) {
          (conv.out_h() - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h >= conv.h;
 }
 
-/// A block of groups is all of them: it holds whole channels, which need not be whole groups.
+/// A block of groups has all of k: it holds whole channels, which need not be whole groups.
 GemmCpuProduct product_of(const Conv2d& conv, const cpu::DotForm& form) {
   GemmCpuProduct product;
   product.p = im2col_problem(conv);
@@ -96,8 +96,8 @@ void im2col_knobs(Knobs<GemmCpuSchedule>& k, const Workload& workload, const Lim
 
 // The packed block of pixels stays in half of L2. With nhwc deep blocks of few rows, which share the prefetch
 // of the next panel of filters, are ahead of shallow ones by 5 to 20 % (56 x 56 x 64, 28 x 28 x 128, 7 x 7 x
-// 512); with nchw the depth makes no difference. Threads share the pixels, so that each packs its own, where
-// there are enough of them.
+// 512). With nchw the depth makes no difference. If there are enough pixels, threads share them, so that each
+// packs its own.
 GemmCpuSchedule im2col_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
   const std::int64_t most_steps = is_nchw(conv) ? 256 : 640;

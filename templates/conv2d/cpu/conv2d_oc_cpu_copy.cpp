@@ -16,7 +16,7 @@ bool is_nhwc(const OcCopy& c) {
   return c.conv.layout == ImageLayout::kNhwc;
 }
 
-/// The kept pixels of a line that lie in the image: the first one's place and how many there are.
+/// Kept pixels of a line that lie in the image: position of the first one, and their number.
 std::int64_t first_inside(const OcCopy& c) {
   return std::min(ceil_div(c.conv.pad_left, c.shape.step_w), c.shape.width_in);
 }
@@ -33,7 +33,7 @@ std::int64_t line_elements(const OcCopy& c) {
   return c.shape.width_in * c.shape.channels * c.shape.group;
 }
 
-/// Groups of channels, one group after the other: those of a line of the image.
+/// Copies the groups of channels of a line of the image, one group after the other.
 Block copy_groups(KernelBuilder& builder, const OcCopy& c, const Expr& slot, const Expr& row) {
   const Conv2d& conv = c.conv;
   const VarId part = builder.var("in_group");
@@ -58,7 +58,7 @@ Block copy_groups(KernelBuilder& builder, const OcCopy& c, const Expr& slot, con
   return block(loop(part, c.shape.channels, LoopKind::kSerial, block(copy_first_groups(c.form, copy))));
 }
 
-/// A line of an nhwc image whose pixels have no gaps between them, or each of its pixels.
+/// Copies a line of an nhwc image: as a whole if its pixels have no gaps between them, else pixel by pixel.
 Block copy_pixels(KernelBuilder& builder, const OcCopy& c, const Expr& slot, const Expr& row, bool gapless) {
   const Conv2d& conv = c.conv;
   const VarId pixel = builder.var("in_x");
@@ -107,7 +107,7 @@ Stmt copy_input(KernelBuilder& builder, const OcCopy& c) {
                 block(Let{row, c.line * conv.stride_h + var(slot) * shape.step_h - conv.pad_top},
                       If{is_inside, copy, otherwise}));
   };
-  // Where the steps between taps pass over an image of a pixel, all that is kept of a line is padding.
+  // If the steps between taps skip all pixels of the image, every kept pixel of a line is padding.
   if (covered(c) == 0)
     return loop(slot, shape.lines_in, LoopKind::kSerial,
                 block(cpu::clear_line(builder, c.to, var(slot) * line_elements(c), line_elements(c), c.lanes,

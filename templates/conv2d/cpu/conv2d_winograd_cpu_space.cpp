@@ -10,7 +10,8 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-/// Transformed inputs and products of one part; what leaves the L2 cache by far cannot win.
+/// Most bytes of transformed inputs and products of one work item. A kernel that exceeds the L2 cache by far
+/// cannot win.
 constexpr std::int64_t kMaxScratchBytes = 16LL << 20;
 
 const Values& row_steps() {
@@ -18,7 +19,7 @@ const Values& row_steps() {
   return steps;
 }
 
-/// Of the tiles, those that hold whole windows of a pool.
+/// Returns the tiles that hold whole windows of a pool.
 Values whole_windows(std::int64_t window) {
   return window <= 2 ? Values{2, 4} : Values{4};
 }
@@ -96,10 +97,10 @@ void winograd_cpu_knobs(Knobs<WinogradCpuSchedule>& k, const Workload& workload,
   k.knob(&S::prefetch, "prefetch", "transformed filters: 0 nothing, 1 the next panel", {0, 1});
 }
 
-// The larger tile where the output has several of them; as many rows of tiles, then as many panels, as leave
-// transformed inputs and products in half of L2, or in an eighth where the filters stay there beside them;
-// the micro-kernel that covers a block's tiles in the least time. Threads share out what they would otherwise
-// all read.
+// Takes the larger tile if the output has several of them. Then as many rows of tiles, and then as many
+// panels, as keep transformed inputs and products in half of L2, or in an eighth if the filters stay there
+// too; and the micro-kernel that covers a block's tiles in the least time. Threads share out the operand that
+// they would otherwise all read.
 WinogradCpuSchedule winograd_cpu_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = pooled_part(workload.conv2d(), workload.epilogue);
   WinogradCpuSchedule s;
