@@ -56,7 +56,8 @@ class Lowering {
     b_.kernel.target = target;
     b_.kernel.min_blocks_per_core = 1;  // else ptxas spills on sm_100 and sm_110 to have more (NVRTC 13.0)
     const std::vector<TensorSpec> tensors = tensors_of(workload);
-    a_type_ = tensors[0].type, b_type_ = tensors[1].type;
+    a_type_ = tensors[0].type;
+    b_type_ = tensors[1].type;
     a_ = b_.param(tensors[0].name, a_type_, tensors[0].elements, Direction::kIn);
     w_ = b_.param(tensors[1].name, b_type_, tensors[1].elements, Direction::kIn);
     epilogue_ = FusedEpilogue(b_, workload, sums_in_f64(workload));
@@ -181,7 +182,8 @@ class Lowering {
   /// Computes the sums of each pixel of the windows, one pixel after the other.
   Block pooled_sums() {
     const VarId row = b_.var("window_row"), column = b_.var("window_column");
-    place_.window_row = var(row), place_.window_column = var(column);
+    place_.window_row = var(row);
+    place_.window_column = var(column);
     Block body = sums();
     const Expr in_block = var(column_in_) + var(j_) * t_.lanes_n;
     const Expr pixel = epilogue_.of(
@@ -248,7 +250,8 @@ std::optional<PlainKernel> plain_kernel(const Workload& workload, const Limits& 
   const Tile tile = tile_for(*product);
   Lowering lowering(workload, limits.target, *product, tile);
   PlainKernel plain;
-  plain.band_rows = tile.rows(), plain.bands = lowering.bands();
+  plain.band_rows = tile.rows();
+  plain.bands = lowering.bands();
   plain.kernel = lowering.kernel();
   return plain;
 }

@@ -19,10 +19,15 @@ bool is_dead(const Axis& axis, std::int64_t tap) {
 /// Drops dead taps at both ends and the padding that they met. Returns the number of dropped taps in front.
 std::int64_t trim(Axis& axis) {
   std::int64_t dropped = 0;
-  while (axis.taps > 1 && axis.before >= axis.dilation && is_dead(axis, 0))
-    --axis.taps, ++dropped, axis.before -= axis.dilation;
-  while (axis.taps > 1 && axis.after >= axis.dilation && is_dead(axis, axis.taps - 1))
-    --axis.taps, axis.after -= axis.dilation;
+  while (axis.taps > 1 && axis.before >= axis.dilation && is_dead(axis, 0)) {
+    --axis.taps;
+    ++dropped;
+    axis.before -= axis.dilation;
+  }
+  while (axis.taps > 1 && axis.after >= axis.dilation && is_dead(axis, axis.taps - 1)) {
+    --axis.taps;
+    axis.after -= axis.dilation;
+  }
   return dropped;
 }
 
@@ -56,7 +61,8 @@ void join_lines(Conv2d& conv) {
   const std::int64_t lines = std::exchange(conv.n, 1) * conv.h;
   std::int64_t joined = 1;
   while (joined < lines && (lines % joined != 0 || conv.w * joined < kLongEnough)) ++joined;
-  conv.h = lines / joined, conv.w *= joined;
+  conv.h = lines / joined;
+  conv.w *= joined;
   conv.layout = ImageLayout::kNhwc;
   conv.stride_h = conv.stride_w = conv.dilation_h = conv.dilation_w = 1;
   conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = 0;
@@ -89,13 +95,18 @@ ConvView trimmed_view(const Workload& workload) {
   ConvView view{pooled_part(workload.conv2d(), workload.epilogue)};
   Conv2d& conv = view.conv;
   view.filter_layout = conv.layout;
-  view.stored_taps = conv.r * conv.s, view.row_step = conv.s;
+  view.stored_taps = conv.r * conv.s;
+  view.row_step = conv.s;
   Axis rows = {conv.h, conv.out_h(), conv.r, conv.stride_h, conv.dilation_h, conv.pad_top, conv.pad_bottom};
   Axis columns = {conv.w,          conv.out_w(),  conv.s,        conv.stride_w,
                   conv.dilation_w, conv.pad_left, conv.pad_right};
   view.first_tap = trim(rows) * view.row_step + trim(columns);
-  conv.r = rows.taps, conv.pad_top = rows.before, conv.pad_bottom = rows.after;
-  conv.s = columns.taps, conv.pad_left = columns.before, conv.pad_right = columns.after;
+  conv.r = rows.taps;
+  conv.pad_top = rows.before;
+  conv.pad_bottom = rows.after;
+  conv.s = columns.taps;
+  conv.pad_left = columns.before;
+  conv.pad_right = columns.after;
   return view;
 }
 

@@ -77,7 +77,10 @@ Tiling fastest_tiling(std::int64_t extent, std::int64_t columns, std::int64_t la
       if (!fits_registers(mr, nv + spare, limits, form)) continue;
       const std::int64_t all = extent / mr * half_cycles(mr, nv) + half_cycles(extent % mr, nv);
       const std::int64_t cost = all * ceil_div(columns, nv * lanes);
-      if (least == 0 || cost < least) least = cost, best = {mr, nv};
+      if (least == 0 || cost < least) {
+        least = cost;
+        best = {mr, nv};
+      }
     }
   }
   return best;

@@ -130,7 +130,10 @@ Stmt copy_groups(DType from, DType to, std::int64_t group, const GroupCopy& c) {
   const std::int64_t elements = c.most_count * group;
   const bool by_lines = c.from_step == 1;
   Touch written = {c.to, c.target, elements, true, c.most_count, c.to_step};
-  if (c.to_step == group) written.rows = 1, written.row_stride = 0;
+  if (c.to_step == group) {
+    written.rows = 1;
+    written.row_stride = 0;
+  }
   const Touch read = {c.from,
                       c.source,
                       elements,

@@ -70,7 +70,10 @@ Workload image_product(const Conv2d& conv) {
   Workload workload;
   Gemm& gemm = workload.gemm();
   gemm.k = conv.products();
-  gemm.a.type = conv.input, gemm.b.type = conv.filter, gemm.c.type = conv.output, gemm.accum = conv.accum;
+  gemm.a.type = conv.input;
+  gemm.b.type = conv.filter;
+  gemm.c.type = conv.output;
+  gemm.accum = conv.accum;
   gemm.math = conv.math;
   if (conv.layout == ImageLayout::kNchw) {
     gemm.m = conv.k / conv.groups;

@@ -55,7 +55,8 @@ Block line(KernelBuilder& builder, Matrix matrix, const Value& value,
     const BufferId pair = builder.buffer("of_pair", DType::kF32, Scope::kRegister, 2);
     append(result, block(Alloc{pair}, put_scalar(pair, integer(0), values[j] + values[j + 1]),
                          put_scalar(pair, integer(1), values[j] - values[j + 1])));
-    values[j] = load(pair, integer(0)), values[j + 1] = load(pair, integer(1));
+    values[j] = load(pair, integer(0));
+    values[j + 1] = load(pair, integer(1));
     for (std::vector<double>& row : matrix) {
       const double factor = std::exchange(row[j + 1], 0);
       if (row[j] != factor) std::swap(row[j], row[j + 1]);

@@ -17,8 +17,11 @@ Workload as_gemm(const Workload& workload) {
   gemm.n = conv.k;
   gemm.k = conv.c;
   gemm.b.layout = Layout::kColumn;
-  gemm.a.type = conv.input, gemm.b.type = conv.filter, gemm.c.type = conv.output;
-  gemm.accum = conv.accum, gemm.zero = conv.zero;
+  gemm.a.type = conv.input;
+  gemm.b.type = conv.filter;
+  gemm.c.type = conv.output;
+  gemm.accum = conv.accum;
+  gemm.zero = conv.zero;
   gemm.b.constant = conv.input != DType::kF32;  // filters of f32 are packed in each block
   if (conv.layout == ImageLayout::kNchw) gemm.a.layout = gemm.c.layout = Layout::kColumn;
   return {gemm, workload.epilogue};

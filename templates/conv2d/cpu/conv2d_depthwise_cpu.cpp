@@ -186,11 +186,16 @@ class Lowering {
   Stmt pack_filter() {
     if (!form_.is_plain()) return widen_filter();
     cpu::Transposition t;
-    t.from = f_, t.to = panel_;
-    t.source = var(channel_) * view_.stored_taps, t.target = var(unit_) * filter();
-    t.from_stride = view_.stored_taps, t.to_stride = s_.lanes;
-    t.rows = integer(conv_.k) - var(channel_), t.most_rows = s_.lanes;
-    t.columns = integer(view_.stored_taps), t.most_columns = view_.stored_taps;
+    t.from = f_;
+    t.to = panel_;
+    t.source = var(channel_) * view_.stored_taps;
+    t.target = var(unit_) * filter();
+    t.from_stride = view_.stored_taps;
+    t.to_stride = s_.lanes;
+    t.rows = integer(conv_.k) - var(channel_);
+    t.most_rows = s_.lanes;
+    t.columns = integer(view_.stored_taps);
+    t.most_columns = view_.stored_taps;
     t.lanes = s_.lanes;
     return loop_to(unit_, units_now(), owned_units(),
                    block(Let{channel_, (first_unit() + var(unit_)) * s_.lanes}, cpu::transpose(b_, t)));
@@ -269,9 +274,14 @@ class Lowering {
     // With m filters a channel, plane p of the output reads plane p / m of the input.
     const Expr plane = (first_unit() + var(unit_)) / integer(conv_.k / conv_.c);
     cpu::Line line;
-    line.from = x_, line.to = lines_, line.form = &form_;
+    line.from = x_;
+    line.to = lines_;
+    line.form = &form_;
     line.source = (plane * conv_.h + var(row)) * conv_.w;
-    line.width = conv_.w, line.pad = conv_.pad_left, line.stride = conv_.stride_w, line.lanes = s_.lanes;
+    line.width = conv_.w;
+    line.pad = conv_.pad_left;
+    line.stride = conv_.stride_w;
+    line.lanes = s_.lanes;
     line.phases = shape_.phases;
     if (zero_)
       line.zero = [this](int lanes) { return lanes == 1 ? zero_point() : load(zeros_, integer(0), lanes); };
@@ -387,7 +397,8 @@ class Lowering {
     Expr begin = integer(0), end = integer(lines);
     if (guarded) {
       const Expr exists = logical_and(le(integer(0), column), lt(column, integer(conv_.w)));
-      begin = integer(0) - line, end = exists * min(end, integer(conv_.h) - line);
+      begin = integer(0) - line;
+      end = exists * min(end, integer(conv_.h) - line);
     }
     const Expr at = ((image() * conv_.h + line) * conv_.w + column) * conv_.c + var(channel_);
     return Intrinsic{intrinsic_name(conv_.input == DType::kU8 ? "quads_u8" : "quads_s8"),

@@ -51,7 +51,9 @@ bool may_dot(const Conv2d& conv, const Limits& limits) {
 /// sums into outputs takes as long as eight.
 DepthwiseCpuSchedule with_dots(const Conv2d& conv, DepthwiseCpuSchedule s, std::int64_t available,
                                std::int64_t l1) {
-  s.taps = 2, s.copy = 0, s.hold = 0;
+  s.taps = 2;
+  s.copy = 0;
+  s.hold = 0;
   DepthwiseCpuSchedule best = s;
   double least = 0;
   for (s.rows = 1; s.rows <= std::min<std::int64_t>(8, conv.out_h()); ++s.rows)
@@ -64,7 +66,10 @@ DepthwiseCpuSchedule with_dots(const Conv2d& conv, DepthwiseCpuSchedule s, std::
       const std::int64_t of_quad = shape.tile_in * conv.w * conv.c <= l1 ? 4 : 8;
       const std::int64_t tile = dots + of_quad * ceil_div(shape.tile_in, 4) * columns + 8 * s.rows * s.cols;
       const auto cost = static_cast<double>(tile * shape.row_tiles * shape.column_tiles);
-      if (least == 0 || cost < least) least = cost, best = s;
+      if (least == 0 || cost < least) {
+        least = cost;
+        best = s;
+      }
     }
   return best;
 }
@@ -176,9 +181,15 @@ DepthwiseCpuSchedule depthwise_cpu_wanted(const Workload& workload, const Limits
   DepthwiseCpuSchedule best = s;
   for (const std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8}) {
     for (const std::int64_t cols : {1, 2, 3, 4, 5, 6, 7, 8}) {
-      s.rows = rows, s.cols = cols, s.hold = 1, s.taps = 1;
+      s.rows = rows;
+      s.cols = cols;
+      s.hold = 1;
+      s.taps = 1;
       if (registers(conv, s) > available) s.hold = 0;
-      if (rows * cols * taps * (2 - s.copy) > kMaxUnrolled) s.taps = 0, s.hold = 0;
+      if (rows * cols * taps * (2 - s.copy) > kMaxUnrolled) {
+        s.taps = 0;
+        s.hold = 0;
+      }
       if (registers(conv, s) > available || rows > conv.out_h() || cols > line_vectors(conv, s.lanes))
         continue;
       const DepthwiseCpuShape shape = depthwise_cpu_shape(conv, s);
@@ -190,7 +201,10 @@ DepthwiseCpuSchedule depthwise_cpu_wanted(const Workload& workload, const Limits
       const double tile =
           std::max(products / 2, (loads + weights) * cost_of_load) + static_cast<double>(rows * cols) + 4;
       const double cost = tile * static_cast<double>(shape.row_tiles * shape.column_tiles);
-      if (least == 0 || cost < least) least = cost, best = s;
+      if (least == 0 || cost < least) {
+        least = cost;
+        best = s;
+      }
     }
   }
   const std::int64_t l1 = limits.l1_bytes > 0 ? limits.l1_bytes : 32 << 10;

@@ -148,7 +148,8 @@ void read_nhwc(Lowering& l, PixelSource& source) {
     return load(l.panel, (var(n.it) * n.s.mr + i) * n.a_row_stride() + k * l.together(),
                 static_cast<int>(l.together()));
   };
-  n.b = l.u, n.next_tile = n.nr() * n.p.k;
+  n.b = l.u;
+  n.next_tile = n.nr() * n.p.k;
   n.b_at = [&](const Expr& k, const Expr& j) {
     return l.packed(l.group(), var(n.column), var(n.k0) + k) + j * l.together();
   };

@@ -44,10 +44,12 @@ GemmCpuProduct product_of(const Conv2d& conv, const cpu::DotForm& form) {
   product.p.k = form.groups(product.p.k);
   product.k_blocks = form.is_plain() ? k_blocks(conv) : Values{product.p.k};
   if (is_nchw(conv)) {
-    product.a = Panels::kPrepacked, product.b = Panels::kPacked;
+    product.a = Panels::kPrepacked;
+    product.b = Panels::kPacked;
     product.shared_out = "what the threads share out: 0 output channels, 1 pixels, 2 images and groups";
   } else {
-    product.a = Panels::kPacked, product.b = Panels::kPrepacked;
+    product.a = Panels::kPacked;
+    product.b = Panels::kPrepacked;
     product.shared_out = "what the threads share out: 0 pixels, 1 output channels, 2 images and groups";
   }
   return product;
@@ -108,7 +110,8 @@ GemmCpuSchedule im2col_wanted(const Workload& workload, const Limits& limits) {
   if (p.n <= s.lanes / 2) s.lanes = cpu::lane_counts(limits).front();
   const cpu::DotForm& form = *cpu::dot_form(workload, limits);
   const cpu::Tiling tiling = cpu::fastest_tiling(p.m, p.n, s.lanes, 0, limits, form);
-  s.mr = tiling.rows, s.nv = tiling.vectors;
+  s.mr = tiling.rows;
+  s.nv = tiling.vectors;
   for (const std::int64_t block : k_blocks(conv))
     if (s.kc == 1 || block <= most_steps) s.kc = block;
   if (!form.is_plain()) s.kc = form.groups(p.k);

@@ -377,11 +377,19 @@ class Lowering {
   BufferId behind_pool() const { return shape_.pooled_elements > 0 ? pooled_ : sums_; }
   Stmt pool() {
     cpu::PooledSums pooled;
-    pooled.sums = sums_, pooled.to = nhwc() ? y_ : behind_pool(), pooled.masked = nhwc();
-    pooled.channels = shape_.nr, pooled.active = channels_now(), pooled.lanes = s_.lanes;
-    pooled.lines = lines_out(), pooled.most_lines = shape_.lines / windows_.stride, pooled.width = out_.width;
-    pooled.line_stride = conv_.out_w(), pooled.image = {conv_.out_h(), conv_.out_w()};
-    pooled.first_window = first_line_out(), pooled.first_line = var(line_);
+    pooled.sums = sums_;
+    pooled.to = nhwc() ? y_ : behind_pool();
+    pooled.masked = nhwc();
+    pooled.channels = shape_.nr;
+    pooled.active = channels_now();
+    pooled.lanes = s_.lanes;
+    pooled.lines = lines_out();
+    pooled.most_lines = shape_.lines / windows_.stride;
+    pooled.width = out_.width;
+    pooled.line_stride = conv_.out_w();
+    pooled.image = {conv_.out_h(), conv_.out_w()};
+    pooled.first_window = first_line_out();
+    pooled.first_line = var(line_);
     pooled.first_channel = group() * shape_.filters + var(panel_) * shape_.nr;
     pooled.target = [&](const Expr& line, const Expr& pixel) {
       if (!nhwc()) return (line * out_.width + pixel) * shape_.nr;
@@ -392,13 +400,19 @@ class Lowering {
   }
   Block write_lines() {
     cpu::ChannelSums sums;
-    sums.sums = behind_pool(), sums.lines = y_lines_, sums.to = y_, sums.lanes = s_.lanes;
-    sums.stride = shape_.nr, sums.type = behind_pool_type();
+    sums.sums = behind_pool();
+    sums.lines = y_lines_;
+    sums.to = y_;
+    sums.lanes = s_.lanes;
+    sums.stride = shape_.nr;
+    sums.type = behind_pool_type();
     sums.finish = [&](Expr of_channel, const EpiloguePlace& place) {
       return epilogue_.stored(pools() ? of_channel : epilogue_.of(of_channel, place));
     };
-    sums.pixels = lines_out() * out_.width, sums.most_pixels = most_pixels();
-    sums.channels = channels_now(), sums.most_channels = shape_.nr;
+    sums.pixels = lines_out() * out_.width;
+    sums.most_pixels = most_pixels();
+    sums.channels = channels_now();
+    sums.most_channels = shape_.nr;
     sums.first_channel = group() * shape_.filters + var(panel_) * shape_.nr;
     sums.target = [&](const Expr& channel) {
       return ((image() * conv_.k + channel) * out_.height + first_line_out()) * out_.width;

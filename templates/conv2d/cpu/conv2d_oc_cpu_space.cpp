@@ -89,7 +89,8 @@ Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s, con
                               const cpu::DotForm& form) {
   Conv2dOcShape shape;
   shape.group = form.group;
-  shape.channels = form.groups(conv.c / conv.groups), shape.filters = conv.k / conv.groups;
+  shape.channels = form.groups(conv.c / conv.groups);
+  shape.filters = conv.k / conv.groups;
   shape.nr = s.nv * s.lanes;
   shape.panels = ceil_div(shape.filters, shape.nr);
   shape.owned_panels = s.split == 1 ? ceil_div(shape.panels, s.threads) : shape.panels;
@@ -130,7 +131,9 @@ void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const
   k.knob(&S::copy, "copy", "input: 0 read where it is, 1 a block's lines are copied",
          needs_copy(conv) || !form.is_plain() ? Values{1} : Values{0, 1});
   k.forbid("its copies of the input and of the output are too large", [=, &form](S s) {
-    s.threads = 1, s.split = 0;  // as if one work item had all lines
+    // as if one work item had all lines
+    s.threads = 1;
+    s.split = 0;
     return s.lines > stride && scratch_bytes(conv, s, windows, form) > kMaxScratchBytes;
   });
   k.knob(&S::taps, "taps", "innermost loop: 0 channels, 1 a filter's line, unrolled",
@@ -164,7 +167,8 @@ Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits
     s.taps = 0;
     tiling = cpu::fastest_tiling(conv.out_w(), filters, s.lanes, s.taps, limits, form);
   }
-  s.mr = tiling.rows, s.nv = tiling.vectors;
+  s.mr = tiling.rows;
+  s.nv = tiling.vectors;
   const bool lines_first = conv.h * conv.w * conv.c >= conv.k * conv.products();
   s.split = lines_first || filters < 2 * s.nv * s.lanes * limits.cores ? 0 : 1;
   const std::int64_t half_l1 = (limits.l1_bytes > 0 ? limits.l1_bytes : 32 << 10) / 2;

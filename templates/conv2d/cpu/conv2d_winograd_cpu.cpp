@@ -185,11 +185,17 @@ class Lowering {
                         block(store_vector(pixels_, target + var(x) * s_.lanes, value))));
     } else if (covered > 0) {
       cpu::Transposition t;
-      t.from = x_, t.to = pixels_, t.lanes = s_.lanes;
-      t.from_stride = conv_.h * conv_.w, t.to_stride = s_.lanes;
-      t.source = ((image() * conv_.c + channel) * conv_.h + var(y)) * conv_.w, t.target = target;
-      t.rows = left, t.most_rows = s_.lanes;
-      t.columns = integer(covered), t.most_columns = covered;
+      t.from = x_;
+      t.to = pixels_;
+      t.lanes = s_.lanes;
+      t.from_stride = conv_.h * conv_.w;
+      t.to_stride = s_.lanes;
+      t.source = ((image() * conv_.c + channel) * conv_.h + var(y)) * conv_.w;
+      t.target = target;
+      t.rows = left;
+      t.most_rows = s_.lanes;
+      t.columns = integer(covered);
+      t.most_columns = covered;
       copy = block(cpu::transpose(b_, t));
     }
     Block clear = block(cpu::clear_line(b_, pixels_, var(line) * (shape_.width_in * s_.lanes),
@@ -287,13 +293,19 @@ class Lowering {
   /// Pools: with nhwc into y, else in place of the sums.
   Stmt pool(VarId channel) {
     cpu::PooledSums pooled;
-    pooled.sums = out_, pooled.to = nhwc() ? y_ : out_, pooled.masked = nhwc();
-    pooled.channels = s_.lanes, pooled.lanes = s_.lanes, pooled.first_channel = var(channel);
+    pooled.sums = out_;
+    pooled.to = nhwc() ? y_ : out_;
+    pooled.masked = nhwc();
+    pooled.channels = s_.lanes;
+    pooled.lanes = s_.lanes;
+    pooled.first_channel = var(channel);
     pooled.active = left_from(channel).value_or(integer(s_.lanes));
     const std::int64_t most = lines_out();
     pooled.lines =
         size_.height % most == 0 ? integer(most) : min(integer(most), integer(size_.height) - first_line());
-    pooled.most_lines = most, pooled.width = size_.width, pooled.line_stride = out_width();
+    pooled.most_lines = most;
+    pooled.width = size_.width;
+    pooled.line_stride = out_width();
     pooled.target = [&](const Expr& line, const Expr& pixel) {
       if (!nhwc()) return (line * size_.width + pixel) * s_.lanes;
       return ((image() * size_.height + first_line() + line) * size_.width + pixel) * conv_.k + var(channel);
@@ -319,10 +331,16 @@ class Lowering {
   }
   Block write_lines(VarId channel, VarId y, const Expr& from, const std::optional<Expr>& left) {
     cpu::ChannelSums sums;
-    sums.sums = out_, sums.lines = y_lines_, sums.to = y_, sums.lanes = s_.lanes;
-    sums.source = from, sums.stride = s_.lanes;
-    sums.pixels = integer(size_.width), sums.most_pixels = size_.width;
-    sums.channels = left ? min(integer(s_.lanes), *left) : integer(s_.lanes), sums.most_channels = s_.lanes;
+    sums.sums = out_;
+    sums.lines = y_lines_;
+    sums.to = y_;
+    sums.lanes = s_.lanes;
+    sums.source = from;
+    sums.stride = s_.lanes;
+    sums.pixels = integer(size_.width);
+    sums.most_pixels = size_.width;
+    sums.channels = left ? min(integer(s_.lanes), *left) : integer(s_.lanes);
+    sums.most_channels = s_.lanes;
     sums.first_channel = var(channel);
     sums.target = [&](const Expr& k) {
       return ((image() * conv_.k + k) * size_.height + var(y)) * size_.width;

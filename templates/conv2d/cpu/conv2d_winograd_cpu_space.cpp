@@ -52,7 +52,8 @@ void tile_knobs(Knobs<S>& k, const Conv2d& conv, const Limits& limits) {
 
 WinogradCpuShape winograd_cpu_shape(const Conv2d& conv, const WinogradCpuSchedule& s) {
   WinogradCpuShape shape;
-  shape.rows = ceil_div(conv.out_h(), s.tile), shape.columns = ceil_div(conv.out_w(), s.tile);
+  shape.rows = ceil_div(conv.out_h(), s.tile);
+  shape.columns = ceil_div(conv.out_w(), s.tile);
   shape.owned_rows = s.split == 0 ? ceil_div(shape.rows, s.threads) : shape.rows;
   shape.block_rows = std::min(s.rows, shape.owned_rows);
   shape.nr = s.nv * s.lanes;
@@ -116,7 +117,8 @@ WinogradCpuSchedule winograd_cpu_wanted(const Workload& workload, const Limits& 
   while (s.rows > 1 && scratch_bytes(conv, s) > room) s.rows = ceil_div(s.rows, 2);
   const cpu::Tiling tiling =
       cpu::fastest_tiling(winograd_cpu_shape(conv, s).tiles(), conv.k, s.lanes, 0, limits);
-  s.mr = tiling.rows, s.nv = tiling.vectors;
+  s.mr = tiling.rows;
+  s.nv = tiling.vectors;
   const std::int64_t all = winograd_cpu_shape(conv, s).owned_panels;
   while (s.panels < all) {
     s.panels *= 2;

@@ -69,7 +69,9 @@ class Lowering {
     split_ = b_.var("split");
     first_group_ = b_.var("first_group");
     groups_ = b_.var("groups");
-    exchange_.parts = s_.split_k, exchange_.tiles = w_.shape.blocks(), exchange_.threads = s_.threads();
+    exchange_.parts = s_.split_k;
+    exchange_.tiles = w_.shape.blocks();
+    exchange_.threads = s_.threads();
     exchange_.elements = winograd_kept(w_);
     exchange_.vec = 4;  // a tile's outputs are 4 or 16
     add_split_k_buffers(b_, DType::kF32, exchange_);

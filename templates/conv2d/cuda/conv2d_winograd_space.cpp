@@ -53,9 +53,11 @@ double estimated_cycles(const Conv2d& conv, const WinogradCudaSchedule& s, int c
 
 WinogradCudaShape winograd_cuda_shape(const Conv2d& conv, const WinogradCudaSchedule& s) {
   WinogradCudaShape shape;
-  shape.rows = ceil_div(conv.out_h(), s.tile), shape.columns = ceil_div(conv.out_w(), s.tile);
+  shape.rows = ceil_div(conv.out_h(), s.tile);
+  shape.columns = ceil_div(conv.out_w(), s.tile);
   shape.tiles = conv.n * shape.rows * shape.columns;
-  shape.blocks_m = ceil_div(conv.k, s.bm), shape.blocks_n = ceil_div(shape.tiles, s.bn);
+  shape.blocks_m = ceil_div(conv.k, s.bm);
+  shape.blocks_n = ceil_div(shape.tiles, s.bn);
   shape.u_stride = s.bm + s.pad;
   // With nchw, neighbouring threads have neighbouring tiles: there are no conflicts to avoid.
   shape.v_stride = s.bn + (conv.layout == ImageLayout::kNhwc ? s.pad : 0);
@@ -177,15 +179,20 @@ WinogradCudaSchedule winograd_cuda_wanted(const Workload& workload, const Limits
   S best = {.tile = 2, .bm = 16, .bn = 4, .tm = 4, .tn = 4, .bk = 4, .pad = 4, .unroll = 4};
   double least = std::numeric_limits<double>::infinity();
   const auto consider = [&](S s) {
-    s.tm = 8, s.tn = std::min<std::int64_t>(8, s.bn);
+    s.tm = 8;
+    s.tn = std::min<std::int64_t>(8, s.bn);
     while (s.threads() < 256 && s.tm * s.tn > 16) (s.tm > s.tn ? s.tm : s.tn) /= 2;
     const double cycles = estimated_cycles(conv, s, limits.cores);
     if (cycles >= least) return;
-    s.bk = 8, s.pad = 4, s.rounds = s.tm / 4, s.unroll = 8;
+    s.bk = 8;
+    s.pad = 4;
+    s.rounds = s.tm / 4;
+    s.unroll = 8;
     for (s.prefetch = 1; s.prefetch >= 0; --s.prefetch)
       for (s.stages = 2; s.stages >= 1; --s.stages) {
         if (space.why_invalid(space.config_of(Members::of(s)))) continue;
-        least = cycles, best = s;
+        least = cycles;
+        best = s;
         return;
       }
   };

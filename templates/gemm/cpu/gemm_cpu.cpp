@@ -112,12 +112,14 @@ Stmt pack_groups_of_b(Lowering& l, const Expr& panel) {
   const VarId k = n.builder.var("pb_k");
   const bool by_rows = n.p.b == Layout::kRow;
   cpu::GroupCopy copy;
-  copy.from = l.operands.b, copy.to = l.b_panel;
+  copy.from = l.operands.b;
+  copy.to = l.b_panel;
   copy.source = l.b_element(var(k) * l.group(), integer(0));
   copy.target = panel + var(k) * (n.nr() * l.group());
   copy.count = n.p.n % n.nr() == 0 ? integer(n.nr()) : min(integer(n.nr()), integer(n.p.n) - var(n.column));
   copy.most_count = n.nr();
-  copy.from_step = by_rows ? 1 : l.k, copy.line_step = by_rows ? n.p.n : 1;
+  copy.from_step = by_rows ? 1 : l.k;
+  copy.line_step = by_rows ? n.p.n : 1;
   copy.lines = l.group_left(var(k));
   copy.to_step = l.group();
   return loop_to(k, n.k_extent(), n.kc(), block(cpu::copy_second_groups(*n.form, copy)));
@@ -189,11 +191,14 @@ Stmt pack_a(Lowering& l, const Expr& tiles) {
     copy.push_back(loop_to(k, n.k_extent(), n.kc(), block(loop_to(i, rows, n.s.mr, block(move)))));
   } else {
     cpu::GroupCopy groups;
-    groups.from = l.operands.a, groups.to = l.a_panel;
+    groups.from = l.operands.a;
+    groups.to = l.a_panel;
     groups.source = l.a_element(integer(0), var(k) * l.group());
     groups.target = l.a_panel_element(var(tile), integer(0), var(k) * l.group());
-    groups.count = rows, groups.most_count = n.s.mr;
-    groups.line_step = n.p.m, groups.to_step = n.a_row_stride();
+    groups.count = rows;
+    groups.most_count = n.s.mr;
+    groups.line_step = n.p.m;
+    groups.to_step = n.a_row_stride();
     groups.lines = l.group_left(var(k));
     copy.push_back(loop_to(k, n.k_extent(), n.kc(), block(cpu::copy_first_groups(*n.form, groups))));
   }
@@ -240,7 +245,9 @@ void read_b(Lowering& l) {
       l.u_sums = n.builder.param("u_sums", DType::kS32, n.p.batch * l.u_panels() * cpu::kLineFloats,
                                  Direction::kPrepacked);
     n.builder.kernel.prepack = prepack_b(l);
-    n.b = l.u, n.b_is_whole = true, n.next_tile = n.nr();
+    n.b = l.u;
+    n.b_is_whole = true;
+    n.next_tile = n.nr();
     n.b_at = [&](const Expr& k, const Expr& j) { return l.u_element(k, j); };
     n.sums_of_b = [&](const Expr& j) { return load(l.u_sums, l.u_sum(j), static_cast<int>(n.s.lanes)); };
   } else if (n.s.pack_b != 0 || !n.form->is_plain()) {
@@ -253,7 +260,8 @@ void read_b(Lowering& l) {
       n.scratch.push_back(l.sums);
     }
     n.pack_b = [&](const Expr& tiles) { return pack_b(l, tiles); };
-    n.b = l.b_panel, n.b_in_panels = true;
+    n.b = l.b_panel;
+    n.b_in_panels = true;
     n.b_at = [&n, nr, group](const Expr& k, const Expr& j) {
       return var(n.jt) * (nr * n.kc() * group) + k * (nr * group) + j * group;
     };
@@ -261,7 +269,8 @@ void read_b(Lowering& l) {
       return load(l.sums, var(l.n.jt) * nr + j, static_cast<int>(l.n.s.lanes));
     };
   } else {
-    n.b = l.operands.b, n.next_tile = n.nr();
+    n.b = l.operands.b;
+    n.next_tile = n.nr();
     n.b_at = [&](const Expr& k, const Expr& j) { return l.b_element(k, j); };
   }
 }

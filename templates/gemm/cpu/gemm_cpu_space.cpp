@@ -201,16 +201,33 @@ GemmCpuSchedule gemm_cpu_wanted(const Workload& workload, const Limits& limits) 
   s.nv = std::min<std::int64_t>(is_wide ? 4 : 2, ceil_div(p.n, s.lanes));
   s.mr = std::min<std::int64_t>(rows, std::min<std::int64_t>(12, (registers - s.nv - 1) / s.nv));
   while (s.mr > 1 && !cpu::fits_registers(s.mr, s.nv, limits, *cpu::dot_form(workload, limits))) --s.mr;
-  if (packs)
-    s.kc = 256, s.mc = 8, s.nc = 8, s.pack_b = 1, s.order = 1, s.prefetch = 8;
-  else
-    s.kc = 96, s.mc = 4, s.nc = 16, s.pack_a = 1, s.prefetch = S::kNextTileShared;
+  if (packs) {
+    s.kc = 256;
+    s.mc = 8;
+    s.nc = 8;
+    s.pack_b = 1;
+    s.order = 1;
+    s.prefetch = 8;
+  } else {
+    s.kc = 96;
+    s.mc = 4;
+    s.nc = 16;
+    s.pack_a = 1;
+    s.prefetch = S::kNextTileShared;
+  }
   if (!p.constant_b) return s;
   s.pack_b = S::kPrepacked;
-  if (packs)
-    s.kc = 1024, s.mc = 16, s.order = 0, s.prefetch = 4;
-  else if (rows <= kOneTileRows)
-    s.kc = p.k, s.pack_a = 0, s.ku = 4, s.prefetch = S::kNoPrefetch;
+  if (packs) {
+    s.kc = 1024;
+    s.mc = 16;
+    s.order = 0;
+    s.prefetch = 4;
+  } else if (rows <= kOneTileRows) {
+    s.kc = p.k;
+    s.pack_a = 0;
+    s.ku = 4;
+    s.prefetch = S::kNoPrefetch;
+  }
   return s;
 }
 

@@ -97,7 +97,10 @@ Schedule wanted(const Workload& workload, const Limits& limits) {
   };
   for (const std::int64_t mr : counts_up_to(p.rows()))
     for (const std::int64_t nr : counts_up_to(p.n))
-      if (fits_registers(mr, nr, limits) && cost_of(mr, nr) < cost_of(s.mr, s.nr)) s.mr = mr, s.nr = nr;
+      if (fits_registers(mr, nr, limits) && cost_of(mr, nr) < cost_of(s.mr, s.nr)) {
+        s.mr = mr;
+        s.nr = nr;
+      }
   return s;
 }
 

@@ -101,13 +101,17 @@ class Lowering {
       return;
     }
     const Operands operands = lehr::add_params(builder_, size);
-    a_.global = operands.a, b_.global = operands.b, c_ = operands.c;
+    a_.global = operands.a;
+    b_.global = operands.b;
+    c_ = operands.c;
   }
 
   void add_split() {
     first_tile_ = builder_.var("first_tile");
     tiles_ = builder_.var("tiles");
-    sums_.parts = s_.split_k, sums_.tiles = gemm_mma_tiles(p_, s_), sums_.threads = s_.threads();
+    sums_.parts = s_.split_k;
+    sums_.tiles = gemm_mma_tiles(p_, s_);
+    sums_.threads = s_.threads();
     sums_.elements = s_.staged() ? s_.bm * s_.bn / s_.threads() : s_.wm * s_.wn / 32;
     sums_.vec = s_.staged() ? gemm_mma_c_vector(p_, s_) : 4;
     add_split_k_buffers(builder_, p_.accum, sums_);
@@ -324,15 +328,21 @@ class Lowering {
     out.sum = sum_;
     out.part = part_;
     out.converted = converted_;
-    out.thread = thread_, out.lane = lane_, out.k_group = k_group_;
-    out.warp_m = warp_m_, out.warp_n = warp_n_;
-    out.m0 = m0_, out.n0 = n0_;
+    out.thread = thread_;
+    out.lane = lane_;
+    out.k_group = k_group_;
+    out.warp_m = warp_m_;
+    out.warp_n = warp_n_;
+    out.m0 = m0_;
+    out.n0 = n0_;
     out.base = matrix(p_.size.m * p_.size.output_columns());
     out.row = p_.size.output_columns();
     out.channels_are_columns = !p_.size.swapped && !p_.pixels_are_columns();
     if (p_.image) {
       const ImageMatrices at = image_matrices();
-      out.base = at.output, out.row = at.output_row, out.first_channel = at.first_channel;
+      out.base = at.output;
+      out.row = at.output_row;
+      out.first_channel = at.first_channel;
     }
     out.sums = sums_;
     if (s_.split_k > 1) {

@@ -353,15 +353,24 @@ GemmMmaSchedule gemm_mma_wanted(const Workload& workload, const Limits& limits) 
 GemmMmaSchedule gemm_mma_problem_wanted(const GemmMmaProblem& p, const Limits& limits) {
   const std::int64_t unit = p.mma_k();
   GemmMmaSchedule s;
-  s.bk = 2 * unit, s.raster = 4;
+  s.bk = 2 * unit;
+  s.raster = 4;
   const std::int64_t large = gemm_mma_tiles(p, s);
   if (std::min(p.size.m, p.size.n) <= 32) {
     const std::int64_t few = std::min(p.size.m, p.size.n) <= 16 ? 16 : 32;
     const bool rows = p.size.m <= p.size.n;
-    s.bm = s.wm = rows ? few : 32, s.bn = s.wn = rows ? 32 : few;
-    s.bk = 8 * unit, s.k_warps = 4, s.stage_c = 1, s.stages = 6, s.raster = 1;
+    s.bm = s.wm = rows ? few : 32;
+    s.bn = s.wn = rows ? 32 : few;
+    s.bk = 8 * unit;
+    s.k_warps = 4;
+    s.stage_c = 1;
+    s.stages = 6;
+    s.raster = 1;
   } else if (large < limits.cores) {
-    s.bm = s.bn = 64, s.wm = s.wn = 32, s.bk = p.passes == 3 ? 2 * unit : 4 * unit, s.stages = 5;
+    s.bm = s.bn = 64;
+    s.wm = s.wn = 32;
+    s.bk = p.passes == 3 ? 2 * unit : 4 * unit;
+    s.stages = 5;
   } else if (p.passes == 3) {
     s.wn = 32;
   }

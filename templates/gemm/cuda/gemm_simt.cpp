@@ -91,13 +91,18 @@ class Lowering {
   GemmSimtOutput output() const {
     GemmSimtOutput out{.c = operands_.c, .epilogue = epilogue_};
     out.base = matrix(p_.m * p_.output_columns());
-    out.m = p_.m, out.n = p_.n, out.row = p_.output_columns();
-    out.m0 = m0_, out.n0 = n0_;
+    out.m = p_.m;
+    out.n = p_.n;
+    out.row = p_.output_columns();
+    out.m0 = m0_;
+    out.n0 = n0_;
     out.channels_are_columns = channels_are_columns();
     out.staging = staging_;
     if (image_) {
       const ImageMatrices at = image_matrices();
-      out.base = at.output, out.row = at.output_row, out.first_channel = at.first_channel;
+      out.base = at.output;
+      out.row = at.output_row;
+      out.first_channel = at.first_channel;
     }
     return out;
   }
@@ -117,7 +122,9 @@ class Lowering {
     split_ = builder_.var("split");
     first_tile_ = builder_.var("first_tile");
     tiles_ = builder_.var("tiles");
-    sums_.parts = s_.split_k, sums_.tiles = gemm_simt_tiles(p_, s_), sums_.threads = s_.threads();
+    sums_.parts = s_.split_k;
+    sums_.tiles = gemm_simt_tiles(p_, s_);
+    sums_.threads = s_.threads();
     sums_.elements = s_.tm * s_.tn;
     sums_.vec = std::min<std::int64_t>(4, sums_.elements);
     add_split_k_buffers(builder_, DType::kF32, sums_);

@@ -332,10 +332,16 @@ GemmSimtSchedule gemm_simt_form_wanted(const GemmSimtForm& form, const Limits& l
   s.lanes_m = 4;
   s.bk = large ? 8 : 16;
   s.split_k = default_split_k(p.k, blocks(s.bm, s.bn), limits.cores);
-  s.async = 0, s.stages = 2;
-  s.k_major = 0, s.vec_a = 4, s.vec_b = 4, s.pad = 4;
+  s.async = 0;
+  s.stages = 2;
+  s.k_major = 0;
+  s.vec_a = 4;
+  s.vec_b = 4;
+  s.pad = 4;
   s.min_blocks = large ? 2 : 1;
-  s.frag_buffers = 2, s.unroll = 8, s.raster = 4;
+  s.frag_buffers = 2;
+  s.unroll = 8;
+  s.raster = 4;
   s.staged = p.n % 4 == 0 ? 0 : 1;  // rows of C that 128-bit stores cannot write
   return s;
 }

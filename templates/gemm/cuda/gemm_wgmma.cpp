@@ -349,8 +349,11 @@ class Lowering {
   GemmWgmmaOutput output(const Place& place, VarId consumer, VarId lane) const {
     GemmWgmmaOutput out{
         .accumulators = acc_.accumulators, .c = c_, .epilogue = epilogue_, .converted = converted_};
-    out.thread = thread_, out.lane = lane, out.consumer = consumer;
-    out.row0 = place.row0, out.column0 = place.column0;
+    out.thread = thread_;
+    out.lane = lane;
+    out.consumer = consumer;
+    out.row0 = place.row0;
+    out.column0 = place.column0;
     if (p_.size.batch > 1) out.base = place.matrix * (p_.size.m * p_.size.output_columns());
     return out;
   }

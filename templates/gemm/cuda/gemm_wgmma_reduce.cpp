@@ -72,8 +72,11 @@ GemmWgmmaExchange gemm_wgmma_exchange(KernelBuilder& builder, const GemmWgmmaPro
   GemmWgmmaExchange x;
   x.reduce = schedule.reduce;
   SplitKSums& s = x.sums;
-  s.parts = schedule.split_k, s.tiles = tiles, s.threads = kConsumer * schedule.consumers;
-  s.elements = schedule.accumulators(), s.vec = kVec;
+  s.parts = schedule.split_k;
+  s.tiles = tiles;
+  s.threads = kConsumer * schedule.consumers;
+  s.elements = schedule.accumulators();
+  s.vec = kVec;
   if (x.reduce != 0)
     x.shared = builder.buffer(x.reduce == 1 ? "cluster_sums" : "block_sums", p.accum, Scope::kShared,
                               s.elements * s.threads);
@@ -81,7 +84,10 @@ GemmWgmmaExchange gemm_wgmma_exchange(KernelBuilder& builder, const GemmWgmmaPro
     s.part = builder.buffer("split_part", p.accum, Scope::kRegister, kVec);
     return x;
   }
-  if (x.reduce == 2) s.group = kConsumer, s.addends = gemm_wgmma_addends(p, schedule);
+  if (x.reduce == 2) {
+    s.group = kConsumer;
+    s.addends = gemm_wgmma_addends(p, schedule);
+  }
   add_split_k_buffers(builder, p.accum, s);
   return x;
 }

@@ -126,7 +126,9 @@ GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload) {
   const Workload& product = p.image ? of_conv : workload;
   const Gemm& g = product.gemm();
   p.size = product_view(product);
-  p.operand = g.a.type, p.output = g.c.type, p.accum = g.accum;
+  p.operand = g.a.type;
+  p.output = g.c.type;
+  p.accum = g.accum;
   p.two_level = g.math == Math::kTwoLevel;
   p.fused = !workload.epilogue.empty();
   if (!p.image) return p;
@@ -159,7 +161,8 @@ GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
   if (p.gathers()) t.view = is_a ? GemmWgmmaView::kPixels : GemmWgmmaView::kFilters;
   const std::int64_t parts = is_rows ? 1 : s.parts();
   if (t.along_k) {  // rows of k, eight to a pattern
-    t.span = p.span, t.stride = 8 * p.span;
+    t.span = p.span;
+    t.stride = 8 * p.span;
     t.box_inner = p.row();
     t.box_outer = t.tile / parts;
     t.boxes = s.k_atoms * parts;

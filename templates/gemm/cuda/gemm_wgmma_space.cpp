@@ -310,7 +310,8 @@ void write_whole_lines(const Problem& p, S& s) {
   const std::int64_t piece = size_of(p.output) * (p.size.gated ? 1 : 2);
   if (piece >= 8 || !has_whole_lines(p)) return;
   for (const std::int64_t store : {2, 1}) {
-    s.store = store, s.stmatrix = may_stmatrix(p) ? 1 : 0;
+    s.store = store;
+    s.stmatrix = may_stmatrix(p) ? 1 : 0;
     if (may_store(p, s) && leaves_registers(p, s)) return;
   }
   s.store = s.stmatrix = 0;
@@ -320,7 +321,8 @@ void write_whole_lines(const Problem& p, S& s) {
 /// which read the operands less often: 128 x 128, as in CUTLASS's split-K kernels.
 void prefer_parts_of_k(const Problem& p, const Limits& limits, S& s) {
   S large = s;
-  large.bm = large.bn = 128, large.consumers = 1;
+  large.bm = large.bn = 128;
+  large.consumers = 1;
   const std::int64_t tiles = gemm_wgmma_grid(p, large, limits).tiles;
   large.split_k = default_split_k(p.size.k, tiles, limits.cores);
   const bool fills = 2 * tiles * large.split_k > limits.cores;
@@ -345,18 +347,24 @@ GemmWgmmaSchedule gemm_wgmma_wanted(const Workload& workload, const Limits& limi
   s.k_atoms = 128 / p.span;
   if (p.rows_from_registers()) s.swap_ab = must_swap(p) ? 1 : 0;
   const auto fills = [&](std::int64_t bm, std::int64_t bn) {
-    s.bm = bm, s.bn = bn, s.persistent = 0;
+    s.bm = bm;
+    s.bn = bn;
+    s.persistent = 0;
     return gemm_wgmma_grid(p, s, limits).tiles >= limits.cores;
   };
   const bool few = p.size.m <= 64 && (may_swap(p) || !p.rows_from_registers());
   // A C by rows is written by whole lines, one with swapped sides is not.
   const bool few_by_rows = few && has_whole_lines(p) && size_of(p.output) < 4;
   if (few && !few_by_rows) {
-    s.swap_ab = 1, s.bm = 64, s.consumers = 1;
+    s.swap_ab = 1;
+    s.bm = 64;
+    s.consumers = 1;
     const std::int64_t step = p.size.m > 32 ? 16 : 8;
     s.bn = ceil_div(p.size.m, step) * step;
   } else if (few || !(fills(128, 256) || fills(128, 128) || fills(128, 64))) {
-    s.bm = 64, s.bn = 64, s.consumers = 1;
+    s.bm = 64;
+    s.bn = 64;
+    s.consumers = 1;
     if (!few) prefer_parts_of_k(p, limits, s);  // few rows are read with one tile anyway
   }
   s.bn = std::min(s.bn, covering(kColumns, columns_of(p, s)).back());

@@ -42,8 +42,12 @@ GemvProblem gemv_problem(const Workload& workload) {
   const Gemm& g = workload.gemm();
   GemvProblem p;
   const ProductView few = few_rows_view(workload);
-  p.vectors = few.m, p.outputs = few.n, p.k = few.k, p.batch = few.batch;
-  p.type = g.a.type, p.c_type = g.c.type;
+  p.vectors = few.m;
+  p.outputs = few.n;
+  p.k = few.k;
+  p.batch = few.batch;
+  p.type = g.a.type;
+  p.c_type = g.c.type;
   p.matrix_is_a = few.swapped;
   p.matrix_along_k = few.b == Layout::kColumn;
   p.vectors_along_k = few.a == Layout::kRow;
@@ -142,11 +146,17 @@ GemvSchedule gemv_simt_wanted(const Workload& workload, const Limits& limits) {
     return ceil_div(p.outputs, outputs_per_block) * p.batch < 2 * limits.cores;
   };
   if (p.matrix_along_k) {
-    s.lanes_k = 32, s.warps_o = 4, s.each = p.vectors > 2 ? 4 : 2;
-    while (s.warps_o > 1 && few(s.warps_o * s.each)) s.warps_o /= 2, s.warps_k *= 2;
+    s.lanes_k = 32;
+    s.warps_o = 4;
+    s.each = p.vectors > 2 ? 4 : 2;
+    while (s.warps_o > 1 && few(s.warps_o * s.each)) {
+      s.warps_o /= 2;
+      s.warps_k *= 2;
+    }
     while (s.each > 1 && few(s.each)) s.each /= 2;
   } else {
-    s.lanes_k = 1, s.warps_k = 8;
+    s.lanes_k = 1;
+    s.warps_k = 8;
     // 8 lanes of 16 bytes take a cache line of 128 bytes, 2 lanes a sector.
     while (s.lanes_k < 16 && few(s.lanes_o() * s.vec)) s.lanes_k *= 2;
   }
