@@ -80,7 +80,10 @@ double reference_pooled(const Epilogue& epilogue, std::span<const double> window
     } else {
       way.past(step);
     }
-    if (row.pooled != nullptr) way.value = row.pooled(window), pooled = true;
+    if (row.pooled != nullptr) {
+      way.value = row.pooled(window);
+      pooled = true;
+    }
   }
   return way.value;
 }

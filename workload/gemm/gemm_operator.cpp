@@ -136,7 +136,10 @@ CallRows gemm_rows(const Workload& workload) {
 
 void set_gemm_rows(Workload& workload, const CallRows& rows) {
   Gemm& g = workload.gemm();
-  g.m = rows.most, g.any_rows = rows.any, g.rows = rows.called, g.least = rows.least;
+  g.m = rows.most;
+  g.any_rows = rows.any;
+  g.rows = rows.called;
+  g.least = rows.least;
 }
 
 bool has_pairs(const Workload& workload) {

@@ -68,7 +68,8 @@ void reference_line(const Gemm& g, const Epilogue& epilogue, std::span<const std
   product_row(a, b, g.n, g.k, row, sums);
   const std::int64_t columns = output_columns(g, epilogue);
   const bool row_major = g.c.layout == Layout::kRow;
-  line.first = matrix * rows * columns + (row_major ? row * columns : row), line.step = row_major ? 1 : rows;
+  line.first = matrix * rows * columns + (row_major ? row * columns : row);
+  line.step = row_major ? 1 : rows;
   const std::span<const std::vector<float>> operands = epilogue_inputs(epilogue, inputs);
   const bool gated = is_gated(epilogue);
   line.values.clear();

@@ -137,7 +137,10 @@ int Parser::add(RowNode node, std::size_t at) {
     node.varies = node.varies || of.varies;
     node.depth = std::max(node.depth, of.depth);
   }
-  if (is_reduction(node.op)) node.varies = false, ++node.depth;
+  if (is_reduction(node.op)) {
+    node.varies = false;
+    ++node.depth;
+  }
   const auto found = std::ranges::find(result_.nodes, node);
   if (found != result_.nodes.end()) return static_cast<int>(found - result_.nodes.begin());
   if (result_.nodes.size() == kMostRowNodes)
@@ -288,7 +291,8 @@ Part Parser::call(std::string_view name, std::size_t at) {
   if (function != std::end(kFunctions)) {
     node.op = function->op;
   } else if (arguments.size() == 1 && (name == "f32" || name == "bf16")) {
-    node.op = RowOp::kCast, node.type = *parse_dtype(name);
+    node.op = RowOp::kCast;
+    node.type = *parse_dtype(name);
   } else if (std::ranges::find(kFunctions, name, &Function::name) != std::end(kFunctions)) {
     fail(at, fmt::format("{} does not take {} values", name, arguments.size()));
   } else {

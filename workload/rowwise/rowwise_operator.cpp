@@ -68,7 +68,8 @@ CallRows rows(const Workload& w) {
 
 void set_rows(Workload& w, const CallRows& rows) {
   CHECK(rows.least == 0, "row expressions have no ranges of rows");
-  w.rowwise().m = rows.most, w.rowwise().rows = rows.called;
+  w.rowwise().m = rows.most;
+  w.rowwise().rows = rows.called;
 }
 
 constexpr Field kRowwiseFields[] = {

@@ -166,7 +166,10 @@ Bounded sum_of(const Line& line) {
   constexpr double kDeviations = 7.5;
   const auto n = static_cast<double>(line.size());
   double sum = 0, off = 0, square = 0;
-  for (const Bounded& each : line) sum += each.value, off += each.off;
+  for (const Bounded& each : line) {
+    sum += each.value;
+    off += each.off;
+  }
   if (!std::isfinite(sum)) return at_end(sum, off);
   const double mean = sum / n;
   for (const Bounded& each : line) square += (each.value - mean) * (each.value - mean);
@@ -299,7 +302,8 @@ void reference_line(const Rowwise& r, const Epilogue&, std::span<const std::vect
     OutputLine& line = lines[i];
     const std::int64_t count = r.out[i].varies ? r.n : 1;
     line.first = row * count;
-    line.values.clear(), line.bounds.clear();
+    line.values.clear();
+    line.bounds.clear();
     for (std::int64_t j = 0; j < count; ++j) {
       const Bounded& one = outputs[i][outputs[i].size() == 1 ? 0 : static_cast<std::size_t>(j)];
       line.values.push_back(static_cast<float>(one.value));
