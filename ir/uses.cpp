@@ -57,16 +57,28 @@ class Walk {
   void add(const Expr& expr) {
     expr.visit(overloaded{[](const Int&) {}, [](const Float&) {},
                           [&](const Var& var) { uses_.vars[static_cast<std::size_t>(var.id)] = true; },
-                          [&](const Binary& e) { add(e.a), add(e.b); }, [&](const Unary& e) { add(e.value); },
+                          [&](const Binary& e) {
+                            add(e.a);
+                            add(e.b);
+                          },
+                          [&](const Unary& e) { add(e.value); },
                           [&](const Load& e) {
                             add(e.buffer);
                             add(e.index);
                             if (e.active) add(*e.active);
                           },
                           [&](const Splat& e) { add(e.value); },
-                          [&](const Fma& e) { add(e.a), add(e.b), add(e.c); },
+                          [&](const Fma& e) {
+                            add(e.a);
+                            add(e.b);
+                            add(e.c);
+                          },
                           [&](const Reduce& e) { add(e.value); }, [&](const Cast& e) { add(e.value); },
-                          [&](const Select& e) { add(e.condition), add(e.a), add(e.b); }});
+                          [&](const Select& e) {
+                            add(e.condition);
+                            add(e.a);
+                            add(e.b);
+                          }});
   }
 
   const Kernel& kernel_;
