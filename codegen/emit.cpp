@@ -26,6 +26,12 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+std::string_view barrier_text(const Dialect& dialect, BarrierScope scope) {
+  if (scope == BarrierScope::kBlock) return dialect.block_barrier;
+  if (scope == BarrierScope::kWarp) return dialect.warp_barrier;
+  return scope == BarrierScope::kCluster ? dialect.cluster_barrier : dialect.cluster_barrier_relaxed;
+}
+
 // Writes one kernel's body. Scratch and shared buffers get their offsets in the order of their Allocs.
 class Emitter {
  public:
@@ -199,11 +205,7 @@ class Emitter {
   void write(const Barrier& barrier) {
     if (barrier.scope == BarrierScope::kCluster) snippets_.insert("cluster_barrier");
     if (barrier.scope == BarrierScope::kClusterRelaxed) snippets_.insert("cluster_barrier_relaxed");
-    const std::string_view text = barrier.scope == BarrierScope::kBlock  ? dialect_.block_barrier
-                                  : barrier.scope == BarrierScope::kWarp ? dialect_.warp_barrier
-                                  : barrier.scope == BarrierScope::kCluster
-                                      ? dialect_.cluster_barrier
-                                      : dialect_.cluster_barrier_relaxed;
+    const std::string_view text = barrier_text(dialect_, barrier.scope);
     CHECK(!text.empty(), "barrier on a target that has none");
     line("{}", text);
   }
