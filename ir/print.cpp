@@ -48,6 +48,12 @@ Spelling spelling_of(BinaryOp op) {
   return {"?", kAtom};
 }
 
+std::string_view barrier_word(BarrierScope scope) {
+  if (scope == BarrierScope::kBlock) return "block";
+  if (scope == BarrierScope::kWarp) return "warp";
+  return scope == BarrierScope::kCluster ? "cluster" : "cluster relaxed";
+}
+
 class Printer {
  public:
   Printer(const Kernel& kernel, std::string& out) : kernel_(kernel), names_(var_names(kernel)), out_(out) {}
@@ -237,12 +243,7 @@ class Printer {
                      if (buffer.in_place_of) add(" in place of {}", name(*buffer.in_place_of));
                      out_ += '\n';
                    },
-                   [&](const Barrier& n) {
-                     out_ += n.scope == BarrierScope::kBlock     ? "barrier block\n"
-                             : n.scope == BarrierScope::kWarp    ? "barrier warp\n"
-                             : n.scope == BarrierScope::kCluster ? "barrier cluster\n"
-                                                                 : "barrier cluster relaxed\n";
-                   },
+                   [&](const Barrier& n) { add("barrier {}\n", barrier_word(n.scope)); },
                    [&](const Intrinsic& n) { intrinsic(n); },
                },
                statement.node);
