@@ -83,11 +83,9 @@ KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits&
       return other >= 0 && a.accesses[static_cast<std::size_t>(other)].buffer == access.buffer;
     };
     // A read of a buffer that already has a slot may only replace that slot.
-    const int slot = reads_same(0)                                ? 0
-                     : reads_same(1)                              ? 1
-                     : operand_elements[0] <= operand_elements[1] ? 0
-                                                                  : 1;
-    const auto s = static_cast<std::size_t>(slot);
+    std::size_t s = operand_elements[0] <= operand_elements[1] ? 0 : 1;
+    if (reads_same(1)) s = 1;
+    if (reads_same(0)) s = 0;
     if (operands[s] < 0 || elements > operand_elements[s]) {
       operands[s] = i;
       operand_elements[s] = elements;

@@ -128,10 +128,8 @@ MemoryModel::MemoryModel(const KernelView& view, const CachedAccesses& cached, S
 }
 
 double MemoryModel::together(ir::LoopKind kind, double extent) const {
-  const std::size_t i = kind == ir::LoopKind::kBlockX   ? 0
-                        : kind == ir::LoopKind::kBlockY ? 1
-                        : kind == ir::LoopKind::kBlockZ ? 2
-                                                        : 3;
+  const auto first = static_cast<std::size_t>(ir::LoopKind::kBlockX);
+  const std::size_t i = is_block(kind) ? static_cast<std::size_t>(kind) - first : 3;
   return std::clamp(wave_[i], 1.0, std::max(1.0, extent));
 }
 
