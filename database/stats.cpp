@@ -31,6 +31,13 @@ struct Naming {
   std::set<std::int64_t> there;
 };
 
+std::int64_t& count_of(const LogTable& table, Verification& result) {
+  if (&table == &trial_table()) return result.records;
+  if (&table == &verdict_table()) return result.verdicts;
+  if (&table == &origin_table()) return result.origins;
+  return &table == &algorithm_table() ? result.algorithms : result.devices;
+}
+
 void verify_table(const Database::Impl& impl, const LogTable& table, Verification& result, Naming& devices) {
   const bool trial = &table == &trial_table(), verdict = &table == &verdict_table();
   const auto device_hash = static_cast<std::size_t>(
@@ -40,11 +47,7 @@ void verify_table(const Database::Impl& impl, const LogTable& table, Verificatio
     Row row = rows.row();
     const std::int64_t seq = std::get<std::int64_t>(row.front());
     row.erase(row.begin());
-    ++(trial                          ? result.records
-       : verdict                      ? result.verdicts
-       : &table == &origin_table()    ? result.origins
-       : &table == &algorithm_table() ? result.algorithms
-                                      : result.devices);
+    ++count_of(table, result);
     if (const std::string problem = why_damaged(table, row); !problem.empty()) {
       const auto* id = std::get_if<std::string>(&row[verdict ? 3 : 0]);
       result.damaged.push_back({std::string(table.name), seq, id ? *id : "", problem});
