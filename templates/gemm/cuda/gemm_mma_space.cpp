@@ -103,10 +103,8 @@ GemmMmaTile tile_of(const GemmMmaProblem& p, const GemmMmaSchedule& s, bool alon
   t.bk = s.bk;
   t.warp_tile = warp_tile;
   t.chunk = p.chunk();
-  const std::int64_t run = is_image  ? image_run(p.image->conv)
-                           : p.image ? filter_run(*p.image)
-                           : along_k ? t.k
-                                     : x;
+  std::int64_t run = along_k ? t.k : x;
+  if (p.image) run = is_image ? image_run(p.image->conv) : filter_run(*p.image);
   const std::int64_t run_bytes = run * p.bytes();
   t.vec = run_bytes % 16 == 0 ? t.chunk : run_bytes % 8 == 0 ? t.chunk / 2 : t.chunk / 4;
   if (run_bytes % 4 != 0) t.vec = 1;
