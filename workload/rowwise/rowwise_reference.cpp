@@ -227,13 +227,17 @@ Bounded reduced(RowOp op, const Line& line, std::int64_t n) {
   return op == RowOp::kVarOf ? variance_of(line) : extreme_of(op, line);
 }
 
+/// Returns the line of a tensor that row `row` reads.
+std::int64_t line_of(const RowTensor& tensor, std::int64_t row) {
+  if (tensor.line == RowTensor::Line::kRow) return row;
+  if (tensor.line == RowTensor::Line::kDivided) return row / tensor.period;
+  return tensor.line == RowTensor::Line::kModulo ? row % tensor.period : 0;
+}
+
 /// Returns an input's values of a row. Input: std::vector<float> or MadeInput.
 template <typename Input>
 Line input_line(const RowTensor& tensor, const Input& input, std::int64_t row, std::int64_t n) {
-  const std::int64_t line = tensor.line == RowTensor::Line::kRow       ? row
-                            : tensor.line == RowTensor::Line::kDivided ? row / tensor.period
-                            : tensor.line == RowTensor::Line::kModulo  ? row % tensor.period
-                                                                       : 0;
+  const std::int64_t line = line_of(tensor, row);
   const std::int64_t count = tensor.varies ? n : 1;
   Line values(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i)
