@@ -40,11 +40,11 @@ constexpr bool is_integer(DType type) {
   return type == DType::kS32 || type == DType::kS8 || type == DType::kU8 || type == DType::kU32 ||
          type == DType::kS16 || type == DType::kS7 || type == DType::kS64 || type == DType::kU16;
 }
-/// "f32", "bf16", ...; the spelling of the command line and of canonical texts.
+/// Returns "f32", "bf16", ...: the spelling of the command line and of canonical texts.
 std::string_view name_of(DType type);
-/// The inverse of name_of; nullopt for an unknown spelling.
+/// Parses what name_of returns; nullopt for an unknown spelling.
 std::optional<DType> parse_dtype(std::string_view name);
-/// Every type, in the order of the enumeration.
+/// Returns every type, in the order of the enumeration.
 std::span<const DType> all_dtypes();
 
 }  // namespace lehr

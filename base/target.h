@@ -40,13 +40,13 @@ struct TargetRow {
 /// A row of the table. It is copied and compared like a number.
 class Target {
  public:
-  /// The first row.
+  /// Makes the first row.
   constexpr Target() = default;
   static const Target kCpu, kCuda;
 
   constexpr const TargetRow* operator->() const;
   constexpr bool has(Feature feature) const;
-  /// Position of its row in the table of each layer.
+  /// Returns the position of its row in the table of each layer.
   constexpr std::size_t index() const { return index_; }
   friend constexpr bool operator==(Target, Target) = default;
 

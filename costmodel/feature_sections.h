@@ -40,18 +40,18 @@ class FeatureContext {
   std::optional<MemoryModel> several_;  // absent for one work item: its core's view is the chip's
 };
 
-/// Whole-kernel sums: flops, bytes, intensities, text (loop_features.cpp).
+/// Adds whole-kernel sums: flops, bytes, intensities, text (loop_features.cpp).
 void add_kernel_columns(const FeatureContext& context, Columns& columns);
-/// The main chain's sequential loops from the inside out, and the concurrent and thread loops
+/// Adds the main chain's sequential loops from the inside out, and the concurrent and thread loops
 /// (loop_features.cpp).
 void add_loop_columns(const FeatureContext& context, Columns& columns);
-/// Uses of the buffers of each role (buffer_features.cpp).
+/// Adds the uses of the buffers of each role (buffer_features.cpp).
 void add_buffer_columns(const FeatureContext& context, Columns& columns);
-/// Context-relation curves (relation_features.cpp).
+/// Adds context-relation curves (relation_features.cpp).
 void add_relation_columns(const FeatureContext& context, Columns& columns);
-/// Working sets and traffic per cache level (memory_features.cpp).
+/// Adds working sets and traffic per cache level (memory_features.cpp).
 void add_memory_columns(const FeatureContext& context, Columns& columns);
-/// Occupancy, waves, registers, coalescing, bank conflicts (hardware_features.cpp).
+/// Adds occupancy, waves, registers, coalescing, bank conflicts (hardware_features.cpp).
 void add_hardware_columns(const FeatureContext& context, Columns& columns);
 
 }  // namespace lehr

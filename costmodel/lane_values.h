@@ -67,7 +67,7 @@ class LaneValues {
   LaneValue evaluate(const ir::Expr& expr);
   LaneValue value_of(ir::VarId id);
   LaneValue value_of_loop(const ir::For& loop, std::size_t var);
-  /// `dimension`: 0: x, 1: y, 2: z.
+  /// Returns the thread's or block's position. `dimension`: 0: x, 1: y, 2: z.
   LaneValue value_of_place(std::int32_t dimension, const std::array<std::int64_t, 3>& extents);
   LaneValue apply(ir::BinaryOp op, const LaneValue& a, const LaneValue& b);
   LaneValue add(LaneValue a, LaneValue b);

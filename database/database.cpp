@@ -30,7 +30,7 @@ using sqlite::Row;
 using sqlite::Statement;
 using sqlite::Value;
 
-// 128 bits from the operating system: unique across machines that know nothing of each other.
+// Returns 128 bits from the operating system: unique across machines that know nothing of each other.
 std::string random_id() {
   std::uint64_t words[2];
   if (::getentropy(words, sizeof words) != 0) {

@@ -74,7 +74,7 @@ void describe(auto& field, const RowCounts& rows) {
 }
 struct AddedRows {
   RowCounts trials, verdicts, devices, origins, algorithms;
-  /// Damaged rows of all tables.
+  /// Returns the number of damaged rows of all tables.
   std::int64_t refused() const {
     return trials.refused + verdicts.refused + devices.refused + origins.refused + algorithms.refused;
   }

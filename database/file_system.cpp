@@ -38,9 +38,9 @@ fs::path beside(const fs::path& path, const char* suffix) {
   return fs::path(path.string() + suffix);
 }
 
-// SQLite takes a file of one byte for an empty one and would write over it. It refuses all other files that
-// are not its own. Nothing is read here: closing the file would release this process's locks on it
-// (fcntl(2)), and another process would remove the "-wal" of an open log.
+// Throws for a file of one byte. SQLite takes it for an empty one and would write over it. It refuses all
+// other files that are not its own. Nothing is read here: closing the file would release this process's locks
+// on it (fcntl(2)), and another process would remove the "-wal" of an open log.
 void refuse_one_byte(const fs::path& path) {
   std::error_code error;
   if (fs::file_size(path, error) == 1)

@@ -10,7 +10,7 @@
 namespace lehr {
 namespace {
 
-// STRICT enforces the types; `seq` is the order of appending.
+// Returns the statement that makes a table. STRICT enforces the types; `seq` is the order of appending.
 std::string create_table(const LogTable& table) {
   std::string sql = fmt::format("CREATE TABLE {} (seq INTEGER PRIMARY KEY", table.name);
   for (const Column& column : table.columns) {

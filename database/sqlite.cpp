@@ -19,7 +19,8 @@ namespace {
 // Most bytes of one row; we never write longer ones.
 constexpr int kMostBytes = 64 << 20;
 
-// A quota and a file size limit reach SQLite as plain I/O errors; for the user they are a full disk.
+// Returns whether the disk is full. A quota and a file size limit reach SQLite as plain I/O errors; for the
+// user they are a full disk.
 bool is_out_of_space(int code, int system_error) {
   return (code & 0xff) == SQLITE_FULL ||
          ((code & 0xff) == SQLITE_IOERR &&
@@ -69,8 +70,8 @@ bool is_out_of_space(int code, int system_error) {
   }
 }
 
-// SQLite keeps the system's error of an open or a read, but not that of a commit. `errno` still has the
-// latter, if it was cleared before the call.
+// Throws for an error code. SQLite keeps the system's error of an open or a read, but not that of a commit.
+// `errno` still has the latter, if it was cleared before the call.
 void check(sqlite3* db, int code) {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
   const int last_error = errno;
@@ -79,8 +80,8 @@ void check(sqlite3* db, int code) {
   fail(path != nullptr && *path != '\0' ? path : ":memory:", code, system_error, sqlite3_errmsg(db));
 }
 
-// RFC 3986: all but the unreserved characters and '/' are escaped, so that no path can smuggle in a
-// parameter.
+// Returns a URI (RFC 3986): all but the unreserved characters and '/' are escaped, so that no path can
+// smuggle in a parameter.
 std::string immutable_uri(const std::string& absolute_path) {
   std::string uri = "file://";
   for (const char c : absolute_path) {

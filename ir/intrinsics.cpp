@@ -19,7 +19,7 @@ constexpr TouchRule read(Scope scope, std::int64_t bytes) {
 constexpr TouchRule write(Scope scope, std::int64_t bytes) {
   return {scope, true, bytes, std::nullopt, false};
 }
-/// `count` 32-bit registers.
+/// Returns the rule for `count` 32-bit registers.
 constexpr TouchRule registers(bool writes, std::int64_t count, DType type = DType::kU32) {
   return {Scope::kRegister, writes, 4 * count, type, false};
 }

@@ -127,7 +127,7 @@ class KernelBuilder {
   BufferId param(std::string_view name, DType type, std::int64_t elements, Direction direction);
 };
 
-/// Loop builders: `loop` for a constant extent, `loop_to` for one that depends on outer variables.
+/// Build loops: `loop` with a constant extent, `loop_to` with one that depends on outer variables.
 Stmt loop(VarId var, std::int64_t extent, LoopKind kind, Block body);
 Stmt loop_to(VarId var, Expr extent, std::int64_t bound, Block body, LoopKind kind = LoopKind::kSerial);
 /// An unrolled loop of constant extent. If it would run once, no loop is made.

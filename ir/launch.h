@@ -70,8 +70,8 @@ struct Launch {
   std::int64_t shared_bytes = 0;
   /// CPU: work items of each kParallel loop, its extent.
   std::int64_t parts = 1;
-  /// CPU: kParallel loops that follow the first one. Number t is work item t % parts of loop t / parts. It
-  /// begins when all work items of the loop before have ended.
+  /// CPU: kParallel loops that follow the first one. Call t of the entry is work item t % parts of loop
+  /// t / parts. It begins when all work items of the loop before have ended.
   std::int64_t further_steps = 0;
   /// CPU: work items of Kernel::prepack; 0: nothing is prepacked.
   std::int64_t prepack_parts = 0;

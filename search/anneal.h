@@ -33,7 +33,7 @@ class AnnealStrategy : public Strategy {
   /// first. The chains persist from call to call.
   std::vector<ScoredPoint> short_list(std::size_t count, const Seen& seen, const Score& score, Rng& rng);
   const Space& space() const { return *space_; }
-  /// Number of configs scored in the last call.
+  /// Returns the number of configs scored in the last call.
   std::size_t last_scored() const { return last_scored_; }
 
  private:

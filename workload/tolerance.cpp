@@ -102,7 +102,7 @@ double rounding_bound(double products, double rarity) {
   return 2 / std::numbers::pi * rarity * (products + rarity / 4);
 }
 
-// Bernstein's bound for moments below exp(t^2 variance / (2 - 2 scale t)).
+// Returns Bernstein's bound for moments below exp(t^2 variance / (2 - 2 scale t)).
 double gathered_bound(double variance, double scale, double rarity) {
   return std::sqrt(2 * variance * rarity) + scale * rarity;
 }

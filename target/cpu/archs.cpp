@@ -7,8 +7,8 @@
 namespace lehr {
 namespace {
 
-// Cache sizes of current server cores: features need some, the log stores none, and they must not depend on
-// the machine that replays.
+// Returns limits with the cache sizes of current server cores: features need some, the log stores none, and
+// they must not depend on the machine that replays.
 Limits limits_with(std::string_view arch, int cores) {
   Limits limits;
   limits.target = Target::kCpu;

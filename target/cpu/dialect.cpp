@@ -15,7 +15,8 @@
 namespace lehr {
 namespace {
 
-// A vector type, its unaligned twin for memory, and its operations. {t} element type, {n} lanes, {b} bytes.
+// Returns a vector type, its unaligned twin for memory, and its operations. {t} element type, {n} lanes, {b}
+// bytes.
 std::string vector_type(int lanes) {
   return fmt::format(
       "typedef float f32x{0} __attribute__((vector_size({1})));\n"
@@ -72,7 +73,8 @@ static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
       lanes, lanes * 4, lanes == 8 ? "256" : "", numbers, halves);
 }
 
-/// Clang's builtins for vectors of 4 and 8 take pointers to vectors where GCC's take pointers to numbers.
+/// Returns the casts of masked accesses. Clang's builtins for vectors of 4 and 8 take pointers to vectors
+/// where GCC's take pointers to numbers.
 std::string masked_pointers(int lanes) {
   if (lanes == 16) return "";
   return fmt::format(R"(#ifdef __clang__
@@ -127,8 +129,8 @@ static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
       lanes, bits, condition, mask_type, avx2, masked_pointers(lanes), pointee);
 }
 
-/// "reduce" adds; "max_of" and "min_of" first replace NaN. Halves are joined in registers until one lane is
-/// left: through memory each step would wait for the one before.
+/// Returns a function over the lanes: "reduce" adds; "max_of" and "min_of" first replace NaN. Halves are
+/// joined in registers until one lane is left: through memory each step would wait for the one before.
 std::string reduce(std::string_view function, int lanes) {
   const bool adds = function == "reduce", largest = function == "max_of";
   std::string steps;
@@ -198,7 +200,7 @@ constexpr std::string_view kStoresFence = R"(static inline void lehr_stores_fenc
 }
 )";
 
-// Minimum or maximum of each lane, like LEHR_MIN and LEHR_MAX: if one is NaN, the second one.
+// Returns the minimum and maximum of each lane, like LEHR_MIN and LEHR_MAX: if one is NaN, the second one.
 std::string minmax(int lanes) {
   return fmt::format(
       "static inline f32x{0} lehr_min{0}(f32x{0} a, f32x{0} b) {{ return a < b ? a : b; }}\n"
@@ -206,7 +208,8 @@ std::string minmax(int lanes) {
       lanes);
 }
 
-// An empty statement that might change the vector, so that the compiler keeps only the copy in the register.
+// Returns an empty statement that might change the vector, so that the compiler keeps only the copy in the
+// register.
 std::string hold(int lanes) {
   return fmt::format(
       R"(static inline void lehr_hold_{0}(void* vector) {{

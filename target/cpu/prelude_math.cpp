@@ -79,7 +79,7 @@ constexpr std::string_view kAbs = R"(static inline f32x{0} lehr_abs(f32x{0} x) {
 }}
 )";
 
-/// Square roots lane by lane. Compilers make one instruction of them, unless a call could set errno.
+/// Returns square roots lane by lane. Compilers make one instruction of them, unless a call could set errno.
 std::string sqrt_text(int lanes) {
   std::string roots;
   for (int i = 0; i < lanes; ++i) roots += fmt::format("{}__builtin_sqrtf(x[{}])", i == 0 ? "" : ", ", i);

@@ -104,8 +104,8 @@ static inline void lehr_store_{0}_n({1}* p, {0} v, long n) {{
                                     instructions.empty() ? "" : "#endif\n");
 }
 
-// An empty statement that might change the value: later operations cannot be fused with the one that computed
-// it.
+// Returns an empty statement that might change the value: later operations cannot be fused with the one that
+// computed it.
 std::string rounded(int lanes) {
   const std::string_view macro = lanes == 16 ? "__AVX512F__" : lanes == 8 ? "__AVX__" : "__SSE2__";
   return fmt::format(R"(static inline f32x{0} lehr_rounded(f32x{0} x) {{
@@ -211,8 +211,8 @@ std::string rounding_instruction(const CastName& c, const std::string& to) {
       to);
 }
 
-// To bf16: the sum's carry rounds to nearest even. NaN stays NaN. Denormal numbers become zeros, as with the
-// instruction.
+// Returns a cast. To bf16: the sum's carry rounds to nearest even. NaN stays NaN. Denormal numbers become
+// zeros, as with the instruction.
 std::string cast(const CastName& c, const std::string& name) {
   const bool vector = c.lanes > 1;
   const auto type = [&](DType of) {
@@ -338,7 +338,7 @@ constexpr std::string_view kBf16Step =
 }
 )";
 
-/// vpmaddwd of 256 and 128 bits is older than AVX-512.
+/// Returns the shorter form for words: vpmaddwd of 256 and 128 bits is older than AVX-512.
 std::string shorter_words(int lanes) {
   if (lanes == 16) return "";
   return fmt::format(R"(#elif defined({0})
@@ -348,7 +348,8 @@ std::string shorter_words(int lanes) {
                      lanes == 8 ? "__AVX2__" : "__SSE2__", lanes * 4, lanes, lanes * 32);
 }
 
-/// vpmaddubsw saturates sums of two products at 16 bits, which products with s7 never reach.
+/// Returns the shorter form for bytes. vpmaddubsw saturates sums of two products at 16 bits, which products
+/// with s7 never reach.
 std::string shorter_bytes(int lanes) {
   if (lanes == 16)
     return R"(#elif defined(__AVX512BW__)
@@ -396,7 +397,7 @@ std::string dot_text(const Dot& dot, int lanes, const std::string& name) {
 
 constexpr std::string_view kDotsStem = "dots_u8_";
 
-/// "dots_u8_s8x16": four neighbours of each of the two vectors.
+/// Returns "dots_u8_s8x16": four neighbours of each of the two vectors.
 std::string dots_text(const VectorName& sums, const std::string& name) {
   return fmt::format(R"(static inline s32x{1} lehr_{0}(s32x{1} c, u8x{2} a, {3}x{2} b) {{
 #if defined(__AVX512VNNI__)
@@ -412,7 +413,7 @@ std::string dots_text(const VectorName& sums, const std::string& name) {
 
 constexpr std::string_view kQuadsStem = "quads_";
 
-// In each group of four lines, first words, then bytes become neighbours.
+// Returns "quads": in each group of four lines, first words, then bytes become neighbours.
 std::string quads_text(DType from) {
   std::string words, bytes;
   for (int i = 0; i < 16; ++i) words += fmt::format("{}{}", i == 0 ? "" : ", ", i % 4 * 4 + i / 4);
@@ -474,7 +475,7 @@ const Groups* groups_named(std::string_view name) {
   return nullptr;
 }
 
-/// A function of two vectors of sixteen whose lanes alternate, from lane `first` on.
+/// Returns a function of two vectors of sixteen whose lanes alternate, from lane `first` on.
 std::string alternating(std::string_view function, const std::string& vector, const std::string& number,
                         int first) {
   std::string list;

@@ -22,7 +22,7 @@ int lanes_of(std::string_view name) {
   return 0;
 }
 
-/// A function whose lane i is lane `from(i)` of the 2 L lanes of a, then b.
+/// Returns a function whose lane i is lane `from(i)` of the 2 L lanes of a, then b.
 template <typename From>
 std::string shuffle(std::string_view function, int lanes, const From& from, std::string_view vector = "f32x",
                     std::string_view suffix = "") {

@@ -14,13 +14,15 @@
 namespace lehr {
 namespace {
 
-/// A function whose body is inline PTX. tests/emulator compiles the text for the CPU and has its own body.
+/// Returns a function whose body is inline PTX. tests/emulator compiles the text for the CPU and has its own
+/// body.
 std::string device_only(const std::string& function) {
   return "#ifndef LEHR_EMULATOR\n" + function + "#endif\n";
 }
 
-// PTX ISA 9.0, "Data Movement and Conversion Instructions: cp.async": .ca caches at all levels and takes 4, 8
-// or 16 bytes; .cg (L2 only) takes 16. The optional source size zero-fills the rest of the destination.
+// Returns a copy (PTX ISA 9.0, "Data Movement and Conversion Instructions: cp.async"). .ca caches at all
+// levels and takes 4, 8 or 16 bytes; .cg (L2 only) takes 16. The optional source size zero-fills the rest of
+// the destination.
 std::string cp_async(int bytes) {
   return device_only(fmt::format(
       R"(__device__ __forceinline__ void lehr_cp_async_{0}(void* shared, const void* global) {{
@@ -36,8 +38,8 @@ __device__ __forceinline__ void lehr_cp_async_{0}(void* shared, const void* glob
       bytes, bytes == 16 ? "cg" : "ca"));
 }
 
-// PTX ISA 9.0, "Data Movement and Conversion Instructions: shfl.sync", mode .bfly: after the step of mask m
-// every lane of a group of 2 m holds the same sum.
+// Returns a sum over lanes (PTX ISA 9.0, "Data Movement and Conversion Instructions: shfl.sync", mode .bfly).
+// After the step of mask m every lane of a group of 2 m holds the same sum.
 std::string warp_sum(std::string_view name, std::string_view type) {
   return device_only(fmt::format(R"(__device__ __forceinline__ void lehr_{}({}* value, int width) {{
 #pragma unroll
@@ -47,7 +49,7 @@ std::string warp_sum(std::string_view name, std::string_view type) {
                                  name, type));
 }
 
-// The same for one step.
+// Does the same for one step.
 std::string warp_exchange() {
   return device_only(R"(__device__ __forceinline__ void lehr_warp_exchange_f32(float* value, int width) {
   *value = __shfl_xor_sync(0xffffffffu, *value, width / 2);

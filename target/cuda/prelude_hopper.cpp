@@ -21,13 +21,13 @@ std::string device_only(std::string_view function) {
   return fmt::format("#ifndef LEHR_EMULATOR\n{}{}#endif\n", kHead, function);
 }
 
-/// One instruction without operands.
+/// Returns one instruction without operands.
 std::string plain(std::string_view name, std::string_view ptx) {
   return device_only(
       fmt::format("void lehr_{}() {{\n  asm volatile(\"{};\" ::: \"memory\");\n}}\n", name, ptx));
 }
 
-/// One instruction with a number that must be an immediate, hence the template.
+/// Returns one instruction with a number that must be an immediate, hence the template.
 std::string with_number(std::string_view name, std::string_view ptx) {
   return fmt::format(
       "#ifndef LEHR_EMULATOR\ntemplate <int kNumber>\n{}void lehr_{}() {{\n  asm volatile(\"{} %0;\" "
@@ -36,7 +36,7 @@ std::string with_number(std::string_view name, std::string_view ptx) {
       kHead, name, ptx);
 }
 
-/// An operation on an mbarrier in shared memory with one number.
+/// Returns an operation on an mbarrier in shared memory with one number.
 std::string on_barrier(std::string_view name, std::string_view number, std::string_view ptx) {
   return device_only(fmt::format(
       R"(void lehr_{0}(unsigned* barrier, int {1}) {{
@@ -47,8 +47,8 @@ std::string on_barrier(std::string_view name, std::string_view number, std::stri
       name, number, ptx));
 }
 
-/// `im2col`: reads a tensor's pixels, with the offset of a filter tap. `multicast`: copies to several blocks
-/// of the cluster, by a mask. The hint is that of ir/intrinsics.cpp.
+/// Returns a load by the accelerator. `im2col`: reads a tensor's pixels, with the offset of a filter tap.
+/// `multicast`: copies to several blocks of the cluster, by a mask. The hint is that of ir/intrinsics.cpp.
 std::string tma_load(int rank, bool im2col, bool multicast) {
   std::string parameters;
   std::string places;
@@ -122,7 +122,7 @@ std::string tma_store(int rank) {
       rank, parameters, places, operands));
 }
 
-/// `type` is the type of the sums in PTX's spelling.
+/// Returns a reduction by the accelerator. `type` is the type of the sums in PTX's spelling.
 std::string tma_reduce(std::string_view type) {
   return device_only(fmt::format(
       R"(void lehr_tma_reduce_add_{0}(const void* shared, void* global, int bytes) {{
@@ -162,7 +162,7 @@ WgmmaSums wgmma_sums(const WgmmaType& type, int count) {
   return sums;
 }
 
-/// `name`: "wgmma_m64n128k8_f32_registers_tf32".
+/// Returns wgmma with A from registers. `name`: "wgmma_m64n128k8_f32_registers_tf32".
 std::string wgmma_of_registers(std::string_view name) {
   const int columns = ir::wgmma_columns(name), count = columns / 2;
   const WgmmaType type = wgmma_type(name);
@@ -186,7 +186,7 @@ std::string wgmma_of_registers(std::string_view name) {
       count, count + 1, count + 2, count + 3, count + 4, sums.operands);
 }
 
-/// `name`: "wgmma_m64n128k16_f32_bf16". The accumulators of the warpgroup += or = A B.
+/// Returns wgmma. `name`: "wgmma_m64n128k16_f32_bf16". The accumulators of the warpgroup += or = A B.
 std::string wgmma(std::string_view name) {
   const int columns = ir::wgmma_columns(name);
   const WgmmaType type = wgmma_type(name);

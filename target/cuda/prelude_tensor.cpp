@@ -47,7 +47,8 @@ std::string to_16_bits(std::string_view type) {
       type));
 }
 
-/// Lane l gives the address of row l % 8 of matrix l / 8; each matrix has 8 rows of 16 bytes.
+/// Returns ldmatrix. Lane l gives the address of row l % 8 of matrix l / 8; each matrix has 8 rows of 16
+/// bytes.
 std::string ldmatrix_x4(bool transposed) {
   return device_only(fmt::format(
       R"(void lehr_ldmatrix_x4{0}(unsigned* regs, const void* row) {{
@@ -60,7 +61,7 @@ std::string ldmatrix_x4(bool transposed) {
       transposed ? "_trans" : "", transposed ? ".trans" : ""));
 }
 
-/// The same if A has two registers and B one.
+/// Returns the mma in which A has two registers and B one.
 std::string mma_of_half_k() {
   return device_only(R"(void lehr_mma_m16n8k8_f32_f16(float* d, const unsigned* a, const unsigned* b) {
   asm volatile(
@@ -71,7 +72,7 @@ std::string mma_of_half_k() {
 )");
 }
 
-/// d += a * b. `shape` "m16n8k16"; the types as PTX spells them.
+/// Returns d += a * b. `shape` "m16n8k16"; the types as PTX spells them.
 std::string mma(std::string_view name, std::string_view shape, std::string_view accumulator,
                 std::string_view operand) {
   const bool is_float = accumulator == "f32";

@@ -56,7 +56,8 @@ std::vector<std::int64_t> register_vectors(std::int64_t columns, const Limits& l
   return counts;
 }
 
-// Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the units busy.
+// Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the
+// units busy.
 bool too_few_accumulators(std::int64_t rows, std::int64_t vectors, std::int64_t most_rows,
                           std::int64_t most_vectors) {
   return rows * vectors < std::min<std::int64_t>(6, std::min<std::int64_t>(most_rows, 28) * most_vectors);

@@ -59,7 +59,7 @@ struct GroupCopy {
   ir::Expr lines = ir::integer(1);
   std::int64_t to_step = 1;
 };
-/// `from` has elements of the first operand's type, or of the second's.
+/// Copy groups. `from` has elements of the first operand's type, or of the second's.
 ir::Stmt copy_first_groups(const DotForm& form, const GroupCopy& copy);
 ir::Stmt copy_second_groups(const DotForm& form, const GroupCopy& copy);
 

@@ -32,7 +32,8 @@ Expr sum(Expr x, const StepTerms& with) {
   return std::move(x) + with.operand(0);
 }
 
-// The bound comes first: if the value is NaN, the comparison is false and the value stays.
+// Returns the bounded value. The bound comes first: if the value is NaN, the comparison is false and the
+// value stays.
 Expr bounded(Expr x, double low, double high, const StepTerms& with) {
   return min(with.constant(high), max(with.constant(low), std::move(x)));
 }

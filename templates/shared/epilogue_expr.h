@@ -51,8 +51,8 @@ class FusedEpilogue {
   PoolWindows windows() const { return windows_of(epilogue_); }
   /// Returns the last step, of a window's pixels after the other steps: vectors of `lanes` or scalars.
   ir::Expr pool(std::vector<ir::Expr> pixels, int lanes) const;
-  /// The same one pixel at a time; each result may be stored. before_any() is the initial value, joined()
-  /// adds a pixel, and of_joined() makes the result of all `count` pixels.
+  /// Return the same one pixel at a time; each result may be stored. before_any() is the initial value,
+  /// joined() adds a pixel, and of_joined() makes the result of all `count` pixels.
   double before_any() const;
   ir::Expr joined(ir::Expr so_far, ir::Expr pixel) const;
   ir::Expr of_joined(ir::Expr all, std::int64_t count, int lanes) const;
@@ -61,7 +61,7 @@ class FusedEpilogue {
   /// Returns a result of of() or gate() as an element of the output: cast to its type if that is another one.
   /// CPU.
   ir::Expr stored(ir::Expr value) const;
-  /// CUDA, where vectors are only moved: applies scale and steps to `place.lanes` sums side by side in
+  /// Applies, on CUDA, where vectors are only moved, scale and steps to `place.lanes` sums side by side in
   /// `registers` from `first` on, and replaces them. Operands are loaded as vectors, so C's rows must be
   /// aligned for them.
   ir::Block in_place(ir::KernelBuilder& builder, ir::BufferId registers, const ir::Expr& first,

@@ -39,7 +39,8 @@ struct ImageMatrices {
   ir::Expr first_channel = ir::integer(0);  ///< of its output channels
   std::int64_t output_row = 0;              ///< distance of neighbouring rows of the output
 };
-/// `batch` is the number of the product. The output is that of the pools, if there are any.
+/// Returns the matrices. `batch` is the number of the product. The output is that of the pools, if there are
+/// any.
 ImageMatrices image_matrices(const ImageView& view, const ir::Expr& batch);
 /// Explains why 32-bit indices do not reach all operands when tiles of the product extend beyond it by up to
 /// `tile` elements. Returns nullopt if they do.

@@ -38,7 +38,7 @@ struct Conv2d {
   ZeroPoint zero = ZeroPoint::kNone;  ///< of x: subtracted from each of its elements
   friend bool operator==(const Conv2d&, const Conv2d&) = default;
 
-  /// Size of the output. Below 1 if a dilated filter is larger than the padded image.
+  /// Return the size of the output. Below 1 if a dilated filter is larger than the padded image.
   std::int64_t out_h() const { return (h + pad_top + pad_bottom - dilation_h * (r - 1) - 1) / stride_h + 1; }
   std::int64_t out_w() const { return (w + pad_left + pad_right - dilation_w * (s - 1) - 1) / stride_w + 1; }
   /// Returns the products that are summed up for one output, those with padding included.

@@ -183,7 +183,7 @@ Bounded mean_of(const Line& line) {
   return rounded(sum.value / n, sum.off / n);
 }
 
-/// The distances from a mean that is off add up to 0: its error counts squared.
+/// Returns the variance. The distances from a mean that is off add up to 0: its error counts squared.
 Bounded variance_of(const Line& line) {
   const Bounded mean = mean_of(line);
   Line squares;
@@ -212,7 +212,7 @@ Bounded extreme_of(RowOp op, const Line& line) {
   return result;
 }
 
-/// A value that is the same in all columns is added up as a product.
+/// Returns a reduction. A value that is the same in all columns is added up as a product.
 Bounded reduced(RowOp op, const Line& line, std::int64_t n) {
   const auto count = static_cast<double>(n);
   if (line.size() == 1 && n > 1) {

@@ -90,7 +90,7 @@ cpu::PlaneCopy copy_of(const Lowering& l) {
           .line = var(l.line)};
 }
 
-// `rows` output channels x one tile of pixels, over the current block of input channels.
+// Computes `rows` output channels x one tile of pixels, over the current block of input channels.
 Block micro_kernel(Lowering& l, std::int64_t rows) {
   const Conv2d& conv = l.conv;
   const Conv2dPlanes& p = l.planes;

@@ -148,7 +148,7 @@ class Lowering {
   }
   std::int64_t blocks() const { return ceil_div(shape_.owned, shape_.block); }
   Expr image() const { return conv_.n == 1 ? integer(0) : var(image_); }
-  /// nhwc: returns the channels that exist from the unit's first one on; nullopt: all lanes.
+  /// Returns, for nhwc, the channels that exist from the unit's first one on; nullopt: all lanes.
   std::optional<Expr> channels_left() const {
     if (!shape_.nhwc || conv_.k % s_.lanes == 0) return std::nullopt;
     return integer(conv_.k) - var(channel_);
@@ -334,7 +334,7 @@ class Lowering {
     Expr value = form_.in_first_panel(stored, width());
     return zero_ ? std::move(value) - load(zeros_, integer(0), width()) : value;
   }
-  /// Without a copy: returns the line of the image that is line `tile_line` of the tile's input.
+  /// Returns, without a copy, the line of the image that is line `tile_line` of the tile's input.
   Expr image_line(const Expr& tile_line) const {
     return (var(line_) + var(tile_) * s_.rows) * conv_.stride_h + tile_line - conv_.pad_top;
   }

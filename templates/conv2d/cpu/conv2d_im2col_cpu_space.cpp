@@ -36,7 +36,8 @@ bool needs_copy(const Conv2d& conv) {
          (conv.out_h() - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h >= conv.h;
 }
 
-/// A block of groups has all of k: it holds whole channels, which need not be whole groups.
+/// Returns the product. A block of groups has all of k: it holds whole channels, which need not be whole
+/// groups.
 GemmCpuProduct product_of(const Conv2d& conv, const cpu::DotForm& form) {
   GemmCpuProduct product;
   product.p = im2col_problem(conv);

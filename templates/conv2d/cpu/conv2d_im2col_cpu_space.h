@@ -20,7 +20,7 @@ std::int64_t im2col_run(const Conv2d& conv, std::int64_t copy);
 /// Returns how many output lines `pixels` consecutive pixels touch, at most.
 std::int64_t im2col_lines(const Conv2d& conv, std::int64_t pixels);
 
-/// gemm_cpu's knobs, and "copy".
+/// Adds gemm_cpu's knobs, and "copy".
 void im2col_knobs(Knobs<GemmCpuSchedule>& k, const Workload& workload, const Limits& limits);
 GemmCpuSchedule im2col_wanted(const Workload& workload, const Limits& limits);
 

@@ -16,7 +16,7 @@ bool is_nhwc(const OcCopy& c) {
   return c.conv.layout == ImageLayout::kNhwc;
 }
 
-/// Kept pixels of a line that lie in the image: position of the first one, and their number.
+/// Return the kept pixels of a line that lie in the image: position of the first one, and their number.
 std::int64_t first_inside(const OcCopy& c) {
   return std::min(ceil_div(c.conv.pad_left, c.shape.step_w), c.shape.width_in);
 }

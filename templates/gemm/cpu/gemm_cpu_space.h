@@ -57,7 +57,7 @@ void gemm_cpu_product_knobs(Knobs<GemmCpuSchedule>& k, const GemmCpuProduct& pro
 /// reads. `p` has k in elements.
 bool gemm_cpu_packs_a(const ProductView& p, const cpu::DotForm& form);
 
-/// The knobs of a GEMM.
+/// Adds the knobs of a GEMM.
 void gemm_cpu_knobs(Knobs<GemmCpuSchedule>& k, const Workload& workload, const Limits& limits);
 GemmCpuSchedule gemm_cpu_wanted(const Workload& workload, const Limits& limits);
 

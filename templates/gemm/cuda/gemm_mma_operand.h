@@ -48,7 +48,8 @@ ir::Block gemm_mma_copy_places(const GemmMmaOperand& operand, const GemmMmaThrea
 /// committed and waited for. Elements outside the matrix become zero, here and below.
 ir::Block gemm_mma_copy(ir::KernelBuilder& builder, const GemmMmaOperand& operand,
                         const GemmMmaThread& thread, const GemmMmaCorner& corner, const ir::Expr& stage);
-/// Global -> registers, and registers -> shared, for operands whose lines cp.async cannot copy.
+/// Copy global memory to registers, and registers to shared memory, for operands whose lines cp.async cannot
+/// copy.
 ir::Block gemm_mma_load(ir::KernelBuilder& builder, const GemmMmaOperand& operand,
                         const GemmMmaThread& thread, const GemmMmaCorner& corner);
 ir::Block gemm_mma_store(ir::KernelBuilder& builder, const GemmMmaOperand& operand,

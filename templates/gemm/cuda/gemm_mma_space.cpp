@@ -341,9 +341,9 @@ void gemm_mma_problem_knobs(Knobs<S>& k, const Problem& p, const Limits& limits)
            [=](const S& s) { return s.raster > 1 && n <= s.bn; });
 }
 
-// Large: 128 x 128 in four warps of 64 x 64, as in CUTLASS's list for sm_80. Smaller if that would leave
-// multiprocessors without a block. For few rows or columns, warps that split k. If most multiprocessors still
-// have no block, blocks split k as well.
+// Takes 128 x 128 if the product is large, in four warps of 64 x 64, as in CUTLASS's list for sm_80. Smaller
+// if that would leave multiprocessors without a block. For few rows or columns, warps that split k. If most
+// multiprocessors still have no block, blocks split k as well.
 GemmMmaSchedule gemm_mma_wanted(const Workload& workload, const Limits& limits) {
   return gemm_mma_problem_wanted(gemm_mma_problem(workload, limits), limits);
 }

@@ -103,7 +103,8 @@ struct GemmMmaTile {
 GemmMmaTile gemm_mma_tile_a(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 GemmMmaTile gemm_mma_tile_b(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 
-/// For a staged C: elements between rows of the tile in shared memory, and elements per store of a thread.
+/// Return, for a staged C, the elements between rows of the tile in shared memory, and elements per store of
+/// a thread.
 std::int64_t gemm_mma_c_stride(const GemmMmaSchedule& schedule);
 std::int64_t gemm_mma_c_vector(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 
@@ -116,7 +117,7 @@ std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& problem, const GemmMmaS
 void gemm_mma_problem_knobs(Knobs<GemmMmaSchedule>& k, const GemmMmaProblem& problem, const Limits& limits);
 GemmMmaSchedule gemm_mma_problem_wanted(const GemmMmaProblem& problem, const Limits& limits);
 
-/// The knobs of a GEMM.
+/// Adds the knobs of a GEMM.
 void gemm_mma_knobs(Knobs<GemmMmaSchedule>& k, const Workload& workload, const Limits& limits);
 GemmMmaSchedule gemm_mma_wanted(const Workload& workload, const Limits& limits);
 

@@ -42,7 +42,7 @@ class Writer {
   bool split() const { return s_.split_k > 1; }
   Block exchange(BufferId sums, Block then) { return split_k_sum(b_, out_.sums, out_.place, sums, then); }
   Expr accumulator(const Pair& at) const { return (at.i.at * (s_.wn / 8) + at.j.at) * 4 + at.half.at * 2; }
-  /// Position of this lane's first pair, in the block tile.
+  /// Return the position of this lane's first pair, in the block tile.
   Expr first_row() const { return var(out_.warp_m) * s_.wm + var(out_.lane) / 4; }
   Expr first_column() const { return var(out_.warp_n) * s_.wn + var(out_.lane) % 4 * 2; }
 

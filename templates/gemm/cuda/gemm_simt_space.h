@@ -91,7 +91,7 @@ struct GemmSimtForm {
 void gemm_simt_form_knobs(Knobs<GemmSimtSchedule>& k, const GemmSimtForm& form, const Limits& limits);
 GemmSimtSchedule gemm_simt_form_wanted(const GemmSimtForm& form, const Limits& limits);
 
-/// The knobs of a GEMM.
+/// Adds the knobs of a GEMM.
 void gemm_simt_knobs(Knobs<GemmSimtSchedule>& k, const Workload& workload, const Limits& limits);
 GemmSimtSchedule gemm_simt_wanted(const Workload& workload, const Limits& limits);
 

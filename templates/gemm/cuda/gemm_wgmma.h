@@ -8,8 +8,8 @@
 
 namespace lehr {
 
-/// "gemm_wgmma": f16, bf16, tf32, s8 and 8-bit floats on sm_90a, with lines of a multiple of 16 bytes. Types
-/// other than the 16-bit ones need both operands along k.
+/// Serves f16, bf16, tf32, s8 and 8-bit floats on sm_90a, with lines of a multiple of 16 bytes. Types other
+/// than the 16-bit ones need both operands along k.
 Template gemm_wgmma_template();
 
 /// Returns the kernel of a product, or of a convolution that conv2d_wgmma serves, with parameters x, f and y.

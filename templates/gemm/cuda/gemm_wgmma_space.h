@@ -128,7 +128,7 @@ struct GemmWgmmaTile {
   std::int64_t box_elements() const { return box_inner * box_outer; }
   std::int64_t stage_elements() const { return boxes * box_elements(); }
 };
-/// `is_rows`: the side that is taken 64 at a time.
+/// Returns a tile. `is_rows`: the side that is taken 64 at a time.
 GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule,
                               bool is_rows);
 
@@ -174,7 +174,7 @@ GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaProblem& problem, const G
 /// Returns the shared memory of a block in bytes.
 std::int64_t gemm_wgmma_shared_bytes(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 
-/// The knobs of a product, or of a convolution that conv2d_wgmma serves.
+/// Adds the knobs of a product, or of a convolution that conv2d_wgmma serves.
 void gemm_wgmma_knobs(Knobs<GemmWgmmaSchedule>& k, const Workload& workload, const Limits& limits);
 GemmWgmmaSchedule gemm_wgmma_wanted(const Workload& workload, const Limits& limits);
 
