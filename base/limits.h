@@ -58,7 +58,7 @@ struct Limits {
   double tensor_gflops_tf32 = 0;
   double tensor_gflops_s8 = 0;
   double tensor_gflops_f8 = 0;
-  /// share of these rates that mma.sync reaches where newer instructions reach all
+  /// Share of these rates that mma.sync reaches where newer instructions reach all.
   double mma_sync_share = 0;
   /// Clusters of 2, 4 and 8 blocks that run at the same time where each block has a core to itself, as the
   /// driver counts them (cuOccupancyMaxActiveClusters). 0: the driver was not asked.

@@ -28,7 +28,7 @@ class CrossValidation {
   struct Fold {
     XgboostModel model;
     std::vector<std::size_t> held_out;
-    double mean = 0, deviation = 1;  // of the model's scores over all rows
+    double mean = 0, deviation = 1;  // mean and deviation of the model's scores over all rows
   };
   std::vector<Fold> folds_;
   std::vector<bool> used_;

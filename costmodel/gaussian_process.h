@@ -43,7 +43,7 @@ class GaussianProcess {
   std::vector<double> gradient_of(const Fit& fit, const std::vector<double>& logs) const;
   void climb();
 
-  std::vector<double> logs_;  // of the lengths; the last one is that of the noise's share of the variance
+  std::vector<double> logs_;  // logarithms of the lengths, then that of the noise's share of the variance
   std::vector<float> rows_;   // the learnt rows, row-major
   std::vector<double> values_;
   std::vector<float> points_;    // rows_ divided by the lengths
@@ -76,7 +76,7 @@ class Beliefs {
 
   struct Assumed {
     std::size_t row;
-    double deviation;           // of its measurement, before it was assumed
+    double deviation;           // deviation of its measurement, before it was assumed
     double told = 0;            // difference of its measured value from the mean, in units of `deviation`
     std::vector<double> shift;  // covariance of each row with it at that time, divided by `deviation`
   };

@@ -25,7 +25,7 @@ using Lanes = std::array<std::int32_t, 32>;
 struct LaneValue {
   std::int32_t scalar = 0;
   std::int32_t factor = 0;
-  /// the number at point t is scalar + factor * (*lanes)[t]; if nullptr, it is scalar
+  /// The number at point t is scalar + factor * (*lanes)[t]; if nullptr, it is scalar.
   const Lanes* lanes = nullptr;
 
   bool is_uniform() const { return lanes == nullptr; }

@@ -17,7 +17,7 @@ struct Moved {
   double guarded = 0;
   double global_read = 0;
   double global_written = 0;
-  double workspace = 0;  ///< of these, bytes of global workspaces
+  double workspace = 0;  ///< bytes of global workspaces among these
 };
 
 Moved moved_by(const KernelView& view) {

@@ -44,7 +44,7 @@ struct CachedAccesses {
     double step;    ///< distance of two iterations in elements, without the sign
   };
   std::pmr::vector<Entry> entries;
-  std::pmr::vector<Level> levels;  ///< of each entry, from the outermost in
+  std::pmr::vector<Level> levels;  ///< loops of each entry, from the outermost in
 };
 
 /// Footprints of all accesses to cached memory (global, and scratch on the CPU), and working sets of all
@@ -87,7 +87,7 @@ class MemoryModel {
     double share;             ///< share of its counted executions that take place
     double everything;        ///< shared: distinct bytes over all concurrent iterations
     std::size_t first_level;  ///< into levels_
-    /// sequential loops around it; it has one more entry than these in sizes_, from first_size on
+    /// Sequential loops around it; it has one more entry than these in sizes_, from first_size on.
     std::size_t levels;
     std::size_t first_size;
   };

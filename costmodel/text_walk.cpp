@@ -1,4 +1,4 @@
-// One walk over the AST for what the analysis does not hold.
+// One walk over the AST for facts that are not in the analysis.
 #include "costmodel/text_walk.h"
 
 #include <algorithm>

@@ -44,7 +44,7 @@ struct DatabaseStats {
   std::int64_t schema_version = 0;
   std::int64_t file_bytes = 0, records = 0, verdicts = 0, devices = 0, algorithms = 0, sessions = 0;
   std::map<std::string, std::int64_t>
-      merged_sessions;  ///< of `sessions` those that were run elsewhere, by origins()
+      merged_sessions;  ///< number of `sessions` that were run elsewhere, by origins()
   std::vector<TaskStats> tasks;
 };
 void describe(auto& field, const DatabaseStats& stats) {

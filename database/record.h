@@ -23,7 +23,7 @@ struct Record : Trial {
   int template_version = 1;
   std::string session;  ///< id of the tuner run
   std::int64_t session_began_unix_ms = 0;
-  std::uint64_t seed = 0;            ///< of the tuner run
+  std::uint64_t seed = 0;            ///< seed of the tuner run
   std::int64_t created_unix_ms = 0;  ///< if 0, the database sets it
   std::string tool_version;          ///< version of lehr
   /// Hash of the StoredDevice whose facts its kernel was lowered with; 0: not known.

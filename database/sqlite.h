@@ -24,7 +24,7 @@ using Row = std::vector<Value>;
 enum class Mode {
   kReadWrite,  ///< creates the file if it does not exist
   kReadOnly,   ///< leaves "-wal" and "-shm" behind, since it may not remove them
-  /// writes no row; the last process to close the file removes "-wal" and "-shm", as a writer does
+  /// Writes no row; the last process to close the file removes "-wal" and "-shm", as a writer does.
   kReadTidily,
   kImmutable,  ///< read-only, without locks or helper files: only where nothing can change the file
 };

@@ -49,7 +49,7 @@ struct LoopInfo {
   int depth = 0;          ///< 0 = outermost
   int parent = -1;        ///< index into Analysis::loops, -1 at the top
   double iterations = 0;  ///< total executions of the body: product of the extents from the root to here
-  /// flops of everything inside, for one execution of the whole loop nest (all iterations)
+  /// Flops of everything inside, for one execution of the whole loop nest (all iterations).
   double flops = 0;
 };
 
@@ -114,13 +114,13 @@ struct Analysis {
   double unique_global_bytes = 0;              ///< distinct bytes of all parameters that are touched
   double barriers = 0;                         ///< kBlock and kCluster barriers executed by one block
   std::int64_t register_bytes = 0;             ///< all kRegister buffers of one thread
-  std::int64_t shared_bytes = 0;               ///< of one block: each buffer rounded up to its alignment
-  std::int64_t scratch_bytes = 0;              ///< of one work item: each buffer rounded up to 64 bytes
+  std::int64_t shared_bytes = 0;   ///< bytes of one block: each buffer rounded up to its alignment
+  std::int64_t scratch_bytes = 0;  ///< bytes of one work item: each buffer rounded up to 64 bytes
   Launch launch;
 
   // Work that a compiler cannot remove, as executed over the whole kernel and as written (nothing hoisted).
   double integer_operations = 0;  ///< in indices, counts, conditions, extents and Lets
-  double integer_divisions = 0;   ///< of these: Div and Mod, except by a constant power of two
+  double integer_divisions = 0;   ///< Div and Mod among these, except by a constant power of two
   double guards = 0;  ///< executions of an If, a Select by one condition or an access with an `active` count
   /// Buffers in flight: 1 + the largest argument of a cp_async_wait, or the number of barriers of TMA loads;
   /// 0 without.

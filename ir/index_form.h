@@ -55,7 +55,7 @@ struct IndexValues {
 /// How an index moves with one loop.
 struct IndexMotion {
   std::int64_t stride;  ///< the index at iteration 1 minus that at iteration 0, the other loops at 0
-  /// of the loop in the affine part of the index (= stride if the whole index is affine)
+  /// Coefficient of the loop in the affine terms (= stride if the whole index is affine).
   std::int64_t coefficient;
 };
 
@@ -70,7 +70,7 @@ struct IndexForm {
   /// For a Let: the values along loops of `terms` that have been computed so far.
   std::pmr::vector<IndexValues> bent;
   int operations = 0;  ///< integer operations of the expression as written, Lets not expanded
-  int divisions = 0;   ///< of these: Div and Mod, except by a constant power of two
+  int divisions = 0;   ///< Div and Mod among these, except by a constant power of two
   std::pmr::vector<const Load*> loads;  ///< loads inside it (gathers), outermost first, Lets not expanded
   /// By the loops' depth. The last member, because most of it is never touched.
   std::array<IndexMotion, kMaxLoopDepth> motions;

@@ -15,7 +15,7 @@ struct TouchRule {
   std::optional<Scope> scope;  ///< nullopt: any
   bool writes = false;
   std::int64_t bytes = 0;              ///< touched by one thread; 0: any number
-  std::optional<DType> type;           ///< of the buffer; nullopt: any
+  std::optional<DType> type;           ///< type of the buffer; nullopt: any
   bool map = false;                    ///< the buffer is a parameter with a tensor map
   std::optional<bool> im2col = false;  ///< whether that map is an im2col one; nullopt: it may be either
 };

@@ -125,7 +125,7 @@ struct Intrinsic {
   StaticText name;  ///< "prefetch", "cp_async_16", "ldmatrix_x4", ...
   std::vector<Touch> touches;
   std::vector<Expr> args;
-  double flops = 0;  ///< of one thread: a warp's mma divided by 32
+  double flops = 0;  ///< flops of one thread: a warp's mma divided by 32
   friend bool operator==(const Intrinsic&, const Intrinsic&) = default;
 };
 

@@ -1,4 +1,4 @@
-// A vendor library's search for its fastest algorithm to compute a problem: its limit, and what it found.
+// A vendor library's search for its fastest algorithm to compute a problem: its limit and its result.
 #pragma once
 
 #include <cstdint>

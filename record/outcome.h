@@ -39,7 +39,7 @@ void describe(auto& field, Is<Resources> auto& resources) {
 struct GpuState {
   double sm_mhz = 0;         ///< clock of the multiprocessors
   double power_w = 0;        ///< power of the whole board, averaged by the driver
-  double temperature_c = 0;  ///< of the chip
+  double temperature_c = 0;  ///< temperature of the chip
 };
 void describe(auto& field, Is<GpuState> auto& state) {
   field("sm_mhz", state.sm_mhz);
@@ -137,7 +137,7 @@ std::string_view word_of(const Ratio& ratio, bool proven);
 
 /// The outputs of two runs on the same input, compared bit by bit.
 struct Repetition {
-  std::int64_t elements = 0;   ///< of the output
+  std::int64_t elements = 0;   ///< elements of the output
   std::int64_t different = 0;  ///< elements with other bits in the second run
   std::int64_t first = 0;      ///< flat index of the first different element
 };

@@ -14,14 +14,14 @@ namespace lehr {
 struct Pick {
   Config config;
   std::string picked_by;  ///< "default", "trees", "process", "transfer", ... (tune/README.md)
-  /// the cost model's score when it was picked; nullopt: picked without a model
+  /// The cost model's score when it was picked; nullopt: picked without a model.
   std::optional<double> predicted;
 };
 
 /// One measured config.
 struct Trial : Pick {
   Outcome outcome;
-  std::string id;  ///< of its row: unique, 32 hex digits; if empty, the database gives it one
+  std::string id;  ///< id of its row: unique, 32 hex digits; if empty, the database gives it one
   /// Hash of the source that was measured (codegen/source_hash.h); 0: it has no source.
   std::uint64_t source_hash = 0;
 

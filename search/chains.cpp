@@ -12,7 +12,7 @@ namespace {
 // (tests/search/landscape.h is of the same kind): with 2 000 scored configs, 128 chains from temperature 1
 // found 48-62 % of the optimum, these values 97-100 %.
 constexpr std::size_t kMinChains = 16;
-// if the budget is too small for this many of all chains, there are fewer chains
+// If the budget is too small for this many of all chains, there are fewer chains.
 constexpr std::size_t kMinSteps = 150;
 constexpr std::size_t kSteps = 500;    // AutoTVM: n_iter
 constexpr std::size_t kPatience = 50;  // steps without a change of the best set; AutoTVM: early_stop

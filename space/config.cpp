@@ -1,4 +1,4 @@
-// The canonical text of a config, its parser and its hash: what databases, bundles and logs hold.
+// The canonical text of a config, its parser and its hash, which databases, bundles and logs hold.
 #include "space/config.h"
 
 #include <functional>

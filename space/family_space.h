@@ -59,7 +59,7 @@ using MembersTest = std::function<bool(const Members&)>;
 
 /// A combination of a knob's value and those before it that is forbidden.
 struct Rule {
-  /// what is wrong with a config that breaks it, e.g. "needs more than 48 KiB of memory"
+  /// Fault of a config that breaks it, e.g. "needs more than 48 KiB of memory".
   std::string sentence;
   MembersTest forbids;
 };

@@ -1,4 +1,4 @@
-// The explicit list of kernel families, and what it offers for a workload: a space, and the kernels of its
+// The explicit list of kernel families, and its result for a workload: a space, and the kernels of its
 // points.
 #pragma once
 
@@ -52,7 +52,7 @@ struct KernelSpace {
   Workload workload;
   Limits limits;
   Space space;
-  std::vector<Template> families;  ///< of `space`, in its order
+  std::vector<Template> families;  ///< families of `space`, in its order
   std::vector<Point> defaults;     ///< Families::defaults
 
   /// Returns the kernel of a point. Pure; takes microseconds. May be called from any thread.

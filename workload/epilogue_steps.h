@@ -49,7 +49,7 @@ using StepNumbers = std::array<float, 4>;
 struct EpilogueStep {
   EpilogueOp op = EpilogueOp::kRelu;
   StepNumbers numbers = {};
-  std::optional<DType> type = std::nullopt;  ///< of the step's operand, if the text states it
+  std::optional<DType> type = std::nullopt;  ///< type of the step's operand, if the text states it
   friend bool operator==(const EpilogueStep&, const EpilogueStep&) = default;
 };
 

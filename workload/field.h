@@ -34,7 +34,7 @@ struct Field {
   bool names_flag = false;    ///< sentences about a bad value of the flag begin with the flag
   bool unquoted = false;      ///< "m=x is not a whole number"; else "'m=x' is ..."
   bool drops_layout = false;  ///< a type may be written like an operand, "f32:row"
-  /// choices of the flag; empty: read() reports what is wrong
+  /// Choices of the flag; empty: read() reports what is wrong.
   std::span<const std::string_view> choices = {};
   /// Adds the value's text. This and the next two are nullptr in a row that is only a flag; complete() reads
   /// it.

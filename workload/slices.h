@@ -16,7 +16,7 @@ struct Slices {
   std::string_view field;  ///< "m", "n"
   std::int64_t count = 0;  ///< value of the field; with any number of rows, the rows of the call
   std::vector<std::int64_t>
-      elements;  ///< of one slice, for each of tensors_of(); 0: the whole tensor belongs to all
+      elements;  ///< elements of one slice, for each of tensors_of(); 0: the whole tensor belongs to all
 };
 
 /// Returns nullopt if there is no such size: a batch of products, or A or C by columns.

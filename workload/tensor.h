@@ -11,8 +11,8 @@ namespace lehr {
 
 /// The role of a tensor in a workload.
 enum class TensorRole {
-  kInput,   ///< of the operator
-  kOutput,  ///< of the operator: at least one
+  kInput,   ///< input of the operator
+  kOutput,  ///< output of the operator: at least one
   kOperand  ///< read by the epilogue
 };
 
@@ -25,7 +25,7 @@ struct TensorSpec {
   std::int64_t elements = 0;
   TensorRole role = TensorRole::kInput;
   bool constant = false;  ///< stays the same from call to call: a filter, a constant B
-  Draw draw = {};         ///< of an input, in the result of tensors_of()
+  Draw draw = {};         ///< draw of an input, in the result of tensors_of()
   /// Elements of a row, if rows are drawn differently (drawn_in_row()); 0: all are alike.
   std::int64_t row = 0;
   bool is_output() const { return role == TensorRole::kOutput; }

@@ -13,8 +13,8 @@ namespace lehr {
 
 /// Position of one of several products. All indices below are in range.
 struct PlainPlace {
-  ir::Expr matrix = ir::integer(0);                                      ///< of PlainProduct::matrices
-  ir::Expr group = ir::integer(0);                                       ///< of PlainProduct::groups
+  ir::Expr matrix = ir::integer(0);  ///< number among PlainProduct::matrices
+  ir::Expr group = ir::integer(0);   ///< number among PlainProduct::groups
   ir::Expr window_row = ir::integer(0), window_column = ir::integer(0);  ///< pixel of a pool's windows
 };
 
@@ -31,7 +31,7 @@ struct PlainProduct {
   std::int64_t matrices = 1, rows = 1;
   std::int64_t groups = 1, columns = 1;       ///< columns of sums, of one group
   std::int64_t depth = 1;                     ///< products of a sum
-  std::int64_t window = 1;                    ///< of a pool: a sum for each of window x window pixels
+  std::int64_t window = 1;                    ///< window of a pool: a sum for each of window x window pixels
   bool a_along_k = false, b_along_k = false;  ///< whether k is the index by which neighbours in memory differ
   std::function<PlainElement(const PlainPlace& at, const ir::Expr& row, const ir::Expr& k)> a;
   std::function<ir::Expr(const PlainPlace& at, const ir::Expr& k, const ir::Expr& column)> b;

@@ -12,7 +12,7 @@ namespace lehr {
 struct ConvView {
   Conv2d conv;
   ImageLayout filter_layout = ImageLayout::kNchw;
-  std::int64_t stored_taps = 1;  ///< of a filter in memory
+  std::int64_t stored_taps = 1;  ///< taps of a filter in memory
   /// Number of the tap (0, 0) of `conv` among the stored taps, and the increments for the next row and
   /// column.
   std::int64_t first_tap = 0, row_step = 1, column_step = 1;

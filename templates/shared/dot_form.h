@@ -1,4 +1,4 @@
-// How CPU families compute inner products: the one place that knows the types of operands.
+// How CPU families compute inner products. Only this file depends on the types of operands.
 #pragma once
 
 #include <cstdint>
@@ -80,7 +80,7 @@ bool needs_correction(const Workload& workload, const DotForm& form);
 /// The correction of a product's sums when `first` has an offset or a zero point. These add to each sum a
 /// multiple of the sum of the elements of `second` that belong to it.
 struct Correction {
-  std::optional<ir::BufferId> zero;  ///< of one element: the zero point of `first`
+  std::optional<ir::BufferId> zero;  ///< buffer of one element: the zero point of `first`
   std::int64_t offset = 0;
   bool needed() const { return zero || offset != 0; }
   /// Returns the corrected sums. `of_second` are the sums of elements of `second`, as many.

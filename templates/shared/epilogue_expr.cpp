@@ -13,9 +13,9 @@ namespace {
 /// Terms of a step's expression, besides the value.
 struct StepTerms {
   const StepNumbers& numbers;
-  DType output;                                ///< of the workload
+  DType output;                                ///< type of the workload's output
   std::function<Expr(double value)> constant;  ///< with as many lanes as the value
-  std::function<Expr(std::size_t i)> operand;  ///< of the step
+  std::function<Expr(std::size_t i)> operand;  ///< returns the step's operand number i
 };
 
 struct StepExpr {
@@ -254,7 +254,7 @@ Block FusedEpilogue::in_place(KernelBuilder& builder, BufferId registers, const 
   Block result;
   if (empty()) return result;
   const Unrolled lane(builder, "lane_of", place.lanes);
-  std::vector<Expr> values;  // of each operand for the current lane
+  std::vector<Expr> values;  // value of each operand for the current lane
   for (const Operand& operand : operands_) {
     const bool one = !is_along(operand, place);
     const int count = one ? 1 : place.lanes;

@@ -13,7 +13,7 @@ namespace lehr {
 
 /// `lanes` neighbours in C's memory.
 struct EpiloguePlace {
-  ir::Expr channel = ir::integer(0);  ///< of the first lane
+  ir::Expr channel = ir::integer(0);  ///< channel of the first lane
   bool along_channels = false;        ///< the lanes are channels side by side; else all are of one
   ir::Expr element = ir::integer(0);  ///< flat index of the first lane in C
   int lanes = 1;

@@ -14,7 +14,7 @@ using namespace ir;
 namespace {
 
 struct Taps {
-  Expr channel, row, column;  ///< of the filter
+  Expr channel, row, column;  ///< position in the filter
 };
 
 Taps taps_of(const Conv2d& conv, const Expr& q) {
@@ -25,7 +25,7 @@ Taps taps_of(const Conv2d& conv, const Expr& q) {
 }
 
 struct Place {
-  Expr image, row, column;  ///< of the input, with padding: may lie outside
+  Expr image, row, column;  ///< position in the input, with padding: may lie outside
 };
 
 Place place_of(const ImageView& view, const Taps& taps, const Expr& pixel) {

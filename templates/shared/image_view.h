@@ -36,7 +36,7 @@ Workload image_product(const Conv2d& conv);
 /// First elements of the matrices of one product of the batch.
 struct ImageMatrices {
   ir::Expr pixels = ir::integer(0), filters = ir::integer(0), output = ir::integer(0);
-  ir::Expr first_channel = ir::integer(0);  ///< of its output channels
+  ir::Expr first_channel = ir::integer(0);  ///< first one of its output channels
   std::int64_t output_row = 0;              ///< distance of neighbouring rows of the output
 };
 /// Returns the matrices. `batch` is the number of the product. The output is that of the pools, if there are

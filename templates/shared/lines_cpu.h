@@ -60,8 +60,8 @@ struct ChannelSums {
   ir::Expr pixels = ir::integer(1), channels = ir::integer(1);
   std::int64_t most_pixels = 1, most_channels = 1;
   std::int64_t lanes = 16;
-  DType type = DType::kF32;                 ///< of the sums: f32 or s32
-  ir::Expr first_channel = ir::integer(0);  ///< of the image
+  DType type = DType::kF32;                 ///< type of the sums: f32 or s32
+  ir::Expr first_channel = ir::integer(0);  ///< channel of the image
   /// Returns the flat index of the first pixel of a channel of the image; the others follow.
   std::function<ir::Expr(const ir::Expr& channel)> target;
 

@@ -30,7 +30,7 @@ struct PooledSums {
   ImageSize image = {};
   ir::Expr first_window = ir::integer(0), first_line = ir::integer(0);
   std::int64_t lanes = 16;
-  ir::Expr first_channel = ir::integer(0);  ///< of the image
+  ir::Expr first_channel = ir::integer(0);  ///< channel of the image
   /// Returns the flat index of the first channel of a pooled pixel. In `sums` itself it must not lie behind
   /// the first element of its window, and windows must not overlap.
   std::function<ir::Expr(const ir::Expr& line, const ir::Expr& pixel)> target;

@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-constexpr std::int64_t kRegisters = 16;  // of x86 without AVX-512
+constexpr std::int64_t kRegisters = 16;  // registers of x86 without AVX-512
 
 }  // namespace
 

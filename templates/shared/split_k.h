@@ -13,7 +13,7 @@ namespace lehr {
 /// How the tiles of k are dealt out: part p takes the tiles from p * most() on.
 struct SplitK {
   std::int64_t parts = 1;
-  std::int64_t tiles = 1;  ///< of k, all parts together
+  std::int64_t tiles = 1;  ///< tiles of k, all parts together
 
   std::int64_t most() const { return (tiles + parts - 1) / parts; }
   /// Returns the tiles of the last part; not positive if the others leave it no tile.
@@ -37,9 +37,9 @@ inline constexpr std::int64_t kSplitKSharedBytes = 16;
 struct SplitKSums {
   std::int64_t parts = 1;
   std::int64_t tiles = 1;     ///< block tiles of C, of the whole batch
-  std::int64_t threads = 0;   ///< of a block
+  std::int64_t threads = 0;   ///< threads of a block
   std::int64_t elements = 0;  ///< sums of one thread, in registers
-  std::int64_t vec = 1;       ///< of these, moved together: 1, 2 or 4, divides `elements`
+  std::int64_t vec = 1;       ///< sums moved together: 1, 2 or 4, divides `elements`
   /// Parts that share one slot of the workspace, to which each adds its sums. The slot is zero between
   /// launches. The order of additions is arbitrary, so the result is the same in every launch only for sums
   /// in s32, and for two in f32. 1: each part has a slot of its own, and writes there.

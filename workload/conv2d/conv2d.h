@@ -25,7 +25,7 @@ enum class ImageLayout { kNchw, kNhwc };
 /// channels.
 struct Conv2d {
   std::int64_t n = 1;         ///< images
-  std::int64_t h = 0, w = 0;  ///< of the input
+  std::int64_t h = 0, w = 0;  ///< height and width of the input
   std::int64_t c = 0, k = 0;  ///< input and output channels
   std::int64_t r = 0, s = 0;  ///< height and width of a filter
   std::int64_t stride_h = 1, stride_w = 1;
@@ -35,7 +35,7 @@ struct Conv2d {
   ImageLayout layout = ImageLayout::kNchw;
   DType input = DType::kF32, filter = DType::kF32, output = DType::kF32, accum = DType::kF32;
   Math math = Math::kStrict;
-  ZeroPoint zero = ZeroPoint::kNone;  ///< of x: subtracted from each of its elements
+  ZeroPoint zero = ZeroPoint::kNone;  ///< zero point of x: subtracted from each of its elements
   friend bool operator==(const Conv2d&, const Conv2d&) = default;
 
   /// Return the size of the output. Below 1 if a dilated filter is larger than the padded image.

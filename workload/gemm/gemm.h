@@ -22,7 +22,7 @@ struct Gemm {
   DType accum = DType::kF32;
   Math math = Math::kStrict;
   float alpha = 1;                    ///< kLeastScale to kMostScale in size; 1 if the sums are integers
-  ZeroPoint zero = ZeroPoint::kNone;  ///< of A
+  ZeroPoint zero = ZeroPoint::kNone;  ///< zero point of A
   /// "m=..64": m is the most rows of A and C. Each call gives its number of rows, at least 1, as an argument.
   bool any_rows = false;
   /// Rows of the described call, fewer than m ("rows=24"), if any_rows is set. 0: m rows, which the text does

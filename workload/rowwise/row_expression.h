@@ -49,10 +49,10 @@ constexpr bool is_reduction(RowOp op) {
 struct RowNode {
   RowOp op = RowOp::kNumber;
   std::array<int, 3> operands = {-1, -1, -1};  ///< numbers of nodes before it
-  int input = 0;                               ///< of kInput
-  float number = 0;                            ///< of kNumber
-  EpilogueStep step = {};                      ///< of kStep
-  DType type = DType::kF32;                    ///< of kCast
+  int input = 0;                               ///< number of the input, for kInput
+  float number = 0;                            ///< value, for kNumber
+  EpilogueStep step = {};                      ///< step, for kStep
+  DType type = DType::kF32;                    ///< new type, for kCast
   bool varies = false;                         ///< from column to column
   int depth = 0;                               ///< most reductions that depend on each other, up to this node
   std::span<const int> used() const {

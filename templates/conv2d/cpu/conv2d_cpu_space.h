@@ -33,8 +33,8 @@ struct Conv2dCpuSchedule {
 /// The planes of a block of output lines. Output pixels are numbered along their wide lines; surplus ones at
 /// the ends are computed and dropped.
 struct Conv2dPlanes : cpu::ImagePlanes {
-  std::int64_t pixels = 1;  ///< of a block of output lines, surplus included
-  std::int64_t tiles = 1;   ///< of nv x lanes pixels
+  std::int64_t pixels = 1;  ///< pixels of a block of output lines, surplus included
+  std::int64_t tiles = 1;   ///< tiles of nv x lanes pixels
 };
 Conv2dPlanes conv2d_planes(const Conv2d& conv, const Conv2dCpuSchedule& schedule);
 

@@ -160,7 +160,8 @@ class Lowering {
     inner.push_back(
         loop_to(tile_, tiles_now(), shape_.block,
                 block(loop(column_tile_, shape_.column_tiles, LoopKind::kSerial, micro_kernel()))));
-    const Stmt let_line = Let{line_, (first_tile() + var(block_) * shape_.block) * s_.rows};  // of the output
+    // Line of the output.
+    const Stmt let_line = Let{line_, (first_tile() + var(block_) * shape_.block) * s_.rows};
     const auto over_blocks = [&](Block body) {
       body.push_front(let_line);
       return loop(block_, blocks(), LoopKind::kSerial, body);

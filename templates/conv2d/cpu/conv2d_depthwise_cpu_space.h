@@ -28,8 +28,8 @@ struct DepthwiseCpuSchedule {
 /// (nchw) or `lanes` channels (nhwc).
 struct DepthwiseCpuShape {
   bool nhwc = false;
-  std::int64_t units = 1;      ///< of all images (nchw) or of each (nhwc)
-  std::int64_t row_tiles = 1;  ///< of one unit and image
+  std::int64_t units = 1;      ///< units of all images (nchw) or of each (nhwc)
+  std::int64_t row_tiles = 1;  ///< tiles of lines of one unit and image
   std::int64_t column_tiles = 1;
   std::int64_t owned = 1;     ///< tiles of lines of one work item, at most
   std::int64_t block = 1;     ///< tiles of lines of one block

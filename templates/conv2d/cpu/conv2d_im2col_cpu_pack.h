@@ -15,7 +15,7 @@ struct PixelSource {
   const Conv2d& conv;
   ir::BufferId buffer{};
   bool copied = false;        ///< `buffer` holds planes; else it is the image
-  cpu::ImagePlanes planes{};  ///< of a block of output lines
+  cpu::ImagePlanes planes{};  ///< planes of a block of output lines
   ir::VarId line{};           ///< the block's first output line
 
   std::int64_t channels() const { return conv.c / conv.groups; }

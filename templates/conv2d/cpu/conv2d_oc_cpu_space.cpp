@@ -131,7 +131,7 @@ void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const
   k.knob(&S::copy, "copy", "input: 0 read where it is, 1 a block's lines are copied",
          needs_copy(conv) || !form.is_plain() ? Values{1} : Values{0, 1});
   k.forbid("its copies of the input and of the output are too large", [=, &form](S s) {
-    // as if one work item had all lines
+    // As if one work item had all lines.
     s.threads = 1;
     s.split = 0;
     return s.lines > stride && scratch_bytes(conv, s, windows, form) > kMaxScratchBytes;

@@ -31,16 +31,16 @@ struct WinogradCpuSchedule {
 
 /// Values derived from a convolution and a schedule.
 struct WinogradCpuShape {
-  std::int64_t rows = 1, columns = 1;       ///< of tiles, of the whole output
+  std::int64_t rows = 1, columns = 1;       ///< tiles of the whole output, vertically and horizontally
   std::int64_t owned_rows = 1;              ///< rows of tiles of one work item, at most
-  std::int64_t block_rows = 1;              ///< of one block
+  std::int64_t block_rows = 1;              ///< rows of tiles of one block
   std::int64_t nr = 1;                      ///< output channels of a panel
-  std::int64_t panels = 1;                  ///< of all output channels
-  std::int64_t owned_panels = 1;            ///< of one work item, at most
-  std::int64_t block_panels = 1;            ///< of one block
+  std::int64_t panels = 1;                  ///< panels of all output channels
+  std::int64_t owned_panels = 1;            ///< panels of one work item, at most
+  std::int64_t block_panels = 1;            ///< panels of one block
   std::int64_t channels = 1;                ///< input channels in whole vectors
   std::int64_t lines_in = 1, width_in = 1;  ///< input lines of a block and pixels of a padded line
-  std::int64_t tiles() const { return block_rows * columns; }  ///< of one block
+  std::int64_t tiles() const { return block_rows * columns; }  ///< tiles of one block
 };
 WinogradCpuShape winograd_cpu_shape(const Conv2d& conv, const WinogradCpuSchedule& schedule);
 

@@ -18,8 +18,8 @@ namespace lehr {
 struct WinogradCudaSchedule {
   std::int64_t tile = 2;            ///< outputs of a tile along each side: 2 or 4
   std::int64_t bm = 32, bn = 32;    ///< output channels and tiles of a block
-  std::int64_t tm = 8, tn = 8;      ///< of a thread
-  std::int64_t products = 1;        ///< of a thread, out of the (tile + 2)^2
+  std::int64_t tm = 8, tn = 8;      ///< output channels and tiles of a thread
+  std::int64_t products = 1;        ///< products of a thread, out of the (tile + 2)^2
   std::int64_t bk = 8;              ///< input channels at a time
   std::int64_t split_k = 1;         ///< blocks that share the input channels of a tile
   std::int64_t stages = 1;          ///< groups of input channels in shared memory
@@ -47,16 +47,16 @@ struct WinogradCudaSchedule {
 
 /// Values derived from a convolution and a schedule.
 struct WinogradCudaShape {
-  std::int64_t rows = 1, columns = 1;       ///< of tiles, of an image
-  std::int64_t tiles = 1;                   ///< of all images
-  std::int64_t blocks_m = 1, blocks_n = 1;  ///< of output channels and of tiles
+  std::int64_t rows = 1, columns = 1;       ///< tiles of an image, vertically and horizontally
+  std::int64_t tiles = 1;                   ///< tiles of all images
+  std::int64_t blocks_m = 1, blocks_n = 1;  ///< blocks along output channels and along tiles
   std::int64_t u_stride = 0, v_stride = 0;  ///< elements between input channels: filters, inputs
   std::int64_t stage = 0;                   ///< elements of one group of input channels, filters first
   std::int64_t sums_stride = 0;             ///< elements between output channels of a round's sums
-  std::int64_t patches = 1, filters = 1;    ///< of a thread, to transform; at most
+  std::int64_t patches = 1, filters = 1;    ///< to transform by a thread, at most
   std::int64_t fetched = 0;                 ///< elements of these
   std::int64_t outputs = 1;                 ///< tiles x channels of a thread in one round; at most
-  SplitK split;                             ///< of the groups of input channels
+  SplitK split;                             ///< split of the groups of input channels
   std::int64_t shared_elements = 0;         ///< all stages, or the sums of a round
   std::int64_t blocks() const { return blocks_m * blocks_n; }
 };

@@ -138,7 +138,7 @@ class Writing {
   const WinogradBlock& w_;
   const WinogradCudaSchedule& s_;
   const FusedEpilogue& epilogue_;
-  bool keeps_;  // of all outputs of the thread, else of those of one tile
+  bool keeps_;  // keeps all outputs of the thread, else those of one tile
   BufferId outputs_{};
   VarId round_{}, item_{};
 };

@@ -18,11 +18,12 @@ using cpu::GemmNest;
 // counts groups of the form.
 struct Lowering {
   GemmNest n;
-  std::int64_t k = 0;  ///< of the product
+  std::int64_t k = 0;  ///< k of the product
   Operands operands{};
   BufferId a_panel{}, b_panel{};
-  BufferId u{};               ///< B, laid out beforehand
-  BufferId u_sums{}, sums{};  ///< of B's columns: of all of them, computed beforehand; of the block's panels
+  BufferId u{};  ///< B, laid out beforehand
+  /// Sums of B's columns: of all of them, computed beforehand; of the block's panels.
+  BufferId u_sums{}, sums{};
 
   std::int64_t group() const { return n.form->group; }
   /// Returns the first element of the current block.

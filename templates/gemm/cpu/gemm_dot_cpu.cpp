@@ -111,7 +111,7 @@ struct Lowering {
   Operands operands{};
   FusedEpilogue epilogue;
   BufferId a_rows{};  ///< A's rows, copied
-  BufferId sums{};    ///< of a tile, by whole vectors of a row, for the epilogue
+  BufferId sums{};    ///< sums of a tile, by whole vectors of a row, for the epilogue
   bool by_element{};  ///< whether the epilogue reads elements that are not neighbours
   VarId part{}, batch{}, jc{}, jt{}, it{}, row{}, column{};
   VarId rows{};  ///< their number, if the call gives it (p.usual_rows)

@@ -13,8 +13,9 @@ namespace lehr {
 struct GemmMmaOperand {
   GemmMmaTile tile;
   bool is_a = false;
-  std::optional<ImageView> image = std::nullopt;       ///< see GemmMmaProblem
-  std::optional<ImageView> filters_of = std::nullopt;  ///< of the other operand, whose filters this one holds
+  std::optional<ImageView> image = std::nullopt;  ///< see GemmMmaProblem
+  /// View of the other operand, whose filters this one holds.
+  std::optional<ImageView> filters_of = std::nullopt;
   ir::BufferId global{};
   ir::BufferId shared{};
   ir::BufferId in_flight{};   ///< registers between global and shared memory; unused with cp.async

@@ -90,7 +90,7 @@ struct GemmMmaTile {
   std::int64_t vec = 1;  ///< elements per copy
   /// False: through registers, since copies have less than 4 bytes, or since there is no cp.async.
   bool async = true;
-  std::int64_t lines = 0;   ///< of the tile
+  std::int64_t lines = 0;   ///< lines of the tile
   std::int64_t line = 0;    ///< elements of a line
   std::int64_t stride = 0;  ///< elements between lines in shared memory
   std::int64_t chunk = 0;   ///< elements of 16 bytes

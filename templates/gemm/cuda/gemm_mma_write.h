@@ -20,10 +20,10 @@ struct GemmMmaOutput {
   ir::VarId m0{}, n0{};
   SplitKSums sums{};  ///< used with split_k > 1, with `place`
   SplitKPlace place{};
-  ir::Expr base = ir::integer(0);           ///< first element of this block's matrix of the batch
-  std::int64_t row = 0;                     ///< elements between neighbouring rows of C
-  bool channels_are_columns = true;         ///< of the epilogue; else its channels are rows
-  ir::Expr first_channel = ir::integer(0);  ///< of this block's matrix
+  ir::Expr base = ir::integer(0);    ///< first element of this block's matrix of the batch
+  std::int64_t row = 0;              ///< elements between neighbouring rows of C
+  bool channels_are_columns = true;  ///< whether the epilogue's channels are columns; else they are rows
+  ir::Expr first_channel = ir::integer(0);  ///< first channel of this block's matrix
 };
 
 /// Writes the block tile's elements that lie inside C. Allocates its buffers, and first exchanges sums with

@@ -13,7 +13,7 @@ namespace lehr {
 struct GemmSimtThread {
   GemmSimtSchedule schedule;
   GemmSimtOperand a, b;
-  ir::VarId warp{}, lane{};   ///< of this thread
+  ir::VarId warp{}, lane{};   ///< numbers of this thread's warp and lane
   ir::VarId row{}, column{};  ///< its first row and column within the block tile
   ir::BufferId acc{};         ///< tm x tn, row after row
   /// For a kept tile, kQuad elements of k for each row (column); else frag_buffers times one element for

@@ -19,7 +19,7 @@ struct GemmSimtOperand {
   ir::BufferId in_flight{};  ///< registers between global and shared memory; unused with cp.async
   ir::VarId k_in{}, x_in{};  ///< this thread's first element within the tile
   std::optional<ImageView> image = std::nullopt;  ///< if given, the matrix is this view of an input
-  /// if given, the matrix holds the filters of this view
+  /// If given, the matrix holds the filters of this view.
   std::optional<ImageView> filters_of = std::nullopt;
 };
 

@@ -83,7 +83,7 @@ std::int64_t gemm_simt_shared_bytes(const ProductView& problem, const GemmSimtSc
 struct GemmSimtForm {
   ProductView problem;
   std::int64_t vector_a = 4, vector_b = 4;  ///< most elements per load; the lines' lengths may allow fewer
-  std::int64_t more_registers = 0;          ///< of a thread, besides gemm_simt_registers()
+  std::int64_t more_registers = 0;          ///< registers of a thread, besides gemm_simt_registers()
   std::int64_t registers_per_gather = 0;    ///< the same, for each load of the gathered operand
   bool gathers_a = false;                   ///< else B is gathered
   bool pools = false;                       ///< whether four neighbours of the gathered side become one

@@ -14,8 +14,8 @@ struct GemmSimtOutput {
   std::int64_t row = 0;  ///< elements between neighbouring rows of C
   ir::VarId m0{}, n0{};  ///< corner of the block tile
   const FusedEpilogue& epilogue;
-  bool channels_are_columns = true;         ///< of this C; else its channels are rows
-  ir::Expr first_channel = ir::integer(0);  ///< of its first column or row
+  bool channels_are_columns = true;         ///< whether channels are columns of this C; else they are rows
+  ir::Expr first_channel = ir::integer(0);  ///< channel of its first column or row
   ir::BufferId staging{};  ///< threads x tn elements of shared memory; only with schedule.staged == 1
 };
 

@@ -82,7 +82,7 @@ TensorMap gemm_wgmma_load_map(const GemmWgmmaProblem& p, const GemmWgmmaTile& ti
 }
 
 Touch gemm_wgmma_barrier(BufferId barriers, Expr number) {
-  return {barriers, number * 2, 0, true};  // of two words
+  return {barriers, number * 2, 0, true};  // a barrier has two words
 }
 
 Block gemm_wgmma_by_one(KernelBuilder& b, const Expr& warp, std::int64_t warps, Block body) {

@@ -33,7 +33,7 @@ ir::Block gemm_wgmma_copy_begin(ir::KernelBuilder& builder, const GemmWgmmaProbl
 /// The stage that is filled, and its tile of k.
 struct GemmWgmmaStep {
   ir::BufferId full{};  ///< the stages' barriers that count the bytes
-  ir::Expr k_tile;      ///< of the whole k
+  ir::Expr k_tile;      ///< number in the whole k
   ir::Expr stage;
   GemmWgmmaPixel pixel = {};  ///< gemm_wgmma_copy_begin()'s
 };

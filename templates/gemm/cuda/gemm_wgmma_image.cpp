@@ -10,7 +10,7 @@ namespace {
 
 /// A row of k.
 struct Taps {
-  Expr number, channel;  ///< of the filter; the first channel
+  Expr number, channel;  ///< number of the tap in the filter; first channel
 };
 Taps taps_of(KernelBuilder& b, const GemmWgmmaProblem& p, const Expr& row, Block& lets) {
   const std::int64_t taps = p.image->conv.r * p.image->conv.s;

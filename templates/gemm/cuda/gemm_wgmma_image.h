@@ -20,7 +20,7 @@ struct GemmWgmmaBox {
   ir::Block lets;                   ///< names that the other members refer to
   std::string_view kind;            ///< "load_2d" of "tma_load_2d"
   std::vector<ir::Expr> place;      ///< the instruction's coordinates, and offset
-  ir::Expr index = ir::integer(0);  ///< of the first element in the buffer, for the analysis
+  ir::Expr index = ir::integer(0);  ///< index of the first element in the buffer, for the analysis
   std::int64_t line = 0;            ///< elements between its lines there
   bool partial = false;             ///< whether some of its elements do not exist
 };

@@ -117,14 +117,14 @@ inline constexpr std::int64_t kGemmWgmmaTileAlignment = 1024;
 struct GemmWgmmaTile {
   GemmWgmmaView view = GemmWgmmaView::kMatrix;
   bool along_k = true;
-  std::int64_t extent = 0;                    ///< of the matrix across k
+  std::int64_t extent = 0;                    ///< extent of the matrix across k
   std::int64_t tile = 0;                      ///< bm or bn
   std::int64_t span = 128;                    ///< bytes of a row in shared memory: the swizzle
   std::int64_t box_inner = 0, box_outer = 0;  ///< elements that one TMA instruction copies
-  std::int64_t boxes = 1;                     ///< of a stage
+  std::int64_t boxes = 1;                     ///< boxes of a stage
   /// Slices of a box along its outer side: blocks of the cluster, each of which copies one.
   std::int64_t slices = 1;
-  std::int64_t leading = 16, stride = 1024;  ///< of the matrix descriptors, in bytes
+  std::int64_t leading = 16, stride = 1024;  ///< byte offsets of the matrix descriptors
   std::int64_t box_elements() const { return box_inner * box_outer; }
   std::int64_t stage_elements() const { return boxes * box_elements(); }
 };
@@ -137,7 +137,7 @@ struct GemmWgmmaStage {
   std::int64_t span = 0;         ///< bytes of a row of a box: the swizzle; 0: the tile's width allows none
   std::int64_t box_columns = 1;  ///< elements of a row of a box
   std::int64_t rows = 1;
-  std::int64_t boxes = 1;  ///< of a consumer's share of the tile
+  std::int64_t boxes = 1;  ///< boxes of a consumer's share of the tile
   std::int64_t room = 1;   ///< boxes of a share that shared memory can hold
   std::int64_t parts = 1;  ///< consumers with a share of their own
   std::int64_t box_elements() const { return rows * box_columns; }
@@ -152,8 +152,8 @@ bool gemm_wgmma_c_takes_rows(const GemmWgmmaSchedule& schedule);
 /// Tiles of C, and their distribution in one launch.
 struct GemmWgmmaGrid {
   std::int64_t rows = 1, columns = 1;  ///< tiles of one matrix along bm and bn
-  std::int64_t tiles = 1;              ///< of the whole batch
-  std::int64_t blocks = 1;             ///< of one part of k; whole clusters
+  std::int64_t tiles = 1;              ///< tiles of the whole batch
+  std::int64_t blocks = 1;             ///< blocks of one part of k; whole clusters
 };
 /// Returns how the stages of k are dealt out.
 SplitK gemm_wgmma_split_k(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);

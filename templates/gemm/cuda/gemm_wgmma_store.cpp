@@ -115,10 +115,10 @@ class Part {
 
   /// Writes `boxes` boxes from `first_box` on, from registers to `place` and behind it.
   Block fill(const Expr& first_box, std::int64_t boxes, const Expr& place) {
-    const std::int64_t steps = stage_.box_columns / columns_;  // of a box
+    const std::int64_t steps = stage_.box_columns / columns_;  // steps of a box
     const Unrolled i(b_, "i", stage_.rows / 64), j(b_, "j", boxes * steps);
     const Unrolled half(b_, by_matrix_ ? StaticText("matrix") : "half", by_matrix_ ? 4 : 2);
-    const Expr step = first_box * steps + j.at;  // of the tile
+    const Expr step = first_box * steps + j.at;  // step of the tile
     const Expr group = by_matrix_ ? step * 2 + half.at / 2 : step;
     const Expr lower = by_matrix_ ? half.at % 2 : half.at;
     const Expr sum = i.at * (s_.bn / 2) + group * 4 + lower * 2;
@@ -211,7 +211,7 @@ class Part {
   GemmWgmmaStage stage_;
   bool by_matrix_;
   std::int64_t chunk_;    ///< elements of 16 bytes
-  std::int64_t chunks_;   ///< of a row of a box
+  std::int64_t chunks_;   ///< chunks of a row of a box
   std::int64_t sums_;     ///< columns of sums of one step
   std::int64_t columns_;  ///< columns of C of one step
   VarId first_, swizzle_;

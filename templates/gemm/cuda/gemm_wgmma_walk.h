@@ -38,7 +38,7 @@ class GemmWgmmaWalk {
   ir::KernelBuilder& b_;
   GemmWgmmaSchedule s_;
   std::int64_t batch_;
-  std::int64_t rows_, columns_;  ///< of a cluster's tiles, in one matrix
+  std::int64_t rows_, columns_;  ///< clusters' tiles in one matrix, along bm and bn
   std::int64_t units_;           ///< clusters' tiles in all
   std::int64_t walkers_;         ///< clusters
   ir::VarId block_{}, cluster_{}, rank_{};

@@ -14,7 +14,7 @@ struct GemmWgmmaOutput {
   /// registers: 2 elements of C, 8 for stmatrix; used if C has another type than the sums
   ir::BufferId converted{};
   ir::VarId thread{}, lane{}, consumer{};
-  ir::VarId row0{}, column0{};     ///< of the tile
+  ir::VarId row0{}, column0{};     ///< first row and column of the tile
   ir::Expr base = ir::integer(0);  ///< first element of the matrix of the batch
 };
 

@@ -54,7 +54,7 @@ struct GemvShape {
   std::int64_t k_per_load = 1, outputs_per_load = 1;  ///< one of them is vec
   std::int64_t outputs_per_thread = 1;
   std::int64_t outputs_per_block = 1;
-  std::int64_t k_per_step = 1;  ///< of a block, in one iteration of its loop over k
+  std::int64_t k_per_step = 1;  ///< k that a block covers in one iteration of its loop over k
   /// Elements of k that a thread's vector loads cover at once: of one load of the matrix, or of all `unroll`
   /// loads if these are consecutive along k.
   std::int64_t chunk = 1;
