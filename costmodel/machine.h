@@ -99,7 +99,7 @@ struct Machine {
   /// Whether the analytic model ranks the defaults of several families well. If so, the best of them is
   /// measured first, else the most special family's.
   bool ranks_defaults = false;
-  /// Number of first candidates that the analytic model picks before a learnt one is asked, if that is more
+  /// Number of first candidates that the analytic model picks before a learnt one is used, if that is more
   /// than usual. On a GPU the analytic model covers the bounds of a kernel (tensor cores, L2, HBM, waves),
   /// and eight timings of a space of millions do not.
   std::size_t first_picks = 0;

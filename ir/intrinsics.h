@@ -27,8 +27,8 @@ struct IntrinsicRule {
   std::size_t max_args = 0;
   bool ptx = true;             ///< whether it is an instruction of NVIDIA's devices
   bool collective = false;     ///< whether the threads of a group execute it together
-  std::int64_t group = 32;     ///< that many consecutive threads: a warp, or a warpgroup of four warps
-  std::size_t immediates = 0;  ///< so many leading arguments are constants of the instruction, at least 0
+  std::int64_t group = 32;     ///< consecutive threads of a group: a warp, or a warpgroup of four warps
+  std::size_t immediates = 0;  ///< leading arguments that are constants of the instruction, at least 0
 };
 
 /// Returns the name with this text, which lives for ever. CHECKs that there is an intrinsic of that name.

@@ -235,7 +235,7 @@ std::optional<std::string> FamilySpace::read_ahead(const Point& point, const Poi
     set(unset, point, i);
     set(later, point, i);
     if (goes(i, unset) != goes(i, later)) return knobs_[i].name;
-    if (!goes(i, unset)) break;  // the later ones are not asked
+    if (!goes(i, unset)) break;  // later knobs are not checked
     for (const Rule& rule : knobs_[i].rules) {
       const bool forbidden = rule.forbids(unset);
       if (rule.forbids(later) != forbidden) return rule.sentence;

@@ -20,8 +20,8 @@
 namespace lehr {
 
 /// The values of a schedule's members, in order, without the type of its struct (space/knobs.h). The struct
-/// holds 64-bit integers only. Each knob is one member, at a position of its own. When a rule is asked, later
-/// knobs, and members that are not knobs of this space, have the struct's initial values.
+/// holds 64-bit integers only. Each knob is one member, at a position of its own. When a rule is checked,
+/// later knobs, and members that are not knobs of this space, have the struct's initial values.
 class Members {
  public:
   Members() = default;

@@ -22,7 +22,7 @@ constexpr std::int64_t kViewRegisters = 24, kGatherRegisters = 16;
 constexpr std::int64_t kTrimmedRegisters = 8;
 constexpr std::int64_t kLargestTile = 256;  // no tile is larger, along k with the copies ahead of it
 
-/// Returns the elements of a load, if so many are side by side.
+/// Returns the elements of a load in runs of `run` elements that are side by side.
 std::int64_t vector_of(std::int64_t run) {
   return run % 4 == 0 ? 4 : run % 2 == 0 ? 2 : 1;
 }

@@ -54,7 +54,7 @@ struct WinogradCudaShape {
   std::int64_t stage = 0;                   ///< elements of one group of input channels, filters first
   std::int64_t sums_stride = 0;             ///< elements between output channels of a round's sums
   std::int64_t patches = 1, filters = 1;    ///< to transform by a thread, at most
-  std::int64_t fetched = 0;                 ///< elements of these
+  std::int64_t fetched = 0;                 ///< elements of these patches and filters
   std::int64_t outputs = 1;                 ///< tiles x channels of a thread in one round; at most
   SplitK split;                             ///< split of the groups of input channels
   std::int64_t shared_elements = 0;         ///< all stages, or the sums of a round

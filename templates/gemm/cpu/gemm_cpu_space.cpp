@@ -27,7 +27,7 @@ std::int64_t row_tiles(const ProductView& p, const S& s) {
 std::int64_t column_tiles(const ProductView& p, const S& s) {
   return ceil_div(ceil_div(p.n, s.nv * s.lanes), s.split == 1 ? s.threads : 1);
 }
-/// Returns whether no work item has two of them.
+/// Returns whether no work item has two tiles of columns.
 bool one_column_tile(const ProductView& p, const Limits& limits) {
   return p.n <= cpu::lane_counts(limits).front();
 }

@@ -34,8 +34,8 @@ GemvProblem gemv_problem(const Workload& workload);
 /// The knobs; meanings and units are those of gemv_simt_knobs(). All sizes are powers of two.
 ///
 /// A warp is lanes_k x lanes_o lanes, a block warps_k x warps_o warps. The block has lanes_k * warps_k
-/// slices. Each slice takes every so many-th k, and the partial sums meet at the end. A load of the matrix
-/// takes `vec` elements: of k if the matrix is contiguous along k, of outputs otherwise.
+/// slices. Each slice takes one k (or vector of k) in slices(), and the partial sums meet at the end. A load
+/// of the matrix takes `vec` elements: of k if the matrix is contiguous along k, of outputs otherwise.
 struct GemvSchedule {
   std::int64_t vec = 1;
   std::int64_t lanes_k = 32;
