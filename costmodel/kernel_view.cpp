@@ -82,7 +82,7 @@ KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits&
       const int other = operands[static_cast<std::size_t>(slot)];
       return other >= 0 && a.accesses[static_cast<std::size_t>(other)].buffer == access.buffer;
     };
-    // A read of a buffer that already has a slot may only replace that slot.
+    // A read of a buffer that is an operand already may only replace that operand.
     std::size_t s = operand_elements[0] <= operand_elements[1] ? 0 : 1;
     if (reads_same(1)) s = 1;
     if (reads_same(0)) s = 0;

@@ -60,11 +60,11 @@ int cycles_of_warp(const Lanes& word, int wide) {
   return cycles;
 }
 
-/// Counts with a hash table of twice as many slots.
+/// Counts with a hash table of twice as many entries.
 int count_distinct(const Lanes& values) {
   constexpr std::size_t kPlaces = 64;
   std::array<std::int32_t, kPlaces> known;
-  std::uint64_t used = 0;  // one bit per slot
+  std::uint64_t used = 0;  // one bit per entry
   for (const std::int32_t value : values) {
     // Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): the six high bits.
     std::size_t place = raw(value) * 2654435769u >> 26;

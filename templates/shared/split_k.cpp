@@ -20,7 +20,7 @@ Expr first_of_tile(const SplitKSums& s, const SplitKPlace& place, const Expr& nu
   return (number * s.tiles + place.tile) * (s.elements * s.threads);
 }
 
-/// Returns the first element of this thread's vector `i` of slot `number`.
+/// Returns the first element of this thread's vector `i` of area `number`.
 Expr slot(const SplitKSums& s, const SplitKPlace& place, const Expr& number, const Expr& i) {
   return first_of_tile(s, place, number) + split_k_vector(s, place.thread, i);
 }
@@ -66,7 +66,7 @@ Expr split_k_vector(const SplitKSums& s, VarId thread, const Expr& i) {
 }
 
 Expr split_k_run(const SplitKSums& s, const SplitKPlace& place, const Expr& group) {
-  // Neighbouring parts, which arrive at the same time, add to different slots.
+  // Neighbouring parts, which arrive at the same time, add to different areas.
   return first_of_tile(s, place, place.part % s.places()) + group * (s.elements * s.group);
 }
 

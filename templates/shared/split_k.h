@@ -40,13 +40,13 @@ struct SplitKSums {
   std::int64_t threads = 0;   ///< threads of a block
   std::int64_t elements = 0;  ///< sums of one thread, in registers
   std::int64_t vec = 1;       ///< sums moved together: 1, 2 or 4, divides `elements`
-  /// Parts that share one slot of the workspace, to which each adds its sums. The slot is zero between
+  /// Parts that share one area of the workspace, to which each adds its sums. The area is zero between
   /// launches. The order of additions is arbitrary, so the result is the same in every launch only for sums
-  /// in s32, and for two in f32. 1: each part has a slot of its own, and writes there.
+  /// in s32, and for two in f32. 1: each part has an area of its own, and writes there.
   std::int64_t addends = 1;
-  /// Number of threads whose sums lie together in a slot; divides `threads`. 0: all.
+  /// Number of threads whose sums lie together in an area; divides `threads`. 0: all.
   std::int64_t group = 0;
-  /// Kind of the loop over the slots. add_split_k_buffers() makes it kRolled if the sums of all parts
+  /// Kind of the loop over the areas. add_split_k_buffers() makes it kRolled if the sums of all parts
   /// together would take too many registers.
   ir::LoopKind over_parts = ir::LoopKind::kSerial;
   ir::BufferId partials{};  ///< workspace
@@ -74,16 +74,16 @@ ir::Block split_k_sum(ir::KernelBuilder& builder, const SplitKSums& sums, const 
 
 /// Returns the first element of vector `i` of thread number `thread` among the sums of a block.
 ir::Expr split_k_vector(const SplitKSums& sums, ir::VarId thread, const ir::Expr& i);
-/// Returns the first element, in the part's slot of the workspace, of the sums of the `group`-th group of
+/// Returns the first element, in the part's area of the workspace, of the sums of the `group`-th group of
 /// threads: a run of group x elements, like those of the block's sums.
 ir::Expr split_k_run(const SplitKSums& sums, const SplitKPlace& place, const ir::Expr& group);
-/// Stores the thread's sums in the workspace, in a slot of its own.
+/// Stores the thread's sums in the workspace, in an area of its own.
 ir::Block split_k_leave(ir::KernelBuilder& builder, const SplitKSums& sums, const SplitKPlace& place,
                         ir::BufferId registers);
 /// Executes `last` in the last block of tile `tile`. For all threads of the block; `first`: whether this
 /// thread is the one that counts. `last` has no barrier.
 ir::Block split_k_arrive(const SplitKSums& sums, const ir::Expr& tile, const ir::Expr& first, ir::Block last);
-/// Sets `registers` to the sums of all parts. Shared slots become zero.
+/// Sets `registers` to the sums of all parts. Areas that parts share become zero.
 ir::Block split_k_total(ir::KernelBuilder& builder, const SplitKSums& sums, const SplitKPlace& place,
                         ir::BufferId registers);
 

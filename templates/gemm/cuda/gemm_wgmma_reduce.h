@@ -1,6 +1,6 @@
 // How blocks of gemm_wgmma that split k add up their sums. The knob `reduce` chooses the memory. 0: side by
 // side in a workspace, where the last block of a tile adds them up (split_k.h). 1: in the shared memory of a
-// cluster, whose first block adds them up, without workspace or counter. 2: in a workspace with fewer slots
+// cluster, whose first block adds them up, without workspace or counter. 2: in a workspace with fewer areas
 // than parts, to which the tensor memory accelerator adds them. The bits are the same in every launch.
 #pragma once
 

@@ -157,7 +157,7 @@ struct GemmWgmmaGrid {
 };
 /// Returns how the stages of k are dealt out.
 SplitK gemm_wgmma_split_k(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
-/// Returns, for reduce = 2, the parts that add to one slot of the workspace: all of them in s32; two in f32,
+/// Returns, for reduce = 2, the parts that add to one area of the workspace: all of them in s32; two in f32,
 /// where the order of more would change the result.
 std::int64_t gemm_wgmma_addends(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 
