@@ -25,7 +25,7 @@ struct WinogradCudaSchedule {
   std::int64_t stages = 1;          ///< groups of input channels in shared memory
   std::int64_t prefetch = 0;        ///< 1: the next inputs and filters are in registers during the products
   std::int64_t pad = 0;             ///< elements behind each row in shared memory
-  std::int64_t rounds = 1;          ///< in how many the sums go through shared memory
+  std::int64_t rounds = 1;          ///< rounds in which the sums go through shared memory
   std::int64_t unroll = 1;          ///< input channels unrolled
   std::int64_t channels_first = 0;  ///< 1: neighbouring blocks have the same tiles, else the same channels
   std::int64_t min_blocks = 1;      ///< launch bounds
@@ -53,7 +53,7 @@ struct WinogradCudaShape {
   std::int64_t u_stride = 0, v_stride = 0;  ///< elements between input channels: filters, inputs
   std::int64_t stage = 0;                   ///< elements of one group of input channels, filters first
   std::int64_t sums_stride = 0;             ///< elements between output channels of a round's sums
-  std::int64_t patches = 1, filters = 1;    ///< to transform by a thread, at most
+  std::int64_t patches = 1, filters = 1;    ///< that a thread transforms, at most
   std::int64_t fetched = 0;                 ///< elements of these patches and filters
   std::int64_t outputs = 1;                 ///< tiles x channels of a thread in one round; at most
   SplitK split;                             ///< split of the groups of input channels

@@ -22,7 +22,7 @@ struct GemmMmaProblem {
   DType output = DType::kF32;
   DType accum = DType::kF32;
   StaticText instruction;    ///< "mma_m16n8k16_f32_bf16"
-  int instructions = 1;      ///< that together multiply mma_k() of k, each its share
+  int instructions = 1;      ///< instructions that together multiply mma_k() of k
   bool async_copies = true;  ///< whether there is cp.async
   int passes = 1;            ///< 3: 3xTF32
   bool rounds = false;       ///< whether f32 operands become tf32 in registers

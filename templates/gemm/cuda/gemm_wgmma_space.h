@@ -146,7 +146,7 @@ struct GemmWgmmaStage {
 };
 GemmWgmmaStage gemm_wgmma_stage(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 /// Returns, for store = 3, whether the tile uses the stages' memory of the side of 64 rows; else it uses the
-/// other side's. It is the larger of the two.
+/// other side's. The larger one is used.
 bool gemm_wgmma_c_takes_rows(const GemmWgmmaSchedule& schedule);
 
 /// Tiles of C, and their distribution in one launch.

@@ -11,7 +11,7 @@ struct GemmWgmmaOutput {
   ir::BufferId accumulators{};  ///< bn / 2 for each 64 rows of the consumer
   ir::BufferId c{};
   const FusedEpilogue& epilogue;
-  /// registers: 2 elements of C, 8 for stmatrix; used if C has another type than the sums
+  /// Registers: 2 elements of C, 8 for stmatrix; used if C has another type than the sums
   ir::BufferId converted{};
   ir::VarId thread{}, lane{}, consumer{};
   ir::VarId row0{}, column0{};     ///< first row and column of the tile
