@@ -20,7 +20,8 @@ enum class Ability : int {
   kMmaTf32 = 1 << 3,      ///< mma.sync of tf32
   kMmaS8K32 = 1 << 4,     ///< mma.sync of s8 with 32 of k
   kMmaF8 = 1 << 5,        ///< mma.sync of 8-bit floats, and conversions of these
-  /// mma.sync of 8-bit floats is one instruction; else ptxas emulates it with conversions and products of f16.
+  /// mma.sync of 8-bit floats is one instruction; else ptxas emulates it with conversions and products of
+  /// f16.
   kMmaF8IsNative = 1 << 6,
   kWgmma = 1 << 7,  ///< wgmma, setmaxnreg; with them the tensor memory accelerator, mbarriers and clusters
 
