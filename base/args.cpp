@@ -16,6 +16,14 @@ namespace {
 constexpr std::int64_t kLargestSize = (std::int64_t{1} << 31) - 1;
 constexpr std::size_t kMostSizes = 10'000;
 
+/// Returns the seconds of a unit of time; 0 for an unknown one.
+double seconds_of(std::string_view unit) {
+  if (unit == "ms") return 1e-3;
+  if (unit.empty() || unit == "s") return 1;
+  if (unit == "m" || unit == "min") return 60;
+  return unit == "h" ? 3600 : 0;
+}
+
 }  // namespace
 
 namespace {
@@ -61,11 +69,7 @@ double parse_duration(std::string_view flag, std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  const double scale = unit == "ms"                   ? 1e-3
-                       : unit.empty() || unit == "s"  ? 1
-                       : unit == "m" || unit == "min" ? 60
-                       : unit == "h"                  ? 3600
-                                                      : 0;
+  const double scale = seconds_of(unit);
   const double seconds = value * scale;
   if (error != std::errc() || scale == 0 || !(seconds >= kShortestSeconds && seconds <= kLongestSeconds))
     throw_user("{} {} is not valid: write a time from 100ms to 720h, such as 500ms, 60s, 2m or 1h", flag,

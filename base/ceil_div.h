@@ -1,11 +1,11 @@
-// How many pieces of a size cover an extent.
+// Division rounded up: the number of pieces of a size that cover an extent.
 #pragma once
 
 #include <cstdint>
 
 namespace lehr {
 
-/// a / b, rounded up; a >= 0, b > 0.
+/// Returns a / b, rounded up; a >= 0, b > 0.
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }

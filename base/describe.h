@@ -18,16 +18,16 @@ concept Is = std::same_as<std::remove_const_t<T>, S>;
 ///       field("windows", resources.windows, kNotAColumn);
 ///     }
 ///
-/// The name is that of the member of a JSON object (base/describe_json.h) and of the column of a table
-/// (database/record_codec.h), in the same order. A member with kNotAColumn behind it is in
-/// messages and documents alone.
+/// The name is that of the member in a JSON object (base/describe_json.h) and of the column in a table
+/// (database/record_codec.h), in the same order. A member with kNotAColumn is in messages and documents, but
+/// not in tables.
 inline constexpr bool kNotAColumn = false;
 
-/// Documents that are only written, such as those of --json, are described in the same way: of a const
-/// struct, with what each field is in place of the version ("" where its name says it), computed values among
-/// them.
+/// Documents that are only written, such as those of --json, are described in the same way. Their function
+/// takes a const struct and may add computed values. A field may have a description as its third argument, ""
+/// if its name says enough.
 ///
-/// A number or text that is null in a document where it is not known: 0 or "".
+/// A number or text that a document writes as null if it is not known (0 or "").
 template <typename T>
 struct Known {
   T value;

@@ -53,7 +53,7 @@ struct adl_serializer<std::optional<T>, void> {
 
 namespace lehr {
 
-/// null for a number or text that is not known: 0 or "".
+/// Returns null for a number or text that is not known (0 or ""), else the value.
 template <typename T>
 nlohmann::json known_or_null(const T& value) {
   return value == T() ? nlohmann::json(nullptr) : nlohmann::json(value);

@@ -10,10 +10,9 @@
 
 namespace lehr {
 
-/// kE4M3 and kE5M2: 8-bit floats of the OCP specification "OFP8" (revision 1.0). kS16: what 8-bit integers
-/// become where pairs of these are multiplied. kU32, kS16, kS64 and kU16 are no types of a workload's
-/// tensors. kS7: an s8 of -64 to 64, as filters and a constant B may be: two products with a u8 fit 16 bits
-/// together.
+/// kE4M3 and kE5M2 are 8-bit floats of the OCP specification "OFP8" (revision 1.0). kS16 holds 8-bit integers
+/// whose products are added in pairs. kS7 is an s8 of -64 to 64, for filters and a constant B: the sum of two
+/// products with a u8 fits 16 bits. kU32, kS16, kS64 and kU16 are not types of a workload's tensors.
 enum class DType : std::uint8_t {
   kF64,
   kF32,
@@ -41,11 +40,11 @@ constexpr bool is_integer(DType type) {
   return type == DType::kS32 || type == DType::kS8 || type == DType::kU8 || type == DType::kU32 ||
          type == DType::kS16 || type == DType::kS7 || type == DType::kS64 || type == DType::kU16;
 }
-/// "f32", "bf16", ...; the spelling of the command line and of canonical texts.
+/// Returns "f32", "bf16", ...: the spelling of the command line and of canonical texts.
 std::string_view name_of(DType type);
-/// The inverse of name_of; nullopt for an unknown spelling.
+/// Parses what name_of returns; nullopt for an unknown spelling.
 std::optional<DType> parse_dtype(std::string_view name);
-/// Every type, in the order of the enumeration.
+/// Returns every type, in the order of the enumeration.
 std::span<const DType> all_dtypes();
 
 }  // namespace lehr

@@ -6,9 +6,9 @@
 
 namespace lehr {
 
-/// `text` for HTML and XML, attributes included.
+/// Returns `text` escaped for HTML and XML, attributes included.
 std::string html_escaped(std::string_view text);
-/// Base64 (RFC 4648) of the bytes that pairs of hexadecimal digits, in small letters, are.
+/// Returns Base64 (RFC 4648) of bytes that are given as pairs of lower-case hexadecimal digits.
 std::string base64_of_hex(std::string_view hex);
 
 }  // namespace lehr

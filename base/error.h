@@ -8,7 +8,7 @@
 
 namespace lehr {
 
-/// Who can mend it. cli/main.cpp turns it into the exit code (docs/commands.md).
+/// Who can fix it. cli/main.cpp turns it into the exit code (docs/commands.md).
 enum class ErrorKind {
   kUser,         ///< bad input: exit code 1
   kEnvironment,  ///< something on this machine is missing or broken: exit code 2
@@ -17,8 +17,8 @@ enum class ErrorKind {
   kInternal,     ///< a CHECK failed: a bug of ours; exit code 2
 };
 
-/// Misuse or a broken environment. The message is one sentence: what was wrong, where, what would be right.
-/// What a *candidate* does wrong is never an Error, it is a Failure value (record/outcome.h).
+/// Misuse or a broken environment. The message is one sentence: what was wrong, where, what would be right. A
+/// *candidate* that fails is never an Error but a Failure value (record/outcome.h).
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}

@@ -1,7 +1,7 @@
-// Linked into the programs, not into the library: operator new and delete from mimalloc. Building and
+// Operators new and delete from mimalloc, linked into the programs, not into the library. Building and
 // dropping ASTs is the search's inner loop, and half of its time is the allocator (bench/score_bench:
-// lowering 1.7x faster than with glibc's). mimalloc's own operators end the process where there is no memory;
-// these throw, as callers expect it.
+// lowering 1.7x faster than with glibc's). mimalloc's own operators end the process when memory runs out;
+// these throw, as callers expect.
 #include <mimalloc.h>
 
 #include <cstddef>

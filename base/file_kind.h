@@ -1,4 +1,4 @@
-// What a path names, where it is no file that can be read twice.
+// The kind of thing that a path names, if it is not a regular file.
 #pragma once
 
 #include <filesystem>
@@ -6,12 +6,12 @@
 
 namespace lehr {
 
-/// "a directory", "a pipe", "a device" or "a socket"; "" for a regular file, and where nothing is there.
-/// Links are followed. Opening a pipe waits for its other end: ask first.
+/// Returns "a directory", "a pipe", "a device" or "a socket", or "" for a regular file and where nothing is
+/// there. Follows links. Opening a pipe waits for its other end: ask first.
 std::string_view kind_if_no_file(const std::filesystem::path& path);
 
-/// Whether a path leads to a place in a folder, or to the folder itself. Links of both are followed; neither
-/// has to be there.
+/// Returns whether a path leads into a folder, or to the folder itself. Follows the links of both. Neither
+/// has to exist.
 bool leads_into(const std::filesystem::path& path, const std::filesystem::path& folder);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// A temporary file beside the target takes its place by a rename.
+// A temporary file beside the target replaces it by a rename.
 #include "base/file_output.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ namespace {
   throw_environment("{} cannot be {}: {}", path, step, std::strerror(error));
 }
 
-/// The place that a name leads to, whether something is there or not.
+/// Returns the path that a name leads to, whether something is there or not.
 std::string behind_links(const std::string& path) {
   constexpr int kMostLinks = 40;  // as Linux
   std::filesystem::path place = path;
@@ -35,7 +35,7 @@ std::string behind_links(const std::string& path) {
   return place.string();
 }
 
-/// 0, or errno.
+/// Returns 0, or errno.
 int write_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(file, bytes.data(), bytes.size());
@@ -47,7 +47,7 @@ int write_all(int file, std::string_view bytes) {
 }
 
 void write_through(const std::string& path, std::string_view bytes) {
-  // Without O_NONBLOCK a pipe that nobody reads would be waited for, for ever.
+  // Without O_NONBLOCK opening a pipe that nobody reads would wait for ever.
   const int file = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
   if (file < 0 && errno == ENXIO) throw_environment("{} cannot be written: nobody reads this pipe", path);
   if (file < 0) give_up(path, "opened", errno);
@@ -67,8 +67,7 @@ void write_file(const std::string& path, std::string_view bytes) {
   if (exists && !S_ISREG(old.st_mode))
     throw_environment("{} cannot be replaced: it is {}, and no file", path,
                       S_ISDIR(old.st_mode) ? "a folder" : "a device or a socket");
-  // In a container the id of the process is the same each time, and one that was killed may have left its
-  // file.
+  // In a container the process has the same id each time, and a killed one may have left its file.
   const std::string temporary = fmt::format("{}.{}.{:08x}.tmp", place, getpid(), std::random_device()());
   const auto undo = [&](const char* step, int error) {
     unlink(temporary.c_str());

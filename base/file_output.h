@@ -7,8 +7,8 @@
 namespace lehr {
 
 /// Writes `bytes` to the file that `path` names, through symbolic links. A regular file is replaced in one
-/// step and keeps its mode, a new one gets that of the process; bytes for a pipe that somebody reads or for a
-/// character device go into it. Throws Error(kEnvironment), one sentence, where nothing could be written, and
+/// step and keeps its mode; a new one gets the process's. Bytes for a character device, or for a pipe that
+/// somebody reads, go into it. Throws Error(kEnvironment), one sentence, if nothing could be written, and
 /// then leaves what was there.
 void write_file(const std::string& path, std::string_view bytes);
 

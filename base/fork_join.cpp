@@ -8,7 +8,7 @@
 namespace lehr {
 namespace {
 
-// Yields before a thread sleeps: some tenths of a millisecond. Waking a thread costs nearly as much where the
+// Yields before a thread sleeps: some tenths of a millisecond. Waking a thread takes nearly as long where the
 // processor has gone idle, and a batch's serial part is shorter.
 constexpr int kLooks = 500;
 

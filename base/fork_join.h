@@ -11,7 +11,7 @@
 
 namespace lehr {
 
-/// Fork-join threads. The calling thread works too. After a call the other threads look out for the next one
+/// Fork-join threads. The calling thread works too. After a call the other threads look out for the next call
 /// for some tenths of a millisecond (a batch is a few calls in a row), then they sleep.
 class ForkJoin {
  public:
@@ -25,9 +25,9 @@ class ForkJoin {
   using AtEnd = std::function<void(std::size_t thread)>;
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
-  /// Calls `body(begin, end, thread)` for consecutive chunks of [0, count) of at most `chunk`, where thread <
-  /// threads() names the thread that works on it, and then, on each thread that had a chunk,
-  /// `at_end(thread)`; returns when all are done. Neither may throw or call run().
+  /// Calls `body(begin, end, thread)` for consecutive chunks of [0, count) of at most `chunk` elements, then
+  /// `at_end(thread)` on each thread that had a chunk. `thread` < threads() is the number of the thread that
+  /// works on it. Returns when all are done. Neither function may throw or call run().
   void run(std::size_t count, std::size_t chunk, const Body& body, const AtEnd& at_end = {});
 
  private:

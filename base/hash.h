@@ -7,25 +7,25 @@
 
 namespace lehr {
 
-/// FNV-1a over the bytes, then the splitmix64 finaliser. Fixed for ever: stored in databases.
-/// Source of the constants: the FNV reference (offset basis 14695981039346656037, prime 1099511628211) and
-/// Steele et al., "Fast splittable pseudorandom number generators", 2014.
+/// Returns FNV-1a over the bytes, then the splitmix64 finaliser. Fixed for ever: stored in databases. Source
+/// of the constants: the FNV reference (offset basis 14695981039346656037, prime 1099511628211) and Steele et
+/// al., "Fast splittable pseudorandom number generators", 2014.
 std::uint64_t stable_hash(std::string_view bytes);
 
 /// Mixes `value` into `seed`; order matters. Same on every platform.
 std::uint64_t hash_combine(std::uint64_t seed, std::uint64_t value);
 
-/// The finaliser of splitmix64 (the same source): a bijection in which each bit of `x` changes half of the
-/// others.
+/// Applies the finaliser of splitmix64 (the same source): a bijection in which each bit of `x` changes half
+/// of the others.
 constexpr std::uint64_t mix64(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
 }
-/// By how much splitmix64's state moves on: 2^64 / the golden ratio, odd.
+/// Increment of splitmix64's state: 2^64 / the golden ratio, odd.
 inline constexpr std::uint64_t kSplitmixStep = 0x9e3779b97f4a7c15;
 
-/// 16 lower-case hex digits.
+/// Returns 16 lower-case hex digits.
 std::string to_hex(std::uint64_t hash);
 
 }  // namespace lehr

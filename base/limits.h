@@ -1,5 +1,4 @@
-// What a device can do, as plain numbers: the only thing that spaces, features and templates know of a
-// device.
+// A device's abilities as plain numbers. Spaces, features and templates know nothing else of a device.
 #pragma once
 
 #include <array>
@@ -10,18 +9,20 @@
 
 namespace lehr {
 
-/// What an architecture of NVIDIA's has beside what all of them have, and a processor beside its instruction
-/// set level: whoever asks has() one of these, and does not compare names, is ready for the next one.
+/// An optional ability of an NVIDIA architecture, or of a processor beyond its instruction set level. Code
+/// that asks has() for one of these, instead of comparing names, is ready for the next architecture.
 /// target/cuda/archs.cpp says who has what, target/cpu/archs.cpp what it is called. The numbers are stored in
-/// logs: they stay.
+/// logs: they never change.
 enum class Ability : int {
-  kAsyncCopies = 1 << 0,    ///< cp.async: copies from global to shared memory that pass no registers
-  kBF16 = 1 << 1,           ///< conversions to bf16, and mma.sync of it
-  kMmaF16K16 = 1 << 2,      ///< mma.sync of f16 with 16 of k; all have the one with 8
-  kMmaTf32 = 1 << 3,        ///< mma.sync of tf32
-  kMmaS8K32 = 1 << 4,       ///< mma.sync of s8 with 32 of k
-  kMmaF8 = 1 << 5,          ///< mma.sync of 8-bit floats, and conversions of these
-  kMmaF8IsNative = 1 << 6,  ///< it is one instruction; else ptxas makes it of conversions and products of f16
+  kAsyncCopies = 1 << 0,  ///< cp.async: copies from global to shared memory that need no registers
+  kBF16 = 1 << 1,         ///< conversions to bf16, and mma.sync of it
+  kMmaF16K16 = 1 << 2,    ///< mma.sync of f16 with 16 of k; every architecture has the one with 8
+  kMmaTf32 = 1 << 3,      ///< mma.sync of tf32
+  kMmaS8K32 = 1 << 4,     ///< mma.sync of s8 with 32 of k
+  kMmaF8 = 1 << 5,        ///< mma.sync of 8-bit floats, and conversions of these
+  /// mma.sync of 8-bit floats is one instruction; else ptxas emulates it with conversions and products of
+  /// f16.
+  kMmaF8IsNative = 1 << 6,
   kWgmma = 1 << 7,  ///< wgmma, setmaxnreg; with them the tensor memory accelerator, mbarriers and clusters
 
   kInt8Dot = 1 << 8,  ///< vpdpbusd of up to 64 bytes: four products of u8 and s8 into each sum of s32
@@ -49,21 +50,23 @@ struct Limits {
   int max_registers_per_thread = 0;
   std::int64_t shared_bytes_per_block = 0;  ///< opt-in maximum
   std::int64_t shared_bytes_per_core = 0;
-  std::int64_t shared_bytes_reserved = 0;  ///< of a block, by the driver
+  std::int64_t shared_bytes_reserved = 0;  ///< bytes that the driver takes of each block
   int f32_lanes = 0;                       ///< multiply-adds of f32 that a multiprocessor starts in a cycle
-  /// Dense products on tensor cores, multiply-adds counted as 2, whole device, in GFLOP/s: of f16 and bf16
-  /// with sums in f32, of tf32, of s8 with sums in s32, of 8-bit floats with sums in f32; 0: there are none.
+  /// Rates of dense products on tensor cores in GFLOP/s, multiply-adds counted as 2, whole device: f16 and
+  /// bf16 with sums in f32, tf32, s8 with sums in s32, 8-bit floats with sums in f32. 0: the device has no
+  /// such products.
   double tensor_gflops_f16 = 0;
   double tensor_gflops_tf32 = 0;
   double tensor_gflops_s8 = 0;
   double tensor_gflops_f8 = 0;
-  double mma_sync_share = 0;  ///< of these rates, what mma.sync reaches where newer instructions reach all
+  /// Share of these rates that mma.sync reaches where newer instructions reach all.
+  double mma_sync_share = 0;
   /// Clusters of 2, 4 and 8 blocks that run at the same time where each block has a core to itself, as the
-  /// driver counts them (cuOccupancyMaxActiveClusters); 0: nobody has asked it.
+  /// driver counts them (cuOccupancyMaxActiveClusters). 0: the driver was not asked.
   std::array<int, 3> clusters_at_once{};
 
   // Both
-  int abilities = 0;           ///< of Ability, or-ed
+  int abilities = 0;           ///< values of Ability, or-ed
   std::int64_t l2_bytes = 0;   ///< CPU: of one core; GPU: of the chip
   std::int64_t l3_bytes = 0;   ///< CPU: shared last level; GPU: 0
   double peak_gflops_f32 = 0;  ///< fused multiply-adds count 2, whole device (all `cores`), no tensor cores

@@ -1,5 +1,5 @@
-// The facts of a device as JSON, both ways: what the log keeps of it, so that a kernel that was measured
-// there can be made again anywhere.
+// The facts of a device as JSON, both ways. The log keeps them, so that a kernel that was measured there can
+// be lowered again anywhere.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 
 namespace lehr {
 
-/// Hands every member of `limits` but the target and the arch, which name the device, with its name to one of
-/// two visitors. `fact`: what spaces and lowering read; a kernel depends on it. `rate`: how fast the device
-/// is; no kernel depends on it, only estimates do. Members are numbers, bools, strings, or vectors and arrays
-/// of numbers. Names are stored: they stay for ever.
+/// Hands every member of `limits` with its name to one of two visitors; the target and the arch, which name
+/// the device, are left out. `fact` gets what spaces and lowering read: a kernel depends on it. `rate` gets
+/// speeds of the device: estimates depend on them, kernels do not. Members are numbers, bools, strings, or
+/// vectors and arrays of numbers. Names are stored: they stay for ever.
 void describe(auto& fact, auto& rate, Is<Limits> auto& limits) {
   // Names every member, so that a new one does not compile before it is described below.
   auto& [target, arch, cores, vector_bytes, vector_registers, l1_bytes, warp_size, max_threads_per_block,
@@ -58,7 +58,8 @@ void describe(auto& fact, auto& rate, Is<Limits> auto& limits) {
 
 namespace limits_json {
 
-constexpr double kMost = 1e15;  // of a number: what is above is no device's
+// Largest number that is read: no device's is above it.
+constexpr double kMost = 1e15;
 constexpr std::size_t kMostElements = 64, kMostLetters = 256;
 
 template <typename T>
@@ -71,7 +72,8 @@ bool is_empty(const T& value) {
     return std::ranges::all_of(value, [](const auto& each) { return is_empty(each); });
 }
 
-/// Whether `value` can be read as a T: no device's number is negative or beyond all measure.
+/// Returns whether `value` can be read as a T. Negative and absurdly large numbers cannot: no device has
+/// them.
 template <typename T>
 bool fits(const nlohmann::json& value) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -95,7 +97,7 @@ bool fits(const nlohmann::json& value) {
 
 }  // namespace limits_json
 
-/// {"cores":132,...}: every fact, and the rates that are not 0.
+/// Returns {"cores":132,...}: every fact, and the rates that are not 0.
 inline nlohmann::json facts_of(const Limits& limits) {
   nlohmann::json object = nlohmann::json::object();
   const auto fact = [&](const char* name, const auto& member) { object[name] = member; };
@@ -106,9 +108,9 @@ inline nlohmann::json facts_of(const Limits& limits) {
   return object;
 }
 
-/// Fills `limits` with what `object` tells; what it does not tell, because a later version asks for it or
-/// because it is 0, stays as it is. Members that this version does not know are passed over. False, with
-/// `limits` in any state, where `object` or one of its members is nothing that facts_of() can have given.
+/// Fills `limits` with the members of `object`. A member that `object` lacks (it is 0, or of a later version)
+/// stays as it is. Members that this version does not know are passed over. Returns false, with `limits` in
+/// any state, if `object` or one of its members cannot come from facts_of().
 inline bool read_facts(const nlohmann::json& object, Limits& limits) {
   if (!object.is_object()) return false;
   bool good = true;

@@ -1,4 +1,4 @@
-// Memory for what one computation needs on its way: handed out piece by piece, given back all at once.
+// Memory for the intermediate values of one computation: handed out piece by piece, given back all at once.
 #pragma once
 
 #include <array>
@@ -7,8 +7,8 @@
 
 namespace lehr {
 
-/// `kBytes` in place, then blocks of the heap. For std::pmr containers that live shorter than it does; what
-/// they give back is not used again.
+/// Has `kBytes` of its own, then takes blocks from the heap. For std::pmr containers that live shorter than
+/// it does. Memory that they give back is not used again.
 template <std::size_t kBytes>
 class LocalArena {
  public:

@@ -6,7 +6,7 @@
 
 namespace lehr {
 
-/// False for numbers below 1.
+/// Returns false for numbers below 1.
 constexpr bool is_power_of_two(std::int64_t x) {
   return x > 0 && (x & (x - 1)) == 0;
 }

@@ -15,11 +15,11 @@ class Rng {
   explicit Rng(std::uint64_t seed);
 
   std::uint64_t next();
-  /// Uniform in [0, bound), without modulo bias. `bound` > 0.
+  /// Returns a number that is uniform in [0, bound), without modulo bias. `bound` > 0.
   std::uint64_t below(std::uint64_t bound);
-  /// Uniform in [0, 1), 53 bits.
+  /// Returns a number that is uniform in [0, 1), with 53 bits.
   double uniform();
-  /// An independent stream; does not advance this one.
+  /// Returns an independent stream. Does not advance this one.
   Rng fork(std::string_view role) const;
 
   template <typename T>

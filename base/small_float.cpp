@@ -7,7 +7,7 @@
 namespace lehr {
 namespace {
 
-/// An 8-bit float by its parts; values beyond `largest` saturate.
+/// Returns an 8-bit float of this format. Values beyond `largest` saturate.
 std::uint8_t to_8_bits(float value, int fraction_bits, int bias, float largest) {
   const unsigned sign = std::signbit(value) ? 0x80U : 0U;
   if (std::isnan(value)) return static_cast<std::uint8_t>(sign | 0x7F);

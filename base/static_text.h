@@ -6,14 +6,14 @@
 
 namespace lehr {
 
-/// A text that is there as long as the program: a literal.
+/// A text that exists as long as the program: a literal.
 class StaticText : public std::string_view {
  public:
   StaticText() = default;
   template <std::size_t kSize>
   consteval StaticText(const char (&literal)[kSize])  // NOLINT: implicit on purpose
       : std::string_view(literal, kSize - 1) {}
-  /// `text` itself, which the caller never lets go.
+  /// Returns `text`, which the caller must never free.
   static StaticText lasting(std::string_view text) { return StaticText(text); }
 
  private:

@@ -1,6 +1,6 @@
-// What kernels are made for: one row of a table for each target. What a layer must know of it besides (archs
-// and dialect in target/, its machine in costmodel/, its compiler and runner in measure/) is a row there, in
-// this order.
+// The targets that kernels are made for: one row of a table each. Other layers have tables in the same order
+// for what they must know of a target: archs and dialect in target/, its machine in costmodel/, its compiler
+// and runner in measure/.
 #pragma once
 
 #include <array>
@@ -14,19 +14,19 @@
 
 namespace lehr {
 
-/// What a target's kernels may have. Whoever asks has() one of these, and not for a target by its name, is
+/// Features of a target's kernels. Code that asks has() for one of these, instead of naming a target, is
 /// ready for the next target.
 enum class Feature : std::uint8_t {
-  /// A kernel is a function that is called for each part of its parallel loop, with scratch memory; another
-  /// may follow.
+  /// A kernel is a function with scratch memory. It is called for each work item of its parallel loop.
+  /// Another function may follow.
   kHostFunction = 1 << 0,
   /// A kernel is a grid of blocks of threads, which have shared memory and barriers.
   kBlocks = 1 << 1,
-  /// Products of less than strict f32 are made by other units than those of f32.
+  /// Products below strict f32 run on other units than those of f32.
   kTensorCores = 1 << 2,
-  /// Limits::l2_bytes is what one core has, not the chip.
+  /// Limits::l2_bytes is the cache of one core, not of the chip.
   kL2PerCore = 1 << 3,
-  /// Limits::cores are threads, as many as the user says.
+  /// Limits::cores counts threads. The user chooses how many.
   kChosenCores = 1 << 4,
 };
 
@@ -34,19 +34,19 @@ struct TargetRow {
   std::string_view name;       ///< in logs, flags and messages: "cuda"
   std::string_view title;      ///< in sentences: "CUDA"
   std::string_view core_word;  ///< what Limits::cores counts: "SMs"
-  unsigned features = 0;       ///< of Feature, or-ed
+  unsigned features = 0;       ///< values of Feature, or-ed
 };
 
-/// A row of the table: copied and compared like a number.
+/// A row of the table. It is copied and compared like a number.
 class Target {
  public:
-  /// The first row.
+  /// Makes the first row.
   constexpr Target() = default;
   static const Target kCpu, kCuda;
 
   constexpr const TargetRow* operator->() const;
   constexpr bool has(Feature feature) const;
-  /// Where its row stands in the table of each layer.
+  /// Returns the position of its row in the table of each layer.
   constexpr std::size_t index() const { return index_; }
   friend constexpr bool operator==(Target, Target) = default;
 
@@ -57,7 +57,7 @@ class Target {
 
 inline constexpr Target Target::kCpu{0}, Target::kCuda{1};
 
-/// All of them, in the order of the tables.
+/// All targets, in the order of the tables.
 inline constexpr std::array kTargets = {Target::kCpu, Target::kCuda};
 
 namespace target_table {
@@ -84,9 +84,9 @@ constexpr bool Target::has(Feature feature) const {
 constexpr std::string_view name_of(Target target) {
   return target->name;
 }
-/// nullopt for a name that this version does not know: a log may be of a newer one.
+/// Returns nullopt for a name that this version does not know: a log may come from a newer one.
 std::optional<Target> target_named(std::string_view name);
-/// Of all of them, in order.
+/// Returns the names of all targets, in order.
 std::vector<std::string> target_names();
 
 }  // namespace lehr

@@ -90,7 +90,7 @@ namespace {
 
 /// A character of UTF-8 at the start of a text.
 struct Character {
-  std::optional<std::uint32_t> code;  ///< nullopt: a byte that is none
+  std::optional<std::uint32_t> code;  ///< nullopt: the byte is not UTF-8
   std::size_t bytes = 1;
 };
 
@@ -112,8 +112,8 @@ Character first_character(std::string_view text) {
   return {code, bytes};
 }
 
-/// Control characters (C0, DEL, C1: ECMA-48), separators of lines, and what changes the direction of writing
-/// (UAX #9).
+/// Returns whether a character is a control character (C0, DEL, C1: ECMA-48), a separator of lines, or
+/// changes the direction of writing (UAX #9).
 bool steers(std::uint32_t code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C || code == 0x200E || code == 0x200F ||
          (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);

@@ -9,28 +9,29 @@
 
 namespace lehr {
 
-/// Parts between `separator`s; "a,,b" gives an empty middle part; "" gives one empty part.
+/// Returns the pieces between `separator`s. "a,,b" has an empty middle piece; "" is one empty piece.
 std::vector<std::string_view> split(std::string_view text, char separator);
-/// A decimal integer and nothing else; nullopt when malformed or out of range.
+/// Parses a decimal integer and nothing else. Returns nullopt when malformed or out of range.
 std::optional<std::int64_t> parse_int(std::string_view text);
-/// The sum of integers with '+' between them ("4096+1024+1024"), or one; as parse_int().
+/// Parses one integer or a sum with '+' ("4096+1024+1024"), and returns the sum. nullopt as parse_int().
 std::optional<std::int64_t> parse_sum(std::string_view text);
-/// A finite number of f32 and nothing else; nullopt when malformed or out of range.
+/// Parses a finite f32 and nothing else. Returns nullopt when malformed or out of range.
 std::optional<float> parse_number(std::string_view text);
-/// Its letters of ASCII in lower case, all else as it is.
+/// Returns `text` with ASCII letters in lower case.
 std::string lower_case(std::string_view text);
-/// Up to the first line break, or all of it.
+/// Returns `text` up to the first line break.
 std::string_view first_line(std::string_view text);
-/// The closest of `known` by edit distance when it is near enough to be a slip (distance <= 2), else "".
+/// Returns the word of `known` that is closest by edit distance, if it is near enough to be a slip (distance
+/// <= 2), else "".
 std::string closest(std::string_view word, const std::vector<std::string>& known);
 
-/// `text` with "?" for every control character, for what changes the direction of writing, and for bytes that
-/// are no UTF-8: what comes from a file must not steer a terminal.
+/// Returns `text` with "?" for every control character, for characters that change the direction of writing,
+/// and for bytes that are not UTF-8: text from a file must not steer a terminal.
 std::string printable(std::string_view text);
-/// The same of what may have several lines, and be so long that nobody reads it: its middle is left out then.
+/// Does the same for text that may have several lines. Leaves out the middle of a very long text.
 std::string printable_lines(std::string_view text);
 
-/// "1.5 GiB".
+/// Returns e.g. "1.5 GiB".
 std::string format_bytes(double bytes);
 
 }  // namespace lehr

@@ -7,14 +7,14 @@
 
 namespace lehr {
 
-/// The bytes of `path`, through gzip where it is that. Throws Error(kUser), one sentence: the file cannot be
-/// read, is damaged or cut off, or is larger than `most_bytes` unpacked (the largest public
-/// tables have 45 MiB); `what` is what it is to be.
+/// Returns the bytes of `path`, unpacked if it is gzipped. Throws Error(kUser), one sentence, if the file
+/// cannot be read, is damaged or cut off, or is larger than `most_bytes` unpacked (the largest public tables
+/// have 45 MiB). `what` names the kind of file in the sentence.
 std::string read_text_file(const std::string& path, std::size_t most_bytes = std::size_t{256} << 20,
                            const char* what = "table");
 
-/// What deflated bytes without any header are, `size` of them, as members of zip archives have them. Throws
-/// Error(kUser) where they are not so many or damaged; `shown` begins the sentence.
+/// Unpacks deflated bytes without any header to `size` bytes, as members of zip archives have them. Throws
+/// Error(kUser) if they are damaged or have another size; `shown` begins the sentence.
 std::string inflated(std::string_view deflated, std::size_t size, const std::string& shown);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Where things are on a machine. Values alone, since api/lehr.h includes it.
+// Paths of programs, tools and libraries. Values alone, since api/lehr.h includes it.
 #pragma once
 
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace lehr {
 
-/// Where the program, its tools and libraries are, and where temporary files go.
+/// Paths of the program, its tools and libraries, and the folder for temporary files.
 struct ToolPaths {
-  std::string program = {};  ///< `lehr`, of this version: what is started runs in processes of it
-  std::string scratch = {};  ///< where temporary folders are made; "" as in TempDir
-  bool supervised = true;    ///< what is started ends with this process, however it ends (supervise())
-  std::vector<std::string> path = {};  ///< PATH: where compilers are looked for
-  std::string compiler = {};      ///< CXX: name or path of the host compiler; "" = the first that is found
+  std::string program = {};            ///< `lehr`, of this version: worker processes run it
+  std::string scratch = {};            ///< folder in which temporary folders are made; "" as in TempDir
+  bool supervised = true;              ///< started processes end with this one, however it ends (supervise())
+  std::vector<std::string> path = {};  ///< PATH: folders in which compilers are searched
+  std::string compiler = {};      ///< CXX: name or path of the host compiler; "": the first that is found
   std::string cuda_home = {};     ///< CUDA_HOME, else CUDA_PATH: a CUDA toolkit's folder
   std::string library_path = {};  ///< LD_LIBRARY_PATH
   std::string onnxruntime = {};   ///< LEHR_ONNXRUNTIME: libonnxruntime.so

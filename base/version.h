@@ -1,4 +1,4 @@
-// Which Lehr this is.
+// The version of Lehr.
 #pragma once
 
 namespace lehr {

@@ -26,7 +26,13 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// Writes one kernel's body. Offsets of scratch and shared buffers are given out in the order of their Allocs.
+std::string_view barrier_text(const Dialect& dialect, BarrierScope scope) {
+  if (scope == BarrierScope::kBlock) return dialect.block_barrier;
+  if (scope == BarrierScope::kWarp) return dialect.warp_barrier;
+  return scope == BarrierScope::kCluster ? dialect.cluster_barrier : dialect.cluster_barrier_relaxed;
+}
+
+// Writes one kernel's body. Scratch and shared buffers get their offsets in the order of their Allocs.
 class Emitter {
  public:
   explicit Emitter(const Kernel& kernel)
@@ -111,7 +117,7 @@ class Emitter {
     line("const {} {} = {};", dialect_.index_type, exprs_.name(var), value);
     --indent_;
   }
-  // What nothing uses has no place in a text: compilers warn of it, and whoever reads looks for its use.
+  // Unused variables have no place in a text: compilers warn of them, and readers look for their uses.
   bool is_read(VarId var) const { return uses_.vars[static_cast<std::size_t>(var)]; }
 
   void write(const Store& store) {
@@ -199,11 +205,7 @@ class Emitter {
   void write(const Barrier& barrier) {
     if (barrier.scope == BarrierScope::kCluster) snippets_.insert("cluster_barrier");
     if (barrier.scope == BarrierScope::kClusterRelaxed) snippets_.insert("cluster_barrier_relaxed");
-    const std::string_view text = barrier.scope == BarrierScope::kBlock  ? dialect_.block_barrier
-                                  : barrier.scope == BarrierScope::kWarp ? dialect_.warp_barrier
-                                  : barrier.scope == BarrierScope::kCluster
-                                      ? dialect_.cluster_barrier
-                                      : dialect_.cluster_barrier_relaxed;
+    const std::string_view text = barrier_text(dialect_, barrier.scope);
     CHECK(!text.empty(), "barrier on a target that has none");
     line("{}", text);
   }
@@ -219,7 +221,7 @@ class Emitter {
     }
     const IntrinsicRule* rule = intrinsic_rule(intrinsic.name);
     const std::size_t immediates = rule != nullptr ? rule->immediates : 0;
-    std::string constants;  // of the instruction: arguments of a function template
+    std::string constants;  // template arguments of the instruction's function
     for (std::size_t i = 0; i < intrinsic.args.size(); ++i) {
       std::string& list = i < immediates ? constants : arguments;
       list += list.empty() ? "" : ", ";
@@ -236,7 +238,7 @@ class Emitter {
   Uses uses_;
   std::string text_;
   int indent_ = 1;
-  bool streams_ = false;  // what is written
+  bool streams_ = false;  // whether something is streamed
   std::int64_t steps_ = 1, step_ = 0;
   std::int64_t scratch_bytes_ = 0;
   std::int64_t shared_bytes_ = 0;
@@ -257,7 +259,8 @@ std::vector<std::int64_t> workspace_bytes(const Source& source) {
 std::vector<std::int64_t> prepacked_bytes(const Source& source) {
   return bytes_of(source, Direction::kPrepacked);
 }
-// Told by the text from there to the next function: a prelude that only one of two needs is no difference.
+// Hashes the text from that function to the next one: a prelude that only one of two sources needs makes no
+// difference.
 std::string prepack_layout(const Source& source) {
   if (source.launch.prepack_parts == 0) return "";
   const std::size_t begin = source.text.find(prepack_entry(source.entry) + "(");

@@ -6,9 +6,9 @@
 
 namespace lehr {
 
-/// Text for the kernel's target: C++ (GNU vector extensions) for the CPU, CUDA C++ for NVRTC.
-/// Deterministic: the same kernel gives the same bytes. CHECKs that the kernel is well formed where it cannot
-/// go on.
+/// Returns text for the kernel's target: C++ (GNU vector extensions) for the CPU, CUDA C++ for NVRTC.
+/// Deterministic: the same kernel gives the same bytes. CHECKs that the kernel is well formed only where it
+/// cannot go on.
 Source emit(const ir::Kernel& kernel);
 
 }  // namespace lehr

@@ -10,27 +10,31 @@
 
 namespace lehr {
 
-/// A literal that reads back as exactly `value`: "0.5f", "(-__builtin_inff())", "__builtin_nanf(\"\")".
+/// Returns a literal that reads back as exactly `value`: "0.5f", "(-__builtin_inff())",
+/// "__builtin_nanf(\"\")".
 std::string float_literal(double value, DType type);
 
-/// Prints expressions of one kernel and notes in `snippets` which prelude functions they call. Borrows both.
+/// Prints expressions of one kernel, and adds to `snippets` the prelude functions that they call. Borrows
+/// both.
 class ExprText {
  public:
   ExprText(const ir::Kernel& kernel, SnippetSet& snippets);
 
   std::string text(const ir::Expr& expr) { return text(expr, 0); }
   const std::string& name(ir::VarId id) const { return names_[static_cast<std::size_t>(id)]; }
-  /// "buffer + index": pointer to the first element.
+  /// Returns "buffer + index": a pointer to the first element.
   std::string address(ir::BufferId buffer, const ir::Expr& index);
-  /// An lvalue of `lanes` elements.
+  /// Returns an lvalue of `lanes` elements.
   std::string element(ir::BufferId buffer, const ir::Expr& index, int lanes);
-  /// "a * b" for a fused multiply-add whose sum is written as "+=".
+  /// Returns "a * b", for a fused multiply-add whose sum is written as "+=".
   std::string product(const ir::Expr& a, const ir::Expr& b);
-  /// Whether the products of several neighbours are added to each lane: never written as "+=".
+  /// Returns whether the products of several neighbours are added to each lane. Such an Fma is never written
+  /// as "+=".
   static bool is_dot(const ir::Fma& fma) { return lanes_of(fma.a) != lanes_of(fma.c); }
   /// As Dialect::snippet_for.
   std::string snippet_for(const char* stem, DType type, int lanes) const;
-  /// What the functions that load and store the leading lanes of a vector are named behind "lehr_load".
+  /// Returns the end of the names, behind "lehr_load", of the functions that load and store the leading lanes
+  /// of a vector.
   std::string masked_suffix(DType type, int lanes);
 
  private:
@@ -41,9 +45,9 @@ class ExprText {
   std::string unary_text(const ir::Unary& function);
   std::string reduce_text(const ir::Reduce& reduce);
   static int lanes_of(const ir::Expr& expr);
-  /// Of one element.
+  /// Returns the type of one element.
   DType type_of(const ir::Expr& expr) const;
-  /// The index is a variable, and behind it what unrolled loops make a constant.
+  /// Returns whether the index is a variable plus terms that unrolled loops make constant.
   bool is_offset_from_variable(ir::BufferId buffer, const ir::Expr& index) const;
   bool is_constant_once_unrolled(const ir::Expr& expr) const;
 

@@ -1,5 +1,5 @@
-// What codegen produces and measurement consumes: text, entry, launch shape. A third party can compile and
-// launch it.
+// The product of codegen, which measurement consumes: text, entry, launch shape. A third party can compile
+// and launch it.
 #pragma once
 
 #include <cstdint>
@@ -20,41 +20,44 @@ struct SourceParam {
   std::int64_t elements = 0;
   ir::Direction direction = ir::Direction::kIn;
   /// CUDA: the argument is not the tensor's address but this map of it, 128 bytes by value, as
-  /// cuTensorMapEncodeTiled (or, with im2col, cuTensorMapEncodeIm2col) makes it of the address.
+  /// cuTensorMapEncodeTiled (or, with im2col, cuTensorMapEncodeIm2col) makes it from the address.
   std::optional<ir::TensorMap> map = std::nullopt;
 };
 
 /// CUDA: `extern "C" __global__ void entry(const float* a, const float* b, float* c)`, launched once with
-/// `launch`. Workspaces (ir::Direction::kWorkspace) come behind the tensors, each aligned to 256 bytes: all
-/// of their bytes are zero before the first launch, and nobody but the kernel writes them from then on. With
-/// launch.programmatic, launches on one stream may overlap; they share workspaces all the same. CPU: `extern
-/// "C" void entry(void* const* params, void* scratch, long task)`: call it for each of the first launch.parts
-/// tasks, concurrently or not, and when all have returned for each of the next ones, launch.steps() times in
-/// all. `scratch` is 64-byte aligned, `scratch_bytes` long and private to the call. Workspaces come behind
-/// the tensors, each aligned to 64 bytes, and hold anything. Prepacked parameters (ir::Direction::kPrepacked)
-/// come behind the tensors, each aligned to 64 bytes: `entry_prepack`, of the same type, fills them, called
-/// in the same way for each part in [0, launch.prepack_parts) before the first launch and again when an input
-/// has changed that it reads; it takes no scratch.
+/// `launch`. Workspaces (ir::Direction::kWorkspace) come behind the tensors, each aligned to 256 bytes. All
+/// of their bytes are zero before the first launch, and only the kernel writes them from then on. With
+/// launch.programmatic, launches on one stream may overlap; they share workspaces all the same.
+///
+/// CPU: `extern "C" void entry(void* const* params, void* scratch, long task)`. The caller calls it for each
+/// of the first launch.parts values of `task`, its work items, concurrently or not. When all have returned,
+/// it calls it for as many further values, launch.steps() times in all. `scratch` is 64-byte aligned,
+/// `scratch_bytes` long and private to the call. Workspaces come behind the tensors, each aligned to 64
+/// bytes, and hold anything. Prepacked parameters (ir::Direction::kPrepacked) come behind the tensors, each
+/// aligned to 64 bytes. `entry_prepack`, of the same type, fills them. It is called in the same way for each
+/// work item in [0, launch.prepack_parts) before the first launch, and again when an input has changed that
+/// it reads; it takes no scratch.
 struct Source {
   Target target;
-  std::string text;  ///< complete: includes the device-intrinsics prelude that it needs
+  std::string text;  ///< complete: includes its part of the device-intrinsics prelude
   std::string entry;
   std::vector<SourceParam> params;  ///< in argument order
   ir::Launch launch;
   std::int64_t scratch_bytes = 0;
-  /// CPU: behind all of `params` comes one more, a pointer to how many rows there are, an int64 from 1 to
-  /// this number; `entry_prepack` gets none. 0: their number is fixed.
+  /// CPU: most rows of a call. If not 0, one more parameter comes behind all of `params`: a pointer to the
+  /// number of rows, an int64 from 1 to this number. `entry_prepack` does not get it. 0: the number of rows
+  /// is fixed.
   std::int64_t most_rows = 0;
 };
 
-/// Sizes of the workspace parameters, in the order of the arguments.
+/// Returns the sizes of the workspace parameters, in the order of the arguments.
 std::vector<std::int64_t> workspace_bytes(const Source& source);
-/// The same of the prepacked ones.
+/// Returns the sizes of the prepacked parameters, likewise.
 std::vector<std::int64_t> prepacked_bytes(const Source& source);
-/// The name of the function that fills them.
+/// Returns the name of the function that fills them.
 std::string prepack_entry(std::string_view entry);
-/// What that function makes, in a hash of its text: sources with the same one share it. "" where there is
-/// none.
+/// Returns a hash of that function's text. Sources with the same hash share the prepacked data. "" if nothing
+/// is prepacked.
 std::string prepack_layout(const Source& source);
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// The members of a source and of what it is made of, listed once (base/describe.h): its hash and the messages
-// to workers follow from these lists. Each names all members of its struct, so that a new one does not
+// The members of a source and of its parts, listed once (base/describe.h). Its hash and the messages to
+// workers follow from these lists. Each function names all members of its struct, so that a new one does not
 // compile before it is listed.
 #pragma once
 

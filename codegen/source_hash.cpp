@@ -9,7 +9,7 @@
 namespace lehr {
 namespace {
 
-/// Writes each member that it is given as a line.
+/// Writes each given member as a line.
 class Writer {
  public:
   std::string text;
@@ -25,7 +25,7 @@ class Writer {
   }
 
  private:
-  // Each is false, having written anything, where the member is 0, false or empty.
+  // Each writes nothing and returns false if the member is 0, false or empty.
   bool write(std::integral auto value) {
     number('=', static_cast<std::int64_t>(value));
     return value != 0;

@@ -11,7 +11,7 @@ namespace lehr {
 namespace {
 
 constexpr int kLookEvery = 5;  // rounds
-constexpr int kPatience = 25;  // rounds without a better held-out score after which boosting ends
+constexpr int kPatience = 25;  // boosting ends after this many rounds without a better held-out score
 // One thread: on a few hundred rows XGBoost's threads spend their time waiting for each other (200 rows, 2
 // cores beside other work: 9 s of CPU time on two threads, 0.2 s on one; measured 2026-11-21).
 constexpr std::pair<const char*, const char*> kOfAll[] = {
@@ -21,7 +21,8 @@ void check(int status, std::string_view what) {
   if (status != 0) throw_environment("XGBoost failed to {}: {}", what, XGBGetLastError());
 }
 
-/// A row-major float matrix as XGBoost's array interface. The data is read only during the call.
+/// Returns a row-major float matrix as XGBoost's array interface. XGBoost reads the data only during the
+/// call.
 std::string array_interface(const FeatureMatrix& rows) {
   return fmt::format(R"({{"data":[{},true],"shape":[{},{}],"typestr":"<f4","version":3}})",
                      reinterpret_cast<std::uintptr_t>(rows.data()), rows.rows(), rows.columns());
@@ -78,8 +79,8 @@ void Booster::update(int round, const TrainingMatrix& data) {
 
 std::vector<double> Booster::predict(const FeatureMatrix& rows) const {
   if (rows.rows() == 0) return {};
-  // type 0: values, not margins; in place, so no matrix is built. The result belongs to the booster until its
-  // next call.
+  // type 0: values, not margins. Predicts in place, so no matrix is built. The result belongs to the booster
+  // until its next call.
   constexpr const char* kConfig =
       R"({"type":0,"training":false,"iteration_begin":0,"iteration_end":0,"strict_shape":false,"cache_id":0,"missing":NaN})";
   const bst_ulong* shape = nullptr;
@@ -123,9 +124,9 @@ BoosterParameters pairs_per_row(int pairs) {
   int major = 0, minor = 0, patch = 0;
   XGBoostVersion(&major, &minor, &patch);
   if (major < 2) return {{"num_pairsample", count}};
-  // From 2.0 on the default compares each row with the head of the list. `mean` draws pairs from all of it,
-  // as 1.7 does, which knows neither normalisation (XGBoost 3.0 documentation, "Learning to Rank" and
-  // "Parameters for learning to rank").
+  // From 2.0 on the default compares each row with the head of the list. `mean` draws pairs from the whole
+  // list, as 1.7 does. 1.7 does not know either normalisation (XGBoost 3.0 documentation, "Learning to Rank"
+  // and "Parameters for learning to rank").
   return {{"lambdarank_pair_method", "mean"},
           {"lambdarank_num_pair_per_sample", count},
           {"lambdarank_normalization", "0"},

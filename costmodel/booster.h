@@ -13,11 +13,11 @@
 
 namespace lehr {
 
-/// Rows and targets as XGBoost keeps them. All functions here throw Error(kEnvironment) with XGBoost's own
+/// Rows and targets in XGBoost's own form. All functions here throw Error(kEnvironment) with XGBoost's own
 /// text.
 class TrainingMatrix {
  public:
-  /// `group_sizes` in row order for ranking; empty where the objective knows no groups.
+  /// `group_sizes` are in row order, for ranking; empty if the objective has no groups.
   TrainingMatrix(const FeatureMatrix& rows, std::span<const float> targets,
                  std::span<const std::uint32_t> group_sizes = {});
   ~TrainingMatrix();
@@ -31,14 +31,15 @@ class TrainingMatrix {
 };
 
 using BoosterParameters = std::vector<std::pair<std::string, std::string>>;
-/// How the pairwise ranking objective draws `pairs` others for each row, in the words of the library at hand,
-/// which silently ignores those of other versions.
+/// Returns the parameters with which the pairwise ranking objective draws `pairs` others for each row. They
+/// are those of the linked library: it silently ignores those of other versions.
 BoosterParameters pairs_per_row(int pairs);
 
 /// A boosted forest. Movable, not copyable.
 class Booster {
  public:
-  /// An empty forest for `data`, which is silent, measures nothing of its own and works on one thread.
+  /// Makes an empty forest for `data`. It prints nothing, evaluates no metric of its own and works on one
+  /// thread.
   Booster(const TrainingMatrix& data, const BoosterParameters& parameters);
   ~Booster();
   Booster(Booster&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
@@ -49,14 +50,14 @@ class Booster {
 
   /// Adds round `round` (from 0).
   void update(int round, const TrainingMatrix& data);
-  /// One value per row, of all rounds: the margin for ranking, the target for squared errors, a probability
-  /// for logistic.
+  /// Returns one value per row, of all rounds: the margin for ranking, the target for squared errors, a
+  /// probability for logistic.
   std::vector<double> predict(const FeatureMatrix& rows) const;
   std::size_t columns() const;
-  /// Per column, the loss that all splits on it took off in training (importance type "total_gain"); 0 where
-  /// no tree splits on it.
+  /// Returns, per column, by how much all splits on it lowered the loss in training (importance type
+  /// "total_gain"); 0 if no tree splits on it.
   std::vector<double> total_gain() const;
-  /// UBJSON, XGBoost's own portable format.
+  /// Returns UBJSON, XGBoost's own portable format.
   std::string to_bytes() const;
 
  private:
@@ -64,12 +65,13 @@ class Booster {
 };
 
 struct Boosted {
-  int rounds = 0;    ///< of the best held-out score
-  double score = 0;  ///< that score
+  int rounds = 0;    ///< rounds of the best held-out score
+  double score = 0;  ///< the best held-out score
 };
-/// Boosts until `score` of the predictions for `held_out` (higher is better), looked at in every fifth round,
-/// has not risen for 25 rounds, or for `most_rounds`. Of equal scores the later round is kept: with few
-/// held-out rows the score is coarse, and a forest of a handful of trees ranks little.
+/// Boosts for at most `most_rounds`. In every fifth round `score` rates the predictions for `held_out`
+/// (higher is better). Boosting stops when the score has not risen for 25 rounds. Of equal scores the later
+/// round is kept: with few held-out rows the score is coarse, and a forest of a handful of trees ranks
+/// little.
 Boosted boost_until_held_out_stalls(const TrainingMatrix& data, const FeatureMatrix& held_out,
                                     const std::function<double(const std::vector<double>&)>& score,
                                     const BoosterParameters& parameters, int most_rounds);

@@ -1,4 +1,4 @@
-// Columns about what is done to each buffer: touch counts, reuse, strides, lanes, footprints, by the buffer's
+// Columns about the uses of each buffer: touch counts, reuse, strides, lanes, footprints, by the buffer's
 // role.
 #include <algorithm>
 #include <array>
@@ -16,14 +16,14 @@ struct RoleFacts {
   double touched = 0;    // elements, as executed
   double moved = 0;      // bytes, as executed
   double available = 0;  // bytes of the buffers
-  double per_block = 0;  // distinct bytes of one part or block
+  double per_block = 0;  // distinct bytes of one work item or block
   std::int64_t inner_stride = 0;
   double inner_reuse = 0;
   double lanes = 0;
 };
 
-/// Iterations of the innermost sequential loops that leave the address where it is: how long the value could
-/// stay in a register.
+/// Returns the iterations of the innermost sequential loops that leave the address unchanged: how long the
+/// value could stay in a register.
 double innermost_reuse(const KernelView& view, const ir::Access& access, const Chain& chain) {
   double reuse = 1;
   for (std::size_t i = chain.size(); i-- > 0;) {

@@ -1,4 +1,4 @@
-// The parts of Columns that no row passes through.
+// The functions of Columns that rows do not call.
 #include "costmodel/columns.h"
 
 #include "base/error.h"

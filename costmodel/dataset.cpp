@@ -11,7 +11,7 @@
 namespace lehr {
 namespace {
 
-/// A group has rows held out from this size on.
+/// Smallest group of which rows are held out.
 constexpr std::size_t kSmallestSplitGroup = 5;
 
 void copy_row(const Dataset& from, std::size_t i, Dataset& to) {
@@ -63,7 +63,7 @@ Split split_by_row(const Dataset& data, double share, std::uint64_t seed) {
       held = std::clamp<std::size_t>(static_cast<std::size_t>(std::lround(share * static_cast<double>(n))), 1,
                                      n - 1);
     }
-    // Original order within both parts, so that rows stay traceable.
+    // Both parts keep the original order, so that rows stay traceable.
     std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(held));
     std::sort(order.begin() + static_cast<std::ptrdiff_t>(held), order.end());
     for (std::size_t i = 0; i < n; ++i) copy_row(data, order[i], i < held ? split.held_out : split.train);

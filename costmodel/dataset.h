@@ -1,4 +1,4 @@
-// What a cost model learns from: feature rows with normalised targets, in groups (one per task).
+// The data that a cost model learns from: feature rows with normalised targets, in groups (one per task).
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,10 @@
 
 namespace lehr {
 
-/// Targets are best time of the group / time, in (0, 1]. Failures are not rows here, since
-/// they train a model of their own (ValidityModel), but where a preset that reproduces AutoTVM wants them to
-/// be.
+/// Targets are best time of the group / time, in (0, 1]. Failures are not rows here, since they train a model
+/// of their own (ValidityModel). Only the preset that reproduces AutoTVM adds them.
 struct Dataset {
-  /// `columns` per row; those of featurize() unless said otherwise.
+  /// Each row has `columns` columns; by default those of featurize().
   explicit Dataset(std::size_t columns = feature_table().size()) : rows(columns) {}
 
   FeatureMatrix rows;
@@ -23,19 +22,19 @@ struct Dataset {
   std::size_t size() const { return targets.size(); }
 };
 
-/// Appends one group: `times_us[i]` > 0 belongs to row i. Normalises by the fastest of them.
+/// Appends one group: `times_us[i]` > 0 belongs to row i. Normalises by the fastest time.
 void append_group(Dataset& data, const FeatureMatrix& rows, const std::vector<double>& times_us);
 
-/// Appends failed rows to the last group with target 0, or as a group of their own: AutoTVM's way to tell a
-/// model of failures.
+/// Appends failed rows to the last group with target 0, or as a group of their own: AutoTVM's way to train a
+/// model on failures.
 void append_failures(Dataset& data, const FeatureMatrix& rows);
 
 struct Split {
   Dataset train;
   Dataset held_out;
 };
-/// Deterministic by seed; takes `share` of each group's rows (at least one where the group has 5 or more,
-/// none below).
+/// Splits deterministically by seed. Holds out `share` of each group's rows: at least one if the group has 5
+/// or more, none below.
 Split split_by_row(const Dataset& data, double share, std::uint64_t seed);
 
 }  // namespace lehr

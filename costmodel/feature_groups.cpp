@@ -21,7 +21,7 @@ std::vector<FeatureGroup> counted() {
       {"memory", "working sets and traffic per cache level", add_memory_columns},
       {"hardware", "occupancy, waves, registers, coalescing, bank conflicts", add_hardware_columns},
   };
-  // Columns do not depend on the kernel: an empty one has them all.
+  // Columns do not depend on the kernel: an empty one has all of them.
   const ir::Analysis analysis;
   const ir::Kernel kernel;
   const Limits limits;

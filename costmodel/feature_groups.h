@@ -1,4 +1,4 @@
-// Which columns of a feature row belong together.
+// Groups of columns of a feature row that belong together.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct FeatureGroup {
   std::size_t columns = 0;
 };
 
-/// The sections of a row in order; together they are feature_table().
+/// Returns the sections of a row in order; together they are feature_table().
 std::span<const FeatureGroup> feature_groups();
 
 }  // namespace lehr

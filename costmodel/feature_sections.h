@@ -1,4 +1,5 @@
-// The groups of columns of a feature row, in order, and what they all read. Internal to costmodel/.
+// The groups of columns of a feature row, in order, and the values that they all read. Internal to
+// costmodel/.
 #pragma once
 
 #include <array>
@@ -13,14 +14,13 @@
 
 namespace lehr {
 
-/// Cache levels of the features. On CUDA the level in the middle is the first one again and the last is the
-/// L2.
+/// Cache levels of the features. On CUDA the middle level equals the first, and the last is the L2.
 enum class CacheLevel { kL1, kL2, kLast };
 inline constexpr std::array<std::string_view, 3> kCacheLevelNames = {"l1", "l2", "llc"};
 
 /// Everything that the sections read, computed once per row.
 class FeatureContext {
-  LocalArena<24 << 10> arena_;  // what the others lie in; enough for most kernels
+  LocalArena<24 << 10> arena_;  // memory of the other members; enough for most kernels
 
  public:
   FeatureContext(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits);
@@ -30,28 +30,28 @@ class FeatureContext {
   TextFacts text;
   KernelView view;  ///< refers to text
   CachedAccesses cached;
-  MemoryModel core;  ///< as a core's private caches see the kernel
-  /// As the shared cache sees it.
+  MemoryModel core;  ///< the kernel as a core's private caches see it
+  /// Returns the kernel as the shared cache sees it.
   const MemoryModel& chip() const { return several_ ? *several_ : core; }
   std::array<double, 3> capacity;  ///< bytes per CacheLevel
   std::array<MemoryModel::Traffic, 3> traffic;
 
  private:
-  std::optional<MemoryModel> several_;  // absent for one part: its core's view is the chip's
+  std::optional<MemoryModel> several_;  // absent for one work item: its core's view is the chip's
 };
 
-/// Whole-kernel sums: flops, bytes, intensities, text (loop_features.cpp).
+/// Adds whole-kernel sums: flops, bytes, intensities, text (loop_features.cpp).
 void add_kernel_columns(const FeatureContext& context, Columns& columns);
-/// The main chain's sequential loops from the inside out, and the concurrent and thread loops
+/// Adds the main chain's sequential loops from the inside out, and the concurrent and thread loops
 /// (loop_features.cpp).
 void add_loop_columns(const FeatureContext& context, Columns& columns);
-/// What is done to the buffers of each role (buffer_features.cpp).
+/// Adds the uses of the buffers of each role (buffer_features.cpp).
 void add_buffer_columns(const FeatureContext& context, Columns& columns);
-/// Context-relation curves (relation_features.cpp).
+/// Adds context-relation curves (relation_features.cpp).
 void add_relation_columns(const FeatureContext& context, Columns& columns);
-/// Working sets and traffic per cache level (memory_features.cpp).
+/// Adds working sets and traffic per cache level (memory_features.cpp).
 void add_memory_columns(const FeatureContext& context, Columns& columns);
-/// Occupancy, waves, registers, coalescing, bank conflicts (hardware_features.cpp).
+/// Adds occupancy, waves, registers, coalescing, bank conflicts (hardware_features.cpp).
 void add_hardware_columns(const FeatureContext& context, Columns& columns);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Kernel -> feature row: fixed length, named columns, nothing compiled to get them.
+// Kernel -> feature row: fixed length, named columns, without compiling.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,21 @@ struct FeatureInfo {
   std::string_view meaning;  ///< one line
 };
 
-/// Raise it when a column changes its meaning, order or number; stored with models and rows.
+/// Version of the columns, stored with models and rows. Raise it when a column changes its meaning, order or
+/// number.
 inline constexpr int kFeatureVersion = 6;
 
-/// The columns, in order.
+/// Returns the columns, in order.
 std::span<const FeatureInfo> feature_table();
 
-/// One value per column, all finite. Pure; at most some tens of microseconds.
+/// Returns one value per column, all finite. Pure; takes at most some tens of microseconds.
 std::vector<float> featurize(const ir::Kernel& kernel, const Limits& limits);
-/// The same into `row`, which has a place for every column.
+/// Does the same into `row`, which has an element for every column.
 void featurize(const ir::Kernel& kernel, const Limits& limits, std::span<float> row);
-/// The same from an analysis at hand: `analysis` must be that of `kernel`.
+/// Does the same from an existing analysis, which must be that of `kernel`.
 std::vector<float> featurize(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits);
 
-/// The column of this name. Throws Error(kUser) for an unknown one.
+/// Returns the column of this name. Throws Error(kUser) for an unknown name.
 std::size_t feature_index(std::string_view name);
 
 /// Rows of equal length, row-major.

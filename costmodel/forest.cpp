@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// No number is at or above it.
+/// A threshold that no number is at or above.
 constexpr float kNever = std::numeric_limits<float>::quiet_NaN();
 
 /// The nodes of one tree, as the format lists them.
@@ -31,11 +31,11 @@ struct Listed {
 
   std::vector<int> left, right;  // -1: a leaf
   std::vector<std::uint32_t> column;
-  std::vector<float> threshold;  // of a leaf: its value
+  std::vector<float> threshold;  // a leaf's value
   std::vector<int> default_left;
 };
 
-/// Its parameters are numbers written as texts, whatever the program's locale is.
+/// Reads a parameter. The format writes numbers as texts, independently of the program's locale.
 float number(const Json& text) {
   const std::optional<float> value = parse_number(text.get<std::string>());
   CHECK(value.has_value(), "a booster's parameter is {}", text.dump());
@@ -65,7 +65,7 @@ void Forest::read(const Json& learner) {
   for (const Json& tree : learner.at("gradient_booster").at("model").at("trees")) {
     const Listed listed(tree);
     const auto root = static_cast<std::uint32_t>(nodes_.size());
-    // Level by level: a node's place is known before its children's.
+    // Level by level: a node's position is known before its children's.
     std::vector<int> order = {0};
     int depth = -1;
     for (std::size_t begin = 0; begin < order.size(); ++depth) {
@@ -89,7 +89,7 @@ void Forest::read(const Json& learner) {
   }
 }
 
-// XGBoost adds in the same order, in f32.
+// Adds in the same order as XGBoost, in f32.
 template <bool kMissing>
 void Forest::add_trees(const std::array<const float*, kTogether>& rows,
                        std::array<float, kTogether>& sums) const {

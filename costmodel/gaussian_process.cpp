@@ -12,8 +12,10 @@
 namespace lehr {
 namespace {
 
-constexpr int kSteps = 20;  // of a climb
-// Of the variance's estimate, in rows of variance 1: few rows say little of it.
+// Steps of a climb.
+constexpr int kSteps = 20;
+// Weight of the prior variance 1 in the estimate, in rows: a few rows give little information about the
+// variance.
 constexpr double kVarianceRows = 2;
 // Bounds of the logarithms.
 constexpr double kLeastLength = -3, kMostLength = 5, kLeastNoise = -12, kMostNoise = 0;
@@ -27,13 +29,13 @@ float distance_squared(const float* a, const float* b, std::size_t n) {
   return std::accumulate(sums.begin(), sums.end(), 0.0f);
 }
 
-// Of a squared distance in units of the lengths.
+// Returns the covariance at a squared distance in units of the lengths.
 double matern(double squared) {
   const double r = std::sqrt(5 * squared);
   return (1 + r + r * r / 3) * std::exp(-r);
 }
 
-// Minus its derivative by the squared distance, times 2.
+// Returns minus its derivative by the squared distance, times 2.
 double matern_slope(double squared) {
   const double r = std::sqrt(5 * squared);
   return 5.0 / 3 * (1 + r) * std::exp(-r);
@@ -48,7 +50,7 @@ double dot(const double* a, const double* b, std::size_t n) {
   return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
-// In place, the lower half; false if the matrix is not positive definite.
+// Factorizes in place, in the lower half. Returns false if the matrix is not positive definite.
 bool factorize(std::vector<double>& a, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
@@ -77,7 +79,7 @@ void solve_upper(const std::vector<double>& factor, std::span<double> x) {
   }
 }
 
-// The transposed inverse of a lower factor: row i holds column i of the inverse.
+// Returns the transposed inverse of a lower factor: row i holds column i of the inverse.
 std::vector<double> inverse_of(const std::vector<double>& factor, std::size_t n) {
   std::vector<double> inverse(n * n, 0);
   for (std::size_t i = 0; i < n; ++i) {
@@ -89,7 +91,7 @@ std::vector<double> inverse_of(const std::vector<double>& factor, std::size_t n)
   return inverse;
 }
 
-// Positions of the rows to learn from: the best half, and others spread over the rest.
+// Returns the positions of the rows to learn from: the best half, and others spread over the rest.
 std::vector<std::size_t> chosen(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
@@ -109,9 +111,9 @@ struct Normal {
   double slope(double x) const { return -(x - mean) / (deviation * deviation); }
 };
 
-// A priori a length grows with the root of the number of columns, as distances do (Hvarfner,
-// Hellsten and Nardi, "Vanilla Bayesian Optimization Performs Great in High Dimensions", 2024); its
-// logarithm has the mean and the deviation here, which are ours (bench/results/replay).
+// Returns the prior of a length's logarithm. A length grows with the root of the number of columns, as
+// distances do (Hvarfner, Hellsten and Nardi, "Vanilla Bayesian Optimization Performs Great in High
+// Dimensions", 2024). The mean and the deviation are ours (bench/results/replay).
 Normal length_prior(std::size_t columns) {
   return {-1 + 0.5 * std::log(static_cast<double>(columns)), 1};
 }
@@ -186,7 +188,7 @@ std::vector<double> GaussianProcess::gradient_of(const Fit& fit, const std::vect
 }
 
 // Steps by the gradient's signs alone (Riedmiller and Braun, "A direct adaptive method for faster
-// backpropagation learning: the RPROP algorithm", 1993; for processes Blum and Riedmiller, 2013).
+// backpropagation learning: the RPROP algorithm", 1993; for Gaussian processes Blum and Riedmiller, 2013).
 void GaussianProcess::climb() {
   std::vector<double> logs = logs_, steps(logs.size(), 0.2), before(logs.size(), 0);
   double best = -std::numeric_limits<double>::infinity();
@@ -221,7 +223,7 @@ void GaussianProcess::fit(const FeatureMatrix& rows, std::span<const double> val
   }
   if (choose && !values_.empty()) climb();
   Fit fit = fit_with(logs_);
-  while (fit.weights.empty() && !values_.empty()) {  // rows that are too alike
+  while (fit.weights.empty() && !values_.empty()) {  // the rows are too alike
     logs_.back() += 1;
     fit = fit_with(logs_);
   }

@@ -7,7 +7,7 @@
 namespace lehr {
 namespace {
 
-/// Stride of the role's busiest access along thread x, in elements.
+/// Returns the stride of the role's busiest access along thread x, in elements.
 double thread_stride(const KernelView& view, BufferRole role) {
   const int hottest = view.hottest[static_cast<std::size_t>(role)];
   if (hottest < 0) return 0;
@@ -58,7 +58,7 @@ void add_register_columns(const KernelView& view, Columns& columns) {
               std::min(8.0, share_of(view.residency.registers, view.residency.registers_most)));
 }
 
-/// A fact by buffer, of the role's first buffer; 0 where there is none.
+/// Returns the value of the role's first buffer; 0 if it has no buffer.
 double of_role(const FeatureContext& context, const std::pmr::vector<int>& by_buffer, BufferRole role) {
   const auto& roles = context.view.role_of_buffer;
   for (std::size_t i = 0; i < roles.size(); ++i)

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kRepeats = 3;
 
-/// The rows, with the columns of `set` taken from row order[i] instead of row i.
+/// Returns the rows, with the columns of `set` taken from row order[i] instead of row i.
 FeatureMatrix with_columns_from(const FeatureMatrix& rows, const std::vector<std::size_t>& set,
                                 const std::vector<std::size_t>& order) {
   FeatureMatrix result(rows.columns());
@@ -34,7 +34,7 @@ std::vector<double> permutation_importance(const CrossValidation& models, const 
   const double whole = spearman(models.predict(rows), truth);
   std::vector<double> result(sets.size(), 0);
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
-    // One permutation for all sets: their figures differ by the columns, not by the luck of the deal.
+    // All sets use the same permutation: their figures differ by the columns, not by the luck of the deal.
     std::vector<std::size_t> order(rows.rows());
     std::iota(order.begin(), order.end(), std::size_t{0});
     Rng rng = Rng(0).fork("permutation").fork(std::to_string(repeat));

@@ -1,4 +1,4 @@
-// What several groups of features need of one kernel, computed once per row: chains, roles, residency.
+// Facts of one kernel that several groups of features need, computed once per row: chains, roles, residency.
 // Internal.
 #pragma once
 
@@ -23,7 +23,7 @@ inline bool is_sequential(ir::LoopKind kind) {
   return kind == ir::LoopKind::kSerial || kind == ir::LoopKind::kUnrolled || kind == ir::LoopKind::kRolled;
 }
 
-/// Enclosing loops from the outermost in, by their number.
+/// Enclosing loops by their number, from the outermost in.
 using Chain = ir::PerLoop<int>;
 
 /// Refers to its arguments; they must outlive it. Its vectors lie in `memory`.
@@ -37,35 +37,36 @@ struct KernelView {
   const TextFacts& text;
   const Machine& machine;
   Residency residency;
-  /// Loops from the outermost in along which the most flops (then the most iterations) are executed.
+  /// Loops, from the outermost in, along which the most flops (then the most iterations) are executed.
   Chain main_chain;
   std::pmr::vector<BufferRole> role_of_buffer;
-  /// Per role, the access that moves the most bytes; -1 where the kernel has none.
+  /// Per role, the access that moves the most bytes; -1 if the kernel has no access of the role.
   std::array<int, kRoles> hottest;
-  /// The two reads (of different buffers outside registers) that move the most elements; -1 where there is
-  /// none.
+  /// The two reads (of different buffers outside registers) that move the most elements; -1 for a missing
+  /// one.
   std::array<int, 2> operands = {-1, -1};
 
   const ir::Buffer& buffer_of(const ir::Access& access) const { return kernel.buffer(access.buffer); }
   bool is_workspace(ir::BufferId buffer) const;
   double element_bytes(const ir::Access& access) const { return size_of(buffer_of(access).type); }
-  /// Executed flops: branches as often as they are taken.
+  /// Returns the executed flops. Branches count as often as they are taken.
   double flops() const { return analysis.flops * text.flops_share; }
-  /// Of one of the analysis's accesses.
+  /// Returns the execution counts of one of the analysis's accesses.
   const ExecutedAccess& executed(const ir::Access& access) const {
     return text.accesses[static_cast<std::size_t>(&access - analysis.accesses.data())];
   }
-  /// Executions, branches as often as they are taken.
+  /// Returns the executions. Branches count as often as they are taken.
   double executions(const ir::Access& access) const { return access.executions * executed(access).share; }
-  /// Bytes moved by all executions.
+  /// Returns the bytes moved by all executions.
   double moved_bytes(const ir::Access& access) const {
     return executions(access) * access.lanes * element_bytes(access);
   }
-  /// The loops around what stands in `loop`, itself included; -1: none.
+  /// Returns the loops around a statement in `loop`, itself included; -1 means that no loop is around it.
   Chain chain_of(int loop) const;
 };
 
-/// The stride of `access` along the `i`-th enclosing loop from the outside; 0 where the analysis has none.
+/// Returns the stride of `access` along the `i`-th enclosing loop from the outside; 0 if the analysis has
+/// none for it.
 inline std::int64_t stride_at(const ir::Access& access, std::size_t i) {
   return i < access.strides.size() ? access.strides[i] : 0;
 }

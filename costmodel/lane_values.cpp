@@ -9,12 +9,12 @@
 namespace lehr {
 namespace {
 
-/// 0: x, 1: y, 2: z, of three kinds that begin at `first`.
+/// Returns 0: x, 1: y, 2: z, of three kinds that begin at `first`.
 std::int32_t dimension_of(ir::LoopKind kind, ir::LoopKind first) {
   return static_cast<std::int32_t>(kind) - static_cast<std::int32_t>(first);
 }
 
-/// Signed wrap-around without undefined behaviour.
+/// Wraps around without undefined behaviour.
 std::int32_t wrap(std::uint32_t x) {
   return static_cast<std::int32_t>(x);
 }
@@ -24,8 +24,9 @@ LaneValue multiplied(const LaneValue& value, std::int32_t by) {
   return product.factor == 0 ? LaneValue{product.scalar} : product;
 }
 
-/// Downwards, so that it is the same for all warps: behind a branch of the first threads, whose number the
-/// others subtract from theirs, the first warp is not among those that get there.
+/// Rounds down, so that the result is the same for all warps. Behind a branch of the first threads, the
+/// others subtract the number of these from their own number. The first warp is not among them, and its
+/// numbers are negative.
 std::int32_t floor_of(std::int32_t x, std::int32_t y) {
   return x / y - (x % y < 0 ? 1 : 0);
 }
@@ -75,7 +76,7 @@ Lanes LaneValue::all() const {
 }
 
 LaneValues::LaneValues(const ir::Kernel& kernel, const ir::Launch& launch, std::pmr::memory_resource* memory)
-    // Copies of one: GCC makes each of vector(n) by a call of memset.
+    // Copies one empty binding: GCC makes each element of vector(n) by a call of memset.
     : launch_(launch), memory_(memory), bindings_(kernel.vars.size(), Binding{}, memory) {}
 
 LaneValue LaneValues::kept(const Lanes& lanes) {
@@ -155,7 +156,7 @@ LaneValue LaneValues::step(ir::BinaryOp op, const LaneValue& a, const LaneValue&
   with_operation(op, [&](auto f) {
     for (std::size_t t = 0; t < 32; ++t) x[t] = f(x[t], y[t]);
   });
-  return kept(x);  // a division by a warp's threads and more leaves one number
+  return kept(x);  // a division by a warp's threads or more leaves one number
 }
 
 LaneValue LaneValues::add(LaneValue a, LaneValue b) {
@@ -169,7 +170,7 @@ LaneValue LaneValues::add(LaneValue a, LaneValue b) {
 }
 
 LaneValue LaneValues::apply(ir::BinaryOp op, const LaneValue& a, const LaneValue& b) {
-  // No jump table for the most frequent operations, as in Expr::visit().
+  // The most frequent operations need no jump table, as in Expr::visit().
   if (op == ir::BinaryOp::kAdd) return add(a, b);
   if (op == ir::BinaryOp::kMul && b.is_uniform()) return multiplied(a, b.scalar);
   if (op == ir::BinaryOp::kMul && a.is_uniform()) return multiplied(b, a.scalar);
@@ -193,7 +194,7 @@ LaneValue LaneValues::evaluate(const ir::Expr& expr) {
       [&](const ir::Select& node) {
         const LaneValue condition = evaluate(node.condition);
         if (condition.is_uniform()) return evaluate(condition.scalar != 0 ? node.a : node.b);
-        // b, and a - b more where the condition is not 0
+        // b, plus a - b if the condition is not 0
         const LaneValue b = evaluate(node.b), is_zero = apply(ir::BinaryOp::kEq, condition, LaneValue{0});
         const LaneValue more = apply(ir::BinaryOp::kSub, evaluate(node.a), b);
         const LaneValue taken = apply(ir::BinaryOp::kSub, LaneValue{1}, is_zero);

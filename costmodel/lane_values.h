@@ -12,19 +12,21 @@
 
 namespace lehr {
 
-/// A lane's number as bits: it wraps around without undefined behaviour.
+/// Returns a lane's number as bits, which wrap around without undefined behaviour.
 inline std::uint32_t raw(std::int32_t x) {
   return static_cast<std::uint32_t>(x);
 }
 
 using Lanes = std::array<std::int32_t, 32>;
 
-/// One number per point, in 32-bit arithmetic that wraps around. Most have one for all points (constants, and
-/// on a warp all loops but its threads'), and many are a multiple of others and share their lanes.
+/// One number per point, in 32-bit arithmetic that wraps around. Most values are the same at all points
+/// (constants, and on a warp all loops but its threads'). Many of the others are a multiple of another value
+/// and share its lanes.
 struct LaneValue {
   std::int32_t scalar = 0;
   std::int32_t factor = 0;
-  const Lanes* lanes = nullptr;  ///< the number at point t is scalar + factor * (*lanes)[t]; nullptr: scalar
+  /// The number at point t is scalar + factor * (*lanes)[t]; if nullptr, it is scalar.
+  const Lanes* lanes = nullptr;
 
   bool is_uniform() const { return lanes == nullptr; }
   Lanes all() const;
@@ -35,21 +37,21 @@ class LaneValues {
   enum class Points {
     /// Lane t is thread t of the block's first warp, in the first iteration of all other loops.
     kWarp,
-    /// Lane t is the first thread of block t, in the order in which they start (x, y, z), likewise; again
-    /// from the first where there are fewer than 32.
+    /// Lane t is the first thread of block t in the first iteration of all other loops. Blocks are in the
+    /// order in which they start (x, y, z), from the first again if there are fewer than 32.
     kBlocks,
     /// Lanes are spread over the iterations of all loops.
     kSample,
   };
 
-  /// Refers to its arguments; the lanes of its values lie in `memory`.
+  /// Refers to its arguments. The lanes of its values lie in `memory`.
   LaneValues(const ir::Kernel& kernel, const ir::Launch& launch, std::pmr::memory_resource* memory);
 
-  /// `kernel`'s loops and Lets must be bound in the order of the text; a later binding of a variable replaces
-  /// it.
+  /// Binds a loop or Let of `kernel`. All must be bound in the order of the text. A later binding of a
+  /// variable replaces the earlier one.
   void bind(const ir::For& loop);
   void bind(const ir::Let& let);
-  /// What is no integer arithmetic (a load, a float) counts as 0.
+  /// Evaluates `expr`. Anything but integer arithmetic (a load, a float) counts as 0.
   LaneValue evaluate(const ir::Expr& expr, Points points) {
     points_ = points;
     return evaluate(expr);
@@ -59,18 +61,18 @@ class LaneValues {
   struct Binding {
     const ir::For* loop = nullptr;
     const ir::Let* let = nullptr;
-    std::array<bool, 3> known{};  // by Points: its value was asked for
+    std::array<bool, 3> known{};  // by Points: whether its value has been computed
     std::array<LaneValue, 3> values;
   };
   LaneValue evaluate(const ir::Expr& expr);
   LaneValue value_of(ir::VarId id);
   LaneValue value_of_loop(const ir::For& loop, std::size_t var);
-  /// `dimension`: 0: x, 1: y, 2: z.
+  /// Returns the thread's or block's position. `dimension`: 0: x, 1: y, 2: z.
   LaneValue value_of_place(std::int32_t dimension, const std::array<std::int64_t, 3>& extents);
   LaneValue apply(ir::BinaryOp op, const LaneValue& a, const LaneValue& b);
   LaneValue add(LaneValue a, LaneValue b);
   LaneValue step(ir::BinaryOp op, const LaneValue& a, const LaneValue& b);
-  /// Of these numbers: uniform if they are all alike, else a copy.
+  /// Returns these numbers: as a uniform value if they are all alike, else as a copy.
   LaneValue kept(const Lanes& lanes);
 
   const ir::Launch& launch_;

@@ -1,4 +1,4 @@
-// A CPU: parts on cores with caches of their own, and the time of a kernel.
+// A CPU: work items on cores with caches of their own, and the time of a kernel.
 #include <algorithm>
 
 #include "costmodel/columns.h"
@@ -8,20 +8,20 @@ namespace lehr {
 namespace {
 
 // A core of the last ten years starts two vector FMAs and two vector loads per cycle (Intel Haswell and AMD
-// Zen 2 onwards: Fog, "The microarchitecture of Intel, AMD and VIA CPUs"); a scalar load or a broadcast costs
-// as much as a vector load.
+// Zen 2 onwards: Fog, "The microarchitecture of Intel, AMD and VIA CPUs"). A scalar load or a broadcast
+// counts as a vector load.
 constexpr double kFmasPerCycle = 2;
 constexpr double kLoadsPerCycle = 2;
 /// FMAs in flight that fill two pipes of four cycles' latency (Fog, instruction tables: 4 cycles on all of
 /// these).
 constexpr double kFmasInFlight = 8;
-/// Bytes per cycle and core into L1 and into L2: 32 and 10 are what streams reach on server cores with
-/// private L2 and a sliced L3 (order of magnitude).
+/// Bytes per cycle and core into L1 and into L2. Streams reach 32 and 10 on server cores with private L2 and
+/// a sliced L3 (order of magnitude).
 constexpr double kL2BytesPerCycle = 32;
 constexpr double kL3BytesPerCycle = 10;
 /// A 64-bit division takes about ten cycles of one unit on current cores (Fog, instruction tables: 7 to 18).
 constexpr double kCpuDivisionCycles = 10;
-/// Start and end of a parallel region.
+/// Seconds to start and end a parallel region.
 constexpr double kCpuPartSeconds = 0.2e-6;
 
 Residency cpu_residency(const ir::Analysis& a, const ir::Kernel&, const Limits& limits,
@@ -40,12 +40,12 @@ std::array<double, 3> cpu_capacities(const ir::Analysis&, const Residency&, cons
           known_or(limits.l3_bytes, l2 * std::max(1, limits.cores))};
 }
 
-// VDPBF16PS adds two products of bf16 to each sum, VPDPBUSD four of bytes, VPMADDWD makes two of 16 bits
-// (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2), and cores start at most as many
-// of these as FMAs: the first two were measured at 1.95 and 3.99 times FMA's products on a Zen 4. Beside
-// VPMADDWD the sum is an instruction of its own, which the units that do not multiply can do, and widening
-// bytes another: a bound. VPMADDUBSW of s7, with a VPMADDWD behind it, is bound likewise. Without VDPBF16PS
-// products of bf16 are f32's.
+// VDPBF16PS adds two products of bf16 to each sum, VPDPBUSD four of bytes; VPMADDWD multiplies 16 bits and
+// adds two products (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2). Cores start at
+// most as many of these as FMAs: the first two were measured at 1.95 and 3.99 times FMA's products on a Zen
+// 4. The figure for VPMADDWD is a bound: the sum is an instruction of its own, which units that do not
+// multiply can do, and widening bytes is another. VPMADDUBSW of s7, with a VPMADDWD behind it, is bound
+// likewise. Without VDPBF16PS products of bf16 are f32's.
 double cpu_products_per_lane(DType operand, const Limits& limits) {
   switch (operand) {
     case DType::kF32:

@@ -8,48 +8,47 @@
 namespace lehr {
 namespace {
 
-/// Registers that a CUDA thread needs beside its kRegister buffers (addresses, loop counters, values in
-/// flight). An allowance, not a measurement: generated SIMT GEMMs need 25-40 beside their accumulators and
+/// Registers that a CUDA thread needs besides its kRegister buffers (addresses, loop counters, values in
+/// flight). An allowance, not a measurement: generated SIMT GEMMs need 25-40 besides their accumulators and
 /// fragments.
 constexpr double kRegisterOverhead = 32;
-/// Registers are handed out to a warp in units of 256 (CUDA occupancy calculator, compute capability 8.x
-/// and 9.0).
+/// A warp gets registers in units of 256 (CUDA occupancy calculator, compute capability 8.x and 9.0).
 constexpr double kRegisterUnit = 256;
 
-/// Of a GPU's combined L1 and shared memory at least this much stays a cache (CUDA C++ Programming Guide,
+/// Bytes of a GPU's combined L1 and shared memory that always stay a cache (CUDA C++ Programming Guide,
 /// compute capability 8.x and 9.0: 256 KB with at most 228 KB of shared memory on 9.0, 192 with 164 on 8.0).
 constexpr double kSmallestCudaL1 = 28 * 1024;
 
-/// What is left of the rate of f16 where ptxas makes an mma.sync of 8-bit floats of conversions and two
+/// Share of the rate of f16 that is left if ptxas emulates an mma.sync of 8-bit floats by conversions and two
 /// products of f16. In the SASS (NVRTC 13.0) a fragment of four registers takes eight conversions, and a warp
-/// tile of 64 x 64 two of them per mma, which all 32 lanes start every other cycle (CUDA C++ Programming
+/// tile of 64 x 64 two of them per mma. All 32 lanes start these every other cycle (CUDA C++ Programming
 /// Guide 13.0, "Arithmetic Instructions": 64 conversions a cycle), against three cycles of the products.
 constexpr double kConvertedShare = 0.75;
 /// Warp instructions in flight that fill four schedulers of four cycles' dependent-issue latency (Jia et al.,
 /// "Dissecting the NVIDIA Volta GPU architecture via microbenchmarking", 2018: 4 cycles).
 constexpr double kWarpsInFlight = 16;
 /// Bytes per cycle that the L2's slices deliver together (NVIDIA A100 Tensor Core GPU Architecture white
-/// paper, 2020: two partitions of 40 slices of 64 bytes; H100's has as many) and that one multiprocessor
-/// takes. It does not follow the memory: H100 and H200 share it.
+/// paper, 2020: two partitions of 40 slices of 64 bytes; H100's has as many), and that one multiprocessor
+/// takes. They do not depend on the memory: H100 and H200 have the same.
 constexpr double kL2BytesPerCycle = 5120;
 constexpr double kL2BytesPerCycleAndCore = 64;
 /// L1: 64 bytes per cycle and SM (Jia et al. 2018 and NVIDIA's A100 white paper: 64 to 128).
 constexpr double kL1BytesPerCycle = 64;
-/// Latency that a barrier between a global load and its use exposes when no other block covers it.
+/// Latency of a barrier between a global load and its use, if no other block covers it.
 constexpr double kLoadLatencySeconds = 0.6e-6;
 /// A 32-bit integer division is about twenty instructions of a warp.
 constexpr double kCudaDivisionInstructions = 20;
 constexpr double kLaunchSeconds = 2e-6;
-/// From the start of an asynchronous copy to its data in shared memory: a load that misses the L2 takes some
-/// 570 cycles on an H100, as microbenchmarks of it say, a third of a microsecond, and there is the barrier
-/// behind it.
+/// Time from the start of an asynchronous copy to its data in shared memory. A load that misses the L2 takes
+/// some 570 cycles on an H100 by microbenchmarks, a third of a microsecond; the barrier behind it comes on
+/// top.
 constexpr double kCopyLatencySeconds = 0.5e-6;
-/// Of a message between the multiprocessors of a cluster, by which a stage's readers say that it is free: 180
-/// cycles (Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture", 2024, arXiv
-/// 2402.13499).
+/// Latency of a message between the multiprocessors of a cluster, by which a stage's readers report that it
+/// is free: 180 cycles (Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture", 2024,
+/// arXiv 2402.13499).
 constexpr double kClusterLatencyCycles = 180;
-/// From the last product of a group to the first of the next where none is left running: the last one drains,
-/// the barrier of the next stage is read, and its first rows are, of which each costs a latency of shared
+/// Cycles from the last product of a group to the first of the next, if no product is left running. The last
+/// one drains, and the barrier of the next stage and its first rows are read, each at a latency of shared
 /// memory of about 30 cycles (Luo et al. 2024: 29). An order of magnitude.
 constexpr double kProductGapCycles = 100;
 
@@ -130,17 +129,18 @@ struct Placed {
   double tail;
   double resident;  ///< blocks of a core
   double core_cycles() const { return cores * clock; }
-  /// What happens so often in all blocks together happens so often one after the other: a core's blocks run
-  /// side by side.
+  /// Returns how many of `times` events of all blocks happen one after the other: a core's blocks run side by
+  /// side.
   double in_a_row(double times) const { return times / (cores * resident) / tail; }
 };
 
-/// How long the multiprocessors and the L2 exchange bytes. What the accelerator copies, several blocks ask
-/// for at about the same time, and the L2's coalescer reads it once for them, whether one block brings it to
-/// its whole cluster or each asks for itself (NVIDIA Nsight Compute documentation, "Metrics Decoder": lrc).
-/// So the slices do not bound a ring of stages, and a cluster saves nothing here: each multiprocessor takes
-/// all of its own tiles. 128 x 256 tiles of bf16 4096 cubed without a cluster, which ask for 9.3 TB/s, were
-/// as fast on an H200 as those of clusters of two (bench/results/gpu/README.md).
+/// Returns the seconds in which the multiprocessors and the L2 exchange bytes. Several blocks ask at about
+/// the same time for the data that the accelerator copies, and the L2's coalescer reads it once for them,
+/// whether one block brings it to its whole cluster or each asks for itself (NVIDIA Nsight Compute
+/// documentation, "Metrics Decoder": lrc). So the slices do not bound a ring of stages, and a cluster saves
+/// nothing here: each multiprocessor takes all of its own tiles. 128 x 256 tiles of bf16 4096 cubed without a
+/// cluster, which ask for 9.3 TB/s, were as fast on an H200 as those of clusters of two
+/// (bench/results/gpu/README.md).
 double l2_s(std::span<const float> row, const RooflineColumns& column, const Placed& at) {
   const double asked = unlog(row[column.l1_traffic]), of_all = kL2BytesPerCycleAndCore * at.cores;
   if (row[column.stage_turns] > 0)
@@ -148,29 +148,29 @@ double l2_s(std::span<const float> row, const RooflineColumns& column, const Pla
   return asked / (std::min(kL2BytesPerCycle, of_all) * at.clock);
 }
 
-/// How long copies take where what is on its way bounds them; 0: nothing does.
+/// Returns the seconds of copies, if the bytes in flight bound them; 0: they do not.
 double copies_s(std::span<const float> row, const RooflineColumns& column, const Placed& at, double l2,
                 double compute) {
   const double depth = row[column.pipeline_depth];
   if (depth <= 1) return 0;
-  // A stage of a ring is filled, multiplied, and free again: it takes a copy's latency, and its share of the
-  // time of the L2 and of the products. So many stages are at that at one time.
+  // A stage of a ring is filled, multiplied, and free again. That takes a copy's latency, and its share of
+  // the time of the L2 and of the products. As many stages as the ring has are in this cycle at one time.
   if (const double turns = unlog(row[column.stage_turns]); turns > 0) {
     const double told = row[column.cluster_blocks] > 1 ? kClusterLatencyCycles / at.clock : 0;
     return (at.in_a_row(turns) * (kCopyLatencySeconds + told) + l2 + compute) / depth;
   }
-  // Little's law: a copy takes its latency, and no more bytes are on their way than shared memory has room
-  // for beside the stage that is being used.
+  // Little's law: a copy takes its latency, and the bytes in flight are at most those that shared memory has
+  // room for besides the stage that is being used.
   const double in_flight = unlog(row[column.shared_bytes]) * (depth - 1) / depth * at.resident * at.cores;
   const double async = std::clamp<double>(row[column.async_share], 0, 1);
   return in_flight > 0 ? async * unlog(row[column.l1_traffic]) * kCopyLatencySeconds / in_flight / at.tail
                        : 0;
 }
 
-/// Begin and end of a block, while nothing of it is multiplied: its first stage comes, of a ring behind the
-/// tensor map that says where from, and its threads write C, but for what the accelerator writes behind them.
-/// Other blocks of the core go on meanwhile; a block that takes several tiles begins once, and fetches stages
-/// of the next tile while it writes.
+/// Returns the seconds of the beginning and end of a block, in which it multiplies nothing. Its first stage
+/// is loaded, in a ring behind the tensor map with its address. Its threads write C, except for what the
+/// accelerator writes behind them. Other blocks of the core go on meanwhile. A block with several tiles
+/// begins once, and fetches stages of the next tile while it writes.
 double ends_s(std::span<const float> row, const RooflineColumns& column, const Placed& at) {
   const double fetches = row[column.stage_turns] > 0 ? 2 : row[column.pipeline_depth] > 1 ? 1 : 0;
   const double first = at.in_a_row(unlog(row[column.blocks])) * fetches * kCopyLatencySeconds;

@@ -1,4 +1,4 @@
-// Columns about the memory hierarchy: what must come from beyond each cache level, and which part of the nest
+// Columns about the memory hierarchy: bytes from beyond each cache level, and the piece of the nest that
 // fits.
 #include <algorithm>
 

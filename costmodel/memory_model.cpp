@@ -10,17 +10,18 @@
 namespace lehr {
 namespace {
 
-/// By what the `i`-th loop from the outside multiplies the distinct elements: between 1 and its extent.
+/// Returns the factor by which the `i`-th loop from the outside multiplies the distinct elements: between 1
+/// and its extent.
 double growth_at(const ir::Access& access, std::size_t i, double extent) {
   if (i >= access.footprint.size()) return stride_at(access, i) != 0 ? std::max(1.0, extent) : 1;
   const double inner = i + 1 < access.footprint.size() ? access.footprint[i + 1] : access.lanes;
   return std::clamp(share_of(access.footprint[i], inner), 1.0, std::max(1.0, extent));
 }
 
-/// Distinct bytes of a growing set of loops: whole lines where there are gaps between the elements.
+/// Distinct bytes of a growing set of loops. Where there are gaps between the elements, whole lines count.
 class TouchedBytes {
  public:
-  /// One execution: `lanes` elements of `element` bytes; never more than `most` bytes.
+  /// Begins with one execution: `lanes` elements of `element` bytes; never more than `most` bytes.
   TouchedBytes(double lanes, double element, double line, double most)
       : lanes_(lanes),
         element_(element),
@@ -55,7 +56,7 @@ CachedAccesses::CachedAccesses(const KernelView& view, std::pmr::memory_resource
   entries.reserve(view.analysis.accesses.size());
   levels.reserve(view.analysis.accesses.size() * 8);
   Chain chain;
-  int loop = -1;  // whose chain that is
+  int loop = -1;  // innermost loop of the current chain
   for (const ir::Access& access : view.analysis.accesses) {
     if (!is_cached(view.buffer_of(access).scope)) continue;
     if (access.loop != loop) chain = view.chain_of(access.loop);
@@ -93,7 +94,7 @@ MemoryModel::MemoryModel(const KernelView& view, const CachedAccesses& cached, S
   levels_.reserve(cached.levels.size());
   sizes_.reserve(cached.levels.size() + cached.entries.size());
   if (sharing == Sharing::kShared) {
-    // Blocks start in the order x, y, z; a wave is the first so many of them.
+    // Blocks start in the order x, y, z. A wave is the first of them that there is room for.
     double room = std::max(1, view.limits.cores) * view.residency.blocks_per_core;
     for (std::size_t i = 0; i < 3; ++i) {
       const double extent = std::max(1.0, static_cast<double>(a.launch.grid[i]));
@@ -104,7 +105,7 @@ MemoryModel::MemoryModel(const KernelView& view, const CachedAccesses& cached, S
   }
   for (const CachedAccesses::Entry& entry : cached.entries) add_access(cached, entry);
   for (const Footprints& f : accesses_) {
-    // Accesses to one buffer in one loop usually touch the same elements (a sum's load and store, main part
+    // Accesses to one buffer in one loop usually touch the same elements (a sum's load and store, main loop
     // and tail): the largest counts.
     for (std::size_t i = 0; i < f.levels; ++i) {
       const std::size_t cell =
@@ -127,10 +128,8 @@ MemoryModel::MemoryModel(const KernelView& view, const CachedAccesses& cached, S
 }
 
 double MemoryModel::together(ir::LoopKind kind, double extent) const {
-  const std::size_t i = kind == ir::LoopKind::kBlockX   ? 0
-                        : kind == ir::LoopKind::kBlockY ? 1
-                        : kind == ir::LoopKind::kBlockZ ? 2
-                                                        : 3;
+  const auto first = static_cast<std::size_t>(ir::LoopKind::kBlockX);
+  const std::size_t i = is_block(kind) ? static_cast<std::size_t>(kind) - first : 3;
   return std::clamp(wave_[i], 1.0, std::max(1.0, extent));
 }
 
@@ -150,7 +149,7 @@ void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses:
   f.first_level = levels_.size();
   f.first_size = sizes_.size();
 
-  // First what runs together: threads, and the concurrent loops' share of one wave.
+  // First the iterations that run together: threads, and the concurrent loops' share of one wave.
   TouchedBytes touched = one;
   for (auto level = around.rbegin(); level != around.rend(); ++level) {
     if (is_thread(level->kind)) touched.add(level->growth, level->step);
@@ -229,7 +228,7 @@ MemoryModel::Traffic MemoryModel::traffic(double capacity) const {
   for (const Footprints& f : accesses_) {
     const double bytes = bytes_of(f, capacity);
     // Accesses of one buffer in one branch usually touch the same elements: the largest counts. Those of
-    // different branches (main part and tail, prologue and loop) touch different ones.
+    // different branches (main loop and tail, prologue and loop) touch different ones.
     const auto same = std::ranges::find_if(moved, [&](const Moved& m) {
       return m.buffer == f.buffer && m.writes == f.writes && m.branch == f.branch;
     });

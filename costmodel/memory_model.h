@@ -1,15 +1,14 @@
-// Working sets and traffic of a kernel for caches of any size. Internal to
-// costmodel/.
+// Working sets and traffic of a kernel for caches of any size. Internal to costmodel/.
 //
 // Order in time. On the CPU it is the order of the loops. On CUDA the threads of a block run together, so
-// thread loops count as the innermost ones wherever they stand. A *private* cache (of one core) sees one part
-// or block at a time; a *shared* one sees a wave of them together, so that much of the concurrent loops
+// thread loops count as the innermost ones wherever they stand. A *private* cache (of one core) sees one work
+// item or block at a time. A *shared* one sees a wave of them together, so that much of the concurrent loops
 // counts as innermost, too.
 //
 // Rule. Let P be the outermost sequential loop of which one iteration's working set fits. Whatever an access
 // touches in one execution of P is then fetched once: between two iterations of P no more than one
-// iteration's working set is touched, so under LRU nothing that comes again has left. Outside P nothing
-// survives. Hence
+// iteration's working set is touched, so under LRU no data that is used again has been evicted. Outside P
+// nothing survives. Hence
 //   traffic = distinct bytes in one execution of P x executions of P.
 // This is the reuse-distance argument of tiled-loop cache models (e.g. Wolf & Lam, "A data locality
 // optimizing algorithm", PLDI 1991) with footprints estimated from strides.
@@ -27,55 +26,56 @@ namespace lehr {
 
 enum class Sharing { kPrivate, kShared };
 
-/// The accesses to cached memory with the loops around them, which both models read.
+/// The accesses to cached memory with the loops around them. Both models read them.
 struct CachedAccesses {
   /// The vectors lie in `memory`.
   CachedAccesses(const KernelView& view, std::pmr::memory_resource* memory);
 
   struct Entry {
     const ir::Access* access;
-    std::size_t first;  ///< into levels
+    std::size_t first;  ///< its first one in `levels`
     std::size_t depth;  ///< loops around it
   };
   struct Level {
     int loop;
     ir::LoopKind kind;
     double extent;
-    double growth;  ///< by what it multiplies the distinct elements, in [1, extent]
-    double step;    ///< elements between two iterations, without the sign
+    double growth;  ///< factor by which the loop multiplies the distinct elements, in [1, extent]
+    double step;    ///< distance of two iterations in elements, without the sign
   };
   std::pmr::vector<Entry> entries;
-  std::pmr::vector<Level> levels;  ///< of each entry, from the outermost in
+  std::pmr::vector<Level> levels;  ///< loops of each entry, from the outermost in
 };
 
-/// Footprints of all accesses to cached memory (global, and scratch on the CPU) and working sets of all
+/// Footprints of all accesses to cached memory (global, and scratch on the CPU), and working sets of all
 /// loops.
 class MemoryModel {
  public:
-  /// Its vectors and what traffic() returns lie in `memory`.
+  /// Its vectors and the results of traffic() lie in `memory`.
   MemoryModel(const KernelView& view, const CachedAccesses& cached, Sharing sharing,
               std::pmr::memory_resource* memory);
 
   struct Traffic {
-    /// From beyond the cache, both directions, whole kernel.
+    /// Bytes from beyond the cache, both directions, whole kernel.
     double bytes = 0;
     /// The same per buffer; lies in the model's memory.
     std::span<const double> of_buffer;
-    /// Working set of the largest piece on the main chain that fits (0: none does).
+    /// Working set of the largest piece on the main chain that fits; 0: no piece fits.
     double fitting_bytes = 0;
-    /// Working set of the next larger piece (0: everything fits).
+    /// Working set of the next larger piece; 0: everything fits.
     double next_bytes = 0;
     /// Flops of that largest piece.
     double fitting_flops = 0;
   };
-  /// `capacity` in bytes > 0.
+  /// Returns the traffic of a cache of `capacity` bytes, > 0.
   Traffic traffic(double capacity) const;
 
-  /// Bytes touched by one full execution of the loop (of all its iterations), all buffers together.
+  /// Returns the bytes touched by one full execution of the loop (of all its iterations), all buffers
+  /// together.
   double working_set(int loop) const { return full_[static_cast<std::size_t>(loop)]; }
-  /// Bytes touched by one part or block (private), or by one wave of them (shared).
+  /// Returns the bytes touched by one work item or block (private), or by one wave of them (shared).
   double top_working_set() const { return top_; }
-  /// Distinct bytes of `buffer` that one part or block (private) or wave (shared) touches.
+  /// Returns the distinct bytes of `buffer` that one work item or block (private) or wave (shared) touches.
   double top_bytes(std::size_t buffer) const { return top_of_buffer_[buffer]; }
 
  private:
@@ -83,28 +83,29 @@ class MemoryModel {
     std::size_t buffer;
     bool writes;
     int branch;               ///< ExecutedAccess::branch
-    double multiplier;        ///< private: parts or blocks around it; shared: waves
-    double share;             ///< of its executions as counted, those that happen
+    double multiplier;        ///< private: work items or blocks around it; shared: waves
+    double share;             ///< share of its counted executions that take place
     double everything;        ///< shared: distinct bytes over all concurrent iterations
     std::size_t first_level;  ///< into levels_
-    std::size_t levels;       ///< sequential loops around it; sizes_ has one more entry, from first_size on
+    /// Sequential loops around it; it has one more entry than these in sizes_, from first_size on.
+    std::size_t levels;
     std::size_t first_size;
   };
 
   void add_access(const CachedAccesses& cached, const CachedAccesses::Entry& entry);
-  /// Iterations of a concurrent loop that run at one time.
+  /// Returns how many iterations of a concurrent loop run at one time.
   double together(ir::LoopKind kind, double extent) const;
-  /// Blocks that share a core share its cache; a wave is counted as one piece already.
+  /// Returns the blocks that share a core's cache. A wave is counted as one piece already.
   double residents() const { return sharing_ == Sharing::kPrivate ? view_.residency.blocks_per_core : 1; }
-  /// What one access fetches from beyond a cache of `capacity` bytes.
+  /// Returns the bytes that one access fetches from beyond a cache of `capacity` bytes.
   double bytes_of(const Footprints& footprints, double capacity) const;
-  /// Sets what fits and what does not, on the main chain from the whole piece inward.
+  /// Sets which pieces of the main chain fit, from the whole piece inward.
   void fit_main_chain(double capacity, Traffic& result) const;
 
   const KernelView& view_;
   std::pmr::memory_resource* memory_;
   Sharing sharing_;
-  std::array<double, 4> wave_ = {1, 1, 1, 1};  ///< extent of one wave: block x, y, z; parts
+  std::array<double, 4> wave_ = {1, 1, 1, 1};  ///< extent of one wave: block x, y, z; work items
   std::pmr::vector<Footprints> accesses_;
   std::pmr::vector<int> levels_;  ///< sequential loops of each access, from the outermost in
   std::pmr::vector<double>

@@ -19,7 +19,7 @@ std::vector<std::size_t> best_first(std::span<const double> scores) {
   return order;
 }
 
-/// The model's first k: those that are in for certain, and the tied from which the last `open` places are
+/// The model's first k: rows that are certainly among them, and tied rows from which the last `open` are
 /// drawn.
 struct FirstK {
   std::span<const std::size_t> certain;
@@ -121,7 +121,7 @@ double average_recall(std::span<const double> predicted, std::span<const double>
   k = std::min(k, truth.size());
   if (k == 0) return 0;
   const std::vector<std::size_t> by_truth = best_first(truth), by_model = best_first(predicted);
-  // A row is among the first i of both sides from i = the later of its two places on.
+  // A row is among the first i of both sides from the later of its two ranks on.
   std::vector<std::size_t> place(truth.size());
   for (std::size_t i = 0; i < truth.size(); ++i) place[by_truth[i]] = i;
   std::vector<std::size_t> entering(k, 0);

@@ -1,4 +1,4 @@
-// The interface that the search is ranked by.
+// The interface of a cost model, by which the search is ranked.
 #pragma once
 
 #include <vector>
@@ -11,9 +11,9 @@ namespace lehr {
 class CostModel {
  public:
   virtual ~CostModel() = default;
-  /// Replaces whatever was learnt before.
+  /// Replaces what was learnt before.
   virtual void fit(const Dataset& data) = 0;
-  /// One score per row, higher is predicted faster; comparable only within one group (task).
+  /// Returns one score per row. Higher is predicted faster. Comparable only within one group (task).
   virtual std::vector<double> predict(const FeatureMatrix& rows) const = 0;
 };
 

@@ -1,11 +1,12 @@
 // Context-relation columns (Chen et al., "Learning to Optimize Tensor Programs", section 4 and appendix
-// A.2.2): over the loops around an access, the relation of touch count, reuse and position, sampled at fixed
-// points, so that loop nests of different depth and operator give the same columns.
+// A.2.2): over the loops around an access, the relation of touch count, reuse and position. It is sampled at
+// fixed points, so that loop nests of different depth and operator have the same columns.
 //
 // For loop k, from the inside out, count_k is the product of the extents from the innermost loop to k that
-// move the address, reuse_k of those that do not, topdown_k of those from the root to k. R(count -> reuse) at
-// t is the largest reuse_k over the loops with count_k < t, as in the paper; likewise the others. Thresholds
-// are powers of two. Unlike AutoTVM's code, nothing is sorted independently, so pairs stay pairs.
+// move the address, reuse_k that of the extents that do not, topdown_k that of the extents from the root to
+// k. R(count -> reuse) at t is the largest reuse_k over the loops with count_k < t, as in the paper; likewise
+// the others. Thresholds are powers of two. Unlike AutoTVM's code, nothing is sorted independently, so pairs
+// stay pairs.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -32,7 +33,7 @@ struct Point {
   double topdown;
 };
 
-/// Of one access: its own, then one per loop around it from the inside out.
+/// Points of one access: its own, then one per loop around it from the inside out.
 struct Points {
   std::array<Point, ir::kMaxLoopDepth + 1> values;
   std::size_t count = 0;

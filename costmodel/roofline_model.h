@@ -1,13 +1,13 @@
-// The analytic cost model: needs no data, so it ranks a task's very first candidates, and it is the
-// comparison that a learnt model has to beat.
+// The analytic cost model. It needs no data, so it ranks a task's very first candidates, and a learnt model
+// is compared with it.
 //
 //   time = longest(compute, traffic_l / bandwidth_l per memory level l, instructions / issue rate, copies
 //          that the pipeline keeps in flight) / tail + a tenth of the others + latency that nothing covers
 //
-// the roofline (Williams, Waterman & Patterson, CACM 2009) with one roof per memory level, and with the peaks
-// lowered by what the features say is left idle: lanes, latency hiding, spilled registers, the last wave. Its
-// constants are orders of magnitude that hold across the machines of each kind, each with its reason in
-// machine_cpu.cpp and machine_cuda.cpp. What it returns is good for order, not for prediction of times.
+// the roofline (Williams, Waterman & Patterson, CACM 2009) with one roof per memory level. The features say
+// how much of the peaks is left idle: lanes, latency hiding, spilled registers, the last wave. The constants
+// are orders of magnitude that hold across the machines of each kind, each with its reason in machine_cpu.cpp
+// and machine_cuda.cpp. The result is good for order, not for prediction of times.
 #pragma once
 
 #include <span>
@@ -21,22 +21,22 @@ namespace lehr {
 
 class RooflineModel : public CostModel {
  public:
-  /// `limits` of the device that the rows were featurised for. Peaks that it does not know (0) are replaced
-  /// by guesses.
+  /// `limits` are those of the device that the rows were featurised for. Peaks that are not known (0) are
+  /// replaced by guesses.
   explicit RooflineModel(const Limits& limits);
-  /// From now on register arrays that exceed the registers cost nothing on a CPU: right for schedules whose
-  /// main loop is known to fit, as that of every default, and wrong for all others. The arrays of a kernel's
-  /// other parts, such as the patches that Winograd's transforms hold, would else be charged to its whole
-  /// time.
+  /// Makes register arrays that exceed the registers cost nothing on a CPU from now on. That is right for
+  /// schedules whose main loop is known to fit, such as every default, and wrong for all others. Otherwise
+  /// the arrays of a kernel's other sections, such as the patches of Winograd's transforms, would be charged
+  /// to its whole time.
   void trust_registers() { roofs_.trusts_registers = true; }
 
   /// Learns nothing.
   void fit(const Dataset& data) override;
-  /// Minus the logarithm of the estimated time.
+  /// Returns minus the logarithm of the estimated time.
   std::vector<double> predict(const FeatureMatrix& rows) const override;
-  /// Estimated microseconds of one feature row; > 0.
+  /// Returns the estimated microseconds of one feature row; > 0.
   double time_us(std::span<const float> row) const;
-  /// What time_us() is made of.
+  /// Returns the terms that time_us() adds up.
   std::vector<TimeTerm> terms(std::span<const float> row) const;
 
  private:

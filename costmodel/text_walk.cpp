@@ -1,4 +1,4 @@
-// One walk over the AST for what the analysis does not hold.
+// One walk over the AST for facts that are not in the analysis.
 #include "costmodel/text_walk.h"
 
 #include <algorithm>
@@ -17,19 +17,19 @@ namespace {
 
 using ir::LoopKind;
 
-/// Least share of executions that a branch is credited with: the sample may miss what is seldom taken.
+/// Least share of executions that a branch gets: the sample may miss a branch that is seldom taken.
 constexpr double kLeastShare = 1.0 / 64;
-/// Of one SM, without conflicts: 32 banks of 4 bytes (CUDA C++ Programming Guide, compute capability 5.x and
-/// newer).
+/// Bytes per cycle of one SM, without conflicts: 32 banks of 4 bytes (CUDA C++ Programming Guide, compute
+/// capability 5.x and newer).
 constexpr double kSharedBytesPerCycle = 128;
 
-/// What an expression is made of.
+/// Properties of an expression.
 struct ExprFacts {
   int lanes = 1;
   bool is_float = false;
-  /// Which enclosing loops it depends on, by depth; loops deeper than 63 share the last bit.
+  /// The enclosing loops it depends on, one bit per depth; loops deeper than 63 share the last bit.
   std::uint64_t depends = 0;
-  int bytes = 4;  ///< of a lane, as it was loaded or cast
+  int bytes = 4;  ///< bytes of a lane, as it was loaded or cast
 };
 
 struct OpenLoop {
@@ -118,9 +118,9 @@ class Walker {
     if (store.active) count(*store.active);
     count(store.value);
   }
-  /// Share of the sample that takes the branch. Of what stands in memory nothing is known: a value there that
-  /// is compared with a constant c is taken for one of 0 to c, each as likely (the ticket of blocks that
-  /// split k is that).
+  /// Returns the share of the sample that takes the branch. Values in memory are not known: one that is
+  /// compared with a constant c is taken to be any of 0 to c with equal probability (true of the ticket of
+  /// blocks that split k).
   double share_taken(const ir::Expr& condition) {
     if (const auto compared = condition.as_binary(); compared && compared->op == ir::BinaryOp::kEq) {
       const auto constant = ir::as_constant(compared->b);
@@ -146,7 +146,8 @@ class Walker {
     share_ = share;
     branch_ = outer;
   }
-  /// The analysis counts such branches exactly, so that no share is due: fewer threads come here.
+  /// Walks a branch that states its threads. The analysis counts such branches exactly, so the share stays:
+  /// fewer threads come here.
   void by_threads(const ir::If& branch) {
     const double threads = threads_, executions = executions_;
     const int outer = branch_;
@@ -224,7 +225,7 @@ class Walker {
       facts_.product_waits += executed() / threads_;
   }
 
-  /// What the features count of an expression; nothing of plain indices.
+  /// Counts an expression for the features. Plain indices count nothing.
   void count(const ir::Expr& expr) {
     if (!expr.is_plain_index()) expression(expr);
   }
@@ -265,7 +266,7 @@ class Walker {
     const ExprFacts x = expression(fma.a), y = expression(fma.b), z = expression(fma.c);
     if (x.lanes <= z.lanes) {
       arithmetic(std::max(y.lanes, z.lanes), 2);
-    } else {  // of several neighbours: as many instructions as vectors of what is multiplied
+    } else {  // several neighbours: as many instructions as vectors of the multiplied values
       arithmetic(x.lanes * x.bytes / 4, 2.0 * 4 / x.bytes);
       facts_.products_per_lane = std::max(facts_.products_per_lane, 4.0 / x.bytes);
     }
@@ -297,7 +298,7 @@ class Walker {
     all_flops_ += executions_ * flops;
   }
 
-  /// Elements from where its buffer was last read in the text to the address of access `at`.
+  /// Returns the elements from the last read of its buffer in the text to the address of access `at`.
   double distance_to_read(std::size_t at) const {
     const ir::Access& fetched = analysis_.accesses[at];
     while (at-- > 0) {
@@ -308,7 +309,8 @@ class Walker {
     return 0;
   }
 
-  // The analysis has read all indices already, in this order: what an index depends on, as in ExprFacts.
+  // Returns what an index depends on, as in ExprFacts. The analysis has read all indices already, in this
+  // order.
   std::uint64_t index_of_access(const ir::Expr& index) {
     CHECK(next_access_ < analysis_.accesses.size(), "the analysis is of another kernel");
     const ir::Access& access = analysis_.accesses[next_access_++];
@@ -323,7 +325,7 @@ class Walker {
     const std::uint64_t depends = index_of_access(index);
     const ir::Buffer& buffer = kernel_.buffer(id);
     if (buffer.scope == ir::Scope::kRegister) return;  // its index is a constant once unrolled
-    // After unrolling, what does not move over the innermost unrolled loops is accessed once.
+    // After unrolling, an access that does not move over the innermost unrolled loops happens once.
     double issued = executed();
     for (std::size_t i = open_.size(); i-- > 0 && open_[i].kind == LoopKind::kUnrolled;) {
       if ((depends & bit_of(i)) == 0) issued /= std::max(1.0, open_[i].bound);
@@ -340,7 +342,7 @@ class Walker {
       starts = distinct_values(values_.evaluate(index, LaneValues::Points::kBlocks));
   }
 
-  /// One thread moves it, in whole lines and without bank conflicts (the box is swizzled).
+  /// Counts a box: one thread moves it, in whole lines and without bank conflicts (the box is swizzled).
   void box(const ir::Touch& touch) {
     const ir::Buffer& buffer = kernel_.buffer(touch.buffer);
     const double bytes =
@@ -390,13 +392,13 @@ class Walker {
   std::uint64_t unrolled_ = 0;               // which of them are unrolled
   std::uint64_t blocks_ = 0;                 // which of them are the grid's
   double executions_ = 1;                    // product of the enclosing bounds
-  double share_ = 1;                         // of them, what is executed
+  double share_ = 1;                         // share of these that is executed
   double copies_ = 1;                        // in the unrolled text
-  double threads_ = 1;                       // of a block that come here
-  int branch_ = 0, branches_ = 0;            // innermost side of an If, and how many there were
-  double alive_ = 0;                         // bytes of register buffers
+  double threads_ = 1;                       // threads of a block that come here
+  int branch_ = 0, branches_ = 0;            // innermost side of an If, and number of sides so far
+  double alive_ = 0;                         // bytes of register buffers that are alive
   double flops_ = 0, all_flops_ = 0;
-  double loaded_ = 0, stored_ = 0, read_ = 0, written_ = 0;  // bytes behind the means of WarpFacts
+  double loaded_ = 0, stored_ = 0, read_ = 0, written_ = 0;  // weights of the means of WarpFacts, in bytes
 };
 
 }  // namespace

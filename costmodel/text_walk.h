@@ -1,4 +1,4 @@
-// What only the text of a kernel tells and the analysis does not: code size, integer division, vector width
+// Facts that are in the text of a kernel but not in its analysis: code size, integer division, vector width
 // of the arithmetic, asynchronous copies, how often branches are taken, where a warp's addresses fall. One
 // walk over the AST. Internal to costmodel/.
 #pragma once
@@ -13,50 +13,50 @@
 
 namespace lehr {
 
-/// How warps' accesses fall, over all of a CUDA kernel's accesses. Means are weighted by bytes.
+/// Where the addresses of warps fall, over all of a CUDA kernel's accesses. Means are weighted by bytes.
 struct WarpFacts {
   /// Global loads: sectors per warp / the fewest that could hold the bytes; 0: no loads.
   double load_ratio = 0;
-  /// The same of global stores.
+  /// The same for global stores.
   double store_ratio = 0;
   double worst_ratio = 1;
-  /// Of all global accesses, whole kernel.
+  /// Bytes of the sectors of all global accesses, whole kernel.
   double sector_bytes = 0;
   /// Shared loads: mean bank conflict degree; 0: no loads.
   double read_conflict = 0;
-  /// The same of shared stores.
+  /// The same for shared stores.
   double write_conflict = 0;
   double worst_conflict = 1;
-  /// Of shared memory, conflicts included, summed over the SMs.
+  /// Cycles of shared memory, conflicts included, summed over the SMs.
   double shared_cycles = 0;
 };
 
 /// How often one access is executed.
 struct ExecutedAccess {
-  double share = 1;  ///< executions / those that the analysis counts
-  int branch = 0;    ///< which side of which If is the innermost around it; 0: none
+  double share = 1;  ///< executions / executions as the analysis counts them
+  int branch = 0;    ///< which side of which If is the innermost around it; 0: it is under no If
 };
 
-/// "Executed" counts a branch as often as a sample of the iterations takes it, and a loop whose extent varies
-/// with the sample's mean extent, where the analysis counts both sides and the bound.
+/// "Executed" counts a branch as often as a sample of the iterations takes it. The analysis counts both
+/// sides. A loop whose extent varies counts with the sample's mean extent; the analysis takes its bound.
 struct TextFacts {
-  /// `memory` is what the vectors lie in.
+  /// The vectors lie in `memory`.
   explicit TextFacts(std::pmr::memory_resource* memory)
       : block_starts(memory), hints(memory), accesses(memory) {}
 
-  /// In the text, unrolled loops expanded: code size.
+  /// Statements in the text, unrolled loops expanded: code size.
   double statements = 0;
-  /// Executed integer Div and Mod, but for powers of two and what unrolling makes constant.
+  /// Executed integer Div and Mod, except by powers of two and where unrolling makes them constant.
   double divisions = 0;
   /// Executed Fma nodes and float operations: instructions, not flops.
   double arithmetic = 0;
-  /// The same times their lanes; of products of narrower types lanes of 32 bits.
+  /// The same times their lanes. Products of narrower types count in lanes of 32 bits.
   double arithmetic_lanes = 0;
-  /// Most that such a lane adds up at a time: 1 of f32, 2 of bf16, 4 of bytes.
+  /// Most products that such a lane adds up at a time: 1 of f32, 2 of bf16, 4 of bytes.
   double products_per_lane = 1;
   /// Executed flops of intrinsics (tensor cores).
   double intrinsic_flops = 0;
-  /// That multiplies matrices.
+  /// The unit of the intrinsics that multiply matrices.
   std::optional<ir::MatrixUnit> matrix_unit;
   /// Executed flops / flops as the analysis counts them, in (0, 1].
   double flops_share = 1;
@@ -68,31 +68,31 @@ struct TextFacts {
   double async_bytes = 0;
   /// 1 + the largest argument of cp_async_wait; 0 without one.
   double pipeline_depth = 0;
-  /// How often a barrier is told of a stage's bytes, all blocks together: the steps of their rings of stages.
+  /// How often a barrier expects a stage's bytes, all blocks together: the steps of their rings of stages.
   double stage_turns = 0;
-  /// How often a thread waits until none of its asynchronous products runs any more, once per block.
+  /// How often a thread waits for all of its asynchronous products, once per block.
   double product_waits = 0;
   /// Bytes that "tma_store..." and "tma_reduce..." write.
   double accelerator_written = 0;
-  /// Iterations of loops whose extent depends on the block, in the mean / in the block that has the most.
+  /// Mean iterations of loops whose extent depends on the block / those of the block that has the most.
   double balance = 1;
   /// Most bytes of kRegister buffers alive at one time.
   double register_bytes = 0;
-  /// Most that a setmaxnreg gives a thread; 0 without one.
+  /// Most registers that a setmaxnreg gives a thread; 0 without one.
   double granted_registers = 0;
-  /// Most elements from where a prefetched buffer is read to what is fetched.
+  /// Most elements between the read of a prefetched buffer and the prefetched element.
   double prefetch_distance = 0;
-  /// By BufferId: distinct places among the first 32 blocks where they begin to read it; 0: nobody does, or
-  /// no CUDA kernel. What is few for both operands is shared in L2.
+  /// By BufferId: distinct positions at which the first 32 blocks begin to read it; 0: it is not read, or
+  /// this is not a CUDA kernel. If there are few for both operands, they are shared in L2.
   std::pmr::vector<int> block_starts;
-  /// By BufferId: what the L2 is told of it (ir/intrinsics.cpp, "tma_load_2d").
+  /// By BufferId: the hint that the L2 gets for it (ir/intrinsics.cpp, "tma_load_2d").
   std::pmr::vector<int> hints;
   WarpFacts warp;
-  /// In the order of Analysis::accesses.
+  /// One for each of Analysis::accesses, in its order.
   std::pmr::vector<ExecutedAccess> accesses;
 };
 
-/// `analysis` must be that of `kernel`; what the walk needs and the facts lie in `memory`.
+/// Walks `kernel`, whose analysis is `analysis`. The walk's memory and the facts are in `memory`.
 TextFacts walk_text(const ir::Kernel& kernel, const ir::Analysis& analysis,
                     std::pmr::memory_resource* memory);
 

@@ -18,7 +18,8 @@ struct Part {
   std::vector<float> labels;
 };
 
-/// Both classes are in both parts: a part of one class alone could not say when to stop.
+/// Splits rows so that both classes are in both parts. A part of one class alone could not decide when to
+/// stop.
 void split_by_class(const FeatureMatrix& rows, const std::vector<bool>& valid, std::uint64_t seed,
                     Part& train, Part& held_out) {
   Rng rng = Rng(seed).fork("validity split");

@@ -1,5 +1,5 @@
-// The chance that a candidate compiles, runs and is right, learnt from successes and failures. Kept apart
-// from the cost model, so that a failure is never a fast or a slow time.
+// The probability that a candidate compiles, runs and is right, learnt from successes and failures. Kept
+// apart from the cost model, so that a failure is never a fast or a slow time.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace lehr {
 
 class ValidityModel {
  public:
-  /// Fewest failures, and fewest successes, from which anything is learnt; before that every chance is 1.
+  /// Fewest failures, and fewest successes, for learning. With fewer, every probability is 1.
   static constexpr std::size_t kFewestOfEach = 8;
 
   explicit ValidityModel(std::uint64_t seed = 0) : seed_(seed) {}
 
-  /// Replaces whatever was learnt before; `valid[i]` belongs to row i. Rows of any tasks, in any order.
+  /// Replaces what was learnt before. `valid[i]` belongs to row i. Rows may be of any tasks, in any order.
   void fit(const FeatureMatrix& rows, const std::vector<bool>& valid);
-  /// P(valid) per row, in [0, 1].
+  /// Returns P(valid) per row, in [0, 1].
   std::vector<double> predict(const FeatureMatrix& rows) const;
   bool learnt() const { return trained_.has_value(); }
 

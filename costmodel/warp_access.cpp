@@ -8,8 +8,8 @@
 namespace lehr {
 namespace {
 
-/// Whether the threads' words, `wide` consecutive ones from each first one on, lie in different banks, or are
-/// all the same ones.
+/// Returns whether the threads' words, `wide` consecutive ones from each first one on, lie in different banks
+/// or are all the same.
 bool without_conflict(std::span<const std::int32_t> firsts, std::uint32_t wide) {
   std::uint32_t differ = 0, banks = 0, doubtful = 0;
   for (const std::int32_t first : firsts) {
@@ -20,11 +20,12 @@ bool without_conflict(std::span<const std::int32_t> firsts, std::uint32_t wide) 
   return differ == 0 || doubtful == 0;
 }
 
-/// Of threads that are served together: the most distinct words that fall into one bank.
+/// Returns the most distinct words in one bank, for threads that are served together.
 int cycles_of_phase(std::span<const std::int32_t> firsts, std::uint32_t wide) {
   struct Word {
     std::uint32_t word;
-    std::uint32_t before;  // the one before it in its bank: 1 + its place in `words`; 0: none
+    // The word before it in its bank: 1 + its position in `words`; 0: it is the first.
+    std::uint32_t before;
   };
   std::array<Word, 32> words;
   std::array<std::uint8_t, 32> newest{}, in_bank{};
@@ -43,7 +44,7 @@ int cycles_of_phase(std::span<const std::int32_t> firsts, std::uint32_t wide) {
   return most;
 }
 
-/// Words that a thread is served in one phase, given those that it accesses.
+/// Returns how many words of a thread one phase serves, if it accesses `words`.
 int words_of_phase(int words) {
   return words <= 1 ? 1 : words == 2 ? 2 : 4;
 }
@@ -59,11 +60,11 @@ int cycles_of_warp(const Lanes& word, int wide) {
   return cycles;
 }
 
-/// By a hash table of twice as many places.
+/// Counts with a hash table of twice as many entries.
 int count_distinct(const Lanes& values) {
   constexpr std::size_t kPlaces = 64;
   std::array<std::int32_t, kPlaces> known;
-  std::uint64_t used = 0;  // a bit per place
+  std::uint64_t used = 0;  // one bit per entry
   for (const std::int32_t value : values) {
     // Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): the six high bits.
     std::size_t place = raw(value) * 2654435769u >> 26;
@@ -75,7 +76,7 @@ int count_distinct(const Lanes& values) {
 }
 
 int distinct_sectors(const Lanes& index, int element_bytes) {
-  // Elements of a sector are a power of two.
+  // A sector has a power of two of elements.
   const int shift = std::countr_zero(static_cast<unsigned>(kSectorBytes / element_bytes));
   const std::int32_t least = *std::ranges::min_element(index);
   Lanes sectors;

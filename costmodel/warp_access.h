@@ -1,24 +1,24 @@
-// What the addresses at 32 points mean for shared memory, for sectors of global memory, and for what they
-// share. Internal to costmodel/.
+// The cost of 32 threads' addresses: bank conflicts of shared memory, sectors of global memory, and distinct
+// values. Internal to costmodel/.
 #pragma once
 
 #include "costmodel/lane_values.h"
 
 namespace lehr {
 
-/// Bank conflict degree of one warp's access: how many times more cycles than without conflicts, at least 1.
-/// Each thread accesses `bytes` at `index`, in elements of `element_bytes`. Shared memory has 32 banks of 4
-/// bytes; 8- and 16-byte accesses are served per half and quarter warp; threads of one phase that read the
-/// same word share it (CUDA C++ Programming Guide, Compute Capability 5.x and later).
+/// Returns the bank conflict degree of one warp's access: how many times the cycles without conflicts, at
+/// least 1. Each thread accesses `bytes` at `index`, in elements of `element_bytes`. Shared memory has 32
+/// banks of 4 bytes. 8- and 16-byte accesses are served per half and quarter warp. Threads of one phase that
+/// read the same word share it (CUDA C++ Programming Guide, Compute Capability 5.x and later).
 double bank_conflict_degree(const LaneValue& index, double bytes, int element_bytes);
 
 /// NVIDIA L1/L2 sector (Nsight Compute documentation, "sectors per request").
 inline constexpr int kSectorBytes = 32;
-/// Distinct sectors that one warp's access of `access_bytes` per thread touches; `index` in elements of
-/// `element_bytes` (a power of two up to 32), thread 0 at a sector's start.
+/// Returns how many distinct sectors one warp's access of `access_bytes` per thread touches. `index` is in
+/// elements of `element_bytes` (a power of two up to 32), thread 0 at a sector's start.
 double sectors_of_warp(const LaneValue& index, double access_bytes, int element_bytes);
 
-/// Distinct numbers among the 32.
+/// Returns how many of the 32 numbers are distinct.
 int distinct_values(const LaneValue& value);
 
 }  // namespace lehr

@@ -10,12 +10,12 @@
 namespace lehr {
 namespace {
 
-/// From this many rows on, some are held out.
+/// Fewest rows of which some are held out.
 constexpr std::size_t kFewestRowsToHoldOut = 20;
-/// Rounds where no held-out rows can say when to stop.
+/// Rounds of boosting if there are no held-out rows to decide when to stop.
 constexpr int kUncheckedRounds = 30;
-/// Up to here exact splits are as fast as histograms, above they are not (measured with XGBoost 1.7.4 on two
-/// Zen 5 cores, 64 to 4096 rows of 128 to 512 columns).
+/// Most rows with exact splits. Up to here they are as fast as histograms, above they are not (measured with
+/// XGBoost 1.7.4 on two Zen 5 cores, 64 to 4096 rows of 128 to 512 columns).
 constexpr std::size_t kMostRowsForExact = 512;
 constexpr double kHeldOutShare = 0.2;
 constexpr int kMostRounds = 300;
@@ -32,7 +32,7 @@ std::vector<std::uint32_t> group_sizes(const std::vector<int>& groups) {
   return sizes;
 }
 
-/// Share of the pairs within groups that the predictions put right.
+/// Returns the share of the pairs within groups that the predictions order right.
 double pair_score(const std::vector<double>& predicted, const std::vector<double>& targets,
                   const std::vector<std::uint32_t>& sizes) {
   PairCount total;

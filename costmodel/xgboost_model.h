@@ -9,25 +9,25 @@
 
 namespace lehr {
 
-/// Orders pairs within a group. Deterministic for the same data, seed and XGBoost version. Several threads
-/// may predict at one time.
+/// Ranks pairs within a group. Deterministic for the same data, seed and XGBoost version. Several threads may
+/// predict at one time.
 class XgboostModel : public CostModel {
  public:
   explicit XgboostModel(std::uint64_t seed = 0) : seed_(seed) {}
 
-  /// On all rows, for as many rounds as held-out rows found best. Below 20 rows nothing is held out and few
-  /// rounds are boosted; 0 rows forget everything.
+  /// Fits all rows, for as many rounds as held-out rows found best. With fewer than 20 rows nothing is held
+  /// out and few rounds are boosted. 0 rows reset the model.
   void fit(const Dataset& data) override;
-  /// All equal before anything was learnt.
+  /// Returns equal scores if nothing was learnt yet.
   std::vector<double> predict(const FeatureMatrix& rows) const override;
 
-  /// Of the last fit.
+  /// Returns the rounds of the last fit.
   int rounds() const { return rounds_; }
-  /// Of the last fit, on the rows that it held out, by a forest that did not see them: share of pairs in the
-  /// right order. Nothing where no rows were held out.
+  /// Returns the share of pairs in the right order among the rows that the last fit held out, ranked by a
+  /// forest that did not see them. nullopt if no rows were held out.
   std::optional<double> held_out_score() const { return held_out_score_; }
-  /// Per column, its share of what all splits gained, summing to 1; empty before anything was learnt, zeros
-  /// where no tree splits.
+  /// Returns, per column, its share of the gain of all splits. Shares sum to 1, or are all 0 if no tree
+  /// splits. Empty before anything was learnt.
   std::vector<double> gain_shares() const;
 
  private:

@@ -14,8 +14,8 @@ namespace {
 using sqlite::Row;
 using sqlite::Statement;
 
-// The index of the ids is met at random: with less, a million rows would read and write its pages over and
-// over.
+// The index of the ids is accessed at random. With a smaller cache, a million rows would read and write its
+// pages again and again.
 constexpr const char* kCache = "PRAGMA cache_size=-131072";  // KiB
 
 const sqlite::Value& session_of(const LogTable& table, const Row& row) {
@@ -23,17 +23,27 @@ const sqlite::Value& session_of(const LogTable& table, const Row& row) {
                                       table.columns.begin())];
 }
 
+bool is_readable(const LogTable& table, const Row& row) {
+  if (&table == &trial_table()) return decode_record(row).has_value();
+  if (&table == &verdict_table()) return decode_verdict(row).has_value();
+  if (&table == &origin_table()) return decode_origin(row).has_value();
+  if (&table == &algorithm_table()) return decode_algorithm(row).has_value();
+  // A device's row may be of a target that this version does not know: it is merged with its trials.
+  return has_types_of(table, row);
+}
+
+RowCounts& counts_of(const LogTable& table, AddedRows& counts) {
+  if (&table == &trial_table()) return counts.trials;
+  if (&table == &verdict_table()) return counts.verdicts;
+  if (&table == &origin_table()) return counts.origins;
+  return &table == &algorithm_table() ? counts.algorithms : counts.devices;
+}
+
 }  // namespace
 
 std::string why_damaged(const LogTable& table, const Row& row) {
   if (!checksum_holds(table, row)) return "its checksum is wrong";
-  // A device's row may be of a target that this version does not know: it goes where its trials go.
-  const bool readable = &table == &trial_table()       ? decode_record(row).has_value()
-                        : &table == &verdict_table()   ? decode_verdict(row).has_value()
-                        : &table == &origin_table()    ? decode_origin(row).has_value()
-                        : &table == &algorithm_table() ? decode_algorithm(row).has_value()
-                                                       : has_types_of(table, row);
-  return readable ? "" : fmt::format("its values are no {}", table.name);
+  return is_readable(table, row) ? "" : fmt::format("its values are no {}", table.name);
 }
 
 Bulk::Bulk(Database::Impl& impl)
@@ -49,16 +59,12 @@ Bulk::Bulk(Database::Impl& impl)
 
 void Bulk::add(const LogTable& table, const Row& row, AddedRows& counts) {
   const bool trial = &table == &trial_table(), verdict = &table == &verdict_table();
-  RowCounts& count = trial                          ? counts.trials
-                     : verdict                      ? counts.verdicts
-                     : &table == &origin_table()    ? counts.origins
-                     : &table == &algorithm_table() ? counts.algorithms
-                                                    : counts.devices;
+  RowCounts& count = counts_of(table, counts);
   if (!why_damaged(table, row).empty()) {
     ++count.refused;
     return;
   }
-  // Another log had this one's rows from it.
+  // Another log got these rows from this one.
   if (&table == &origin_table() && here_.contains(session_of(table, row))) return;
   const bool fresh = (!verdict || verdicts_.insert(row.back()).second) && impl_.insert(table, row);
   if (fresh && (trial || verdict || &table == &algorithm_table())) added_.insert(session_of(table, row));

@@ -1,4 +1,4 @@
-// Adding many rows of unknown origin in one transaction: what merge and salvage have in common.
+// Adds many rows of unknown origin in one transaction. Used by merge and salvage.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,8 @@
 
 namespace lehr {
 
-/// Why a row is none of ours: "its checksum is wrong", "its values are no trial". "" = it is sound.
+/// Returns why a row is not a valid row of the table: "its checksum is wrong", "its values are no trial". "":
+/// it is sound.
 std::string why_damaged(const LogTable& table, const sqlite::Row& row);
 
 /// Lives inside one transaction.
@@ -18,13 +19,14 @@ class Bulk {
   explicit Bulk(Database::Impl& impl);
   Bulk(const Bulk&) = delete;
 
-  /// Adds the row if it is sound and new, and counts what became of it.
+  /// Adds the row if it is sound and new. Counts the result in `counts`.
   void add(const LogTable& table, const sqlite::Row& row, AddedRows& counts);
-  /// What was added since the last call came from the log in the file `path`: each session of it that is
-  /// neither known to be run here nor to be from elsewhere is from there. StoredOrigin::merged_from says the
-  /// file's name without folders, which are nobody else's business.
+  /// Notes that the rows added since the last call came from the log in the file `path`. Each of their
+  /// sessions gets it as its origin, unless it was run here or has an origin already.
+  /// StoredOrigin::merged_from is the file's name without folders, which are private.
   void came_from(const std::filesystem::path& path);
-  /// What was added since the last call counts as run here, unless the log that it came from knew better.
+  /// Notes that the rows added since the last call were run here, unless their log has another origin for
+  /// them.
   void was_run_here();
 
  private:

@@ -1,5 +1,5 @@
-// The columns of the tables as data, and the checksum over a row of them. What columns there are follows from
-// what a record, a verdict and a device hold (record_codec.cpp).
+// The columns of the tables as data, and the checksum over a row of them. The columns follow from the members
+// of a record, a verdict and a device (record_codec.cpp).
 #pragma once
 
 #include <cstdint>
@@ -18,34 +18,34 @@ struct Column {
   bool nullable = false;
 };
 
-/// A table without `seq`, which says where a row lies and not what it says. A `Row` of the table has one
-/// value per column, in this order.
+/// A table without `seq`, which is a row's position in the file and not part of its content. A `Row` of the
+/// table has one value per column, in this order.
 struct LogTable {
   std::string_view name;
   std::span<const Column> columns;  ///< the last one is "checksum"
-  std::string_view unique = "";     ///< no two rows have the same in this column; "": none is
+  std::string_view unique = "";  ///< no two rows have the same value in this column; "": no column is unique
 };
 const LogTable& trial_table();
 const LogTable& verdict_table();
 const LogTable& device_table();
 const LogTable& origin_table();
 const LogTable& algorithm_table();
-/// All of them, in the order in which they are merged.
+/// Returns all tables, in the order in which they are merged.
 std::span<const LogTable* const> log_tables();
 
-/// True if there is one value for every column, each of its column's type or, where that is allowed, NULL.
+/// Returns whether there is one value for every column, each of its column's type or, if allowed, NULL.
 bool has_types_of(const LogTable& table, const sqlite::Row& row);
 
-/// The persisted checksum of the values before "checksum"; specified in README.md, fixed for ever. `values`
-/// may hold the checksum itself, too.
+/// Returns the persisted checksum of the values before "checksum". It is specified in README.md and fixed for
+/// ever. `values` may hold the checksum itself, too.
 std::uint64_t row_checksum(std::span<const Column> columns, std::span<const sqlite::Value> values);
 
-/// True if the row's last value is the checksum of those before it.
+/// Returns whether the row's last value is the checksum of those before it.
 bool checksum_holds(const LogTable& table, const sqlite::Row& row);
 
-/// "SELECT id,workload,... FROM trial", with `seq` in front where asked for.
+/// Returns "SELECT id,workload,... FROM trial", with `seq` in front if `with_seq`.
 std::string select_from(const LogTable& table, bool with_seq = false);
-/// "INSERT INTO trial (id,...) VALUES (?,...) ON CONFLICT(id) DO NOTHING"
+/// Returns "INSERT INTO trial (id,...) VALUES (?,...) ON CONFLICT(id) DO NOTHING"
 std::string insert_into(const LogTable& table);
 
 }  // namespace lehr

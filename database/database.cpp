@@ -30,7 +30,7 @@ using sqlite::Row;
 using sqlite::Statement;
 using sqlite::Value;
 
-// 128 bits from the operating system: unique across machines without any of them knowing the others.
+// Returns 128 bits from the operating system: unique across machines that know nothing of each other.
 std::string random_id() {
   std::uint64_t words[2];
   if (::getentropy(words, sizeof words) != 0) {
@@ -39,7 +39,7 @@ std::string random_id() {
   return to_hex(words[0]) + to_hex(words[1]);
 }
 
-// A WHERE clause for the non-empty fields among those named.
+// A WHERE clause for the named fields that are not empty.
 struct Where {
   std::string sql;
   Row values;
@@ -65,7 +65,7 @@ bool matches(const std::string& wanted, const std::string& got) {
   return wanted.empty() || wanted == got;
 }
 
-// The fastest undamaged row of one group, if it is faster than `bound_us`.
+// Returns the fastest undamaged row of one group, if it is faster than `bound_us`.
 std::optional<Record> best_of_group(const Connection& connection, const Row& group, double bound_us) {
   Statement rows =
       connection.prepare(select_from(trial_table()) +
@@ -82,15 +82,15 @@ std::optional<Record> best_of_group(const Connection& connection, const Row& gro
 }
 
 /// Calls `found` with (workload, device, target, family) of every group of rows that matches, in order.
-/// Groups lie one after the other in the index; each is found by a seek behind the one before, so the cost
-/// grows with the number of groups and not of rows, whichever fields the filter leaves open.
+/// Groups are consecutive in the index. Each is found by a seek behind the one before, so the cost grows with
+/// the number of groups and not of rows, whichever fields the filter leaves open.
 void for_each_group(const Connection& connection, const RecordFilter& filter,
                     const std::function<void(const Row& group)>& found) {
   Statement next = connection.prepare(
       "SELECT workload, device, target, family FROM trial INDEXED BY trial_by_time"
       " WHERE (workload, device, target, family, time_us) > (?,?,?,?,?)"
       " ORDER BY workload, device, target, family LIMIT 1");
-  // SQLite seeks a row value with >= and steps over what is equal; no time is infinite, so nothing is.
+  // SQLite seeks a row value with >= and steps over equal ones. No time is infinite, so none is equal.
   constexpr double kBehindTheGroup = std::numeric_limits<double>::infinity();
   bool begun = false;
   Row group = {filter.workload, std::string(), std::string(), std::string()};  // no family is empty
@@ -100,7 +100,7 @@ void for_each_group(const Connection& connection, const RecordFilter& filter,
     next.bind(from);
     if (!next.step()) return;
     Row there = next.row();
-    // Groups go up, or a damaged index would be walked for ever.
+    // Groups must ascend, or the walk of a damaged index would never end.
     if (std::ranges::any_of(there,
                             [](const Value& value) { return !std::holds_alternative<std::string>(value); }) ||
         (begun && there <= group)) {
@@ -163,7 +163,7 @@ Database Database::open(const std::filesystem::path& path) {
   check_named(path);
   const bool in_memory = path == ":memory:";
   if (!in_memory) check_place(path);
-  // Before SQLite takes the first damaged frame for the end, and writes over the rest.
+  // Checked before SQLite takes the first damaged frame for the end, and writes over the rest.
   if (const std::string damage = in_memory ? "" : damage_of_wal(path); !damage.empty())
     throw_damaged("{}; nothing was changed: `lehr db salvage {} NEW.db` brings what is left to a new log",
                   damage, path.string());

@@ -1,4 +1,4 @@
-// What an open log consists of; private to database/, whose files each hold some of Database's functions.
+// The members of an open log. Private to database/, whose files each hold some of Database's functions.
 #pragma once
 
 #include <map>
@@ -13,16 +13,16 @@ namespace lehr {
 struct Database::Impl {
   explicit Impl(sqlite::Connection opened) : connection(std::move(opened)) {}
 
-  /// Durable on return unless a transaction is open. False if a row with the same LogTable::unique is already
-  /// there. Throws Error(kEnvironment) if the log was opened for reading.
+  /// Adds a row, durable on return unless a transaction is open. Returns false if a row with the same
+  /// LogTable::unique is already there. Throws Error(kEnvironment) if the log was opened for reading.
   bool insert(const LogTable& table, const sqlite::Row& row);
 
-  /// Saves all rows to a file beside, and throws Error(kEnvironment) that names it, where the log's file is
-  /// no longer where it was.
+  /// Saves all rows to a file beside, and throws Error(kEnvironment) that names it, if the log's file was
+  /// removed, renamed or replaced.
   void expect_in_place() const;
 
   sqlite::Connection connection;
-  std::map<const LogTable*, sqlite::Statement> inserts;  ///< made when first used
+  std::map<const LogTable*, sqlite::Statement> inserts;  ///< prepared on first use
 };
 
 }  // namespace lehr

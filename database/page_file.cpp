@@ -31,7 +31,7 @@ std::uint64_t big_endian(Bytes bytes) {
   return value;
 }
 
-/// Takes a variable-length integer off the front; nullopt where the bytes end first.
+/// Takes a variable-length integer off the front; nullopt if the bytes end before it.
 std::optional<std::uint64_t> take_varint(Bytes& bytes) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < 9 && i < bytes.size(); ++i) {
@@ -45,7 +45,7 @@ std::optional<std::uint64_t> take_varint(Bytes& bytes) {
   return std::nullopt;
 }
 
-/// What is past the end, or cannot be read, is zero. False if nothing could be read.
+/// Reads bytes. Those past the end, or unreadable, are zero. Returns false if nothing could be read.
 bool read_at(int file, std::uint64_t at, std::vector<unsigned char>& into) {
   std::size_t done = 0;
   while (done < into.size()) {
@@ -68,7 +68,7 @@ std::uint32_t valid_page_size(std::uint64_t size) {
   return size >= 512 && size <= 65536 && is_power_of_two(size) ? static_cast<std::uint32_t>(size) : 0;
 }
 
-/// The value of one serial type, its bytes taken off the front of `body`; nullopt where they are not there.
+/// Takes the value of one serial type off the front of `body`; nullopt if its bytes are missing.
 std::optional<sqlite::Value> take_value(std::uint64_t type, Bytes& body) {
   constexpr std::array<std::size_t, 10> kLength = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
   if (type == 10 || type == 11) return std::nullopt;
@@ -90,9 +90,9 @@ std::optional<sqlite::Value> take_value(std::uint64_t type, Bytes& body) {
   return sqlite::Value(std::string(bytes.begin(), bytes.end()));
 }
 
-/// In a sound file a page of a chain is of one row, which is read once for each image of its page and each of
-/// salvage()'s passes. Hostile chains share pages: so many are read for each image of the file, and then rows
-/// with chains are none.
+/// Most pages of chains that are read, per image of the file. In a sound file a page of a chain belongs to
+/// one row, which is read once for each image of its page and each of salvage()'s passes. Hostile chains
+/// share pages: beyond this limit rows with chains are not read.
 constexpr std::uint64_t kMostChained = 64;
 
 }  // namespace
@@ -145,7 +145,7 @@ const std::vector<unsigned char>& PageFile::read(std::uint32_t image) {
 }
 
 void PageFile::cells(const std::function<void(const CellPlace&)>& found) {
-  // No payload is longer than the file: a chain of pages that bites its own tail would go on.
+  // No payload is longer than the file: otherwise a circular chain of pages would never end.
   const std::uint64_t most = std::min<std::uint64_t>(kMostPayload, images_.size() * page_size_);
   for (std::uint32_t image = 0; image < images_.size(); ++image) {
     const Bytes page(read(image));
@@ -166,7 +166,7 @@ void PageFile::cells(const std::function<void(const CellPlace&)>& found) {
   }
 }
 
-// Section 1.6: what of the payload lies on the page itself, and the chain of pages with the rest.
+// Section 1.6: some of the payload is on the page itself, the rest in a chain of pages.
 std::optional<std::string> PageFile::payload_at(const CellPlace& place) {
   Bytes cell = Bytes(read(place.image)).subspan(place.offset);
   const auto length = take_varint(cell);

@@ -1,6 +1,6 @@
-// A SQLite file as bytes on a disk: its pages and the table rows on them, read without SQLite, so that damage
-// to one page costs the rows of that page only. Source: sqlite.org/fileformat2.html, sections 1.6 (b-tree
-// pages), 2.1 (record format) and 4 (write-ahead log).
+// A SQLite file as bytes on a disk: its pages and the table rows on them. It is read without SQLite, so that
+// damage to one page costs the rows of that page only. Source: sqlite.org/fileformat2.html, sections 1.6
+// (b-tree pages), 2.1 (record format) and 4 (write-ahead log).
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,26 @@
 
 namespace lehr {
 
-/// Where a row lies.
+/// Position of a row in the file.
 struct CellPlace {
   std::int64_t rowid = 0;
-  std::uint32_t image = 0;   ///< which page image
-  std::uint16_t offset = 0;  ///< of the cell on its page
+  std::uint32_t image = 0;   ///< number of the page image
+  std::uint16_t offset = 0;  ///< offset of the cell on its page
 };
 
 class PageFile {
  public:
-  /// Reads `path` and, where it is there, `path`-wal. Throws Error(kUser) if the file cannot be opened.
+  /// Reads `path` and `path`-wal, if that exists. Throws Error(kUser) if the file cannot be opened.
   explicit PageFile(const std::filesystem::path& path);
   PageFile(const PageFile&) = delete;
   ~PageFile();
 
-  /// Calls `found` for all that looks like a row of a table, on every page whatever the page says it is. What
-  /// a page's older versions in the log hold comes up more than once.
+  /// Calls `found` for all that looks like a table row, on every page whatever its type says. A row that is
+  /// also on older versions of its page in the log is found more than once.
   void cells(const std::function<void(const CellPlace&)>& found);
-  /// The values of a row, a blob as NULL; nullopt where the bytes are no row. What all calls cost together is
-  /// in proportion to the file, whatever it holds. Numbers are as stored: SQLite keeps a REAL without
-  /// fraction as an integer.
+  /// Returns the values of a row, a blob as NULL; nullopt if the bytes are not a row. The cost of all calls
+  /// together is proportional to the file, whatever it holds. Numbers are as stored: SQLite keeps a REAL
+  /// without fraction as an integer.
   std::optional<sqlite::Row> row_at(const CellPlace& place);
 
  private:
@@ -50,10 +50,10 @@ class PageFile {
   int file_ = -1, log_ = -1;
   std::uint32_t page_size_ = 0;  // as the header states it, or SQLite's default where the header is damaged
   std::vector<Image> images_;
-  std::unordered_map<std::uint32_t, std::uint32_t> newest_;  // image of a page by its number
-  std::vector<unsigned char> page_, overflow_;               // last ones read
+  std::unordered_map<std::uint32_t, std::uint32_t> newest_;  // image of each page, by the page's number
+  std::vector<unsigned char> page_, overflow_;               // the last ones read
   std::uint32_t page_image_ = UINT32_MAX;
-  std::uint64_t chained_ = 0;  // pages of chains that were read
+  std::uint64_t chained_ = 0;  // overflow pages read so far
 };
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// What the log holds: trials, the devices that they were measured on, the verdicts of contests, what
-// libraries' searches found, and which sessions were run elsewhere.
+// The contents of the log: trials, the devices that they were measured on, the verdicts of contests, the
+// algorithms that libraries' searches found, and the sessions that were run elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace lehr {
 
-/// A trial as stored, with where it was measured.
+/// A trial as stored, with its workload, device and session.
 struct Record : Trial {
   std::string workload;  ///< canonical text
   std::string device;    ///< identity text (record/device.h)
@@ -23,10 +23,10 @@ struct Record : Trial {
   int template_version = 1;
   std::string session;  ///< id of the tuner run
   std::int64_t session_began_unix_ms = 0;
-  std::uint64_t seed = 0;            ///< of that run
-  std::int64_t created_unix_ms = 0;  ///< given by the database when 0
-  std::string tool_version;          ///< of lehr
-  /// The StoredDevice with the facts that its kernel was lowered with; 0: not known.
+  std::uint64_t seed = 0;            ///< seed of the tuner run
+  std::int64_t created_unix_ms = 0;  ///< if 0, the database sets it
+  std::string tool_version;          ///< version of lehr
+  /// Hash of the StoredDevice whose facts its kernel was lowered with; 0: not known.
   std::uint64_t device_hash = 0;
 };
 void describe(auto& field, Is<Record> auto& record) {
@@ -50,17 +50,17 @@ void describe(auto& field, Is<Record> auto& record) {
   field("source_hash", record.source_hash);
 }
 
-/// A device as stored. Its row never changes: other facts under the same identity are another row, and each
-/// trial names the one that it was lowered with by the row's checksum.
+/// A device as stored. Its row never changes: other facts under the same identity are another row. Each trial
+/// names the row whose facts it was lowered with by the row's checksum.
 struct StoredDevice : Device {
-  std::string identity;  ///< identity_of() it: Record::device of its trials
+  std::string identity;  ///< its identity_of(): Record::device of its trials
 };
 void describe(auto& field, Is<StoredDevice> auto& device) {
   field("identity", device.identity);
   field("name", device.name);
   field("target", device.limits.target);
   field("arch", device.limits.arch);
-  field("facts", device.limits);  // all others of its members, as JSON (base/limits_json.h)
+  field("facts", device.limits);  // all other members, as JSON (base/limits_json.h)
   field("driver", device.driver);
   field("compiler", device.compiler);
   field("os", device.os);
@@ -68,18 +68,18 @@ void describe(auto& field, Is<StoredDevice> auto& device) {
   field("cold", device.cold);
 }
 
-/// What a contest said of its winner, timed beside the default and the baselines.
+/// The result of a contest: its winner, timed beside the default and the baselines.
 struct Verdict {
-  Time best;                 ///< of the winner
+  Time best;                 ///< time of the winner
   Time default_time;         ///< us 0: no default ran
   Ratio speedup_vs_default;  ///< 1 when the default won; 0: no default ran
-  std::string baseline;      ///< fastest baseline's name; "": none at hand
+  std::string baseline;      ///< the fastest baseline's name; "": no baseline was available
   double baseline_us = 0;
   Ratio speedup_vs_baseline;
-  std::int64_t algorithms_tried = 0;  ///< by the baseline's search for its fastest algorithm, ...
-  std::int64_t algorithms = 0;        ///< ... of so many; 0: it searches for none
-  /// There was no time to prove the winner in many calls and on other inputs. Its trial and each check in the
-  /// contest were right.
+  std::int64_t algorithms_tried = 0;  ///< algorithms that the baseline's search for its fastest one tried
+  std::int64_t algorithms = 0;        ///< algorithms that there are; 0: the baseline does not search
+  /// The winner was not yet proven in many calls and on other inputs, for lack of time. Its trial and each
+  /// check in the contest were right.
   bool provisional = false;
   std::optional<bool>
       deterministic;  ///< the winner gave the same bits in two runs on one input; nullopt: not known
@@ -121,16 +121,16 @@ void describe(auto& field, Is<StoredVerdict> auto& verdict) {
   field("provisional", verdict.provisional);
 }
 
-/// What a baseline's search in one list of a library's algorithms found, and where: numbers that find the
-/// algorithm again in the same version's list. Nothing of it is ever run.
+/// The result of a baseline's search in one list of a library's algorithms: numbers that find the algorithm
+/// again in the same version's list. Nothing stored here is ever run.
 struct StoredAlgorithm : FoundAlgorithm {
   std::string workload;
-  std::string device;                ///< identity text, the driver's version with it
-  std::string session;               ///< that searched
+  std::string device;                ///< identity text, with the driver's version
+  std::string session;               ///< the session that searched
   std::string baseline;              ///< "cudnn-unfused"
   std::string library;               ///< LibraryFinding::library
   std::int64_t list = 0;             ///< position in LibraryFinding::lists
-  std::int64_t created_unix_ms = 0;  ///< given by the database when 0
+  std::int64_t created_unix_ms = 0;  ///< if 0, the database sets it
 };
 void describe(auto& field, Is<StoredAlgorithm> auto& algorithm) {
   field("workload", algorithm.workload);
@@ -146,10 +146,10 @@ void describe(auto& field, Is<StoredAlgorithm> auto& algorithm) {
   field("created_unix_ms", algorithm.created_unix_ms);
 }
 
-/// Where the rows of a session came from that was not run here: they are evidence of somebody else's.
+/// The origin of a session that was not run here. Its rows are somebody else's evidence.
 struct StoredOrigin {
   std::string session;
-  std::string merged_from;  ///< name of the log that brought them; not empty
+  std::string merged_from;  ///< name of the log that its rows came from; not empty
   std::int64_t merged_unix_ms = 0;
 };
 void describe(auto& field, Is<StoredOrigin> auto& origin) {

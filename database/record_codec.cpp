@@ -21,8 +21,8 @@ using sqlite::Value;
 
 constexpr std::string_view kTiming = "timing";  // the outcome column; otherwise a failure kind's name
 
-// What a member is in a row. SQLite turns NaN into NULL and -0.0 into 0: the first must not happen, the
-// second must not spoil the checksum.
+// Returns the value of a member in a row. SQLite turns NaN into NULL and -0.0 into 0: the first must not
+// happen, the second must not spoil the checksum.
 Value stored(double value) {
   CHECK(!std::isnan(value), "a NaN cannot be stored");
   return value == 0 ? 0.0 : value;
@@ -53,7 +53,7 @@ Value stored(const std::optional<T>& value) {
   return value ? stored(*value) : Value();
 }
 
-// The way back; false if the value is nothing that stored() can have given.
+// Restores a member from its value. Returns false if stored() cannot have made the value.
 template <typename T>
 bool restore(const Value& value, T& member) {
   using Form = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
@@ -61,7 +61,7 @@ bool restore(const Value& value, T& member) {
   if (found) member = static_cast<T>(*found);
   return found && static_cast<Form>(member) == *found;
 }
-// The family, which has a column of its own before this one, must be the one that the text names.
+// Restores a config. The family has a column of its own before this one, and must be the one in the text.
 bool restore(const Value& value, Config& config) {
   const auto* text = std::get_if<std::string>(&value);
   if (!text) return false;
@@ -104,7 +104,7 @@ bool restore(const Value& value, std::optional<T>& member) {
   return std::holds_alternative<std::monostate>(value) || restore(value, member.emplace());
 }
 
-/// Lists the columns of a struct, and what it has in them.
+/// Lists the columns of a struct, and its values in them.
 class Writer {
  public:
   std::vector<Column> columns;
@@ -136,7 +136,7 @@ class Writer {
     return column;
   }
 
-  // What belongs to a timing is NULL in the row of a failure, and the other way round.
+  // Columns of a timing are NULL in the row of a failure, and the other way round.
   void write_outcome(const Outcome& outcome) {
     const auto* timing = std::get_if<Timing>(&outcome);
     const auto* failure = std::get_if<Failure>(&outcome);
@@ -154,7 +154,7 @@ class Writer {
   bool of_alternative_ = false, absent_ = false;
 };
 
-/// Fills a struct from a row of its table; what it cannot hold makes the whole row bad.
+/// Fills a struct from a row of its table. A value that the struct cannot hold makes the whole row bad.
 class Reader {
  public:
   explicit Reader(const Row& row) : row_(row) {}
@@ -205,7 +205,7 @@ std::vector<Column> columns_of() {
   return std::move(writer.columns);
 }
 
-/// What a row may not say, whatever its columns allow.
+/// Returns false for rows with values that no record may have, though their columns allow them.
 bool is_sound(const Record& record) {
   const auto* timing = std::get_if<Timing>(&record.outcome);
   return !record.id.empty() && !record.config.family.empty() &&

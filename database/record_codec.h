@@ -9,15 +9,15 @@
 
 namespace lehr {
 
-/// CHECKs what no record may hold: a NaN, a time that is not positive, an empty id, family or text that names
-/// nothing.
+/// Returns the row. CHECKs for values that no record may hold: a NaN, a time that is not positive, an empty
+/// id, family or text that must name something.
 sqlite::Row encode(const Record& record);
 sqlite::Row encode(const StoredVerdict& verdict);
 sqlite::Row encode(const StoredDevice& device);
 sqlite::Row encode(const StoredOrigin& origin);
 sqlite::Row encode(const StoredAlgorithm& algorithm);
 
-/// nullopt if the row is damaged: its checksum is wrong, or it holds what this version cannot read.
+/// Returns nullopt if the row is damaged: its checksum is wrong, or this version cannot read a value.
 std::optional<Record> decode_record(const sqlite::Row& row);
 std::optional<StoredVerdict> decode_verdict(const sqlite::Row& row);
 std::optional<StoredDevice> decode_device(const sqlite::Row& row);

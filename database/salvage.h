@@ -1,4 +1,4 @@
-// What is left of a damaged log, as a new one.
+// Saves the sound rows of a damaged log to a new one.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,9 @@ namespace lehr {
 
 /// Reads `torn` and its "-wal" page by page, whatever is wrong with them, and writes the rows whose checksum
 /// is right to the new database `fresh`, in their order. `torn` is not changed, and need not be openable. The
-/// counts' `refused` are rows that were found with a wrong checksum; what no longer looks like a row is not
-/// counted. Throws Error(kUser) if `torn` cannot be read or `fresh` exists, Error(kNotFound), leaving no
-/// file, if nothing is left.
+/// counts' `refused` are rows with a wrong checksum; bytes that no longer look like a row are not counted.
+/// Throws Error(kUser) if `torn` cannot be read or `fresh` exists. Throws Error(kNotFound), leaving no file,
+/// if no row is left.
 AddedRows salvage(const std::filesystem::path& torn, const std::filesystem::path& fresh);
 
 }  // namespace lehr

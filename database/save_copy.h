@@ -1,4 +1,4 @@
-// A copy of a database that is open.
+// Copies of an open database.
 #pragma once
 
 #include <string>
@@ -10,8 +10,7 @@ class Connection;
 }
 
 /// Copies the committed content of an open database (its write-ahead log included) to `wanted`, or to
-/// wanted.2, .3, ...
-/// where that is taken, and returns that name. The file appears whole or not at all. Throws
+/// wanted.2, .3, ... if that is taken. Returns that name. The file appears whole or not at all. Throws
 /// Error(kEnvironment).
 std::string save_copy(const sqlite::Connection& source, const std::string& wanted);
 

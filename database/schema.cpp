@@ -10,7 +10,7 @@
 namespace lehr {
 namespace {
 
-// STRICT keeps the types honest; `seq` is the order of appending.
+// Returns the statement that makes a table. STRICT enforces the types; `seq` is the order of appending.
 std::string create_table(const LogTable& table) {
   std::string sql = fmt::format("CREATE TABLE {} (seq INTEGER PRIMARY KEY", table.name);
   for (const Column& column : table.columns) {
@@ -25,13 +25,13 @@ std::string create_table(const LogTable& table) {
 
 void create_all(const sqlite::Connection& connection) {
   for (const LogTable* table : log_tables()) connection.execute(create_table(*table));
-  // The one index answers every question that best() can be asked, see for_each_group() in database.cpp.
+  // This one index serves every query of best(); see for_each_group() in database.cpp.
   connection.execute("CREATE INDEX trial_by_time ON trial (workload, device, target, family, time_us)");
   connection.execute(
       fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplicationId, kSchemaVersion));
 }
 
-// The answers belong together only inside one transaction: another process may be creating the file.
+// Must run inside one transaction: another process may be creating the file.
 bool is_ours(const sqlite::Connection& connection) {
   const std::int64_t owner = connection.query_int("PRAGMA application_id");
   const std::int64_t version = connection.query_int("PRAGMA user_version");
@@ -45,7 +45,7 @@ bool is_ours(const sqlite::Connection& connection) {
   return true;
 }
 
-// Tables and indexes as SQLite keeps them; what ANALYZE leaves there is nobody's.
+// Returns tables and indexes as SQLite stores them, except the tables of ANALYZE.
 std::vector<sqlite::Row> objects_of(const sqlite::Connection& connection) {
   std::vector<sqlite::Row> objects;
   sqlite::Statement rows = connection.prepare(

@@ -16,10 +16,11 @@
 namespace lehr::sqlite {
 namespace {
 
-// Of one row; what is longer was not written by us.
+// Most bytes of one row; we never write longer ones.
 constexpr int kMostBytes = 64 << 20;
 
-// A quota and a file size limit reach SQLite as plain I/O errors; to the user they are a full disk.
+// Returns whether the disk is full. A quota and a file size limit reach SQLite as plain I/O errors; for the
+// user they are a full disk.
 bool is_out_of_space(int code, int system_error) {
   return (code & 0xff) == SQLITE_FULL ||
          ((code & 0xff) == SQLITE_IOERR &&
@@ -69,8 +70,8 @@ bool is_out_of_space(int code, int system_error) {
   }
 }
 
-// SQLite keeps the system's error of an open or a read, but not that of a commit; there `errno` still has it,
-// provided that it was cleared before the call.
+// Throws for an error code. SQLite keeps the system's error of an open or a read, but not that of a commit.
+// `errno` still has the latter, if it was cleared before the call.
 void check(sqlite3* db, int code) {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
   const int last_error = errno;
@@ -79,8 +80,8 @@ void check(sqlite3* db, int code) {
   fail(path != nullptr && *path != '\0' ? path : ":memory:", code, system_error, sqlite3_errmsg(db));
 }
 
-// RFC 3986: all but the unreserved characters and '/' are escaped, so that no path can smuggle in a
-// parameter.
+// Returns a URI (RFC 3986): all but the unreserved characters and '/' are escaped, so that no path can
+// smuggle in a parameter.
 std::string immutable_uri(const std::string& absolute_path) {
   std::string uri = "file://";
   for (const char c : absolute_path) {
@@ -91,8 +92,8 @@ std::string immutable_uri(const std::string& absolute_path) {
   return uri + "?immutable=1";
 }
 
-/// SQLite says only "unable to open" for what it may not read or write, and where it may not create the file,
-/// its log included: the system's own word is clearer.
+/// Returns the system's error for an open. SQLite says only "unable to open" if it may not read or write the
+/// file, or may not create it or its log.
 int open_error(const std::string& path, Mode mode) {
   const auto forbids = [](const std::string& what, int how) {
     return ::faccessat(AT_FDCWD, what.c_str(), how, AT_EACCESS) == 0 ? 0 : errno;
@@ -143,7 +144,7 @@ bool Statement::step() {
     try {
       check(db_, code);
     } catch (...) {
-      sqlite3_reset(statement_.get());  // lets go of the locks; after check(), because it clears the message
+      sqlite3_reset(statement_.get());  // releases the locks; after check(), because it clears the message
       throw;
     }
   }
@@ -212,7 +213,7 @@ Connection::Connection(const std::filesystem::path& path, Mode mode) : reads_(mo
   }
   check(db, sqlite3_busy_timeout(db, kBusyTimeoutMs));
   // A stranger's file must run nothing (sqlite.org/security.html): no function from its schema, no trigger,
-  // no view, no row without end.
+  // no view, no endless row.
   check(db, sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr));
   check(db, sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr));
   check(db, sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr));
@@ -255,7 +256,7 @@ std::string Connection::query_text(std::string_view sql) const {
 }
 
 void Connection::use_durable_log() const {
-  // Two processes that create the same file at once can both ask for this switch; SQLite answers one of them
+  // Two processes that create the same file at once can both request this switch. SQLite answers one of them
   // "busy" without waiting, so the waiting is done here.
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
   for (;;) {
@@ -270,8 +271,8 @@ void Connection::use_durable_log() const {
     throw_environment(
         "the database '{}' cannot keep a write-ahead log on its file system; put it on a local disk", path());
   }
-  // FULL syncs the log at every commit; NORMAL, WAL's usual companion, would lose the last rows with the
-  // power.
+  // FULL syncs the log at every commit. NORMAL, WAL's usual companion, would lose the last rows in a power
+  // failure.
   execute("PRAGMA synchronous=FULL");
 }
 
@@ -291,7 +292,7 @@ std::string Connection::path() const {
 bool Connection::has_moved() const {
   int moved = 0;
   const int code = sqlite3_file_control(db_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-  return code == SQLITE_OK && moved != 0;  // a file system that cannot tell keeps quiet
+  return code == SQLITE_OK && moved != 0;  // a file system that cannot tell reports nothing
 }
 
 Transaction::Transaction(const Connection& connection, Access access) : connection_(connection) {
@@ -299,7 +300,7 @@ Transaction::Transaction(const Connection& connection, Access access) : connecti
 }
 
 Transaction::~Transaction() {
-  // A full disk makes SQLite roll back by itself; a second ROLLBACK would be an error.
+  // On a full disk SQLite rolls back by itself; a second ROLLBACK would be an error.
   sqlite3* db = connection_.db_.get();
   if (sqlite3_get_autocommit(db) == 0) sqlite3_exec(db, "ROLLBACK", nullptr, nullptr, nullptr);
 }

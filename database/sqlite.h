@@ -16,27 +16,29 @@ struct sqlite3_stmt;
 
 namespace lehr::sqlite {
 
-/// One column of one row: NULL, INTEGER, REAL or TEXT. A blob, which we never write, reads as NULL.
+/// The value of one column of one row: NULL, INTEGER, REAL or TEXT. A blob, which we never write, reads as
+/// NULL.
 using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 using Row = std::vector<Value>;
 
 enum class Mode {
-  kReadWrite,   ///< created if it is not there
-  kReadOnly,    ///< leaves "-wal" and "-shm" behind, since it may not remove them
-  kReadTidily,  ///< writes no row; whoever closes the file last removes "-wal" and "-shm", as a writer does
-  kImmutable,   ///< read-only, without locks or helper files: only where nothing can change the file
+  kReadWrite,  ///< creates the file if it does not exist
+  kReadOnly,   ///< leaves "-wal" and "-shm" behind, since it may not remove them
+  /// Writes no row; the last process to close the file removes "-wal" and "-shm", as a writer does.
+  kReadTidily,
+  kImmutable,  ///< read-only, without locks or helper files: only where nothing can change the file
 };
 
 /// A prepared statement. Must not outlive its connection.
 class Statement {
  public:
-  /// Binds all parameters, in order; texts must stay where they are until the last step(). CHECKs the count.
+  /// Binds all parameters, in order. Texts must stay where they are until the last step(). CHECKs the count.
   void bind(std::span<const Value> values);
-  /// Goes to the next row; false at the end, and then the statement is ready to be bound and run again.
+  /// Goes to the next row. Returns false at the end; the statement can then be bound and run again.
   bool step();
-  /// All columns of the current row.
+  /// Returns all columns of the current row.
   Row row() const;
-  /// One column of the current row, counted from 0; CHECKs that it has type T.
+  /// Returns one column of the current row, counted from 0. CHECKs that it has type T.
   template <typename T>
   T get(int column) const;
 
@@ -51,37 +53,37 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 
-/// An open file. All functions throw Error: kUser for what is no SQLite file, kEnvironment for a full disk, a
-/// read-only or damaged file, missing rights, and a lock that another process held for longer than
+/// An open file. All functions throw Error: kUser for a file that is not SQLite's; kEnvironment for a full
+/// disk, a read-only or damaged file, missing rights, and a lock that another process held for longer than
 /// kBusyTimeoutMs.
 class Connection {
  public:
-  /// How long a statement waits for another process's transaction. A trial's lasts milliseconds, the merge of
-  /// a million rows most of a minute.
+  /// Milliseconds that a statement waits for another process's transaction. A trial's lasts milliseconds, the
+  /// merge of a million rows most of a minute.
   static constexpr int kBusyTimeoutMs = 60'000;
 
-  /// `path` is taken as it is (no URI), ":memory:" excepted. Does not read the file yet.
+  /// Takes `path` as it is (no URI), except ":memory:". Does not read the file yet.
   Connection(const std::filesystem::path& path, Mode mode);
 
   Statement prepare(std::string_view sql) const { return Statement(db_.get(), sql); }
   /// Runs any number of statements that need no parameters.
   void execute(const std::string& sql) const;
-  /// First column of the first row; CHECKs that there is one of this type.
+  /// Returns the first column of the first row. CHECKs that it exists and has this type.
   std::int64_t query_int(std::string_view sql) const;
   std::string query_text(std::string_view sql) const;
-  /// Rows that the last INSERT added.
+  /// Returns how many rows the last INSERT added.
   std::int64_t changes() const;
-  /// Switches the file to a write-ahead log, durable on every commit. Throws Error(kEnvironment) where the
-  /// file system cannot do it.
+  /// Switches the file to a write-ahead log, durable on every commit. Throws Error(kEnvironment) if the file
+  /// system does not support it.
   void use_durable_log() const;
   /// Makes `destination`, which must be empty, a copy of the committed content.
   void copy_to(const Connection& destination) const;
-  /// True when it was opened for reading, or for writing but the file allows only reading.
+  /// Returns true if it was opened for reading, or for writing but the file allows only reading.
   bool read_only() const;
-  /// Absolute; "" for ":memory:".
+  /// Returns the absolute path; "" for ":memory:".
   std::string path() const;
-  /// Whether the open file is no longer the one of that name: removed, renamed or replaced. What is written
-  /// goes to a file that nobody finds.
+  /// Returns whether the open file was removed, renamed or replaced. Anything written goes to a file that
+  /// nobody finds.
   bool has_moved() const;
 
  private:
@@ -93,8 +95,8 @@ class Connection {
   std::unique_ptr<sqlite3, Close> db_;
 };
 
-/// One view of the file, or one change of it that is made wholly or not at all: rolled back by the destructor
-/// if commit() was not reached.
+/// One view of the file, or one change of it, made wholly or not at all. The destructor rolls back if
+/// commit() was not reached.
 class Transaction {
  public:
   enum class Access { kRead, kWrite };

@@ -1,4 +1,4 @@
-// What a log holds, counted, and whether it is still what was written.
+// Counts the contents of a log, and checks whether they are still as written.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -25,11 +25,18 @@ std::int64_t size_on_disk(const std::string& path) {
   return bytes;
 }
 
-/// Devices that sound trials name, with the number of those, and the ones that are there.
+/// Devices that sound trials name, with the number of those trials, and the devices that exist.
 struct Naming {
   std::map<std::int64_t, std::int64_t> named;
   std::set<std::int64_t> there;
 };
+
+std::int64_t& count_of(const LogTable& table, Verification& result) {
+  if (&table == &trial_table()) return result.records;
+  if (&table == &verdict_table()) return result.verdicts;
+  if (&table == &origin_table()) return result.origins;
+  return &table == &algorithm_table() ? result.algorithms : result.devices;
+}
 
 void verify_table(const Database::Impl& impl, const LogTable& table, Verification& result, Naming& devices) {
   const bool trial = &table == &trial_table(), verdict = &table == &verdict_table();
@@ -40,11 +47,7 @@ void verify_table(const Database::Impl& impl, const LogTable& table, Verificatio
     Row row = rows.row();
     const std::int64_t seq = std::get<std::int64_t>(row.front());
     row.erase(row.begin());
-    ++(trial                          ? result.records
-       : verdict                      ? result.verdicts
-       : &table == &origin_table()    ? result.origins
-       : &table == &algorithm_table() ? result.algorithms
-                                      : result.devices);
+    ++count_of(table, result);
     if (const std::string problem = why_damaged(table, row); !problem.empty()) {
       const auto* id = std::get_if<std::string>(&row[verdict ? 3 : 0]);
       result.damaged.push_back({std::string(table.name), seq, id ? *id : "", problem});
@@ -112,7 +115,7 @@ DatabaseStats Database::stats() const {
 
 Verification Database::verify() const {
   Verification result;
-  // Damage may end the reading of a table at any row; what was found before it counts.
+  // Damage may end the reading of a table at any row. The rows before it count.
   const auto look = [&](auto&& action) {
     try {
       action();

@@ -30,7 +30,7 @@ struct Sum {
 Sum stored_sum(const unsigned char* bytes) {
   return {big_endian(bytes), big_endian(bytes + 4)};
 }
-/// Of a multiple of 8 bytes.
+/// Adds `count` bytes, a multiple of 8.
 Sum added(Sum sum, const unsigned char* bytes, std::size_t count, bool is_big) {
   for (std::size_t i = 0; i < count; i += 8) {
     sum.a += (is_big ? big_endian(bytes + i) : little_endian(bytes + i)) + sum.b;
@@ -78,7 +78,7 @@ class Frames {
   std::uint32_t page() const { return big_endian(bytes_.data()); }
   bool ends_transaction() const { return big_endian(bytes_.data() + 4) != 0; }
   Sum sum() const { return stored_sum(bytes_.data() + 16); }
-  /// Whether it follows on what has that sum.
+  /// Returns whether the frame follows one with this sum.
   bool follows(Sum before) const {
     const Sum of_header = added(before, bytes_.data(), 8, header_.is_big);
     return has_salts() &&
@@ -91,10 +91,10 @@ class Frames {
   std::vector<unsigned char> bytes_;
 };
 
-/// How many transactions end in one run of frames behind the current one, two at most, itself counted where
-/// it ends one. Each frame is held against what the one before it says its own sum is; where one does not
-/// follow, another run begins: what several crashes left behind each other was not written in one go.
-/// `end_page`: of the frame before it, where that ended a transaction.
+/// Returns how many transactions end in one run of frames from the current one on, two at most; the current
+/// frame counts if it ends one. Each frame is checked against the sum that the frame before it states. If it
+/// does not follow, another run begins: frames that several crashes left behind each other were not written
+/// in one go. `end_page` is the page of the frame before it, if that ended a transaction.
 int ends_from(Frames& frames, std::uint32_t end_page) {
   const bool ends_one = frames.has_salts() && frames.ends_transaction();
   int ends = ends_one && frames.page() != end_page ? 1 : 0;
@@ -103,15 +103,16 @@ int ends_from(Frames& frames, std::uint32_t end_page) {
     const bool follows = frames.follows(before);
     if (!follows) ends = 0;
     const bool is_end = follows && frames.ends_transaction();
-    // The last frame is written several times where a disk's sectors are to be filled: that is one end.
+    // The last frame is written several times to fill a disk's sectors: that is one end.
     if (is_end && frames.page() != end_page) ++ends;
     end_page = is_end ? frames.page() : 0;
   }
   return ends;
 }
 
-/// The number of the damaged frame, from 1; 0 where there is none. The first end of a transaction behind it
-/// may be that of its own, which a crash can leave so; the next one was written when that was durable.
+/// Returns the number of the damaged frame, from 1; 0 if all are sound. The first end of a transaction behind
+/// it may belong to its own transaction, which a crash can leave so. The next transaction was written when
+/// that one was durable.
 std::uint64_t damaged_frame(std::ifstream& file, const Header& header) {
   Frames frames(file, header);
   Sum before = header.sum;
@@ -125,8 +126,7 @@ std::uint64_t damaged_frame(std::ifstream& file, const Header& header) {
   return more && ends_from(frames, end_page) == 2 ? number : 0;
 }
 
-/// Whether frames follow on each other behind a header that is none: it has no salts and no order of bytes to
-/// go by.
+/// Returns whether frames follow each other behind an invalid header, which gives no salts and no byte order.
 bool has_transactions(std::ifstream& file, Header header) {
   for (const bool is_big : {false, true}) {
     file.clear();

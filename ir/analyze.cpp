@@ -1,5 +1,5 @@
-// One walk over a kernel that fills an Analysis. How an index moves with the loops is read by index_form.cpp,
-// how many elements that makes by footprint.cpp.
+// One walk over a kernel that fills an Analysis. index_form.cpp reads how an index moves with the loops,
+// footprint.cpp counts the elements.
 #include "ir/analyze.h"
 
 #include "base/error.h"
@@ -13,7 +13,8 @@
 namespace lehr::ir {
 namespace {
 
-// Block and thread loops multiply the whole kernel's work, but repeat nothing within one block.
+// Returns whether a loop repeats work within one block. Block and thread loops multiply the whole kernel's
+// work instead.
 bool repeats_in_block(LoopKind kind) {
   return kind == LoopKind::kSerial || kind == LoopKind::kUnrolled || kind == LoopKind::kRolled;
 }
@@ -45,7 +46,7 @@ class Walker {
         nest_{0, {}, std::pmr::vector<VarBinding>(kernel.vars.size(), arena_.memory())},
         form_(arena_.memory()),
         global_(arena_.memory()) {
-    // A GEMM with its tail copies has some 50 of each; growing would copy them all.
+    // Reserved: a GEMM with its tail copies has some 50 of each, and growing would copy them all.
     out_.loops.reserve(64);
     out_.accesses.reserve(64);
     out_.let_moves_with.resize(kernel.vars.size());
@@ -55,7 +56,7 @@ class Walker {
     const Let rows = kernel_.rows ? Let{kernel_.rows->var, ir::integer(kernel_.rows->usual)} : Let{};
     if (kernel_.rows) visit(rows);
     block(kernel_.body);
-    // Children follow their parents, so one backward pass sums the nest up.
+    // Children follow their parents, so one backward pass sums up the nest.
     for (std::size_t i = out_.loops.size(); i-- > 0;) {
       const LoopInfo& loop = out_.loops[i];
       (loop.parent >= 0 ? out_.loops[static_cast<std::size_t>(loop.parent)].flops : out_.flops) += loop.flops;
@@ -127,7 +128,7 @@ class Walker {
     --guards_;
   }
 
-  /// What `threads` of the threads that are here do.
+  /// Walks the statements of `threads` of the current threads.
   void by_threads(const Block& statements, double threads) {
     const double executions = executions_, before = threads_;
     executions_ *= threads / before;
@@ -138,7 +139,7 @@ class Walker {
   }
 
   void visit(const Let& let) {
-    // Nobody destroys it: all of it lies in the arena.
+    // Never destroyed: all of it lies in the arena.
     std::pmr::polymorphic_allocator<> arena(arena_.memory());
     IndexForm& form = *arena.new_object<IndexForm>(arena_.memory());
     read_index(let.value, nest_, form);
@@ -157,7 +158,8 @@ class Walker {
     const IntrinsicKind kind = kind_of(intrinsic.name);
     const bool copies = is_cp_async(kind);
     const bool asynchronous = copies || is_tma(kind);
-    // The argument of an asynchronous copy says how many bytes it reads; the rest is written as zeros.
+    // The argument of an asynchronous copy is the number of bytes that it reads; the rest is written as
+    // zeros.
     const bool partial = copies && !intrinsic.args.empty() && !as_constant(intrinsic.args[0]);
     for (const Touch& touch : intrinsic.touches) {
       const int guard = touch.partial || (partial && !touch.writes) ? 1 : 0;
@@ -236,7 +238,7 @@ class Walker {
     if (n.active) integer(*n.active);
   }
 
-  // An integer expression that is no index: only what it costs.
+  // Counts the operations of an integer expression that is not an index.
   void integer(const Expr& expr) {
     if (expr.as_int() || expr.as_var()) return;
     count_operations(expr, nest_, form_);
@@ -313,8 +315,8 @@ class Walker {
   LaunchLoops launch_loops_;
   int loop_ = -1;          // innermost enclosing loop
   double executions_ = 1;  // product of the bounds of the enclosing loops
-  double in_block_ = 1;    // of those that repeat within one block
-  double threads_ = 1;     // of a block that come here
+  double in_block_ = 1;    // those of the loops that repeat within one block
+  double threads_ = 1;     // threads of a block that come here
   int guards_ = 0;         // enclosing Ifs and Selects
 };
 

@@ -1,4 +1,4 @@
-// Expression builders: what templates write index arithmetic with. Folds integers so that no dead term
+// Expression builders, with which templates write index arithmetic. Folds integers so that no dead term
 // reaches the printer, the emitter or the analysis.
 #include "ir/expr.h"
 
@@ -12,7 +12,8 @@ namespace lehr::ir {
 
 void Expr::drop() noexcept {
   std::atomic<int>& owners = value_.operation->owners;
-  // Most have one owner only, who need not count down: a look is cheaper than an atomic subtraction.
+  // Most operations have one owner only, which need not count down: a load is cheaper than an atomic
+  // subtraction.
   if (owners.load(std::memory_order_acquire) == 1 || owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
     delete value_.operation;
 }
@@ -84,7 +85,7 @@ Expr binary(BinaryOp op, Expr&& a, Expr&& b) {
   return made(Binary{op, std::move(a), std::move(b)}, is_index, is_plain);
 }
 
-// x + c for a scalar integer x, looking through one x' + c' or x' - c' or c' - x'.
+// Returns x + c for a scalar integer x. Looks through one x' + c' or x' - c' or c' - x'.
 Expr add_constant(Expr&& x, std::int64_t c) {
   if (c == 0) return x;
   if (const auto inner = x.as_binary();
@@ -219,7 +220,7 @@ Expr logical_and(Expr a, Expr b) {
   const auto ca = as_constant(a);
   const auto cb = as_constant(b);
   if (ca && cb) return integer(*ca != 0 && *cb != 0 ? 1 : 0);
-  // Only a scalar may vanish, and 1 && x is x only when x is already 0 or 1.
+  // Only a scalar may vanish, and 1 && x is x only if x is already 0 or 1.
   if (ca && b.is_index()) {
     if (*ca == 0) return integer(0);
     if (is_comparison(b)) return b;

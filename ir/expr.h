@@ -30,18 +30,18 @@ struct Load;
 struct Fma;
 struct Operation;
 
-/// One expression: a value that never changes. A constant or a variable lies in it; copies of anything else
-/// share an operation, which counts them and goes with the last one. Copies may be made and dropped on any
-/// thread.
+/// One expression: a value that never changes. A constant or a variable is stored in it. Copies of anything
+/// else share an operation, which counts them and is deleted with the last one. Copies may be made and
+/// dropped on any thread.
 class Expr {
  public:
-  /// Levels of operations; more of them throw Error(kInternal). Whatever walks or drops expressions recurses.
+  /// Most levels of operations; more throw Error(kInternal). Functions that walk or drop expressions recurse.
   static constexpr int kMaxDepth = 1000;
 
   Expr(Int n) noexcept : kind_(Kind::kInt), value_{.integer = n.value} {}  // NOLINT: implicit
   Expr(Float n) noexcept : kind_(Kind::kFloat), type_(n.type), value_{.number = n.value} {}  // NOLINT
   Expr(Var n) noexcept : kind_(Kind::kVar), value_{.variable = n.id} {}                      // NOLINT
-  /// Takes over what was allocated by new.
+  /// Takes over an operation that was allocated by new.
   explicit Expr(const Operation* operation) noexcept
       : kind_(Kind::kOperation), value_{.operation = operation} {}
   Expr(const Expr& other) noexcept;
@@ -58,7 +58,7 @@ class Expr {
     if (kind_ == Kind::kOperation) drop();
   }
 
-  /// Calls `visitor` with the constant, the variable or the operation that this is.
+  /// Calls `visitor` with the constant, the variable or the operation.
   template <typename Visitor>
   decltype(auto) visit(Visitor&& visitor) const;
 
@@ -68,16 +68,16 @@ class Expr {
   std::optional<Var> as_var() const {
     return kind_ == Kind::kVar ? std::optional(Var{value_.variable}) : std::nullopt;
   }
-  // Good as long as the expression; nullptr: it is something else.
+  // Valid as long as the expression; nullptr: it is something else.
   const Binary* as_binary() const;
   const Load* as_load() const;
   const Fma* as_fma() const;
-  /// Certainly one integer: built of constants, variables and arithmetic on them. Loads are left out because
-  /// an expression does not know its buffers' types.
+  /// Returns whether it is certainly one integer: built of constants, variables and arithmetic on them. Loads
+  /// are left out because an expression does not know its buffers' types.
   bool is_index() const;
-  /// The same without any load, and divided by constant powers of two only.
+  /// Returns whether it is such an index without any load, divided by constant powers of two only.
   bool is_plain_index() const;
-  /// Levels of operations: 0 of a constant or a variable.
+  /// Returns the levels of operations: 0 for a constant or a variable.
   int depth() const;
 
   friend bool operator==(const Expr& x, const Expr& y);
@@ -92,19 +92,19 @@ class Expr {
   };
   /// Gives up its share of the operation.
   void drop() noexcept;
-  /// nullptr: a constant or a variable.
+  /// Returns nullptr for a constant or a variable.
   const Operation* operation() const { return kind_ == Kind::kOperation ? value_.operation : nullptr; }
 
   Kind kind_;
-  DType type_ = DType::kF32;  // of a Float
+  DType type_ = DType::kF32;  // type of a Float
   Value value_;
 };
 
-/// Integer operands unless the operands are loads or floats. Div and Mod take non-negative operands and a
-/// positive divisor (so that C's truncation equals floor). Min is a < b ? a : b and Max a > b ? a : b: b
-/// where either is NaN. Comparisons and And give an integer 0 or 1; of vectors (on the CPU) a mask for Select
-/// and And, each lane all ones or zeros. And is not short-circuit: both sides must be safe to evaluate.
-/// Vector operands must have equal lanes.
+/// Operands are integers unless they are loads or floats. Div and Mod take non-negative operands and a
+/// positive divisor (so that C's truncation equals floor). Min is a < b ? a : b and Max a > b ? a : b: both
+/// give b if either is NaN. Comparisons and And give an integer 0 or 1. On vectors (on the CPU) they give a
+/// mask for Select and And, each lane all ones or zeros. And is not short-circuit: both sides must be safe to
+/// evaluate. Vector operands must have equal lanes.
 enum class BinaryOp : std::uint8_t { kAdd, kSub, kMul, kDiv, kMod, kMin, kMax, kXor, kLt, kLe, kEq, kAnd };
 struct Binary {
   BinaryOp op = BinaryOp::kAdd;
@@ -112,7 +112,7 @@ struct Binary {
   friend bool operator==(const Binary&, const Binary&) = default;
 };
 
-/// A function of one value of f32, lane by lane; on CUDA of one of f64, too.
+/// A function of one f32 value, lane by lane; on CUDA also of one f64.
 enum class UnaryOp : std::uint8_t {
   kTanh,
   kSigmoid,
@@ -126,12 +126,11 @@ enum class UnaryOp : std::uint8_t {
   kRsqrt,
   kAbs
 };
-/// Sigmoid: 1 / (1 + exp(-x)). SiLU: x sigmoid(x). GELU: x/2 (1 + erf(x / sqrt(2))), and its tanh form
-/// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel, "Gaussian Error Linear Units").
-/// Rounded: the value, which no compiler fuses with what is computed from it (a product with a sum behind
-/// it); only on the CPU. The others are what their names say, with the values of IEEE 754 at infinities and
-/// outside of their domains; rsqrt is 1 / sqrt(x); exp below 2^-126 is 0 on the CPU.
-/// Counts flops_of(op) x lanes flops.
+/// Sigmoid: 1 / (1 + exp(-x)). SiLU: x sigmoid(x). GELU: x/2 (1 + erf(x / sqrt(2))), and its tanh form x/2 (1
+/// + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel, "Gaussian Error Linear Units"). Rounded: the
+/// value itself, but no compiler fuses it with later operations (a product with a sum behind it); only on the
+/// CPU. The others are what their names say, with the values of IEEE 754 at infinities and outside of their
+/// domains. rsqrt is 1 / sqrt(x); exp below 2^-126 is 0 on the CPU. Counts flops_of(op) x lanes flops.
 struct Unary {
   UnaryOp op = UnaryOp::kTanh;
   Expr value;
@@ -139,9 +138,9 @@ struct Unary {
 };
 
 /// `lanes` consecutive elements of `buffer` from flat element index `index` (row-major order is the
-/// template's business). `active`, where there is one, is the number of leading lanes that may be touched
-/// (clamped to [0, lanes]); the others read as zero and their memory is not accessed. Alignment: the emitter
-/// assumes element alignment on the CPU and full-vector alignment (lanes x size) on CUDA.
+/// template's business). `active`, if given, is the number of leading lanes that may be touched (clamped to
+/// [0, lanes]); the others read as zero and their memory is not accessed. Alignment: the emitter assumes
+/// element alignment on the CPU and full-vector alignment (lanes x size) on CUDA.
 struct Load {
   BufferId buffer{};
   Expr index;
@@ -155,39 +154,39 @@ struct Splat {
   int lanes = 1;
   friend bool operator==(const Splat&, const Splat&) = default;
 };
-/// a * b + c, fused where the target has it. Counts 2 x lanes flops. On the CPU a and b may have several
-/// times as many lanes as c: to each lane of c the products of as many neighbours are added (of a, which may
-/// be a Splat that repeats them, and of b). Of which types: target/cpu/prelude_narrow.h.
+/// a * b + c, fused if the target has it. Counts 2 x lanes flops. On the CPU a and b may have several times
+/// as many lanes as c: each lane of c then adds the products of as many neighbours of a (which may be a Splat
+/// that repeats them) and b. target/cpu/prelude_narrow.h has the types.
 struct Fma {
   Expr a, b, c;
   friend bool operator==(const Fma&, const Fma&) = default;
 };
 enum class ReduceOp : std::uint8_t { kAdd, kMax, kMin };
 /// Sum, largest or least one of the lanes of a vector, in an order that the emitter chooses (pairwise). The
-/// largest and the least pass over lanes that are NaN; of none but these they are -infinity and infinity.
-/// Counts lanes-1 flops. On the CPU, of f32.
+/// largest and the least skip lanes that are NaN; if all lanes are NaN they are -infinity and infinity.
+/// Counts lanes-1 flops. On the CPU only for f32.
 struct Reduce {
   ReduceOp op = ReduceOp::kAdd;
   Expr value;
   friend bool operator==(const Reduce&, const Reduce&) = default;
 };
-/// `value` as `type`: the nearest one, ties to even; from floats to integers towards zero, what does not fit
-/// is undefined. One lane; on the CPU any number. The types that need a Cast before arithmetic are f16, bf16,
-/// e4m3 and e5m2; those casts exist only on CUDA, to and from f32 (the 8-bit ones: from); the CPU has those
-/// of bf16.
+/// `value` as `type`: the nearest one, ties to even. From floats to integers it rounds towards zero, and
+/// values that do not fit are undefined. One lane; on the CPU any number. f16, bf16, e4m3 and e5m2 need a
+/// Cast before arithmetic. These casts exist only on CUDA, to and from f32 (the 8-bit ones: from). The CPU
+/// has only those of bf16.
 struct Cast {
   DType type = DType::kF32;
   Expr value;
   friend bool operator==(const Cast&, const Cast&) = default;
 };
-/// condition ? a : b; only the chosen side is evaluated (so a load may be guarded by it). Where the condition
-/// is a mask, each lane is chosen by its own, and both sides are evaluated: it guards no load.
+/// condition ? a : b. Only the chosen side is evaluated (so it may guard a load). If the condition is a mask,
+/// each lane is chosen by its own bit, and both sides are evaluated: it does not guard a load.
 struct Select {
   Expr condition, a, b;
   friend bool operator==(const Select&, const Select&) = default;
 };
 
-/// An expression with operands, and what is known of it from them.
+/// An expression with operands, and properties derived from them.
 struct Operation {
   template <typename Node>
   Operation(Node&& operands, int levels, bool index, bool plain_index)
@@ -205,7 +204,8 @@ inline Expr::Expr(const Expr& other) noexcept : kind_(other.kind_), type_(other.
 
 template <typename Visitor>
 decltype(auto) Expr::visit(Visitor&& visitor) const {
-  // The most frequent kinds by comparisons, which processors foresee better than a jump through a table.
+  // The most frequent kinds are compared one by one, which processors predict better than a jump through a
+  // table.
   if (const Binary* binary = as_binary()) return visitor(*binary);
   if (kind_ == Kind::kVar) return visitor(Var{value_.variable});
   if (kind_ == Kind::kInt) return visitor(Int{value_.integer});
@@ -234,8 +234,8 @@ inline int Expr::depth() const {
 
 // Builders. Scalar integer arithmetic folds constants and the identities x+0, x*1, x*0, x/1, x%1, (x+c)+d,
 // (x*c)*d, so that the tree that is printed and learnt from has no dead terms. A constant ends up as the
-// right operand; a negative summand becomes a subtraction. Nothing that may be floating point or a vector
-// (Load, Float, Splat, Unary, Fma, Reduce, Cast) is ever folded or reordered. Folding CHECKs against
+// right operand; a negative summand becomes a subtraction. Anything that may be floating point or a vector
+// (Load, Float, Splat, Unary, Fma, Reduce, Cast) is never folded or reordered. Folding CHECKs against
 // overflow and against a constant divisor that is not positive.
 inline Expr integer(std::int64_t value) {
   return Int{value};
@@ -270,17 +270,19 @@ Expr reduce_max(Expr value);
 Expr reduce_min(Expr value);
 Expr cast(DType type, Expr value);
 Expr select(Expr condition, Expr a, Expr b);
-/// Zero of that type: a Float, or an Int for the integer types; in a Splat when lanes > 1.
+/// Returns a zero of that type: a Float, or an Int for the integer types; in a Splat when lanes > 1.
 Expr zero(DType type, int lanes = 1);
 
-/// "tanh", "sigmoid", "silu", "gelu_tanh", "gelu_erf", "rounded", "exp", "log", "sqrt", "rsqrt", "abs".
+/// Returns "tanh", "sigmoid", "silu", "gelu_tanh", "gelu_erf", "rounded", "exp", "log", "sqrt", "rsqrt",
+/// "abs".
 std::string_view name_of(UnaryOp op);
-/// "add", "max", "min".
+/// Returns "add", "max", "min".
 std::string_view name_of(ReduceOp op);
-/// What one lane costs: the operations of the C++ text (target/cpu/prelude_math.cpp), a division as one.
+/// Returns the cost of one lane: the operations of the C++ text (target/cpu/prelude_math.cpp), a division as
+/// one.
 double flops_of(UnaryOp op);
 
-/// The value if `expr` is an integer constant.
+/// Returns the value if `expr` is an integer constant.
 inline std::optional<std::int64_t> as_constant(const Expr& expr) {
   const auto constant = expr.as_int();
   return constant ? std::optional(constant->value) : std::nullopt;

@@ -43,7 +43,7 @@ class ProgressionSum {
     std::int64_t count;
   };
 
-  // Exact: true when the sum of both is one progression, which `step` and `count` become.
+  // Merges exactly: returns true if the sum of both is one progression, and sets `step` and `count` to it.
   static bool merge(const Part& part, std::int64_t& step, std::int64_t& count) {
     const bool part_is_fine = part.step <= step;
     const std::int64_t fine_step = part_is_fine ? part.step : step;
@@ -57,9 +57,10 @@ class ProgressionSum {
     return true;
   }
 
-  std::array<Part, 16> parts_;  // the first size_ of them; not cleared, that would cost as much as the rest
+  // The first size_ elements are used. Not cleared: that would take as long as the rest.
+  std::array<Part, 16> parts_;
   std::size_t size_ = 0;
-  double overflow_ = 1;  // progressions that found no place: counted as independent
+  double overflow_ = 1;  // progressions beyond the size of parts_: counted as independent
 };
 
 }  // namespace
@@ -70,7 +71,7 @@ IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& ru
   indices.add(1, run.lanes);
   indices.add(run.stride, run.rows);
   IndexRange range{form.offset, form.offset + run.lanes + (run.rows - 1) * run.stride};
-  double own = 1;  // places that one loop gives to what is inside of it
+  double own = 1;  // positions that one loop adds
   const auto extend = [&](std::int64_t step, std::int64_t count) {
     own *= static_cast<double>(count);
     (step > 0 ? range.high : range.low) += step * (count - 1);
@@ -80,13 +81,14 @@ IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& ru
   double reached = std::min(indices.count(), size);
   for (int depth = nest.depth; depth-- > 0;) {
     const auto d = static_cast<std::size_t>(depth);
-    if ((form.loops >> d & 1) != 0) {  // most loops leave most indices alone
+    if ((form.loops >> d & 1) != 0) {  // most loops do not move most indices
       own = 1;
       const std::int64_t coefficient = form.along(depth).coefficient;
       if (coefficient != 0) extend(coefficient, nest.extents[d]);
       for (const IndexTerm& term : form.terms)
         if (term.depth == depth) extend(term.step, term.count);
-      // Where an index is divided, the progressions of several loops may count more than these loops reach.
+      // Where an index is divided, the progressions of several loops may count more elements than these loops
+      // reach.
       const double most = reached * std::min(own, static_cast<double>(nest.extents[d]));
       reached = std::min({indices.count(), static_cast<double>(range.high - range.low), size, most});
     }

@@ -10,25 +10,26 @@
 
 namespace lehr::ir {
 
-/// Flat indices [low, high) that an access stays in, estimated.
+/// Range of flat indices [low, high) of an access, estimated.
 struct IndexRange {
   std::int64_t low = 0;
   std::int64_t high = 0;
 };
 
-/// What one execution touches: `rows` runs of `lanes` elements, `stride` apart.
+/// Elements that one execution touches: `rows` runs of `lanes` elements, `stride` apart.
 struct Run {
   int lanes = 1;
   std::int64_t rows = 1;
   std::int64_t stride = 0;
 };
 
-/// Fills `result` (one entry per loop of `nest`, outermost first) as Access::footprint documents.
+/// Fills `result` (one entry per loop of `nest`, outermost first) as Access::footprint documents. Returns the
+/// range of all indices.
 IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& run, std::int64_t elements,
                       PerLoop<double>& result);
 
-/// Union, estimated, of the accesses to each buffer: accesses with equal range and footprint are the same
-/// set, others add up, capped by the range that they span together and by the buffer.
+/// Estimated union of the accesses to each buffer. Accesses with equal range and footprint are the same set.
+/// Others add up, capped by the range that they span together and by the buffer.
 class TouchedBytes {
  public:
   explicit TouchedBytes(std::pmr::memory_resource* memory) : entries_(memory) { entries_.reserve(16); }

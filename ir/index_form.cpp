@@ -1,5 +1,6 @@
-// Linear coefficients of an index in one walk; what is not affine is followed as arithmetic progressions, one
-// loop at a time, which gives the exact first difference and an estimate of the number of distinct values.
+// Linear coefficients of an index in one walk. Terms that are not affine are followed as arithmetic
+// progressions, one loop at a time, which gives the exact first difference and an estimate of the number of
+// distinct values.
 #include "ir/index_form.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ Progression constant(std::int64_t value) {
   return {value, value, 0, 1};
 }
 
-// gcd-spaced values over the summed spans: where two varying parts do not add up to a progression.
+// Returns gcd-spaced values over the summed spans: for two varying terms that do not add up to a progression.
 Progression mixed(std::int64_t at0, std::int64_t at1, const Progression& a, const Progression& b,
                   std::int64_t extent) {
   const std::int64_t step = std::max<std::int64_t>(1, std::gcd(a.step, b.step));
@@ -121,11 +122,11 @@ class IndexReader {
     add_term(expr, scale);
   }
 
-  // Only its operations and loads.
+  // Counts only the operations and loads of `expr`.
   void count(const Expr& expr) { scan(expr); }
 
  private:
-  // scale times the form of a Let, whose own operations were counted where it stands.
+  // Adds scale times the form of a Let, whose own operations were counted at its statement.
   void add(const IndexForm& let, std::int64_t scale) {
     form_.loops |= let.loops;
     form_.offset += scale * let.offset;
@@ -147,7 +148,7 @@ class IndexReader {
     add(expr, scale * *as_constant(factor));
   }
 
-  // The constant that `expr` is or that a Let gives it; nullptr where it is none.
+  // Returns the constant that `expr` is, or that a Let gives it; nullptr if it is not constant.
   const Expr* constant_of(const Expr& expr) const {
     if (expr.as_int()) return &expr;
     const auto var = expr.as_var();
@@ -180,7 +181,8 @@ class IndexReader {
     }
   }
 
-  // The loops that `expr` depends on, as a mask of depths; counts its operations and collects its loads.
+  // Returns the loops that `expr` depends on, as a mask of depths. Counts its operations and collects its
+  // loads.
   std::uint32_t scan(const Expr& expr) {
     return expr.visit(overloaded{
         [](const Int&) { return 0u; },
@@ -260,7 +262,7 @@ class IndexReader {
             moved.coefficient == 0 ? 1 : extent(depth)};
   }
 
-  // Of a Let that is not affine in the loop: it is walked once.
+  // Returns the values of a Let that is not affine in the loop. It is walked once.
   Progression bent(const VarBinding& let, int depth) const {
     std::pmr::vector<IndexValues>& known = let.form->bent;
     for (const IndexValues& each : known)
@@ -273,7 +275,7 @@ class IndexReader {
 
   Progression progression(const Binary& n, int depth) const {
     const Progression a = progression(n.a, depth);
-    const auto number = n.b.as_int();  // as most are
+    const auto number = n.b.as_int();  // the most frequent case
     const Progression b = number ? constant(number->value) : progression(n.b, depth);
     const auto truth = [&](bool at0, bool at1) {
       return Progression{at0, at1, 1, std::min<std::int64_t>(2, std::max(a.count, b.count))};
@@ -294,7 +296,7 @@ class IndexReader {
       case BinaryOp::kMax:
         return clamped(a, b, false);
       case BinaryOp::kXor: {
-        // By a constant it permutes aligned powers of two: as many values, about as far apart.
+        // XOR with a constant permutes aligned powers of two: as many values, about as far apart.
         if (b.count == 1) return {a.at0 ^ b.at0, a.at1 ^ b.at1, a.step, a.count};
         if (a.count == 1) return {a.at0 ^ b.at0, a.at1 ^ b.at1, b.step, b.count};
         return mixed(a.at0 ^ b.at0, a.at1 ^ b.at1, a, b, extent(depth));

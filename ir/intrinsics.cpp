@@ -19,34 +19,35 @@ constexpr TouchRule read(Scope scope, std::int64_t bytes) {
 constexpr TouchRule write(Scope scope, std::int64_t bytes) {
   return {scope, true, bytes, std::nullopt, false};
 }
-/// `count` 32-bit registers.
+/// Returns the rule for `count` 32-bit registers.
 constexpr TouchRule registers(bool writes, std::int64_t count, DType type = DType::kU32) {
   return {Scope::kRegister, writes, 4 * count, type, false};
 }
 
 constexpr std::array kPrefetch = {TouchRule{}};
-// A number at the end of a name is that of f32 lanes (target/cpu/prelude_shuffle.h says what these do). To,
-// from; their strides, rows and columns that exist.
+// The number at the end of a name is that of f32 lanes (target/cpu/prelude_shuffle.h describes these
+// operations). Touches: to, from. Arguments: their strides, rows and columns that exist.
 constexpr TouchRule kRead = {std::nullopt, false, 0, DType::kF32, false};
 constexpr TouchRule kWrite = {std::nullopt, true, 0, DType::kF32, false};
 constexpr std::array kTranspose = {kWrite, kRead};
 constexpr std::array kTransposeS32 = {TouchRule{std::nullopt, true, 0, DType::kS32, false},
                                       TouchRule{std::nullopt, false, 0, DType::kS32, false}};
-// Elements of even and of odd number, from; how many exist.
+// Touches: elements of even number, of odd number, from. Argument: how many exist.
 constexpr std::array kSplitPairs = {kWrite, kWrite, kRead};
-// A vector that is used several times is loaded once: compilers would rather load it again with each use
-// where it takes the last register. Changes nothing.
+// Keeps a vector that is used several times in a register: compilers would rather load it again with each use
+// if it takes the last register. Changes no value.
 constexpr std::array kHold = {TouchRule{Scope::kRegister, false, 0, DType::kF32, false}};
-// Elements become groups of neighbours of the second type (target/cpu/prelude_narrow.h): to, from; how many
-// groups, elements between the firsts of two, between those of one, how many of one exist, and elements
-// between groups.
+// Elements become groups of neighbours of the second type (target/cpu/prelude_narrow.h). Touches: to, from.
+// Arguments: number of groups, elements between the first ones of two groups, elements between those of one
+// group, how many of one group exist, and elements between groups.
 constexpr std::array kQuads = {TouchRule{Scope::kRegister, true, 64, DType::kU8}, TouchRule{}, TouchRule{}};
 constexpr std::array kGroups = {TouchRule{std::nullopt, true, 0, std::nullopt, false},
                                 TouchRule{std::nullopt, false, 0, std::nullopt, false}};
 constexpr std::array kCopy4 = {write(Scope::kShared, 4), read(Scope::kGlobal, 4)};
 constexpr std::array kCopy8 = {write(Scope::kShared, 8), read(Scope::kGlobal, 8)};
 constexpr std::array kCopy16 = {write(Scope::kShared, 16), read(Scope::kGlobal, 16)};
-// Each lane gives the address of one 16-byte row, and together they read as many as they give: 16 bytes each.
+// Each lane gives the address of one 16-byte row. Together they read as many rows as they give: 16 bytes
+// each.
 constexpr std::array kLoad16 = {TouchRule{Scope::kRegister, true, 16, std::nullopt, false},
                                 read(Scope::kShared, 16)};
 constexpr std::array kLdmatrixX4 = {registers(true, 4), read(Scope::kShared, 16)};
@@ -56,9 +57,9 @@ constexpr std::array kLoad4Bytes = {registers(true, 1), read(Scope::kShared, 4)}
 constexpr std::array kOneRegister = {registers(true, 1)};
 constexpr std::array kRound = {registers(true, 4)};
 constexpr std::array kSplit = {registers(true, 4), registers(true, 4)};
-// The argument: lanes of a group, a power of two.
+// Argument: lanes of a group, a power of two.
 constexpr std::array kSumF32 = {registers(true, 1, DType::kF32)};
-// The counter's old value goes to shared memory; the argument is the value after which the counter is 0
+// The counter's old value goes to shared memory. The argument is the value after which the counter is 0
 // again.
 constexpr std::array kAtomicInc = {TouchRule{Scope::kShared, true, 4, DType::kU32},
                                    TouchRule{Scope::kGlobal, true, 4, DType::kU32}};
@@ -67,31 +68,31 @@ constexpr std::array kMmaF32HalfK = {registers(true, 4, DType::kF32), registers(
                                      registers(false, 1)};
 constexpr std::array kMmaS32 = {registers(true, 4, DType::kS32), registers(false, 4), registers(false, 2)};
 
-// An mbarrier: two 32-bit words. Their bytes count as no traffic.
+// An mbarrier: two 32-bit words. Their bytes do not count as traffic.
 constexpr TouchRule kBarrier = {Scope::kShared, true, 0, DType::kU32, false};
 constexpr std::array kOneBarrier = {kBarrier};
-// The box in shared memory, the tensor in global memory, the barrier that counts the bytes; coordinates of
-// the box's first element, innermost first.
+// Touches: the box in shared memory, the tensor in global memory, the barrier that counts the bytes.
+// Arguments: coordinates of the box's first element, innermost first.
 constexpr std::array kTmaLoad = {write(Scope::kShared, 0),
                                  TouchRule{Scope::kGlobal, false, 0, std::nullopt, true}, kBarrier};
-// The same of images (kernel.h, Im2col): coordinates of the first pixel's first channel, and the offset, w
-// and h.
+// The same for images (kernel.h, Im2col). Arguments: coordinates of the first pixel's first channel, and the
+// offset, w and h.
 constexpr std::array kTmaIm2col = {write(Scope::kShared, 0),
                                    TouchRule{Scope::kGlobal, false, 0, std::nullopt, true, true}, kBarrier};
-// The other way: no barrier, but a group of stores that is committed and waited for.
+// The opposite direction: no barrier, but a group of stores that is committed and waited for.
 constexpr std::array kTmaStore = {read(Scope::kShared, 0),
                                   TouchRule{Scope::kGlobal, true, 0, std::nullopt, true}};
-// The same without a map, of one run of elements: each of the workspace += that of shared memory, atomically
-// (PTX ISA 9.0, "cp.reduce.async.bulk": relaxed at GPU scope; f32 is rounded to nearest even, and subnormal
-// numbers become zero).
+// The same without a map, for one run of elements: adds shared memory to the workspace, atomically per
+// element (PTX ISA 9.0, "cp.reduce.async.bulk": relaxed at GPU scope; f32 is rounded to nearest even, and
+// subnormal numbers become zero).
 constexpr std::array kTmaReduceF32 = {TouchRule{Scope::kShared, false, 0, DType::kF32, false},
                                       TouchRule{Scope::kGlobal, true, 0, DType::kF32, false}};
 constexpr std::array kTmaReduceS32 = {TouchRule{Scope::kShared, false, 0, DType::kS32, false},
                                       TouchRule{Scope::kGlobal, true, 0, DType::kS32, false}};
 constexpr std::array kMap = {TouchRule{Scope::kGlobal, false, 0, std::nullopt, true, std::nullopt}};
-// Accumulators, and the two operands in shared memory: each thread's share of the bytes. Arguments: whether A
-// and B lie along m and n instead of k; swizzle, leading and stride byte offset of A's descriptor, and of
-// B's; 0 if the sums start from zero, else 1.
+// Touches: accumulators, and the two operands in shared memory, with each thread's share of the bytes.
+// Arguments: whether A and B lie along m and n instead of k; swizzle, leading and stride byte offset of A's
+// descriptor, and of B's; 0 if the sums start from zero, else 1.
 constexpr std::array kWgmmaF32 = {TouchRule{Scope::kRegister, true, 0, DType::kF32, false},
                                   read(Scope::kShared, 0), read(Scope::kShared, 0)};
 constexpr std::array kWgmmaS32 = {TouchRule{Scope::kRegister, true, 0, DType::kS32, false},
@@ -144,13 +145,13 @@ constexpr std::array kRules = {
     IntrinsicRule{"tf32_round_x4", kRound, 0, 0, true, false},
     IntrinsicRule{"tf32_split_x4", kSplit, 0, 0, true, false},
     IntrinsicRule{"warp_sum_f32", kSumF32, 1, 1, true, true},
-    // The lower half of a group of lanes and the upper one take each other's.
+    // The lower and the upper half of a group of lanes exchange their values.
     IntrinsicRule{"warp_exchange_f32", kSumF32, 1, 1, true, true},
     IntrinsicRule{"device_fence", {}, 0, 0, true, false},
     IntrinsicRule{"atomic_inc_u32", kAtomicInc, 1, 1, true, false},
     // 1 in one lane of the warp, always the same one, and 0 in the others.
     IntrinsicRule{"elect_one", kOneRegister, 0, 0, true, true},
-    // Of kernels with Kernel::programmatic.
+    // For kernels with Kernel::programmatic.
     IntrinsicRule{"griddepcontrol_wait", {}, 0, 0, true, false},
     IntrinsicRule{"griddepcontrol_launch_dependents", {}, 0, 0, true, false},
     IntrinsicRule{"mma_m16n8k16_f32_bf16", kMmaF32, 0, 0, true, true},
@@ -160,28 +161,29 @@ constexpr std::array kRules = {
     IntrinsicRule{"mma_m16n8k32_s32_s8", kMmaS32, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k32_f32_e4m3", kMmaF32, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k32_f32_e5m2", kMmaF32, 0, 0, true, true},
-    // For loads and stores through the map: it is brought near the multiprocessor before the first of them.
+    // For loads and stores through the map: brings it near the multiprocessor before the first of them.
     IntrinsicRule{"tensor_map_prefetch", kMap, 0, 0, true, false},
     // Argument: arrivals per phase.
     IntrinsicRule{"mbarrier_init", kOneBarrier, 1, 1, true, false},
     IntrinsicRule{"mbarrier_init_fence", {}, 0, 0, true, false},
     // Argument: whether this thread arrives.
     IntrinsicRule{"mbarrier_arrive", kOneBarrier, 1, 1, true, false},
-    // At the same barrier of another block of the cluster. Arguments: its number there, whether this thread
-    // arrives.
+    // Arrives at the same barrier of another block of the cluster. Arguments: its number there, whether this
+    // thread arrives.
     IntrinsicRule{"mbarrier_arrive_cluster", kOneBarrier, 2, 2, true, false},
     // Argument: bytes that the phase waits for.
     IntrinsicRule{"mbarrier_expect_tx", kOneBarrier, 1, 1, true, false},
     // Argument: parity of the phase whose end is waited for.
     IntrinsicRule{"mbarrier_wait", kOneBarrier, 1, 1, true, false},
-    // From the same place in the shared memory of another block of the cluster. Argument: its number there.
+    // Loads from the same address in the shared memory of another block of the cluster. Argument: its number
+    // there.
     IntrinsicRule{"cluster_load_16", kLoad16, 1, 1, true, false},
-    // First argument: 0, or what the L2 is told of the data: 1: to be the first to go, 2: the last. Then the
-    // box's place.
+    // First argument: hint to the L2 about the data: 0: no hint, 1: evict first, 2: evict last. Then the
+    // box's coordinates.
     IntrinsicRule{"tma_load_2d", kTmaLoad, 3, 3, true, false, 32, 1},
     IntrinsicRule{"tma_load_3d", kTmaLoad, 4, 4, true, false, 32, 1},
-    // To the same place in several blocks of the cluster, and the bytes to their barriers. Last argument: a
-    // bit for each.
+    // Copies to the same address in several blocks of the cluster, and counts the bytes at their barriers.
+    // Last argument: one bit for each block.
     IntrinsicRule{"tma_multicast_2d", kTmaLoad, 4, 4, true, false, 32, 1},
     IntrinsicRule{"tma_multicast_3d", kTmaLoad, 5, 5, true, false, 32, 1},
     IntrinsicRule{"tma_im2col_4d", kTmaIm2col, 7, 7, true, false, 32, 1},
@@ -194,15 +196,16 @@ constexpr std::array kRules = {
     IntrinsicRule{"tma_store_commit", {}, 0, 0, true, false},
     // Argument: groups that may still read shared memory.
     IntrinsicRule{"tma_store_wait", {}, 1, 1, true, false, 32, 1},
-    // Argument: groups that may still be on their way; what the others write is seen by this thread.
+    // Argument: groups that may still be in flight. The writes of the other groups are visible to this
+    // thread.
     IntrinsicRule{"tma_store_wait_complete", {}, 1, 1, true, false, 32, 1},
     IntrinsicRule{"async_proxy_fence", {}, 0, 0, true, false},
-    // Arguments: number of the barrier, 1 to 15; threads that come to it, where it is not one warpgroup.
+    // Arguments: number of the barrier, 1 to 15; threads that arrive at it, if they are not one warpgroup.
     IntrinsicRule{"named_barrier", {}, 1, 2, true, true, kWarpgroup},
     IntrinsicRule{"wgmma_fence", {}, 0, 0, true, true, kWarpgroup},
     IntrinsicRule{"wgmma_commit", {}, 0, 0, true, true, kWarpgroup},
     IntrinsicRule{"wgmma_wait", {}, 1, 1, true, true, kWarpgroup, 1},
-    // Argument: how many.
+    // Argument: number of sums.
     IntrinsicRule{"wgmma_keep_f32", kSumsF32, 1, 1, true, false, 32, 1},
     IntrinsicRule{"wgmma_keep_s32", kSumsS32, 1, 1, true, false, 32, 1},
     IntrinsicRule{"setmaxnreg_inc", {}, 1, 1, true, true, kWarpgroup, 1},
@@ -218,7 +221,7 @@ constexpr std::array kRules = {
 
 constexpr std::string_view kWgmma = "wgmma_m64n";
 
-/// All names, those of wgmma with their columns.
+/// All names. Those of wgmma have their columns.
 struct Names {
   Names() {
     for (const IntrinsicRule& rule : kRules) {
@@ -233,7 +236,7 @@ struct Names {
   }
 
   std::unordered_map<std::string_view, const IntrinsicRule*> rules;
-  std::deque<std::string> texts;  // what the names of wgmma refer to
+  std::deque<std::string> texts;  // texts of the names of wgmma
 };
 
 const Names& names() {
@@ -250,7 +253,7 @@ StaticText intrinsic_name(std::string_view text) {
 }
 
 IntrinsicKind kind_of(std::string_view name) {
-  // By the first letter, because the search asks this for every intrinsic of every kernel.
+  // Decides by the first letter, because the search asks this for every intrinsic of every kernel.
   switch (name.empty() ? '\0' : name.front()) {
     case 'c':
       if (!name.starts_with("cp_async_")) break;

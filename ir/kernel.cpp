@@ -12,7 +12,7 @@
 namespace lehr::ir {
 namespace {
 
-// The entry of `launch` that a loop kind sets; nullptr for kinds that set none.
+// Returns the entry of `launch` that a loop kind sets; nullptr for other kinds.
 std::int64_t* launch_entry(Launch& launch, LoopKind kind) {
   switch (kind) {
     case LoopKind::kSerial:
@@ -45,14 +45,14 @@ void collect(const Block& block, LaunchLoops& loops) {
   }
 }
 
-/// "i" of "i_2".
+/// Returns "i" for "i_2".
 std::string_view stem_of(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
   const bool ends_in_number = last != std::string_view::npos && last + 1 < name.size() && name[last] == '_';
   return ends_in_number ? name.substr(0, last) : name;
 }
 
-/// The `number`-th name of a stem.
+/// Returns the `number`-th name of a stem.
 std::string numbered(std::string_view stem, int number) {
   CHECK(!stem.empty() && stem_of(stem) == stem, "the name '{}' ends like a number", stem);
   std::string name(stem);
@@ -151,7 +151,7 @@ const Param* Kernel::param_of(BufferId id) const {
 }
 
 KernelBuilder::KernelBuilder() {
-  // What a GEMM with its edge tiles needs, so that nothing grows.
+  // Enough for a GEMM with its edge tiles, so that nothing grows.
   kernel.vars.reserve(48);
   kernel.buffers.reserve(16);
   kernel.params.reserve(8);

@@ -1,5 +1,5 @@
-// A kernel: parameters, launch shape, body. What templates lower to, what is printed as source and summarised
-// as features.
+// A kernel: parameters, launch shape, body. Templates lower to it. It is printed as source and summarised as
+// features.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ struct Buffer {
   std::int64_t elements = 0;
   /// kRegister on the CPU: `elements` counts scalars, but the array is kept as vectors of `lanes`.
   int lanes = 1;
-  /// kShared: its address is a multiple of so many bytes, a power of two of at least 16. Stricter ones are
-  /// allocated first.
+  /// kShared: its address is a multiple of this many bytes, a power of two of at least 16. Buffers with
+  /// larger alignments are allocated first.
   std::int64_t alignment = 16;
-  /// kShared: it has no memory of its own, but lies where this other buffer begins, and within it. Whoever
-  /// writes it does so behind the last use of that one, and behind a barrier.
+  /// kShared: it has no memory of its own but lies at the beginning of this other buffer, and within it. It
+  /// may be written only after the last use of the other buffer, and after a barrier.
   std::optional<BufferId> in_place_of = std::nullopt;
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
@@ -38,67 +38,67 @@ struct Param {
   Direction direction = Direction::kIn;
   /// CUDA: the argument is this map of the buffer, not its address.
   std::optional<TensorMap> map = std::nullopt;
-  /// One element that a CPU's kernel reads once, when it begins: a compiler that sees bytes being written
-  /// would read it again and again.
+  /// Whether it is one element that a CPU's kernel reads once, when it begins. A compiler that sees bytes
+  /// being written would otherwise read it again and again.
   bool is_number = false;
   friend bool operator==(const Param&, const Param&) = default;
 };
 
-/// How many rows of its tensors there are: an argument of each call of a CPU's kernel, which extents may
-/// depend on.
+/// The number of rows of the tensors: an argument of each call of a CPU's kernel. Extents may depend on it.
 struct Rows {
   VarId var{};             ///< bound before the body begins
-  std::int64_t most = 0;   ///< what buffers have room for; at least one is there
-  std::int64_t usual = 0;  ///< what analysis takes it to be
+  std::int64_t most = 0;   ///< rows that buffers have room for; a call has at least one
+  std::int64_t usual = 0;  ///< the number that analysis assumes
   friend bool operator==(const Rows&, const Rows&) = default;
 };
 
 struct Kernel {
   std::string name;  ///< entry point's name: a C identifier
   Target target;
-  /// VarId -> what its name begins with. The names themselves, which are unique, are var_names()'s: most
-  /// kernels are never printed.
+  /// VarId -> beginning of its name. var_names() makes the names themselves, which are unique: most kernels
+  /// are never printed.
   std::vector<StaticText> vars;
   std::vector<Buffer> buffers;  ///< BufferId -> buffer
   std::vector<Param> params;    ///< in the order of the entry's arguments; all kGlobal
   Block body;
   /// CPU: fills the kPrepacked parameters, once before the first launch and again whenever an input that it
-  /// reads has changed. One kParallel loop, as in the body. Empty: nothing is prepacked. Neither launch_of()
-  /// (but for prepack_parts) nor analyze() looks into it: it is no part of what is timed.
+  /// reads has changed. One kParallel loop, as in the body. Empty: nothing is prepacked. launch_of() reads
+  /// only prepack_parts from it, and analyze() does not look into it: it is not part of what is timed.
   Block prepack;
   int min_blocks_per_core = 0;  ///< CUDA launch bounds; 0: not stated
-  /// CUDA: so many neighbouring blocks along x run at the same time and reach each other's shared memory and
-  /// barriers (CUDA C++ Programming Guide 13.0, "Thread Block Clusters"); block b is number b % cluster of
-  /// its cluster. 1: none.
+  /// CUDA: number of neighbouring blocks along x that run at the same time and reach each other's shared
+  /// memory and barriers (CUDA C++ Programming Guide 13.0, "Thread Block Clusters"). Block b is number b %
+  /// cluster of its cluster. 1: no clusters.
   int cluster = 1;
   /// CUDA: its launch may begin while the kernel before it on the stream still runs, and it lets the next one
   /// begin before it has ended (CUDA C++ Programming Guide 13.0, "Programmatic Dependent Launch"). Every
-  /// thread executes griddepcontrol_wait before it touches a parameter, workspaces included: behind it all
-  /// earlier launches have ended, and what they wrote is seen.
+  /// thread executes griddepcontrol_wait before it touches a parameter, workspaces included. After that all
+  /// earlier launches have ended, and their writes are visible.
   bool programmatic = false;
-  /// Not of prepack, which knows no rows.
+  /// Rows of the body. prepack does not depend on rows.
   std::optional<Rows> rows = std::nullopt;
   friend bool operator==(const Kernel&, const Kernel&) = default;
 
   const Buffer& buffer(BufferId id) const { return buffers[static_cast<std::size_t>(id)]; }
-  /// One of var_names().
+  /// Returns one of var_names().
   std::string name_of(VarId id) const;
-  /// The parameter of this buffer; nullptr for a buffer that is none.
+  /// Returns the parameter of this buffer; nullptr if the buffer is not a parameter.
   const Param* param_of(BufferId id) const;
 };
 
-/// The names of all variables: C identifiers that no other variable and no buffer has. The further uses of
-/// one are numbered in the order in which the body binds them, those of buffers first ("i", "i_2"): not in
-/// the order of their ids, which a template's compiler may choose (it is free to evaluate arguments in any
-/// order).
+/// Returns the names of all variables: C identifiers that no other variable and no buffer has. Further uses
+/// of one name are numbered in the order in which the body binds them, those of buffers first ("i", "i_2").
+/// The order of ids would not do: a template's compiler may choose it (it is free to evaluate arguments in
+/// any order).
 std::vector<std::string> var_names(const Kernel& kernel);
 
-/// The part of a launch that loops bind, gathered by whoever walks them anyway.
+/// The launch values that loops bind, gathered during a walk over them.
 class LaunchLoops {
  public:
-  /// Every loop of a body, in any order. Throws Error(kInternal) where two bind one dimension differently.
+  /// Adds a loop. Every loop of a body is added, in any order. Throws Error(kInternal) if two bind one
+  /// dimension differently.
   void add(const For& loop);
-  /// Grid, block, parts and steps.
+  /// Returns grid, block, work items and steps.
   const Launch& bound() const { return bound_; }
 
  private:
@@ -106,18 +106,18 @@ class LaunchLoops {
   unsigned seen_ = 0;  // a bit per LoopKind
 };
 Launch launch_of(const Kernel& kernel);
-/// The same where all loops of the body are in `loops` already.
+/// Does the same if all loops of the body are in `loops` already.
 Launch launch_of(const Kernel& kernel, const LaunchLoops& loops);
 
-/// Builds a kernel: hands out ids. Names are C identifiers that do not end in a number behind an underscore;
-/// buffers of one name are numbered ("tile", "tile_2"), for variables see var_names(). A value; move `kernel`
+/// Builds a kernel: hands out ids. Names are C identifiers that do not end in a number behind an underscore.
+/// Buffers of one name are numbered ("tile", "tile_2"); for variables see var_names(). A value; move `kernel`
 /// out at the end.
 class KernelBuilder {
  public:
   KernelBuilder();
   Kernel kernel;
   VarId var(StaticText name);
-  /// Several at a time.
+  /// Makes several variables at a time.
   struct NewVar {
     VarId& id;
     StaticText name;
@@ -127,17 +127,17 @@ class KernelBuilder {
   BufferId param(std::string_view name, DType type, std::int64_t elements, Direction direction);
 };
 
-/// Loop builders: `loop` for a constant extent, `loop_to` for one that depends on outer variables.
+/// Build loops: `loop` with a constant extent, `loop_to` with one that depends on outer variables.
 Stmt loop(VarId var, std::int64_t extent, LoopKind kind, Block body);
 Stmt loop_to(VarId var, Expr extent, std::int64_t bound, Block body, LoopKind kind = LoopKind::kSerial);
-/// An unrolled loop of constant extent; there is none where it would run once.
+/// An unrolled loop of constant extent. If it would run once, no loop is made.
 class Unrolled {
  public:
-  /// Hands out the loop's variable. Throws Error(kInternal) for an extent below 1.
+  /// Creates the loop's variable. Throws Error(kInternal) for an extent below 1.
   Unrolled(KernelBuilder& builder, StaticText name, std::int64_t extent);
   /// Its variable, or 0.
   const Expr at;
-  /// `body`, which uses `at`, for each iteration. May be asked for several loops that follow each other.
+  /// Returns `body`, which uses `at`, for each iteration. Several loops that follow each other may be made.
   Block over(Block body) const;
 
  private:
@@ -145,7 +145,7 @@ class Unrolled {
 };
 /// Adds the statements of `from` to the end of `to`.
 void append(Block& to, const Block& from);
-/// `parts` as one block.
+/// Returns `parts` as one block.
 template <typename... Parts>
 Block block(Parts... parts) {
   Block result;

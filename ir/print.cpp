@@ -10,7 +10,7 @@
 namespace lehr::ir {
 namespace {
 
-// Binding strength, loosest first; operands that bind looser than their place get parentheses.
+// Binding strength, loosest first. Operands that bind looser than their context get parentheses.
 enum Precedence { kAnyOperand = 0, kAndLevel, kCompareLevel, kXorLevel, kSumLevel, kProductLevel, kAtom };
 
 struct Spelling {
@@ -46,6 +46,12 @@ Spelling spelling_of(BinaryOp op) {
       return {"&&", kAndLevel};
   }
   return {"?", kAtom};
+}
+
+std::string_view barrier_word(BarrierScope scope) {
+  if (scope == BarrierScope::kBlock) return "block";
+  if (scope == BarrierScope::kWarp) return "warp";
+  return scope == BarrierScope::kCluster ? "cluster" : "cluster relaxed";
 }
 
 class Printer {
@@ -106,7 +112,7 @@ class Printer {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
   }
 
-  // Also prints what verify() would reject: messages about a malformed kernel use this printer.
+  // Also prints kernels that verify() would reject: messages about a malformed kernel use this printer.
   std::string name(VarId id) const {
     const auto i = static_cast<std::size_t>(id);
     return i < names_.size() ? names_[i] : fmt::format("var#{}", static_cast<int>(id));
@@ -131,9 +137,9 @@ class Printer {
     out_ += text;
   }
 
-  // " as 4096(1) x 512(4096) in boxes of 64 x 128 swizzle 128": extents with their strides, innermost first.
-  // " as 64(1) x 56(64) x 56(3584) x 8(200704) in columns of 64 x 128 pixels from (-1, -1) to (-1, -1) by
-  // (1, 1) swizzle 128": corners of the bounding box and steps, w and h.
+  // Prints " as 4096(1) x 512(4096) in boxes of 64 x 128 swizzle 128": extents with their strides, innermost
+  // first. Or " as 64(1) x 56(64) x 56(3584) x 8(200704) in columns of 64 x 128 pixels from (-1, -1) to (-1,
+  // -1) by (1, 1) swizzle 128": corners of the bounding box and steps, w and h.
   void map(const TensorMap& m) {
     out_ += " as ";
     for (std::size_t d = 0; d < static_cast<std::size_t>(m.rank); ++d)
@@ -169,7 +175,7 @@ class Printer {
     if (parentheses) out_ += '(';
     expr(n.a, spelling.level);
     out_ += spelling.text;
-    // One tighter: the text shows that a-(b-c) is not a-b-c, and a/(b*c) not a/b*c.
+    // One level tighter: the text shows that a-(b-c) is not a-b-c, and a/(b*c) not a/b*c.
     expr(n.b, static_cast<Precedence>(spelling.level + 1));
     if (parentheses) out_ += ')';
   }
@@ -237,12 +243,7 @@ class Printer {
                      if (buffer.in_place_of) add(" in place of {}", name(*buffer.in_place_of));
                      out_ += '\n';
                    },
-                   [&](const Barrier& n) {
-                     out_ += n.scope == BarrierScope::kBlock     ? "barrier block\n"
-                             : n.scope == BarrierScope::kWarp    ? "barrier warp\n"
-                             : n.scope == BarrierScope::kCluster ? "barrier cluster\n"
-                                                                 : "barrier cluster relaxed\n";
-                   },
+                   [&](const Barrier& n) { add("barrier {}\n", barrier_word(n.scope)); },
                    [&](const Intrinsic& n) { intrinsic(n); },
                },
                statement.node);

@@ -32,7 +32,7 @@ class Block {
   const Stmt& front() const { return *begin(); }
   const Stmt& back() const { return (*this)[size() - 1]; }
 
-  /// Makes room for so many in all.
+  /// Makes room for `size` statements in all.
   void reserve(std::size_t size);
   void push_back(Stmt statement);
   void push_front(Stmt statement);
@@ -41,15 +41,15 @@ class Block {
   friend bool operator==(const Block& x, const Block& y);
 
  private:
-  /// To be changed: nobody shares them.
+  /// Returns the statements for a change: not shared by any other block.
   std::vector<Stmt>& own();
-  std::shared_ptr<std::vector<Stmt>> statements_;  // null: none
+  std::shared_ptr<std::vector<Stmt>> statements_;  // null: empty
 };
 
-/// for (var = 0; var < extent; ++var) body. For a loop over tiles the body multiplies. `extent` may depend on
-/// outer variables for kSerial; it is a constant for every other kind. `bound` is the largest value that
-/// `extent` takes, or of an extent that follows from Kernel::rows the one of its usual rows (analysis and
-/// features use it; equal to the extent when that is constant).
+/// for (var = 0; var < extent; ++var) body. In a loop over tiles the body multiplies the variable by the
+/// tile's size. `extent` may depend on outer variables for kSerial; it is a constant for every other kind.
+/// `bound` is the largest value of `extent`, and equal to it when it is constant. If `extent` follows from
+/// Kernel::rows, it is the extent for the usual rows. Analysis and features use it.
 struct For {
   VarId var{};
   Expr extent = Int{0};
@@ -58,10 +58,10 @@ struct For {
   Block body;
   friend bool operator==(const For&, const For&);
 };
-/// buffer[index .. index+lanes) = value, where lanes is the value's. `active` as in Load: lanes beyond are
-/// not written. `streaming` (CPU, to parameters): past the caches, for what nobody reads soon; a hint, which
-/// whole vectors of f32 that lie aligned follow. Whatever a part has written is visible to others when it has
-/// ended.
+/// buffer[index .. index+lanes) = value, where lanes is the value's. `active` as in Load: lanes beyond it are
+/// not written. `streaming` (CPU, to parameters) writes past the caches, for data that is not read soon. It
+/// is a hint, which only aligned whole vectors of f32 follow. All writes of a work item are visible to others
+/// when it has ended.
 struct Store {
   BufferId buffer{};
   Expr index = Int{0};
@@ -75,8 +75,8 @@ struct If {
   Expr condition = Int{1};
   Block then;
   Block otherwise;
-  /// CUDA: how many of the threads that come here take `then`, where their numbers alone decide and all
-  /// blocks are alike (warp specialisation); analysis counts by it. 0: not stated.
+  /// CUDA: number of the arriving threads that take `then`, if their numbers alone decide and all blocks are
+  /// alike (warp specialisation). Analysis counts by it. 0: not stated.
   std::int64_t threads = 0;
   friend bool operator==(const If&, const If&);
 };
@@ -84,8 +84,8 @@ struct If {
 struct Let {
   VarId var{};
   Expr value = Int{0};
-  /// The lanes of a warp agree on the value, and the text says so: where it depends on a thread's number, a
-  /// compiler cannot see that, and keeps all that follows from it once for each lane.
+  /// Whether the lanes of a warp agree on the value, and the text says so. If the value depends on a thread's
+  /// number, a compiler cannot see that, and keeps all that follows from it once for each lane.
   bool uniform = false;
   friend bool operator==(const Let&, const Let&) = default;
 };
@@ -100,32 +100,32 @@ struct Barrier {
   friend bool operator==(const Barrier&, const Barrier&) = default;
 };
 
-/// What an intrinsic does to one buffer, so that analysis needs to know no intrinsic by name.
+/// The use of one buffer by an intrinsic. With it analysis need not know intrinsics by name.
 struct Touch {
   BufferId buffer{};
   /// First element.
   Expr index = Int{0};
   /// Elements touched by one execution (by one thread).
   std::int64_t elements = 0;
-  /// What is written may be read too (the accumulators of an mma).
+  /// Whether it is written. It may be read too (the accumulators of an mma).
   bool writes = false;
-  /// They lie in so many runs of equal length, `row_stride` elements apart (TMA boxes).
+  /// Number of runs of equal length in which the elements lie, `row_stride` elements apart (TMA boxes).
   std::int64_t rows = 1;
   std::int64_t row_stride = 0;
-  /// What lies outside of the tensor is left out.
+  /// Whether elements outside of the tensor are left out.
   bool partial = false;
-  /// Shared memory of so many blocks of the cluster is touched alike (multicast).
+  /// Number of blocks of the cluster whose shared memory is touched alike (multicast).
   std::int64_t copies = 1;
   friend bool operator==(const Touch&, const Touch&) = default;
 };
 
-/// An operation whose text lives in the device-intrinsics header (codegen/): prefetch, cp.async, ...
-/// Pointer arguments are the touches in order, then the integer arguments.
+/// An operation whose text is in the device-intrinsics header (codegen/): prefetch, cp.async, ... Its pointer
+/// arguments are the touches in order; the integer arguments follow.
 struct Intrinsic {
   StaticText name;  ///< "prefetch", "cp_async_16", "ldmatrix_x4", ...
   std::vector<Touch> touches;
   std::vector<Expr> args;
-  double flops = 0;  ///< of one thread: a warp's mma divided by 32
+  double flops = 0;  ///< flops of one thread: a warp's mma divided by 32
   friend bool operator==(const Intrinsic&, const Intrinsic&) = default;
 };
 
@@ -149,8 +149,8 @@ inline std::size_t Block::size() const {
   return statements_ != nullptr ? statements_->size() : 0;
 }
 
-/// Calls `visitor` with the statement itself. Beside std::visit: a chain of comparisons, the most frequent
-/// kinds first, which processors foresee better than a jump and compilers expand in place.
+/// Calls `visitor` with the statement itself. Unlike std::visit it is a chain of comparisons, the most
+/// frequent kinds first, which processors predict better than a jump and compilers expand in place.
 template <typename Visitor>
 decltype(auto) visit(const Stmt& stmt, Visitor&& visitor) {
   if (const auto* node = std::get_if<Let>(&stmt.node)) return visitor(*node);

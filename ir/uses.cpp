@@ -14,7 +14,7 @@ class Walk {
       : kernel_(kernel),
         uses_{std::vector<bool>(kernel.vars.size()), std::vector<bool>(kernel.buffers.size())} {}
 
-  // Backwards: what uses a variable or a buffer comes behind its Let or Alloc.
+  // Walks backwards: the uses of a variable or a buffer come behind its Let or Alloc.
   void add(const Block& statements) {
     for (std::size_t i = statements.size(); i > 0; --i)
       ir::visit(statements[i - 1], [&](const auto& node) { visit(node); });
@@ -57,16 +57,28 @@ class Walk {
   void add(const Expr& expr) {
     expr.visit(overloaded{[](const Int&) {}, [](const Float&) {},
                           [&](const Var& var) { uses_.vars[static_cast<std::size_t>(var.id)] = true; },
-                          [&](const Binary& e) { add(e.a), add(e.b); }, [&](const Unary& e) { add(e.value); },
+                          [&](const Binary& e) {
+                            add(e.a);
+                            add(e.b);
+                          },
+                          [&](const Unary& e) { add(e.value); },
                           [&](const Load& e) {
                             add(e.buffer);
                             add(e.index);
                             if (e.active) add(*e.active);
                           },
                           [&](const Splat& e) { add(e.value); },
-                          [&](const Fma& e) { add(e.a), add(e.b), add(e.c); },
+                          [&](const Fma& e) {
+                            add(e.a);
+                            add(e.b);
+                            add(e.c);
+                          },
                           [&](const Reduce& e) { add(e.value); }, [&](const Cast& e) { add(e.value); },
-                          [&](const Select& e) { add(e.condition), add(e.a), add(e.b); }});
+                          [&](const Select& e) {
+                            add(e.condition);
+                            add(e.a);
+                            add(e.b);
+                          }});
   }
 
   const Kernel& kernel_;

@@ -1,4 +1,4 @@
-// What a block of a kernel uses: what it does not, the emitter need not print.
+// The variables and buffers that a block of a kernel uses. The emitter need not print others.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,12 @@
 namespace lehr::ir {
 
 struct Uses {
-  std::vector<bool> vars;     ///< by VarId: something reads it
-  std::vector<bool> buffers;  ///< by BufferId: something reads, writes or touches it, or lies in its place
+  std::vector<bool> vars;  ///< by VarId: whether something reads it
+  /// By BufferId: whether something reads, writes or touches it, or lies in its memory.
+  std::vector<bool> buffers;
 };
-/// Of the kernel's body or prepack, `block`. A Let whose variable nothing reads uses nothing itself.
+/// Returns the uses of `block`, the kernel's body or prepack. A Let whose variable is never read uses nothing
+/// itself.
 Uses uses_of(const Kernel& kernel, const Block& block);
 
 }  // namespace lehr::ir

@@ -1,5 +1,5 @@
-// What candidates are measured on: identity (stored with every row) and limits (given to spaces and
-// features).
+// The device that candidates are measured on: its identity (stored with every row) and limits (given to
+// spaces and features).
 #pragma once
 
 #include <string>
@@ -18,9 +18,9 @@ struct Device {
   bool cold = false;     ///< candidates find cold caches: RunSettings::cold
 };
 
-/// The part of a device that decides whether a stored time is an answer here: target, name, arch, cores,
-/// driver, compiler, and where they are cold the caches. "cpu | Intel Xeon ... | avx512 | cores=2 |
-/// driver= | g++ 12.2.0 -O2 -march=native ..."
+/// Returns the part of a device that decides whether a stored time is valid here: target, name, arch, cores,
+/// driver, compiler, and the caches if they are cold. "cpu | Intel Xeon ... | avx512 | cores=2 | driver= |
+/// g++ 12.2.0 -O2 -march=native ..."
 std::string identity_of(const Device& device);
 
 }  // namespace lehr

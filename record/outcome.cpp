@@ -1,4 +1,4 @@
-// The failure kinds: the names that users see and databases store, and what they mean.
+// The failure kinds: the names that users see and databases store, and their meanings.
 #include "record/outcome.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What became of one candidate: a timing or a failure, never a sentinel number.
+// The outcome of one candidate: a timing or a failure, never a sentinel number.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace lehr {
 
-/// Compiler's and device's word on what the binary uses. Absent = not known for this target.
+/// Resources of the binary as compiler and device report them. Absent: not known for this target.
 struct Resources {
   /// Per thread.
   std::optional<int> registers;
@@ -23,7 +23,7 @@ struct Resources {
   std::optional<int> stack_bytes;
   /// Wall time of this compilation.
   double compile_s = 0;
-  /// The compiler's words on lost speed, one per line (ptxas_log.h); "": none.
+  /// The compiler's remarks on lost speed, one per line (ptxas_log.h). "": it made no remark.
   std::string advisories;
 };
 void describe(auto& field, Is<Resources> auto& resources) {
@@ -35,11 +35,11 @@ void describe(auto& field, Is<Resources> auto& resources) {
   field("advisories", resources.advisories);
 }
 
-/// What a GPU did while it was timed.
+/// State of a GPU while it was timed.
 struct GpuState {
   double sm_mhz = 0;         ///< clock of the multiprocessors
-  double power_w = 0;        ///< of the whole board, averaged by the driver
-  double temperature_c = 0;  ///< of the chip
+  double power_w = 0;        ///< power of the whole board, averaged by the driver
+  double temperature_c = 0;  ///< temperature of the chip
 };
 void describe(auto& field, Is<GpuState> auto& state) {
   field("sm_mhz", state.sm_mhz);
@@ -48,27 +48,27 @@ void describe(auto& field, Is<GpuState> auto& state) {
 }
 
 struct Timing {
-  /// Lower quartile of `samples_us` (measure/core/stats.h says why), corrected by the reference kernel where
-  /// one was timed beside it: times `session's reference time / reference_us`.
+  /// Lower quartile of `samples_us` (measure/core/stats.h says why). If a reference kernel was timed beside
+  /// it, multiplied by `session's reference time / reference_us`.
   double time_us = 0;
   /// Raw, one per repeat, in order.
   std::vector<double> samples_us;
   /// (p75 - p25) / median of the raw samples.
   double spread = 0;
-  /// The reference kernel timed beside this candidate; 0: none was, or it is slow.
+  /// Time of the reference kernel beside this candidate; 0: no reference was timed, or the candidate is slow.
   double reference_us = 0;
   /// Largest error (measure/core/check.h).
   double max_error = 0;
   /// Wall time that checking and timing took.
   double run_s = 0;
   Resources resources;
-  /// Windows in which it was timed: one more after each disturbance and to confirm a new best; not stored.
+  /// Windows in which it was timed: one more after each disturbance and to confirm a new best. Not stored.
   int windows = 1;
-  /// Every window was; this is the least disturbed one's time; not stored.
+  /// Every window was disturbed; the time is that of the least disturbed one. Not stored.
   bool disturbed = false;
-  /// Two windows agreed that it is the fastest so far, and this is the slower one's time; not stored.
+  /// Two windows agreed that it is the fastest so far; the time is the slower one's. Not stored.
   bool confirmed = false;
-  /// Seconds that loading it took, and its first call with the check of its output; not stored.
+  /// Seconds to load it, and seconds of its first call with the check of its output. Not stored.
   double load_s = 0, check_s = 0;
 };
 void describe(auto& field, Is<Timing> auto& timing) {
@@ -88,62 +88,63 @@ void describe(auto& field, Is<Timing> auto& timing) {
 
 /// The stage at which a candidate ended.
 enum class FailureKind {
-  kLower,  ///< the template could not lower it (a bug of ours, stored all the same)
+  kLower,  ///< the template could not lower it (a bug of ours, but stored)
   kCompile,
   kCompileTimeout,
   kLaunch,
-  kTimeout,  ///< ran longer than its limit and was killed
+  kTimeout,  ///< ran beyond its time limit and was killed
   kCrash,    ///< the worker died: signal or illegal access
   kWrongResult,
   kOutOfMemory,
-  kRejected,     ///< compiled, but its log broke a rule (spills) and it was not run
-  kInterrupted,  ///< somebody ended its compiler from outside: says nothing of the candidate
-  kImplausible,  ///< right, but faster than the device can be: what was timed is not what was checked
+  kRejected,     ///< compiled, but its log broke a rule (spills); it was not run
+  kInterrupted,  ///< somebody ended its compiler from outside; says nothing about the candidate
+  /// correct, but faster than the device can be: the timing measured something else than the check
+  kImplausible,
 };
 struct Failure {
   FailureKind kind = FailureKind::kCompile;
-  std::string text;  ///< one or more lines, first line says it all
+  std::string text;  ///< one or more lines; the first line is a full summary
   Resources resources;
 };
 
 using Outcome = std::variant<Timing, Failure>;
-/// Microseconds; nullopt when it failed.
+/// Returns microseconds; nullopt when it failed.
 std::optional<double> time_of(const Outcome& outcome);
 
-/// How far off a measured number may be, in its unit, 95 % (measure/core/stats.h); {0, 0}: not known.
+/// 95 % interval of a measured number, in its unit (measure/core/stats.h). {0, 0}: not known.
 struct Interval {
   double low = 0, high = 0;
   bool known() const { return high > 0; }
-  /// Half its width as a share of `value`; 0 when it is not known.
+  /// Returns half the interval's width as a share of `value`; 0 when it is not known.
   double half_width_of(double value) const { return known() && value > 0 ? (high - low) / 2 / value : 0; }
   friend bool operator==(const Interval&, const Interval&) = default;
 };
-/// A time that was measured beside others, round by round.
+/// A time that was measured beside others, in the same rounds.
 struct Time {
   double us = 0;  ///< 0: not known
   Interval interval;
 };
-/// How many times faster one is than another: the median over the rounds of a contest, with the 95 % interval
-/// of that median. Both were timed in each round, so that drift is in neither.
+/// Speed-up of one kernel over another: the median over the rounds of a contest, with the 95 % interval of
+/// that median. Both were timed in each round, so that drift cancels.
 struct Ratio {
   double value = 0;  ///< 0: not known
   Interval interval;
 };
 
-/// Says "faster", "same" or "slower" by the interval, and "unproven" where that is not known or the winner is
-/// not `proven`; "" where the ratio is not known. A winner that is the default itself is the same as that.
+/// Returns "faster", "same" or "slower" by the interval, "unproven" if the interval is not known or the
+/// winner is not `proven`, and "" if the ratio is not known. A winner that is the default itself is "same".
 std::string_view word_of(const Ratio& ratio, bool proven);
 
 /// The outputs of two runs on the same input, compared bit by bit.
 struct Repetition {
-  std::int64_t elements = 0;   ///< of the output
-  std::int64_t different = 0;  ///< of those, with other bits in the second run
-  std::int64_t first = 0;      ///< flat index of the first of them
+  std::int64_t elements = 0;   ///< elements of the output
+  std::int64_t different = 0;  ///< elements with other bits in the second run
+  std::int64_t first = 0;      ///< flat index of the first different element
 };
 
-/// "compile", "wrong result", ...: shown to users and stored.
+/// Returns "compile", "wrong result", ...: shown to users and stored.
 std::string_view name_of(FailureKind kind);
-/// A sentence for people.
+/// Returns a sentence for people.
 std::string_view meaning_of(FailureKind kind);
 std::optional<FailureKind> parse_failure_kind(std::string_view name);
 

@@ -1,4 +1,4 @@
-// What somebody wants measured, and what became of it.
+// A config to measure, and its outcome.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,22 @@
 
 namespace lehr {
 
-/// A config that is to be measured, and who wants it.
+/// A config that is to be measured, and the strategy or model that wants it.
 struct Pick {
   Config config;
-  std::string picked_by;            ///< "default", "trees", "process", "transfer", ... (tune/README.md)
-  std::optional<double> predicted;  ///< the model's score when it was picked; nullopt: picked without a model
+  std::string picked_by;  ///< "default", "trees", "process", "transfer", ... (tune/README.md)
+  /// The cost model's score when it was picked; nullopt: picked without a model.
+  std::optional<double> predicted;
 };
 
 /// One measured config.
 struct Trial : Pick {
   Outcome outcome;
-  std::string id;  ///< of its row: unique, 32 hex digits; given by the database when empty
-  /// Hash of the source that was measured (codegen/source_hash.h); 0: there was none.
+  std::string id;  ///< id of its row: unique, 32 hex digits; if empty, the database gives it one
+  /// Hash of the source that was measured (codegen/source_hash.h); 0: it has no source.
   std::uint64_t source_hash = 0;
 
-  /// Microseconds; nullopt when it failed.
+  /// Returns microseconds; nullopt when it failed.
   std::optional<double> time_us() const { return time_of(outcome); }
 };
 

@@ -12,11 +12,11 @@ namespace {
 
 // A product up to this size is walked to count its valid configs: some ten milliseconds, once.
 constexpr double kMaxWalk = 1 << 20;
-// Without a score: draws per proposal, of which the farthest from the others is taken, and so many of the
-// last measured configs count among the others.
+// Without a score each proposal is the farthest of kSpreadDraws draws. The last kSpreadAgainst measured
+// configs count among the others.
 constexpr std::size_t kSpreadDraws = 8, kSpreadAgainst = 256;
 
-// All valid configs if there are at most `limit`, else none.
+// Returns all valid configs if there are at most `limit`, else an empty list.
 std::vector<Point> enumerate(const Space& space, std::size_t limit) {
   double product = 0;
   for (const FamilySpace& family : space.families()) product += family.product_size();

@@ -1,5 +1,5 @@
-// The default strategy: simulated annealing on a score, the neighbourhood of the best measured configs among
-// what it looks at.
+// The default strategy: simulated annealing on a score. It also scores the neighbourhood of the best measured
+// configs.
 #pragma once
 
 #include <cstddef>
@@ -13,27 +13,27 @@ namespace lehr {
 
 class AnnealStrategy : public Strategy {
  public:
-  /// Configs that a score is asked of in one call, at most. Lowering and features take some 40 us of each.
+  /// Configs that are scored in one call, at most. Lowering and features take some 40 us of each.
   static constexpr std::size_t kMaxScored = 8'000;
-  /// A space with at most so many valid configs is scored whole, not annealed.
+  /// A space with at most this many valid configs is scored whole, not annealed.
   static constexpr std::size_t kEnumerated = 2'048;
-  /// So many best measured configs have their neighbours considered.
+  /// Number of the best measured configs whose neighbours are considered.
   static constexpr std::size_t kParents = 8;
 
   /// Borrows `space`.
   explicit AnnealStrategy(const Space& space, std::size_t max_scored = kMaxScored)
       : space_(&space), max_scored_(max_scored) {}
 
-  /// With a score the best of short_list(); without configs far from one another and from what was measured.
-  /// Random ones where that brings too few.
+  /// With a score: returns the best of short_list(). Without: returns configs far from one another and from
+  /// the measured ones. Fills up with random configs where that gives too few.
   std::vector<Point> propose(std::size_t n, const Seen& seen, const Score& score, Rng& rng) override;
   void observe(std::span<const Observed> results) override { history_.add(results); }
 
-  /// At most `count` configs that are not in `seen`, the best by `score` that annealing finds, best first.
-  /// The chains persist from call to call.
+  /// Returns at most `count` configs that are not in `seen`: the best by `score` that annealing finds, best
+  /// first. The chains persist from call to call.
   std::vector<ScoredPoint> short_list(std::size_t count, const Seen& seen, const Score& score, Rng& rng);
   const Space& space() const { return *space_; }
-  /// Configs scored in the last call.
+  /// Returns the number of configs scored in the last call.
   std::size_t last_scored() const { return last_scored_; }
 
  private:
@@ -44,7 +44,7 @@ class AnnealStrategy : public Strategy {
   History history_;
   Chains chains_;
   std::vector<Point> all_;  // every valid config of a small space, else empty
-  bool counted_ = false;    // all_ is decided
+  bool counted_ = false;    // whether all_ is decided
   std::size_t last_scored_ = 0;
 };
 

@@ -10,10 +10,10 @@
 namespace lehr {
 
 /// Keeps a plan of kPlan configs and hands it out in as many calls as it takes. Without a score the plan is
-/// random. With one, chains that persist from plan to plan walk from config to config, one random knob to a
-/// random value at a time, under a temperature that falls linearly from 1 (in units of the score, which is 0
-/// to 1); the plan is the best that they met and nobody measured, in the order of the score, without negative
-/// ones; its last 3 and whatever is missing are random. Borrows `space`.
+/// random. With one, chains walk from config to config, one random knob to a random value at a time. Their
+/// temperature falls linearly from 1 (in units of the score, which is 0 to 1), and they persist from plan to
+/// plan. The plan holds the best configs that they met and that are not measured, in the order of the score,
+/// without negative scores. Its last 3 and those missing are random. Borrows `space`.
 class AutotvmStrategy : public Strategy {
  public:
   static constexpr std::size_t kPlan = 64;  ///< plan_size
@@ -28,8 +28,8 @@ class AutotvmStrategy : public Strategy {
   Point walk(const Point& from, Rng& rng) const;
 
   const Space* space_;
-  std::vector<Point> plan_;  // what is left of it, best last
-  std::size_t handed_ = 0;   // of all plans
+  std::vector<Point> plan_;  // the rest of the plan, best last
+  std::size_t handed_ = 0;   // number of configs handed out, of all plans
   std::vector<Point> states_;
 };
 

@@ -1,4 +1,4 @@
-// Several picks together: what may be picked at all, and the best of the scored.
+// Several picks together: which configs may be picked, and the best of the scored ones.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace lehr {
 
-/// The picks of one propose call in order, most wanted first: at most `capacity`, distinct, none of them in
+/// The picks of one propose call in order, most wanted first: at most `capacity`, distinct, and not in
 /// `seen`.
 class Batch {
  public:
@@ -21,9 +21,9 @@ class Batch {
   bool full() const { return picks_.size() >= capacity_; }
   std::size_t size() const { return picks_.size(); }
   std::size_t room() const { return capacity_ - picks_.size(); }
-  /// True if add() would take it.
+  /// Returns whether add() would take it.
   bool accepts(const Point& point) const;
-  /// Appends `config`; false if the batch is full, or holds it already, or it is in `seen`.
+  /// Appends `point`. Returns false if the batch is full or holds it already, or if it is in `seen`.
   bool add(const Point& point);
   const std::vector<Point>& picks() const { return picks_; }
 
@@ -34,8 +34,8 @@ class Batch {
   std::unordered_set<Point, PointHash> members_;
 };
 
-/// Indices of the k highest scores (all if there are fewer), best first; a tie goes to the lower index, NaN
-/// comes last.
+/// Returns the indices of the k highest scores (all if there are fewer), best first. A tie goes to the lower
+/// index; NaN comes last.
 std::vector<std::size_t> top_k(std::span<const double> scores, std::size_t k);
 
 }  // namespace lehr

@@ -7,16 +7,17 @@
 namespace lehr {
 namespace {
 
-// "AutoTVM" names the values of TVM 0.18, python/tvm/autotvm/tuner/sa_model_optimizer.py, as that of kMost.
+// "AutoTVM" marks values of TVM 0.18, python/tvm/autotvm/tuner/sa_model_optimizer.py; kMost is one of them.
 // The others are ours, chosen on synthetic landscapes over 7e7 valid configs of 12 knobs
 // (tests/search/landscape.h is of the same kind): with 2 000 scored configs, 128 chains from temperature 1
 // found 48-62 % of the optimum, these values 97-100 %.
 constexpr std::size_t kMinChains = 16;
-constexpr std::size_t kMinSteps = 150;  // fewer chains where the budget is too small for so many of all
-constexpr std::size_t kSteps = 500;     // AutoTVM: n_iter
-constexpr std::size_t kPatience = 50;   // steps without a change of the best set; AutoTVM: early_stop
-constexpr double kTemperature = 0.5;    // the first one, in standard deviations of the scores
-constexpr std::size_t kRestarts = 4;    // one chain in so many, the worst, starts a later run anew
+// If the budget is too small for this many of all chains, there are fewer chains.
+constexpr std::size_t kMinSteps = 150;
+constexpr std::size_t kSteps = 500;    // AutoTVM: n_iter
+constexpr std::size_t kPatience = 50;  // steps without a change of the best set; AutoTVM: early_stop
+constexpr double kTemperature = 0.5;   // the first one, in standard deviations of the scores
+constexpr std::size_t kRestarts = 4;   // a later run restarts one chain in this many, the worst
 
 bool accept(double now, double next, double temperature, Rng& rng) {
   if (next >= now) return true;

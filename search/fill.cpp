@@ -7,12 +7,12 @@
 namespace lehr {
 namespace {
 
-// Draws per wanted config before the walk: the walk is taken when less than about 1 in 20 draws is new, and
-// then the space is at most about 20 times as large as what was seen, so that the walk is short.
+// Draws per wanted config before the walk. The walk is taken when less than about 1 in 20 draws is new. The
+// space is then at most about 20 times as large as what was seen, so the walk is short.
 constexpr std::size_t kDrawsPerConfig = 20;
 constexpr std::size_t kMinDraws = 200;
-// Left-over configs to look at before the draw among them; bounds the walk of a large space that sampling
-// cannot hit.
+// Unseen configs to collect before drawing among them. Bounds the walk of a large space that sampling cannot
+// hit.
 constexpr std::size_t kMaxLeft = 20'000;
 
 std::vector<Point> left_over(const Space& space, const Batch& batch) {

@@ -1,4 +1,4 @@
-// Completes a batch with random configs, and knows when a space is exhausted.
+// Completes a batch with random configs, and detects when a space is exhausted.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,9 @@
 
 namespace lehr {
 
-/// Adds at most `count` random configs to `batch`. When draws bring nothing new any more (nearly all of the
-/// space is seen, or sampling finds nothing), it walks the whole space and draws from what is left. After
-/// that fewer than `count` were added only if the batch is full or the space holds no further config. Returns
-/// how many were added.
+/// Adds at most `count` random configs to `batch`, and returns how many. When draws bring nothing new any
+/// more (nearly all of the space is seen, or sampling finds nothing), it walks the whole space and draws from
+/// what is left. If it adds fewer than `count`, the batch is full or the space holds no further config.
 std::size_t add_random(const Space& space, std::size_t count, Batch& batch, Rng& rng);
 
 }  // namespace lehr

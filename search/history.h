@@ -1,4 +1,4 @@
-// What a strategy was told: measured configs and their fitness, ordered.
+// The results that a strategy has observed: measured configs and their fitness, ordered.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace lehr {
 
-/// Results in the order of observation. Understands a scale that moves with the best so far: when a
-/// fitness of exactly 1 comes after another fitness of exactly 1, all that came before is now known to be
-/// worse than it was told, by a factor that nobody told; it is lowered by kStale, which keeps its order and
-/// puts it below the new best.
+/// Results in the order of observation. Supports a scale that moves with the best so far: if a fitness of
+/// exactly 1 comes after another fitness of exactly 1, all earlier fitnesses were relative to a slower best.
+/// By which factor is not known. They are lowered by kStale, which keeps their order and puts them below the
+/// new best.
 class History {
  public:
   static constexpr double kStale = 0.95;
 
   void add(std::span<const Observed> results);
   const std::vector<Observed>& results() const { return results_; }
-  /// The best successes, best first, at most k; a tie goes to the later one.
+  /// Returns the best successes, best first, at most k. A tie goes to the later one.
   std::vector<Point> best(std::size_t k) const;
 
  private:

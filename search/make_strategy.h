@@ -1,4 +1,4 @@
-// Strategies by the name that the command line takes.
+// Strategies by their names on the command line.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace lehr {
 
-/// anneal, random, autotvm.
+/// Returns anneal, random, autotvm.
 std::vector<std::string> strategy_names();
-/// What --strategy says. Throws Error(kUser) where none has this name.
+/// Checks the value of --strategy. Throws Error(kUser) for an unknown name.
 std::string parse_strategy(std::string_view text);
-/// Borrows `space`. Throws Error(kUser) for an unknown name, listing the known ones.
+/// Makes a strategy that borrows `space`. Throws Error(kUser) for an unknown name, listing the known ones.
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const Space& space);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// The honest comparison for every model: uniform random search without repeats.
+// Uniform random search without repeats: the honest comparison for every model.
 #pragma once
 
 #include "search/strategy.h"

@@ -14,21 +14,22 @@ namespace lehr {
 /// Borrows `score` and `seen`. A score that is NaN counts as -infinity.
 class ScoredCandidates {
  public:
-  /// Keeps the best `keep` configs that are not in `seen`; scores at most `budget` configs.
+  /// Keeps the best `keep` configs that are not in `seen`. Scores at most `budget` configs.
   ScoredCandidates(const Score& score, const Seen& seen, std::size_t keep, std::size_t budget);
 
-  /// Scores in the order of `configs`; all that are new are scored in one call. Configs beyond the budget get
-  /// -infinity and are not kept. CHECKs that the scorer answers with one score per config.
+  /// Returns scores in the order of `points`. All new ones are scored in one call. Points beyond the budget
+  /// get -infinity and are not kept. CHECKs that the scorer returns one score per point.
   std::vector<double> score(std::span<const Point> points);
 
   std::size_t scored() const { return scores_.size(); }
   std::size_t left() const { return spent() ? 0 : budget_ - scores_.size(); }
   bool spent() const { return scores_.size() >= budget_; }
-  /// How often the set of the best unseen configs has changed.
+  /// Returns how often the set of the best unseen configs has changed.
   std::size_t changes() const { return changes_; }
-  /// Standard deviation of all finite scores so far; 1 if they are all equal, so that it can be divided by.
+  /// Returns the standard deviation of all finite scores so far; 1 if they are all equal, so that it can be
+  /// divided by.
   double spread() const;
-  /// The best unseen configs, best first; a tie goes to the one scored earlier.
+  /// Returns the best unseen configs, best first. A tie goes to the one scored earlier.
   std::vector<ScoredPoint> best() const;
 
  private:

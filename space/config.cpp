@@ -1,4 +1,4 @@
-// The canonical text of a config, its parser and its hash: what databases, bundles and logs hold.
+// The canonical text of a config, its parser and its hash, which databases, bundles and logs hold.
 #include "space/config.h"
 
 #include <functional>
@@ -79,7 +79,7 @@ Config parse_config(std::string_view text) {
   const std::string_view family = trim(whole.substr(0, open));
   if (!is_name(family)) throw_user("config \"{}\": \"{}\" is not a family's name", whole, family);
 
-  // Every knob is compared with those before it.
+  // Every knob is compared with those before it, so their number is limited.
   constexpr std::size_t kMostKnobs = 256;
   Config config{std::string(family), {}};
   const std::string_view body = trim(whole.substr(open + 1, whole.size() - open - 2));

@@ -21,22 +21,23 @@ struct Config {
   std::string family;            ///< the template's name
   std::vector<KnobValue> knobs;  ///< in the order of the family's space
 
-  /// The value of a knob. CHECKs that it exists.
+  /// Returns the value of a knob. CHECKs that it exists.
   std::int64_t at(std::string_view knob) const;
   std::optional<std::int64_t> find(std::string_view knob) const;
   friend bool operator==(const Config&, const Config&) = default;
 };
 
-/// True for a name of a family or a knob: letters, digits and "_.:-", at least one, so that texts parse back.
+/// Returns whether `text` may name a family or a knob: letters, digits and "_.:-", at least one, so that
+/// texts parse back.
 bool is_name(std::string_view text);
 
-/// "gemm_cpu(mr=8, nr=2)": the canonical text, stored and shown.
+/// Returns the canonical text, stored and shown: "gemm_cpu(mr=8, nr=2)".
 std::string to_text(const Config& config);
-/// Inverse of to_text (blanks are free). Throws Error(kUser) that says what is malformed; also for more than
-/// 256 knobs.
+/// Parses what to_text writes (blanks are free). Throws Error(kUser) that says what is malformed, also for
+/// more than 256 knobs.
 Config parse_config(std::string_view text);
-/// For containers in memory: the family and the values, which are what configs of one space differ in. Not
-/// the same everywhere, never stored.
+/// Hash for containers in memory, over the family and the values: configs of one space differ in nothing
+/// else. It differs between platforms and is never stored.
 struct ConfigHash {
   std::size_t operator()(const Config& config) const;
 };

@@ -14,7 +14,7 @@
 namespace lehr {
 namespace {
 
-// "nullopt when 400 000 draws found none": the contract of FamilySpace::sample.
+// Limit of draws in the contract of FamilySpace::sample.
 constexpr int kMaxDraws = 400'000;
 
 }  // namespace
@@ -172,8 +172,8 @@ bool FamilySpace::draw(Rng& rng, Point& point) const {
   point = starts_.empty() ? Point{} : starts_[rng.below(starts_.size())];
   Members members = members_after(point, start_length_);
   for (std::size_t i = start_length_; i < knobs_.size(); ++i) {
-    // From all values, not from those that go with the prefix: else one after a prefix with few choices would
-    // come up more often than one after a prefix with many.
+    // Draws from all values, not only from those that go with the prefix. Otherwise a point after a prefix
+    // with few choices would come up more often than one after a prefix with many.
     point.knobs[i] = static_cast<std::uint16_t>(rng.below(knobs_[i].values.size()));
     set(members, point, i);
     if (!goes(i, members) || broken(i, members)) return false;
@@ -235,7 +235,7 @@ std::optional<std::string> FamilySpace::read_ahead(const Point& point, const Poi
     set(unset, point, i);
     set(later, point, i);
     if (goes(i, unset) != goes(i, later)) return knobs_[i].name;
-    if (!goes(i, unset)) break;  // none of the others is asked
+    if (!goes(i, unset)) break;  // later knobs are not checked
     for (const Rule& rule : knobs_[i].rules) {
       const bool forbidden = rule.forbids(unset);
       if (rule.forbids(later) != forbidden) return rule.sentence;

@@ -1,6 +1,6 @@
 // A family's schedules, described once: a struct of 64-bit integers, and one function that visits its knobs.
 //
-//   struct Schedule {  // the initialisers are what a knob is where a workload has none
+//   struct Schedule {  // the initialisers are the values of knobs that a workload does not have
 //     std::int64_t threads = 1, split = 0, mr = 1;
 //   };
 //   void knobs(Knobs<Schedule>& k) {
@@ -25,7 +25,7 @@
 
 namespace lehr {
 
-/// The number of a member.
+/// Returns the position of a member.
 template <typename S>
 std::size_t place_of(std::int64_t S::* member) {
   S all_zero = Members().as<S>();
@@ -36,28 +36,28 @@ std::size_t place_of(std::int64_t S::* member) {
   return place;
 }
 
-/// What a function that describes schedules visits the knobs with.
+/// The visitor that a function describing schedules gets.
 template <typename S>
 class Knobs {
  public:
-  /// Adds to `space`, which began with the members of S{}.
+  /// Adds knobs to `space`, which began with the members of S{}.
   explicit Knobs(FamilySpace& space) : space_(space) {}
 
-  /// The next knob. Its name is stored with configs, so it stays. `values` are all that it
-  /// can take, ordered: neighbours are one step apart.
+  /// Adds the next knob. Its name is stored with configs, so it stays. `values` are all that it can take,
+  /// ordered: neighbours are one step apart.
   void knob(std::int64_t S::* member, std::string_view name, std::string_view meaning,
             std::vector<std::int64_t> values) {
     space_.knob(place_of(member), name, meaning, std::move(values));
   }
-  /// Of the last knob's values, those go with the knobs before it of which `goes(schedule)` is true. Moves
-  /// take the nearest one that does.
+  /// Restricts the last knob to values for which `goes(schedule)` is true. Moves take the nearest one that
+  /// does.
   template <typename Test>
   void only(Test goes) {
     space_.only([goes](const Members& members) { return goes(members.as<S>()); });
   }
-  /// What no schedule may be, asked as soon as the last knob so far has its value: later ones have their
-  /// initialisers, on which `when(schedule)` must not depend. `sentence` says what is wrong with one, without
-  /// a full stop.
+  /// Forbids schedules, as soon as the last knob so far has its value. Later knobs then have their
+  /// initialisers, on which `when(schedule)` must not depend. `sentence` says what is wrong with such a
+  /// schedule, without a full stop.
   template <typename Test>
   void forbid(std::string_view sentence, Test when) {
     space_.forbid(sentence, [when](const Members& members) { return when(members.as<S>()); });
@@ -67,7 +67,7 @@ class Knobs {
   FamilySpace& space_;
 };
 
-/// The space that `describe(Knobs<S>&)` describes.
+/// Returns the space that `describe(Knobs<S>&)` describes.
 template <typename S, typename Describe>
 FamilySpace described_space(std::string family, const Describe& describe) {
   FamilySpace space(std::move(family), Members::of(S{}));

@@ -1,4 +1,4 @@
-// A family that is a list of points: a sorted list answers which prefixes there are.
+// A family that is a list of points. Prefixes are looked up in the sorted list.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -11,9 +11,9 @@ namespace {
 
 using Rows = std::vector<std::vector<std::int64_t>>;
 
-// Whether one of the sorted `rows` begins with the first `length` values of `at`.
+// Returns whether one of the sorted `rows` begins with the first `length` values of `at`.
 bool has_prefix(const Rows& rows, const Members& at, std::size_t length) {
-  // Negative, 0 or positive as the row's prefix is before, at or after `at`.
+  // Returns a negative number, 0 or a positive one if the row's prefix is before, at or after `at`.
   const auto order = [&](const std::vector<std::int64_t>& row) {
     for (std::size_t i = 0; i < length; ++i)
       if (row[i] != at[i]) return row[i] < at[i] ? -1 : 1;

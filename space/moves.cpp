@@ -10,14 +10,14 @@ namespace {
 constexpr int kAttempts = 32;           // the contract of Space::mutate
 constexpr int kFamilyChangeOneIn = 64;  // the contract of Space::mutate
 
-/// Of the knob's own position among its `choices`.
+/// Returns the position of the knob's own value among its `choices`.
 std::size_t rank_of(std::uint16_t position, const std::vector<std::uint16_t>& choices) {
   const auto found = std::ranges::find(choices, position);
   CHECK(found != choices.end(), "position {} is not a valid one here", position);
   return static_cast<std::size_t>(found - choices.begin());
 }
 
-/// Another one of `size` > 1: by one step half of the time (inwards at an end), else any.
+/// Returns another rank of `size` > 1: one step away half of the time (inwards at an end), else any other.
 std::size_t other_rank(std::size_t now, std::size_t size, Rng& rng) {
   if (rng.below(2) == 0) {
     if (now == 0) return 1;

@@ -1,4 +1,4 @@
-// A config as the search has it: positions in the place of names and values, copied, compared and hashed as
+// A config as the search has it: positions instead of names and values. It is copied, compared and hashed as
 // one small block of memory.
 #pragma once
 
@@ -14,15 +14,15 @@ inline constexpr std::size_t kMostKnobs = 31;
 /// The most values of a knob.
 inline constexpr std::size_t kMostValues = std::numeric_limits<std::uint16_t>::max();
 
-/// One config of one Space (space/space.h), which turns configs into points and points into configs. A
-/// position says nothing in another space: what is stored, shown or taken from another task is a Config.
+/// One config of one Space (space/space.h), which converts between configs and points. A position means
+/// nothing in another space: what is stored, shown or taken from another task is a Config.
 struct Point {
   std::uint16_t family = 0;                          ///< its position in Space::families()
   std::array<std::uint16_t, kMostKnobs> knobs = {};  ///< positions in Knob::values; 0 behind the last knob
   friend bool operator==(const Point&, const Point&) = default;
 };
 
-/// For containers in memory; never stored.
+/// Hash for containers in memory; never stored.
 struct PointHash {
   std::size_t operator()(const Point& point) const;
 };

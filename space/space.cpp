@@ -10,8 +10,8 @@
 namespace lehr {
 namespace {
 
-/// Valid prefixes to list: a millisecond, and a sample of the families for tensor cores costs 5 to 6 us, not
-/// 180 to 210 (bench/score_bench, Sample).
+/// Most valid prefixes to list. Listing them takes a millisecond. A sample of the families for tensor cores
+/// then takes 5 to 6 us, not 180 to 210 (bench/score_bench, Sample).
 constexpr std::size_t kPrefixes = 4096;
 
 }  // namespace

@@ -12,52 +12,53 @@
 
 namespace lehr {
 
-/// The family is the first knob.
+/// A union of families. The family is the first knob.
 class Space {
  public:
-  /// Lists each family's first knobs' valid prefixes, for cheap sampling (about a millisecond), and samples
-  /// it once (with a fixed seed): one in which 400 000 draws find no valid config is never sampled later, so
-  /// that it costs some milliseconds here and nothing in a search. CHECKs that names differ.
+  /// Lists the valid prefixes of each family's first knobs, for cheap sampling (about a millisecond), and
+  /// samples each family once (with a fixed seed). A family in which 400 000 draws find no valid config is
+  /// never sampled later: it costs some milliseconds here and nothing in a search. CHECKs that names differ.
   explicit Space(std::vector<FamilySpace> families);
 
   const std::vector<FamilySpace>& families() const { return families_; }
-  /// nullptr: there is none of that name.
+  /// Returns nullptr if no family has that name.
   const FamilySpace* family(std::string_view name) const;
 
   std::optional<std::string> why_invalid(const Config& config) const;
   bool contains(const Config& config) const { return find(config).has_value(); }
-  /// The point of a config; nullopt where why_invalid() has a reason.
+  /// Returns the point of a config; nullopt where why_invalid() has a reason.
   std::optional<Point> find(const Config& config) const;
-  /// As find(), but throws Error(kUser) with the reason.
+  /// Does the same as find(), but throws Error(kUser) with the reason.
   Point point_of(const Config& config) const;
-  /// Of a point of this space.
+  /// Returns the config of a point of this space.
   Config config_of(const Point& point) const { return families_[point.family].config_of(point); }
 
-  /// Family first (uniform), then uniform among that family's valid points, so that a small family is not
-  /// drowned by a large one. Throws Error(kNotFound) when no family has a valid point that sampling can find.
+  /// Draws a family (uniform), then one of that family's valid points (uniform), so that a small family is
+  /// not drowned by a large one. Throws Error(kNotFound) when no family has a valid point that sampling can
+  /// find.
   Point sample(Rng& rng) const;
-  /// As sample(), but nullopt instead of the Error.
+  /// Does the same as sample(), but returns nullopt instead of throwing.
   std::optional<Point> try_sample(Rng& rng) const;
-  /// All valid points that differ from `point` by one step of one knob; a dependent knob that is no longer
-  /// allowed moves to its nearest allowed value. Distinct, without `point` itself. `point` must be valid,
-  /// here and below.
+  /// Returns all valid points that differ from `point` by one step of one knob. A dependent knob that is no
+  /// longer allowed moves to its nearest allowed value. The points are distinct, without `point` itself.
+  /// `point` must be valid, here and below.
   std::vector<Point> neighbours(const Point& point) const;
-  /// A valid point that differs in one knob drawn at random: half of the moves are one step, half any other
-  /// value; now and then (1 in 64, when there is more than one family) a fresh sample of another family.
-  /// nullopt when 32 attempts found no valid move.
+  /// Returns a valid point that differs in one knob drawn at random. Half of the moves are one step, half any
+  /// other value. Now and then (1 in 64, if there is more than one family) it is a fresh sample of another
+  /// family. Returns nullopt when 32 attempts found no valid move.
   std::optional<Point> mutate(const Point& point, Rng& rng) const;
 
  private:
-  /// With the number of its family, which is one of families_.
+  /// Sets the number of the point's family, which must be one of families_.
   std::optional<Point> numbered(const FamilySpace& family, std::optional<Point> point) const;
   std::optional<Point> sample_family(std::size_t family, Rng& rng) const;
 
   std::vector<FamilySpace> families_;
-  std::vector<std::size_t> sampled_;  // indices of the families that sampling found a point of
+  std::vector<std::size_t> sampled_;  // positions of the families in which sampling found a point
 };
 
-/// Up to `count` distinct points, of one family where it is named; fewer where many draws in a row bring
-/// nothing new.
+/// Draws up to `count` distinct points, of one family if `family` is given. Returns fewer if many draws in a
+/// row bring nothing new.
 std::vector<Point> distinct_samples(const Space& space, std::optional<std::ptrdiff_t> family,
                                     std::size_t count, Rng& rng);
 
@@ -70,7 +71,9 @@ class GridCursor {
 
  private:
   const Space* space_;
-  Point at_;  // what is looked at next, up to knob depth_; a position behind the last value: no more there
+  // The next point to look at, up to knob depth_. A position behind a knob's last value: no more values
+  // there.
+  Point at_;
   std::size_t depth_ = 0;
 };
 

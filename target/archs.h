@@ -1,4 +1,4 @@
-// Devices that need not be present: what a log's row and `--arch` say of one, as limits.
+// Limits of devices that need not be present, from a log's row or `--arch`.
 #pragma once
 
 #include <span>
@@ -13,16 +13,17 @@ namespace lehr {
 
 /// One value per target (table.cpp).
 struct Archs {
-  /// The names that `--arch` takes; none where a kernel depends on more than the arch.
+  /// Returns the names that `--arch` takes. Empty if a kernel depends on more than the arch.
   std::vector<std::string> (*known)() = nullptr;
-  /// The limits of a device of that arch with so many cores (0: as many as is usual), and what is usual
-  /// besides. May throw Error(kUser) for an unknown arch, naming the known ones.
+  /// Returns the limits of a device of that arch with `cores` cores (0: the usual number), and usual values
+  /// for the rest. May throw Error(kUser) for an unknown arch, naming the known ones.
   Limits (*limits)(std::string_view arch, int cores) = nullptr;
-  /// Whether kernels depend on the arch alone: what was measured elsewhere is lowered here as it was there.
+  /// Whether kernels depend on the arch alone. If so, a kernel that was measured elsewhere is lowered here in
+  /// the same way.
   bool portable = false;
-  /// Those of `--isa`, of every machine, a machine's lower ones first; none where `--arch` says it all.
+  /// Levels of `--isa` for all machines, a machine's lower ones first. Empty if `--arch` is enough.
   std::span<const IsaLevel> levels = {};
-  /// Those that may be added to a level, in the order in which name_of() has them.
+  /// Features that may be added to a level, in the order of name_of().
   std::span<const IsaFeature> features = {};
 };
 const Archs& archs_of(Target target);

@@ -151,7 +151,7 @@ ir::Kernel lower(const Workload& workload, const Config& config, const Limits& l
   if (const auto reason = why_unserved(entry, workload, limits))
     throw_user("{} does not serve '{}': {}", entry.name, to_text(workload), *reason);
   const FamilySpace space = entry.space(workload, limits);
-  // What the space does not hold may divide by zero in a lowering.
+  // A point outside of the space might divide by zero in a lowering.
   const std::optional<Point> point = space.find(config);
   if (!point) throw_user("{} is not of this space: {}", to_text(config), *space.why_invalid(config));
   return entry.lower_schedule(workload, space.members_of(*point), limits);

@@ -30,17 +30,17 @@ S struct_of(void (*)(Knobs<S>&, const Workload&, const Limits&));
 template <auto kKnobs>
 using ScheduleOf = decltype(family_parts::struct_of(kKnobs));
 
-/// The space that `kKnobs(knobs, workload, limits)` describes.
+/// Returns the space that `kKnobs(knobs, workload, limits)` describes.
 template <auto kKnobs>
 FamilySpace family_space(std::string name, const Workload& workload, const Limits& limits) {
   using S = ScheduleOf<kKnobs>;
   return described_space<S>(std::move(name), [&](Knobs<S>& knobs) { kKnobs(knobs, workload, limits); });
 }
 
-/// `entry` with its name and with what follows from three functions of a schedule's struct S:
+/// Completes `entry` with its name and with three functions of a schedule's struct S:
 /// - void kKnobs(Knobs<S>&, const Workload&, const Limits&) visits the knobs;
-/// - S kWanted(const Workload&, const Limits&) is the default, of which the nearest valid one is taken;
-/// - ir::Kernel kLower(const Workload&, const S&, const Limits&) is the kernel.
+/// - S kWanted(const Workload&, const Limits&) returns the default; the nearest valid schedule is taken;
+/// - ir::Kernel kLower(const Workload&, const S&, const Limits&) returns the kernel.
 template <FamilyName kName, auto kKnobs, auto kWanted, auto kLower>
 Template family(Template entry) {
   entry.name = kName.text;

@@ -1,4 +1,4 @@
-// A kernel family: which workloads it serves, the space of its schedules, and the lowering of one of them.
+// A kernel family: the workloads that it serves, the space of its schedules, and the lowering of a schedule.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace lehr {
 
-/// Which pools may be the last step of an epilogue that a family serves.
+/// Pools that may be the last step of an epilogue that a family serves.
 enum class ServedPools {
   kNone,
   kApart,  ///< windows side by side (PoolWindows::are_apart())
@@ -21,31 +21,31 @@ enum class ServedPools {
 };
 
 struct Template {
-  /// = the family in configs.
+  /// The name of the family in configs.
   std::string name = {};
-  /// Raise it when the same config lowers to another kernel; rows of older versions become evidence, but for
-  /// those whose source is the same by its hash.
+  /// Raise it when the same config lowers to another kernel. Rows of older versions then become evidence,
+  /// except those whose source is the same by its hash.
   int version = 1;
   /// The devices that its kernels run on.
   Target target;
-  /// nullopt if it serves the workload on the device, else the reason. Only asked of workloads of its
-  /// operator and devices of its target, and of those with a pool only where it has them: others ask
+  /// Returns nullopt if it serves the workload on the device, else the reason. Only called for workloads of
+  /// its operator and devices of its target, and for a pool only if it has `pools`. Callers use
   /// why_unserved() (catalog.h).
   std::optional<std::string> (*why_not)(const Workload&, const Limits&) = nullptr;
-  /// The schedules. Only called when why_not() is nullopt; never empty.
+  /// Returns the schedules. Only called if why_not() is nullopt; never empty.
   FamilySpace (*space)(const Workload&, const Limits&) = nullptr;
-  /// The kernel of a schedule, of which it has the members. Pure; microseconds.
+  /// Returns the kernel of a schedule, given its members. Pure; takes microseconds.
   ir::Kernel (*lower_schedule)(const Workload&, const Members&, const Limits&) = nullptr;
-  /// A schedule that a careful engineer would write down without measuring; a point of that space. Measured
-  /// first.
+  /// Returns a schedule that a careful engineer would write down without measuring: a point of that space. It
+  /// is measured first.
   Config (*default_in)(const FamilySpace&, const Workload&, const Limits&) = nullptr;
   /// The operator that it serves.
   Operator op{};
   ServedPools pools = ServedPools::kNone;
-  /// Of a workload's fields that came later (workload/field.h), those that its kernels heed; why_unserved()
-  /// refuses workloads with others. The default are those that are older than the oldest family.
+  /// The later fields (workload/field.h) that its kernels support. why_unserved() refuses workloads with
+  /// others. The default are fields that are older than the oldest family.
   std::vector<std::string_view> reads = {"math"};
-  /// Whether its kernels do fewer products than the sum that defines the operator (Winograd's).
+  /// Whether its kernels compute fewer products than the sum that defines the operator (Winograd's).
   bool saves_products = false;
 };
 

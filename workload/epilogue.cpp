@@ -13,7 +13,7 @@
 namespace lehr {
 namespace {
 
-// At every '+' that does not stand in parentheses (1e+05).
+// Splits at every '+' that is not in parentheses (1e+05).
 std::vector<std::string_view> steps_in(std::string_view text) {
   std::vector<std::string_view> steps;
   int depth = 0;
@@ -32,7 +32,7 @@ const EpilogueRow& row_named(std::string_view name) {
   std::vector<std::string> names, aliases;
   for (const EpilogueRow& row : kEpilogueRows) {
     if (row.name == name || (!row.alias.empty() && row.alias == name)) return row;
-    if (row.needs_type) continue;  // its name stands there already
+    if (row.needs_type) continue;  // its name is in the list already
     names.emplace_back(row.name);
     if (!row.alias.empty()) aliases.emplace_back(row.alias);
   }
@@ -62,7 +62,7 @@ std::optional<StepNumbers> numbers_in(std::string_view text, const NumberRule& r
   return numbers;
 }
 
-/// "residual(u8)".
+/// Parses "residual(u8)".
 EpilogueStep typed_step(std::string_view text, std::string_view name) {
   std::vector<std::string> right = {std::string(name)};
   for (const EpilogueRow& row : kEpilogueRows) {
@@ -111,7 +111,7 @@ PoolWindows windows_of(const EpilogueStep& step) {
   return {number(0), number(1), number(2), number(3)};
 }
 
-/// The last step's, where there is one.
+/// Returns the last step's row, or nullptr.
 const EpilogueRow* last_row(const Epilogue& epilogue) {
   return epilogue.empty() ? nullptr : &row_of(epilogue.steps.back().op);
 }
@@ -124,7 +124,7 @@ bool reads(const Epilogue& epilogue, std::string_view operand) {
   return std::ranges::count(operands_of(epilogue), operand, &StepOperand::name) > 0;
 }
 
-/// What integers need before and behind a step. `before`: the steps so far.
+/// Checks the steps that integers need before and behind a step. `before` has the steps so far.
 void check_place(const Epilogue& before, const EpilogueStep& step, std::string_view part,
                  std::string_view text) {
   const bool dequantized = has_dequant(before);

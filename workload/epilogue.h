@@ -1,5 +1,5 @@
-// What is done to the sums of a GEMM or a convolution before they are stored: an ordered list of steps, part
-// of the workload.
+// The operations on the sums of a GEMM or a convolution before they are stored: an ordered list of steps,
+// part of the workload.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace lehr {
 
-/// Where the windows of a pool lie, along the height and along the width of an image alike. What behind the
-/// last window remains of the image is left out.
+/// The windows of a pool, alike along the height and the width of an image. Pixels behind the last window are
+/// dropped.
 struct PoolWindows {
-  std::int64_t window = 1;  ///< pixels; kLeastWindow to kMostWindow, or 1 where there is no pool
+  std::int64_t window = 1;  ///< pixels; kLeastWindow to kMostWindow, or 1 if there is no pool
   std::int64_t stride = 1;  ///< from one window to the next; kMostWindow at most
-  /// So many pixels of the first window lie before the image, and of the last one behind it at most: they are
-  /// no neighbours of any pixel. Less than `window`, so that each window has a pixel; 0 of a mean.
+  /// Pixels of the first window that lie before the image, and most pixels of the last window that lie behind
+  /// it. A window leaves them out. Less than `window`, so that each window has a pixel; 0 for a mean.
   std::int64_t before = 0, after = 0;
 
-  /// Windows over so many pixels; 0 where there is no room for one.
+  /// Returns the number of windows over `pixels` pixels; 0 if not even one fits.
   std::int64_t over(std::int64_t pixels) const {
     const std::int64_t free = pixels + before + after - window;
     return free < 0 ? 0 : free / stride + 1;
   }
-  /// Whether the windows lie side by side in the image, so that no pixel is in two of them.
+  /// Returns whether the windows lie side by side in the image, so that no pixel is in two of them.
   bool are_apart() const { return stride == window && before == 0 && after == 0; }
   friend bool operator==(const PoolWindows&, const PoolWindows&) = default;
 };
@@ -38,31 +38,32 @@ struct Epilogue {
   friend bool operator==(const Epilogue&, const Epilogue&) = default;
 };
 
-/// "none", "bias+relu", "scale_shift+residual+clamp(-1,6)", "relu+maxpool(2)",
-/// "dequant+bias+residual(u8)+relu+quant". A pool says its window, and
-/// what differs from windows side by side: "maxpool(3,2)" with its stride, "maxpool(3,2,1)" with as many
-/// pixels before and behind the image, "maxpool(3,2,0,1)" with other numbers of them.
+/// Returns "none", "bias+relu", "scale_shift+residual+clamp(-1,6)", "relu+maxpool(2)",
+/// "dequant+bias+residual(u8)+relu+quant". A pool states its window, and its differences from windows side by
+/// side: "maxpool(3,2)" with its stride, "maxpool(3,2,1)" with as many pixels before and behind the image,
+/// "maxpool(3,2,0,1)" with different numbers of them.
 std::string to_text(const Epilogue& epilogue);
-/// Inverse of to_text(); aliases are read, too. Throws Error(kUser), one sentence: an unknown step, bad
+/// Parses what to_text() writes, and aliases. Throws Error(kUser), one sentence, for an unknown step, bad
 /// numbers, a second step that needs the same operand, a step twice in a row, anything behind a gate or a
 /// pool but a quant, a residual before one, anything but a bias before a dequant, a quant or a residual of a
-/// type without one, anything behind a quant.
+/// type without a dequant, anything behind a quant.
 Epilogue parse_epilogue(std::string_view text);
 
-/// The text of a step with such numbers: "relu", "clamp(-1,6)".
+/// Returns the text of a step with example numbers: "relu", "clamp(-1,6)".
 std::string example_of(const EpilogueRow& row);
 
-/// A pool over such windows.
+/// Returns a pool over these windows.
 EpilogueStep pool_over(EpilogueOp op, const PoolWindows& windows);
 
-/// The gate or the pool at the end, or before a quant; nullptr where there is none.
+/// Returns the gate or the pool at the end or before a quant, else nullptr.
 const EpilogueStep* shrinking_step(const Epilogue& epilogue);
-/// Whether the last step makes one column of two.
+/// Returns whether the last step makes one column out of two.
 bool is_gated(const Epilogue& epilogue);
 
-/// Of the last step, or of that before a quant: windows of one pixel where it is no pool.
+/// Returns the windows of the last step, or of the one before a quant; windows of one pixel if it is not a
+/// pool.
 PoolWindows windows_of(const Epilogue& epilogue);
-/// How many neighbours, vertically and horizontally, the last step makes one of: 1 where it is no pool.
+/// Returns how many neighbours, vertically and horizontally, the last step combines: 1 if it is not a pool.
 inline std::int64_t window_of(const Epilogue& epilogue) {
   return windows_of(epilogue).window;
 }
@@ -70,26 +71,27 @@ inline std::int64_t window_of(const Epilogue& epilogue) {
 /// Why a family does not serve a gated epilogue.
 inline constexpr const char* kNoGate = "stores every column of the product: it has no gates";
 
-/// Whether sums in s32 become f32 in it, and whether these become an output of u8 or s8 at its end.
+/// Returns whether it converts sums in s32 to f32, and whether it converts to an output of u8 or s8 at its
+/// end.
 bool has_dequant(const Epilogue& epilogue);
 bool has_quant(const Epilogue& epilogue);
 
-/// output_for() operands of which the first is of `type`, behind an epilogue: f32 behind a dequant, `type`
-/// behind a quant.
+/// Returns the output type of output_for() after an epilogue, for a first operand of `type`: f32 after a
+/// dequant, `type` after a quant.
 DType output_for(DType type, const Epilogue& epilogue);
 
 /// An operand of a step, by the step's number.
 struct StepOperand : EpilogueOperand {
   std::size_t step = 0;
 };
-/// In the order of the steps.
+/// Returns the operands in the order of the steps.
 std::vector<StepOperand> operands_of(const Epilogue& epilogue);
-/// The type of an operand of a workload with such an output.
+/// Returns the type of an operand of a workload with this type of output.
 DType type_of(const StepOperand& operand, const Epilogue& epilogue, DType output);
-/// In which the step of that number computes, and what it is given: f32 behind a dequant, else `accum`, that
-/// of the sums.
+/// Returns the type in which the step of that number computes, and of its input: f32 behind a dequant, else
+/// `accum`, the type of the sums.
 DType type_at(const Epilogue& epilogue, DType accum, std::size_t step);
-/// Whether a step reads a tensor of the output's shape.
+/// Returns whether a step reads a tensor of the output's shape.
 bool has_residual(const Epilogue& epilogue);
 
 }  // namespace lehr

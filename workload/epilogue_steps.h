@@ -1,5 +1,5 @@
 // The steps of an epilogue, each described by one row: text, parser, operands, reference and tolerance are
-// derived from it. What a step is in a kernel is a row of templates/shared/epilogue_expr.cpp.
+// derived from it. templates/shared/epilogue_expr.cpp has the rows for a step in a kernel.
 #pragma once
 
 #include <algorithm>
@@ -43,41 +43,41 @@ enum class EpilogueOp {
   kFakeQuant
 };
 
-/// The numbers in parentheses behind a step's name; 0 behind the last of them.
+/// The numbers in parentheses behind a step's name; the rest are 0.
 using StepNumbers = std::array<float, 4>;
 
 struct EpilogueStep {
   EpilogueOp op = EpilogueOp::kRelu;
   StepNumbers numbers = {};
-  std::optional<DType> type = std::nullopt;  ///< of the step's operand, where the text says one
+  std::optional<DType> type = std::nullopt;  ///< type of the step's operand, if the text states it
   friend bool operator==(const EpilogueStep&, const EpilogueStep&) = default;
 };
 
-/// Which numbers a step has.
+/// Rule for the numbers of a step.
 struct NumberRule {
-  /// How many a text gives; those that it leaves out at the end are usual().
+  /// How many numbers a text gives. Numbers left out at the end are usual().
   std::size_t least = 0, most = 0;
   bool whole = false;
-  /// "(-1,6)", right for each step that has this rule.
+  /// "(-1,6)", right for each step with this rule.
   std::string_view example = {};
-  /// What a sentence says that the step needs; {} is an example of the step.
+  /// Needs of the step, for a sentence; {} is an example of the step.
   std::string_view needs = {};
   bool (*are_right)(const StepNumbers& numbers) = nullptr;
   float (*usual)(const StepNumbers& numbers, std::size_t i) = nullptr;
-  /// What else may be wrong. Throws Error(kUser), one sentence about `text`.
+  /// Further checks. Throws Error(kUser), one sentence about `text`.
   void (*check)(const EpilogueStep& step, std::string_view text) = nullptr;
 };
 
-/// What an element of an operand belongs to.
+/// The unit that has an element of an operand of its own.
 enum class OperandPer { kChannel, kElement, kTensor };
 
 enum class OperandType {
-  /// That of the output; in an epilogue with a dequant that in which the step computes: s32 before it, f32
-  /// behind it.
+  /// The type of the output. In an epilogue with a dequant, the type in which the step computes: s32 before
+  /// it, f32 behind it.
   kUsual,
   kF32,
   kOutput,
-  kOfStep  ///< EpilogueStep::type, or as usual where there is none
+  kOfStep  ///< EpilogueStep::type, or as kUsual if the text states no type
 };
 
 /// A tensor that a step reads.
@@ -85,44 +85,44 @@ struct EpilogueOperand {
   std::string_view name = {};  ///< "bias", "scale", "shift", "residual"
   OperandPer per = OperandPer::kChannel;
   OperandType type = OperandType::kUsual;
-  /// For a check, where not as usual. An operand of a step that computes in s32 is drawn in the unit of the
-  /// sums' deviation, or, a scale, per such a unit.
+  /// How a check draws it, if not as usual. If the step computes in s32, the operand is drawn in units of the
+  /// sums' deviation; a scale is per such a unit.
   std::optional<Draw> draw = std::nullopt;
 };
 
 /// The elements of a step's operands that belong to one value.
 using StepOperands = std::array<double, 3>;
 
-/// Of values: what each may be off by, and its size, at most.
+/// Bounds of values: the error of each, and its size.
 struct ErrorBound {
   double off = 0, largest = 0;
 };
 
-/// A step has a value(), or makes one column of two, or one pixel of a window.
+/// A row of the table. A step has a value(), or makes one column out of two, or one pixel out of a window.
 struct EpilogueRow {
   EpilogueOp op{};
   std::string_view name;
-  /// Another program's name, which is read for it, too.
+  /// Another program's name, which is accepted too.
   std::string_view alias = {};
   NumberRule numbers = {};
-  /// What may stand in the parentheses: EpilogueStep::type. Rows of one name differ in these; only the first
-  /// of them may be written without parentheses.
+  /// Types that may be in the parentheses: EpilogueStep::type. Rows of one name differ in these. Only the
+  /// first of them may be written without parentheses.
   std::span<const DType> types = {};
   bool needs_type = false;
-  bool of_integers = false;  ///< a dequant, or what needs one before it
+  bool of_integers = false;  ///< a dequant, or a step that needs one before it
   std::array<EpilogueOperand, 3> operands = {};
   double (*value)(double x, const StepNumbers& numbers, const StepOperands& operands) = nullptr;
-  /// Of a step that rounds to integers: value() before it does, for arguments that are not exact.
+  /// For a step that rounds to integers: value() before rounding, for arguments that are not exact.
   double (*before_rounding)(double x, const StepNumbers& numbers, const StepOperands& operands) = nullptr;
-  /// Columns of a GEMM in pairs, the gate's and then the value's: this step of x[2 j] times x[2 j + 1] is
-  /// column j of the output. Two products in one kernel, whose B holds their columns alternately.
+  /// For columns of a GEMM in pairs, the gate's and then the value's: column j of the output is this step of
+  /// x[2 j], times x[2 j + 1]. Two products in one kernel, whose B holds their columns alternately.
   std::optional<EpilogueOp> gate = std::nullopt;
-  /// Of a convolution: one of window x window neighbours (PoolWindows).
+  /// For a convolution: makes one value out of window x window neighbours (PoolWindows).
   double (*pooled)(std::span<const double> window) = nullptr;
-  /// In f32, with each operation rounded by itself, it is the same on every machine.
+  /// Whether it is the same on every machine in f32, with each operation rounded by itself.
   bool exact = false;
-  /// Of the result, computed in arithmetic of this `epsilon` of such values, with operands as make_inputs()
-  /// makes them. Of a gate it follows from the two factors.
+  /// Returns the bound of the result, computed in arithmetic of this `epsilon` from such values, with
+  /// operands as make_inputs() makes them. For a gate it follows from the two factors.
   ErrorBound (*bound)(ErrorBound of, const StepNumbers& numbers, double epsilon) = nullptr;
 
   constexpr std::size_t operand_count() const {
@@ -130,13 +130,13 @@ struct EpilogueRow {
     while (count < operands.size() && !operands[count].name.empty()) ++count;
     return count;
   }
-  /// Whether its output is smaller than what it is applied to. It is the last step.
+  /// Returns whether its output is smaller than its input. It is the last step.
   constexpr bool shrinks() const { return gate.has_value() || pooled != nullptr; }
 };
 
 inline constexpr std::int64_t kLeastWindow = 2, kMostWindow = 16;
 
-/// The rest of a pool's rule: strides, and pixels outside of the image.
+/// Checks the rest of a pool's rule: strides, and pixels outside of the image.
 void check_windows(const EpilogueStep& step, std::string_view text);
 
 inline constexpr NumberRule kWindowRule = {
@@ -151,49 +151,48 @@ inline constexpr NumberRule kWindowRule = {
     .usual = [](const StepNumbers& n, std::size_t i) { return i == 2 ? 0 : n[i - 1]; },
     .check = &check_windows};
 
-/// NaN stays.
+/// Clamps; NaN stays.
 inline double clamped(double x, double low, double high) {
   return std::isnan(x) ? x : std::clamp(x, low, high);
 }
 
-/// The functions are within so many units in the last place of their argument or result
-/// (target/cpu/prelude_math.h).
+/// Units in the last place of argument or result within which the functions are (target/cpu/prelude_math.h).
 inline constexpr double kUnits = 6;
 
-/// Bounds: an error stays as it is, or gets smaller.
+/// Returns the bound of a step that leaves an error as it is, or makes it smaller.
 inline ErrorBound bound_stays(ErrorBound of, const StepNumbers&, double) {
   return of;
 }
 inline ErrorBound times(ErrorBound of, double factor) {
   return {of.off * factor, of.largest * factor};
 }
-/// Of a sum with an operand.
+/// Returns the bound of a sum with an operand.
 inline ErrorBound bound_of_sum(ErrorBound of, const StepNumbers&, double epsilon) {
   const double largest = of.largest + kLargestInput;
   return {of.off + epsilon * largest, largest};
 }
-/// Of SiLU and GELU, whose slopes are nowhere larger than 1.0998 and 1.1290.
+/// Returns the bound of SiLU or GELU, whose slopes are never larger than 1.0998 and 1.1290.
 inline ErrorBound bound_of_smooth(ErrorBound of, const StepNumbers&, double epsilon) {
   return {1.13 * of.off + kUnits * epsilon * of.largest, of.largest};
 }
-/// Of functions that end at 1 and are no steeper.
+/// Returns the bound of a function that ends at 1 and is no steeper.
 inline ErrorBound bound_of_saturating(ErrorBound of, const StepNumbers&, double epsilon) {
   return {of.off + kUnits * epsilon, 1};
 }
 
-/// What a check makes of sums of integers: values of this deviation in f32, more or less, as other steps have
-/// them; of these, integers that reach both ends of u8 and s8 now and then; and residuals about as large
+/// Deviations that a check gives to values made from sums of integers: in f32 about that of other steps'
+/// values; as quantized integers they reach both ends of u8 and s8 now and then; residuals are about as large
 /// as 1.
 inline constexpr double kDequantized = 2, kQuantized = 24, kOfResidual = 0.02;
 inline constexpr Draw::Kind kScale = Draw::Kind::kScale;
 inline constexpr Draw kZeroPointDraw = {.kind = Draw::Kind::kZeroPoint};
 
-/// What a residual behind a dequant may be of, beside f32.
+/// Types of a residual behind a dequant, besides f32.
 inline constexpr DType kFloatResiduals[] = {DType::kBF16}, kQuantizedResiduals[] = {DType::kU8, DType::kS8};
 
-/// `x` as f32 holds it. A step that rounds more than once says so by this: in f32 it is what it says, bit for
-/// bit, since a sum or a product of two f32 that is rounded to f64 and then to f32 is rounded once (Figueroa,
-/// "When is double rounding innocuous?", SIGNUM 1995).
+/// Returns `x` rounded to f32. A step that rounds more than once does so with this function. In f32 the
+/// result is then the same bit for bit, since a sum or a product of two f32 that is rounded to f64 and then
+/// to f32 is rounded once (Figueroa, "When is double rounding innocuous?", SIGNUM 1995).
 inline double in_f32(double x) {
   return static_cast<double>(static_cast<float>(x));
 }
@@ -233,7 +232,7 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
      .bound = &bound_of_smooth},
     {.op = EpilogueOp::kGeluErf,
      .name = "gelu_erf",
-     .alias = "gelu",  // as PyTorch and ONNX mean it
+     .alias = "gelu",  // the meaning in PyTorch and ONNX
      .value = [](double x, auto&...) { return 0.5 * x * std::erfc(-x / std::numbers::sqrt2); },
      .bound = &bound_of_smooth},
     {.op = EpilogueOp::kSilu,
@@ -274,7 +273,7 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
      .pooled = [](std::span<const double> window) { return *std::ranges::max_element(window); },
      .exact = true,
      .bound = &bound_stays},
-    {.op = EpilogueOp::kAvgPool,  // of windows that lie in the image
+    {.op = EpilogueOp::kAvgPool,  // for windows that lie in the image
      .name = "avgpool",
      .numbers = kWindowRule,
      .pooled =
@@ -306,7 +305,7 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
      // Its slope is 3/2 at most.
      .bound = [](ErrorBound of, auto&,
                  double epsilon) { return ErrorBound{1.5 * of.off + 3 * epsilon * of.largest, of.largest}; }},
-    {.op = EpilogueOp::kDequant,  // of a sum in s32
+    {.op = EpilogueOp::kDequant,  // converts a sum in s32
      .name = "dequant",
      .of_integers = true,
      .operands = {{{"dequant_scale", OperandPer::kChannel, OperandType::kF32,
@@ -322,7 +321,7 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
      .value = [](double x, auto&, auto& with) { return std::nearbyint(in_f32(x * with[0])) + with[1]; },
      .before_rounding = [](double x, auto&, auto& with) { return x * with[0] + with[1]; },
      .exact = true,
-     // The product rounds: one that does not saturate is below 512, its sum with the zero point, too.
+     // The product rounds. One that does not saturate is below 512; its sum with the zero point, too.
      .bound =
          [](ErrorBound of, auto&, double epsilon) {
            return ErrorBound{kMostScaling * kQuantized * of.off + 2 * epsilon * 512, 255};
@@ -342,7 +341,7 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
            const double residual = 255 * kMostScaling * kOfResidual, largest = of.largest + residual;
            return ErrorBound{of.off + epsilon * (residual + largest), largest};
          }},
-    {.op = EpilogueOp::kFakeQuant,  // what a quantized tensor between two operators makes of a value
+    {.op = EpilogueOp::kFakeQuant,  // the effect of a quantized tensor between two operators on a value
      .name = "fake_quant",
      .numbers = {.least = 2,
                  .most = 2,
@@ -366,8 +365,8 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
            return clamped(x * with[0], n[0] - with[1], n[1] - with[1]) * with[2];
          },
      .exact = true,
-     // Rounded to whole numbers: half of one, beside the error of the product, which is below 512 where it
-     // does not saturate.
+     // Rounding to whole numbers adds half of one to the error of the product, which is below 512 if it does
+     // not saturate.
      .bound =
          [](ErrorBound of, auto& n, double epsilon) {
            const double step = kMostScaling / kQuantized, largest = (n[1] - n[0] + 255) * step;
@@ -380,7 +379,7 @@ constexpr const EpilogueRow& row_of(EpilogueOp op) {
   return kEpilogueRows[static_cast<std::size_t>(op)];
 }
 
-/// Whether `rows`, which have a member `op`, have one for each step of which `is_asked` is true.
+/// Returns whether `rows`, which have a member `op`, have one for each step for which `is_asked` is true.
 constexpr bool has_rows(const auto& rows, bool (*is_asked)(const EpilogueRow& step)) {
   return std::ranges::all_of(kEpilogueRows, [&](const EpilogueRow& step) {
     return !is_asked(step) || std::ranges::any_of(rows, [&](const auto& row) { return row.op == step.op; });

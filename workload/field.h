@@ -10,43 +10,46 @@ namespace lehr {
 
 struct Workload;
 
-/// Of which a flag takes lists.
+/// Which lists a flag takes.
 enum class Sweep {
   kNone,
   kSizes,  ///< "64,128", "1024:4096:1024", "4096+1024" (cli/args.h)
   kValues  ///< "1,2x1": values of the field's own text
 };
 
-/// A row of an operator's table (operator.h), where field() and its like write it (field_of.h). The table's
-/// order is that of the text, of help, and of the loops over lists, the first one outermost: those of sizes,
-/// then those of values.
+/// A row of an operator's table (operator.h), written by field() and similar functions (field_of.h). The
+/// table's order is that of the text, of help, and of the loops over lists, the first one outermost: lists of
+/// sizes, then lists of values.
 struct Field {
   std::string_view key;
-  std::string_view help = {};  ///< of the flag --key; "" where there is no such flag
-  /// What the flag is where it is not given; "" where the operator's complete() says it.
+  std::string_view help = {};  ///< help of the flag --key; "" if there is no such flag
+  /// Value of the flag if it is not given; "" if the operator's complete() sets it.
   std::string_view usual = {};
   Sweep sweep = Sweep::kNone;
   bool required = false;  ///< a flag that must be given
-  /// Came after texts were stored: left out where it is `usual`, else behind all others.
+  /// Whether it was added after texts were stored. It is left out if it has its `usual` value, else it comes
+  /// behind all others.
   bool later = false;
-  bool is_last_word = false;  ///< the command line has its value without a flag
+  bool is_last_word = false;  ///< the command line gives its value without a flag
   bool names_flag = false;    ///< sentences about a bad value of the flag begin with the flag
   bool unquoted = false;      ///< "m=x is not a whole number"; else "'m=x' is ..."
-  bool drops_layout = false;  ///< a type may be written as an operand is, "f32:row"
-  std::span<const std::string_view> choices = {};  ///< of the flag; empty: read() says what is wrong
-  /// Adds the value's text. nullptr, as the other two are, in a row that is a flag only: complete() reads it.
+  bool drops_layout = false;  ///< a type may be written like an operand, "f32:row"
+  /// Choices of the flag; empty: read() reports what is wrong.
+  std::span<const std::string_view> choices = {};
+  /// Adds the value's text. This and the next two are nullptr in a row that is only a flag; complete() reads
+  /// it.
   void (*append)(const Workload& workload, std::string& text) = nullptr;
-  /// Sets the value; `name` is what sentences call it: the key, or the flag. Throws Error(kUser), one
+  /// Sets the value. `name` is its name in sentences: the key, or the flag. Throws Error(kUser), one
   /// sentence.
   void (*read)(const Field& field, std::string_view name, std::string_view value,
                Workload& workload) = nullptr;
-  /// How far two values are apart: powers of two between sizes, kOtherKind for another type, layout or math,
-  /// kOtherEpilogue for another epilogue or scale, or where one of two operands is constant.
+  /// Returns how far two values are apart: powers of two between sizes, kOtherKind for another type, layout
+  /// or math, kOtherEpilogue for another epilogue or scale, or if only one of two operands is constant.
   double (*distance)(const Workload& a, const Workload& b) = nullptr;
 
   constexpr bool in_text() const { return read != nullptr; }
   constexpr bool is_flag() const { return !help.empty(); }
-  /// Whether it came later and is not as usual here: what a text says only then.
+  /// Returns whether it was added later and has an unusual value here: only then is it in a text.
   bool is_new_in(const Workload& workload) const {
     if (!later) return false;
     std::string value;
@@ -55,7 +58,8 @@ struct Field {
   }
 
  private:
-  // Ahead of its uses: clang evaluates no constant through a template that is defined behind them.
+  // Defined before its uses: clang does not evaluate a constant through a template that is defined behind
+  // them.
   template <typename T>
   constexpr Field with(T Field::* member, T value) const {
     Field changed = *this;
@@ -79,6 +83,6 @@ struct Field {
 };
 
 inline constexpr double kOtherKind = 4;
-inline constexpr double kOtherEpilogue = 0.5;  ///< a pass over the output at the end
+inline constexpr double kOtherEpilogue = 0.5;  ///< for a pass over the output at the end
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Rows of an operator's table, made of members of a workload or of its operator. For the operators' own
+// Rows of an operator's table, made from members of a workload or of its operator. For the operators' own
 // files.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace lehr {
 template <typename Owner, typename Value>
 Owner owner_of(Value Owner::*);
 
-/// The member of a workload, or of its operator.
+/// Returns the member of a workload, or of its operator.
 template <auto kMember>
 auto& member_of(auto& workload) {
   using Owner = decltype(owner_of(kMember));
@@ -38,7 +38,8 @@ constexpr Field field(std::string_view key, std::string_view help = {}) {
               }};
 }
 
-/// Numbers with an x between them: two, vertical and horizontal, or the four sides of a padding.
+/// Makes a field of numbers with an x between them: two, vertical and horizontal, or the four sides of a
+/// padding.
 template <auto... kMembers>
 constexpr Field numbers(std::string_view key, std::string_view help) {
   return {.key = key,
@@ -54,7 +55,7 @@ constexpr Field numbers(std::string_view key, std::string_view help) {
               }};
 }
 
-/// A flag that stands for others: the operator's complete() reads it.
+/// Makes a flag that stands for others: the operator's complete() reads it.
 constexpr Field shorthand(std::string_view key, std::string_view help) {
   return {.key = key, .help = help};
 }

@@ -1,4 +1,4 @@
-// Kinds of values that a field may have: their text, and how far two of them are apart.
+// Kinds of values that a field may have: their text, and the distance of two values.
 #pragma once
 
 #include <array>
@@ -25,9 +25,9 @@ void append_value(std::string& text, const Epilogue& epilogue);
 void append_value(std::string& text, const Pair& pair);
 void append_value(std::string& text, const Padding& padding);
 
-/// The inverses, as Field::read. Sizes may be sums: with n=4096+1024 layers that share A are one product with
-/// their B side by side. A single number stands for both of a pair and for all sides of a padding, two for
-/// the vertical and the horizontal ones.
+/// Read the values, as Field::read. Sizes may be sums: with n=4096+1024 layers that share A are one product
+/// with their B side by side. A single number stands for both of a pair and for all sides of a padding, two
+/// for the vertical and the horizontal ones.
 void read_value(const Field& field, std::string_view name, std::string_view value, std::int64_t& size);
 void read_value(const Field& field, std::string_view name, std::string_view value, float& number);
 void read_value(const Field& field, std::string_view name, std::string_view value, Operand& operand);
@@ -39,8 +39,8 @@ void read_value(const Field& field, std::string_view name, std::string_view valu
 void read_value(std::string_view name, std::string_view value, const std::array<std::int64_t*, 2>& pair);
 void read_value(std::string_view name, std::string_view value, const std::array<std::int64_t*, 4>& padding);
 
-/// As Field::distance: a scale and a zero point are an epilogue, too, and so is whether an operand is
-/// constant. Numbers that belong together count with their mean, those of a padding as though they were
+/// Return distances, as Field::distance. A scale, a zero point and whether an operand is constant count like
+/// an epilogue. Numbers that belong together count with their mean. Those of a padding count as if they were
 /// larger by one, since they may be 0.
 double value_distance(std::int64_t a, std::int64_t b);
 double value_distance(float a, float b);

@@ -1,5 +1,5 @@
-// What tensors hold when a kernel is checked and timed: a function of seed, tensor and index, so that any
-// part of it can be made anywhere, by any number of threads, on the host and on a device.
+// The contents of tensors when a kernel is checked and timed: a function of seed, tensor and index. Any range
+// can be made anywhere, by any number of threads, on the host and on a device.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace lehr {
 
 struct Workload;
 
-/// What the generator of one tensor starts from.
+/// Returns the start value of one tensor's generator.
 std::uint64_t input_key(std::uint64_t seed, std::string_view tensor);
 
-/// drawn_value() of all numbers, in order.
+/// Returns drawn_value() of all numbers, in order.
 std::vector<float> input_values(DType type, const Draw& draw);
 
-/// An input whose elements are made when they are asked for: where few are, or they lie anywhere.
+/// An input whose elements are made on request: for few elements, or scattered ones.
 class MadeInput {
  public:
-  /// Of no tensor.
+  /// Makes an input without a tensor.
   MadeInput() = default;
   MadeInput(std::uint64_t seed, const TensorSpec& tensor)
       : seed_(seed),
@@ -42,13 +42,13 @@ class MadeInput {
   std::int64_t row_ = 0;
   std::vector<float> values_;
 };
-/// As make_inputs().
+/// Returns the inputs in the order of make_inputs().
 std::vector<MadeInput> made_inputs(const Workload& workload, std::uint64_t seed);
 
-/// Input data by tensor, in the order of tensors_of() (outputs empty), made by so many threads, as
-/// TensorSpec::draw says: most of it Normal(0,1)-like (zeros or small integers make GPUs look faster than
-/// they are: an A100 by 15 % at 8192 cubed, Horace He, "Strangely, matrix multiplications on GPUs run faster
-/// when given predictable data").
+/// Returns input data by tensor, in the order of tensors_of() (outputs empty), made by `threads` threads
+/// according to TensorSpec::draw. Most of it is Normal(0,1)-like (zeros or small integers make GPUs look
+/// faster than they are: an A100 by 15 % at 8192 cubed, Horace He, "Strangely, matrix multiplications on GPUs
+/// run faster when given predictable data").
 std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint64_t seed, int threads = 1);
 
 }  // namespace lehr

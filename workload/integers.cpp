@@ -6,13 +6,13 @@
 namespace lehr {
 namespace {
 
-/// Of both operands: each value of their types occurs, the least and the largest ones in one of 200 elements
-/// or more, which two products of a saturating instruction do not survive.
+/// Deviation of both operands. Each value of their types occurs, the least and the largest ones in one of 200
+/// elements or more, so that two products overflow a saturating instruction.
 constexpr double kDeviation = 50;
-/// Of longer sums the second operand is smaller: sums have a deviation of 2^20 at most.
+/// In longer sums the second operand is smaller: sums have a deviation of at most 2^20.
 constexpr std::int64_t kLongSum = 16384;
 
-/// Of the middle of the first operand from the zero point, or from 0 where there is none.
+/// Squared distance of the first operand's middle from the zero point, or from 0 without one.
 struct SquaredOffset {
   double mean = 0, most = 0;
 };
@@ -33,7 +33,7 @@ double deviation_of_second(const ProductSums& sums) {
   return kDeviation * std::sqrt(std::min(1.0, share));
 }
 
-/// Over all zero points.
+/// Returns the deviation of the sums over all zero points.
 double deviation_of(const ProductSums& sums) {
   return std::sqrt(static_cast<double>(sums.products) *
                    (kDeviation * kDeviation + squared_offset(sums).mean)) *
@@ -64,8 +64,8 @@ void set_draws(const ProductSums& sums, const Epilogue& epilogue, std::vector<Te
   }
 }
 
-// Of the products of (a - zero) with b, the second factor is independent and of mean 0. Given the first ones,
-// the sum is a sum of independent values, of which each is at most `most` in size: Bernstein's bound.
+// In the products of (a - zero) with b, the second factor is independent and has mean 0. Given the first
+// factors, the sum is a sum of independent values of at most `most` in size: Bernstein's bound.
 double largest_of_integers(const ProductSums& sums, std::int64_t count) {
   const double products = static_cast<double>(sums.products), second = deviation_of_second(sums);
   const double first = std::sqrt(kDeviation * kDeviation + squared_offset(sums).most);

@@ -1,5 +1,4 @@
-// What makes a check of integers tell: how its inputs are spread, so that a few bits hold what becomes of
-// them.
+// The distribution of inputs for a conclusive check of integers: a few bits hold the results.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +10,14 @@
 
 namespace lehr {
 
-/// Sets how the inputs are drawn, tensors_of() a workload with sums in s32, where they are of u8, have a zero
-/// point or an epilogue: others are as usual. The second operand is as wide as the first one, up to
-/// lengths at which sums would reach 2^24: the expected values (f32) are exact. What belongs to the sums goes
-/// by their deviation: behind a dequant values are about as large as those of floats.
+/// Sets how the inputs of a workload with sums in s32 are drawn, if they are of u8, have a zero point or an
+/// epilogue; others are as usual. `tensors` is its tensors_of(). The second operand is as wide as the first
+/// one, up to lengths at which sums would reach 2^24: the expected values (f32) are exact. Operands that are
+/// combined with the sums are scaled by the sums' deviation, so that values behind a dequant are about as
+/// large as those of floats.
 void set_draws(const ProductSums& sums, const Epilogue& epilogue, std::vector<TensorSpec>& tensors);
 
-/// Bound on the size of each of `count` such sums, drawn so, in the unit of their deviation.
+/// Returns a bound on the size of each of `count` such sums, in units of their deviation.
 double largest_of_integers(const ProductSums& sums, std::int64_t count);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// The functions of an operator's table, made of those that its folder has for its struct.
+// The functions of an operator's table, made from the functions that its folder has for its struct.
 #pragma once
 
 #include <span>
@@ -10,7 +10,8 @@
 
 namespace lehr {
 
-/// `words` with them. Their declarations are included before (conv2d/conv2d_operator.cpp).
+/// Returns `words` with these functions. Their declarations must be included before
+/// (conv2d/conv2d_operator.cpp).
 template <typename Problem>
 OperatorTable with_functions(OperatorTable words) {
   words.validate = [](const Workload& w) { validate(std::get<Problem>(w.problem)); };

@@ -1,4 +1,4 @@
-// Single elements of an output: those that tell most, and what they should be.
+// Single elements of an output: the most conclusive ones, and their expected values.
 #include <algorithm>
 
 #include "base/in_parts.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kTile = 16;
 
-/// How many products an element is made of: of windows that overlap, each for each.
+/// Returns how many products an element needs. Windows that overlap share none.
 double products_of(const Workload& workload, std::int64_t elements) {
   const PoolWindows windows = windows_of(workload.epilogue);
   const double overlap = static_cast<double>(windows.window) / static_cast<double>(windows.stride);
@@ -63,7 +63,7 @@ std::vector<std::int64_t> telling_elements(const Workload& workload, std::size_t
       index += (d == fixed ? at : anywhere(shape[d])) * shape[d].stride;
     chosen.push_back(index);
   };
-  // Half of them lie at edges, shared by the dimensions; of more edges than that some are left out.
+  // Half of them lie at edges, shared by the dimensions. If there are more edges, some are left out.
   const std::int64_t each = count / 2 / static_cast<std::int64_t>(shape.size());
   for (std::size_t d = 0; d < shape.size(); ++d) {
     auto left = static_cast<std::size_t>(each);

@@ -12,7 +12,7 @@ namespace lehr {
 
 namespace {
 
-/// Where the elements of an output are, and those of its operands.
+/// Positions of an output element's operands.
 struct Place {
   std::size_t channel = 0, element = 0;
   std::size_t of(OperandPer per) const {
@@ -20,11 +20,11 @@ struct Place {
   }
 };
 
-/// A value on its way through the steps.
+/// A value in the middle of the steps.
 template <typename Operand>
 struct Way {
   double value;
-  std::span<const Operand> operands;  ///< those that no step has read yet
+  std::span<const Operand> operands;  ///< operands that no step has read yet
   bool dequantized = false, exact = true;
 
   void past(const EpilogueStep& step) {
@@ -80,7 +80,10 @@ double reference_pooled(const Epilogue& epilogue, std::span<const double> window
     } else {
       way.past(step);
     }
-    if (row.pooled != nullptr) way.value = row.pooled(window), pooled = true;
+    if (row.pooled != nullptr) {
+      way.value = row.pooled(window);
+      pooled = true;
+    }
   }
   return way.value;
 }

@@ -23,7 +23,7 @@ std::optional<Slices> slices_of(const Workload& workload) {
   CHECK(field != table.fields.end(), "{} has no field {}", table.name, key);
   Slices slices{key, 1, {}};
   const std::vector<TensorSpec> all = tensors_of(workload);
-  // What a tensor gains by a second slice is what it has of the first one, or it gains nothing.
+  // Either a tensor grows by a second slice as by the first one, or it does not grow.
   const Workload fixed = fixed_rows(workload);
   const std::vector<TensorSpec> one = tensors_with(fixed, *field, "1"),
                                 two = tensors_with(fixed, *field, "2");

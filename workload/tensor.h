@@ -9,15 +9,15 @@
 
 namespace lehr {
 
-/// What a tensor is to a workload.
+/// The role of a tensor in a workload.
 enum class TensorRole {
-  kInput,   ///< of the operator
-  kOutput,  ///< of the operator: one at least
+  kInput,   ///< input of the operator
+  kOutput,  ///< output of the operator: at least one
   kOperand  ///< read by the epilogue
 };
 
 /// A tensor of the workload, in argument order: those of the operator (a, b, c; or x, f, y: input, filter,
-/// output), the zero point of the first one where it has one (a_zero, x_zero), then the operands of the
+/// output), the zero point of the first one if it has one (a_zero, x_zero), then the operands of the
 /// epilogue.
 struct TensorSpec {
   std::string name;
@@ -25,8 +25,8 @@ struct TensorSpec {
   std::int64_t elements = 0;
   TensorRole role = TensorRole::kInput;
   bool constant = false;  ///< stays the same from call to call: a filter, a constant B
-  Draw draw = {};         ///< of an input, in tensors_of() a workload
-  /// Elements of a row, where rows are drawn in different ways (drawn_in_row()); 0: all alike.
+  Draw draw = {};         ///< draw of an input, in the result of tensors_of()
+  /// Elements of a row, if rows are drawn differently (drawn_in_row()); 0: all are alike.
   std::int64_t row = 0;
   bool is_output() const { return role == TensorRole::kOutput; }
 };
@@ -34,7 +34,7 @@ struct TensorSpec {
 /// A dimension of a tensor, in elements.
 struct Dimension {
   std::int64_t size = 1, stride = 1;
-  std::int64_t part = 0;  ///< groups of channels begin so far apart; 0 where there are none
+  std::int64_t part = 0;  ///< distance between the beginnings of groups of channels; 0: no groups
 };
 
 }  // namespace lehr

@@ -10,23 +10,23 @@
 namespace lehr {
 namespace {
 
-/// A right output is called wrong once in so many checks, whatever its size.
+/// A right output is called wrong once in this many checks, whatever its size.
 constexpr double kChecks = 1e6;
-/// Each of these bounds has its share of that: of the roundings; of what operands, products or transforms
-/// lose; of what a sum in a tensor core loses; of the sums before an epilogue.
+/// Number of bounds that share this probability: for the roundings; for the losses of operands, products or
+/// transforms; for the loss of a sum in a tensor core; for the sums before an epilogue.
 constexpr double kBounds = 4;
-/// Products that a tensor core adds to a sum at a time, where they are of 8-bit floats.
+/// Products of 8-bit floats that a tensor core adds to a sum at a time.
 constexpr double kStep = 32;
 
 // Hopper's tensor cores keep 13 fraction bits of the largest of a step's 32 products and the sum so far, so
 // that each of the 33 loses up to a unit of them, uniformly: a step is off by sqrt(33 / 3) units, and a unit
 // is at most 2^-13 of the sum. (Ada's add 16 at a time: 17 that lose in twice as many steps.) There is one
-// such rounding per 32 products: as many fewer, so that the bound is smaller by sqrt(32). The largest product
-// of a step takes the sum's place while that is small: it is about as large as a sum of 32 of them, as though
+// such rounding per 32 products: as many fewer, so that the bound is smaller by sqrt(32). While the sum is
+// small, the largest product of a step takes its place. It is about as large as a sum of 32 of them, as if
 // the sum had begun a step earlier; another half step for the last one. The sum itself loses nothing until a
-// step makes it longer, since no bit more is kept of it before than after: it does not drift.
-// With two levels, the same of sums of 128 products at most, which are independent. Beside such a sum only
-// the products below 2^-7 of it have bits to lose (they have 6 fraction bits): at most a quarter of them.
+// step makes it longer, since it has no more bits before than after: it does not drift.
+// With two levels, the same holds for independent sums of at most 128 products. Next to such a sum only
+// products below 2^-7 of it have bits to lose (they have 6 fraction bits): at most a quarter of them.
 double loss_of_8_bit_floats(const ProductSums& s, double rarity) {
   const double k = static_cast<double>(s.products);
   const bool two_level = s.math == Math::kTwoLevel;
@@ -40,27 +40,27 @@ double loss_of_8_bit_floats(const ProductSums& s, double rarity) {
          gathered_bound(std::ceil(k / together) / 2, 2 / std::numbers::pi, rarity);
 }
 
-/// Whether the sums may stay in a tensor core that keeps more fraction bits while it adds than after. It does
-/// not of 8-bit floats. Sums of 3xTF32 leave it after every step: what they lose there goes either way, and
-/// is less than the roundings that they don't have.
+/// Returns whether the sums may stay in a tensor core that keeps more fraction bits while it adds than after.
+/// That is not so for 8-bit floats. Sums of 3xTF32 leave it after every step: their losses there have either
+/// sign, and are smaller than the roundings that they save.
 bool drifts_in_tensor_core(const ProductSums& s) {
   const bool of_16_bits = s.operand == DType::kF16 || s.operand == DType::kBF16;
   return s.accum == DType::kF32 && s.math == (of_16_bits ? Math::kStrict : Math::kTf32);
 }
 
-// A tensor core does not round: after every step it cuts off towards zero what is below fraction bit 23 of a
-// sum. Khattak and Mikaitis ("Accurate Models of NVIDIA Tensor Cores", arXiv 2512.07004) found on Ampere one
-// bit more while it adds, in steps of 8 products of 16 bits and 4 of tf32: it loses half a unit every other
-// time, a quarter on average. On Hopper it is two bits more, in steps of twice as many (what was measured:
-// tests/emulator/tensor_sum.h), so 3/8 of a unit half as often; on Volta none. What a step is off from the
-// average is random, as a rounding is. But the quarter always makes the sum smaller, and a unit is at most
-// 2^-23 of it: so a sum drifts by 2^-25 of its mean size in every step.
-// The sums of k products of variance 1 are a random walk W, whose mean size is sqrt(k) times the integral of
-// |W| over one unit of time: that has the mean 2/3 sqrt(2 / pi), and exceeds it by z with probability
-// exp(-3/2 z^2) at most (the inequality of Borell and of Tsirelson, Ibragimov and Sudakov: it is the largest
-// of the integrals of f W with |f| <= 1, which are normal and of variance 1/3 at most). Of few steps the sum
-// is larger than the integral, as by 3/4 of a step. Products of one row share its size: a walk is beyond z
-// most likely where both are large, which `rarity` more products give back (as in rounding_bound()).
+// A tensor core does not round: after every step it truncates a sum towards zero below fraction bit 23.
+// Khattak and Mikaitis ("Accurate Models of NVIDIA Tensor Cores", arXiv 2512.07004) found on Ampere one bit
+// more while it adds, in steps of 8 products of 16 bits and 4 of tf32: it loses half a unit every other time,
+// a quarter on average. On Hopper it is two bits more, in steps of twice as many (measured:
+// tests/emulator/tensor_sum.h), so 3/8 of a unit half as often; on Volta there are no more bits. The
+// difference of a step from the average is random, as a rounding is. But the quarter always makes the sum
+// smaller, and a unit is at most 2^-23 of it: so a sum drifts by 2^-25 of its mean size in every step. The
+// sums of k products of variance 1 are a random walk W, whose mean size is sqrt(k) times the integral of |W|
+// over one unit of time. That has the mean 2/3 sqrt(2 / pi), and exceeds it by z with probability exp(-3/2
+// z^2) at most (the inequality of Borell and of Tsirelson, Ibragimov and Sudakov: it is the largest of the
+// integrals of f W with |f| <= 1, which are normal and of variance 1/3 at most). With few steps the sum is
+// larger than the integral, as by 3/4 of a step. Products of one row share its size: a walk is beyond z most
+// likely where both are large, which `rarity` more products make up for (as in rounding_bound()).
 double drift_in_tensor_core(const ProductSums& s, double rarity) {
   const double k = static_cast<double>(s.products), of_a_step = s.math == Math::kTf32 ? 4 : 8;
   const double steps = std::ceil(k / of_a_step) + 0.75;
@@ -75,33 +75,34 @@ double rarity_of(std::int64_t count) {
   return std::log(2 * kBounds * kChecks * static_cast<double>(count));
 }
 
-// Every partial sum of an order of summation is rounded: the error of the result is E, the sum over these
+// Every partial sum of an order of summation is rounded. The error of the result is E, the sum over these
 // partial sums s of d s, where the d are independent, uniform about 0 and, here, of variance 1. So E has
-// variance Q, the sum of s^2 - but Q is random, too: an element whose partial sums happen to be large has
-// large errors, and it is these elements that have the largest errors of an output. Let products be normal of
-// variance 1 to begin with.
+// variance Q, the sum of s^2. But Q is random, too: an element whose partial sums happen to be large has
+// large errors, and these elements have the largest errors of an output. Let products be normal of variance 1
+// to begin with.
 // - The order. Given the products, E's moments exp(t E) are at most exp(t^2 Q / 2), whose mean is
-//   1 / sqrt(det(1 - t^2 M)), where M is the matrix of how many products two partial sums have in common. Its
-//   logarithm is a series in the traces of powers of M, with positive factors. Of the i-th largest partial
-//   sum of any tree with k leaves, k - i + 1 leaves at most are below (it has as many inner nodes less one,
-//   all of them smaller), and two have no more in common than the smaller one has, as in the chain that adds
-//   one product after the other. So that chain has the largest moments: it is the worst order.
+//   1 / sqrt(det(1 - t^2 M)). The matrix M counts the products that two partial sums have in common. Its
+//   logarithm is a series in the traces of powers of M, with positive factors. The i-th largest partial sum
+//   of any tree with k leaves has at most k - i + 1 leaves below (it has as many inner nodes less one, all of
+//   them smaller), and two have no more in common than the smaller one has, as in the chain that adds one
+//   product after the other. So that chain has the largest moments: it is the worst order.
 // - The chain. Its eigenvalues are 1 / (4 sin^2((2 j - 1) pi / (4 k + 2))), those of a random walk whose
 //   squares are added up, and for large k the moments of E / k are 1 / sqrt(cos t). They end at t = pi / 2:
 //   the tail is exponential, P(|E| > z k) < exp(-z pi / 2). (At z = 0, 1, 2, 4, 6 the probability is 1, 0.61,
-//   0.46, 0.34 and 0.28 of that.) Solved for z: 2 / pi times the rarity, times k. Six deviations would be
-//   what a normal E had.
-// - Products are no normals: those of one row of A share its size. Given a row, the walk has steps of
-//   variance a^2, and E's scale is k sqrt(mean of a^2) where that mean, of k values, has deviations
-//   sqrt(2 / k). An element is beyond z most likely where both are large: the most likely mix makes
-//   rarity^2 / (4 k) of the exponent, which rarity / 4 more products give back. Products bounded by 12 do the
-//   rest for small k: importance sampling in f32 for k = 1 to 8192 found the errors of probability 1e-4,
-//   1e-8, 1e-12 and 1e-14 at 0.4 to 0.75 of this bound, at 0.7 where k is above 30.
+//   0.46, 0.34 and 0.28 of that.) Solved for z: 2 / pi times the rarity, times k. A normal E would have six
+//   deviations.
+// - Products are not normal: those of one row of A share its size. Given a row, the walk has steps of
+// variance
+//   a^2, and E's scale is k sqrt(mean of a^2), where that mean, of k values, has deviations sqrt(2 / k). An
+//   element is beyond z most likely where both are large: the most likely mix makes rarity^2 / (4 k) of the
+//   exponent, which rarity / 4 more products make up for. Products bounded by 12 do the rest for small k:
+//   importance sampling in f32 for k = 1 to 8192 found the errors of probability 1e-4, 1e-8, 1e-12 and 1e-14
+//   at 0.4 to 0.75 of this bound, at 0.7 where k is above 30.
 double rounding_bound(double products, double rarity) {
   return 2 / std::numbers::pi * rarity * (products + rarity / 4);
 }
 
-// Bernstein's bound for moments below exp(t^2 variance / (2 - 2 scale t)).
+// Returns Bernstein's bound for moments below exp(t^2 variance / (2 - 2 scale t)).
 double gathered_bound(double variance, double scale, double rarity) {
   return std::sqrt(2 * variance * rarity) + scale * rarity;
 }
@@ -112,23 +113,24 @@ double largest_of_sums(std::int64_t products, std::int64_t count) {
   return std::min(gathered_bound(k, 1, rarity_of(count)), k * kLargestInput * kLargestInput);
 }
 
-// A rounding is off by half a unit in the last place at most, uniformly, and a unit is at most epsilon times
-// the sum.
+// Returns the standard deviation of a rounding. It is off by at most half a unit in the last place,
+// uniformly, and a unit is at most epsilon times the sum.
 double f32_rounding() {
   return std::numeric_limits<float>::epsilon() / std::sqrt(12.0);
 }
 
 // In f32 there are two more roundings than partial sums: of products that are not fused into the sum
-// (together they count for less than one of the whole sum), and of the expected value. Each of these adds
-// what its arithmetic loses, to a product or, for 8-bit floats, to a sum:
+// (together they count for less than one of the whole sum), and of the expected value. Each of these adds the
+// losses of its arithmetic, to a product or, for 8-bit floats, to a sum:
 // - tf32: two operands rounded by up to 2^-11 of their size, uniformly;
-// - 3xtf32: what is left of the operands is below 2^-22 of them, and the product of the two rests is left out
+// - 3xtf32: the rests of the operands are below 2^-22 of them, and the product of the two rests is left out
 //   (2^-22 too): together below 2^-20, with a deviation below 2^-21;
 // - 16-bit floats and tf32, whose sums may stay in a tensor core: the drift.
 // Processors that multiply bf16 in pairs (vdpbf16ps) add one product and then the other to the sum, each
-// rounded as by a fused multiply-add: the chain above. That they take denormals for zero is nothing here:
-// inputs are multiples of 2^-23 (the least one, sqrt(3) / 2^16, has 8 bits), so products and sums are of
-// 2^-46. The rounding to a 16-bit C is not in it: measure/core/check.h allows half a unit of the very value.
+// rounded as by a fused multiply-add: the chain above. They take denormals for zero, which does not matter
+// here: inputs are multiples of 2^-23 (the least one, sqrt(3) / 2^16, has 8 bits), so products and sums are
+// multiples of 2^-46. The rounding to a 16-bit C is not included: measure/core/check.h allows half a unit of
+// each value.
 double tolerance_of_sums(const ProductSums& s, std::int64_t count) {
   if (s.accum == DType::kS32) return 0;
   const double k = static_cast<double>(s.products);

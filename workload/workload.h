@@ -1,4 +1,4 @@
-// What is asked for: operator, shapes, types, layouts. One canonical text, which is the key in the database.
+// The request: operator, shapes, types, layouts. One canonical text, which is the key in the database.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Workload {
   std::variant<Gemm, Conv2d, Rowwise> problem;
   Epilogue epilogue;
   Operator op() const { return static_cast<Operator>(problem.index()); }
-  /// Only where op() says so: std::bad_variant_access otherwise.
+  /// Only valid for the operator of op(): std::bad_variant_access otherwise.
   const Gemm& gemm() const { return std::get<Gemm>(problem); }
   Gemm& gemm() { return std::get<Gemm>(problem); }
   const Conv2d& conv2d() const { return std::get<Conv2d>(problem); }
@@ -33,62 +33,65 @@ struct Workload {
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 
-/// Throws Error(kUser), one sentence: a size out of range, an empty output, a tensor of 2^31 elements or
-/// more, a math that the types do not have; an epilogue where the sums or the output are integers, a gated
-/// one of anything but a GEMM with an even n and a row-major C, a pool of anything but a convolution whose
-/// output has room for a window.
+/// Throws Error(kUser), one sentence, for a size out of range, an empty output, a tensor of 2^31 elements or
+/// more, or a math that the types do not have. Throws it also for an epilogue that does not fit: on integer
+/// sums or outputs without a dequant (except a single bias in s32), with a dequant or quant for other types,
+/// a gate on anything but a GEMM with an even n and a row-major C, or a pool on anything but a convolution
+/// whose output has room for a window.
 void validate(const Workload& workload);
 
-/// The operator's fields (operator.h) in the order of its table, those that came later behind the others
-/// where they are not as usual: "gemm m=512 n=512 k=512 batch=1 a=f32:row b=f32:row c=f32:row accum=f32
+/// Returns the operator's fields (operator.h) in the order of its table, then those that were added later if
+/// they have unusual values: "gemm m=512 n=512 k=512 batch=1 a=f32:row b=f32:row c=f32:row accum=f32
 /// epilogue=none", "conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 stride=1x1 pad=1x1x1x1 dilation=1x1 groups=1
 /// layout=nchw x=f32 f=f32 y=f32 accum=f32 epilogue=bias+relu math=tf32".
 std::string to_text(const Workload& workload);
-/// Inverse of to_text; keys may come in any order, those with a default may be missing. Throws Error(kUser).
+/// Parses what to_text writes. Keys may come in any order; those with a default may be missing. Throws
+/// Error(kUser).
 Workload parse_workload(std::string_view text);
-/// How far two workloads are apart for what was learnt of one to serve the other: powers of two between
-/// sizes, 4 for each tensor of another type or layout and for sums of another type or another math, half of
-/// one for another epilogue or scale (field.h); 32 between operators.
+/// Returns how far two workloads are apart, for applying what was learnt on one to the other: powers of two
+/// between sizes, 4 for each tensor of another type or layout and for sums of another type or another math,
+/// half of one for another epilogue or scale (field.h); 32 between operators.
 double distance(const Workload& a, const Workload& b);
-/// What is summed up for an element of the output, and how exactly.
+/// Returns the sums of an element of the output, and how exact they are.
 ProductSums sums_of(const Workload& workload);
-/// Type of the sums, in which the epilogue is computed too.
+/// Returns the type of the sums. The epilogue is computed in it too.
 DType accum_of(const Workload& workload);
 Math math_of(const Workload& workload);
 ZeroPoint zero_of(const Workload& workload);
-/// Multiplications and additions, without those of a scale and of the epilogue: 2 m n k batch, or 2 n k out_h
-/// out_w products() with padding counted (as everybody counts them).
+/// Returns multiplications and additions, without those of a scale and of the epilogue: 2 m n k batch, or 2 n
+/// k out_h out_w products() with padding counted (as is usual).
 double flops_of(const Workload& workload);
-/// Rows of a product, as a text says them: "m=64", "m=..64 rows=24", "m=16..64".
+/// Rows of a product as in its text: "m=64", "m=..64 rows=24", "m=16..64".
 struct CallRows {
   std::int64_t most = 0;    ///< 0: calls of the operator have no rows
-  bool any = false;         ///< a call may have any number up to the most
-  std::int64_t called = 0;  ///< those of the call that is meant; 0: the most
-  std::int64_t least = 0;   ///< of a range; 0: it is none
-  bool open = false;        ///< `most` is what kernels are tuned at: they take more as well
+  bool any = false;         ///< whether a call may have any number up to the most
+  std::int64_t called = 0;  ///< rows of the described call; 0: the most
+  std::int64_t least = 0;   ///< least rows of a range; 0: not a range
+  bool open = false;        ///< whether kernels take more than `most` rows, at which they are tuned
   std::int64_t of_call() const { return called > 0 ? called : most; }
 };
 CallRows call_rows(const Workload& workload);
-/// The workload with these, which an operator whose calls have no rows does not take.
+/// Returns the workload with these rows. The operator's calls must have rows.
 Workload with_call_rows(Workload workload, const CallRows& rows);
-/// Rows of the call that is meant; 0 where calls have none.
+/// Returns the rows of the described call; 0 if calls have no rows.
 std::int64_t rows_of(const Workload& workload);
-/// Whether it is a range of rows, "gemm m=1..2048 ...", which has no kernels of its own.
+/// Returns whether it is a range of rows, "gemm m=1..2048 ...", which has no kernels of its own.
 bool is_range(const Workload& workload);
-/// A call of so many rows of a range's kernels: "gemm m=..2048 rows=24 ...".
+/// Returns a call of `rows` rows of a range's kernels: "gemm m=..2048 rows=24 ...".
 Workload call_of(const Workload& range, std::int64_t rows);
-/// Returns what a range's kernels are for, any number of rows up to its most; any other workload as it is.
+/// Returns the workload of a range's kernels, any number of rows up to its most. Returns other workloads as
+/// they are.
 Workload kernels_of(const Workload& workload);
-/// The same product of exactly so many rows: what is checked, timed, and asked of a library.
+/// Returns the same product of exactly `rows` rows, to be checked, timed, and computed by a library.
 Workload with_rows(const Workload& workload, std::int64_t rows);
-/// The workload whose kernels compute a call: "m=..64" for "m=..64 rows=24". Others stay as they are.
+/// Returns the workload whose kernels compute a call: "m=..64" for "m=..64 rows=24". Others stay as they are.
 Workload of_any_call(Workload workload);
-/// With those of its call; a workload whose rows are fixed is as it was.
+/// Returns the workload with the rows of its call. A workload with fixed rows stays as it is.
 Workload fixed_rows(const Workload& workload);
-/// Bytes that must cross the memory interface at least once: all tensors.
+/// Returns the bytes that must cross the memory interface at least once: all tensors.
 double min_bytes_of(const Workload& workload);
 
-/// In argument order.
+/// Returns the tensors in argument order.
 std::vector<TensorSpec> tensors_of(const Workload& workload);
 
 }  // namespace lehr

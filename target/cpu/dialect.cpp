@@ -15,7 +15,8 @@
 namespace lehr {
 namespace {
 
-// A vector type, its unaligned twin for memory, and its operations. {t} element type, {n} lanes, {b} bytes.
+// Returns a vector type, its unaligned twin for memory, and its operations. {t} element type, {n} lanes, {b}
+// bytes.
 std::string vector_type(int lanes) {
   return fmt::format(
       "typedef float f32x{0} __attribute__((vector_size({1})));\n"
@@ -30,10 +31,10 @@ std::string splat(int lanes) {
                      copies);
 }
 
-/// Loads stand in loops over k, where going through memory would cost a dozen cycles each; and sums whose
-/// vectors are taken apart in memory behind a loop are kept there in it, too. Stores are of halves of a
-/// vector, then of its halves: AMD's masked store takes as long as twenty of these (Fog, instruction tables:
-/// VMASKMOVPS m,y,y).
+/// Returns masked loads and stores for AVX2. Loads are in loops over k, where a detour through memory would
+/// take a dozen cycles each. Also, sums whose vectors are taken apart in memory behind a loop would be kept
+/// in memory in the loop, too. Stores write halves of a vector, then halves of those: AMD's masked store
+/// takes as long as twenty of these (Fog, instruction tables: VMASKMOVPS m,y,y).
 std::string avx2_masked(int lanes) {
   std::string numbers;
   for (int i = 0; i < lanes; ++i) numbers += fmt::format("{}{}", i == 0 ? "" : ", ", i);
@@ -72,7 +73,8 @@ static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
       lanes, lanes * 4, lanes == 8 ? "256" : "", numbers, halves);
 }
 
-/// Clang's builtins of vectors of 4 and 8 take pointers to vectors where GCC's take pointers to numbers.
+/// Returns the casts of masked accesses. Clang's builtins for vectors of 4 and 8 take pointers to vectors
+/// where GCC's take pointers to numbers.
 std::string masked_pointers(int lanes) {
   if (lanes == 16) return "";
   return fmt::format(R"(#ifdef __clang__
@@ -84,9 +86,10 @@ typedef float lehr_masked{0};
                      lanes);
 }
 
-// Leading `n` lanes only; the rest reads as zero and is not touched. GCC's own mask builtins, since a vector
-// extension cannot say "masked" (names: GCC manual, x86 built-in functions; clang has the same ones). The
-// mask is computed without a branch, so that the compiler takes it out of the loop over k.
+// Accesses the leading `n` lanes only; the rest reads as zero and is not touched. Uses GCC's own mask
+// builtins, since a vector extension cannot express a mask (names: GCC manual, x86 built-in functions; clang
+// has the same ones). The mask is computed without a branch, so that the compiler moves it out of the loop
+// over k.
 std::string masked(int lanes) {
   const int bits = lanes * 32;
   const std::string mask_type = lanes == 16 ? "unsigned short" : "unsigned char";
@@ -126,8 +129,8 @@ static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
       lanes, bits, condition, mask_type, avx2, masked_pointers(lanes), pointee);
 }
 
-/// "reduce" adds; "max_of" and "min_of" begin with what is no number out of the way. Halves are joined until
-/// one lane is left, in registers: through memory each step would wait for the one before.
+/// Returns a function over the lanes: "reduce" adds; "max_of" and "min_of" first replace NaN. Halves are
+/// joined in registers until one lane is left: through memory each step would wait for the one before.
 std::string reduce(std::string_view function, int lanes) {
   const bool adds = function == "reduce", largest = function == "max_of";
   std::string steps;
@@ -155,7 +158,8 @@ static inline float lehr_{3}{0}(f32x{0} v) {{
       lanes, lanes * 4, steps, function);
 }
 
-/// In registers' lengths, each of which is written past the caches as a whole if it lies aligned.
+/// Streams in pieces of a register's length. Each piece is written past the caches as a whole if it is
+/// aligned.
 std::string stream(int lanes) {
   if (lanes % 4 != 0)
     return fmt::format("static inline void lehr_stream{0}(float* p, f32x{0} v) {{ *(f32x{0}_u*)p = v; }}\n",
@@ -188,7 +192,7 @@ std::string stream(int lanes) {
                      lanes, part(64), part(32), part(16));
 }
 
-/// What was streamed may become visible behind ordinary stores that follow.
+/// Streamed data may otherwise become visible later than ordinary stores that follow.
 constexpr std::string_view kStoresFence = R"(static inline void lehr_stores_fence() {
 #if defined(__SSE2__)
   __asm__ volatile("sfence" ::: "memory");
@@ -196,7 +200,7 @@ constexpr std::string_view kStoresFence = R"(static inline void lehr_stores_fenc
 }
 )";
 
-// Of each lane, as LEHR_MIN and LEHR_MAX have it: where one is not a number, the second one.
+// Returns the minimum and maximum of each lane, like LEHR_MIN and LEHR_MAX: if one is NaN, the second one.
 std::string minmax(int lanes) {
   return fmt::format(
       "static inline f32x{0} lehr_min{0}(f32x{0} a, f32x{0} b) {{ return a < b ? a : b; }}\n"
@@ -204,7 +208,8 @@ std::string minmax(int lanes) {
       lanes);
 }
 
-// An empty statement that might change the vector, so that the one in the register is the only one.
+// Returns an empty statement that might change the vector, so that the compiler keeps only the copy in the
+// register.
 std::string hold(int lanes) {
   return fmt::format(
       R"(static inline void lehr_hold_{0}(void* vector) {{
@@ -241,7 +246,7 @@ std::string snippet(const std::string& name) {
   if (name.starts_with("stream")) return stream(lanes_after("stream"));
   if (std::string text = math_snippet(name); !text.empty()) return text;
   if (std::string text = shuffle_snippet(name); !text.empty()) return text;
-  if (!math_snippets_needed_by(name).empty()) return "";  // it is what it calls
+  if (!math_snippets_needed_by(name).empty()) return "";  // its definition is that of its callee
   CHECK(false, "no C++ snippet '{}'", name);
   return "";
 }

@@ -1,6 +1,6 @@
 // The C++ functions are written for vectors, since system compilers have no vector exp without a library and
-// a kernel links none. Polynomials and quotients: weighted least squares with Lawson's reweighting on 160
-// Chebyshev nodes, in 50 digits, towards the least relative error; rounded to f32.
+// a kernel does not link one. Polynomials and quotients: weighted least squares with Lawson's reweighting on
+// 160 Chebyshev nodes, in 50 digits, towards the least relative error; rounded to f32.
 #include "target/cpu/prelude_math.h"
 
 #include <fmt/format.h>
@@ -15,9 +15,9 @@ namespace lehr {
 namespace {
 
 // x = n ln 2 + r and e^r, with n = round(x / ln 2), |r| <= ln(2) / 2. Adding 1.5 * 2^23 leaves n in the low
-// bits of the sum. ln 2 is taken away in two parts, of which the first has 16 bits, so that its product with
-// n is exact (Cody and Waite, "Software Manual for the Elementary Functions", chapter 6). The polynomial is
-// off by 3.3e-9.
+// bits of the sum. ln 2 is subtracted in two parts. The first has 16 bits, so that its product with n is
+// exact (Cody and Waite, "Software Manual for the Elementary Functions", chapter 6). The polynomial is off by
+// 3.3e-9.
 constexpr std::string_view kExpOfRest = R"(  const f32x{0} shifted = x * 1.44269504f + 12582912.0f;
   const f32x{0} n = shifted - 12582912.0f;
   const f32x{0} r = (x - n * 0.693145751953125f) - n * 1.42860682e-06f;
@@ -37,8 +37,8 @@ constexpr std::string_view kExp = R"(static inline f32x{0} lehr_exp(f32x{0} x) {
 }}
 )";
 
-// The same, added to the exponent of e^r, which is below 1 at n = 128 and not below 1 at n = -126. What comes
-// of other x is replaced: by 0, and from the last finite one on by infinity or what is no number.
+// The same, added to the exponent of e^r, which is below 1 at n = 128 and not below 1 at n = -126. Results
+// for other x are replaced: by 0, and from the last finite one on by infinity or NaN.
 constexpr std::string_view kExpFull = R"(static inline f32x{0} lehr_exp_full(f32x{0} x) {{
   typedef unsigned u32x{0} __attribute__((vector_size({1})));
 {2}  const f32x{0} inside = (f32x{0})((u32x{0})p + ((u32x{0})shifted << 23));
@@ -47,9 +47,9 @@ constexpr std::string_view kExpFull = R"(static inline f32x{0} lehr_exp_full(f32
 }}
 )";
 
-// log(2^n m) with sqrt(1/2) <= m < sqrt(2), and of f = m - 1 a polynomial behind f - f^2 / 2, off by 7.8e-9.
-// The bits of sqrt(1/2) are taken away, which leaves n in front of what m has beyond them. Denormal numbers
-// are made larger first.
+// log(2^n m) with sqrt(1/2) <= m < sqrt(2): a polynomial of f = m - 1 behind f - f^2 / 2, off by 7.8e-9.
+// Subtracting the bits of sqrt(1/2) leaves n in front of the bits of m beyond them. Denormal numbers are
+// scaled up first.
 constexpr std::string_view kLog = R"(static inline f32x{0} lehr_log(f32x{0} x) {{
   typedef unsigned u32x{0} __attribute__((vector_size({1})));
   typedef int s32x{0} __attribute__((vector_size({1})));
@@ -79,7 +79,7 @@ constexpr std::string_view kAbs = R"(static inline f32x{0} lehr_abs(f32x{0} x) {
 }}
 )";
 
-/// Of each lane; compilers make one instruction of them, where a call would set no errno.
+/// Returns square roots lane by lane. Compilers make one instruction of them, unless a call could set errno.
 std::string sqrt_text(int lanes) {
   std::string roots;
   for (int i = 0; i < lanes; ++i) roots += fmt::format("{}__builtin_sqrtf(x[{}])", i == 0 ? "" : ", ", i);
@@ -124,8 +124,7 @@ constexpr std::string_view kErf = R"(static inline f32x{0} lehr_erf(f32x{0} x) {
 }}
 )";
 
-/// What a function is made of: the other one that it calls, and its value of `x`, "" where it is what it
-/// calls.
+/// A function: the other function that it calls, and its value for `x`; "" if it equals the called one.
 struct Function {
   std::string_view name, calls, text;
 };
@@ -144,7 +143,7 @@ constexpr Function kFunctions[] = {
 
 constexpr std::string_view kPrefix = "unary_";
 
-/// "unary_gelu_tanh16" -> its function and 16; null for a name of another form.
+/// Returns the function and the lanes in "unary_gelu_tanh16", 16; null for a name of another form.
 const Function* parsed(std::string_view name, int& lanes) {
   if (!name.starts_with(kPrefix)) return nullptr;
   name.remove_prefix(kPrefix.size());

@@ -27,7 +27,7 @@ std::optional<VectorName> vector_named(std::string_view text) {
   if (!type || !lanes) return std::nullopt;
   return VectorName{*type, static_cast<int>(*lanes)};
 }
-/// The vector at the end of `name` behind `stem`.
+/// Returns the vector at the end of `name` behind `stem`.
 std::optional<VectorName> behind(std::string_view stem, std::string_view name) {
   return name.starts_with(stem) ? vector_named(name.substr(stem.size())) : std::nullopt;
 }
@@ -51,7 +51,8 @@ std::string splat(const VectorName& v) {
                      scalar_name(v.type), repeated("x", v.lanes));
 }
 
-/// Before the general text, on processors that leave out bytes or words of a vector; "": of other sizes.
+/// Instructions that come before the general text, for processors with masks for bytes or words; "" for other
+/// sizes.
 std::string masked_instructions(const VectorName& v) {
   const int bytes = v.lanes * size_of(v.type);
   if (size_of(v.type) > 2 || bytes < 16 || v.lanes > 32) return "";
@@ -103,7 +104,8 @@ static inline void lehr_store_{0}_n({1}* p, {0} v, long n) {{
                                     instructions.empty() ? "" : "#endif\n");
 }
 
-// An empty statement that might change the value: what is computed from it cannot be fused with what made it.
+// Returns an empty statement that might change the value: later operations cannot be fused with the one that
+// computed it.
 std::string rounded(int lanes) {
   const std::string_view macro = lanes == 16 ? "__AVX512F__" : lanes == 8 ? "__AVX__" : "__SSE2__";
   return fmt::format(R"(static inline f32x{0} lehr_rounded(f32x{0} x) {{
@@ -140,16 +142,16 @@ bool is_byte(DType type) {
   return is_integer(type) && size_of(type) == 1;
 }
 
-/// Before the general text, where the compiler has it; g++ 12 takes vectors of bytes apart element by
-/// element.
+/// Comes before the general text, if the compiler has the macro. g++ 12 takes vectors of bytes apart element
+/// by element.
 std::string guarded(std::string_view macro, const std::string& text) {
   return fmt::format("#if defined({}) && !defined(__clang__)\n{}#else\n", macro, text);
 }
 
-/// Bytes to s32 or f32.
+/// Widens bytes to s32 or f32.
 std::string widened_bytes(const CastName& c, const std::string& words, const std::string& to) {
   const bool full = c.lanes == 16;
-  // Through a number: by way of memory a register of 16 bytes would wait for the store of fewer.
+  // Through a number: through memory a register of 16 bytes would wait for the store of fewer bytes.
   const std::string number = c.lanes == 8 ? "long long" : "int";
   const std::string wide =
       full ? "  const bytes wide = (bytes)x;\n"
@@ -168,7 +170,7 @@ std::string widened_bytes(const CastName& c, const std::string& words, const std
                   wide, words, c.from == DType::kU8 ? "vpmovzxbd" : "vpmovsxbd", full ? "v" : "x", to));
 }
 
-/// s32 or f32 to bytes that hold them.
+/// Narrows s32 or f32 to bytes that hold them.
 std::string narrowed_words(const CastName& c, const std::string& words, const std::string& to) {
   const std::string whole = fmt::format("  const {0} whole = __builtin_convertvector(x, {0});\n", words);
   if (c.lanes == 16)
@@ -191,7 +193,7 @@ std::string narrowed_words(const CastName& c, const std::string& words, const st
                              whole, 4 * c.lanes, first, pair ? ", " + first : "", packed, to));
 }
 
-/// The instructions of casts between bytes and words; "": the general text alone.
+/// Returns the instructions of casts between bytes and words; "" if there is only the general text.
 std::string byte_instructions(const CastName& c) {
   const auto is_word = [](DType type) { return type == DType::kF32 || type == DType::kS32; };
   const std::string words = VectorName{DType::kS32, c.lanes}.text(), to = VectorName{c.to, c.lanes}.text();
@@ -200,7 +202,7 @@ std::string byte_instructions(const CastName& c) {
   return "";
 }
 
-/// To bf16, before the general text where there is an instruction.
+/// Converts to bf16: comes before the general text if there is an instruction.
 std::string rounding_instruction(const CastName& c, const std::string& to) {
   if (c.lanes < 8) return "";
   return fmt::format(
@@ -209,8 +211,8 @@ std::string rounding_instruction(const CastName& c, const std::string& to) {
       to);
 }
 
-// To bf16: the sum's carry rounds, to nearest even; what is not a number stays so. Denormal numbers become
-// zeros, as by the instruction.
+// Returns a cast. To bf16: the sum's carry rounds to nearest even. NaN stays NaN. Denormal numbers become
+// zeros, as with the instruction.
 std::string cast(const CastName& c, const std::string& name) {
   const bool vector = c.lanes > 1;
   const auto type = [&](DType of) {
@@ -236,7 +238,7 @@ std::string cast(const CastName& c, const std::string& name) {
         "  const {0} ordinary = x == x ? even : quiet;\n"
         "  const {0} chosen = (bits & 0x7f800000u) == 0 ? bits & 0x80000000u : ordinary;\n  return {1};\n",
         type(DType::kU32), converted("chosen >> 16", DType::kBF16));
-  } else {  // to 8 bits by way of 32, which the instructions take
+  } else {  // to 8 bits through 32 bits, which the instructions take
     const bool narrows = c.from == DType::kF32 && size_of(c.to) < 4;
     body = fmt::format("  return {};\n",
                        converted(narrows ? converted("x", DType::kS32) : std::string("x"), c.to));
@@ -251,8 +253,8 @@ std::string cast(const CastName& c, const std::string& name) {
 struct Dot {
   DType a, b, sums;
   int group = 1;
-  std::string_view macro;  ///< of the compiler that has the instruction with vectors of 512 bits
-  std::string_view with;   ///< what is computed then
+  std::string_view macro;  ///< defined by compilers that have the instruction with vectors of 512 bits
+  std::string_view with;   ///< the computation in that case
   std::string_view without;
 };
 
@@ -299,7 +301,7 @@ constexpr Dot kDots[] = {
 
 constexpr std::string_view kDotStem = "dot_";
 
-/// "dot_u8_s8x16" -> its row, with the lanes.
+/// Returns the row of "dot_u8_s8x16", and the lanes.
 const Dot* dot_named(std::string_view name, int& lanes) {
   for (const Dot& dot : kDots) {
     const std::string stem = fmt::format("{}{}_{}x", kDotStem, name_of(dot.a), name_of(dot.b));
@@ -310,8 +312,8 @@ const Dot* dot_named(std::string_view name, int& lanes) {
   return nullptr;
 }
 
-// A multiply-add as the instruction has it: one rounding, denormal numbers are zeros. Without fused
-// multiply-adds the sum is made in f64, where the product is exact: that rounds twice.
+// A multiply-add like the instruction's: one rounding, denormal numbers are zeros. Without fused
+// multiply-adds the sum is computed in f64, where the product is exact: that rounds twice.
 constexpr std::string_view kBf16StepName = "bf16_step";
 constexpr std::string_view kBf16Step =
     R"(static inline float lehr_bf16_step(float c, unsigned x, unsigned y, int high) {
@@ -336,7 +338,7 @@ constexpr std::string_view kBf16Step =
 }
 )";
 
-/// vpmaddwd of 256 and 128 bits is older than AVX-512.
+/// Returns the shorter form for words: vpmaddwd of 256 and 128 bits is older than AVX-512.
 std::string shorter_words(int lanes) {
   if (lanes == 16) return "";
   return fmt::format(R"(#elif defined({0})
@@ -346,7 +348,8 @@ std::string shorter_words(int lanes) {
                      lanes == 8 ? "__AVX2__" : "__SSE2__", lanes * 4, lanes, lanes * 32);
 }
 
-/// vpmaddubsw saturates sums of two products at 16 bits, which those of s7 never reach.
+/// Returns the shorter form for bytes. vpmaddubsw saturates sums of two products at 16 bits, which products
+/// with s7 never reach.
 std::string shorter_bytes(int lanes) {
   if (lanes == 16)
     return R"(#elif defined(__AVX512BW__)
@@ -394,7 +397,7 @@ std::string dot_text(const Dot& dot, int lanes, const std::string& name) {
 
 constexpr std::string_view kDotsStem = "dots_u8_";
 
-/// "dots_u8_s8x16": four neighbours of each of the two vectors.
+/// Returns "dots_u8_s8x16": four neighbours of each of the two vectors.
 std::string dots_text(const VectorName& sums, const std::string& name) {
   return fmt::format(R"(static inline s32x{1} lehr_{0}(s32x{1} c, u8x{2} a, {3}x{2} b) {{
 #if defined(__AVX512VNNI__)
@@ -410,7 +413,7 @@ std::string dots_text(const VectorName& sums, const std::string& name) {
 
 constexpr std::string_view kQuadsStem = "quads_";
 
-// In each four lines, words become neighbours, then bytes.
+// Returns "quads": in each group of four lines, first words, then bytes become neighbours.
 std::string quads_text(DType from) {
   std::string words, bytes;
   for (int i = 0; i < 16; ++i) words += fmt::format("{}{}", i == 0 ? "" : ", ", i % 4 * 4 + i / 4);
@@ -449,11 +452,11 @@ std::string quads_text(DType from) {
 struct Groups {
   DType from, to;
   int group = 1;
-  std::string_view one;      ///< of an element x
-  std::string_view vectors;  ///< of sixteen of them, x, in a vector
+  std::string_view one;      ///< expression for an element x
+  std::string_view vectors;  ///< expression for sixteen of them, x, in a vector
 };
 
-// Of bf16, the bits are those of f32 behind 16 zeros.
+// The bits of a bf16 are those of the f32 without its last 16.
 constexpr Groups kGroups[] = {
     {DType::kBF16, DType::kBF16, 2, "x", "x"},
     {DType::kBF16, DType::kF32, 2, "lehr_f32_from_bf16(x)",
@@ -472,7 +475,7 @@ const Groups* groups_named(std::string_view name) {
   return nullptr;
 }
 
-/// A function of two vectors of sixteen whose lanes alternate, from lane `first` on.
+/// Returns a function of two vectors of sixteen whose lanes alternate, from lane `first` on.
 std::string alternating(std::string_view function, const std::string& vector, const std::string& number,
                         int first) {
   std::string list;
@@ -490,7 +493,7 @@ static inline {1} lehr_{0}({1} a, {1} b) {{
       function, vector, number, list);
 }
 
-// Sixteen groups at a time where the lines of their elements are read from end to end: lines are interleaved
+// Processes sixteen groups at a time where the lines of their elements are contiguous: lines are interleaved
 // in pairs, and four lines twice.
 std::string groups_text(const Groups& g, const std::string& name) {
   const VectorName from = {g.from, 16}, to = {g.to, 16};

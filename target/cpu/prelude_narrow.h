@@ -9,7 +9,7 @@
 
 namespace lehr {
 
-/// The name of a snippet for vectors of this type: "masked16" of f32, else "masked_bf16x16".
+/// Returns the name of a snippet for vectors of this type: "masked16" for f32, else "masked_bf16x16".
 std::string snippet_for(const char* stem, DType type, int lanes);
 
 /// "bf16_from_f32x16": to nearest even, denormal numbers become zeros (vcvtneps2bf16, AVX512_BF16).
@@ -22,22 +22,22 @@ std::string snippet_for(const char* stem, DType type, int lanes);
 /// - f32 and bf16, 2, into f32: multiply-adds of f32, by shifts;
 /// - u8 and s8, 4, into s32: vpdpbusd (AVX512_VNNI);
 /// - s16 and s16, 2, into s32: vpmaddwd and a sum; 8-bit integers that were widened, so it is exact.
-/// Where the compiler is not told of the instruction, the text computes the same, bit for bit. AVX-VNNI's
-/// vpdpbusd of 256 bits and AMX's tiles are not used yet: a new row here and in
+/// If the compiler may not use the instruction, the text computes the same, bit for bit. AVX-VNNI's vpdpbusd
+/// of 256 bits and AMX's tiles are not used yet: they would be new rows here and in
 /// templates/shared/dot_form.cpp.
 ///
-/// "dots_u8_s8x16": lehr_dots_u8_s8x16(c, a, b), the same of two vectors: a is not repeated.
+/// "dots_u8_s8x16": lehr_dots_u8_s8x16(c, a, b) does the same for two vectors: a is not repeated.
 ///
 /// "quads_u8": lehr_quads_u8(to, from, other, step, first, end, count) puts four lines of 16 elements side by
 /// side: (*to)[4 i + e] = from[e step + i], or other[i] unless first <= e < end; the first `count` are read.
 /// s8 becomes u8 with 128 added.
 ///
 /// "groups_s8_u8": lehr_groups_s8_u8(to, from, count, from_step, line_step, lines, to_step) makes `count`
-/// groups of the neighbours that a dot multiplies at once, of elements of the first type: element e of group
-/// i is from[i from_step + e line_step], or zero from e = `lines` on, and goes to to[i to_step + e]. s8
+/// groups of the neighbours that a dot multiplies at once, from elements of the first type. Element e of
+/// group i is from[i from_step + e line_step], or zero from e = `lines` on. It goes to to[i to_step + e]. s8
 /// becomes u8 with 128 added.
 std::string narrow_snippet(const std::string& name);
-/// As Dialect::snippets_needed_by. Empty where narrow_snippet() is.
+/// As Dialect::snippets_needed_by. Empty if narrow_snippet() is.
 std::vector<std::string> narrow_snippets_needed_by(const std::string& name);
 
 }  // namespace lehr

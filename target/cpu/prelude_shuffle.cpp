@@ -1,6 +1,6 @@
-// All are networks of two-vector shuffles, which GCC and clang spell differently. L vectors are transposed
-// by log2(L) rounds, in each of which vector i is interleaved with vector i + L/2: a round rotates the bits
-// of an element's place (row, lane) by one.
+// All are networks of two-vector shuffles, which GCC and clang spell differently. L vectors are transposed in
+// log2(L) rounds. Each round interleaves vector i with vector i + L/2, which rotates the bits of an element's
+// position (row, lane) by one.
 #include "target/cpu/prelude_shuffle.h"
 
 #include <fmt/core.h>
@@ -22,7 +22,7 @@ int lanes_of(std::string_view name) {
   return 0;
 }
 
-/// A function whose lane i is lane `from(i)` of the 2 L that are those of a, then those of b.
+/// Returns a function whose lane i is lane `from(i)` of the 2 L lanes of a, then b.
 template <typename From>
 std::string shuffle(std::string_view function, int lanes, const From& from, std::string_view vector = "f32x",
                     std::string_view suffix = "") {
@@ -41,19 +41,19 @@ static inline {4}{0} lehr_{1}{5}{0}({4}{0} a, {4}{0} b) {{
       lanes, function, list, lanes * 4, vector, suffix);
 }
 
-/// Lane by lane one of a and one of b, from lane 0 or L/2 on.
+/// Takes lanes of a and b alternately, from lane 0 or L/2 on.
 std::string zips(int lanes, std::string_view vector, std::string_view suffix) {
   return shuffle(
              "zip_low", lanes, [=](int i) { return i / 2 + i % 2 * lanes; }, vector, suffix) +
          shuffle("zip_high", lanes, [=](int i) { return lanes / 2 + i / 2 + i % 2 * lanes; }, vector, suffix);
 }
-/// Every other lane.
+/// Takes every other lane.
 std::string evens_and_odds(int lanes) {
   return shuffle("split_evens", lanes, [](int i) { return 2 * i; }) +
          shuffle("split_odds", lanes, [](int i) { return 2 * i + 1; });
 }
 
-/// Of floats, or of 32-bit integers.
+/// Transposes floats, or 32-bit integers.
 std::string transpose(int lanes, bool integers) {
   const std::string_view vector = integers ? "s32x" : "f32x", scalar = integers ? "int" : "float";
   const std::string_view suffix = integers ? "_s32_" : "", loads = integers ? "_s32x" : "";

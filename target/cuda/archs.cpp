@@ -19,8 +19,8 @@ constexpr int all(std::initializer_list<Ability> abilities) {
   return bits;
 }
 
-// PTX ISA 9.0, "Target ISA Notes" of cp.async, cvt, mma and wgmma.mma_async. What 8-bit floats become was
-// read off the SASS of NVRTC 13.0: QMMA on 8.9 and 12.x; F2FP and HMMA on 9.0, 10.x and 11.0.
+// PTX ISA 9.0, "Target ISA Notes" of cp.async, cvt, mma and wgmma.mma_async. The instructions for 8-bit
+// floats were read off the SASS of NVRTC 13.0: QMMA on 8.9 and 12.x; F2FP and HMMA on 9.0, 10.x and 11.0.
 constexpr int kTuring = 0;
 constexpr int kAmpere =
     all({Ability::kAsyncCopies, Ability::kBF16, Ability::kMmaF16K16, Ability::kMmaTf32, Ability::kMmaS8K32});
@@ -43,7 +43,7 @@ struct Card {
   double f32;
   bool geforce = false;  ///< see cuda_card_limits()
 };
-/// Its dense TFLOP/s of tensor cores with sums in f32 (s8: in s32), and what mma.sync has of them.
+/// Dense TFLOP/s of its tensor cores with sums in f32 (s8: in s32), and the share that mma.sync reaches.
 struct Tensor {
   double f16, tf32, s8, f8;
   double mma_sync_share = 1;
@@ -58,9 +58,9 @@ struct Row {
 };
 
 // mma_sync_share of 9.0: "Dissecting the NVIDIA Hopper Architecture through Microbenchmarking and Multiple
-// Level Analysis" (arXiv 2501.12084), 62 % of what wgmma reaches in f16. Of 10.x and 11.0 nothing is
-// published: mma.sync is taken to have the rate per clock and multiprocessor that it has on 9.0, where
-// tcgen05 has twice wgmma's (bench/gpu/QUESTIONS.md asks).
+// Level Analysis" (arXiv 2501.12084), 62 % of wgmma's rate in f16. Nothing is published for 10.x and 11.0:
+// mma.sync is assumed to have the rate per clock and multiprocessor that it has on 9.0, where tcgen05 has
+// twice wgmma's (bench/gpu/QUESTIONS.md asks).
 constexpr double kOfWgmma = 0.62, kOfTcgen05 = 0.31;
 
 // H200 SXM: NVIDIA H200 datasheet, without sparsity.
@@ -99,7 +99,7 @@ constexpr std::array kRows = {
         {148, 126, 7700, 75},
         {2250, 1125, 125, 4500, kOfTcgen05}},
     // Jetson AGX Thor: NVIDIA Jetson Thor series modules datasheet (2560 cores at 1.57 GHz; 1035 TFLOP/s in
-    // FP4, half of that in FP8, a quarter in 16 bits, an eighth in tf32); the L2 is what the driver says.
+    // FP4, half of that in FP8, a quarter in 16 bits, an eighth in tf32). The driver reports the L2.
     Row{"sm_110",
         {11, 0},
         kEmulatesF8,
@@ -113,8 +113,8 @@ constexpr std::array kRows = {
         {1536, 24, 100, 1, 128},
         {170, 96, 1792, 104.8, true},
         {209.5, 104.8, 838, 419}},
-    // GB10: NVIDIA DGX Spark datasheet (6144 cores, 1 PFLOP/s of sparse FP4, 273 GB/s), whose other rates are
-    // to FP4 as an RTX 5090's are, though it is no GeForce; the L2 is what the driver says.
+    // GB10: NVIDIA DGX Spark datasheet (6144 cores, 1 PFLOP/s of sparse FP4, 273 GB/s). Its other rates are
+    // to FP4 as an RTX 5090's are, though it is no GeForce. The driver reports the L2.
     Row{"sm_121", {12, 1}, kNativeF8, {1536, 24, 100, 1, 128}, {48, 24, 273, 31}, {62.5, 31, 250, 125}},
 };
 
@@ -162,8 +162,8 @@ Limits cuda_limits(std::string_view arch) {
 
 namespace {
 
-/// The last one that runs there: a minor version runs what was compiled for a smaller one of the same major
-/// (CUDA C++ Programming Guide 13.0, "Binary Compatibility"), and the spelling with more abilities stands
+/// Returns the last row that runs there. A minor version runs code compiled for a smaller one of the same
+/// major (CUDA C++ Programming Guide 13.0, "Binary Compatibility"). The spelling with more abilities comes
 /// behind the plain one.
 const Row* row_for(CudaCapability capability) {
   const Row* found = nullptr;
@@ -178,8 +178,8 @@ std::optional<Limits> cuda_card_limits(CudaCapability capability, std::string_vi
   const Row* const row = row_for(capability);
   if (row == nullptr) return std::nullopt;
   Limits limits = limits_of(*row);
-  // Products of floats that are added up in f32 have half the rate on GeForce cards: appendix A of the white
-  // papers of GA102, AD102 and RTX Blackwell beside the datasheets of RTX A6000, L40S and RTX PRO 6000.
+  // Products of floats with sums in f32 have half the rate on GeForce cards: appendix A of the white papers
+  // of GA102, AD102 and RTX Blackwell, compared with the datasheets of RTX A6000, L40S and RTX PRO 6000.
   const bool geforce = card.find("GeForce") != std::string_view::npos;
   if (geforce == row->card.geforce) return limits;
   const double factor = geforce ? 0.5 : 2;

@@ -14,13 +14,15 @@
 namespace lehr {
 namespace {
 
-/// A function whose body is inline PTX: tests/emulator compiles the text for the CPU and brings its own body.
+/// Returns a function whose body is inline PTX. tests/emulator compiles the text for the CPU and has its own
+/// body.
 std::string device_only(const std::string& function) {
   return "#ifndef LEHR_EMULATOR\n" + function + "#endif\n";
 }
 
-// PTX ISA 9.0, "Data Movement and Conversion Instructions: cp.async": .ca caches at all levels and takes 4, 8
-// or 16 bytes; .cg (L2 only) takes 16. The optional source size zero-fills the rest of the destination.
+// Returns a copy (PTX ISA 9.0, "Data Movement and Conversion Instructions: cp.async"). .ca caches at all
+// levels and takes 4, 8 or 16 bytes; .cg (L2 only) takes 16. The optional source size zero-fills the rest of
+// the destination.
 std::string cp_async(int bytes) {
   return device_only(fmt::format(
       R"(__device__ __forceinline__ void lehr_cp_async_{0}(void* shared, const void* global) {{
@@ -36,8 +38,8 @@ __device__ __forceinline__ void lehr_cp_async_{0}(void* shared, const void* glob
       bytes, bytes == 16 ? "cg" : "ca"));
 }
 
-// PTX ISA 9.0, "Data Movement and Conversion Instructions: shfl.sync", mode .bfly: after the step of mask m
-// every lane of a group of 2 m holds the same sum.
+// Returns a sum over lanes (PTX ISA 9.0, "Data Movement and Conversion Instructions: shfl.sync", mode .bfly).
+// After the step of mask m every lane of a group of 2 m holds the same sum.
 std::string warp_sum(std::string_view name, std::string_view type) {
   return device_only(fmt::format(R"(__device__ __forceinline__ void lehr_{}({}* value, int width) {{
 #pragma unroll
@@ -47,7 +49,7 @@ std::string warp_sum(std::string_view name, std::string_view type) {
                                  name, type));
 }
 
-// The same, one step.
+// Does the same for one step.
 std::string warp_exchange() {
   return device_only(R"(__device__ __forceinline__ void lehr_warp_exchange_f32(float* value, int width) {
   *value = __shfl_xor_sync(0xffffffffu, *value, width / 2);
@@ -86,7 +88,7 @@ constexpr std::pair<std::string_view, std::string_view> kFunctions[] = {
     {"abs", "fabsf(x)"},
 };
 
-/// The same of f64.
+/// The same for f64.
 constexpr std::pair<std::string_view, std::string_view> kFunctionsOfF64[] = {
     {"tanh", "tanh(x)"},
     {"sigmoid", "1.0 / (1.0 + exp(-x))"},
@@ -123,8 +125,8 @@ std::string snippet(const std::string& name) {
         "template <int kPending>\n__device__ __forceinline__ void lehr_cp_async_wait() {\n"
         "  asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(kPending) : \"memory\");\n}\n");
   }
-  // What this thread has written is seen by every thread of the device that sees what follows, and the other
-  // way round (CUDA C++ Programming Guide 13.0, "Memory Fence Functions").
+  // All writes of this thread are visible to every thread of the device that sees its later writes, and the
+  // other way round (CUDA C++ Programming Guide 13.0, "Memory Fence Functions").
   if (name == "device_fence")
     return "__device__ __forceinline__ void lehr_device_fence() { __threadfence(); }\n";
   // The counter goes from 0 to `last` and from there back to 0 (the same, "Atomic Functions: atomicInc").
@@ -164,8 +166,8 @@ std::vector<std::string> snippets_needed_by(const std::string& name) {
   return needed;
 }
 
-/// Vectors are only moved, so that types but f32 share the unsigned vector of their size: "uint4" for 8 of
-/// bf16.
+/// Returns the C type. Vectors are only moved, so types other than f32 share the unsigned vector of their
+/// size: "uint4" for 8 of bf16.
 std::string type_name(DType type, int lanes) {
   if (lanes == 1) return scalar_name(type);
   const int bytes = lanes * size_of(type);
@@ -192,7 +194,7 @@ std::string entry_text(const ir::Kernel& kernel, const ir::Launch& launch, const
       params += fmt::format("const __grid_constant__ LehrTensorMap {}", buffer.name);
       continue;
     }
-    // What other blocks write to a workspace must be seen behind a fence: "restrict" would let the compiler
+    // Other blocks' writes to a workspace must be visible behind a fence. "restrict" would let the compiler
     // move the access across it.
     const char* alone = param.direction == ir::Direction::kWorkspace ? "" : "__restrict__ ";
     params += fmt::format("{}{}* {}{}", param.direction == ir::Direction::kIn ? "const " : "",

@@ -21,13 +21,13 @@ std::string device_only(std::string_view function) {
   return fmt::format("#ifndef LEHR_EMULATOR\n{}{}#endif\n", kHead, function);
 }
 
-/// One instruction without operands.
+/// Returns one instruction without operands.
 std::string plain(std::string_view name, std::string_view ptx) {
   return device_only(
       fmt::format("void lehr_{}() {{\n  asm volatile(\"{};\" ::: \"memory\");\n}}\n", name, ptx));
 }
 
-/// One instruction with a number that must be an immediate, hence the template.
+/// Returns one instruction with a number that must be an immediate, hence the template.
 std::string with_number(std::string_view name, std::string_view ptx) {
   return fmt::format(
       "#ifndef LEHR_EMULATOR\ntemplate <int kNumber>\n{}void lehr_{}() {{\n  asm volatile(\"{} %0;\" "
@@ -36,7 +36,7 @@ std::string with_number(std::string_view name, std::string_view ptx) {
       kHead, name, ptx);
 }
 
-/// An operation on an mbarrier in shared memory with one number.
+/// Returns an operation on an mbarrier in shared memory with one number.
 std::string on_barrier(std::string_view name, std::string_view number, std::string_view ptx) {
   return device_only(fmt::format(
       R"(void lehr_{0}(unsigned* barrier, int {1}) {{
@@ -47,8 +47,8 @@ std::string on_barrier(std::string_view name, std::string_view number, std::stri
       name, number, ptx));
 }
 
-/// `im2col`: of a tensor's pixels, with the offset of a filter tap. `multicast`: to several blocks of the
-/// cluster, by a mask. The hint is that of ir/intrinsics.cpp.
+/// Returns a load by the accelerator. `im2col`: reads a tensor's pixels, with the offset of a filter tap.
+/// `multicast`: copies to several blocks of the cluster, by a mask. The hint is that of ir/intrinsics.cpp.
 std::string tma_load(int rank, bool im2col, bool multicast) {
   std::string parameters;
   std::string places;
@@ -122,7 +122,7 @@ std::string tma_store(int rank) {
       rank, parameters, places, operands));
 }
 
-/// `type`: of the sums, as PTX spells it.
+/// Returns a reduction by the accelerator. `type` is the type of the sums in PTX's spelling.
 std::string tma_reduce(std::string_view type) {
   return device_only(fmt::format(
       R"(void lehr_tma_reduce_add_{0}(const void* shared, void* global, int bytes) {{
@@ -136,12 +136,12 @@ std::string tma_reduce(std::string_view type) {
       type));
 }
 
-/// What follows the accumulators' type in the name: "f32_bf16" -> operands "bf16", ...
+/// The end of the name behind the accumulators' type: "f32_bf16" -> operands "bf16", ...
 struct WgmmaType {
   std::string_view operand;
   bool is_float;      ///< sums in f32, else s32
-  bool transposes;    ///< takes the immediates that say which operand does not lie along k
-  bool of_registers;  ///< A comes from them
+  bool transposes;    ///< takes the immediates for operands that do not lie along k
+  bool of_registers;  ///< A is in registers
 };
 WgmmaType wgmma_type(std::string_view name) {
   const std::string_view operand = name.substr(name.rfind('_') + 1);
@@ -149,7 +149,7 @@ WgmmaType wgmma_type(std::string_view name) {
           name.find("_registers_") != std::string_view::npos};
 }
 
-/// "%0, %1" and `"+f"(d[0]), "+f"(d[1])` of `count` accumulators.
+/// "%0, %1" and `"+f"(d[0]), "+f"(d[1])` for `count` accumulators.
 struct WgmmaSums {
   std::string places, operands;
 };
@@ -162,7 +162,7 @@ WgmmaSums wgmma_sums(const WgmmaType& type, int count) {
   return sums;
 }
 
-/// `name`: "wgmma_m64n128k8_f32_registers_tf32".
+/// Returns wgmma with A from registers. `name`: "wgmma_m64n128k8_f32_registers_tf32".
 std::string wgmma_of_registers(std::string_view name) {
   const int columns = ir::wgmma_columns(name), count = columns / 2;
   const WgmmaType type = wgmma_type(name);
@@ -186,7 +186,7 @@ std::string wgmma_of_registers(std::string_view name) {
       count, count + 1, count + 2, count + 3, count + 4, sums.operands);
 }
 
-/// `name`: "wgmma_m64n128k16_f32_bf16". The accumulators of the warpgroup += or = A B.
+/// Returns wgmma. `name`: "wgmma_m64n128k16_f32_bf16". The accumulators of the warpgroup += or = A B.
 std::string wgmma(std::string_view name) {
   const int columns = ir::wgmma_columns(name);
   const WgmmaType type = wgmma_type(name);
@@ -248,8 +248,8 @@ constexpr std::string_view kDescriptor =
 )";
 
 // Sleeps in the hardware until the phase of that parity has ended, or for a while: hence the loop. It
-// acquires from the own block alone, also where other blocks of the cluster arrive: they write nothing that
-// is read behind it. .acquire.cluster would empty the L1 at each wait (CCTL.IVALL).
+// acquires from its own block alone, even if other blocks of the cluster arrive: they write nothing that is
+// read behind it. .acquire.cluster would empty the L1 at each wait (CCTL.IVALL).
 constexpr std::string_view kWait =
     R"(void lehr_mbarrier_wait(unsigned* barrier, int parity) {
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
@@ -261,11 +261,10 @@ constexpr std::string_view kWait =
 }
 )";
 
-// PTX ISA 9.0, "mapa": the address of the same place in the shared memory of block `rank` of the cluster.
-// Without a scope the arrival releases to its own block alone: who calls it has written nothing that the
-// other block reads. One of .release.cluster is a fence of the whole device to ptxas (13.0: MEMBAR.ALL.GPU,
-// ERRBAR, CGAERRBAR); .relaxed.cluster would say the same as this does, but needs a newer PTX ISA than
-// CUDA 12.0 has.
+// PTX ISA 9.0, "mapa": the same address in the shared memory of block `rank` of the cluster. Without a scope
+// the arrival releases to its own block alone: the caller has written nothing that the other block reads. One
+// with .release.cluster is a fence of the whole device to ptxas (13.0: MEMBAR.ALL.GPU, ERRBAR, CGAERRBAR).
+// .relaxed.cluster would mean the same, but needs a newer PTX ISA than CUDA 12.0 has.
 constexpr std::string_view kArriveCluster =
     R"(void lehr_mbarrier_arrive_cluster(unsigned* barrier, int rank, int arrives) {
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
@@ -278,7 +277,7 @@ constexpr std::string_view kArriveCluster =
 }
 )";
 
-// The same of a load: distributed shared memory.
+// The same for a load: distributed shared memory.
 constexpr std::string_view kClusterLoad =
     R"(void lehr_cluster_load_16(void* to, const void* shared, int rank) {
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -292,7 +291,7 @@ constexpr std::string_view kClusterLoad =
 }
 )";
 
-// PTX ISA 9.0, "barrier.cluster": of all threads, wherever their warps have diverged before.
+// PTX ISA 9.0, "barrier.cluster": for all threads, even if their warps have diverged before.
 constexpr std::string_view kClusterBarrier =
     R"(void lehr_cluster_barrier() {
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
@@ -307,14 +306,14 @@ constexpr std::string_view kClusterBarrierRelaxed =
 }
 )";
 
-// PTX ISA 9.0, "prefetch": of a map that is a parameter of the kernel.
+// PTX ISA 9.0, "prefetch": for a map that is a parameter of the kernel.
 constexpr std::string_view kPrefetchMap =
     R"(void lehr_tensor_map_prefetch(const LehrTensorMap* map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 )";
 
-// PTX ISA 9.0, "Warp-level matrix store instruction: stmatrix". `values`: 8 elements of 16 bits, those of
+// PTX ISA 9.0, "Warp-level matrix store instruction: stmatrix". `values` are 8 elements of 16 bits: those of
 // matrix i in 2 i and the next.
 constexpr std::string_view kStmatrix =
     R"(void lehr_stmatrix_x4(void* row, const void* values) {
@@ -326,8 +325,8 @@ constexpr std::string_view kStmatrix =
 }
 )";
 
-// PTX ISA 9.0, "Parallel Synchronization and Communication Instructions: elect.sync". ptxas knows that one
-// lane goes on, which a comparison of thread numbers does not tell it.
+// PTX ISA 9.0, "Parallel Synchronization and Communication Instructions: elect.sync". It shows ptxas that one
+// lane goes on, which a comparison of thread numbers does not.
 constexpr std::string_view kElectOne =
     R"(void lehr_elect_one(unsigned* elected) {
   asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xFFFFFFFF;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(elected[0]));
@@ -370,7 +369,7 @@ std::map<std::string, std::string> all_snippets() {
       {"tma_store_commit", plain("tma_store_commit", "cp.async.bulk.commit_group")},
       {"tma_store_wait", with_number("tma_store_wait", "cp.async.bulk.wait_group.read")},
       {"tma_store_wait_complete", with_number("tma_store_wait_complete", "cp.async.bulk.wait_group")},
-      // What this thread has written to shared memory is seen by the tensor memory accelerator behind it.
+      // Makes this thread's earlier writes to shared memory visible to the tensor memory accelerator.
       {"async_proxy_fence", plain("async_proxy_fence", "fence.proxy.async.shared::cta")},
       {"elect_one", device_only(kElectOne)},
       {"griddepcontrol_wait", plain("griddepcontrol_wait", "griddepcontrol.wait")},

@@ -5,9 +5,9 @@
 
 namespace lehr {
 
-/// Text of an intrinsic's function, or "" for a name that is not one of this part.
+/// Returns the text of an intrinsic's function, or "" for a name that is not one of this part.
 std::string hopper_snippet(const std::string& name);
-/// The snippet that `name` cannot do without, or "".
+/// Returns the snippet that `name` needs, or "".
 std::string hopper_snippet_needed_by(const std::string& name);
 
 }  // namespace lehr

@@ -1,6 +1,6 @@
 // Conversions (PTX ISA 9.0, "Data Movement and Conversion Instructions: cvt"), ldmatrix ("Warp-level matrix
 // load instruction: ldmatrix") and mma.sync ("Matrix multiply-accumulate operation using mma instruction").
-// Functions of inline PTX stand under `#ifndef LEHR_EMULATOR`; the others are the same there.
+// Functions of inline PTX are under `#ifndef LEHR_EMULATOR`; the emulator uses the others as they are.
 #include "target/cuda/prelude_tensor.h"
 
 #include <fmt/core.h>
@@ -21,7 +21,8 @@ std::string portable(const std::string& function) {
   return fmt::format("{}{}", kHead, function);
 }
 
-/// e4m3 and e5m2 become f16, which holds them all, and then f32. cvt takes pairs only. sm_89 and newer.
+/// Converts e4m3 and e5m2 to f16, which holds all their values, and then to f32. cvt takes pairs only. sm_89
+/// and newer.
 std::string from_8_bits(std::string_view type) {
   return device_only(fmt::format(
       R"(float lehr_f32_from_{0}(unsigned char x) {{
@@ -46,7 +47,8 @@ std::string to_16_bits(std::string_view type) {
       type));
 }
 
-/// Lane l gives the address of row l % 8 of matrix l / 8; each matrix has 8 rows of 16 bytes.
+/// Returns ldmatrix. Lane l gives the address of row l % 8 of matrix l / 8; each matrix has 8 rows of 16
+/// bytes.
 std::string ldmatrix_x4(bool transposed) {
   return device_only(fmt::format(
       R"(void lehr_ldmatrix_x4{0}(unsigned* regs, const void* row) {{
@@ -59,7 +61,7 @@ std::string ldmatrix_x4(bool transposed) {
       transposed ? "_trans" : "", transposed ? ".trans" : ""));
 }
 
-/// The same where A has two registers and B one.
+/// Returns the mma in which A has two registers and B one.
 std::string mma_of_half_k() {
   return device_only(R"(void lehr_mma_m16n8k8_f32_f16(float* d, const unsigned* a, const unsigned* b) {
   asm volatile(
@@ -70,7 +72,7 @@ std::string mma_of_half_k() {
 )");
 }
 
-/// d += a * b. `shape` "m16n8k16"; the types as PTX spells them.
+/// Returns d += a * b. `shape` "m16n8k16"; the types as PTX spells them.
 std::string mma(std::string_view name, std::string_view shape, std::string_view accumulator,
                 std::string_view operand) {
   const bool is_float = accumulator == "f32";
@@ -105,14 +107,14 @@ std::map<std::string, std::string> all_snippets() {
        portable("void lehr_tf32_round_x4(unsigned* regs) {\n#pragma unroll\n"
                 "  for (int i = 0; i < 4; ++i) regs[i] = lehr_tf32(*reinterpret_cast<float*>(&regs[i]));\n"
                 "}\n")},
-      // x becomes high + low, each a tf32; what is lost is below 2^-22 of x.
+      // Splits x into high + low, each a tf32; the error is below 2^-22 of x.
       {"tf32_split_x4", portable("void lehr_tf32_split_x4(unsigned* high, unsigned* low) {\n#pragma unroll\n"
                                  "  for (int i = 0; i < 4; ++i) {\n"
                                  "    const float x = *reinterpret_cast<float*>(&high[i]);\n"
                                  "    high[i] = lehr_tf32(x);\n"
                                  "    low[i] = lehr_tf32(x - *reinterpret_cast<float*>(&high[i]));\n"
                                  "  }\n}\n")},
-      // What ldmatrix cannot transpose: elements of 32 or 8 bits, one row of shared memory per k.
+      // For elements that ldmatrix cannot transpose: 32 or 8 bits, one row of shared memory per k.
       {"gather_1x32", portable("void lehr_gather_1x32(unsigned* reg, const void* from) {\n"
                                "  *reg = *reinterpret_cast<const unsigned*>(from);\n}\n")},
       {"gather_4x8", portable("void lehr_gather_4x8(unsigned* reg, const void* from, int stride) {\n"

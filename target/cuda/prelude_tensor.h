@@ -5,9 +5,9 @@
 
 namespace lehr {
 
-/// The CUDA text of a snippet, "" when there is none of that name.
+/// Returns the CUDA text of a snippet, "" for an unknown name.
 std::string tensor_snippet(const std::string& name);
-/// Snippet that `name` calls and that must be emitted with it; "" for none. It sorts before `name`.
+/// Returns the snippet that `name` calls and that must be emitted with it, or "". It sorts before `name`.
 std::string tensor_snippet_needed_by(const std::string& name);
 
 }  // namespace lehr

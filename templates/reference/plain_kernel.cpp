@@ -14,8 +14,8 @@ namespace {
 
 using namespace ir;
 
-/// What a block computes, tile by tile of k. Thread (x, y) has the sums of rows y + lanes_m i and columns
-/// x + lanes_n j. Behind a gate, the first half of the columns are gates and the second their values.
+/// The tile that a block computes, step by step along k. Thread (x, y) has the sums of rows y + lanes_m i and
+/// columns x + lanes_n j. Behind a gate, the first half of the columns are gates and the second their values.
 struct Tile {
   std::int64_t lanes_m = 16, lanes_n = 16;  ///< threads
   std::int64_t tm = 4, tn = 4;              ///< sums of a thread
@@ -25,7 +25,7 @@ struct Tile {
   std::int64_t columns() const { return lanes_n * tn; }
 };
 
-/// Wide, or for the few columns of a group or a vector.
+/// Returns a wide tile, or one for the few columns of a group or a vector.
 Tile tile_for(const PlainProduct& product) {
   constexpr std::int64_t kFewRows = 16, kFewColumns = 8;
   Tile tile;
@@ -56,7 +56,8 @@ class Lowering {
     b_.kernel.target = target;
     b_.kernel.min_blocks_per_core = 1;  // else ptxas spills on sm_100 and sm_110 to have more (NVRTC 13.0)
     const std::vector<TensorSpec> tensors = tensors_of(workload);
-    a_type_ = tensors[0].type, b_type_ = tensors[1].type;
+    a_type_ = tensors[0].type;
+    b_type_ = tensors[1].type;
     a_ = b_.param(tensors[0].name, a_type_, tensors[0].elements, Direction::kIn);
     w_ = b_.param(tensors[1].name, b_type_, tensors[1].elements, Direction::kIn);
     epilogue_ = FusedEpilogue(b_, workload, sums_in_f64(workload));
@@ -109,14 +110,14 @@ class Lowering {
  private:
   bool pools() const { return p_.window > 1; }
   std::int64_t bands_of_matrix() const { return ceil_div(p_.rows, t_.rows()); }
-  /// Columns of the output: of a group, and of a block.
+  /// Return the columns of the output: of a group, and of a block.
   std::int64_t output_columns() const { return p_.columns / halves_; }
   std::int64_t outputs() const { return t_.columns() / halves_; }
   std::int64_t blocks_of_group() const { return ceil_div(output_columns(), outputs()); }
-  /// Of a line of a tile: odd, so that threads along k meet different banks.
+  /// Returns the distance of a tile's lines: odd, so that threads along k use different banks.
   static std::int64_t stride(std::int64_t elements) { return elements + 1; }
 
-  /// base + at; what stands out beyond `extent` is the last one again, so that it may be read.
+  /// Returns base + at. Beyond `extent` it is the last element again, so that it may be read.
   static Expr within(const Expr& base, const Expr& at, std::int64_t tile, std::int64_t extent) {
     if (extent % tile == 0) return base + at;
     return base + min(at, integer(extent - 1) - base);
@@ -142,10 +143,10 @@ class Lowering {
                  loop(tile, ceil_div(p_.depth, t_.k), LoopKind::kSerial, body));
   }
 
-  /// Column of the sums that makes this half of an output's.
+  /// Returns the column of the sums that makes this half of an output's.
   Expr sum_column(const Expr& output, const Expr& half) const { return output * halves_ + half; }
 
-  /// `width` elements for each k of tile number `tile`, beyond the last k zero.
+  /// Loads `width` elements for each k of tile number `tile`; beyond the last k they are zero.
   template <typename Value>
   Block stage(BufferId to, std::int64_t width, bool along_k, VarId tile, const Value& value) {
     const std::int64_t count = width * t_.k, inner = along_k ? t_.k : width;
@@ -178,10 +179,11 @@ class Lowering {
                             over_sums(block(Store{acc_, sum(), product, 1, std::nullopt})))));
   }
 
-  /// The sums of each pixel of the windows, one pixel after the other.
+  /// Computes the sums of each pixel of the windows, one pixel after the other.
   Block pooled_sums() {
     const VarId row = b_.var("window_row"), column = b_.var("window_column");
-    place_.window_row = var(row), place_.window_column = var(column);
+    place_.window_row = var(row);
+    place_.window_column = var(column);
     Block body = sums();
     const Expr in_block = var(column_in_) + var(j_) * t_.lanes_n;
     const Expr pixel = epilogue_.of(
@@ -199,7 +201,7 @@ class Lowering {
   Stmt over_sums(Block body) const {
     return loop(i_, t_.tm, LoopKind::kUnrolled, block(loop(j_, t_.tn, LoopKind::kUnrolled, body)));
   }
-  /// Of this thread's output number `j`, in the group.
+  /// Returns the column of this thread's output number `j`, in the group.
   Expr output_column(const Expr& j) const { return var(column0_) + var(column_in_) + j * t_.lanes_n; }
   Expr channel(const Expr& output, const Expr& half) const {
     return place_.group * p_.columns + sum_column(output, half);
@@ -237,7 +239,7 @@ class Lowering {
 std::optional<PlainKernel> plain_kernel(const Workload& workload, const Limits& limits) {
   if (!limits.target.has(Feature::kBlocks)) return std::nullopt;
   const std::vector<TensorSpec> tensors = tensors_of(workload);
-  // A device makes its inputs from one table for each type; and of integers this has no epilogue.
+  // A device makes its inputs from one table for each type; and this has no epilogue for integers.
   for (const TensorSpec& tensor : tensors)
     if (tensor.draw != usual_draw(tensor.type)) return std::nullopt;
   for (const TensorSpec& tensor : tensors)
@@ -248,7 +250,8 @@ std::optional<PlainKernel> plain_kernel(const Workload& workload, const Limits& 
   const Tile tile = tile_for(*product);
   Lowering lowering(workload, limits.target, *product, tile);
   PlainKernel plain;
-  plain.band_rows = tile.rows(), plain.bands = lowering.bands();
+  plain.band_rows = tile.rows();
+  plain.bands = lowering.bands();
   plain.kernel = lowering.kernel();
   return plain;
 }

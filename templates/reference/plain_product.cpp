@@ -15,8 +15,12 @@ std::optional<PlainProduct> product_of_matrices(const Workload& workload) {
   const Gemm g = workload.gemm();
   const std::int64_t columns_of_c = output_columns(g, workload.epilogue);
   PlainProduct p;
-  p.matrices = g.batch, p.rows = g.m, p.columns = g.n, p.depth = g.k;
-  p.a_along_k = g.a.layout == Layout::kRow, p.b_along_k = g.b.layout == Layout::kColumn;
+  p.matrices = g.batch;
+  p.rows = g.m;
+  p.columns = g.n;
+  p.depth = g.k;
+  p.a_along_k = g.a.layout == Layout::kRow;
+  p.b_along_k = g.b.layout == Layout::kColumn;
   p.a = [g](const PlainPlace& at, const Expr& row, const Expr& k) -> PlainElement {
     if (g.a.layout == Layout::kRow) return {(at.matrix * g.m + row) * g.k + k};
     return {(at.matrix * g.k + k) * g.m + row};
@@ -32,8 +36,8 @@ std::optional<PlainProduct> product_of_matrices(const Workload& workload) {
   return p;
 }
 
-/// Where the windows of a pool read one pixel in a direction. That of a mean lie in the image; of a maximum,
-/// what lies outside counts as the nearest pixel of the same window that does not.
+/// Returns the pixel that a pool's windows read in one direction. Windows of a mean lie in the image. For a
+/// maximum, a pixel outside of it is replaced by the nearest one of the same window that is inside.
 Expr pixel_of(const PoolWindows& windows, const Expr& number, const Expr& of_window, std::int64_t pixels) {
   if (windows.window == 1) return number;
   Expr pixel = number * windows.stride + of_window - windows.before;
@@ -97,9 +101,12 @@ std::optional<PlainProduct> product_of_images(const Workload& workload) {
   const ImageSize size = output_size(conv, workload.epilogue);
   PlainProduct p;
   p.rows = conv.n * size.height * size.width;
-  p.groups = conv.groups, p.columns = conv.k / conv.groups, p.depth = conv.products();
+  p.groups = conv.groups;
+  p.columns = conv.k / conv.groups;
+  p.depth = conv.products();
   p.window = window_of(workload.epilogue);
-  p.a_along_k = conv.layout == ImageLayout::kNhwc, p.b_along_k = true;
+  p.a_along_k = conv.layout == ImageLayout::kNhwc;
+  p.b_along_k = true;
   p.a = [images](const PlainPlace& at, const Expr& row, const Expr& k) { return images.input(at, row, k); };
   p.b = [images](const PlainPlace& at, const Expr& k, const Expr& column) {
     return images.filter(at, k, column);

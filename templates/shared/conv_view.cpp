@@ -10,19 +10,24 @@ struct Axis {
   std::int64_t size, out, taps, stride, dilation, before, after;
 };
 
-/// Whether no output's tap of this number lies inside of the image.
+/// Returns whether this tap lies outside of the image for all outputs.
 bool is_dead(const Axis& axis, std::int64_t tap) {
   const std::int64_t first = tap * axis.dilation - axis.before, last = first + (axis.out - 1) * axis.stride;
   return last < 0 || first >= axis.size;
 }
 
-/// Drops dead taps at both ends and the padding that they met; the number of those in front.
+/// Drops dead taps at both ends and the padding that they met. Returns the number of dropped taps in front.
 std::int64_t trim(Axis& axis) {
   std::int64_t dropped = 0;
-  while (axis.taps > 1 && axis.before >= axis.dilation && is_dead(axis, 0))
-    --axis.taps, ++dropped, axis.before -= axis.dilation;
-  while (axis.taps > 1 && axis.after >= axis.dilation && is_dead(axis, axis.taps - 1))
-    --axis.taps, axis.after -= axis.dilation;
+  while (axis.taps > 1 && axis.before >= axis.dilation && is_dead(axis, 0)) {
+    --axis.taps;
+    ++dropped;
+    axis.before -= axis.dilation;
+  }
+  while (axis.taps > 1 && axis.after >= axis.dilation && is_dead(axis, axis.taps - 1)) {
+    --axis.taps;
+    axis.after -= axis.dilation;
+  }
   return dropped;
 }
 
@@ -37,8 +42,8 @@ void transpose(ConvView& view) {
   std::swap(view.row_step, view.column_step);
 }
 
-/// Whether each output is that of one pixel, in the order of the pixels, with the channels of each side by
-/// side.
+/// Returns whether each output depends on one pixel, in the order of the pixels, with the channels of each
+/// side by side.
 bool is_product(const Conv2d& conv) {
   const bool one_tap = conv.r * conv.s == 1 && conv.pad_top == 0 && conv.pad_left == 0;
   if (conv.h * conv.w == 1) {
@@ -56,7 +61,8 @@ void join_lines(Conv2d& conv) {
   const std::int64_t lines = std::exchange(conv.n, 1) * conv.h;
   std::int64_t joined = 1;
   while (joined < lines && (lines % joined != 0 || conv.w * joined < kLongEnough)) ++joined;
-  conv.h = lines / joined, conv.w *= joined;
+  conv.h = lines / joined;
+  conv.w *= joined;
   conv.layout = ImageLayout::kNhwc;
   conv.stride_h = conv.stride_w = conv.dilation_h = conv.dilation_w = 1;
   conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = 0;
@@ -89,20 +95,25 @@ ConvView trimmed_view(const Workload& workload) {
   ConvView view{pooled_part(workload.conv2d(), workload.epilogue)};
   Conv2d& conv = view.conv;
   view.filter_layout = conv.layout;
-  view.stored_taps = conv.r * conv.s, view.row_step = conv.s;
+  view.stored_taps = conv.r * conv.s;
+  view.row_step = conv.s;
   Axis rows = {conv.h, conv.out_h(), conv.r, conv.stride_h, conv.dilation_h, conv.pad_top, conv.pad_bottom};
   Axis columns = {conv.w,          conv.out_w(),  conv.s,        conv.stride_w,
                   conv.dilation_w, conv.pad_left, conv.pad_right};
   view.first_tap = trim(rows) * view.row_step + trim(columns);
-  conv.r = rows.taps, conv.pad_top = rows.before, conv.pad_bottom = rows.after;
-  conv.s = columns.taps, conv.pad_left = columns.before, conv.pad_right = columns.after;
+  conv.r = rows.taps;
+  conv.pad_top = rows.before;
+  conv.pad_bottom = rows.after;
+  conv.s = columns.taps;
+  conv.pad_left = columns.before;
+  conv.pad_right = columns.after;
   return view;
 }
 
 ConvView cpu::conv_view(const Workload& workload) {
   ConvView view = trimmed_view(workload);
   Conv2d& conv = view.conv;
-  // Windows that lie outside in part may make more than one column of it again.
+  // Windows that lie partly outside may make more than one column out of it again.
   const bool is_column = conv.w == 1 && conv.out_w() == 1 && windows_of(workload.epilogue).over(1) == 1;
   if (is_column && conv.s == 1 && conv.h > 1) transpose(view);
   if (is_product(conv) && window_of(workload.epilogue) == 1) join_lines(conv);

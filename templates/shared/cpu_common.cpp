@@ -22,8 +22,7 @@ std::vector<std::int64_t> thread_counts(const Limits& limits) {
 }
 
 std::int64_t default_threads(const Workload& workload, const Limits& limits) {
-  // A core does so much in about a microsecond: less than that would be shared out at the price of a cache
-  // miss or two.
+  // A core does this much in about a microsecond. With less, sharing would take longer: a cache miss or two.
   constexpr double kLeastFlops = 5e4;
   return flops_of(workload) >= kLeastFlops * limits.cores ? limits.cores : 1;
 }
@@ -57,14 +56,15 @@ std::vector<std::int64_t> register_vectors(std::int64_t columns, const Limits& l
   return counts;
 }
 
-// Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the units busy.
+// Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the
+// units busy.
 bool too_few_accumulators(std::int64_t rows, std::int64_t vectors, std::int64_t most_rows,
                           std::int64_t most_vectors) {
   return rows * vectors < std::min<std::int64_t>(6, std::min<std::int64_t>(most_rows, 28) * most_vectors);
 }
 
-// A step of a tile of m rows costs its multiply-adds or its loads (two a cycle), but not less than the
-// multiply-add's latency, and the loop's own half cycle.
+// A step of a tile of m rows takes the time of its multiply-adds or its loads (two a cycle), but not less
+// than the multiply-add's latency, plus the loop's own half cycle.
 Tiling fastest_tiling(std::int64_t extent, std::int64_t columns, std::int64_t lanes, std::int64_t spare,
                       const Limits& limits, const DotForm& form) {
   const auto half_cycles = [](std::int64_t m, std::int64_t nv) {
@@ -78,7 +78,10 @@ Tiling fastest_tiling(std::int64_t extent, std::int64_t columns, std::int64_t la
       if (!fits_registers(mr, nv + spare, limits, form)) continue;
       const std::int64_t all = extent / mr * half_cycles(mr, nv) + half_cycles(extent % mr, nv);
       const std::int64_t cost = all * ceil_div(columns, nv * lanes);
-      if (least == 0 || cost < least) least = cost, best = {mr, nv};
+      if (least == 0 || cost < least) {
+        least = cost;
+        best = {mr, nv};
+      }
     }
   }
   return best;

@@ -8,8 +8,9 @@ namespace lehr::cuda {
 namespace {
 
 // CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability".
-constexpr std::int64_t kMaxBatch = 65535;     // gridDim.z
-constexpr std::int64_t kSchedulers = 4;       // of a multiprocessor: sections of 8.x and 9.0, "Architecture"
+constexpr std::int64_t kMaxBatch = 65535;  // gridDim.z
+// Schedulers of a multiprocessor: sections of 8.x and 9.0, "Architecture".
+constexpr std::int64_t kSchedulers = 4;
 constexpr std::int64_t kRegisterGranule = 8;  // per thread; registers are given to a warp in units of 256
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What the CUDA families share: limits of grids and indices, and what a multiprocessor has for each block.
+// Shared code of the CUDA families: limits of grids and indices, and a multiprocessor's resources for each
+// block.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,18 @@
 
 namespace lehr::cuda {
 
-/// Why a grid cannot hold the batch; nullopt when it can.
+/// Explains why a grid cannot hold the batch. Returns nullopt if it can.
 std::optional<std::string> why_no_grid(const Gemm& gemm);
-/// Why 32-bit indices cannot reach all operands, when block tiles of up to `tile` rows and columns stand out
-/// beyond a matrix: the index of what they do not touch must not overflow either.
+/// Explains why 32-bit indices cannot reach all operands, when block tiles of up to `tile` rows and columns
+/// extend beyond a matrix: the indices of untouched elements must not overflow either.
 std::optional<std::string> why_no_indices(const Gemm& gemm, std::int64_t tile);
 
-/// Why sums in f32 cannot become that type there; nullopt when they can.
+/// Explains why sums in f32 cannot be converted to that type there. Returns nullopt if they can.
 std::optional<std::string> why_not_stored(DType type, const Limits& limits);
 
-/// Whether a multiprocessor's shared memory holds so many blocks of `bytes` each.
+/// Returns whether a multiprocessor's shared memory holds `blocks` blocks of `bytes` each.
 bool shared_memory_holds(const Limits& limits, std::int64_t blocks, std::int64_t bytes);
-/// Registers that a thread may have when a multiprocessor holds so many blocks.
+/// Returns the registers that a thread may have when a multiprocessor holds `blocks` blocks.
 std::int64_t registers_granted(const Limits& limits, std::int64_t blocks, std::int64_t threads);
 
 }  // namespace lehr::cuda

@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-// What the first row that fits says is taken. Rows to come: AVX-VNNI's vpdpbusd of 32 bytes, AMX's tiles.
+// The first row that fits is taken. Future rows: AVX-VNNI's vpdpbusd of 32 bytes, AMX's tiles.
 constexpr std::array kForms = {
     DotForm{},
     DotForm{.first = DType::kBF16,
@@ -23,14 +23,14 @@ constexpr std::array kForms = {
             .group = 2,
             .first_panel = DType::kBF16,
             .second_panel = DType::kBF16},
-    // By shifts: `first` was widened in its panel, `second` is with each use.
+    // By shifts: `first` was widened in its panel, `second` is widened with each use.
     DotForm{.first = DType::kBF16,
             .second = DType::kBF16,
             .group = 2,
             .second_panel = DType::kBF16,
             .second_registers = 2,
             .product_registers = 1},
-    // By the same instruction where it is there, else by vpmaddubsw, and vpmaddwd with ones.
+    // By the same instruction if it exists, else by vpmaddubsw, and vpmaddwd with ones.
     DotForm{.first = DType::kU8,
             .second = DType::kS7,
             .group = 4,
@@ -89,7 +89,7 @@ Expr in_panel(Expr elements, DType from, DType to) {
 Expr DotForm::in_first_panel(Expr elements, int lanes) const {
   Expr moved = in_panel(std::move(elements), first, first_panel);
   if (offset == 0) return moved;
-  // Of s8 as u8, 128 more is another sign bit.
+  // For s8 as u8, adding 128 flips the sign bit.
   const Expr sign = cast(DType::kU8, integer(offset));
   return bit_xor(std::move(moved), lanes == 1 ? sign : splat(sign, lanes));
 }
@@ -130,7 +130,10 @@ Stmt copy_groups(DType from, DType to, std::int64_t group, const GroupCopy& c) {
   const std::int64_t elements = c.most_count * group;
   const bool by_lines = c.from_step == 1;
   Touch written = {c.to, c.target, elements, true, c.most_count, c.to_step};
-  if (c.to_step == group) written.rows = 1, written.row_stride = 0;
+  if (c.to_step == group) {
+    written.rows = 1;
+    written.row_stride = 0;
+  }
   const Touch read = {c.from,
                       c.source,
                       elements,

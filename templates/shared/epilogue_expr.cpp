@@ -10,12 +10,12 @@ using namespace ir;
 
 namespace {
 
-/// What the expression of a step is made of, beside the value.
+/// Terms of a step's expression, besides the value.
 struct StepTerms {
   const StepNumbers& numbers;
-  DType output;                                ///< of the workload
-  std::function<Expr(double value)> constant;  ///< of as many lanes as the value has
-  std::function<Expr(std::size_t i)> operand;  ///< of the step
+  DType output;                                ///< type of the workload's output
+  std::function<Expr(double value)> constant;  ///< with as many lanes as the value
+  std::function<Expr(std::size_t i)> operand;  ///< returns the step's operand number i
 };
 
 struct StepExpr {
@@ -32,15 +32,16 @@ Expr sum(Expr x, const StepTerms& with) {
   return std::move(x) + with.operand(0);
 }
 
-// The bound comes first: where the value is not a number, the comparison is false and the value stays.
+// Returns the bounded value. The bound comes first: if the value is NaN, the comparison is false and the
+// value stays.
 Expr bounded(Expr x, double low, double high, const StepTerms& with) {
   return min(with.constant(high), max(with.constant(low), std::move(x)));
 }
 
 constexpr double kShift = 0x1.8p23;
 
-// kShift plus the nearest whole number, half to even, which the low bits hold: saturated first. What is not a
-// number becomes the least one.
+// Returns kShift plus the nearest whole number, half to even, which is in the low bits. Saturates first. NaN
+// becomes the least number.
 Expr nearest(Expr product, Expr least, Expr most, const StepTerms& with) {
   const Expr scaled = unary(UnaryOp::kRounded, std::move(product));
   return min(max(scaled, std::move(least)), std::move(most)) + with.constant(kShift);
@@ -54,7 +55,7 @@ Expr quantized(Expr x, const StepTerms& with) {
   return nearest(std::move(x) * with.operand(0), least, most, with) + (zero - with.constant(kShift));
 }
 
-// The same, but that the whole numbers become values again.
+// Does the same, and converts the whole numbers back to values.
 Expr fake_quantized(Expr x, const StepTerms& with) {
   const Expr zero = with.operand(1);
   const Expr whole = nearest(std::move(x) * with.operand(0), with.constant(with.numbers[0]) - zero,
@@ -62,7 +63,7 @@ Expr fake_quantized(Expr x, const StepTerms& with) {
   return unary(UnaryOp::kRounded, (whole - with.constant(kShift)) * with.operand(2));
 }
 
-/// Of each step that has a value of its own.
+/// Rows of the steps that have a value of their own.
 constexpr StepExpr kExpressions[] = {
     {EpilogueOp::kBias, &sum},
     {EpilogueOp::kResidual, &sum},
@@ -101,7 +102,7 @@ static_assert(has_rows(kExpressions, [](const EpilogueRow& step) { return step.v
 
 struct PoolExpr {
   EpilogueOp op;
-  double before_any;  ///< what the first pixel may join
+  double before_any;  ///< initial value, which the first pixel joins
   Expr (*joined)(Expr so_far, Expr pixel);
   bool is_mean;
 };
@@ -114,7 +115,7 @@ constexpr PoolExpr kPools[] = {
 };
 static_assert(has_rows(kPools, [](const EpilogueRow& step) { return step.pooled != nullptr; }));
 
-/// The row of a step that has one.
+/// Returns the row of a step that has one.
 template <typename Rows>
 const auto& row_in(const Rows& rows, EpilogueOp op) {
   return *std::ranges::find(rows, op, [](const auto& row) { return row.op; });
@@ -139,7 +140,7 @@ FusedEpilogue::FusedEpilogue(KernelBuilder& builder, const Workload& workload, c
       scale_(sums.scale),
       accum_(sums.accum),
       last_(type_at(epilogue_, accum_, epilogue_.steps.size())) {
-  // A kernel for any number of rows has one text, whatever the rows of the call that is meant.
+  // A kernel for any number of rows has one text, whatever the rows of the described call.
   const std::vector<TensorSpec> tensors = tensors_of(of_any_call(workload));
   stored_ = std::ranges::find_if(tensors, &TensorSpec::is_output)->type;
   const std::vector<StepOperand> operands = lehr::operands_of(epilogue_);
@@ -161,7 +162,7 @@ Expr FusedEpilogue::constant(double value, int lanes) const {
 
 Expr FusedEpilogue::widened(Expr value, const Operand& operand) {
   if (operand.type == operand.computed) return value;
-  // What is kept as bits is cast to f32 only.
+  // Types that are kept as bits are cast to f32 only.
   const bool by_f32 = operand.computed == DType::kF64 && operand.type != DType::kF32;
   return cast(operand.computed, by_f32 ? cast(DType::kF32, std::move(value)) : std::move(value));
 }
@@ -227,7 +228,7 @@ Expr FusedEpilogue::pool(std::vector<Expr> pixels, int lanes) const {
 
 Block FusedEpilogue::gate_in_place(KernelBuilder& builder, BufferId registers, const Expr& first,
                                    std::int64_t count) const {
-  // The element that is written is none that a later one reads.
+  // The written element is never read by a later pair.
   const Unrolled pair(builder, "pair", count);
   const Expr gate_at = first + pair.at * 2;
   return pair.over(
@@ -253,7 +254,7 @@ Block FusedEpilogue::in_place(KernelBuilder& builder, BufferId registers, const 
   Block result;
   if (empty()) return result;
   const Unrolled lane(builder, "lane_of", place.lanes);
-  std::vector<Expr> values;  // of each operand for the current lane
+  std::vector<Expr> values;  // value of each operand for the current lane
   for (const Operand& operand : operands_) {
     const bool one = !is_along(operand, place);
     const int count = one ? 1 : place.lanes;

@@ -13,54 +13,57 @@ namespace lehr {
 
 /// `lanes` neighbours in C's memory.
 struct EpiloguePlace {
-  ir::Expr channel = ir::integer(0);  ///< of the first lane
+  ir::Expr channel = ir::integer(0);  ///< channel of the first lane
   bool along_channels = false;        ///< the lanes are channels side by side; else all are of one
   ir::Expr element = ir::integer(0);  ///< flat index of the first lane in C
   int lanes = 1;
-  std::optional<ir::Expr> active = std::nullopt;  ///< so many leading lanes exist (as in ir::Load)
+  std::optional<ir::Expr> active = std::nullopt;  ///< number of leading lanes that exist (as in ir::Load)
 };
 
-/// A step without operands applied to an f32, or to a vector of so many.
+/// Returns a step without operands applied to an f32, or to a vector of `lanes` of them.
 ir::Expr step_expr(const EpilogueStep& step, ir::Expr value, int lanes);
 
-/// The scale of a kernel's sums (ProductSums::scale), and the steps behind it. Nothing is added and
-/// nothing changes where the workload has neither. A step computes in the type of the sums, or in f32 behind
-/// a dequant (type_at()); there each product is rounded before it is added to, as the reference has it.
+/// The scale of a kernel's sums (ProductSums::scale), and the steps behind it. Does nothing if the workload
+/// has neither. A step computes in the type of the sums, or in f32 behind a dequant (type_at()). There each
+/// product is rounded before it is added to, as in the reference.
 class FusedEpilogue {
  public:
   FusedEpilogue() = default;
-  /// Adds the operands to the kernel's parameters, in the order of tensors_of(): call it behind the output
-  /// and before any workspace.
+  /// Adds the operands to the kernel's parameters, in the order of tensors_of(): call it after the output and
+  /// before any workspace.
   FusedEpilogue(ir::KernelBuilder& builder, const Workload& workload)
       : FusedEpilogue(builder, workload, sums_of(workload)) {}
-  /// The same for sums of another type or with another scale than the workload's.
+  /// Does the same for sums of another type or with another scale than the workload's.
   FusedEpilogue(ir::KernelBuilder& builder, const Workload& workload, const ProductSums& sums);
 
   bool empty() const { return epilogue_.empty() && scale_ == 1; }
-  /// Whether the last step makes one column of two. of() and in_place() leave that step out: it is gate().
+  /// Returns whether the last step makes one column out of two. of() and in_place() leave that step out: it
+  /// is gate().
   bool gated() const { return is_gated(epilogue_); }
-  /// The last step, of vectors of equal length or of scalars.
+  /// Returns the last step, of vectors of equal length or of scalars.
   ir::Expr gate(ir::Expr gate, ir::Expr value) const;
-  /// The last step in registers: `count` elements from `first` on take the place of twice as many.
+  /// Applies the last step in registers: `count` elements from `first` on replace twice as many.
   ir::Block gate_in_place(ir::KernelBuilder& builder, ir::BufferId registers, const ir::Expr& first,
                           std::int64_t count) const;
-  /// How many pixels, vertically and horizontally, become one: of() and in_place() leave that step out.
+  /// Returns how many pixels, vertically and horizontally, become one. of() and in_place() leave that step
+  /// out.
   std::int64_t window() const { return windows().window; }
   PoolWindows windows() const { return windows_of(epilogue_); }
-  /// The last step, of a window's pixels behind the others: vectors of `lanes` or scalars.
+  /// Returns the last step, of a window's pixels after the other steps: vectors of `lanes` or scalars.
   ir::Expr pool(std::vector<ir::Expr> pixels, int lanes) const;
-  /// The same in steps, each of which may be stored: what the first pixel may join; another pixel joins those
-  /// before it; and what is made of all `count` that have joined.
+  /// Return the same one pixel at a time; each result may be stored. before_any() is the initial value,
+  /// joined() adds a pixel, and of_joined() makes the result of all `count` pixels.
   double before_any() const;
   ir::Expr joined(ir::Expr so_far, ir::Expr pixel) const;
   ir::Expr of_joined(ir::Expr all, std::int64_t count, int lanes) const;
-  /// Scale and steps applied to a vector of sums (C++) or to one (both targets).
+  /// Returns scale and steps applied to a vector of sums (C++) or to one (both targets).
   ir::Expr of(ir::Expr sums, const EpiloguePlace& place) const;
-  /// What of() or gate() made, as an element of the output: cast to its type where that is another one. CPU.
+  /// Returns a result of of() or gate() as an element of the output: cast to its type if that is another one.
+  /// CPU.
   ir::Expr stored(ir::Expr value) const;
-  /// CUDA, where vectors are only moved: scale and steps applied to `place.lanes` sums side by side in
-  /// `registers` from `first` on, in their place. Operands are loaded as vectors, so C's rows must be aligned
-  /// for them.
+  /// Applies, on CUDA, where vectors are only moved, scale and steps to `place.lanes` sums side by side in
+  /// `registers` from `first` on, and replaces them. Operands are loaded as vectors, so C's rows must be
+  /// aligned for them.
   ir::Block in_place(ir::KernelBuilder& builder, ir::BufferId registers, const ir::Expr& first,
                      const EpiloguePlace& place) const;
 
@@ -69,25 +72,25 @@ class FusedEpilogue {
     ir::BufferId buffer{};
     OperandPer per = OperandPer::kChannel;
     DType type = DType::kF32;      ///< in memory
-    DType computed = DType::kF32;  ///< in which its step computes
+    DType computed = DType::kF32;  ///< the type in which its step computes
   };
   /// The value of an operand, by its number.
   using Fetch = std::function<ir::Expr(std::size_t operand)>;
-  /// The steps that are not behind one that shrinks, or only these.
+  /// Returns the steps that are not behind a shrinking one, or only those that are (`behind`).
   ir::Expr apply(ir::Expr value, int lanes, const Fetch& fetch, bool behind = false) const;
   ir::Expr fetched(const Operand& operand, const EpiloguePlace& place) const;
-  /// In the type in which all steps compute whose numbers are constants.
+  /// Returns a constant in the type of all steps that have numbers.
   ir::Expr constant(double value, int lanes) const;
-  /// What was loaded of an operand, in the type in which its step computes.
+  /// Returns a loaded value of an operand, in the type in which its step computes.
   static ir::Expr widened(ir::Expr value, const Operand& operand);
-  /// Whether the lanes of a place have an element of it each; where it begins.
+  /// Whether each lane has an element of its own; index of the first one.
   static bool is_along(const Operand& operand, const EpiloguePlace& place);
   static ir::Expr index_of(const Operand& operand, const EpiloguePlace& place);
 
   Epilogue epilogue_;
   float scale_ = 1;
   DType accum_ = DType::kF32, stored_ = DType::kF32;
-  DType last_ = DType::kF32;  ///< in which the last step computes
+  DType last_ = DType::kF32;  ///< the type in which the last step computes
   std::vector<Operand> operands_;
 };
 

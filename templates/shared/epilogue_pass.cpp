@@ -17,12 +17,13 @@ namespace {
 
 using namespace ir;
 
-/// Fewer elements are not worth waking threads for; the number is that of PyTorch (at::internal::GRAIN_SIZE).
+/// With fewer elements it is not worth waking threads; the number is that of PyTorch
+/// (at::internal::GRAIN_SIZE).
 constexpr std::int64_t kLeastOfThreads = 32768;
 constexpr std::int64_t kUnrolled = 4;
 
-/// The output in memory, the product where pairs of its columns are gated: `rows` runs of `width` elements;
-/// of a pooled one, its lines.
+/// The output in memory, or the product if pairs of its columns are gated: `rows` runs of `width` elements.
+/// For a pooled output, its lines.
 struct Shape {
   std::int64_t rows = 1, width = 1;
   bool along_channels = false;  ///< a run holds all channels; else row r is of channel r % channels
@@ -40,7 +41,7 @@ Shape shape_of(const Workload& workload) {
     const std::int64_t line = windows.over(images->width) * (planes ? 1 : channels);
     return {elements / line, line, false, channels};
   }
-  // Rows follow each other, or columns do: the channels.
+  // Either rows are contiguous, or columns are: the channels.
   const Dimension &before = output[output.size() - 2], &last = output.back();
   const bool along = images ? !planes : last.stride == 1 && before.stride == last.size;
   if (along) return {elements / last.size, channels, true, channels};
@@ -54,7 +55,7 @@ Kernel with_epilogue_operands(Kernel kernel, const Workload& workload) {
   const std::vector<TensorSpec> tensors = tensors_of(workload);
   const auto found = std::ranges::find(tensors, TensorRole::kOutput, &TensorSpec::role);
   const auto output = static_cast<std::size_t>(found - tensors.begin());
-  // Behind the tensors may stand what is prepacked.
+  // Prepacked parameters may come behind the tensors.
   for (std::size_t i = output + 1; i < tensors.size(); ++i) {
     const auto id = static_cast<BufferId>(kernel.buffers.size());
     kernel.buffers.push_back({.name = "unused_" + tensors[i].name,
@@ -77,7 +78,7 @@ Kernel with_epilogue_operands(Kernel kernel, const Workload& workload) {
 
 namespace {
 
-// One row in memory, in its place.
+// Computes one row in memory, in place.
 Block plain_row(KernelBuilder& builder, const Shape& shape, const FusedEpilogue& epilogue, BufferId y,
                 VarId row, std::int64_t lanes) {
   const int vector = static_cast<int>(lanes);
@@ -102,7 +103,7 @@ Block plain_row(KernelBuilder& builder, const Shape& shape, const FusedEpilogue&
   return body;
 }
 
-// One line of the output from the window's lines of sums.
+// Computes one line of the output from the window's lines of sums.
 Block pooled_row(KernelBuilder& builder, const Workload& workload, const FusedEpilogue& epilogue, BufferId y,
                  VarId row, std::int64_t lanes) {
   const ImageSums sums = images_of(workload).value();
@@ -114,11 +115,11 @@ Block pooled_row(KernelBuilder& builder, const Workload& workload, const FusedEp
   const bool nhwc = sums.layout == ImageLayout::kNhwc;
   // With nhwc vectors run across channels; with nchw neighbours of a line are pooled, one after the other.
   const int vector = nhwc ? static_cast<int>(lanes) : 1;
-  const Expr at = var(v) * vector, image = var(row) / lines;  // of nchw: and channel
+  const Expr at = var(v) * vector, image = var(row) / lines;  // for nchw: and channel
   const Expr channel = nhwc ? at : image % sums.channels;
   std::optional<Expr> active;
   if (nhwc && sums.channels % lanes != 0) active = integer(sums.channels) - at;
-  // In a register: the text of the largest of two scalars repeats both.
+  // In a register: the text of the larger of two scalars repeats both.
   const BufferId held = builder.buffer("pooled", DType::kF32, Scope::kRegister, vector);
   const Expr so_far = load(held, integer(0), vector);
   Block store = block(Alloc{held});
@@ -141,7 +142,8 @@ Block pooled_row(KernelBuilder& builder, const Workload& workload, const FusedEp
   return block(loop(pixel, width, LoopKind::kSerial, store));
 }
 
-// One row of the product in memory, kUnrolled vectors at a time, to a row of C with half the columns.
+// Computes a row of C with half the columns from one row of the product in memory, kUnrolled vectors at a
+// time.
 Block gated_row(KernelBuilder& builder, const Shape& shape, const FusedEpilogue& epilogue, BufferId c,
                 VarId row, std::int64_t lanes) {
   const std::int64_t columns = kUnrolled * lanes;
@@ -183,7 +185,7 @@ Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits, const
   ProductSums sums = sums_of(workload);
   sums.scale = 1;  // the product has it already
   const FusedEpilogue epilogue(builder, workload, sums);
-  // Workspaces come behind what is prepacked.
+  // Workspaces come behind prepacked parameters.
   for (const Param& param : product.params)
     if (param.direction == Direction::kPrepacked)
       builder.param("unused", DType::kF32, product.buffer(param.buffer).elements, Direction::kWorkspace);

@@ -14,7 +14,7 @@ using namespace ir;
 namespace {
 
 struct Taps {
-  Expr channel, row, column;  ///< of the filter
+  Expr channel, row, column;  ///< position in the filter
 };
 
 Taps taps_of(const Conv2d& conv, const Expr& q) {
@@ -25,7 +25,7 @@ Taps taps_of(const Conv2d& conv, const Expr& q) {
 }
 
 struct Place {
-  Expr image, row, column;  ///< of the input, with padding: may lie outside
+  Expr image, row, column;  ///< position in the input, with padding: may lie outside
 };
 
 Place place_of(const ImageView& view, const Taps& taps, const Expr& pixel) {
@@ -48,7 +48,7 @@ void require(std::optional<Expr>& all, Expr condition) {
   all = all ? logical_and(*all, condition) : condition;
 }
 
-/// 0 <= at < extent, where the least and the largest value of `at` leave that open.
+/// Requires 0 <= at < extent, if the least and the largest value of `at` do not imply it.
 void require_within(std::optional<Expr>& all, const Expr& at, std::int64_t least, std::int64_t most,
                     std::int64_t extent) {
   if (least < 0) require(all, le(integer(0), at));
@@ -70,7 +70,10 @@ Workload image_product(const Conv2d& conv) {
   Workload workload;
   Gemm& gemm = workload.gemm();
   gemm.k = conv.products();
-  gemm.a.type = conv.input, gemm.b.type = conv.filter, gemm.c.type = conv.output, gemm.accum = conv.accum;
+  gemm.a.type = conv.input;
+  gemm.b.type = conv.filter;
+  gemm.c.type = conv.output;
+  gemm.accum = conv.accum;
   gemm.math = conv.math;
   if (conv.layout == ImageLayout::kNchw) {
     gemm.m = conv.k / conv.groups;

@@ -49,7 +49,7 @@ Block copy_pairs(KernelBuilder& builder, const Line& line) {
   return block(loop(v, ceil_div(line.width, 2 * line.lanes), LoopKind::kSerial, block(split)));
 }
 
-/// So many phases have a loop each. More of them, of an STFT's stride, would be compiled for seconds.
+/// Most phases with a loop each. More of them, as with an STFT's stride, would be compiled for seconds.
 constexpr std::int64_t kMostWrittenOut = 8;
 
 Stmt copy_phases(KernelBuilder& builder, const Line& line) {
@@ -124,11 +124,17 @@ std::int64_t ChannelSums::line_room(std::int64_t most_pixels, std::int64_t lanes
 Block store_by_channel(KernelBuilder& builder, const ChannelSums& s) {
   const std::int64_t room = ChannelSums::line_room(s.most_pixels, s.lanes);
   Transposition t;
-  t.from = s.sums, t.to = s.lines, t.lanes = s.lanes, t.type = s.type;
+  t.from = s.sums;
+  t.to = s.lines;
+  t.lanes = s.lanes;
+  t.type = s.type;
   t.source = s.source;
-  t.from_stride = s.stride, t.to_stride = room;
-  t.rows = s.pixels, t.most_rows = s.most_pixels;
-  t.columns = integer(s.most_channels), t.most_columns = s.most_channels;
+  t.from_stride = s.stride;
+  t.to_stride = room;
+  t.rows = s.pixels;
+  t.most_rows = s.most_pixels;
+  t.columns = integer(s.most_channels);
+  t.most_columns = s.most_channels;
 
   const VarId k = builder.var("out_k"), v = builder.var("out_v");
   const int lanes = static_cast<int>(s.lanes);

@@ -1,5 +1,6 @@
-// What CPU convolutions do to lines of an image: before they compute, these are copied to padded scratch
-// memory, taken apart by the horizontal stride; afterwards sums by channel become lines of an nchw image.
+// Operations of CPU convolutions on lines of an image. Before the computation, lines are copied to padded
+// scratch memory, separated by the horizontal stride. Afterwards sums by channel become lines of an nchw
+// image.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace lehr::cpu {
 
-/// The pixels of one line of an nchw image that lie `pad` columns behind the start of a padded line.
+/// The pixels of one line of an nchw image. They begin `pad` columns behind the start of a padded line.
 struct Line {
   ir::BufferId from{}, to{};
   ir::Expr source = ir::integer(0);  ///< flat index of the line's first pixel
@@ -19,18 +20,19 @@ struct Line {
   std::int64_t pad = 0;
   std::int64_t stride = 1;
   std::int64_t lanes = 16;
-  std::int64_t phases = 1;  ///< so many leading phases are wanted, at most `stride`
-  /// What the elements become.
+  std::int64_t phases = 1;  ///< number of leading phases that are wanted, at most `stride`
+  /// The form that the elements are converted to.
   const DotForm* form = &plain_form();
-  /// What is taken from them then, where it is there: one element, or `lanes` of them.
+  /// If given, the value that is then subtracted: one element, or `lanes` of them.
   std::function<ir::Expr(int lanes)> zero = {};
-  /// Flat index of where pixels p, p + stride, p + 2 stride, ... of the padded line begin, p < phases.
+  /// Returns the flat index at which pixels p, p + stride, p + 2 stride, ... of the padded line begin, p <
+  /// phases.
   std::function<ir::Expr(const ir::Expr& phase)> target;
   ir::Expr unused = ir::integer(0);  ///< `lanes` elements that may be overwritten; if phases < stride
 };
 
-/// Copies them by phase: pixel p of the padded line becomes element p / stride of target(p % stride). Nothing
-/// but those elements is written: margins stay as they are. No pixels, no copy.
+/// Copies them by phase: pixel p of the padded line becomes element p / stride of target(p % stride). Only
+/// those elements are written: margins stay as they are. Without pixels it copies nothing.
 ir::Block copy_line(ir::KernelBuilder& builder, const Line& line);
 
 /// Sets `elements` elements of `to` from `target` on to a value, by vectors.
@@ -50,7 +52,7 @@ struct Transposition {
 };
 ir::Stmt transpose(ir::KernelBuilder& builder, const Transposition& t);
 
-/// Sums as [pixel][channel] in scratch memory, and where they belong in an nchw image.
+/// Sums as [pixel][channel] in scratch memory, and their destination in an nchw image.
 struct ChannelSums {
   ir::BufferId sums{}, lines{}, to{};  ///< `lines`: scratch memory of line_room() elements a channel
   ir::Expr source = ir::integer(0);    ///< flat index of the first sum
@@ -58,17 +60,17 @@ struct ChannelSums {
   ir::Expr pixels = ir::integer(1), channels = ir::integer(1);
   std::int64_t most_pixels = 1, most_channels = 1;
   std::int64_t lanes = 16;
-  DType type = DType::kF32;                 ///< of the sums: f32 or s32
-  ir::Expr first_channel = ir::integer(0);  ///< of the image
-  /// Flat index of the first pixel of a channel of the image; the others follow.
+  DType type = DType::kF32;                 ///< type of the sums: f32 or s32
+  ir::Expr first_channel = ir::integer(0);  ///< channel of the image
+  /// Returns the flat index of the first pixel of a channel of the image; the others follow.
   std::function<ir::Expr(const ir::Expr& channel)> target;
 
-  /// What is stored for a vector of sums.
+  /// Returns the value that is stored for a vector of sums.
   std::function<ir::Expr(ir::Expr sums, const EpiloguePlace& place)> finish;
 
   static std::int64_t line_room(std::int64_t most_pixels, std::int64_t lanes);
 };
-/// Transposes them into `lines`, then stores what is made of these.
+/// Transposes them into `lines`, then stores the finished values.
 ir::Block store_by_channel(ir::KernelBuilder& builder, const ChannelSums& s);
 
 }  // namespace lehr::cpu

@@ -44,11 +44,15 @@ Stmt copy_planes(KernelBuilder& builder, const PlaneCopy& copy) {
     return var(channel) * p.channel() + (var(phase_h) * p.phases_w + phase) * p.plane() + var(y) * p.width;
   };
   Line line;
-  line.from = copy.from, line.to = copy.to;
+  line.from = copy.from;
+  line.to = copy.to;
   line.source = ((copy.image * conv.c + copy.group * channels + var(channel)) * conv.h + var(row)) * conv.w;
-  // What lies behind the last pixel that is read has no place in the plane.
+  // Pixels behind the last one that is read have no room in the plane.
   line.width = std::min(conv.w, p.width * conv.stride_w - conv.pad_left);
-  line.pad = conv.pad_left, line.stride = conv.stride_w, line.phases = p.phases_w, line.lanes = copy.lanes;
+  line.pad = conv.pad_left;
+  line.stride = conv.stride_w;
+  line.phases = p.phases_w;
+  line.lanes = copy.lanes;
   line.target = target;
   line.unused = copy.unused();
   Stmt clear = loop(phase_w, p.phases_w, LoopKind::kSerial,

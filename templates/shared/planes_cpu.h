@@ -1,4 +1,5 @@
-// A convolution's nchw input as padded planes: what vectors across pixels read, whatever padding and strides.
+// A convolution's nchw input as padded planes, which vectors across pixels read, whatever padding and
+// strides.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +9,9 @@
 
 namespace lehr::cpu {
 
-/// The input as a block of output lines needs it: per channel of a group, planes [phase_h][phase_w] of
-/// `lines_in` x `width`. Plane (p, q) holds the padded image's pixels (y stride_h + p, x stride_w + q), so
-/// that tap (r, s) of output pixel (y, x) is element (y + r' , x + s') of one plane: a shift that all pixels
-/// share.
+/// The input for a block of output lines: per channel of a group, planes [phase_h][phase_w] of `lines_in` x
+/// `width`. Plane (p, q) holds the padded image's pixels (y stride_h + p, x stride_w + q), so that tap (r, s)
+/// of output pixel (y, x) is element (y + r' , x + s') of one plane: a shift that all pixels share.
 struct ImagePlanes {
   std::int64_t phases_h = 1, phases_w = 1;
   std::int64_t lines_in = 1, width = 1;
@@ -20,7 +20,8 @@ struct ImagePlanes {
 };
 ImagePlanes image_planes(const Conv2d& conv, std::int64_t lines);
 
-/// Where the tap (row, column) of the first output pixel lies; `channel`: its channel's first plane.
+/// Returns the index of the tap (row, column) of the first output pixel. `channel` is its channel's first
+/// plane.
 ir::Expr tap_in(const ImagePlanes& planes, const Conv2d& conv, const ir::Expr& channel, const ir::Expr& row,
                 const ir::Expr& column);
 
@@ -28,17 +29,17 @@ struct PlaneCopy {
   const Conv2d& conv;
   ImagePlanes planes;
   ir::BufferId from{}, to{};  ///< the input; the planes of all channels of a group, and
-  std::int64_t behind = 16;   ///< so many elements behind them, `lanes` or more, that may be overwritten
+  std::int64_t behind = 16;   ///< elements behind them, `lanes` or more, that may be overwritten
   std::int64_t lanes = 16;
   ir::Expr image = ir::integer(0), group = ir::integer(0);
   ir::Expr line = ir::integer(0);  ///< the block's first output line; the last ones may not exist
 
   ir::Expr unused() const { return ir::integer(conv.c / conv.groups * planes.channel()); }
 };
-/// Zeroes what copy_planes() leaves as it is: padding beside the lines, and what is behind the planes. Once
-/// and for all.
+/// Zeroes the elements that copy_planes() leaves as they are: padding beside the lines, and elements behind
+/// the planes. Once and for all.
 ir::Stmt clear_planes(ir::KernelBuilder& builder, const PlaneCopy& copy);
-/// Writes every other element.
+/// Writes all other elements.
 ir::Stmt copy_planes(ir::KernelBuilder& builder, const PlaneCopy& copy);
 
 }  // namespace lehr::cpu

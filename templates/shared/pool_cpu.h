@@ -1,4 +1,4 @@
-// Pools of a convolution's outputs while they are in the cache.
+// Pooling of a convolution's outputs while they are in the cache.
 #pragma once
 
 #include <cstdint>
@@ -9,35 +9,36 @@
 
 namespace lehr::cpu {
 
-/// Along one side of an image of so many pixels: pixel number `of_window` of window `number`. One outside of
-/// the image is moved to the nearest inside, which is of the same window, so that the largest of them stays
-/// the same.
+/// Returns, along one side of an image of `pixels` pixels, pixel number `of_window` of window `number`. A
+/// pixel outside of the image is moved to the nearest one inside, which is in the same window, so that the
+/// largest value stays the same.
 ir::Expr pixel_of_window(const PoolWindows& windows, const ir::Expr& number, std::int64_t of_window,
                          std::int64_t pixels);
 
-/// Sums as [line][pixel][channel] in scratch memory, and where the pooled ones go.
+/// Sums as [line][pixel][channel] in scratch memory, and the destination of the pooled ones.
 struct PooledSums {
   ir::BufferId sums{}, to{};
-  std::int64_t channels = 1;         ///< between pixels: a multiple of `lanes`
-  ir::Expr active = ir::integer(1);  ///< channels that exist; the others are left out or written as they come
-  ir::Expr lines = ir::integer(1);   ///< pooled
+  std::int64_t channels = 1;  ///< between pixels: a multiple of `lanes`
+  /// Channels that exist. Others are left out, or written as they come.
+  ir::Expr active = ir::integer(1);
+  ir::Expr lines = ir::integer(1);  ///< pooled
   std::int64_t most_lines = 1;
   std::int64_t width = 1;        ///< pooled pixels of a line
   std::int64_t line_stride = 1;  ///< pixels between lines of sums: as many as the image has, or more
-  /// Of windows that are not apart: the image that they lie over, and the numbers in it of the first pooled
-  /// line and of the first line of sums. Where they are apart, the sums begin with the first window.
+  /// For windows that are not apart: the image that they lie over, and the numbers in it of the first pooled
+  /// line and of the first line of sums. If they are apart, the sums begin with the first window.
   ImageSize image = {};
   ir::Expr first_window = ir::integer(0), first_line = ir::integer(0);
   std::int64_t lanes = 16;
-  ir::Expr first_channel = ir::integer(0);  ///< of the image
-  /// Flat index of the first channel of a pooled pixel. In `sums` itself it must not lie behind the first one
-  /// of its window, nor may windows overlap.
+  ir::Expr first_channel = ir::integer(0);  ///< channel of the image
+  /// Returns the flat index of the first channel of a pooled pixel. In `sums` itself it must not lie behind
+  /// the first element of its window, and windows must not overlap.
   std::function<ir::Expr(const ir::Expr& line, const ir::Expr& pixel)> target;
-  /// Whether these go to the output, of which only `active` channels may be written.
+  /// Whether these go to the output, where only `active` channels may be written.
   bool masked = false;
 };
 
-/// Applies the epilogue to each sum and stores one of each window.
+/// Applies the epilogue to each sum and stores one value for each window.
 ir::Stmt pool_sums(ir::KernelBuilder& builder, const PooledSums& s, const FusedEpilogue& epilogue);
 
 }  // namespace lehr::cpu

@@ -8,24 +8,24 @@ namespace {
 
 using namespace ir;
 
-/// Shorter parts lose more to the exchange than the further blocks win.
+/// Shorter parts lose more to the exchange than the additional blocks win.
 constexpr std::int64_t kLeastK = 256;
 constexpr std::int64_t kMaxWorkspaceBytes = 32 << 20;
-/// In registers of one thread, of other parts: where the loop over the parts is the compiler's to unroll, it
-/// has all of them on their way at once. Seven times 32 spilled (gemm_simt's schedules, NVRTC 13.0), six
-/// times 32 did in gemm_wgmma.
+/// Most registers of one thread for other parts' sums. If the compiler may unroll the loop over the parts, it
+/// keeps all of them in flight at once. Seven times 32 spilled (gemm_simt's schedules, NVRTC 13.0), six times
+/// 32 did in gemm_wgmma.
 constexpr std::int64_t kSumsOnTheirWay = 96;
 
 Expr first_of_tile(const SplitKSums& s, const SplitKPlace& place, const Expr& number) {
   return (number * s.tiles + place.tile) * (s.elements * s.threads);
 }
 
-/// First element of this thread's vector `i` of place `number`.
+/// Returns the first element of this thread's vector `i` of area `number`.
 Expr slot(const SplitKSums& s, const SplitKPlace& place, const Expr& number, const Expr& i) {
   return first_of_tile(s, place, number) + split_k_vector(s, place.thread, i);
 }
 
-/// One body for each vector of the thread's sums.
+/// Returns one body for each vector of the thread's sums.
 template <typename Body>
 Block each_vector(KernelBuilder& builder, const SplitKSums& s, const Body& body) {
   const Unrolled i(builder, "i", s.elements / s.vec);
@@ -66,7 +66,7 @@ Expr split_k_vector(const SplitKSums& s, VarId thread, const Expr& i) {
 }
 
 Expr split_k_run(const SplitKSums& s, const SplitKPlace& place, const Expr& group) {
-  // Neighbouring parts, which come at the same time, add to different places.
+  // Neighbouring parts, which arrive at the same time, add to different areas.
   return first_of_tile(s, place, place.part % s.places()) + group * (s.elements * s.group);
 }
 

@@ -10,7 +10,8 @@ using namespace ir;
 
 Block first_tiles(KernelBuilder& builder, const TileRing& ring,
                   const std::function<Block(const Expr& tile, std::int64_t last)>& copy) {
-  // All blocks have the tiles before the first of these, some those before the next, none what is behind.
+  // All blocks have the tiles before the first of these, some have those before the next, and no block has
+  // later ones.
   std::array ends = {ring.split.least(), ring.split.most(), ring.change, ring.ahead};
   std::ranges::sort(ends);
   Block result;

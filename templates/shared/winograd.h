@@ -1,4 +1,4 @@
-// Matrices of workload/conv2d/winograd.h, used on expressions.
+// Applies matrices of workload/conv2d/winograd.h to expressions.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace lehr {
 
-/// The sum over j of row[j] value(j), zeros left out; vectors of `lanes` f32.
+/// Returns the sum over j of row[j] value(j), zeros left out; vectors of `lanes` f32.
 ir::Expr combine(std::span<const double> row, const std::function<ir::Expr(std::size_t)>& value, int lanes);
 
 }  // namespace lehr

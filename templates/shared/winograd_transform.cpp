@@ -26,7 +26,7 @@ struct Likeness {
     else
       ++different;
   }
-  /// Whether sums and differences, computed once, save operations.
+  /// Returns whether sums and differences, computed once, save operations.
   bool pays() const { return different == 0 && same > 0 && opposite > 0 && same + opposite > 2; }
 };
 
@@ -41,8 +41,9 @@ Likeness of_rows(const std::vector<double>& a, const std::vector<double>& b) {
   return result;
 }
 
-/// `matrix` times the vector of `value`s. Two neighbouring columns that are alike but for signs see the sum
-/// and the difference of their elements; two such rows are the sum and the difference of what they share.
+/// Multiplies `matrix` by the vector of `value`s. If two neighbouring columns are alike but for signs, they
+/// multiply the sum and the difference of their elements; two such rows are the sum and the difference of
+/// their common terms.
 Block line(KernelBuilder& builder, Matrix matrix, const Value& value,
            const std::function<Stmt(std::size_t row, Expr value)>& put) {
   const std::size_t inputs = matrix.front().size();
@@ -54,7 +55,8 @@ Block line(KernelBuilder& builder, Matrix matrix, const Value& value,
     const BufferId pair = builder.buffer("of_pair", DType::kF32, Scope::kRegister, 2);
     append(result, block(Alloc{pair}, put_scalar(pair, integer(0), values[j] + values[j + 1]),
                          put_scalar(pair, integer(1), values[j] - values[j + 1])));
-    values[j] = load(pair, integer(0)), values[j + 1] = load(pair, integer(1));
+    values[j] = load(pair, integer(0));
+    values[j + 1] = load(pair, integer(1));
     for (std::vector<double>& row : matrix) {
       const double factor = std::exchange(row[j + 1], 0);
       if (row[j] != factor) std::swap(row[j], row[j + 1]);

@@ -48,7 +48,7 @@ void validate(const Conv2d& conv) {
   for (const auto& [name, channels] : {std::pair{"c", conv.c}, {"k", conv.k}})
     if (channels % conv.groups != 0)
       throw_user("groups={} does not divide {}={}", conv.groups, name, channels);
-  // Before out_h(), whose division would round a negative height towards zero.
+  // Checked before out_h(), whose division would round a negative height towards zero.
   const std::int64_t tall = conv.dilation_h * (conv.r - 1) + 1, wide = conv.dilation_w * (conv.s - 1) + 1;
   if (tall > conv.h + conv.pad_top + conv.pad_bottom || wide > conv.w + conv.pad_left + conv.pad_right)
     throw_user("the filter covers {} x {} pixels, more than the padded image of {} x {}", tall, wide,
@@ -72,7 +72,7 @@ std::vector<TensorSpec> tensors_of(const Conv2d& conv) {
 
 namespace {
 
-/// A dense tensor of `outer` times an image or filter, in the layout's order.
+/// Returns the shape of a dense tensor of `outer` images or filters, in the layout's order.
 std::vector<Dimension> image_shape(const Conv2d& conv, std::int64_t outer, std::int64_t height,
                                    std::int64_t width, const Dimension& channels) {
   std::vector<Dimension> shape = {{outer}, {height}, {width}};
@@ -124,7 +124,7 @@ double flops_of(const Conv2d& conv) {
 
 namespace {
 
-/// Along one side of the image: pairs of an output and a tap that meet a pixel.
+/// Returns the pairs of an output and a tap that meet a pixel, along one side of the image.
 double pairs_inside(std::int64_t outputs, std::int64_t taps, std::int64_t stride, std::int64_t dilation,
                     std::int64_t pad, std::int64_t size) {
   std::int64_t pairs = 0;
@@ -162,7 +162,7 @@ Conv2d pooled_part(Conv2d conv, const Epilogue& epilogue) {
     return std::max<std::int64_t>(pixels - end, 0);
   };
   const std::int64_t rows = behind_the_last(conv.out_h()), columns = behind_the_last(conv.out_w());
-  // The outputs that are left have the input that they had.
+  // The remaining outputs keep the input that they had.
   const auto crop = [](std::int64_t& pad, std::int64_t size, std::int64_t span, std::int64_t stride,
                        std::int64_t left_out) {
     if (left_out == 0) return;

@@ -1,4 +1,4 @@
-// A convolution over images: shapes, steps, types; and what follows from them.
+// A convolution over images: shapes, steps, types, and values derived from them.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace lehr {
 /// kNhwc.
 enum class ImageLayout { kNchw, kNhwc };
 
-/// y[n][k][oy][ox] = sum over c, r, s of x[n][c][oy stride_h + r dilation_h - pad_top][ox stride_w +
-/// s dilation_w - pad_left] f[k][c][r][s]: a cross-correlation, as deep learning has it. What lies outside of
-/// the image counts as nothing: as zero, or as x's zero point, which is taken from it. With groups, output
-/// channels [g k/groups, (g+1) k/groups) see the input channels [g c/groups, (g+1) c/groups) only, and f has
-/// c/groups channels.
+/// y[n][k][oy][ox] = sum over c, r, s of x[n][c][oy stride_h + r dilation_h - pad_top][ox stride_w + s
+/// dilation_w - pad_left] f[k][c][r][s]: a cross-correlation, as in deep learning. Pixels outside of the
+/// image add nothing: they are zero, or x's zero point, which is subtracted. With groups, output channels [g
+/// k/groups, (g+1) k/groups) use the input channels [g c/groups, (g+1) c/groups) only, and f has c/groups
+/// channels.
 struct Conv2d {
   std::int64_t n = 1;         ///< images
-  std::int64_t h = 0, w = 0;  ///< of the input
+  std::int64_t h = 0, w = 0;  ///< height and width of the input
   std::int64_t c = 0, k = 0;  ///< input and output channels
   std::int64_t r = 0, s = 0;  ///< height and width of a filter
   std::int64_t stride_h = 1, stride_w = 1;
@@ -35,27 +35,27 @@ struct Conv2d {
   ImageLayout layout = ImageLayout::kNchw;
   DType input = DType::kF32, filter = DType::kF32, output = DType::kF32, accum = DType::kF32;
   Math math = Math::kStrict;
-  ZeroPoint zero = ZeroPoint::kNone;  ///< of x: what is taken from each of its elements
+  ZeroPoint zero = ZeroPoint::kNone;  ///< zero point of x: subtracted from each of its elements
   friend bool operator==(const Conv2d&, const Conv2d&) = default;
 
-  /// Of the output; below 1 when a dilated filter is larger than the padded image.
+  /// Return the size of the output. Below 1 if a dilated filter is larger than the padded image.
   std::int64_t out_h() const { return (h + pad_top + pad_bottom - dilation_h * (r - 1) - 1) / stride_h + 1; }
   std::int64_t out_w() const { return (w + pad_left + pad_right - dilation_w * (s - 1) - 1) / stride_w + 1; }
-  /// Products that are summed up for one output, those with padding included.
+  /// Returns the products that are summed up for one output, those with padding included.
   std::int64_t products() const { return c / groups * r * s; }
 };
 
-/// Height and width of an output, behind a pool.
+/// Height and width of an output, after a pool.
 struct ImageSize {
   std::int64_t height = 0, width = 0;
 };
 
-/// As the functions of the same name, of a workload (workload.h) or an operator's table (operator.h). What an
-/// epilogue does to the output is in those that are given it.
+/// The functions of the same name for a workload (workload.h) or an operator's table (operator.h). Only
+/// functions with an epilogue parameter consider its effect on the output.
 void validate(const Conv2d& conv);
 std::vector<TensorSpec> tensors_of(const Conv2d& conv);
 std::vector<Dimension> shape_of(const Conv2d& conv, const Epilogue& epilogue);
-/// As tensor_shapes(), of the inputs.
+/// As tensor_shapes(), for the inputs.
 std::vector<std::vector<Dimension>> input_shapes_of(const Conv2d& conv);
 void set_types(Conv2d& conv, DType inputs, DType output);
 std::int64_t channels_of(const Conv2d& conv);
@@ -63,10 +63,10 @@ ProductSums product_sums(const Conv2d& conv);
 std::string_view sliced_size(const Conv2d& conv);
 double flops_of(const Conv2d& conv);
 double needed_flops_of(const Conv2d& conv, const Epilogue& epilogue);
-/// Of the output, behind a pool.
+/// Returns the size of the output, after a pool.
 ImageSize output_size(const Conv2d& conv, const Epilogue& epilogue);
-/// The convolution, cropped at the right and at the bottom to what the windows of a pool take. The padding
-/// there may be negative.
+/// Returns the convolution, cropped at the right and at the bottom to the pixels that the windows of a pool
+/// read. The padding there may be negative.
 Conv2d pooled_part(Conv2d conv, const Epilogue& epilogue);
 
 }  // namespace lehr

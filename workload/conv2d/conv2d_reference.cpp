@@ -9,14 +9,14 @@
 namespace lehr {
 namespace {
 
-// `sums` becomes the out_w() sums of line `y`. The definition, a filter tap at a time, so that the inner loop
-// runs over the pixels of one line.
+// Sets `sums` to the out_w() sums of line `y`. Computes the definition, one filter tap at a time, so that the
+// inner loop runs over the pixels of one line.
 void sums_of_line(const Conv2d& conv, std::span<const std::vector<float>> inputs, std::int64_t image,
                   std::int64_t k, std::int64_t y, std::vector<double>& sums) {
   const float *const x = inputs[0].data(), *const f = inputs[1].data();
   const double zero = conv.zero == ZeroPoint::kInput ? inputs[kZeroInput][0] : 0.0;
   const bool nchw = conv.layout == ImageLayout::kNchw;
-  const std::int64_t channels = conv.c / conv.groups;  // that one filter sees
+  const std::int64_t channels = conv.c / conv.groups;  // input channels of one filter
   const std::int64_t first_channel = k / (conv.k / conv.groups) * channels;
   const std::int64_t width = conv.out_w();
   const std::int64_t pixel = nchw ? 1 : conv.c;  // distance of neighbours in a line
@@ -42,7 +42,7 @@ void sums_of_line(const Conv2d& conv, std::span<const std::vector<float>> inputs
   }
 }
 
-/// First pixel of window number `number` that lies in an image of so many, and how many of it do.
+/// First pixel of a window that lies in the image, and number of its pixels that do.
 struct PixelRange {
   std::int64_t first = 0, count = 0;
 };
@@ -52,7 +52,7 @@ PixelRange pixels_of_window(const PoolWindows& windows, std::int64_t number, std
   return {first, std::min(begin + windows.window, pixels) - first};
 }
 
-/// The sum of one pixel before the epilogue.
+/// Returns the sum of one pixel before the epilogue.
 double pixel(const Conv2d& conv, std::span<const MadeInput> inputs, std::int64_t image, std::int64_t channel,
              std::int64_t y, std::int64_t x) {
   const bool nchw = conv.layout == ImageLayout::kNchw;
@@ -110,7 +110,8 @@ void reference_line(const Conv2d& conv, const Epilogue& epilogue, std::span<cons
   }
 }
 
-// The definition once more: nothing is shared with what computes whole rows but the windows and the epilogue.
+// Computes the definition once more. It shares only the windows and the epilogue with the code for whole
+// rows.
 float reference_element(const Conv2d& conv, const Epilogue& epilogue, std::span<const MadeInput> inputs,
                         std::size_t, std::int64_t index) {
   const PoolWindows windows = windows_of(epilogue);
@@ -132,7 +133,7 @@ float reference_element(const Conv2d& conv, const Epilogue& epilogue, std::span<
                           windows.window > 1 ? reference_pooled(epilogue, pixels, operands) : pixels[0]);
 }
 
-// Padding only takes products away.
+// Padding only removes products.
 double reference_tolerance(const Conv2d& conv, const Epilogue& epilogue, std::int64_t elements) {
   const std::int64_t sums = sums_of(epilogue, elements);
   if (conv.accum == DType::kS32) return tolerance_behind_integers(epilogue, product_sums(conv), sums);

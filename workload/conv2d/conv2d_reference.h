@@ -1,4 +1,4 @@
-// What a convolution is in double precision, and how far a right one may be from it.
+// A convolution in double precision, and the largest error of a right result.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace lehr {
 
-/// As the members of an operator's table (operator.h).
+/// Members of an operator's table (operator.h).
 OutputLines reference_lines(const Conv2d& conv, const Epilogue& epilogue);
 void reference_line(const Conv2d& conv, const Epilogue& epilogue, std::span<const std::vector<float>> inputs,
                     std::int64_t matrix, std::int64_t row, std::span<OutputLine> lines);

@@ -42,12 +42,12 @@ bool winograd_applies(const Conv2d& conv) {
 // One sum over c channels, of terms with variance t, gathers rounding errors of at most rounding_bound(c)
 // f32_rounding() sqrt(t) (tolerance.cpp). The term of product (i, j) is a transformed input times a
 // transformed filter: t = t_i t_j, where t_i is the squared length of row i of B^T times that of row i of G.
-// A^T adds the sums up: given the terms, the variance of the error of output (p, q) is the sum over (i, j) of
-// A^T[p][i]^2 A^T[q][j]^2 times that of sum (i, j). The moments of such a mean are largest where all sums go
-// together: as though there were one, of terms with variance e_p^2 e_q^2, where e_p^2 = sum over i of
+// A^T adds up the sums: given the terms, the variance of the error of output (p, q) is the sum over (i, j) of
+// A^T[p][i]^2 A^T[q][j]^2 times that of sum (i, j). The moments of such a mean are largest if all sums vary
+// together: as if there were one sum, of terms with variance e_p^2 e_q^2, where e_p^2 = sum over i of
 // A^T[p][i]^2 t_i. The largest e_p, of the last row, makes e_p^2 = 94.4, where a direct sum of 9 c products
 // has 9. The transforms round, too: rows and columns of a filter add up 3 numbers, those of an input 4, those
-// of the sums 6, so that each term has gone through 26 roundings at most.
+// of the sums 6, so that each term has at most 26 roundings.
 double winograd_tolerance(const Conv2d& conv, std::int64_t count) {
   const Winograd& four = winograd(4);
   const auto squares = [](const std::vector<double>& row) {

@@ -1,4 +1,4 @@
-// The minimal filtering algorithms F(m x m, 3 x 3) as matrices, and how far their sums may be off.
+// The minimal filtering algorithms F(m x m, 3 x 3) as matrices, and the largest error of their sums.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace lehr {
 
-/// An m x m tile of outputs takes (m + 2)^2 inputs and as many products per channel, instead of 9 m^2:
-/// y = A^T [(G g G^T) . (B^T d B)] A for a filter g and inputs d, products element by element (Lavin and
-/// Gray, "Fast Algorithms for Convolutional Neural Networks", 2016, section 4, where the matrices stand).
+/// An m x m tile of outputs takes (m + 2)^2 inputs and as many products per channel, instead of 9 m^2: y =
+/// A^T [(G g G^T) . (B^T d B)] A for a filter g and inputs d, products element by element (Lavin and Gray,
+/// "Fast Algorithms for Convolutional Neural Networks", 2016, section 4, which has the matrices).
 struct Winograd {
   using Matrix = std::vector<std::vector<double>>;
   std::int64_t tile = 2;  ///< m
@@ -22,15 +22,15 @@ struct Winograd {
   std::int64_t products() const { return inputs() * inputs(); }
 };
 
-/// Of F(2x2, 3x3) and F(4x4, 3x3): `tile` is 2 or 4 (CHECKed).
+/// Returns F(2x2, 3x3) or F(4x4, 3x3): `tile` is 2 or 4 (CHECKed).
 const Winograd& winograd(std::int64_t tile);
 
-/// Whether the sums of a convolution may be computed so: all in f32, 3x3 filters, no stride, dilation or
-/// groups.
+/// Returns whether Winograd may compute the sums of a convolution: all in f32, 3x3 filters, no stride,
+/// dilation or groups.
 bool winograd_applies(const Conv2d& conv);
 
-/// What each of `count` outputs of F(4x4, 3x3) may be off by, for inputs of make_inputs(), in any order of
-/// summation; that of F(2x2, 3x3) is smaller. Derivation in winograd.cpp.
+/// Returns a bound on the error of each of `count` outputs of F(4x4, 3x3), for inputs of make_inputs(), in
+/// any order of summation. That of F(2x2, 3x3) is smaller. Derivation in winograd.cpp.
 double winograd_tolerance(const Conv2d& conv, std::int64_t count);
 
 }  // namespace lehr

@@ -30,7 +30,7 @@ void validate_constant(std::string_view name, const Operand& operand) {
              name, to_text(operand));
 }
 
-/// Where how many there are is not fixed: rows follow each other, and nothing follows them.
+/// Checks a workload without a fixed number of rows: rows are contiguous, and nothing comes behind them.
 void validate_rows(const Gemm& g) {
   if (g.rows != 0 && !g.any_rows)
     throw_user("rows={} needs a size that says the most rows, as m=..{}", g.rows, g.m);

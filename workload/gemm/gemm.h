@@ -1,4 +1,4 @@
-// A matrix product: sizes, types, layouts, how exact; and what follows from them.
+// A matrix product: sizes, types, layouts, exactness, and values derived from them.
 #pragma once
 
 #include <cstdint>
@@ -21,39 +21,40 @@ struct Gemm {
   Operand a, b, c;
   DType accum = DType::kF32;
   Math math = Math::kStrict;
-  float alpha = 1;                    ///< kLeastScale to kMostScale in size; 1 where the sums are integers
-  ZeroPoint zero = ZeroPoint::kNone;  ///< of A
-  /// "m=..64": m is the most rows of A and C. How many there are, at least 1, is an argument of each call.
+  float alpha = 1;                    ///< kLeastScale to kMostScale in size; 1 if the sums are integers
+  ZeroPoint zero = ZeroPoint::kNone;  ///< zero point of A
+  /// "m=..64": m is the most rows of A and C. Each call gives its number of rows, at least 1, as an argument.
   bool any_rows = false;
-  /// Rows of the call that is meant, fewer than m, as "rows=24" says, where any_rows is set; 0: m of them,
-  /// and no text says so.
+  /// Rows of the described call, fewer than m ("rows=24"), if any_rows is set. 0: m rows, which the text does
+  /// not state.
   std::int64_t rows = 0;
-  /// "m=16..64": a range of rows from this number up to m, which a set of kernels covers. It has no kernel of
-  /// its own. 0: no range.
+  /// "m=16..64": the least number of a range of rows up to m, which a set of kernels covers. A range has no
+  /// kernel of its own. 0: not a range.
   std::int64_t least = 0;
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 
-/// What a check can judge: 0 leaves nothing of the product, and beyond these f32 may not hold what is left.
+/// Range of scales that a check can judge. A scale of 0 leaves nothing of the product, and beyond these f32
+/// may not hold the result.
 inline constexpr float kLeastScale = 1e-30F, kMostScale = 1e30F;
 
-/// As the functions of the same name, of a workload (workload.h) or an operator's table (operator.h). What an
-/// epilogue does to the output is in those that are given it.
+/// The functions of the same name for a workload (workload.h) or an operator's table (operator.h). Only
+/// functions with an epilogue parameter consider its effect on the output.
 ///
 /// Tensors, flops and reference are those of a call, of rows_of() rows.
 void validate(const Gemm& gemm);
 std::vector<TensorSpec> tensors_of(const Gemm& gemm);
 std::vector<Dimension> shape_of(const Gemm& gemm, const Epilogue& epilogue);
-/// As tensor_shapes(), of the inputs.
+/// As tensor_shapes(), for the inputs.
 std::vector<std::vector<Dimension>> input_shapes_of(const Gemm& g);
 void set_types(Gemm& gemm, DType inputs, DType output);
 std::int64_t channels_of(const Gemm& gemm);
 ProductSums product_sums(const Gemm& gemm);
 std::string_view sliced_size(const Gemm& gemm);
 double flops_of(const Gemm& gemm);
-/// Rows of A and C in the call that is meant: `rows`, or m.
+/// Returns the rows of A and C in the described call: `rows`, or m.
 std::int64_t rows_of(const Gemm& gemm);
-/// Columns of C: n, or half of it behind a gate.
+/// Returns the columns of C: n, or half of it behind a gate.
 std::int64_t output_columns(const Gemm& gemm, const Epilogue& epilogue);
 
 }  // namespace lehr

@@ -17,7 +17,7 @@ void append_rows(const Workload& workload, std::string& text) {
   append_value(text, g.m);
 }
 
-/// "64", "..64", "16..64".
+/// Parses "64", "..64", "16..64".
 void read_rows(const Field& field, std::string_view name, std::string_view value, Workload& workload) {
   Gemm& g = workload.gemm();
   const std::size_t dots = value.find("..");
@@ -29,7 +29,8 @@ void read_rows(const Field& field, std::string_view name, std::string_view value
   read_value(field, name, value.substr(dots + 2), g.m);
 }
 
-/// Of the rows of a call: kernels that are told how many there are compute what others do.
+/// Returns the distance of the rows of two calls. It does not matter whether a kernel gets the number of rows
+/// as an argument: it computes the same.
 double rows_distance(const Workload& a, const Workload& b) {
   return value_distance(rows_of(a.gemm()), rows_of(b.gemm()));
 }
@@ -48,7 +49,7 @@ void append_called_rows(const Workload& workload, std::string& text) {
   if (workload.gemm().rows > 0) append_value(text, workload.gemm().rows);
 }
 
-/// A 0 would be as if nothing was said.
+/// Rejects 0, which would mean that no rows were given.
 void read_called_rows(const Field& field, std::string_view name, std::string_view value, Workload& workload) {
   read_value(field, name, value, workload.gemm().rows);
   if (workload.gemm().rows == 0)
@@ -60,7 +61,7 @@ constexpr Field called_rows_field() {
           .help = "of m=..64: the rows of the calls that are timed (all)",
           .append = &append_called_rows,
           .read = &read_called_rows,
-          // rows_distance() says all.
+          // rows_distance() covers it.
           .distance = [](const Workload&, const Workload&) { return 0.0; }};
 }
 
@@ -110,7 +111,7 @@ constexpr Field kGemmFields[] = {
     called_rows_field().added_later(),
 };
 
-/// 't' stores the operand column-major; a layout of its own must agree.
+/// Stores the operand column-major for 't'. A layout in its own flag must agree.
 void apply_layout(std::string_view key, char letter, const GivenFlags& given, Operand& operand) {
   const Layout wanted = letter == 't' ? Layout::kColumn : Layout::kRow;
   if (given(key).find(':') != std::string_view::npos && operand.layout != wanted)
@@ -135,7 +136,10 @@ CallRows gemm_rows(const Workload& workload) {
 
 void set_gemm_rows(Workload& workload, const CallRows& rows) {
   Gemm& g = workload.gemm();
-  g.m = rows.most, g.any_rows = rows.any, g.rows = rows.called, g.least = rows.least;
+  g.m = rows.most;
+  g.any_rows = rows.any;
+  g.rows = rows.called;
+  g.least = rows.least;
 }
 
 bool has_pairs(const Workload& workload) {

@@ -12,7 +12,7 @@ struct MatrixView {
   const float* data;
   std::int64_t row_stride;
   std::int64_t column_stride;
-  double zero = 0;  ///< what is taken from each element
+  double zero = 0;  ///< subtracted from each element
   double at(std::int64_t row, std::int64_t column) const {
     return data[row * row_stride + column * column_stride] - zero;
   }
@@ -22,8 +22,8 @@ MatrixView view(const float* data, Layout layout, std::int64_t rows, std::int64_
   return layout == Layout::kRow ? MatrixView{data, columns, 1} : MatrixView{data, 1, rows};
 }
 
-// One row of C in double: a rank-1 update per k when B's rows are contiguous, else dot products, so that the
-// inner loop always runs over contiguous memory.
+// Computes one row of C in double: a rank-1 update per k when B's rows are contiguous, else dot products, so
+// that the inner loop always runs over contiguous memory.
 void product_row(const MatrixView& a, const MatrixView& b, std::int64_t n, std::int64_t k, std::int64_t row,
                  std::vector<double>& out) {
   std::fill(out.begin(), out.end(), 0.0);
@@ -68,7 +68,8 @@ void reference_line(const Gemm& g, const Epilogue& epilogue, std::span<const std
   product_row(a, b, g.n, g.k, row, sums);
   const std::int64_t columns = output_columns(g, epilogue);
   const bool row_major = g.c.layout == Layout::kRow;
-  line.first = matrix * rows * columns + (row_major ? row * columns : row), line.step = row_major ? 1 : rows;
+  line.first = matrix * rows * columns + (row_major ? row * columns : row);
+  line.step = row_major ? 1 : rows;
   const std::span<const std::vector<float>> operands = epilogue_inputs(epilogue, inputs);
   const bool gated = is_gated(epilogue);
   line.values.clear();
@@ -82,7 +83,7 @@ void reference_line(const Gemm& g, const Epilogue& epilogue, std::span<const std
   }
 }
 
-// The definition once more: nothing is shared with what computes whole rows but the epilogue.
+// Computes the definition once more. It shares only the epilogue with the code for whole rows.
 float reference_element(const Gemm& g, const Epilogue& epilogue, std::span<const MadeInput> inputs,
                         std::size_t, std::int64_t index) {
   const std::int64_t rows = rows_of(g), columns = output_columns(g, epilogue);

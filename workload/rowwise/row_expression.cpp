@@ -13,11 +13,11 @@
 namespace lehr {
 namespace {
 
-/// What a stranger's text may cost; a library finds functions by texts of up to 2000.
+/// Most letters of a text, which may come from a stranger. A library finds functions by texts of up to 2000.
 constexpr std::size_t kMostText = 1500;
 constexpr int kMostNesting = 100;
 
-/// A function by its name; steps of epilogues come beside these.
+/// A function by its name. Steps of epilogues are functions besides these.
 struct Function {
   std::string_view name;
   RowOp op{};
@@ -29,7 +29,7 @@ constexpr Function kFunctions[] = {
     {"sum", RowOp::kSumOf},        {"mean", RowOp::kMeanOf}, {"max", RowOp::kMaxOf},  {"min", RowOp::kMinOf},
     {"var", RowOp::kVarOf}};
 
-/// An operator between two operands. `swapped`: written as another one with its operands exchanged.
+/// An operator between two operands. `swapped`: it is written as another one with its operands exchanged.
 struct Infix {
   std::string_view symbol;
   RowOp op{};
@@ -42,7 +42,7 @@ constexpr Infix kInfixes[] = {
     {"-", RowOp::kSub, 2},     {"*", RowOp::kMul, 3},           {"/", RowOp::kDiv, 3}};
 constexpr int kUnaryLevel = 4, kPrimary = 5;
 
-/// A step of epilogues that computes one value of one value.
+/// Returns whether it is a step of epilogues that computes one value from one value.
 bool is_function(const EpilogueRow& row) {
   return row.value != nullptr && row.operand_count() == 0 && !row.of_integers;
 }
@@ -54,7 +54,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// A part of the text: how it is written, and the node that it is, -1 where names are not looked up.
+/// A piece of the text: its canonical form, and its node, -1 if names are not looked up.
 struct Part {
   std::string text;
   int level = kPrimary;
@@ -68,7 +68,7 @@ class Parser {
       throw_user("an expression has at most {} characters, this one {}", kMostText, text.size());
   }
 
-  /// Looks names up from now on.
+  /// Looks up names from now on.
   void resolve(std::span<const RowName> inputs, std::span<const RowName> outputs);
   std::string statements();
   RowExpression take() { return std::move(result_); }
@@ -137,7 +137,10 @@ int Parser::add(RowNode node, std::size_t at) {
     node.varies = node.varies || of.varies;
     node.depth = std::max(node.depth, of.depth);
   }
-  if (is_reduction(node.op)) node.varies = false, ++node.depth;
+  if (is_reduction(node.op)) {
+    node.varies = false;
+    ++node.depth;
+  }
   const auto found = std::ranges::find(result_.nodes, node);
   if (found != result_.nodes.end()) return static_cast<int>(found - result_.nodes.begin());
   if (result_.nodes.size() == kMostRowNodes)
@@ -193,7 +196,7 @@ int Parser::named(std::string_view name, std::size_t at) const {
   fail(at, fmt::format("unknown name '{}' (known are {})", name, fmt::join(names, ", ")));
 }
 
-/// Operators of this level and tighter ones; those of one level associate to the left.
+/// Parses operators of this level and tighter ones. Those of one level associate to the left.
 Part Parser::expression(int level) {
   if (level == kUnaryLevel) return unary();
   Part left = expression(level + 1);
@@ -227,7 +230,7 @@ Part Parser::unary() {
   const bool is_number = !of.text.empty() && (is_digit(of.text[0]) || of.text[0] == '.');
   Part part{'-' + (of.level < kUnaryLevel ? '(' + of.text + ')' : of.text), kUnaryLevel};
   if (!resolves_) return part;
-  // A number of either sign is a number.
+  // A number with a sign is a number.
   if (is_number && of.level == kPrimary)
     part.node = add({.number = -result_.nodes[static_cast<std::size_t>(of.node)].number}, at);
   else
@@ -288,7 +291,8 @@ Part Parser::call(std::string_view name, std::size_t at) {
   if (function != std::end(kFunctions)) {
     node.op = function->op;
   } else if (arguments.size() == 1 && (name == "f32" || name == "bf16")) {
-    node.op = RowOp::kCast, node.type = *parse_dtype(name);
+    node.op = RowOp::kCast;
+    node.type = *parse_dtype(name);
   } else if (std::ranges::find(kFunctions, name, &Function::name) != std::end(kFunctions)) {
     fail(at, fmt::format("{} does not take {} values", name, arguments.size()));
   } else {
@@ -303,7 +307,7 @@ Part Parser::call(std::string_view name, std::size_t at) {
   return part;
 }
 
-/// "clamp(x,-1,6)": the step's numbers behind its value.
+/// Parses "clamp(x,-1,6)": the step's numbers behind its value.
 Part Parser::call_of_step(const EpilogueRow& row, std::size_t at) {
   Part value = expression(1);
   EpilogueStep step{.op = row.op};

@@ -1,4 +1,4 @@
-// What a row expression is made of: its syntax, and its nodes.
+// The syntax of a row expression, and its nodes.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace lehr {
 
-/// What a node does with its operands, each of f32.
+/// Operation of a node on its operands, each of f32.
 enum class RowOp {
   kInput,
   kNumber,
@@ -23,12 +23,12 @@ enum class RowOp {
   kMul,
   kDiv,
   kNegative,
-  kLess,  ///< 1 where it holds, else 0; as the two behind it
+  kLess,  ///< 1 if it holds, else 0; so the next two
   kAtMost,
   kEqual,
   kMin,     ///< a < b ? a : b
   kMax,     ///< a > b ? a : b
-  kSelect,  ///< the second one where the first one is not 0, else the third one
+  kSelect,  ///< the second one if the first one is not 0, else the third one
   kExp,
   kLog,
   kSqrt,
@@ -36,9 +36,9 @@ enum class RowOp {
   kAbs,
   kStep,   ///< a step of epilogues, by its number
   kCast,   ///< rounded to RowNode::type
-  kSumOf,  ///< along the row, as the four behind it
+  kSumOf,  ///< along the row; so the next four
   kMeanOf,
-  kMaxOf,  ///< passes over NaN; -inf where all are
+  kMaxOf,  ///< skips NaN; -inf if all are NaN
   kMinOf,
   kVarOf  ///< mean of the squared distances from the mean
 };
@@ -49,12 +49,12 @@ constexpr bool is_reduction(RowOp op) {
 struct RowNode {
   RowOp op = RowOp::kNumber;
   std::array<int, 3> operands = {-1, -1, -1};  ///< numbers of nodes before it
-  int input = 0;                               ///< of kInput
-  float number = 0;                            ///< of kNumber
-  EpilogueStep step = {};                      ///< of kStep
-  DType type = DType::kF32;                    ///< of kCast
+  int input = 0;                               ///< number of the input, for kInput
+  float number = 0;                            ///< value, for kNumber
+  EpilogueStep step = {};                      ///< step, for kStep
+  DType type = DType::kF32;                    ///< new type, for kCast
   bool varies = false;                         ///< from column to column
-  int depth = 0;                               ///< reductions that depend on each other, up to this node
+  int depth = 0;                               ///< most reductions that depend on each other, up to this node
   std::span<const int> used() const {
     std::size_t count = 0;
     while (count < operands.size() && operands[count] >= 0) ++count;
@@ -63,7 +63,7 @@ struct RowNode {
   friend bool operator==(const RowNode&, const RowNode&) = default;
 };
 
-/// A name that an expression may use, and whether what it stands for differs from column to column.
+/// A name that an expression may use, and whether its value differs from column to column.
 struct RowName {
   std::string_view name;
   bool varies = false;
@@ -71,22 +71,23 @@ struct RowName {
 
 /// Statements, with names and equal subtrees resolved.
 struct RowExpression {
-  std::vector<RowNode> nodes;  ///< operands before what is made of them; all different
+  std::vector<RowNode> nodes;  ///< operands before their users; all different
   std::vector<int> outputs;    ///< the node of each output, in their order
 };
 
 inline constexpr std::size_t kMostRowInputs = 8, kMostRowOutputs = 4, kMostRowNodes = 64;
 inline constexpr int kMostRowDepth = 4;
 
-/// Whether a tensor or a statement may have this name: a letter or _, then letters, digits, _, all small.
+/// Returns whether a tensor or a statement may have this name: a letter or _, then letters, digits, _, all
+/// lower case.
 bool is_row_name(std::string_view name);
 
-/// The canonical text of statements: no blanks, no needless parentheses, shortest numbers; what is greater is
-/// written as less. Names are not looked up. Throws Error(kUser), one sentence that says the column.
+/// Returns the canonical text of statements: no blanks, no needless parentheses, shortest numbers; "greater"
+/// is written as "less". Does not look up names. Throws Error(kUser), one sentence with the column.
 std::string canonical_rows(std::string_view text);
 
-/// Looks the names up. Each output is assigned to once, by its name, inputs and names before them are read.
-/// Throws Error(kUser), one sentence, as canonical_rows() and where a limit is exceeded.
+/// Looks up the names. Each output is assigned once, by its name. Inputs and earlier names are read. Throws
+/// Error(kUser), one sentence, as canonical_rows() and if a limit is exceeded.
 RowExpression parse_rows(std::string_view text, std::span<const RowName> inputs,
                          std::span<const RowName> outputs);
 

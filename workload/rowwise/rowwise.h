@@ -1,5 +1,5 @@
-// An expression over the elements of rows, with reductions along them: sizes, tensors, text; and what
-// follows.
+// An expression over the elements of rows, with reductions along them: sizes, tensors, text, and values
+// derived from them.
 #pragma once
 
 #include <cstdint>
@@ -26,42 +26,42 @@ struct RowTensor {
   };
   std::string name;
   DType type = DType::kF32;  ///< f32 or bf16
-  bool varies = true;        ///< from column to column: n values a line, else one
+  bool varies = true;        ///< from column to column: n values per line, else one
   Line line = Line::kRow;
   std::int64_t period = 0;
   friend bool operator==(const RowTensor&, const RowTensor&) = default;
 };
 
-/// Computes `expression` in f32 for each of m rows. Each call has any number of rows; m is the number that
-/// kernels are tuned at. Where a tensor has a line for each `period` rows (kDivided), calls have m rows.
+/// Computes `expression` in f32 for each of m rows. Each call has any number of rows; kernels are tuned at m.
+/// If a tensor has a line for each `period` rows (kDivided), calls have m rows.
 struct Rowwise {
   std::int64_t m = 0, n = 0;
   std::vector<RowTensor> in, out;
   std::string expression;  ///< canonical (row_expression.h)
-  /// Rows of the call that is meant, as "rows=24" says; 0: m of them.
+  /// Rows of the described call ("rows=24"); 0: m rows.
   std::int64_t rows = 0;
   friend bool operator==(const Rowwise&, const Rowwise&) = default;
 };
 
-/// "x:f32", "b:f32:column", "s:f32:number", "k:bf16:column/512", "t:f32:row%4", ...
+/// Returns "x:f32", "b:f32:column", "s:f32:number", "k:bf16:column/512", "t:f32:row%4", ...
 std::string to_text(const RowTensor& tensor);
-/// Inverse of to_text(). Throws Error(kUser), one sentence.
+/// Parses what to_text() writes. Throws Error(kUser), one sentence.
 RowTensor parse_row_tensor(std::string_view text);
 
-/// The nodes of its expression. Throws Error(kUser), one sentence.
+/// Returns the nodes of its expression. Throws Error(kUser), one sentence.
 RowExpression expression_of(const Rowwise& rowwise);
-/// Whether calls have any number of rows.
+/// Returns whether calls have any number of rows.
 bool any_rows(const Rowwise& rowwise);
-/// Lines of a tensor where there are so many rows.
+/// Returns the lines of a tensor if there are `rows` rows.
 std::int64_t lines_of(const RowTensor& tensor, std::int64_t rows);
-/// What an element of a node costs, in operations, as reductions and functions count.
+/// Returns the operations of one element of a node. Reductions and functions count several.
 double flops_of(const RowNode& node);
 
-/// As the functions of the same name, of a workload (workload.h) or an operator's table (operator.h).
+/// The functions of the same name for a workload (workload.h) or an operator's table (operator.h).
 void validate(const Rowwise& rowwise);
 std::vector<TensorSpec> tensors_of(const Rowwise& rowwise);
 std::vector<Dimension> shape_of(const Rowwise& rowwise, const Epilogue& epilogue);
-/// Returns those of all tensors, outputs among them.
+/// Returns the shapes of all tensors, outputs among them.
 std::vector<std::vector<Dimension>> input_shapes_of(const Rowwise& rowwise);
 void set_types(Rowwise& rowwise, DType inputs, DType output);
 std::int64_t channels_of(const Rowwise& rowwise);

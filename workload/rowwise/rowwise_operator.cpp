@@ -37,7 +37,7 @@ constexpr Field tensors_field(std::string_view key, std::string_view help) {
               }};
 }
 
-/// Columns of sentences are those of the text as it was given, where the tensors are known already.
+/// Columns in sentences refer to the given text, if the tensors are known already.
 void read_expression(const Field&, std::string_view, std::string_view value, Workload& w) {
   Rowwise& r = w.rowwise();
   r.expression = canonical_rows(value);
@@ -68,7 +68,8 @@ CallRows rows(const Workload& w) {
 
 void set_rows(Workload& w, const CallRows& rows) {
   CHECK(rows.least == 0, "row expressions have no ranges of rows");
-  w.rowwise().m = rows.most, w.rowwise().rows = rows.called;
+  w.rowwise().m = rows.most;
+  w.rowwise().rows = rows.called;
 }
 
 constexpr Field kRowwiseFields[] = {

@@ -13,20 +13,20 @@ namespace {
 constexpr double kUnit = 0x1p-24;  // half a unit in the last place of f32, as a share of the value
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLargest = std::numeric_limits<float>::max();
-/// exp() may be 0 below it.
+/// Below this exp() may be 0.
 constexpr double kLeastExp = 0x1p-126;
 
-/// An exact value, and by how much one computed in f32 may be off.
+/// An exact value, and the largest error of one computed in f32.
 struct Bounded {
   double value = 0, off = 0;
 };
 
-/// A value that no error moves, but where it is unknown.
+/// Returns a value that errors do not change, unless it is unknown.
 Bounded at_end(double value, double off) {
   return {value, std::isfinite(off) ? 0 : kInfinity};
 }
 
-/// The value as f32 overflows, off by `off` and by its own rounding.
+/// Returns the value as f32 overflows, off by `off` and by its own rounding.
 Bounded rounded(double value, double off) {
   if (std::abs(value) > kLargest) value = std::copysign(kInfinity, value);
   if (!std::isfinite(value)) return at_end(value, off);
@@ -34,7 +34,7 @@ Bounded rounded(double value, double off) {
   return {value, std::isnan(off) ? kInfinity : off};
 }
 
-/// What an error makes of a product with x. A value that is unknown may be infinite, or NaN.
+/// Returns the error of a product with x. An unknown value may be infinite, or NaN.
 double times(double x, double off) {
   if (std::isinf(off)) return off;
   return std::isfinite(x) ? std::abs(x) * off : 0;
@@ -48,7 +48,7 @@ Bounded divided(const Bounded& a, const Bounded& b) {
   return rounded(value, (a.off + times(value, b.off)) / room);
 }
 
-/// 1 or 0; unknown where the two are closer than what they are off by.
+/// Returns 1 or 0; unknown if the two are closer than their errors.
 Bounded compared(RowOp op, const Bounded& a, const Bounded& b) {
   const bool holds = op == RowOp::kLess     ? a.value < b.value
                      : op == RowOp::kAtMost ? a.value <= b.value
@@ -66,7 +66,7 @@ Bounded selected(const Bounded& condition, const Bounded& a, const Bounded& b) {
   return {taken.value, kInfinity};
 }
 
-/// Where the two are about equal either may be taken, and is as right.
+/// Returns the smaller or larger one. If the two are about equal, either is right.
 Bounded extreme(RowOp op, const Bounded& a, const Bounded& b) {
   const bool first = op == RowOp::kMin ? a.value < b.value : a.value > b.value;
   const bool close = std::isinf(a.off + b.off) || std::abs(a.value - b.value) <= a.off + b.off;
@@ -85,7 +85,7 @@ Bounded root(RowOp op, const Bounded& a) {
 Bounded exponential(const Bounded& a) {
   const double value = std::exp(a.value);
   if (std::isinf(a.value) || std::isnan(a.value)) return {value, a.off};
-  // Two units in the last place, and the end of the range, where it may be 0.
+  // Two units in the last place, plus the end of the range, where it may be 0.
   return rounded(
       value, times(value, std::expm1(a.off)) + 4 * kUnit * value + (value < 2 * kLeastExp ? kLeastExp : 0));
 }
@@ -100,7 +100,7 @@ Bounded logarithm(const Bounded& a) {
 Bounded stepped(const EpilogueStep& step, const Bounded& a) {
   const EpilogueRow& row = row_of(step.op);
   const double value = row.value(a.value, step.numbers, {});
-  // The functions have bounded arguments: what they make of infinity differs.
+  // The functions have bounded arguments: their results for infinity differ.
   if (std::isinf(a.value) && !row.exact) return {value, kInfinity};
   if (std::isnan(a.value)) return at_end(value, a.off);
   const ErrorBound bound = row.bound({a.off, std::abs(a.value)}, step.numbers, 2 * kUnit);
@@ -158,15 +158,18 @@ Bounded computed(const RowNode& node, const Bounded& a, const Bounded& b, const 
 /// A node's values along one row: n of them, or one.
 using Line = std::vector<Bounded>;
 
-/// By how much a sum of these may be off. Each partial sum rounds by itself, so that the errors add up as a
-/// random walk; the longest one adds one value after the other. Of values with the mean u and the mean square
-/// q about it the squares of its partial sums are n^3 u^2 / 3 + n^2 q / 2 in all. Seven deviations and a
-/// half: one row in 10^13. What the values are off by may go the same way in all of them.
+/// Returns a sum with a bound on its error. Each partial sum rounds by itself, so that the errors add up as a
+/// random walk. The worst order adds one value after the other. For values with the mean u and the mean
+/// square q about it, the squares of its partial sums add up to n^3 u^2 / 3 + n^2 q / 2. Seven and a half
+/// deviations: one row in 10^13. The errors of the values themselves may all have the same sign.
 Bounded sum_of(const Line& line) {
   constexpr double kDeviations = 7.5;
   const auto n = static_cast<double>(line.size());
   double sum = 0, off = 0, square = 0;
-  for (const Bounded& each : line) sum += each.value, off += each.off;
+  for (const Bounded& each : line) {
+    sum += each.value;
+    off += each.off;
+  }
   if (!std::isfinite(sum)) return at_end(sum, off);
   const double mean = sum / n;
   for (const Bounded& each : line) square += (each.value - mean) * (each.value - mean);
@@ -180,7 +183,7 @@ Bounded mean_of(const Line& line) {
   return rounded(sum.value / n, sum.off / n);
 }
 
-/// The distances from a mean that is off add up to 0: its error counts squared.
+/// Returns the variance. The distances from a mean that is off add up to 0: its error counts squared.
 Bounded variance_of(const Line& line) {
   const Bounded mean = mean_of(line);
   Line squares;
@@ -209,7 +212,7 @@ Bounded extreme_of(RowOp op, const Line& line) {
   return result;
 }
 
-/// What is the same in all columns is added up as a product.
+/// Returns a reduction. A value that is the same in all columns is added up as a product.
 Bounded reduced(RowOp op, const Line& line, std::int64_t n) {
   const auto count = static_cast<double>(n);
   if (line.size() == 1 && n > 1) {
@@ -224,13 +227,17 @@ Bounded reduced(RowOp op, const Line& line, std::int64_t n) {
   return op == RowOp::kVarOf ? variance_of(line) : extreme_of(op, line);
 }
 
-/// An input's values of a row. Input: std::vector<float> or MadeInput.
+/// Returns the line of a tensor that row `row` reads.
+std::int64_t line_of(const RowTensor& tensor, std::int64_t row) {
+  if (tensor.line == RowTensor::Line::kRow) return row;
+  if (tensor.line == RowTensor::Line::kDivided) return row / tensor.period;
+  return tensor.line == RowTensor::Line::kModulo ? row % tensor.period : 0;
+}
+
+/// Returns an input's values of a row. Input: std::vector<float> or MadeInput.
 template <typename Input>
 Line input_line(const RowTensor& tensor, const Input& input, std::int64_t row, std::int64_t n) {
-  const std::int64_t line = tensor.line == RowTensor::Line::kRow       ? row
-                            : tensor.line == RowTensor::Line::kDivided ? row / tensor.period
-                            : tensor.line == RowTensor::Line::kModulo  ? row % tensor.period
-                                                                       : 0;
+  const std::int64_t line = line_of(tensor, row);
   const std::int64_t count = tensor.varies ? n : 1;
   Line values(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i)
@@ -254,7 +261,7 @@ Line computed_line(const RowNode& node, const std::vector<Line>& lines, std::int
   return values;
 }
 
-/// The values of each output in a row.
+/// Returns the values of each output in a row.
 template <typename Input>
 std::vector<Line> computed_row(const Rowwise& r, std::span<const Input> inputs, std::int64_t row) {
   const RowExpression expression = expression_of(r);
@@ -299,11 +306,12 @@ void reference_line(const Rowwise& r, const Epilogue&, std::span<const std::vect
     OutputLine& line = lines[i];
     const std::int64_t count = r.out[i].varies ? r.n : 1;
     line.first = row * count;
-    line.values.clear(), line.bounds.clear();
+    line.values.clear();
+    line.bounds.clear();
     for (std::int64_t j = 0; j < count; ++j) {
       const Bounded& one = outputs[i][outputs[i].size() == 1 ? 0 : static_cast<std::size_t>(j)];
       line.values.push_back(static_cast<float>(one.value));
-      // The value is rounded to f32 here, and stored as bf16 it loses what is below the normal numbers.
+      // The value is rounded to f32 here. When stored as bf16 it loses the part below the normal numbers.
       const double size = std::isfinite(one.value) ? std::abs(one.value) : 0;
       line.bounds.push_back(static_cast<float>(one.off + 2 * kUnit * size + kLeastExp));
     }

@@ -1,4 +1,4 @@
-// What a row expression is in double precision, and how far right values may be from it.
+// A row expression in double precision, and the largest error of right values.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace lehr {
 
-/// As the members of an operator's table (operator.h). The lines have bounds: what arithmetic in f32 may be
-/// off by in any order of summation, propagated from node to node; infinite where two right kernels may
+/// Members of an operator's table (operator.h). The lines have bounds: the largest error of arithmetic in f32
+/// in any order of summation, propagated from node to node. A bound is infinite where two right kernels may
 /// differ widely (on the two sides of a comparison).
 OutputLines reference_lines(const Rowwise& rowwise, const Epilogue& epilogue);
 void reference_line(const Rowwise& rowwise, const Epilogue& epilogue,

@@ -17,8 +17,11 @@ Workload as_gemm(const Workload& workload) {
   gemm.n = conv.k;
   gemm.k = conv.c;
   gemm.b.layout = Layout::kColumn;
-  gemm.a.type = conv.input, gemm.b.type = conv.filter, gemm.c.type = conv.output;
-  gemm.accum = conv.accum, gemm.zero = conv.zero;
+  gemm.a.type = conv.input;
+  gemm.b.type = conv.filter;
+  gemm.c.type = conv.output;
+  gemm.accum = conv.accum;
+  gemm.zero = conv.zero;
   gemm.b.constant = conv.input != DType::kF32;  // filters of f32 are packed in each block
   if (conv.layout == ImageLayout::kNchw) gemm.a.layout = gemm.c.layout = Layout::kColumn;
   return {gemm, workload.epilogue};
@@ -42,9 +45,9 @@ void knobs(Knobs<GemmCpuSchedule>& k, const Workload& workload, const Limits& li
   gemm_cpu_knobs(k, as_gemm(workload), limits);
 }
 
-// The planes of an nchw image are B's rows. For so few output channels packing them does not pay: left where
-// they are and prefetched they are ahead by a seventh on 56 x 56 x 64 -> 64 and by a tenth on 28 x 28 x 512
-// -> 128, but behind on 56 x 56 x 64 -> 256 and on 112 x 112 x 32 -> 64.
+// The planes of an nchw image are B's rows. For few output channels packing them does not pay: without
+// packing but with prefetch the kernel is ahead by a seventh on 56 x 56 x 64 -> 64 and by a tenth on 28 x 28
+// x 512 -> 128, but behind on 56 x 56 x 64 -> 256 and on 112 x 112 x 32 -> 64.
 GemmCpuSchedule wanted(const Workload& workload, const Limits& limits) {
   constexpr std::int64_t kFewestOutputs = 48, kMostOutputs = 128, kFewestInputs = 64;
   const Conv2d conv = cpu::conv_view(workload).conv;

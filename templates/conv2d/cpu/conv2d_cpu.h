@@ -1,6 +1,6 @@
-// Convolution on the CPU without an im2col matrix: vectors run over output pixels, filter values are
-// broadcast, and one copy of the input, padded and taken apart by the stride, makes every filter tap a shift
-// of the same memory. NCHW, any stride, padding, dilation and groups.
+// Convolution on the CPU without an im2col matrix. Vectors run over output pixels, and filter values are
+// broadcast. One copy of the input, padded and separated by the stride, makes every filter tap a shift of the
+// same memory. NCHW, any stride, padding, dilation and groups.
 #pragma once
 
 #include "templates/template.h"

@@ -10,7 +10,8 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-/// Input copy and output block of one part; more than a share of any last-level cache only costs bandwidth.
+/// Most bytes of the input copy and output block of one work item. More than a share of any last-level cache
+/// only costs bandwidth.
 constexpr std::int64_t kMaxScratchBytes = 48LL << 20;
 
 const Values& line_steps() {
@@ -83,7 +84,8 @@ void conv2d_cpu_knobs(Knobs<Conv2dCpuSchedule>& k, const Workload& workload, con
          {0, 1});
 }
 
-// As gemm_cpu: the largest micro-tile that the registers hold; as many lines as leave the copy in half of L2.
+// As gemm_cpu: the largest micro-tile that the registers hold, and as many lines as fit with their copy in
+// half of L2.
 Conv2dCpuSchedule conv2d_cpu_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
   const std::int64_t filters = conv.k / conv.groups;

@@ -11,7 +11,7 @@ namespace lehr {
 /// The knobs; meanings and units are those of conv2d_cpu_knobs().
 struct Conv2dCpuSchedule {
   std::int64_t threads = 1;
-  /// 0: output lines over the threads, 1: output channels, 2: images (one part each).
+  /// 0: output lines over the threads, 1: output channels, 2: images (one work item each).
   std::int64_t split = 0;
   std::int64_t lanes = 16;
   /// Output channels of the micro-kernel.
@@ -30,11 +30,11 @@ struct Conv2dCpuSchedule {
   std::int64_t packed = 0;
 };
 
-/// The planes of a block of output lines. Output pixels are numbered along their wide lines; the surplus ones
-/// at the ends are computed and dropped.
+/// The planes of a block of output lines. Output pixels are numbered along their wide lines; surplus ones at
+/// the ends are computed and dropped.
 struct Conv2dPlanes : cpu::ImagePlanes {
-  std::int64_t pixels = 1;  ///< of a block of output lines, surplus included
-  std::int64_t tiles = 1;   ///< of nv x lanes pixels
+  std::int64_t pixels = 1;  ///< pixels of a block of output lines, surplus included
+  std::int64_t tiles = 1;   ///< tiles of nv x lanes pixels
 };
 Conv2dPlanes conv2d_planes(const Conv2d& conv, const Conv2dCpuSchedule& schedule);
 

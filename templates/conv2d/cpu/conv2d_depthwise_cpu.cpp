@@ -1,14 +1,15 @@
-// The loop nest of one part:
+// The loop nest of one work item:
 //
 //   nchw: for planes of the output / for blocks of tiles of lines
 //   nhwc: for images / for blocks of tiles of lines / for vectors of channels
 //           copy the lines of the input that the block needs, padded (nchw: by phase of the stride)   (copy)
 //           for tiles of lines / for tiles of columns -> micro-kernel: rows x cols accumulators
 //
-// Margins of the copy are cleared once per part; lines outside of the image once per block. Without a copy,
-// tiles at the margins ask for each vector whether it exists. Outputs of a tile that lie beyond the last line
-// are computed and dropped. By dot products, four lines of the input are put side by side for each column
-// that a tile reads; filters lie beforehand as these are multiplied, with zeros where a line has no tap.
+// Margins of the copy are cleared once per work item; lines outside of the image once per block. Without a
+// copy, tiles at the margins check for each vector whether it exists. Outputs of a tile beyond the last line
+// are computed and dropped. With dot products, four lines of the input are put side by side for each column
+// that a tile reads. The filters are laid out beforehand in the same order, with zeros where a line has no
+// tap.
 #include "templates/conv2d/cpu/conv2d_depthwise_cpu.h"
 
 #include <fmt/core.h>
@@ -90,7 +91,7 @@ class Lowering {
     b_.kernel.prepack = pack_quads();
   }
 
-  /// A vector of pixels outside of the image.
+  /// Returns a vector of pixels outside of the image.
   Block others() const {
     const Expr zero = zero_ ? load(*zero_, integer(0)) : cast(conv_.input, integer(0));
     return block(Alloc{others_}, Store{others_, integer(0), splat(zero, width()), width(), std::nullopt});
@@ -109,16 +110,17 @@ class Lowering {
 
   int width() const { return static_cast<int>(s_.lanes); }
   std::int64_t taps() const { return conv_.r * conv_.s; }
-  /// Elements of a packed filter, with taps that the view leaves out.
+  /// Returns the elements of a packed filter, including taps that the view leaves out.
   std::int64_t filter() const { return view_.stored_taps * s_.lanes; }
   bool copies() const { return s_.copy != 0; }
   bool dots() const { return s_.taps == 2; }
-  /// Whether sums by dot products do not begin with 0, but with what zero points and offsets add.
+  /// Returns whether sums by dot products begin with the contribution of zero points and offsets instead of
+  /// 0.
   bool starts() const { return dots() && correction_.needed(); }
   Expr start() const {
     return correction_.corrected(zero(DType::kS32, width()), load(u_sums_, var(channel_), width()), width());
   }
-  /// Elements of a vector of four lines.
+  /// Returns the elements of a vector of four lines.
   std::int64_t quad() const { return 4 * s_.lanes; }
   bool by_channels() const { return s_.split == 0; }
   std::int64_t owned_units() const {
@@ -146,7 +148,7 @@ class Lowering {
   }
   std::int64_t blocks() const { return ceil_div(shape_.owned, shape_.block); }
   Expr image() const { return conv_.n == 1 ? integer(0) : var(image_); }
-  /// nhwc: channels that exist from the unit's first one on; nullopt: all lanes.
+  /// Returns, for nhwc, the channels that exist from the unit's first one on; nullopt: all lanes.
   std::optional<Expr> channels_left() const {
     if (!shape_.nhwc || conv_.k % s_.lanes == 0) return std::nullopt;
     return integer(conv_.k) - var(channel_);
@@ -158,7 +160,8 @@ class Lowering {
     inner.push_back(
         loop_to(tile_, tiles_now(), shape_.block,
                 block(loop(column_tile_, shape_.column_tiles, LoopKind::kSerial, micro_kernel()))));
-    const Stmt let_line = Let{line_, (first_tile() + var(block_) * shape_.block) * s_.rows};  // of the output
+    // Line of the output.
+    const Stmt let_line = Let{line_, (first_tile() + var(block_) * shape_.block) * s_.rows};
     const auto over_blocks = [&](Block body) {
       body.push_front(let_line);
       return loop(block_, blocks(), LoopKind::kSerial, body);
@@ -179,21 +182,27 @@ class Lowering {
 
   Expr zero_point() const { return cast(DType::kF32, load(*zero_, integer(0))); }
 
-  /// f_panel[unit][tap][lane]: the filters lie one after the other, lanes are their neighbours.
+  /// Makes f_panel[unit][tap][lane]: the filters are one after the other in memory, and become neighbouring
+  /// lanes.
   Stmt pack_filter() {
     if (!form_.is_plain()) return widen_filter();
     cpu::Transposition t;
-    t.from = f_, t.to = panel_;
-    t.source = var(channel_) * view_.stored_taps, t.target = var(unit_) * filter();
-    t.from_stride = view_.stored_taps, t.to_stride = s_.lanes;
-    t.rows = integer(conv_.k) - var(channel_), t.most_rows = s_.lanes;
-    t.columns = integer(view_.stored_taps), t.most_columns = view_.stored_taps;
+    t.from = f_;
+    t.to = panel_;
+    t.source = var(channel_) * view_.stored_taps;
+    t.target = var(unit_) * filter();
+    t.from_stride = view_.stored_taps;
+    t.to_stride = s_.lanes;
+    t.rows = integer(conv_.k) - var(channel_);
+    t.most_rows = s_.lanes;
+    t.columns = integer(view_.stored_taps);
+    t.most_columns = view_.stored_taps;
     t.lanes = s_.lanes;
     return loop_to(unit_, units_now(), owned_units(),
                    block(Let{channel_, (first_unit() + var(unit_)) * s_.lanes}, cpu::transpose(b_, t)));
   }
 
-  /// The same, element by element.
+  /// Does the same, element by element.
   Stmt widen_filter() {
     const VarId lane = b_.var("lane"), tap = b_.var("tap");
     const Expr channel = var(channel_) + var(lane);
@@ -208,7 +217,7 @@ class Lowering {
                    block(Let{channel_, (first_unit() + var(unit_)) * s_.lanes}, filters));
   }
 
-  /// u[unit][quad][column of the filter][lane][line], and u_sums[unit][lane].
+  /// Makes u[unit][quad][column of the filter][lane][line], and u_sums[unit][lane].
   Block pack_quads() {
     const VarId unit = b_.var("u_unit"), lane = b_.var("u_lane"), s = b_.var("u_s"), r = b_.var("u_r");
     const Expr channel = var(unit) * s_.lanes + var(lane), exists = lt(channel, integer(conv_.k));
@@ -263,12 +272,17 @@ class Lowering {
                       block(Let{row, var(line_) * conv_.stride_h + var(y) - conv_.pad_top}, one)));
   }
   Block copy_plane_line(const Expr& target, VarId row) {
-    // With m filters a channel, plane p of the output sees plane p / m of the input.
+    // With m filters a channel, plane p of the output reads plane p / m of the input.
     const Expr plane = (first_unit() + var(unit_)) / integer(conv_.k / conv_.c);
     cpu::Line line;
-    line.from = x_, line.to = lines_, line.form = &form_;
+    line.from = x_;
+    line.to = lines_;
+    line.form = &form_;
     line.source = (plane * conv_.h + var(row)) * conv_.w;
-    line.width = conv_.w, line.pad = conv_.pad_left, line.stride = conv_.stride_w, line.lanes = s_.lanes;
+    line.width = conv_.w;
+    line.pad = conv_.pad_left;
+    line.stride = conv_.stride_w;
+    line.lanes = s_.lanes;
     line.phases = shape_.phases;
     if (zero_)
       line.zero = [this](int lanes) { return lanes == 1 ? zero_point() : load(zeros_, integer(0), lanes); };
@@ -284,7 +298,8 @@ class Lowering {
                                   std::nullopt})));
   }
 
-  /// Of the vector that tap column `s` of output column `j` of the tile reads, within a line of the copy.
+  /// Returns the position, within a line of the copy, of the vector that tap column `s` of output column `j`
+  /// of the tile reads.
   Expr column_at(const Expr& s) const {
     const Expr shift = s * conv_.dilation_w;
     if (shape_.nhwc)
@@ -295,7 +310,7 @@ class Lowering {
   }
   Expr sum_at(const Expr& i) const { return i * (s_.cols * s_.lanes) + var(j_) * s_.lanes; }
   Stmt over_columns(Stmt body) const { return loop(j_, s_.cols, LoopKind::kUnrolled, block(body)); }
-  /// The vectors that the tile's columns read at tap column `s` of line `tile_line` of its input.
+  /// Loads the vectors that the tile's columns read at tap column `s` of line `tile_line` of its input.
   Stmt load_inputs(const Expr& tile_line, const Expr& s, bool guarded) const {
     return over_columns(Store{in_, var(j_) * s_.lanes, input(tile_line, s, guarded), width(), std::nullopt});
   }
@@ -314,17 +329,17 @@ class Lowering {
     if (zero_) return select(exists, input_at(at, active), zero(DType::kF32, width()));
     return input_at(at, exists * (active ? *active : integer(s_.lanes)));
   }
-  /// A vector of the image, in f32.
+  /// Returns a vector of the image, in f32.
   Expr input_at(const Expr& at, const std::optional<Expr>& active) const {
     const Expr stored = active ? load_active(x_, at, width(), *active) : load(x_, at, width());
     Expr value = form_.in_first_panel(stored, width());
     return zero_ ? std::move(value) - load(zeros_, integer(0), width()) : value;
   }
-  /// Without a copy: of the image, that a line of the tile's input is.
+  /// Returns, without a copy, the line of the image that is line `tile_line` of the tile's input.
   Expr image_line(const Expr& tile_line) const {
     return (var(line_) + var(tile_) * s_.rows) * conv_.stride_h + tile_line - conv_.pad_top;
   }
-  /// Lines outside of the image add nothing.
+  /// Returns `body` only for lines of the image. Lines outside of it add nothing.
   Block if_line_exists(const Expr& tile_line, Block body) const {
     const std::int64_t last =
         (shape_.row_tiles * s_.rows - 1) * conv_.stride_h + (conv_.r - 1) * conv_.dilation_h - conv_.pad_top;
@@ -332,7 +347,7 @@ class Lowering {
     const Expr line = image_line(tile_line);
     return block(If{logical_and(le(integer(0), line), lt(line, integer(conv_.h))), body, {}});
   }
-  /// Whether all columns that the tile reads exist; nullopt: for every tile.
+  /// Returns whether all columns that the tile reads exist; nullopt: they do for every tile.
   std::optional<Expr> columns_exist() const {
     const std::int64_t reach = (s_.cols - 1) * conv_.stride_w + (conv_.s - 1) * conv_.dilation_w;
     const std::int64_t step = s_.cols * conv_.stride_w;
@@ -365,14 +380,14 @@ class Lowering {
     append(body, write());
     return body;
   }
-  /// Whether all that the tile reads lies in the image.
+  /// Returns whether all pixels that the tile reads lie in the image.
   std::optional<Expr> tile_exists() const {
     const std::int64_t reach = (s_.cols - 1) * conv_.stride_w + (conv_.s - 1) * conv_.dilation_w;
     const Expr line = image_line(integer(0)), column = image_column(0);
     return logical_and(logical_and(le(integer(0), line), lt(line + (shape_.tile_in - 1), integer(conv_.h))),
                        logical_and(le(integer(0), column), lt(column + reach, integer(conv_.w))));
   }
-  /// The image's column that is `offset` columns behind the first one of the tile.
+  /// Returns the image's column that is `offset` columns behind the first one of the tile.
   Expr image_column(std::int64_t offset) const {
     return var(column_tile_) * (s_.cols * conv_.stride_w) + (offset - conv_.pad_left);
   }
@@ -383,7 +398,8 @@ class Lowering {
     Expr begin = integer(0), end = integer(lines);
     if (guarded) {
       const Expr exists = logical_and(le(integer(0), column), lt(column, integer(conv_.w)));
-      begin = integer(0) - line, end = exists * min(end, integer(conv_.h) - line);
+      begin = integer(0) - line;
+      end = exists * min(end, integer(conv_.h) - line);
     }
     const Expr at = ((image() * conv_.h + line) * conv_.w + column) * conv_.c + var(channel_);
     return Intrinsic{intrinsic_name(conv_.input == DType::kU8 ? "quads_u8" : "quads_s8"),
@@ -392,7 +408,7 @@ class Lowering {
                      {integer(step), begin, end, channels_left().value_or(integer(s_.lanes))},
                      0};
   }
-  /// Column by column of the tile's input: four lines are put side by side once for all outputs.
+  /// Goes column by column over the tile's input: four lines are put side by side once for all outputs.
   Block of_quads(bool guarded) const {
     Block body;
     const int lanes = static_cast<int>(quad());
@@ -420,7 +436,7 @@ class Lowering {
     }
     return body;
   }
-  /// Line by line of the tile's input: a vector is loaded once for all output lines that need it.
+  /// Goes line by line over the tile's input: a vector is loaded once for all output lines that need it.
   Block written_out(bool guarded) {
     const VarId s = b_.var("s");
     Block body;

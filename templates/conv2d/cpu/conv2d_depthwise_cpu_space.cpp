@@ -10,9 +10,9 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-/// Of a block's copy; more only costs bandwidth.
+/// Most bytes of a block's copy; more only costs bandwidth.
 constexpr std::int64_t kMaxCopyBytes = 8LL << 20;
-/// Multiply-adds of one tile that are written out; beyond, compiling takes longer than measuring.
+/// Most multiply-adds of one tile that are written out. With more, compiling takes longer than measuring.
 constexpr std::int64_t kMaxUnrolled = 320;
 
 const Values kColumns = {1, 2, 3, 4, 5, 6, 7, 8, 10, 14};
@@ -21,7 +21,7 @@ bool is_nhwc(const Conv2d& conv) {
   return conv.layout == ImageLayout::kNhwc;
 }
 
-/// Vectors that cover an output line.
+/// Returns the vectors that cover an output line.
 std::int64_t line_vectors(const Conv2d& conv, std::int64_t lanes) {
   return is_nhwc(conv) ? conv.out_w() : ceil_div(conv.out_w(), lanes);
 }
@@ -40,18 +40,20 @@ std::int64_t registers(const Conv2d& conv, const DepthwiseCpuSchedule& s) {
   return s.rows * s.cols + std::min<std::int64_t>(s.cols, 4) + (s.hold != 0 ? conv.r * conv.s : 1);
 }
 
-/// Whether four lines of 16 channels are multiplied at once.
+/// Returns whether four lines of 16 channels are multiplied at once.
 bool may_dot(const Conv2d& conv, const Limits& limits) {
   return is_integer(conv.input) && is_nhwc(conv) && limits.has(Ability::kInt8Dot) &&
          limits.vector_bytes == 64 && conv.r * conv.s <= kMaxUnrolled;
 }
 
-/// The cheapest tile: lines and columns meet in a dot product each; putting four lines side by side takes
-/// about as long as four of these, twice that where L1 does not keep the lines for the next channels; the way
-/// from sums to outputs as eight.
+/// Returns the cheapest tile. Each line and column is a dot product. Putting four lines side by side takes
+/// about as long as four of these, twice that if L1 does not keep the lines for the next channels. Turning
+/// sums into outputs takes as long as eight.
 DepthwiseCpuSchedule with_dots(const Conv2d& conv, DepthwiseCpuSchedule s, std::int64_t available,
                                std::int64_t l1) {
-  s.taps = 2, s.copy = 0, s.hold = 0;
+  s.taps = 2;
+  s.copy = 0;
+  s.hold = 0;
   DepthwiseCpuSchedule best = s;
   double least = 0;
   for (s.rows = 1; s.rows <= std::min<std::int64_t>(8, conv.out_h()); ++s.rows)
@@ -64,7 +66,10 @@ DepthwiseCpuSchedule with_dots(const Conv2d& conv, DepthwiseCpuSchedule s, std::
       const std::int64_t of_quad = shape.tile_in * conv.w * conv.c <= l1 ? 4 : 8;
       const std::int64_t tile = dots + of_quad * ceil_div(shape.tile_in, 4) * columns + 8 * s.rows * s.cols;
       const auto cost = static_cast<double>(tile * shape.row_tiles * shape.column_tiles);
-      if (least == 0 || cost < least) least = cost, best = s;
+      if (least == 0 || cost < least) {
+        least = cost;
+        best = s;
+      }
     }
   return best;
 }
@@ -148,7 +153,7 @@ void depthwise_cpu_knobs(Knobs<DepthwiseCpuSchedule>& k, const Workload& workloa
          : may_unroll ? Values{0, 1}
                       : Values{0});
   k.only([](const S& s) { return s.taps != 2 || (s.lanes == 16 && s.copy == 0); });
-  // Guards of the margins are code beside the code of the inner tiles.
+  // Guards of the margins are additional code besides that of the inner tiles.
   k.forbid("too much code", [=](const S& s) {
     return s.taps == 1 ? s.rows * s.cols * taps * (s.copy == 1 ? 1 : 2) > kMaxUnrolled
                        : s.taps == 2 && 2 * dots_of_tile(conv, s) > kMaxUnrolled;
@@ -159,9 +164,9 @@ void depthwise_cpu_knobs(Knobs<DepthwiseCpuSchedule>& k, const Workload& workloa
   k.forbid("a loop cannot index registers", [](const S& s) { return s.hold == 1 && s.taps != 1; });
 }
 
-// A tile costs its multiply-adds or its loads, whatever is more (two a cycle, but a load that begins anywhere
-// reaches over two cache lines half of the time), and its stores. The cheapest tiling of the whole map that
-// the registers hold is taken, with a block whose copy stays in L1.
+// A tile takes the time of its multiply-adds or its loads, whichever is longer (two a cycle, but an unaligned
+// load spans two cache lines half of the time), and of its stores. Takes the cheapest tiling of the whole map
+// that the registers hold, with a block whose copy stays in L1.
 DepthwiseCpuSchedule depthwise_cpu_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
   const std::int64_t available = std::max(limits.vector_registers, 16), taps = conv.r * conv.s;
@@ -176,9 +181,15 @@ DepthwiseCpuSchedule depthwise_cpu_wanted(const Workload& workload, const Limits
   DepthwiseCpuSchedule best = s;
   for (const std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8}) {
     for (const std::int64_t cols : {1, 2, 3, 4, 5, 6, 7, 8}) {
-      s.rows = rows, s.cols = cols, s.hold = 1, s.taps = 1;
+      s.rows = rows;
+      s.cols = cols;
+      s.hold = 1;
+      s.taps = 1;
       if (registers(conv, s) > available) s.hold = 0;
-      if (rows * cols * taps * (2 - s.copy) > kMaxUnrolled) s.taps = 0, s.hold = 0;
+      if (rows * cols * taps * (2 - s.copy) > kMaxUnrolled) {
+        s.taps = 0;
+        s.hold = 0;
+      }
       if (registers(conv, s) > available || rows > conv.out_h() || cols > line_vectors(conv, s.lanes))
         continue;
       const DepthwiseCpuShape shape = depthwise_cpu_shape(conv, s);
@@ -190,7 +201,10 @@ DepthwiseCpuSchedule depthwise_cpu_wanted(const Workload& workload, const Limits
       const double tile =
           std::max(products / 2, (loads + weights) * cost_of_load) + static_cast<double>(rows * cols) + 4;
       const double cost = tile * static_cast<double>(shape.row_tiles * shape.column_tiles);
-      if (least == 0 || cost < least) least = cost, best = s;
+      if (least == 0 || cost < least) {
+        least = cost;
+        best = s;
+      }
     }
   }
   const std::int64_t l1 = limits.l1_bytes > 0 ? limits.l1_bytes : 32 << 10;

@@ -16,21 +16,22 @@ struct DepthwiseCpuSchedule {
   std::int64_t lanes = 16;
   std::int64_t rows = 1;   ///< output lines of a tile
   std::int64_t cols = 1;   ///< vectors of a tile along the line: of pixels (nchw), one pixel each (nhwc)
-  std::int64_t copy = 1;   ///< input lines are copied to padded memory before they are used
+  std::int64_t copy = 1;   ///< whether input lines are copied to padded memory before they are used
   std::int64_t block = 1;  ///< tiles of lines between two copies, or between two vectors of channels
-  /// 0: loops, 1: each input vector is used for all lines of the tile that need it, 2: so are four lines
+  /// 0: loops, 1: each input vector is used for all lines of the tile that need it, 2: four lines are used at
+  /// once, likewise
   std::int64_t taps = 1;
-  std::int64_t hold = 0;  ///< the filter stays in registers
+  std::int64_t hold = 0;  ///< whether the filter stays in registers
 };
 
-/// What follows from a convolution and a schedule. A *unit* is what one filter vector serves: a plane of the
-/// output (nchw) or `lanes` channels (nhwc).
+/// Values derived from a convolution and a schedule. A *unit* is the output of one filter vector: a plane
+/// (nchw) or `lanes` channels (nhwc).
 struct DepthwiseCpuShape {
   bool nhwc = false;
-  std::int64_t units = 1;      ///< of all images (nchw) or of each (nhwc)
-  std::int64_t row_tiles = 1;  ///< of one unit and image
+  std::int64_t units = 1;      ///< units of all images (nchw) or of each (nhwc)
+  std::int64_t row_tiles = 1;  ///< tiles of lines of one unit and image
   std::int64_t column_tiles = 1;
-  std::int64_t owned = 1;     ///< tiles of lines of one part, at most
+  std::int64_t owned = 1;     ///< tiles of lines of one work item, at most
   std::int64_t block = 1;     ///< tiles of lines of one block
   std::int64_t tile_in = 1;   ///< input lines that one tile reads
   std::int64_t block_in = 1;  ///< input lines that a block reads
@@ -39,13 +40,13 @@ struct DepthwiseCpuShape {
   std::int64_t line() const { return phases * pitch; }
   std::int64_t copy_elements() const { return block_in * line(); }
 };
-/// Four lines of a tile's input from `first` on, and an output line of which they have some taps.
+/// Four lines of a tile's input from `first` on, and an output line for which they have some taps.
 struct DepthwiseQuad {
   std::int64_t first = 0, row = 0;
-  /// The row of the filter that belongs to line `e` of the four; -1: none.
+  /// Returns the row of the filter that belongs to line `e` of the four, or -1.
   std::int64_t tap(const Conv2d& conv, std::int64_t e) const;
 };
-/// The quads of a tile, by lines.
+/// Returns the quads of a tile, by lines.
 std::vector<DepthwiseQuad> depthwise_quads(const Conv2d& conv, std::int64_t rows);
 
 DepthwiseCpuShape depthwise_cpu_shape(const Conv2d& conv, const DepthwiseCpuSchedule& schedule);

@@ -1,7 +1,7 @@
-// What gemm_cpu's nest reads: the filters in panels, laid out beforehand in the order of k; the pixels packed
-// in every block (conv2d_im2col_cpu_pack.h). k counts a channel's taps one after the other where the pixels
-// are columns (nchw), and the channels of a block tap by tap where they are rows (nhwc), as they lie in the
-// image.
+// Operands of gemm_cpu's nest: the filters in panels, laid out beforehand in the order of k; the pixels
+// packed in every block (conv2d_im2col_cpu_pack.h). If the pixels are columns (nchw), k counts a channel's
+// taps one after the other. If they are rows (nhwc), it counts the channels of a block tap by tap, as they
+// lie in the image.
 #include "templates/conv2d/cpu/conv2d_im2col_cpu.h"
 
 #include <utility>
@@ -28,24 +28,24 @@ struct Lowering {
 
   std::int64_t channels() const { return conv.c / conv.groups; }
   Expr group() const { return n.matrix() % integer(conv.groups); }
-  /// Filters of a panel.
+  /// Returns the filters of a panel.
   std::int64_t side() const { return nchw() ? n.s.mr : n.nr(); }
   std::int64_t panels() const { return nchw() ? n.row_tiles() : n.column_tiles(); }
-  /// Neighbours of k that are multiplied at once.
+  /// Returns the neighbours of k that are multiplied at once.
   std::int64_t together() const { return n.form->group; }
-  /// Index of the first filter of the panel that begins at filter `first` of its group, at step k of the
-  /// nest.
+  /// Returns the index of the first filter of the panel that begins at filter `first` of its group, at step k
+  /// of the nest.
   Expr packed(const Expr& of_group, const Expr& first, const Expr& k) const {
     return ((of_group * (panels() * side()) + first) * n.p.k + k * side()) * together();
   }
-  /// A filter of that panel, at element k.
+  /// Returns the index of a filter of that panel, at element k.
   Expr packed_element(const Expr& of_group, const Expr& first, const Expr& k, const Expr& filter) const {
     return packed(of_group, first, k / together()) + filter * together() + k % integer(together());
   }
   bool nchw() const { return conv.layout == ImageLayout::kNchw; }
 };
 
-/// What fills the last groups of a panel, and the sums of its filters.
+/// Fills the last groups of a panel, and computes the sums of its filters.
 Block finish_panel(Lowering& l, const Expr& of_group, const Expr& first, const Expr& part) {
   GemmNest& n = l.n;
   Block body;
@@ -64,7 +64,7 @@ Block finish_panel(Lowering& l, const Expr& of_group, const Expr& first, const E
   return body;
 }
 
-// Filters that do not exist are zero where whole vectors of them are read.
+// Filters that do not exist are zero if whole vectors of them are read.
 Block pack_filters(Lowering& l) {
   const Conv2d& conv = l.conv;
   KernelBuilder& builder = l.n.builder;
@@ -103,7 +103,8 @@ void read_nchw(Lowering& l, PixelSource& source) {
   if (l.n.s.copy == 1) {
     source.copied = true;
     source.planes = cpu::image_planes(l.conv, im2col_lines(l.conv, n.nc() * nr));
-    // Behind the last plane: read by the last vector of a line, written by what takes lines apart.
+    // Elements behind the last plane are read with the last vector of a line, and written when lines are
+    // separated.
     source.buffer = l.planes = n.builder.buffer("x_planes", DType::kF32, Scope::kScratch,
                                                 l.channels() * source.planes.channel() + n.s.lanes);
     source.line = n.builder.var("line");
@@ -147,7 +148,8 @@ void read_nhwc(Lowering& l, PixelSource& source) {
     return load(l.panel, (var(n.it) * n.s.mr + i) * n.a_row_stride() + k * l.together(),
                 static_cast<int>(l.together()));
   };
-  n.b = l.u, n.next_tile = n.nr() * n.p.k;
+  n.b = l.u;
+  n.next_tile = n.nr() * n.p.k;
   n.b_at = [&](const Expr& k, const Expr& j) {
     return l.packed(l.group(), var(n.column), var(n.k0) + k) + j * l.together();
   };

@@ -1,6 +1,6 @@
-// Every copy moves whole vectors in ascending order: what one writes beyond its end is overwritten by the
-// next, or lies where nothing is read. Nothing is read outside of the image, and nothing is written outside
-// of a panel's row (pixels as columns) or of the room behind it (pixels as rows).
+// Every copy moves whole vectors in ascending order. Elements that one vector writes beyond its end are
+// overwritten by the next, or are never read. Nothing is read outside of the image. Nothing is written
+// outside of a panel's row (pixels as columns), or of the room behind it (pixels as rows).
 #include "templates/conv2d/cpu/conv2d_im2col_cpu_pack.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using cpu::GemmNest;
 
 namespace {
 
-/// So many taps of a line are written out.
+/// Most taps of a line that are written out.
 constexpr std::int64_t kMostUnrolled = 8;
 
 /// The channels of the nest's current block of k.
@@ -42,9 +42,9 @@ Expr group_of(const GemmNest& n, const Conv2d& conv) {
   return n.matrix() % integer(conv.groups);
 }
 
-/// Where in its plane the source has the pixel that would be the first of a panel's row, were all of the
-/// row's pixels of the same run. The row reaches into that run, which begins `run_begins` pixels behind the
-/// row's first, on the image's line `line`.
+/// Returns the position, in its plane of the source, of the pixel that would be first in a panel's row if all
+/// of the row's pixels were of the same run. The run begins `run_begins` pixels behind the row's first pixel,
+/// on the image's line `line`.
 Expr place_of_row(const GemmNest& n, const PixelSource& from, const Expr& run_begins, const Expr& line) {
   const Conv2d& conv = from.conv;
   const Expr begin = integer(0) - run_begins;
@@ -65,7 +65,7 @@ Stmt pack_pixels_as_columns(GemmNest& n, const PixelSource& from, BufferId panel
               part = n.builder.var("px_run"), begin = n.builder.var("px_begin"),
               end = n.builder.var("px_end"), source = n.builder.var("px_from"), v = n.builder.var("px_v"),
               c = n.builder.var("px_c"), r = n.builder.var("px_r"), s = n.builder.var("px_s");
-  // A tile is as many parts of runs as it reaches into; part number 0 begins in the middle of its run.
+  // A tile consists of pieces of runs. Piece number 0 begins in the middle of its run.
   const bool one_part = run == pixels || run % nr == 0, whole = pixels % nr == 0;
   const std::int64_t most_parts = one_part ? 1 : std::min(ceil_div(pixels, run), (nr + run - 2) / run + 1);
   const Expr now = whole ? integer(nr) : min(integer(nr), integer(pixels) - var(n.column));
@@ -121,7 +121,7 @@ struct RowCopy {
   const cpu::DotForm& form;
   Expr padding;  ///< an element of value zero in the panel
 
-  /// `elements` of them, at most `most`; as many more as fill the last vector are written too, as zeros.
+  /// Copies `elements` elements, at most `most`. Also writes zeros up to the end of the last vector.
   Block move(const Expr& source, const Expr& target, const Expr& elements, std::int64_t most) const {
     const int width = static_cast<int>(lanes);
     const auto store = [&](const Expr& at, std::optional<Expr> active) {
@@ -152,8 +152,8 @@ std::optional<Expr> both(std::optional<Expr> a, std::optional<Expr> b) {
   return !a ? b : !b ? a : std::optional<Expr>(logical_and(*a, *b));
 }
 
-/// Whether all taps of a filter's line, the first of them at (row, column), lie in rows and in columns of the
-/// image; nullopt where they always do.
+/// Whether all taps of a filter's line, whose first is at (row, column), lie in rows and in columns of the
+/// image; nullopt if they always do.
 struct TapsInside {
   std::optional<Expr> rows, columns;
 };
@@ -185,8 +185,7 @@ Stmt pack_pixels_as_rows(GemmNest& n, const PixelSource& from, BufferId panel, c
            group_of(n, conv) * from.channels() + channels.first;
   };
   Block taps;
-  // The taps of a filter's line lie side by side where no other channels and no other pixels are between
-  // them.
+  // The taps of a filter's line lie side by side if no other channels and no other pixels are between them.
   const bool gapless = channels.most == conv.c && (conv.dilation_w == 1 || conv.s == 1);
   if (gapless) {
     const std::int64_t elements = conv.s * conv.c;
@@ -200,7 +199,7 @@ Stmt pack_pixels_as_rows(GemmNest& n, const PixelSource& from, BufferId panel, c
           Let{count, max(min(integer(conv.s), integer(conv.w) - var(x)) - var(first), integer(0)) * conv.c});
       append(some,
              copy.move(pixel_at(var(x) + var(first)), target + var(first) * conv.c, var(count), elements));
-      if (n.correction.needed()) {  // behind them zeros were written, which are not what padding is
+      if (n.correction.needed()) {  // zeros were written behind them, but padding has another value
         const Expr end = var(first) * conv.c + var(count);
         some.push_back(copy.clear(target + end, integer(elements) - end, elements));
       }

@@ -10,23 +10,23 @@
 
 namespace lehr {
 
-/// Where the pixels are read from. nchw only: `planes`.
+/// The memory that the pixels are read from. nchw only: `planes`.
 struct PixelSource {
   const Conv2d& conv;
   ir::BufferId buffer{};
   bool copied = false;        ///< `buffer` holds planes; else it is the image
-  cpu::ImagePlanes planes{};  ///< of a block of output lines
+  cpu::ImagePlanes planes{};  ///< planes of a block of output lines
   ir::VarId line{};           ///< the block's first output line
 
   std::int64_t channels() const { return conv.c / conv.groups; }
 };
 
-/// nchw: panels [tile of pixels][k][pixel of the tile] of the nest's current block. What lies behind the last
-/// pixel is zero.
+/// Makes panels [tile of pixels][k][pixel of the tile] of the nest's current block (nchw). Elements behind
+/// the last pixel are zero.
 ir::Stmt pack_pixels_as_columns(cpu::GemmNest& nest, const PixelSource& from, ir::BufferId panel,
                                 const ir::Expr& tiles);
 
-/// nhwc: panels [tile of pixels][pixel of the tile][k], whose rows lie nest.a_row_stride() apart.
+/// Makes panels [tile of pixels][pixel of the tile][k] (nhwc), whose rows are nest.a_row_stride() apart.
 ir::Stmt pack_pixels_as_rows(cpu::GemmNest& nest, const PixelSource& from, ir::BufferId panel,
                              const ir::Expr& tiles);
 

@@ -11,16 +11,16 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-/// More than a share of any last-level cache only costs bandwidth.
+/// More bytes than a share of any last-level cache only cost bandwidth.
 constexpr std::int64_t kMaxScratchBytes = 48LL << 20;
-/// Fewer steps of k than this are too little work for a tile's way into registers and out.
+/// With fewer steps of k, loading and storing a tile takes too large a share.
 constexpr std::int64_t kLeastBlock = 8;
 
 bool is_nchw(const Conv2d& conv) {
   return conv.layout == ImageLayout::kNchw;
 }
 
-/// A block of k holds all taps of its channels.
+/// Returns values of "kc". A block of k holds all taps of its channels.
 Values k_blocks(const Conv2d& conv) {
   static const Values steps = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048};
   const std::int64_t channels = conv.c / conv.groups, taps = conv.r * conv.s;
@@ -36,7 +36,8 @@ bool needs_copy(const Conv2d& conv) {
          (conv.out_h() - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h >= conv.h;
 }
 
-/// A block of groups is all of them: it holds whole channels, which need not be whole groups.
+/// Returns the product. A block of groups has all of k: it holds whole channels, which need not be whole
+/// groups.
 GemmCpuProduct product_of(const Conv2d& conv, const cpu::DotForm& form) {
   GemmCpuProduct product;
   product.p = im2col_problem(conv);
@@ -44,10 +45,12 @@ GemmCpuProduct product_of(const Conv2d& conv, const cpu::DotForm& form) {
   product.p.k = form.groups(product.p.k);
   product.k_blocks = form.is_plain() ? k_blocks(conv) : Values{product.p.k};
   if (is_nchw(conv)) {
-    product.a = Panels::kPrepacked, product.b = Panels::kPacked;
+    product.a = Panels::kPrepacked;
+    product.b = Panels::kPacked;
     product.shared_out = "what the threads share out: 0 output channels, 1 pixels, 2 images and groups";
   } else {
-    product.a = Panels::kPacked, product.b = Panels::kPrepacked;
+    product.a = Panels::kPacked;
+    product.b = Panels::kPrepacked;
     product.shared_out = "what the threads share out: 0 pixels, 1 output channels, 2 images and groups";
   }
   return product;
@@ -96,8 +99,8 @@ void im2col_knobs(Knobs<GemmCpuSchedule>& k, const Workload& workload, const Lim
 
 // The packed block of pixels stays in half of L2. With nhwc deep blocks of few rows, which share the prefetch
 // of the next panel of filters, are ahead of shallow ones by 5 to 20 % (56 x 56 x 64, 28 x 28 x 128, 7 x 7 x
-// 512); with nchw the depth makes no difference. Threads share the pixels, so that each packs its own, where
-// there are enough of them.
+// 512). With nchw the depth makes no difference. If there are enough pixels, threads share them, so that each
+// packs its own.
 GemmCpuSchedule im2col_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
   const std::int64_t most_steps = is_nchw(conv) ? 256 : 640;
@@ -108,7 +111,8 @@ GemmCpuSchedule im2col_wanted(const Workload& workload, const Limits& limits) {
   if (p.n <= s.lanes / 2) s.lanes = cpu::lane_counts(limits).front();
   const cpu::DotForm& form = *cpu::dot_form(workload, limits);
   const cpu::Tiling tiling = cpu::fastest_tiling(p.m, p.n, s.lanes, 0, limits, form);
-  s.mr = tiling.rows, s.nv = tiling.vectors;
+  s.mr = tiling.rows;
+  s.nv = tiling.vectors;
   for (const std::int64_t block : k_blocks(conv))
     if (s.kc == 1 || block <= most_steps) s.kc = block;
   if (!form.is_plain()) s.kc = form.groups(p.k);

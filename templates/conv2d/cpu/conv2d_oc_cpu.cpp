@@ -1,4 +1,4 @@
-// The loop nest of one part:
+// The loop nest of one work item:
 //
 //   for image / for group / for blocks of output lines
 //     copy the input lines that the block needs, padded at their ends; or leave them where they are
@@ -8,9 +8,9 @@
 //     lines that the next block computes again
 //     nchw: transpose the panel's sums into lines of y
 //
-// Taps above and below the image are left out. The filters lie as they are read, [group][panel][block of
-// channels][step of the micro-kernel][output channel of the panel]. With nhwc y itself holds the sums until
-// the last block of input channels.
+// Taps above and below the image are left out. The filters are stored in reading order, [group][panel][block
+// of channels][step of the micro-kernel][output channel of the panel]. With nhwc y itself holds the sums
+// until the last block of input channels.
 #include "templates/conv2d/cpu/conv2d_oc_cpu.h"
 
 #include <algorithm>
@@ -116,9 +116,9 @@ class Lowering {
  private:
   bool nhwc() const { return conv_.layout == ImageLayout::kNhwc; }
   bool pools() const { return windows_.window > 1; }
-  /// Else y itself holds the sums.
+  /// Returns whether the sums have memory of their own. Else y holds them.
   bool keeps_sums() const { return !nhwc() || pools(); }
-  /// Outputs of a block, behind the pool.
+  /// Returns the outputs of a block, after the pool.
   std::int64_t most_pixels() const { return shape_.lines / windows_.stride * out_.width; }
   Expr lines_out() const { return pools() ? lines_now() / windows_.stride : lines_now(); }
   int lanes() const { return static_cast<int>(s_.lanes); }
@@ -140,16 +140,17 @@ class Lowering {
     return {cpu::first_tile(var(part_), count, s_.threads),
             cpu::first_tile(var(part_) + 1, count, s_.threads)};
   }
-  /// Of the block: without a pool or with windows apart, lines of sums and of y begin together.
+  /// Returns the first lines of the block. Without a pool or with windows apart, lines of sums and of y begin
+  /// together.
   Block first_lines() const {
     const Expr owned = range(s_.split == 0, out_.height).first;
     if (windows_.are_apart()) return block(Let{line_, owned * windows_.stride + var(block_) * shape_.lines});
     const Expr first = owned + var(block_) * (shape_.lines / windows_.stride);
-    // Lines outside of the image are none; the lines that are computed lie in it.
+    // Lines outside of the image do not exist. The lines that are computed lie in it.
     const Expr line = max(var(first_window_) * windows_.stride - windows_.before, integer(0));
     return block(Let{first_window_, first}, Let{line_, min(line, integer(conv_.out_h()) - rows_of_block())});
   }
-  /// The line of y that the block's first one becomes.
+  /// Returns the line of y that the block's first line becomes.
   Expr first_line_out() const {
     if (!windows_.are_apart()) return var(first_window_);
     return pools() ? var(line_) / windows_.window : var(line_);
@@ -161,7 +162,7 @@ class Lowering {
                                shape_.lines / windows_.stride) *
            windows_.stride;
   }
-  /// Lines of sums.
+  /// Returns the lines of sums.
   Expr rows_of_block() const {
     if (windows_.are_apart()) return lines_now();
     return min(lines_now() + (windows_.window - windows_.stride), integer(conv_.out_h()));
@@ -211,18 +212,19 @@ class Lowering {
 
   // ---- filters ----
 
-  /// A step of a micro-kernel, one tap and channel, counted in a block of `now` channels.
+  /// Returns a step of a micro-kernel, one tap and channel, counted in a block of `now` channels.
   Expr step(const Expr& now, const Expr& row, const Expr& tap, const Expr& channel) const {
     return s_.taps == 1 ? (row * now + channel) * conv_.s + tap : (row * conv_.s + tap) * now + channel;
   }
-  /// Elements of a step.
+  /// Returns the elements of a step.
   std::int64_t step_elements() const { return shape_.nr * form_.group; }
-  /// Index of the output channels of a panel for the first step of the block that begins at channel `first`.
+  /// Returns the index of the output channels of a panel for the first step of the block that begins at
+  /// channel `first`.
   Expr filters_at(const Expr& of_group, const Expr& panel, const Expr& first) const {
     return (of_group * shape_.panels + panel) * panel_elements() +
            first * (conv_.r * conv_.s * step_elements());
   }
-  // Channels are counted one by one here, with those that fill the last group.
+  // Channels are counted one by one here, including those that fill the last group.
   Block pack_filters() {
     const VarId part = b_.var("u_part"), c = b_.var("u_c"), r = b_.var("u_r"), s = b_.var("u_s"),
                 column = b_.var("u_column"), k = b_.var("u_k");
@@ -274,14 +276,14 @@ class Lowering {
     return cpu::by_tile(var(panel_), full, tail, inner, edge);
   }
 
-  /// How many lines of a filter lie above line `lines` of the image, for the current output line.
+  /// Returns how many lines of a filter lie above line `lines` of the image, for the current output line.
   Expr rows_before(std::int64_t lines) const {
     const Expr down = (var(line_) + var(y_in_block_)) * conv_.stride_h;
     return min(
         integer(conv_.r),
         (max(integer(conv_.pad_top + lines) - down, integer(0)) + (conv_.dilation_h - 1)) / conv_.dilation_h);
   }
-  // Lines that are filled take part.
+  // Filled lines take part.
   Expr first_row() const { return conv_.pad_top == 0 || correction_.needed() ? integer(0) : rows_before(0); }
   Expr rows_now() const {
     const bool whole =
@@ -290,7 +292,7 @@ class Lowering {
     return max((whole ? integer(conv_.r) : rows_before(conv_.h)) - var(first_r_), integer(0));
   }
 
-  /// `rows` pixels x `columns` output channels, over the current block of input channels.
+  /// Computes `rows` pixels x `columns` output channels, over the current block of input channels.
   Block micro_kernel(std::int64_t rows, std::int64_t columns) {
     cpu::RegisterTile tile(b_, rows, columns, s_.lanes, form_);
     const Expr channel = group() * shape_.filters + var(panel_) * shape_.nr;
@@ -326,7 +328,7 @@ class Lowering {
                           block(tile.store_c(out, out_at, finish))});
     return result;
   }
-  /// A vector of the current panel, from `column` on.
+  /// Returns a vector of the current panel's sums, from `column` on.
   Expr sums_of_filters(const Expr& column) const {
     return load(u_sums_, (group() * shape_.panels + var(panel_)) * shape_.nr + column, lanes());
   }
@@ -351,7 +353,7 @@ class Lowering {
                     : loop(s, conv_.s, LoopKind::kSerial, block(loop_to(c, channels, shape_.cc, tap)));
     return loop_to(r, rows_now(), conv_.r, block(line));
   }
-  /// All steps of all micro-kernels of a block, `steps` each, fetch their share of the next one.
+  /// Prefetches the next block: each step of all micro-kernels of a block, `steps` each, fetches its share.
   Stmt prefetch(cpu::RegisterTile& tile, const Expr& first, const Expr& steps, const Expr& now) {
     const std::int64_t share = ceil_div(shape_.nr, shape_.rows * tiles_of_line());
     const Expr kernel = var(y_in_block_) * tiles_of_line() + var(it_);
@@ -363,22 +365,31 @@ class Lowering {
 
   // ---- kept sums ----
 
-  /// Output channels of the panel.
+  /// Returns the output channels of the panel.
   Expr channels_now() const {
     if (shape_.filters % shape_.nr == 0) return integer(shape_.nr);
     return min(integer(shape_.nr), integer(shape_.filters) - var(panel_) * shape_.nr);
   }
-  /// Of what is transposed on its way to an nchw image.
+  /// Returns the type of the values that are transposed on the way to an nchw image.
   DType behind_pool_type() const { return pools() ? DType::kF32 : form_.sums; }
-  /// With nchw the pooled sums take the others' place, but where windows overlap or these are integers.
+  /// Returns the buffer of the pooled sums. With nchw they replace the sums, except if windows overlap or the
+  /// sums are integers.
   BufferId behind_pool() const { return shape_.pooled_elements > 0 ? pooled_ : sums_; }
   Stmt pool() {
     cpu::PooledSums pooled;
-    pooled.sums = sums_, pooled.to = nhwc() ? y_ : behind_pool(), pooled.masked = nhwc();
-    pooled.channels = shape_.nr, pooled.active = channels_now(), pooled.lanes = s_.lanes;
-    pooled.lines = lines_out(), pooled.most_lines = shape_.lines / windows_.stride, pooled.width = out_.width;
-    pooled.line_stride = conv_.out_w(), pooled.image = {conv_.out_h(), conv_.out_w()};
-    pooled.first_window = first_line_out(), pooled.first_line = var(line_);
+    pooled.sums = sums_;
+    pooled.to = nhwc() ? y_ : behind_pool();
+    pooled.masked = nhwc();
+    pooled.channels = shape_.nr;
+    pooled.active = channels_now();
+    pooled.lanes = s_.lanes;
+    pooled.lines = lines_out();
+    pooled.most_lines = shape_.lines / windows_.stride;
+    pooled.width = out_.width;
+    pooled.line_stride = conv_.out_w();
+    pooled.image = {conv_.out_h(), conv_.out_w()};
+    pooled.first_window = first_line_out();
+    pooled.first_line = var(line_);
     pooled.first_channel = group() * shape_.filters + var(panel_) * shape_.nr;
     pooled.target = [&](const Expr& line, const Expr& pixel) {
       if (!nhwc()) return (line * out_.width + pixel) * shape_.nr;
@@ -389,13 +400,19 @@ class Lowering {
   }
   Block write_lines() {
     cpu::ChannelSums sums;
-    sums.sums = behind_pool(), sums.lines = y_lines_, sums.to = y_, sums.lanes = s_.lanes;
-    sums.stride = shape_.nr, sums.type = behind_pool_type();
+    sums.sums = behind_pool();
+    sums.lines = y_lines_;
+    sums.to = y_;
+    sums.lanes = s_.lanes;
+    sums.stride = shape_.nr;
+    sums.type = behind_pool_type();
     sums.finish = [&](Expr of_channel, const EpiloguePlace& place) {
       return epilogue_.stored(pools() ? of_channel : epilogue_.of(of_channel, place));
     };
-    sums.pixels = lines_out() * out_.width, sums.most_pixels = most_pixels();
-    sums.channels = channels_now(), sums.most_channels = shape_.nr;
+    sums.pixels = lines_out() * out_.width;
+    sums.most_pixels = most_pixels();
+    sums.channels = channels_now();
+    sums.most_channels = shape_.nr;
     sums.first_channel = group() * shape_.filters + var(panel_) * shape_.nr;
     sums.target = [&](const Expr& channel) {
       return ((image() * conv_.k + channel) * out_.height + first_line_out()) * out_.width;
@@ -428,7 +445,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
   const Conv2d& conv = workload.conv2d();
   if (conv.groups > 1 && conv.groups == conv.c && conv.groups == conv.k)
     return "its vectors run across output channels of one group, and here a group has one";
-  // conv2d_im2col_cpu has no gaps between a line's taps; 3 x 3 of 224 x 224 x 3, u8: 162 us for 217.
+  // conv2d_im2col_cpu has no gaps between a line's taps; 3 x 3 of 224 x 224 x 3, u8: 162 us against 217.
   if (conv.layout == ImageLayout::kNhwc && conv.groups == 1 && conv.c < 4 &&
       conv.c % cpu::dot_form(workload, limits)->group != 0 && window_of(workload.epilogue) == 1)
     return "would fill up the few channels of each pixel";

@@ -16,7 +16,7 @@ bool is_nhwc(const OcCopy& c) {
   return c.conv.layout == ImageLayout::kNhwc;
 }
 
-/// The kept pixels of a line that lie in the image: the first one's place and how many there are.
+/// Return the kept pixels of a line that lie in the image: position of the first one, and their number.
 std::int64_t first_inside(const OcCopy& c) {
   return std::min(ceil_div(c.conv.pad_left, c.shape.step_w), c.shape.width_in);
 }
@@ -33,7 +33,7 @@ std::int64_t line_elements(const OcCopy& c) {
   return c.shape.width_in * c.shape.channels * c.shape.group;
 }
 
-/// Groups of channels, one group after the other: those of a line of the image.
+/// Copies the groups of channels of a line of the image, one group after the other.
 Block copy_groups(KernelBuilder& builder, const OcCopy& c, const Expr& slot, const Expr& row) {
   const Conv2d& conv = c.conv;
   const VarId part = builder.var("in_group");
@@ -41,24 +41,28 @@ Block copy_groups(KernelBuilder& builder, const OcCopy& c, const Expr& slot, con
   const Expr channel = var(part) * group, column = integer(first_inside(c) * c.shape.step_w - conv.pad_left);
   const Expr of_image = c.group * channels + channel;
   cpu::GroupCopy copy;
-  copy.from = c.from, copy.to = c.to;
-  copy.count = integer(covered(c)), copy.most_count = covered(c);
+  copy.from = c.from;
+  copy.to = c.to;
+  copy.count = integer(covered(c));
+  copy.most_count = covered(c);
   copy.lines = channels % group == 0 ? integer(group) : integer(channels) - channel;
   if (is_nhwc(c)) {
     copy.source = ((c.image * conv.h + row) * conv.w + column) * conv.c + of_image;
     copy.target = slot * line_elements(c) + first_inside(c) * pixel_elements(c) + var(part) * group;
-    copy.from_step = c.shape.step_w * conv.c, copy.line_step = 1;
+    copy.from_step = c.shape.step_w * conv.c;
+    copy.line_step = 1;
   } else {
     copy.source = ((c.image * conv.c + of_image) * conv.h + row) * conv.w + column;
     copy.target =
         (slot * c.shape.channels + var(part)) * (c.shape.width_in * group) + first_inside(c) * group;
-    copy.from_step = c.shape.step_w, copy.line_step = conv.h * conv.w;
+    copy.from_step = c.shape.step_w;
+    copy.line_step = conv.h * conv.w;
   }
   copy.to_step = pixel_elements(c);
   return block(loop(part, c.shape.channels, LoopKind::kSerial, block(copy_first_groups(c.form, copy))));
 }
 
-/// A line of an nhwc image whose pixels have no gaps between them, or each of its pixels.
+/// Copies a line of an nhwc image: as a whole if its pixels have no gaps between them, else pixel by pixel.
 Block copy_pixels(KernelBuilder& builder, const OcCopy& c, const Expr& slot, const Expr& row, bool gapless) {
   const Conv2d& conv = c.conv;
   const VarId pixel = builder.var("in_x");
@@ -66,7 +70,10 @@ Block copy_pixels(KernelBuilder& builder, const OcCopy& c, const Expr& slot, con
   const Expr kept = (gapless ? integer(0) : var(pixel)) + first_inside(c);
   const Expr column = kept * c.shape.step_w - conv.pad_left;
   cpu::Line line;
-  line.from = c.from, line.to = c.to, line.lanes = c.lanes, line.form = &c.form;
+  line.from = c.from;
+  line.to = c.to;
+  line.lanes = c.lanes;
+  line.form = &c.form;
   line.source = ((c.image * conv.h + row) * conv.w + column) * conv.c + c.group * channels;
   line.width = gapless ? covered(c) * conv.c : channels;
   line.target = [&](const Expr&) { return (slot * c.shape.width_in + kept) * channels; };
@@ -107,7 +114,7 @@ Stmt copy_input(KernelBuilder& builder, const OcCopy& c) {
                 block(Let{row, c.line * conv.stride_h + var(slot) * shape.step_h - conv.pad_top},
                       If{is_inside, copy, otherwise}));
   };
-  // Where the steps between taps pass over an image of a pixel, all that is kept of a line is padding.
+  // If the steps between taps skip all pixels of the image, every kept pixel of a line is padding.
   if (covered(c) == 0)
     return loop(slot, shape.lines_in, LoopKind::kSerial,
                 block(cpu::clear_line(builder, c.to, var(slot) * line_elements(c), line_elements(c), c.lanes,
@@ -122,10 +129,14 @@ Stmt copy_input(KernelBuilder& builder, const OcCopy& c) {
   const VarId channel = builder.var("in_c");
   const Expr plane = c.image * conv.c + c.group * shape.channels + var(channel);
   cpu::Line line;
-  line.from = c.from, line.to = c.to, line.lanes = c.lanes;
+  line.from = c.from;
+  line.to = c.to;
+  line.lanes = c.lanes;
   line.source = (plane * conv.h + var(row)) * conv.w;
   line.width = std::min(conv.w, shape.width_in * shape.step_w - conv.pad_left);
-  line.pad = conv.pad_left, line.stride = shape.step_w, line.phases = 1;
+  line.pad = conv.pad_left;
+  line.stride = shape.step_w;
+  line.phases = 1;
   line.unused = integer(shape.copy_elements);
   line.target = [&](const Expr&) { return (var(slot) * shape.channels + var(channel)) * shape.width_in; };
   return loop(channel, shape.channels, LoopKind::kSerial, block(lines(cpu::copy_line(builder, line))));

@@ -16,16 +16,16 @@ struct OcCopy {
   std::int64_t lanes = 16;
   ir::Expr image = ir::integer(0), group = ir::integer(0);
   ir::Expr line = ir::integer(0);  ///< the block's first output line
-  /// What lies outside of the image counts as: an element of the copy, of value zero.
+  /// Pixels outside of the image count as this element of the copy, of value zero.
   ir::Expr padding = ir::zero(DType::kF32);
-  bool fills_lines = false;  ///< also those above and below the image
+  bool fills_lines = false;  ///< whether lines above and below the image are filled too
 };
 
-/// Fills the lines' ends, once and for all: copy_input() writes nothing there. Empty where there are none.
+/// Fills the lines' ends, once and for all: copy_input() writes nothing there. Empty if there are no ends.
 ir::Block clear_margins(ir::KernelBuilder& builder, const OcCopy& copy);
 
-/// Copies the lines that lie in the image; those above and below it are left as they are, or filled. Of a
-/// form that is not plain: groups of channels, side by side along the lines (nchw) or in the pixels (nhwc).
+/// Copies the lines that lie in the image. Those above and below it are left as they are, or filled. A form
+/// that is not plain has groups of channels, side by side along the lines (nchw) or in the pixels (nhwc).
 ir::Stmt copy_input(ir::KernelBuilder& builder, const OcCopy& copy);
 
 }  // namespace lehr

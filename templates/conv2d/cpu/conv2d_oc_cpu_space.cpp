@@ -10,10 +10,10 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-/// More than a share of any last-level cache only costs bandwidth.
+/// More bytes than a share of any last-level cache only cost bandwidth.
 constexpr std::int64_t kMaxScratchBytes = 16LL << 20;
-/// Multiply-adds of vectors that a filter's line may be written out as. GCC 12 compiles 320 in 1 s, and 3 600
-/// (a line of 128 taps) in 12 s.
+/// Most multiply-adds of vectors for which a filter's line is written out. GCC 12 compiles 320 in 1 s, and 3
+/// 600 (a line of 128 taps) in 12 s.
 constexpr std::int64_t kMaxUnrolled = 320;
 
 const Values& line_steps() {
@@ -25,15 +25,16 @@ const Values& channel_steps() {
   return steps;
 }
 
-/// Lines above and below the image are left out, pixels beside it are not.
+/// Returns whether the input must be copied. Lines above and below the image are left out, but pixels beside
+/// it are not.
 bool needs_copy(const Conv2d& conv) {
   return conv.pad_left > 0 || (conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w >= conv.w;
 }
-/// Of a part, where `parts` share the lines.
+/// Returns the most lines of a work item, if `parts` share the lines.
 std::int64_t most_lines(const Conv2d& conv, std::int64_t parts, const PoolWindows& windows) {
   return ceil_div(windows.over(conv.out_h()), parts) * windows.stride;
 }
-/// Lines of a block of any of so many: whole strides.
+/// Returns values of "lines" for blocks of any of `lines`: whole strides.
 Values line_values(Values lines, std::int64_t stride) {
   for (std::int64_t& count : lines) count /= stride;
   Values values = cpu::up_to_any(lines, line_steps());
@@ -50,7 +51,8 @@ std::int64_t scratch_bytes(const Conv2d& conv, const Conv2dOcSchedule& s, const 
   return size_of(form.first_panel) * shape.copy_elements + 8 * shape.sums_elements;
 }
 
-/// Between blocks of channels the sums of an nhwc image wait in it, unless they are of another type.
+/// Returns the blocks of channels. Between blocks the sums of an nhwc image are stored in it, unless they are
+/// of another type.
 Values channel_blocks(const Workload& workload, std::int64_t channels, const cpu::DotForm& form) {
   const Conv2d conv = cpu::conv_view(workload).conv;
   const bool waits = conv.layout == ImageLayout::kNchw || window_of(workload.epilogue) > 1;
@@ -87,7 +89,8 @@ Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& s, con
                               const cpu::DotForm& form) {
   Conv2dOcShape shape;
   shape.group = form.group;
-  shape.channels = form.groups(conv.c / conv.groups), shape.filters = conv.k / conv.groups;
+  shape.channels = form.groups(conv.c / conv.groups);
+  shape.filters = conv.k / conv.groups;
   shape.nr = s.nv * s.lanes;
   shape.panels = ceil_div(shape.filters, shape.nr);
   shape.owned_panels = s.split == 1 ? ceil_div(shape.panels, s.threads) : shape.panels;
@@ -128,7 +131,9 @@ void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const
   k.knob(&S::copy, "copy", "input: 0 read where it is, 1 a block's lines are copied",
          needs_copy(conv) || !form.is_plain() ? Values{1} : Values{0, 1});
   k.forbid("its copies of the input and of the output are too large", [=, &form](S s) {
-    s.threads = 1, s.split = 0;  // as if a part had all lines
+    // As if one work item had all lines.
+    s.threads = 1;
+    s.split = 0;
     return s.lines > stride && scratch_bytes(conv, s, windows, form) > kMaxScratchBytes;
   });
   k.knob(&S::taps, "taps", "innermost loop: 0 channels, 1 a filter's line, unrolled",
@@ -145,7 +150,7 @@ void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const
 }
 
 // Copies of input and output stay in half of L2, that of the output alone in L1, and a block of filters in
-// half of L1. Threads share what is larger, so that the smaller one is what they all read.
+// half of L1. Threads share the larger operand, so that all of them read the smaller one.
 Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
   const PoolWindows windows = windows_of(workload.epilogue);
@@ -155,14 +160,15 @@ Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits
   const cpu::DotForm& form = *cpu::dot_form(workload, limits);
   const std::int64_t filters = conv.k / conv.groups, channels = form.groups(conv.c / conv.groups);
   if (filters <= s.lanes / 2) s.lanes = cpu::lane_counts(limits).front();
-  // Of groups, a line's taps spill what the compiler keeps of them (GCC 12).
+  // With groups, a line's taps spill registers (GCC 12).
   s.taps = conv.s > 1 && limits.vector_registers >= 32 && form.is_plain() ? 1 : 0;
   cpu::Tiling tiling = cpu::fastest_tiling(conv.out_w(), filters, s.lanes, s.taps, limits, form);
   if (s.taps == 1 && tiling.rows * tiling.vectors * conv.s > kMaxUnrolled) {
     s.taps = 0;
     tiling = cpu::fastest_tiling(conv.out_w(), filters, s.lanes, s.taps, limits, form);
   }
-  s.mr = tiling.rows, s.nv = tiling.vectors;
+  s.mr = tiling.rows;
+  s.nv = tiling.vectors;
   const bool lines_first = conv.h * conv.w * conv.c >= conv.k * conv.products();
   s.split = lines_first || filters < 2 * s.nv * s.lanes * limits.cores ? 0 : 1;
   const std::int64_t half_l1 = (limits.l1_bytes > 0 ? limits.l1_bytes : 32 << 10) / 2;

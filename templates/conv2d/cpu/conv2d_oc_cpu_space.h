@@ -13,10 +13,10 @@ namespace lehr {
 /// The knobs; meanings and units are those of conv2d_oc_knobs().
 struct Conv2dOcSchedule {
   std::int64_t threads = 1;
-  /// 0: output lines over the threads, 1: output channels, 2: images (one part each).
+  /// 0: output lines over the threads, 1: output channels, 2: images (one work item each).
   std::int64_t split = 0;
   std::int64_t lanes = 16;
-  /// Pixels of the micro-kernel, of one output line.
+  /// Pixels of the micro-kernel, all of one output line.
   std::int64_t mr = 1;
   /// Vectors of output channels of the micro-kernel: a panel's width.
   std::int64_t nv = 1;
@@ -32,37 +32,36 @@ struct Conv2dOcSchedule {
   std::int64_t prefetch = 0;
 };
 
-/// What follows from a convolution and a schedule; channels and filters are those of one group, and channels
-/// are counted in groups of the form that multiplies them, here and in the schedule. Lines are
-/// counted by the strides of a pool's windows, of which the convolution has no pixel beyond the last
-/// (pooled_part()): where windows overlap, a block has as many lines more as its last one needs, which the
-/// next block computes again.
+/// Values derived from a convolution and a schedule. Channels and filters are those of one group. Channels
+/// are counted in groups of the form that multiplies them, here and in the schedule. Lines are counted by the
+/// strides of a pool's windows; the convolution has no pixel beyond the last window (pooled_part()). If
+/// windows overlap, a block has additional lines for its last one, which the next block computes again.
 struct Conv2dOcShape {
   std::int64_t channels = 1, filters = 1;
   /// Output channels of a panel.
   std::int64_t nr = 1;
-  /// Of a group.
+  /// Panels of a group.
   std::int64_t panels = 1;
-  /// Of them, of one part, at most.
+  /// Panels that one work item computes, at most.
   std::int64_t owned_panels = 1;
-  /// Output lines of an image, of one part, at most.
+  /// Output lines of an image that one work item computes, at most.
   std::int64_t owned_lines = 1;
-  /// Of one block.
+  /// Output lines and input channels of one block.
   std::int64_t lines = 1, cc = 1;
   /// Output lines that a block computes.
   std::int64_t rows = 1;
-  /// Between lines and between pixels of the input that a copy keeps: the strides, where no tap reads others.
+  /// Distance of lines and of pixels of the input that a copy keeps: the strides, if no tap reads others.
   std::int64_t step_h = 1, step_w = 1;
   /// Kept lines that a block reads, those above and below the image included.
   std::int64_t lines_in = 1;
   /// Kept pixels of a padded line.
   std::int64_t width_in = 1;
-  /// Of the copied lines.
+  /// Elements of the copied lines.
   std::int64_t copy_elements = 0;
   std::int64_t group = 1;  ///< DotForm::group
-  /// Of the block's outputs of one panel, where y does not hold them.
+  /// Elements of the block's sums for one panel, if y does not hold them.
   std::int64_t sums_elements = 0;
-  /// Of what windows make of them, where neither y nor the sums' place does.
+  /// Elements of the pooled values, if neither y nor the memory of the sums holds them.
   std::int64_t pooled_elements = 0;
 };
 Conv2dOcShape conv2d_oc_shape(const Conv2d& conv, const Conv2dOcSchedule& schedule,

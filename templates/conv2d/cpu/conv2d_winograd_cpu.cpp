@@ -1,4 +1,4 @@
-// The loop nest of one part:
+// The loop nest of one work item:
 //
 //   for image / for blocks of rows of tiles
 //     for vectors of input channels
@@ -9,8 +9,8 @@
 //       for vectors of output channels, rows of tiles
 //         transform the sums back into lines as [line][pixel][lane], and store them in y
 //
-// A vector holds neighbouring channels, in the transforms as well as in the products. The filters lie as
-// [product][panel][input channel][output channel of the panel].
+// A vector holds neighbouring channels, in the transforms as well as in the products. The filters are laid
+// out as [product][panel][input channel][output channel of the panel].
 #include "templates/conv2d/cpu/conv2d_winograd_cpu.h"
 
 #include <algorithm>
@@ -98,22 +98,22 @@ class Lowering {
   std::int64_t inputs() const { return algorithm_.inputs(); }
   std::int64_t products() const { return algorithm_.products(); }
   std::int64_t block_channels() const { return shape_.block_panels * shape_.nr; }
-  /// Between tiles of `channels` channels each product. A cache line more than they need: else tiles would be
-  /// a power of two apart and share few of the cache's sets.
+  /// Returns the elements between tiles of `channels` channels each product. It adds a cache line: otherwise
+  /// tiles would be a power of two apart and share few of the cache's sets.
   std::int64_t tile_stride(std::int64_t channels) const { return products() * channels + cpu::kLineFloats; }
   Expr tile_now() const { return var(row_) * shape_.columns + var(column_); }
-  /// Pixels of a line of whole tiles.
+  /// Returns the pixels of a line of whole tiles.
   std::int64_t out_width() const { return shape_.columns * s_.tile; }
   Expr image() const { return conv_.n == 1 ? integer(0) : var(image_); }
 
-  /// The share of `all` that the part has, if the parts split it.
+  /// Returns the first of the work item's share of `all`, if the work items split it.
   Expr begin_of(bool shared, std::int64_t all) const {
     return shared ? cpu::first_tile(var(part_), all, s_.threads) : integer(0);
   }
   Expr end_of(bool shared, std::int64_t all) const {
     return shared ? cpu::first_tile(var(part_) + 1, all, s_.threads) : integer(all);
   }
-  /// How many of a block of `most` from `first` on the part has.
+  /// Returns how many of a block of `most` from `first` on belong to the work item.
   Expr now(bool shared, std::int64_t all, std::int64_t most, VarId first) const {
     const bool even = shared ? all % (s_.threads * most) == 0 : all % most == 0;
     if (even) return integer(most);
@@ -133,8 +133,8 @@ class Lowering {
                    block(loop(column_, shape_.columns, LoopKind::kSerial, body)));
   }
 
-  /// matrix T matrix^T for the inputs x inputs vectors of T at `at`; element (i, j) of the result goes to
-  /// `put`.
+  /// Computes matrix T matrix^T for the inputs x inputs vectors of T at `at`. Element (i, j) of the result
+  /// goes to `put`.
   Block both_sides(const Winograd::Matrix& matrix, BufferId from,
                    const std::function<Expr(std::int64_t i, std::int64_t j)>& at,
                    const std::function<Stmt(std::int64_t i, std::int64_t j, Expr value)>& put) {
@@ -171,7 +171,7 @@ class Lowering {
 
   // ---- inputs ----
 
-  /// A vector of channels from `channel` on, of the lines that the block's tiles read.
+  /// Gathers a vector of channels from `channel` on, for the lines that the block's tiles read.
   Stmt gather(const Expr& channel) {
     const VarId line = b_.var("in_line"), y = b_.var("in_y"), x = b_.var("in_x");
     const std::int64_t covered = std::clamp<std::int64_t>(shape_.width_in - conv_.pad_left, 0, conv_.w);
@@ -185,11 +185,17 @@ class Lowering {
                         block(store_vector(pixels_, target + var(x) * s_.lanes, value))));
     } else if (covered > 0) {
       cpu::Transposition t;
-      t.from = x_, t.to = pixels_, t.lanes = s_.lanes;
-      t.from_stride = conv_.h * conv_.w, t.to_stride = s_.lanes;
-      t.source = ((image() * conv_.c + channel) * conv_.h + var(y)) * conv_.w, t.target = target;
-      t.rows = left, t.most_rows = s_.lanes;
-      t.columns = integer(covered), t.most_columns = covered;
+      t.from = x_;
+      t.to = pixels_;
+      t.lanes = s_.lanes;
+      t.from_stride = conv_.h * conv_.w;
+      t.to_stride = s_.lanes;
+      t.source = ((image() * conv_.c + channel) * conv_.h + var(y)) * conv_.w;
+      t.target = target;
+      t.rows = left;
+      t.most_rows = s_.lanes;
+      t.columns = integer(covered);
+      t.most_columns = covered;
       copy = block(cpu::transpose(b_, t));
     }
     Block clear = block(cpu::clear_line(b_, pixels_, var(line) * (shape_.width_in * s_.lanes),
@@ -199,7 +205,7 @@ class Lowering {
         line, shape_.lines_in, LoopKind::kSerial,
         block(Let{y, var(first_row_) * s_.tile + var(line) - conv_.pad_top}, If{is_inside, copy, clear}));
   }
-  /// B^T d B of each tile.
+  /// Computes B^T d B of each tile.
   Stmt transform_inputs(const Expr& channel) {
     const auto at = [&](std::int64_t i, std::int64_t j) {
       return ((var(row_) * s_.tile + i) * shape_.width_in + var(column_) * s_.tile + j) * s_.lanes;
@@ -227,7 +233,8 @@ class Lowering {
                              : over_panels(block(loop_to(it, used, most, body)));
     return loop(product, products(), LoopKind::kSerial, block(all));
   }
-  /// `rows` tiles x a panel, over all input channels. The last tiles of a short block hold anything.
+  /// Multiplies `rows` tiles by a panel, over all input channels. The last tiles of a short block hold
+  /// anything.
   Block micro_kernel(std::int64_t rows, VarId product, VarId panel, VarId it) {
     cpu::RegisterTile tile(b_, rows, shape_.nr, s_.lanes);
     const VarId c = b_.var("c");
@@ -239,7 +246,7 @@ class Lowering {
         b_, u_, [&](Expr column) { return filters * shape_.nr + column; }, false,
         load(v_, at(shape_.channels) + var(c)));
     if (s_.prefetch == 1) {
-      // All micro-kernels that use a panel one after the other fetch their share of the next.
+      // All consecutive micro-kernels with the same panel fetch their share of the next one.
       const std::int64_t sharers = s_.order == 0 ? 1 : ceil_div(shape_.tiles(), s_.mr);
       const std::int64_t share = ceil_div(shape_.nr, sharers);
       const Expr number = s_.order == 0 ? integer(0) : var(it);
@@ -256,7 +263,7 @@ class Lowering {
 
   // ---- outputs ----
 
-  /// A^T m A of each tile, by vectors of output channels.
+  /// Computes A^T m A of each tile, by vectors of output channels.
   Stmt transform_outputs() {
     const VarId vector = b_.var("out_vector"), channel = b_.var("channel");
     const auto at = [&](std::int64_t i, std::int64_t j) {
@@ -276,30 +283,36 @@ class Lowering {
                    block(Let{channel, var(first_panel_) * shape_.nr + var(vector) * s_.lanes},
                          loop_to(row_, rows_now(), shape_.block_rows, of_row)));
   }
-  /// The output's lines of a row of tiles.
+  /// Returns the output's lines of a row of tiles.
   std::int64_t lines_out() const { return s_.tile / window_; }
   Expr first_line() const { return (var(first_row_) + var(row_)) * lines_out(); }
   std::optional<Expr> left_from(VarId channel) const {
     if (conv_.k % s_.lanes == 0) return std::nullopt;
     return integer(conv_.k) - var(channel);
   }
-  /// With nhwc into y, else in the sums' place.
+  /// Pools: with nhwc into y, else in place of the sums.
   Stmt pool(VarId channel) {
     cpu::PooledSums pooled;
-    pooled.sums = out_, pooled.to = nhwc() ? y_ : out_, pooled.masked = nhwc();
-    pooled.channels = s_.lanes, pooled.lanes = s_.lanes, pooled.first_channel = var(channel);
+    pooled.sums = out_;
+    pooled.to = nhwc() ? y_ : out_;
+    pooled.masked = nhwc();
+    pooled.channels = s_.lanes;
+    pooled.lanes = s_.lanes;
+    pooled.first_channel = var(channel);
     pooled.active = left_from(channel).value_or(integer(s_.lanes));
     const std::int64_t most = lines_out();
     pooled.lines =
         size_.height % most == 0 ? integer(most) : min(integer(most), integer(size_.height) - first_line());
-    pooled.most_lines = most, pooled.width = size_.width, pooled.line_stride = out_width();
+    pooled.most_lines = most;
+    pooled.width = size_.width;
+    pooled.line_stride = out_width();
     pooled.target = [&](const Expr& line, const Expr& pixel) {
       if (!nhwc()) return (line * size_.width + pixel) * s_.lanes;
       return ((image() * size_.height + first_line() + line) * size_.width + pixel) * conv_.k + var(channel);
     };
     return cpu::pool_sums(b_, pooled, epilogue_);
   }
-  /// The lines of a row of tiles, a vector of output channels from `channel` on.
+  /// Writes the lines of a row of tiles, a vector of output channels from `channel` on.
   Stmt write(VarId channel) {
     const VarId line = b_.var("out_line"), y = b_.var("out_y");
     const Expr from = var(line) * ((window_ > 1 ? size_.width : out_width()) * s_.lanes);
@@ -318,10 +331,16 @@ class Lowering {
   }
   Block write_lines(VarId channel, VarId y, const Expr& from, const std::optional<Expr>& left) {
     cpu::ChannelSums sums;
-    sums.sums = out_, sums.lines = y_lines_, sums.to = y_, sums.lanes = s_.lanes;
-    sums.source = from, sums.stride = s_.lanes;
-    sums.pixels = integer(size_.width), sums.most_pixels = size_.width;
-    sums.channels = left ? min(integer(s_.lanes), *left) : integer(s_.lanes), sums.most_channels = s_.lanes;
+    sums.sums = out_;
+    sums.lines = y_lines_;
+    sums.to = y_;
+    sums.lanes = s_.lanes;
+    sums.source = from;
+    sums.stride = s_.lanes;
+    sums.pixels = integer(size_.width);
+    sums.most_pixels = size_.width;
+    sums.channels = left ? min(integer(s_.lanes), *left) : integer(s_.lanes);
+    sums.most_channels = s_.lanes;
     sums.first_channel = var(channel);
     sums.target = [&](const Expr& k) {
       return ((image() * conv_.k + k) * size_.height + var(y)) * size_.width;
@@ -332,7 +351,7 @@ class Lowering {
     return cpu::store_by_channel(b_, sums);
   }
 
-  Conv2d conv_;  ///< what a pool leaves out is not in it
+  Conv2d conv_;  ///< without the outputs that a pool drops
   std::int64_t window_ = 1;
   ImageSize size_;
   WinogradCpuSchedule s_;

@@ -7,8 +7,8 @@
 
 namespace lehr {
 
-/// G g G^T of all filters `f`, laid out in `u` as [product][panel][input channel][output channel of the
-/// panel]: the body of a prepacking function.
+/// Writes G g G^T of all filters `f` to `u` as [product][panel][input channel][output channel of the panel]:
+/// the body of a prepacking function.
 ir::Block winograd_filters(ir::KernelBuilder& builder, const Conv2d& conv, const WinogradCpuShape& shape,
                            const Winograd& algorithm, ir::BufferId f, ir::BufferId u);
 

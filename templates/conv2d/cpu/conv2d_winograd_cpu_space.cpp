@@ -10,7 +10,8 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-/// Transformed inputs and products of one part; what leaves the L2 cache by far cannot win.
+/// Most bytes of transformed inputs and products of one work item. A kernel that exceeds the L2 cache by far
+/// cannot win.
 constexpr std::int64_t kMaxScratchBytes = 16LL << 20;
 
 const Values& row_steps() {
@@ -18,7 +19,7 @@ const Values& row_steps() {
   return steps;
 }
 
-/// Of the tiles, those that hold whole windows of a pool.
+/// Returns the tiles that hold whole windows of a pool.
 Values whole_windows(std::int64_t window) {
   return window <= 2 ? Values{2, 4} : Values{4};
 }
@@ -51,7 +52,8 @@ void tile_knobs(Knobs<S>& k, const Conv2d& conv, const Limits& limits) {
 
 WinogradCpuShape winograd_cpu_shape(const Conv2d& conv, const WinogradCpuSchedule& s) {
   WinogradCpuShape shape;
-  shape.rows = ceil_div(conv.out_h(), s.tile), shape.columns = ceil_div(conv.out_w(), s.tile);
+  shape.rows = ceil_div(conv.out_h(), s.tile);
+  shape.columns = ceil_div(conv.out_w(), s.tile);
   shape.owned_rows = s.split == 0 ? ceil_div(shape.rows, s.threads) : shape.rows;
   shape.block_rows = std::min(s.rows, shape.owned_rows);
   shape.nr = s.nv * s.lanes;
@@ -96,10 +98,10 @@ void winograd_cpu_knobs(Knobs<WinogradCpuSchedule>& k, const Workload& workload,
   k.knob(&S::prefetch, "prefetch", "transformed filters: 0 nothing, 1 the next panel", {0, 1});
 }
 
-// The larger tile where the output has several of them; as many rows of tiles, then as many panels, as leave
-// transformed inputs and products in half of L2, or in an eighth where the filters stay there beside them;
-// the micro-kernel that covers a block's tiles in the least time. Threads share out what they would otherwise
-// all read.
+// Takes the larger tile if the output has several of them. Then as many rows of tiles, and then as many
+// panels, as keep transformed inputs and products in half of L2, or in an eighth if the filters stay there
+// too; and the micro-kernel that covers a block's tiles in the least time. Threads share out the operand that
+// they would otherwise all read.
 WinogradCpuSchedule winograd_cpu_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = pooled_part(workload.conv2d(), workload.epilogue);
   WinogradCpuSchedule s;
@@ -115,7 +117,8 @@ WinogradCpuSchedule winograd_cpu_wanted(const Workload& workload, const Limits& 
   while (s.rows > 1 && scratch_bytes(conv, s) > room) s.rows = ceil_div(s.rows, 2);
   const cpu::Tiling tiling =
       cpu::fastest_tiling(winograd_cpu_shape(conv, s).tiles(), conv.k, s.lanes, 0, limits);
-  s.mr = tiling.rows, s.nv = tiling.vectors;
+  s.mr = tiling.rows;
+  s.nv = tiling.vectors;
   const std::int64_t all = winograd_cpu_shape(conv, s).owned_panels;
   while (s.panels < all) {
     s.panels *= 2;

@@ -12,7 +12,7 @@ struct WinogradCpuSchedule {
   /// Outputs of a tile along each side: 2 or 4.
   std::int64_t tile = 4;
   std::int64_t threads = 1;
-  /// 0: rows of tiles over the threads, 1: output channels, 2: images (one part each).
+  /// 0: rows of tiles over the threads, 1: output channels, 2: images (one work item each).
   std::int64_t split = 0;
   std::int64_t lanes = 16;
   /// Tiles of the micro-kernel.
@@ -29,18 +29,18 @@ struct WinogradCpuSchedule {
   std::int64_t prefetch = 0;
 };
 
-/// What follows from a convolution and a schedule.
+/// Values derived from a convolution and a schedule.
 struct WinogradCpuShape {
-  std::int64_t rows = 1, columns = 1;       ///< of tiles, of the whole output
-  std::int64_t owned_rows = 1;              ///< of one part, at most
-  std::int64_t block_rows = 1;              ///< of one block
+  std::int64_t rows = 1, columns = 1;       ///< tiles of the whole output, vertically and horizontally
+  std::int64_t owned_rows = 1;              ///< rows of tiles of one work item, at most
+  std::int64_t block_rows = 1;              ///< rows of tiles of one block
   std::int64_t nr = 1;                      ///< output channels of a panel
-  std::int64_t panels = 1;                  ///< of all output channels
-  std::int64_t owned_panels = 1;            ///< of one part, at most
-  std::int64_t block_panels = 1;            ///< of one block
+  std::int64_t panels = 1;                  ///< panels of all output channels
+  std::int64_t owned_panels = 1;            ///< panels of one work item, at most
+  std::int64_t block_panels = 1;            ///< panels of one block
   std::int64_t channels = 1;                ///< input channels in whole vectors
   std::int64_t lines_in = 1, width_in = 1;  ///< input lines of a block and pixels of a padded line
-  std::int64_t tiles() const { return block_rows * columns; }  ///< of one block
+  std::int64_t tiles() const { return block_rows * columns; }  ///< tiles of one block
 };
 WinogradCpuShape winograd_cpu_shape(const Conv2d& conv, const WinogradCpuSchedule& schedule);
 

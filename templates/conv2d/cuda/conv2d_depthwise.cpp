@@ -19,15 +19,17 @@ namespace {
 
 using namespace ir;
 
-/// Of taps times outputs of a thread: beyond, the text is too long for the instruction cache.
+/// Most taps times outputs of a thread. With more, the text is too long for the instruction cache.
 constexpr std::int64_t kMaxUnrolled = 512;
 constexpr std::int64_t kMaxOutputs = 32;
-/// Of a thread, beside sums, weights and the inputs that ptxas loads ahead of them with a quarter more for
-/// addresses and conditions. Held by the NVRTC test of the family (13.0, sm_80 and sm_90a).
+/// Other registers of a thread, besides sums, weights and the inputs that ptxas loads ahead of them, with a
+/// quarter more for addresses and conditions. Checked by the NVRTC test of the family (13.0, sm_80 and
+/// sm_90a).
 constexpr std::int64_t kOtherRegisters = 56;
 /// Values of the knob `unroll`.
 constexpr std::int64_t kNoTaps = 0, kRowOfTaps = 1, kAllTaps = 2;
-constexpr std::int64_t kLargestTile = 64;  // outputs of a thread, and what they reach beyond the image
+// Largest side of a thread's outputs, with their reach beyond the image.
+constexpr std::int64_t kLargestTile = 64;
 
 struct Schedule {
   std::int64_t threads = 128;
@@ -65,7 +67,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
   return why_no_view_indices(conv, kLargestTile);
 }
 
-/// Those of which not more than half stands out beyond `limit`, and the first.
+/// Returns the counts of which at most half extends beyond `limit`, and the first.
 std::vector<std::int64_t> outputs_up_to(std::int64_t limit) {
   std::vector<std::int64_t> counts = {1, 2, 4, 8};
   while (counts.size() > 1 && counts.back() >= 2 * limit) counts.pop_back();
@@ -170,13 +172,13 @@ class Lowering {
   static Expr as_f32(DType type, Expr value) {
     return type == DType::kF32 ? value : cast(DType::kF32, value);
   }
-  /// Of a tensor of h x w pixels.
+  /// Returns the element of a tensor of h x w pixels.
   Expr element(const Expr& row, const Expr& column, std::int64_t h, std::int64_t w) const {
     if (is_nhwc(conv_)) return ((var(image_) * h + row) * w + column) * conv_.c + var(channel_);
     return ((var(image_) * conv_.c + var(channel_)) * h + row) * w + column;
   }
 
-  /// acc += input * filter, tap by tap.
+  /// Adds input * filter to acc, tap by tap.
   Stmt taps() {
     const VarId r = b_.var("r"), s = b_.var("s");
     const Expr row = (var(row0_) + var(i_)) * conv_.stride_h + var(r) * conv_.dilation_h - conv_.pad_top;
@@ -206,7 +208,8 @@ class Lowering {
     return loop(r, conv_.r, kind(kAllTaps), block(loop(s, conv_.s, kind(kRowOfTaps), of_tap)));
   }
 
-  /// Tiles reach beyond the output, and so beyond the image even without padding.
+  /// Returns whether the pixel exists. Tiles reach beyond the output, and so beyond the image even without
+  /// padding.
   std::optional<Expr> inside_image(const Expr& row, const Expr& column) const {
     return pixel_inside(conv_, row, column, tile_rows() * s_.rows, tile_columns() * s_.columns);
   }

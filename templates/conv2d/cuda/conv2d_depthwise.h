@@ -1,7 +1,7 @@
-// Depthwise convolution on CUDA: one filter per channel, so that the memory is the limit. Each thread makes a
-// small tile of outputs of one channel (nhwc: of a few) straight from global memory; what neighbouring
-// outputs share of the input, the compiler keeps in registers once the taps are unrolled, and the L1 serves
-// the rest.
+// Depthwise convolution on CUDA: one filter per channel, so that the memory is the limit. Each thread
+// computes a small tile of outputs of one channel (nhwc: of a few) straight from global memory. The compiler
+// keeps inputs that neighbouring outputs share in registers once the taps are unrolled, and the L1 serves the
+// rest.
 #pragma once
 
 #include "templates/template.h"

@@ -14,14 +14,15 @@
 namespace lehr {
 namespace {
 
-/// Registers beside a plain product's: the places of the taps and pixels, of all loads and of each one that
-/// gathers (the compiler computes those of a whole tile ahead). Held by the NVRTC test of the family.
+/// Registers besides a plain product's: for the positions of the taps and pixels, of all loads and of each
+/// one that gathers (the compiler computes those of a whole tile ahead). Checked by the NVRTC test of the
+/// family.
 constexpr std::int64_t kViewRegisters = 24, kGatherRegisters = 16;
-/// And of filters of which some taps are left out: the places of the others.
+/// Further registers for filters with taps left out: for the positions of the others.
 constexpr std::int64_t kTrimmedRegisters = 8;
 constexpr std::int64_t kLargestTile = 256;  // no tile is larger, along k with the copies ahead of it
 
-/// Elements of a load, where so many are side by side.
+/// Returns the elements of a load in runs of `run` elements that are side by side.
 std::int64_t vector_of(std::int64_t run) {
   return run % 4 == 0 ? 4 : run % 2 == 0 ? 2 : 1;
 }

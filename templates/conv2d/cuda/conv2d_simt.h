@@ -1,5 +1,5 @@
-// Convolution in f32 on CUDA cores as a product with the input's view (image_view.h), which is gathered tile
-// by tile: the schedules are those of gemm_simt, split of the products included (small maps of one image).
+// Convolution in f32 on CUDA cores as a product with the input's view (image_view.h), gathered tile by tile.
+// The schedules are those of gemm_simt, including the split of the products (small maps of one image).
 #pragma once
 
 #include "templates/template.h"

@@ -17,7 +17,7 @@ constexpr std::int64_t kLargestTile = 512;  // no tile is larger, along k with t
 
 using ir::Im2col;
 
-/// What a load of pixels asks of one dimension.
+/// Explains why a load of pixels does not support one dimension; nullopt if it does.
 std::optional<std::string> why_not_along(std::int64_t stride, std::int64_t before, std::int64_t after,
                                          std::int64_t reach) {
   if (stride > Im2col::kMostStep)

@@ -69,13 +69,15 @@ class Lowering {
     split_ = b_.var("split");
     first_group_ = b_.var("first_group");
     groups_ = b_.var("groups");
-    exchange_.parts = s_.split_k, exchange_.tiles = w_.shape.blocks(), exchange_.threads = s_.threads();
+    exchange_.parts = s_.split_k;
+    exchange_.tiles = w_.shape.blocks();
+    exchange_.threads = s_.threads();
     exchange_.elements = winograd_kept(w_);
     exchange_.vec = 4;  // a tile's outputs are 4 or 16
     add_split_k_buffers(b_, DType::kF32, exchange_);
   }
 
-  /// Of the block's tiles and channels, and of the thread within.
+  /// Binds the positions of the block's tiles and channels, and of the thread within.
   Block positions() {
     const WinogradCudaShape& shape = w_.shape;
     const bool channels_first = s_.channels_first == 1;
@@ -99,7 +101,7 @@ class Lowering {
                       block(Store{w_.sums, var(i), zero(DType::kF32), 1, std::nullopt})));
   }
 
-  /// Groups of input channels of this block, and number `group` of them among all.
+  /// Returns the groups of input channels of this block, and the number of its group `group` among all.
   Expr groups() const {
     const SplitK& split = w_.shape.split;
     return split.least() == split.most() ? integer(split.most()) : var(groups_);
@@ -107,7 +109,7 @@ class Lowering {
   Expr number(const Expr& group) const { return s_.split_k > 1 ? var(first_group_) + group : group; }
 
   /// With two stages one barrier per group is enough: the stage that is written was last read before the
-  /// barrier of the group between. All threads have left the stages at the end.
+  /// barrier of the group between. At the end all threads are done with the stages.
   Block main_loop(const WinogradCopy& copy) {
     const std::int64_t most = w_.shape.split.most();
     const VarId group = b_.var("group"), at = b_.var("stage_at");
@@ -126,7 +128,7 @@ class Lowering {
     return result;
   }
 
-  /// One fragment of input channel `k` for product `p` of the thread.
+  /// Loads one fragment of input channel `k` for product `p` of the thread.
   Stmt load_fragment(bool filters, const Expr& from, const Expr& k, const Expr& p) {
     const std::int64_t stride = filters ? w_.shape.u_stride : w_.shape.v_stride;
     const std::int64_t wide = filters ? s_.vector_m() : s_.vector_n();
@@ -139,8 +141,8 @@ class Lowering {
         block(Store{filters ? u_ : v_, var(part) * wide, load(w_.shared, at, lanes), lanes, std::nullopt}));
   }
 
-  /// sums += filters x inputs. Every second row is walked backwards, as in gemm_simt: each multiply-add
-  /// shares an operand with the one before it.
+  /// Adds filters x inputs to the sums. Every second row is walked backwards, as in gemm_simt: each
+  /// multiply-add shares an operand with the one before it.
   Block multiply(const Expr& stage) {
     const VarId u_from = b_.var("u_from"), v_from = b_.var("v_from");
     const VarId ko = b_.var("ko"), ki = b_.var("ki"), p = b_.var("p"), i = b_.var("i"), j = b_.var("j");
@@ -177,7 +179,7 @@ class Lowering {
   FusedEpilogue epilogue_;
   BufferId u_{}, v_{};
   VarId block_{};
-  VarId split_{}, first_group_{}, groups_{};  ///< used with split_k > 1, as `exchange_`
+  VarId split_{}, first_group_{}, groups_{};  ///< used with split_k > 1, with `exchange_`
   SplitKSums exchange_;
 };
 

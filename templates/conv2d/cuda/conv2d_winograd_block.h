@@ -1,5 +1,5 @@
-// What the parts of conv2d_winograd's lowering share: the schedule and its shape, tensors, the places of the
-// block and the thread.
+// Data that the parts of conv2d_winograd's lowering share: the schedule and its shape, tensors, the positions
+// of the block and the thread.
 #pragma once
 
 #include "ir/kernel.h"
@@ -14,17 +14,17 @@ struct WinogradBlock {
   WinogradCudaShape shape;
   const Winograd& algorithm;
   ir::BufferId x{}, f{}, y{};
-  /// The stages, or a round's sums. In a stage, transformed filters u[product][input channel][output
+  /// The stages, or a round's sums. A stage holds transformed filters u[product][input channel][output
   /// channel], and behind them transformed inputs v[product][input channel][tile].
   ir::BufferId shared{};
   ir::BufferId sums{};  ///< registers: [product][output channel][tile] of the thread
   ir::VarId thread{};
   ir::VarId m0{}, n0{};       ///< first output channel and tile of the block
-  ir::VarId product{};        ///< first one of the thread
+  ir::VarId product{};        ///< first product of the thread
   ir::VarId row{}, column{};  ///< first output channel and tile of the thread, in the block
 
   bool nhwc() const { return conv.layout == ImageLayout::kNhwc; }
-  /// First element of the transformed inputs in a stage.
+  /// Returns the first element of the transformed inputs in a stage.
   std::int64_t inputs_at() const { return schedule.all_products() * schedule.bk * shape.u_stride; }
 };
 
@@ -32,17 +32,17 @@ struct WinogradBlock {
 struct WinogradTile {
   ir::Expr image, row, column;
 };
-/// Of tile `number`, counted through all images.
+/// Returns the position of tile `number`, counted through all images.
 WinogradTile winograd_tile(const WinogradBlock& block, const ir::Expr& number);
 
-/// The share of thread `thread` in `items`, number `i` of it: (inner, outer) where `inner` neighbours belong
-/// to neighbouring threads.
+/// Position of item number `i` of thread `thread`, as (inner, outer): the `inner` neighbours belong to
+/// neighbouring threads.
 struct WinogradItem {
   ir::Expr inner, outer;
 };
 WinogradItem winograd_item(const ir::Expr& thread, const ir::Expr& i, std::int64_t threads,
                            std::int64_t inner);
-/// `body` for the items that exist: `all` of them, shared out over `threads`.
+/// Returns `body` for the items that exist: `all` of them, shared out over `threads`.
 ir::Block winograd_existing(const ir::Expr& thread, const ir::Expr& i, std::int64_t threads, std::int64_t all,
                             ir::Block body);
 

@@ -72,7 +72,7 @@ WinogradItem WinogradCopy::patch(const Expr& i) const {
   return item;  // the tile, the channel
 }
 
-/// Of the thread's patch `i`: its tile, and the input pixel of its first corner.
+/// Binds the thread's patch `i`: its tile, and the input pixel of its first corner.
 Block WinogradCopy::place_tile(const Expr& i) const {
   const WinogradTile at = winograd_tile(w_, var(tile_));
   return block(Let{tile_, var(w_.n0) + patch(i).inner}, Let{image_, at.image},
@@ -88,8 +88,8 @@ Block WinogradCopy::each(bool inputs, const std::function<Block(const Expr& i)>&
       winograd_existing(var(inputs ? w_.thread : filter_thread_), var(i), s.threads(), all, body(var(i)))));
 }
 
-/// With nchw, how many columns behind a patch's first are side by side, aligned, and inside or outside of the
-/// image together: those that the tile's outputs stand on where the padding is 1.
+/// Returns, for nchw, how many columns behind a patch's first are side by side, aligned, and inside or
+/// outside of the image together: those at the tile's outputs if the padding is 1.
 std::int64_t WinogradCopy::vector() const {
   std::int64_t width = w_.nhwc() ? 1 : w_.schedule.tile;
   while (w_.conv.w % width != 0 || (w_.conv.pad_left + width - 1) % width != 0) width /= 2;

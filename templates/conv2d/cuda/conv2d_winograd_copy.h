@@ -1,4 +1,4 @@
-// The way of inputs and filters into shared memory, transformed on it.
+// Copies of inputs and filters into shared memory, transformed on the way.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,14 @@ namespace lehr {
 class WinogradCopy {
  public:
   WinogradCopy(ir::KernelBuilder& builder, const WinogradBlock& block);
-  /// What stays the same from copy to copy; registers included. Before everything else.
+  /// Computes the values that stay the same from copy to copy; allocates registers. Comes before everything
+  /// else.
   ir::Block positions() const;
-  /// What the thread transforms of group `group` of input channels, into registers.
+  /// Reads the thread's inputs and filters of group `group` of input channels into registers.
   ir::Block fetch(const ir::Expr& group) const;
-  /// From there into the stage that begins at `stage`, transformed.
+  /// Writes them, transformed, into the stage that begins at `stage`.
   ir::Block store(const ir::Expr& stage) const;
-  /// Both at once, patches before filters: fewer registers.
+  /// Does both at once, patches before filters: fewer registers.
   ir::Block move(const ir::Expr& group, const ir::Expr& stage) const;
 
  private:
@@ -24,7 +25,7 @@ class WinogradCopy {
   ir::Block place_tile(const ir::Expr& i) const;
   WinogradItem patch(const ir::Expr& i) const;
   std::int64_t vector() const;
-  /// Elements between rows of a patch in registers.
+  /// Returns the elements between rows of a patch in registers.
   std::int64_t patch_row() const { return 2 * w_.schedule.tile; }
   ir::Expr in_patch(const ir::Expr& i, const ir::Expr& row, const ir::Expr& column) const;
   ir::Block fetch_patch(const ir::Expr& i, const ir::Expr& group) const;
@@ -34,7 +35,7 @@ class WinogradCopy {
 
   ir::KernelBuilder& b_;
   const WinogradBlock& w_;
-  bool one_tile_ = false;  ///< all patches of a thread are of one tile
+  bool one_tile_ = false;  ///< whether all patches of a thread are of one tile
   ir::BufferId patches_{}, filters_{};
   ir::VarId filter_thread_{}, tile_{}, image_{}, y0_{}, x0_{};
 };

@@ -12,33 +12,33 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-// Loop counters, places, addresses and conditions; more where a copy's inputs stay in registers during the
-// products, and for each further product of a thread. Fitted to NVRTC 13.0 on sm_80 and sm_90a: of 350
-// sampled schedules within 15 registers of what they may have, those that the sum lets through do not spill;
-// the first that spill are 2 registers above.
+// Registers for loop counters, positions, addresses and conditions; more if a copy's inputs stay in registers
+// during the products, and for each further product of a thread. Fitted to NVRTC 13.0 on sm_80 and sm_90a: of
+// 350 sampled schedules within 15 registers of their limit, those that the sum admits do not spill; the first
+// that spill are 2 registers above.
 constexpr std::int64_t kOtherRegisters = 34, kPrefetchRegisters = 12, kProductRegisters = 12;
 
-/// Elements that a thread fetches for one copy: more cost code and registers, and hide no more latency.
+/// Most elements that a thread fetches for one copy: more cost code and registers, and hide no more latency.
 constexpr std::int64_t kMaxFetched = 72;
-/// Outputs that a thread of a block that splits k keeps for the exchange.
+/// Most outputs that a thread of a block that splits k keeps for the exchange.
 constexpr std::int64_t kMaxKept = 64;
-constexpr std::int64_t kMaxUnrolled = 1024;  // multiply-adds: as gemm_simt has it
+constexpr std::int64_t kMaxUnrolled = 1024;  // multiply-adds: as in gemm_simt
 constexpr std::int64_t kSharedAlignment = 16;
 
-/// Those of `values` of which at most half stands out beyond `extent`, and the first.
+/// Returns those of `values` of which at most half extends beyond `extent`, and the first.
 Values not_half_empty(std::int64_t extent, Values values) {
   while (values.size() > 1 && values.back() >= 2 * extent) values.pop_back();
   return values;
 }
 
-/// Thread tiles of a block tile.
+/// Returns whether a thread tile may have this extent in a block tile.
 bool is_thread_extent(std::int64_t extent, std::int64_t tile) {
   return extent <= tile && (extent >= 4 || tile < 16);
 }
 
-/// Of the whole grid, by counting instructions of one lane (NVRTC 13.0, sm_90a): those of a patch, of a
-/// filter, and a fifth beside the multiply-adds; a multiprocessor issues 128 lanes a cycle. A block's
-/// beginning and end, and the exchange of parts, take some 2000 cycles each.
+/// Returns estimated cycles of the whole grid, by counting instructions of one lane (NVRTC 13.0, sm_90a):
+/// those of a patch, of a filter, and a fifth more than the multiply-adds. A multiprocessor issues 128 lanes
+/// a cycle. A block's beginning and end, and the exchange of parts, take some 2000 cycles each.
 double estimated_cycles(const Conv2d& conv, const WinogradCudaSchedule& s, int cores) {
   const double patch = s.tile == 2 ? 86 : 270, filter = s.tile == 2 ? 69 : 128, fixed = 2000;
   const WinogradCudaShape shape = winograd_cuda_shape(conv, s);
@@ -53,9 +53,11 @@ double estimated_cycles(const Conv2d& conv, const WinogradCudaSchedule& s, int c
 
 WinogradCudaShape winograd_cuda_shape(const Conv2d& conv, const WinogradCudaSchedule& s) {
   WinogradCudaShape shape;
-  shape.rows = ceil_div(conv.out_h(), s.tile), shape.columns = ceil_div(conv.out_w(), s.tile);
+  shape.rows = ceil_div(conv.out_h(), s.tile);
+  shape.columns = ceil_div(conv.out_w(), s.tile);
   shape.tiles = conv.n * shape.rows * shape.columns;
-  shape.blocks_m = ceil_div(conv.k, s.bm), shape.blocks_n = ceil_div(shape.tiles, s.bn);
+  shape.blocks_m = ceil_div(conv.k, s.bm);
+  shape.blocks_n = ceil_div(shape.tiles, s.bn);
   shape.u_stride = s.bm + s.pad;
   // With nchw, neighbouring threads have neighbouring tiles: there are no conflicts to avoid.
   shape.v_stride = s.bn + (conv.layout == ImageLayout::kNhwc ? s.pad : 0);
@@ -169,23 +171,28 @@ void winograd_cuda_knobs(Knobs<S>& k, const Workload& workload, const Limits& li
   });
 }
 
-// The tile, block tile and parts of k with the shortest estimate, with 256 threads or more, since there are
-// few blocks to hide latency behind.
+// Takes the tile, block tile and parts of k with the shortest estimate, with 256 threads or more, since few
+// blocks hide little latency.
 WinogradCudaSchedule winograd_cuda_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d& conv = workload.conv2d();
   const FamilySpace space = family_space<winograd_cuda_knobs>("conv2d_winograd", workload, limits);
   S best = {.tile = 2, .bm = 16, .bn = 4, .tm = 4, .tn = 4, .bk = 4, .pad = 4, .unroll = 4};
   double least = std::numeric_limits<double>::infinity();
   const auto consider = [&](S s) {
-    s.tm = 8, s.tn = std::min<std::int64_t>(8, s.bn);
+    s.tm = 8;
+    s.tn = std::min<std::int64_t>(8, s.bn);
     while (s.threads() < 256 && s.tm * s.tn > 16) (s.tm > s.tn ? s.tm : s.tn) /= 2;
     const double cycles = estimated_cycles(conv, s, limits.cores);
     if (cycles >= least) return;
-    s.bk = 8, s.pad = 4, s.rounds = s.tm / 4, s.unroll = 8;
+    s.bk = 8;
+    s.pad = 4;
+    s.rounds = s.tm / 4;
+    s.unroll = 8;
     for (s.prefetch = 1; s.prefetch >= 0; --s.prefetch)
       for (s.stages = 2; s.stages >= 1; --s.stages) {
         if (space.why_invalid(space.config_of(Members::of(s)))) continue;
-        least = cycles, best = s;
+        least = cycles;
+        best = s;
         return;
       }
   };

@@ -1,4 +1,4 @@
-// The schedules of conv2d_winograd: knobs, rules, default, and what follows from a schedule (threads,
+// The schedules of conv2d_winograd: knobs, rules, default, and values derived from a schedule (threads,
 // shares of the copies, shared memory, registers).
 #pragma once
 
@@ -18,14 +18,14 @@ namespace lehr {
 struct WinogradCudaSchedule {
   std::int64_t tile = 2;            ///< outputs of a tile along each side: 2 or 4
   std::int64_t bm = 32, bn = 32;    ///< output channels and tiles of a block
-  std::int64_t tm = 8, tn = 8;      ///< of a thread
-  std::int64_t products = 1;        ///< of a thread, of the (tile + 2)^2
+  std::int64_t tm = 8, tn = 8;      ///< output channels and tiles of a thread
+  std::int64_t products = 1;        ///< products of a thread, out of the (tile + 2)^2
   std::int64_t bk = 8;              ///< input channels at a time
   std::int64_t split_k = 1;         ///< blocks that share the input channels of a tile
   std::int64_t stages = 1;          ///< groups of input channels in shared memory
   std::int64_t prefetch = 0;        ///< 1: the next inputs and filters are in registers during the products
   std::int64_t pad = 0;             ///< elements behind each row in shared memory
-  std::int64_t rounds = 1;          ///< in which the sums go through shared memory
+  std::int64_t rounds = 1;          ///< rounds in which the sums go through shared memory
   std::int64_t unroll = 1;          ///< input channels unrolled
   std::int64_t channels_first = 0;  ///< 1: neighbouring blocks have the same tiles, else the same channels
   std::int64_t min_blocks = 1;      ///< launch bounds
@@ -34,38 +34,38 @@ struct WinogradCudaSchedule {
   std::int64_t all_products() const { return inputs() * inputs(); }
   std::int64_t thread_rows() const { return bm / tm; }
   std::int64_t thread_columns() const { return bn / tn; }
-  /// Threads that share a product, or `products` of them.
+  /// Returns the threads that share a product, or `products` of them.
   std::int64_t group() const { return thread_rows() * thread_columns(); }
   std::int64_t threads() const { return all_products() / products * group(); }
   std::int64_t sums() const { return products * tm * tn; }
   /// Neighbours that a thread moves together, along m and n.
   std::int64_t vector_m() const { return std::min<std::int64_t>(tm, 4); }
   std::int64_t vector_n() const { return std::min<std::int64_t>(tn, 4); }
-  /// Output channels of one round.
+  /// Returns the output channels of one round.
   std::int64_t round_channels() const { return bm / rounds; }
 };
 
-/// What follows from a convolution and a schedule.
+/// Values derived from a convolution and a schedule.
 struct WinogradCudaShape {
-  std::int64_t rows = 1, columns = 1;       ///< of tiles, of an image
-  std::int64_t tiles = 1;                   ///< of all images
-  std::int64_t blocks_m = 1, blocks_n = 1;  ///< of output channels and of tiles
+  std::int64_t rows = 1, columns = 1;       ///< tiles of an image, vertically and horizontally
+  std::int64_t tiles = 1;                   ///< tiles of all images
+  std::int64_t blocks_m = 1, blocks_n = 1;  ///< blocks along output channels and along tiles
   std::int64_t u_stride = 0, v_stride = 0;  ///< elements between input channels: filters, inputs
   std::int64_t stage = 0;                   ///< elements of one group of input channels, filters first
   std::int64_t sums_stride = 0;             ///< elements between output channels of a round's sums
-  std::int64_t patches = 1, filters = 1;    ///< of a thread, to transform; at most
-  std::int64_t fetched = 0;                 ///< elements of these
+  std::int64_t patches = 1, filters = 1;    ///< that a thread transforms, at most
+  std::int64_t fetched = 0;                 ///< elements of these patches and filters
   std::int64_t outputs = 1;                 ///< tiles x channels of a thread in one round; at most
-  SplitK split;                             ///< of the groups of input channels
+  SplitK split;                             ///< split of the groups of input channels
   std::int64_t shared_elements = 0;         ///< all stages, or the sums of a round
   std::int64_t blocks() const { return blocks_m * blocks_n; }
 };
 WinogradCudaShape winograd_cuda_shape(const Conv2d& conv, const WinogradCudaSchedule& schedule);
 
-/// Upper bound on the 32-bit registers that ptxas needs for a thread without spilling (the .cpp has its
-/// source).
+/// Returns an upper bound on the 32-bit registers that ptxas needs for a thread without spilling (the .cpp
+/// has its source).
 std::int64_t winograd_cuda_registers(const Conv2d& conv, const WinogradCudaSchedule& schedule);
-/// Shared memory of a block in bytes.
+/// Returns the shared memory of a block in bytes.
 std::int64_t winograd_cuda_shared_bytes(const Conv2d& conv, const WinogradCudaSchedule& schedule);
 
 void winograd_cuda_knobs(Knobs<WinogradCudaSchedule>& k, const Workload& workload, const Limits& limits);

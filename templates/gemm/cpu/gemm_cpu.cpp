@@ -1,4 +1,5 @@
-// The matrices of a GEMM as the operands of the shared nest: where they lie, and how their blocks are packed.
+// The matrices of a GEMM as the operands of the shared nest: their positions, and how their blocks are
+// packed.
 #include "templates/gemm/cpu/gemm_cpu.h"
 
 #include "templates/family.h"
@@ -13,24 +14,25 @@ namespace {
 using namespace ir;
 using cpu::GemmNest;
 
-// Everything that the parts of the lowering share. k counts elements here, unless it is said that it counts
-// groups of the form.
+// The state that the steps of the lowering share. k counts elements here, unless a comment says that it
+// counts groups of the form.
 struct Lowering {
   GemmNest n;
-  std::int64_t k = 0;  ///< of the product
+  std::int64_t k = 0;  ///< k of the product
   Operands operands{};
   BufferId a_panel{}, b_panel{};
-  BufferId u{};               ///< B, laid out beforehand
-  BufferId u_sums{}, sums{};  ///< of the columns of B: of all, beforehand; of the block's panels
+  BufferId u{};  ///< B, laid out beforehand
+  /// Sums of B's columns: of all of them, computed beforehand; of the block's panels.
+  BufferId u_sums{}, sums{};
 
   std::int64_t group() const { return n.form->group; }
-  /// The first element of the current block.
+  /// Returns the first element of the current block.
   Expr first_k() const { return var(n.k0) * group(); }
-  /// Those of the current block; of the last one as many as there are, but for a plain form.
+  /// Returns the elements of the current block, in whole groups of the form. The last block may be short.
   Expr k_extent() const { return n.k_extent() * group(); }
   std::int64_t kc() const { return n.kc() * group(); }
 
-  /// Elements that a group of the current block has, or more.
+  /// Returns the elements of a group in the current block, or more.
   Expr group_left(const Expr& of_block) const {
     if (k % group() == 0) return integer(group());
     return integer(k) - (var(n.k0) + of_block) * group();
@@ -42,7 +44,7 @@ struct Lowering {
   Expr a_element(const Expr& i, const Expr& of_block) const {
     return matrix_element(n.p.a, n.p.m, k, batch_offset(n.p.m * k), var(n.row) + i, first_k() + of_block);
   }
-  /// Whether the panels of A have rows, not columns, side by side.
+  /// Returns whether the panels of A have rows, not columns, side by side.
   bool a_by_rows() const { return n.p.a == Layout::kRow || !n.form->is_plain(); }
   std::int64_t a_panel_size() const { return a_by_rows() ? n.s.mr * n.a_row_stride() : n.s.mr * n.kc(); }
   Expr a_panel_element(const Expr& tile, const Expr& i, const Expr& of_block) const {
@@ -53,14 +55,14 @@ struct Lowering {
     return matrix_element(n.p.b, k, n.p.n, batch_offset(k * n.p.n), first_k() + of_block, var(n.column) + j);
   }
 
-  // B beforehand: panels of a cache line of columns, u[panel][group of k][line][group], so that each is one
-  // stream, whatever tile reads it: kernels of one B share it, of any number of rows. An odd number of lines
-  // from panel to panel lets those of a tile fall into different sets of a cache; nobody reads the one behind
-  // k.
+  // B laid out beforehand: panels of a cache line of columns, u[panel][group of k][line][group]. Each panel
+  // is one stream, whichever tile reads it: kernels of one B share it, with any number of rows. The odd
+  // number of lines from panel to panel puts those of a tile into different sets of a cache; the line behind
+  // k is never read.
   std::int64_t u_panels() const { return ceil_div(n.p.n, cpu::kLineFloats); }
   std::int64_t u_line() const { return cpu::kLineFloats * group(); }
   std::int64_t u_panel_size() const { return (n.p.k | 1) * u_line(); }
-  /// Of a group of k and a column.
+  /// Returns the index of a group of k and a column.
   Expr u_element(const Expr& of_block, const Expr& j) const {
     constexpr std::int64_t kLine = cpu::kLineFloats;
     const Expr first = n.matrix() * u_panels();
@@ -71,13 +73,13 @@ struct Lowering {
     return (first + column / kLine) * u_panel_size() + (var(n.k0) + of_block) * u_line() +
            column % integer(kLine) * group();
   }
-  /// Of a column.
+  /// Returns the index of a column's sum.
   Expr u_sum(const Expr& j) const { return n.matrix() * (u_panels() * cpu::kLineFloats) + var(n.column) + j; }
 };
 
-// What does not exist is zero, so that the micro-kernel needs no mask on B. Element by element,
-// whatever vectors the schedule and the machine have: the text of this function tells who shares what it
-// fills.
+// Missing elements are zero, so that the micro-kernel needs no mask on B. Works element by element, whatever
+// vectors the schedule and the machine have: kernels whose text of this function is the same share the
+// prepacked data.
 Block prepack_b(Lowering& l) {
   GemmNest& n = l.n;
   constexpr std::int64_t kLine = cpu::kLineFloats;
@@ -105,24 +107,26 @@ Block prepack_b(Lowering& l) {
   return block(loop(part, n.p.batch * l.u_panels(), LoopKind::kParallel, body));
 }
 
-/// A panel of groups. Columns that do not exist are left as they are: nobody stores their sums.
+/// Packs a panel of groups. Columns that do not exist are left as they are: their sums are never stored.
 Stmt pack_groups_of_b(Lowering& l, const Expr& panel) {
   GemmNest& n = l.n;
   const VarId k = n.builder.var("pb_k");
   const bool by_rows = n.p.b == Layout::kRow;
   cpu::GroupCopy copy;
-  copy.from = l.operands.b, copy.to = l.b_panel;
+  copy.from = l.operands.b;
+  copy.to = l.b_panel;
   copy.source = l.b_element(var(k) * l.group(), integer(0));
   copy.target = panel + var(k) * (n.nr() * l.group());
   copy.count = n.p.n % n.nr() == 0 ? integer(n.nr()) : min(integer(n.nr()), integer(n.p.n) - var(n.column));
   copy.most_count = n.nr();
-  copy.from_step = by_rows ? 1 : l.k, copy.line_step = by_rows ? n.p.n : 1;
+  copy.from_step = by_rows ? 1 : l.k;
+  copy.line_step = by_rows ? n.p.n : 1;
   copy.lines = l.group_left(var(k));
   copy.to_step = l.group();
   return loop_to(k, n.k_extent(), n.kc(), block(cpu::copy_second_groups(*n.form, copy)));
 }
 
-// Panels of the block that jc and pc name: b_panel[jt][k][0..nr).
+// Packs panels of the block of jc and pc: b_panel[jt][k][0..nr).
 Stmt pack_b(Lowering& l, const Expr& tiles) {
   GemmNest& n = l.n;
   const VarId tile = n.builder.var("pb_tile");
@@ -158,7 +162,7 @@ Stmt pack_b(Lowering& l, const Expr& tiles) {
   return loop_to(tile, tiles, n.nc(), copy);
 }
 
-// Panels of the block that ic and pc name. A row-major A is copied row by row with whole vectors,
+// Packs panels of the block of ic and pc. A row-major A is copied row by row with whole vectors,
 // a_panel[it][i][k]: it gets a row distance that spreads over the cache's sets, without a scalar
 // transposition. A column-major A is contiguous in i already, a_panel[it][k][i]; but groups lie in rows.
 Stmt pack_a(Lowering& l, const Expr& tiles) {
@@ -188,11 +192,14 @@ Stmt pack_a(Lowering& l, const Expr& tiles) {
     copy.push_back(loop_to(k, n.k_extent(), n.kc(), block(loop_to(i, rows, n.s.mr, block(move)))));
   } else {
     cpu::GroupCopy groups;
-    groups.from = l.operands.a, groups.to = l.a_panel;
+    groups.from = l.operands.a;
+    groups.to = l.a_panel;
     groups.source = l.a_element(integer(0), var(k) * l.group());
     groups.target = l.a_panel_element(var(tile), integer(0), var(k) * l.group());
-    groups.count = rows, groups.most_count = n.s.mr;
-    groups.line_step = n.p.m, groups.to_step = n.a_row_stride();
+    groups.count = rows;
+    groups.most_count = n.s.mr;
+    groups.line_step = n.p.m;
+    groups.to_step = n.a_row_stride();
     groups.lines = l.group_left(var(k));
     copy.push_back(loop_to(k, n.k_extent(), n.kc(), block(cpu::copy_first_groups(*n.form, groups))));
   }
@@ -207,7 +214,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
   return std::nullopt;
 }
 
-/// Where the micro-kernel finds A.
+/// Sets where the micro-kernel reads A.
 void read_a(Lowering& l) {
   GemmNest& n = l.n;
   const int group = static_cast<int>(l.group());
@@ -227,7 +234,7 @@ void read_a(Lowering& l) {
   }
 }
 
-/// And B, and the sums of its columns.
+/// Sets where it reads B, and the sums of B's columns.
 void read_b(Lowering& l) {
   GemmNest& n = l.n;
   const std::int64_t group = l.group();
@@ -239,7 +246,9 @@ void read_b(Lowering& l) {
       l.u_sums = n.builder.param("u_sums", DType::kS32, n.p.batch * l.u_panels() * cpu::kLineFloats,
                                  Direction::kPrepacked);
     n.builder.kernel.prepack = prepack_b(l);
-    n.b = l.u, n.b_is_whole = true, n.next_tile = n.nr();
+    n.b = l.u;
+    n.b_is_whole = true;
+    n.next_tile = n.nr();
     n.b_at = [&](const Expr& k, const Expr& j) { return l.u_element(k, j); };
     n.sums_of_b = [&](const Expr& j) { return load(l.u_sums, l.u_sum(j), static_cast<int>(n.s.lanes)); };
   } else if (n.s.pack_b != 0 || !n.form->is_plain()) {
@@ -252,7 +261,8 @@ void read_b(Lowering& l) {
       n.scratch.push_back(l.sums);
     }
     n.pack_b = [&](const Expr& tiles) { return pack_b(l, tiles); };
-    n.b = l.b_panel, n.b_in_panels = true;
+    n.b = l.b_panel;
+    n.b_in_panels = true;
     n.b_at = [&n, nr, group](const Expr& k, const Expr& j) {
       return var(n.jt) * (nr * n.kc() * group) + k * (nr * group) + j * group;
     };
@@ -260,7 +270,8 @@ void read_b(Lowering& l) {
       return load(l.sums, var(l.n.jt) * nr + j, static_cast<int>(l.n.s.lanes));
     };
   } else {
-    n.b = l.operands.b, n.next_tile = n.nr();
+    n.b = l.operands.b;
+    n.next_tile = n.nr();
     n.b_at = [&](const Expr& k, const Expr& j) { return l.b_element(k, j); };
   }
 }

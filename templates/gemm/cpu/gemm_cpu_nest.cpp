@@ -1,6 +1,6 @@
-// Tiles at the lower and right edge get micro-kernels of their own (at most four in all), the last vector of
-// a row masked; where masks are free the few tiles of the last rows share one, all of whose vectors are
-// masked: it is a fourth of the text to compile.
+// Tiles at the lower and right edge have micro-kernels of their own (at most four in all), with the last
+// vector of a row masked. If masks are free, the few tiles of the last rows share one micro-kernel in which
+// all vectors are masked: it is a fourth of the text to compile.
 #include "templates/gemm/cpu/gemm_cpu_nest.h"
 
 #include <utility>
@@ -13,14 +13,14 @@ using namespace ir;
 
 namespace {
 
-/// Of a block of rows or columns: the first tile, and how many there are now.
+/// Tiles of a block of rows or columns: the first one, and their current number.
 struct Tiles {
   Expr first, now;
 };
-/// Those of the part, [first, end).
+/// Tiles of the work item, [first, end).
 struct PartTiles {
   Expr first, end;
-  bool even;  ///< each part has as many
+  bool even;  ///< each work item has the same number
 };
 PartTiles part_tiles(const GemmNest& n, bool shared, const Expr& tiles) {
   const auto count = as_constant(tiles);
@@ -43,7 +43,7 @@ Tiles columns_of(const GemmNest& n) {
   return tiles_of(part_tiles(n, n.s.split == 1, integer(n.column_tiles())), n.part_column_tiles(), n.jc,
                   n.nc());
 }
-/// A loop over the blocks of rows of a part.
+/// Returns a loop over the blocks of rows of a work item.
 Stmt over_row_blocks(const GemmNest& n, Block body) {
   const std::int64_t blocks = ceil_div(n.part_row_tiles(), n.mc());
   if (!n.any_rows() || blocks == 1) return loop(n.ic, blocks, LoopKind::kSerial, std::move(body));
@@ -66,9 +66,9 @@ Stmt prefetch(const GemmNest& n, const RegisterTile& tile, const Expr& k) {
   });
 }
 
-// rows x vectors accumulators over the current block of k. `columns` <= vectors * lanes: the rest of the last
-// vector is masked off. `any_edge`: the tile may reach over the right edge anywhere, so every vector has a
-// mask. `last_rows`: it may reach over the last row.
+// Computes rows x vectors accumulators over the current block of k. `columns` <= vectors * lanes: the rest of
+// the last vector is masked off. `any_edge`: the tile may reach over the right edge anywhere, so every vector
+// has a mask. `last_rows`: it may reach over the last row.
 Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool any_edge, bool last_rows) {
   RegisterTile tile(n.builder, rows, columns, n.s.lanes, *n.form);
   if (any_edge) tile.mask_everywhere(integer(n.p.n) - var(n.column));
@@ -127,10 +127,10 @@ Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool an
   return result;
 }
 
-// So many tiles of rows make it unimportant how fast the last, incomplete one is.
+// With this many tiles of rows it does not matter how fast the last, incomplete one is.
 constexpr std::int64_t kManyRowTiles = 4;
 
-// The tiles of columns, of `rows` rows.
+// Returns the tiles of columns, with `rows` rows.
 Block over_columns(GemmNest& n, std::int64_t rows, bool is_rare, bool last_rows) {
   const std::int64_t full_columns = n.p.n / n.nr(), tail_columns = n.p.n % n.nr();
   const bool shares =
@@ -142,7 +142,7 @@ Block over_columns(GemmNest& n, std::int64_t rows, bool is_rare, bool last_rows)
   return by_tile(var(n.column) / n.nr(), full_columns, tail_columns, inner, edge);
 }
 
-// The tile (it, jt): picks the micro-kernel for inner and edge tiles.
+// Returns the tile (it, jt): picks the micro-kernel for inner and edge tiles.
 Block tile_body(GemmNest& n) {
   const std::int64_t full_rows = n.p.m / n.s.mr, tail_rows = n.p.m % n.s.mr;
   const bool tail_is_rare = full_rows >= kManyRowTiles;
@@ -210,7 +210,7 @@ Kernel kernel_of(GemmNest& n) {
   Block of_columns = n.before_columns ? n.before_columns() : Block();
   of_columns.push_back(loop(n.pc, n.k_blocks(), LoopKind::kSerial, k_body));
   Block body = block(loop(n.jc, ceil_div(n.part_column_tiles(), n.nc()), LoopKind::kSerial, of_columns));
-  if (n.any_rows() && n.s.split == 0 && n.s.threads > 1) {  // a part without rows packs nothing
+  if (n.any_rows() && n.s.split == 0 && n.s.threads > 1) {  // a work item without rows packs nothing
     const PartTiles part = part_rows(n);
     body = block(If{lt(part.first, part.end), body, {}});
   }

@@ -1,4 +1,4 @@
-// The loop nest that gemm_cpu and the convolutions that are such products share, wherever the operands lie.
+// The loop nest of gemm_cpu, shared with the convolutions that are such products, wherever the operands lie.
 //
 //   for batch / for jc: blocks of columns / for pc: blocks of k
 //     pack B's block into panels of nr columns             (pack_b)
@@ -23,9 +23,10 @@
 
 namespace lehr::cpu {
 
-/// One kernel in the making. Filled in this order: init(); the parameters; buffers and functions; kernel().
+/// A kernel under construction. Filled in this order: init(); the parameters; buffers and functions;
+/// kernel().
 struct GemmNest {
-  /// Only m, n, k, batch and gated count; k counts groups of the form, here and in the schedule.
+  /// Only m, n, k, batch and gated are used. k counts groups of the form, here and in the schedule.
   ProductView p;
   const DotForm* form = &plain_form();
   GemmCpuSchedule s;
@@ -35,40 +36,41 @@ struct GemmNest {
   ir::BufferId c{};
   /// Loops, outermost first.
   ir::VarId part{}, batch{}, jc{}, pc{}, ic{}, jt{}, it{};
-  /// How many there are, where p.usual_rows says that the call tells.
+  /// Number of rows, if the call gives it (p.usual_rows).
   ir::VarId rows{};
-  /// The first ones of the current block of k and of the current tile.
+  /// First ones of the current block of k and of the current tile.
   ir::VarId k0{}, column{}, row{};
 
-  // What follows may use the variables above; `k` counts from k0, `i` from `row`, `j` from `column`.
+  // The members below may use the variables above. `k` counts from k0, `i` from `row`, `j` from `column`.
 
-  /// A scalar of A (a group, of other forms), of the tile `it` of the block.
+  /// Returns a scalar of A (with other forms a group) in tile `it` of the block.
   std::function<ir::Expr(const ir::Expr& i, const ir::Expr& k)> a_at;
-  /// B as the micro-kernel reads it, of the tile `jt` of the block.
+  /// B as the micro-kernel reads it, in tile `jt` of the block.
   ir::BufferId b{};
   std::function<ir::Expr(const ir::Expr& k, const ir::Expr& j)> b_at;
-  /// A vector that reaches over the right edge may be read, one behind it not.
+  /// Whether a vector that reaches over the right edge may be read. One behind the edge may not.
   bool b_is_whole = false;
-  /// Whole, and [k][nr] without gaps.
+  /// Whether it is whole, and [k][nr] without gaps.
   bool b_in_panels = false;
-  /// Elements from a row of B's tile to that of the next one; of shared prefetches.
+  /// Elements from a row of B's tile to that of the next tile; for shared prefetches.
   std::int64_t next_tile = 0;
-  /// Flat index of C's element in a row and a column, whose neighbours follow; gated pairs are one column.
+  /// Returns the flat index of C's element in a row and a column; its neighbours follow. Gated pairs are one
+  /// column.
   std::function<ir::Expr(const ir::Expr& row, const ir::Expr& column)> c_at;
-  /// Of sums that need it; with it, the sums of `lanes` columns of B from `j` on.
+  /// Correction of sums that need it. `sums_of_b` then returns the sums of `lanes` columns of B from `j` on.
   Correction correction;
   std::function<ir::Expr(const ir::Expr& j)> sums_of_b;
-  /// What the epilogue needs to know of a vector of C that begins at `element`.
+  /// Returns what the epilogue must know of a vector of C that begins at `element`.
   std::function<EpiloguePlace(const ir::Expr& row, const ir::Expr& column, const ir::Expr& element,
                               std::optional<ir::Expr> active)>
       place;
-  /// Copy the current block's so many tiles; empty where nothing is copied.
+  /// Copy `tiles` tiles of the current block; empty if nothing is copied.
   std::function<ir::Stmt(const ir::Expr& tiles)> pack_a, pack_b;
-  /// For each block of columns (jc), before its blocks of k.
+  /// Returns statements for each block of columns (jc), before its blocks of k.
   std::function<ir::Block()> before_columns;
-  /// A part's.
+  /// Scratch buffers of a work item.
   std::vector<ir::BufferId> scratch;
-  /// Of a part.
+  /// Statements at the start of a work item.
   ir::Block at_start;
 
   std::int64_t nr() const { return s.nv * s.lanes; }
@@ -77,34 +79,34 @@ struct GemmNest {
   std::int64_t k_blocks() const { return ceil_div(p.k, s.kc); }
   std::int64_t part_row_tiles() const { return ceil_div(row_tiles(), s.split == 0 ? s.threads : 1); }
   std::int64_t part_column_tiles() const { return ceil_div(column_tiles(), s.split == 1 ? s.threads : 1); }
-  // Of a block.
+  // Sizes of a block.
   std::int64_t mc() const { return std::min(s.mc, part_row_tiles()); }
   std::int64_t nc() const { return std::min(s.nc, part_column_tiles()); }
   std::int64_t kc() const { return std::min(s.kc, p.k); }
 
-  // The same of the call that is meant, which is what analysis sees.
+  // The same for the described call, which analysis sees.
   std::int64_t usual_part_row_tiles() const {
     return ceil_div(ceil_div(p.rows(), s.mr), s.split == 0 ? s.threads : 1);
   }
   std::int64_t usual_mc() const { return std::min(mc(), usual_part_row_tiles()); }
 
   bool any_rows() const { return p.usual_rows > 0; }
-  /// Rows of A and C that there are.
+  /// Returns the number of rows of A and C.
   ir::Expr row_count() const { return any_rows() ? ir::var(rows) : ir::integer(p.m); }
-  /// Of them, from `row` on, those that the tile has.
+  /// Returns how many rows the tile has from `row` on.
   ir::Expr rows_of_tile() const {
     const bool whole = !any_rows() && p.m % s.mr == 0;
     return whole || s.mr == 1 ? ir::integer(s.mr) : min(ir::integer(s.mr), row_count() - ir::var(row));
   }
-  /// Number of the matrix of the batch.
+  /// Returns the number of the matrix in the batch.
   ir::Expr matrix() const { return p.batch == 1 ? ir::integer(0) : ir::var(batch); }
-  /// Length of the current block of k; the last one may be short.
+  /// Returns the length of the current block of k; the last one may be short.
   ir::Expr k_extent() const;
-  /// The first row or column of a tile of the current block.
+  /// Return the first row or column of a tile of the current block.
   ir::Expr row_of(const ir::Expr& tile) const;
   ir::Expr column_of(const ir::Expr& tile) const;
-  /// Of the rows of A that are packed as rows, in elements: whole vectors, and an odd number of cache lines
-  /// so that they fall into all sets. At least a vector longer than a row.
+  /// Returns the distance of rows of A that are packed as rows, in elements: whole vectors, and an odd number
+  /// of cache lines so that they fall into all sets. At least a vector longer than a row.
   std::int64_t a_row_stride() const {
     if (form->is_plain()) return ceil_div(kc(), 32) * 32 + 16;
     const std::int64_t line = 64 / size_of(form->first_panel);

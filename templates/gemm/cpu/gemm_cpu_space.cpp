@@ -9,7 +9,7 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-// A packed panel larger than any L3 slice only costs bandwidth.
+// Most bytes of a packed panel: one larger than any L3 slice only costs bandwidth.
 constexpr std::int64_t kMaxPanelBytes = 64LL << 20;
 
 const Values& k_steps() {
@@ -20,14 +20,14 @@ const Values& k_steps() {
 
 using S = GemmCpuSchedule;
 
-/// Of a part.
+/// Returns the tiles of rows of a work item.
 std::int64_t row_tiles(const ProductView& p, const S& s) {
   return ceil_div(ceil_div(p.m, s.mr), s.split == 0 ? s.threads : 1);
 }
 std::int64_t column_tiles(const ProductView& p, const S& s) {
   return ceil_div(ceil_div(p.n, s.nv * s.lanes), s.split == 1 ? s.threads : 1);
 }
-/// Whether no part has two of them.
+/// Returns whether no work item has two tiles of columns.
 bool one_column_tile(const ProductView& p, const Limits& limits) {
   return p.n <= cpu::lane_counts(limits).front();
 }
@@ -36,7 +36,7 @@ void tile_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits
   const ProductView& p = product.p;
   const cpu::DotForm& form = *product.form;
   k.knob(&S::mr, "mr", "rows of C in registers", cpu::register_rows(p.m));
-  // Value lists hold what some valid config can take and little else: sampling rejects whole draws.
+  // Lists contain few values besides those of some valid config: sampling rejects whole draws.
   k.knob(&S::nv, "nv", "vectors of a row of C in registers",
          cpu::register_vectors(p.n, limits, {1, 2, 3, 4, 5, 6, 8}));
   k.forbid("needs more vector registers than there are",
@@ -54,12 +54,12 @@ void tile_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits
   });
 }
 
-/// Whether a block has all of k, however long that is: then a tile is the least block.
+/// Returns whether a block has all of k, however long that is: then a tile is the smallest block.
 bool cannot_split_k(const GemmCpuProduct& product) {
   return !product.form->is_plain() && product.k_blocks.size() == 1;
 }
 
-/// What a packed block of A must not be; where packing is a choice, with what it must not be besides.
+/// Forbids packed blocks of A that are too large and, if packing is a choice, those that do not pay.
 void forbid_blocks_of_a(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits) {
   const ProductView p = product.p;
   const bool always = product.a == Panels::kPacked, one_block = cannot_split_k(product);
@@ -175,18 +175,18 @@ void gemm_cpu_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits)
     p.k = form.groups(p.k);
   }
   product.k_blocks = cpu::up_to(p.k, k_steps());
-  // Between blocks of k the sums wait in C, where those of pairs have no room, nor have those of another
-  // type; and the sums of a packed B's columns are those of one block.
+  // Between blocks of k the sums are stored in C. Those of pairs, or of another type, do not fit there. And
+  // the sums of a packed B's columns are those of one block.
   const bool sums_of_block = cpu::needs_correction(workload, form) && !p.constant_b;
   if (p.gated || p.c_type != form.sums || sums_of_block) product.k_blocks = {product.k_blocks.back()};
   gemm_cpu_product_knobs(k, product, limits);
 }
 
-// BLIS's rules of thumb, adjusted by timing (bench/cpu_gemm has the outcome as "vs default"): a micro-tile of
-// about as many vectors as rows keeps the loads few, a panel of B of a few times L1 is prefetched from L2.
-// What few rows use is not packed but prefetched, in thin blocks of k; up to 36 rows are three tiles of 12. A
-// B that was laid out beforehand streams by itself under one tile of rows, all of k at once: for 1 and 4 rows
-// of 4096 x 4096 a fourth faster than in thin blocks. Under many rows deep blocks, of which a tile of columns
+// BLIS's rules of thumb, adjusted by timing (bench/cpu_gemm has the outcome as "vs default"). A micro-tile of
+// about as many vectors as rows keeps the loads few; a panel of B of a few times L1 is prefetched from L2.
+// For few rows B is not packed but prefetched, in thin blocks of k; up to 36 rows are three tiles of 12. A B
+// that was laid out beforehand streams by itself under one tile of rows, all of k at once: for 1 and 4 rows
+// of 4096 x 4096 a fourth faster than in thin blocks. Under many rows deep blocks, in which a tile of columns
 // stays while the rows pass, are ahead by 3 to 10 % (512^3, 1024^3, 64 x 1000 x 512, 83 x 4096 x 1024).
 GemmCpuSchedule gemm_cpu_wanted(const Workload& workload, const Limits& limits) {
   constexpr std::int64_t kFewRows = 48, kTallTileRows = 24, kOneTileRows = 4;
@@ -201,16 +201,33 @@ GemmCpuSchedule gemm_cpu_wanted(const Workload& workload, const Limits& limits) 
   s.nv = std::min<std::int64_t>(is_wide ? 4 : 2, ceil_div(p.n, s.lanes));
   s.mr = std::min<std::int64_t>(rows, std::min<std::int64_t>(12, (registers - s.nv - 1) / s.nv));
   while (s.mr > 1 && !cpu::fits_registers(s.mr, s.nv, limits, *cpu::dot_form(workload, limits))) --s.mr;
-  if (packs)
-    s.kc = 256, s.mc = 8, s.nc = 8, s.pack_b = 1, s.order = 1, s.prefetch = 8;
-  else
-    s.kc = 96, s.mc = 4, s.nc = 16, s.pack_a = 1, s.prefetch = S::kNextTileShared;
+  if (packs) {
+    s.kc = 256;
+    s.mc = 8;
+    s.nc = 8;
+    s.pack_b = 1;
+    s.order = 1;
+    s.prefetch = 8;
+  } else {
+    s.kc = 96;
+    s.mc = 4;
+    s.nc = 16;
+    s.pack_a = 1;
+    s.prefetch = S::kNextTileShared;
+  }
   if (!p.constant_b) return s;
   s.pack_b = S::kPrepacked;
-  if (packs)
-    s.kc = 1024, s.mc = 16, s.order = 0, s.prefetch = 4;
-  else if (rows <= kOneTileRows)
-    s.kc = p.k, s.pack_a = 0, s.ku = 4, s.prefetch = S::kNoPrefetch;
+  if (packs) {
+    s.kc = 1024;
+    s.mc = 16;
+    s.order = 0;
+    s.prefetch = 4;
+  } else if (rows <= kOneTileRows) {
+    s.kc = p.k;
+    s.pack_a = 0;
+    s.ku = 4;
+    s.prefetch = S::kNoPrefetch;
+  }
   return s;
 }
 

@@ -1,10 +1,10 @@
-// The loop nest of one part, which owns a range of column tiles (nr columns each):
+// The loop nest of one work item, which has a range of column tiles (nr columns each):
 //
 //   for batch / for jc: blocks of nc column tiles
 //     for it: tiles of mr rows / for jt: column tiles of the block      (order exchanges the two)
 //       mr x nr vector accumulators over all of k, then each summed over its lanes
 //
-// A few rows of A that are not contiguous in k are copied so first, by every part.
+// A few rows of A that are not contiguous in k are copied into that order first, by every work item.
 #include "templates/gemm/cpu/gemm_dot_cpu.h"
 
 #include <algorithm>
@@ -29,10 +29,11 @@ struct Schedule {
   std::int64_t order = 0, ku = 1, prefetch = 0;
 };
 
-constexpr std::int64_t kFewRows = 16;              // of which a copy costs little beside the products
+// Rows of which a copy takes little time compared with the products.
+constexpr std::int64_t kFewRows = 16;
 constexpr std::int64_t kMaxCopyBytes = 4LL << 20;  // more would leave the L2 cache
 
-/// Threads share the columns, so that few of them are taken as rows.
+/// Returns the view of the product. Few columns are taken as rows, since threads share the columns.
 ProductView view_of(const Workload& workload) {
   const Gemm& g = workload.gemm();
   return std::min(g.m, g.n) <= kFewRows ? few_rows_view(workload) : product_view(workload);
@@ -47,7 +48,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   return std::nullopt;
 }
 
-/// Rows or columns of a tile.
+/// Returns the numbers of rows or columns of a tile.
 std::vector<std::int64_t> counts_up_to(std::int64_t extent) {
   std::vector<std::int64_t> counts;
   for (const std::int64_t count : {1, 2, 3, 4, 5, 6, 8})
@@ -81,8 +82,9 @@ void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
   k.knob(&S::prefetch, "prefetch", "cache lines ahead on each column of B, 0: none", {0, 4, 8, 16, 32});
 }
 
-// The tile that covers C in the least time: a step of it costs its multiply-adds or its loads (two a cycle),
-// but not less than a multiply-add's latency; behind k every accumulator is summed over its lanes.
+// Returns the tile that covers C in the least time. A step of it takes the time of its multiply-adds or its
+// loads (two a cycle), but not less than a multiply-add's latency. Behind k every accumulator is summed over
+// its lanes.
 Schedule wanted(const Workload& workload, const Limits& limits) {
   constexpr std::int64_t kSumOfLanes = 10;  // half cycles
   const ProductView p = view_of(workload);
@@ -95,7 +97,10 @@ Schedule wanted(const Workload& workload, const Limits& limits) {
   };
   for (const std::int64_t mr : counts_up_to(p.rows()))
     for (const std::int64_t nr : counts_up_to(p.n))
-      if (fits_registers(mr, nr, limits) && cost_of(mr, nr) < cost_of(s.mr, s.nr)) s.mr = mr, s.nr = nr;
+      if (fits_registers(mr, nr, limits) && cost_of(mr, nr) < cost_of(s.mr, s.nr)) {
+        s.mr = mr;
+        s.nr = nr;
+      }
   return s;
 }
 
@@ -106,10 +111,10 @@ struct Lowering {
   Operands operands{};
   FusedEpilogue epilogue;
   BufferId a_rows{};  ///< A's rows, copied
-  BufferId sums{};    ///< of a tile, by whole vectors of a row, for the epilogue
-  bool by_element{};  ///< the epilogue reads elements that are not neighbours
+  BufferId sums{};    ///< sums of a tile, by whole vectors of a row, for the epilogue
+  bool by_element{};  ///< whether the epilogue reads elements that are not neighbours
   VarId part{}, batch{}, jc{}, jt{}, it{}, row{}, column{};
-  VarId rows{};  ///< how many there are, where p.usual_rows says that the call tells
+  VarId rows{};  ///< their number, if the call gives it (p.usual_rows)
 
   bool any_rows() const { return p.usual_rows > 0; }
 
@@ -119,7 +124,7 @@ struct Lowering {
   bool is_scattered() const { return p.c == Layout::kColumn; }
   std::int64_t row_vectors(std::int64_t columns) const { return ceil_div(columns, s.lanes); }
   bool copies_a() const { return p.a == Layout::kColumn; }
-  /// Elements from one copied row to the next.
+  /// Returns the elements from one copied row to the next.
   std::int64_t a_pitch() const { return ceil_div(p.k, s.lanes) * s.lanes; }
   Expr batch_offset(std::int64_t elements) const { return p.batch == 1 ? integer(0) : var(batch) * elements; }
   Expr c_element(const Expr& of_row, const Expr& of_column) const {
@@ -127,9 +132,9 @@ struct Lowering {
   }
 };
 
-// The epilogue of a tile's sums, a vector of a row at a time: one by one, functions such as GELU's would take
-// longer than the products. `last`: the last row of the tile that there is, where that may not be the last
-// one.
+// Applies the epilogue to a tile's sums, a vector of a row at a time: one by one, functions such as GELU's
+// would take longer than the products. `last` is the last row of the tile that exists, if that may not be the
+// last one.
 Block finish(Lowering& l, std::int64_t rows, std::int64_t columns, const std::optional<Expr>& last) {
   const int width = static_cast<int>(l.s.lanes);
   const std::int64_t pitch = l.row_vectors(columns) * l.s.lanes;
@@ -154,7 +159,7 @@ Block finish(Lowering& l, std::int64_t rows, std::int64_t columns, const std::op
 /// A tile of C in registers, a vector of sums over k for each of its elements.
 class DotTile {
  public:
-  /// `last_rows`: it may reach over the last row. What is behind that one is computed from it, and not
+  /// `last_rows`: the tile may reach over the last row. Rows behind it are computed from its values, and not
   /// stored.
   DotTile(Lowering& l, std::int64_t rows, std::int64_t columns, bool last_rows)
       : l_(l),
@@ -168,7 +173,7 @@ class DotTile {
     if (last_rows) last_var_ = l.builder.var("last_row");
   }
 
-  /// All of k, and the tile to C.
+  /// Returns all of k, and the store of the tile to C.
   Block kernel() {
     Block result = block(Alloc{acc_}, over_tile(block(store_acc(zero(DType::kF32, width_)))));
     if (last_var_) result.push_front(Let{*last_var_, var(l_.rows) - 1 - var(l_.row)});
@@ -193,7 +198,7 @@ class DotTile {
     return loop(i_, rows_, LoopKind::kUnrolled,
                 block(loop(j_, columns_, LoopKind::kUnrolled, std::move(body))));
   }
-  /// What is stored of each element of the tile.
+  /// Returns `body` for each stored element of the tile.
   Block stored(Block body) const {
     if (last_var_) body = block(If{le(var(i_), var(*last_var_)), std::move(body), {}});
     return block(over_tile(std::move(body)));
@@ -229,7 +234,7 @@ Block DotTile::products() {
   return result;
 }
 
-/// One vector of k at `at`; the A vectors are held in registers while B's pass.
+/// Computes one vector of k at `at`. The A vectors stay in registers while B's pass.
 Block DotTile::step(const Expr& at, const std::optional<Expr>& active) {
   const BufferId a_reg = l_.builder.buffer("a_reg", DType::kF32, Scope::kRegister, rows_ * lanes_, width_);
   const BufferId b_reg = l_.builder.buffer("b_reg", DType::kF32, Scope::kRegister, lanes_, width_);
@@ -276,8 +281,7 @@ Block DotTile::write() {
   return result;
 }
 
-/// Element by element where there are fewer rows than a vector's lanes, most of which blocks would leave
-/// empty.
+/// Copies A element by element if there are fewer rows than a vector's lanes: blocks would be mostly empty.
 Stmt copy_a(Lowering& l) {
   if (l.p.m < l.s.lanes) {
     const VarId k = l.builder.var("copy_k"), row = l.builder.var("copy_row");
@@ -298,7 +302,7 @@ Stmt copy_a(Lowering& l) {
                                     .lanes = l.s.lanes});
 }
 
-/// The tiles of a block of columns.
+/// Returns the tiles of a block of columns.
 Block tiles_of_block(Lowering& l) {
   const Expr first = cpu::first_tile(var(l.part), l.tiles(), l.s.threads);
   const Expr end = cpu::first_tile(var(l.part) + 1, l.tiles(), l.s.threads);

@@ -1,11 +1,11 @@
-// The loop nest of one part, which owns a range of column chunks (a chunk: nv vectors):
+// The loop nest of one work item, which has a range of column chunks (a chunk: nv vectors):
 //
 //   for batch / for jb: blocks of nb chunks
 //     for kb: ku rows of B at a time            -> ku x m scalars of A in registers
 //       for jc: chunks of the block             -> C's chunk in registers, ku rows of B added to it
 //
-// Few columns are few rows of the transpose. Where C's rows are not contiguous, the sums of a block of
-// columns wait in scratch memory and are stored behind it.
+// Few columns are few rows of the transpose. If C's rows are not contiguous, the sums of a block of columns
+// are kept in scratch memory and stored after the block.
 #include "templates/gemm/cpu/gemv_cpu.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
   k.knob(&S::prefetch, "prefetch", "cache lines ahead on each row, 0: none", {0, 4, 8, 16, 32, 64});
 }
 
-// As many sums as hide the latency of a multiply-add, where the registers hold them.
+// Takes as many sums as hide the latency of a multiply-add, if the registers hold them.
 Schedule wanted(const Workload& workload, const Limits& limits) {
   const ProductView p = few_rows_view(workload);
   Schedule s = {.threads = cpu::default_threads(workload, limits),
@@ -77,8 +77,8 @@ struct Lowering {
   KernelBuilder builder;
   Operands operands{};
   FusedEpilogue epilogue;
-  BufferId sums{};         ///< [row][column of the block], where C's rows are not contiguous
-  bool finishes_behind{};  ///< there the epilogue needs to know of elements of C, one by one
+  BufferId sums{};         ///< [row][column of the block], if C's rows are not contiguous
+  bool finishes_behind{};  ///< in that case the epilogue depends on single elements of C
   VarId part{}, batch{}, jb{}, jc{}, column{}, k0{};
 
   std::int64_t chunk() const { return s.nv * s.lanes; }
@@ -93,13 +93,13 @@ struct Lowering {
   }
 };
 
-/// Which of the passes over a chunk this is: conditions.
+/// Conditions that tell which pass over a chunk this is.
 struct Pass {
   Expr first;  ///< C has no value yet
-  Expr last;   ///< none follows
+  Expr last;   ///< no pass follows
 };
 
-// One chunk of `columns` columns over `rows` rows of B from k0 on.
+// Computes one chunk of `columns` columns over `rows` rows of B from k0 on.
 Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const Pass& pass) {
   cpu::RegisterTile tile(l.builder, l.p.m, columns, l.s.lanes);
   const VarId u = l.builder.var("u");
@@ -134,7 +134,7 @@ Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const P
   return result;
 }
 
-// All chunks of the current block over `rows` rows of B.
+// Computes all chunks of the current block over `rows` rows of B.
 Stmt chunks_over(Lowering& l, std::int64_t rows, const Pass& pass, const Expr& first_chunk,
                  const Expr& chunks_now) {
   const std::int64_t full = l.p.n / l.chunk(), tail = l.p.n % l.chunk();
@@ -147,7 +147,7 @@ Stmt chunks_over(Lowering& l, std::int64_t rows, const Pass& pass, const Expr& f
   return loop_to(l.jc, chunks_now, l.nb(), body);
 }
 
-// The sums of the current block of columns on their way to C: a few elements for each long column of B.
+// Stores the sums of the current block of columns to C: a few elements for each long column of B.
 Stmt store_block(Lowering& l, const Expr& first_chunk, const Expr& chunks_now) {
   const VarId j = l.builder.var("j"), row = l.builder.var("row");
   const Expr first = (first_chunk + var(l.jb) * l.nb()) * l.chunk();

@@ -22,7 +22,7 @@ namespace {
 
 using namespace ir;
 
-constexpr std::int64_t kLargestTile = 512;  // no tile is larger, along k with the copies ahead of it
+constexpr std::int64_t kLargestTile = 512;  // the largest tile; along k with the copies ahead of it
 
 class Lowering {
  public:
@@ -84,7 +84,7 @@ class Lowering {
   std::int64_t tiles_m() const { return ceil_div(p_.size.m, s_.bm); }
   std::int64_t tiles_n() const { return ceil_div(p_.size.n, s_.bn); }
   SplitK tiles_k() const { return gemm_mma_split_k(p_, s_); }
-  /// mma steps along k of one warp in one tile.
+  /// Returns the mma steps along k of one warp in one tile.
   std::int64_t steps() const { return s_.bk / s_.k_warps / p_.mma_k(); }
   bool any_async() const { return a_.tile.async || b_.tile.async; }
 
@@ -101,13 +101,17 @@ class Lowering {
       return;
     }
     const Operands operands = lehr::add_params(builder_, size);
-    a_.global = operands.a, b_.global = operands.b, c_ = operands.c;
+    a_.global = operands.a;
+    b_.global = operands.b;
+    c_ = operands.c;
   }
 
   void add_split() {
     first_tile_ = builder_.var("first_tile");
     tiles_ = builder_.var("tiles");
-    sums_.parts = s_.split_k, sums_.tiles = gemm_mma_tiles(p_, s_), sums_.threads = s_.threads();
+    sums_.parts = s_.split_k;
+    sums_.tiles = gemm_mma_tiles(p_, s_);
+    sums_.threads = s_.threads();
     sums_.elements = s_.staged() ? s_.bm * s_.bn / s_.threads() : s_.wm * s_.wn / 32;
     sums_.vec = s_.staged() ? gemm_mma_c_vector(p_, s_) : 4;
     add_split_k_buffers(builder_, p_.accum, sums_);
@@ -139,8 +143,8 @@ class Lowering {
     return {thread_, lane_, operand.is_a ? warp_m_ : warp_n_, k_group_};
   }
 
-  /// m0, n0 of the block and the places of the thread. Blocks that run at the same time should share rows of
-  /// A and columns of B in the L2: `raster` rows of tiles are walked column by column.
+  /// Binds m0, n0 of the block and the positions of the thread. Blocks that run at the same time should share
+  /// rows of A and columns of B in the L2: `raster` rows of tiles are walked column by column.
   Block positions() {
     const std::int64_t group = s_.raster * tiles_n();
     Expr tile_m = var(block_) / tiles_n();
@@ -169,7 +173,7 @@ class Lowering {
     return result;
   }
 
-  /// Of tile `tile`, a number up to `last`, which is the block's own where k is split.
+  /// Returns the corner of tile `tile`, a number up to `last`. If k is split, it is the block's own number.
   GemmMmaCorner corner(const GemmMmaOperand& operand, const Expr& tile, std::int64_t last) const {
     const Expr first = s_.split_k > 1 ? var(first_tile_) : integer(0);
     const Expr base = !p_.image       ? matrix(operand.tile.x * operand.tile.k)
@@ -181,7 +185,7 @@ class Lowering {
   ImageMatrices image_matrices() const {
     return lehr::image_matrices(*p_.image, p_.size.batch > 1 ? var(batch_) : integer(0));
   }
-  /// First element of this block's matrix of the batch.
+  /// Returns the first element of this block's matrix of the batch.
   Expr matrix(std::int64_t elements) const { return p_.size.batch > 1 ? var(batch_) * elements : integer(0); }
   static Expr stage_of(const GemmMmaOperand& operand, const Expr& stage) {
     return stage * operand.tile.stage_elements();
@@ -192,8 +196,8 @@ class Lowering {
     return i.over(block(Store{sums, i.at, zero(p_.accum), 1, std::nullopt}));
   }
 
-  /// What begins the way of tile `tile`, a number up to `last`, to `stage`: cp.async, or the loads of what
-  /// cannot come by it.
+  /// Begins the copy of tile `tile`, a number up to `last`, to `stage`: cp.async, or the loads of operands
+  /// that it cannot copy.
   Block begin_copy(const Expr& tile, std::int64_t last, const Expr& stage) {
     Block result;
     for (const GemmMmaOperand* each : {&a_, &b_}) {
@@ -204,7 +208,7 @@ class Lowering {
     }
     return result;
   }
-  /// What ends it, for operands that come through registers.
+  /// Ends the copy, for operands that come through registers.
   Block end_copy(const Expr& stage) {
     Block result;
     for (const GemmMmaOperand* each : {&a_, &b_})
@@ -218,8 +222,8 @@ class Lowering {
   }
 
   /// stages - 1 tiles are in flight. A group is committed in every iteration, empty at the end, so that the
-  /// number of groups to leave pending is a constant. The barrier behind the wait serves two ends: the tile
-  /// is complete for all threads, and the stage that the next copy overwrites has been read by all.
+  /// number of groups to leave pending is a constant. The barrier behind the wait serves two purposes: the
+  /// tile is complete for all threads, and the stage that the next copy overwrites has been read by all.
   Block main_loop() {
     const std::int64_t ahead = s_.stages - 1;
     const SplitK split = tiles_k();
@@ -249,7 +253,7 @@ class Lowering {
     return result;
   }
 
-  /// Fragments of one step, into the buffer that `turn` (a constant once unrolled) selects.
+  /// Loads fragments of one step into the buffer that `turn` (a constant once unrolled) selects.
   Block load_fragments(const Expr& stage, const Expr& step, const Expr& turn) {
     Block result;
     for (const GemmMmaOperand* each : {&a_, &b_})
@@ -258,8 +262,9 @@ class Lowering {
     return result;
   }
 
-  /// All products of the fragments of one step. Every other row of tiles goes backwards, so that it begins
-  /// with the fragment of B that was used last. With two levels of sums, those of one step are the first.
+  /// Computes all products of the fragments of one step. Every other row of tiles goes backwards, so that it
+  /// begins with the fragment of B that was used last. With two levels of sums, those of one step are the
+  /// first level.
   Block multiply_add(const Expr& turn) {
     const std::int64_t columns = s_.wn / 8;
     const Unrolled i(builder_, "i", s_.wm / 16);
@@ -269,7 +274,7 @@ class Lowering {
     const Expr b = turn * fragment_registers(b_) + var(column) * 2;
     const Expr first = (i.at * columns + var(column)) * 4;
     const Touch sums = p_.two_level ? Touch{step_sums_, integer(0), 4, true} : Touch{acc_, first, 4, true};
-    // Of a fragment's registers the first half has the first half of k (PTX ISA 9.0, "Matrix Fragments for
+    // The first half of a fragment's registers has the first half of k (PTX ISA 9.0, "Matrix Fragments for
     // mma.m16n8k16" and "... mma.m16n8k8").
     const int parts = p_.instructions;
     const auto mma = [&](BufferId left, BufferId right) {
@@ -299,7 +304,7 @@ class Lowering {
     return i.over(j.over(body));
   }
 
-  /// acc += the warp's part of A tile * B tile.
+  /// Adds the warp's share of A tile * B tile to acc.
   Block compute(const Expr& stage) {
     if (s_.frag_buffers == 1) {
       const Unrolled step(builder_, "step", steps());
@@ -323,15 +328,21 @@ class Lowering {
     out.sum = sum_;
     out.part = part_;
     out.converted = converted_;
-    out.thread = thread_, out.lane = lane_, out.k_group = k_group_;
-    out.warp_m = warp_m_, out.warp_n = warp_n_;
-    out.m0 = m0_, out.n0 = n0_;
+    out.thread = thread_;
+    out.lane = lane_;
+    out.k_group = k_group_;
+    out.warp_m = warp_m_;
+    out.warp_n = warp_n_;
+    out.m0 = m0_;
+    out.n0 = n0_;
     out.base = matrix(p_.size.m * p_.size.output_columns());
     out.row = p_.size.output_columns();
     out.channels_are_columns = !p_.size.swapped && !p_.pixels_are_columns();
     if (p_.image) {
       const ImageMatrices at = image_matrices();
-      out.base = at.output, out.row = at.output_row, out.first_channel = at.first_channel;
+      out.base = at.output;
+      out.row = at.output_row;
+      out.first_channel = at.first_channel;
     }
     out.sums = sums_;
     if (s_.split_k > 1) {

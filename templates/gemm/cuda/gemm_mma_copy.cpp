@@ -1,6 +1,6 @@
-// Threads take the vectors of a tile in the order in which they lie in global memory, so that a warp's copies
-// coalesce. In shared memory the 16-byte chunks of a line are permuted by the line's number, so that neither
-// the copies nor ldmatrix meet in a bank.
+// Threads take the vectors of a tile in their order in global memory, so that a warp's copies coalesce. In
+// shared memory the 16-byte chunks of a line are permuted by the line's number, so that neither the copies
+// nor ldmatrix have bank conflicts.
 #include <fmt/core.h>
 
 #include <optional>
@@ -18,14 +18,15 @@ std::int64_t vectors_per_line(const GemmMmaTile& tile) {
   return tile.line / tile.vec;
 }
 
-/// Copy `i` of this thread: which line, where along it, and where that is in the line of shared memory.
+/// Position of copy `i` of this thread: the line, the position along it, and that in the line of shared
+/// memory.
 struct Place {
   Expr line;
   Expr along;
   Expr shared;
 };
 
-/// Position of element `along` in line `line` of shared memory.
+/// Returns the position of element `along` in line `line` of shared memory.
 Expr permuted(const GemmMmaTile& tile, const Expr& line, const Expr& along) {
   if (tile.gathered) return along;
   Expr chunk = bit_xor(along / tile.chunk, gemm_mma_swizzle(tile, line)) * tile.chunk;
@@ -61,7 +62,7 @@ Coordinates coordinates_of(const GemmMmaTile& tile, const GemmMmaCorner& corner,
   return {corner.k + place.line, corner.x + place.along};
 }
 
-/// Whether the vector at these coordinates exists; nullopt where it always does.
+/// Returns whether the vector at these coordinates exists; nullopt if it always does.
 std::optional<Expr> inside(const GemmMmaOperand& operand, const GemmMmaCorner& corner,
                            const Coordinates& at) {
   const GemmMmaTile& tile = operand.tile;
@@ -85,7 +86,7 @@ Expr global_index(const GemmMmaOperand& operand, const GemmMmaCorner& corner, co
   return tile.along_k ? corner.base + at.x * tile.k + at.k : corner.base + at.k * tile.x + at.x;
 }
 
-/// for (i < copies) body, left to the first threads where there are fewer vectors than threads.
+/// Returns for (i < copies) body. If there are fewer vectors than threads, only the first threads execute it.
 Block each_copy(const GemmMmaTile& tile, const GemmMmaThread& thread, const Unrolled& i, Block body) {
   Block result = i.over(body);
   if (tile.vectors() < tile.threads)
@@ -124,7 +125,7 @@ Block gemm_mma_copy(KernelBuilder& builder, const GemmMmaOperand& operand, const
   copy.name = intrinsic_name("cp_async_" + std::to_string(bytes));
   copy.touches = {Touch{operand.shared, shared_index(tile, stage, place), tile.vec, true},
                   Touch{operand.global, global_index(operand, corner, at), tile.vec, false}};
-  // Zero source bytes: nothing is read, the destination becomes zero.
+  // With zero source bytes nothing is read, and the destination becomes zero.
   if (auto condition = inside(operand, corner, at))
     copy.args = {select(*condition, integer(bytes), integer(0))};
   return each_copy(tile, thread, i, block(copy));

@@ -1,8 +1,8 @@
-// Fragments as PTX ISA 9.0, "Matrix Fragments for mma.m16n8k16" (and its neighbours for other types) lays
-// them out. In bytes all types agree: a fragment covers 16 rows of 32 bytes of k, in four matrices of 8 rows
-// by 16 bytes; lane l holds 4 bytes, those at 4 (l % 4) in row l / 4, of each. ldmatrix reads just that
-// (transposing 16-bit elements where x is contiguous), with lane l giving the address of row l % 8 of matrix
-// l / 8. For B two column tiles of the mma are taken together.
+// Fragments have the layout of PTX ISA 9.0, "Matrix Fragments for mma.m16n8k16" (and its neighbours for other
+// types). In bytes all types agree: a fragment covers 16 rows of 32 bytes of k, in four matrices of 8 rows by
+// 16 bytes; lane l holds 4 bytes, those at 4 (l % 4) in row l / 4, of each. ldmatrix reads just that
+// (transposing 16-bit elements if x is contiguous), with lane l giving the address of row l % 8 of matrix l /
+// 8. For B two column tiles of the mma are taken together.
 #include "templates/gemm/cuda/gemm_mma_operand.h"
 #include "templates/gemm/cuda/gemm_mma_swizzle.h"
 
@@ -11,7 +11,8 @@ namespace {
 
 using namespace ir;
 
-/// Of four things in a row (matrices or registers): A's order is x first, B's is k first.
+/// Returns the x position of one of four matrices or registers in a row: A's order is x first, B's is k
+/// first.
 Expr x_part(const GemmMmaOperand& operand, const Expr& number) {
   return operand.is_a ? number % 2 : number / 2;
 }
@@ -71,7 +72,7 @@ Block gemm_mma_fragments(KernelBuilder& builder, const GemmMmaProblem& problem, 
     if (!wide) gather.args = {integer(tile.stride)};
     body = r.over(block(gather));
   } else {
-    // Steps and tiles of 16 are aligned powers of two: XOR is as good as a sum, and cheaper.
+    // Steps and tiles of 16 are aligned powers of two: XOR gives the same as a sum, and is cheaper.
     const Expr line = (tile.along_k ? i.at : step) * (16 * tile.stride);
     const Expr chunk = bit_xor((tile.along_k ? step : i.at) * 2, var(operand.chunk));
     body = block(Intrinsic{

@@ -13,27 +13,28 @@ namespace lehr {
 struct GemmMmaOperand {
   GemmMmaTile tile;
   bool is_a = false;
-  std::optional<ImageView> image = std::nullopt;       ///< see GemmMmaProblem
-  std::optional<ImageView> filters_of = std::nullopt;  ///< of the other operand, whose filters this one holds
+  std::optional<ImageView> image = std::nullopt;  ///< see GemmMmaProblem
+  /// View of the other operand, whose filters this one holds.
+  std::optional<ImageView> filters_of = std::nullopt;
   ir::BufferId global{};
   ir::BufferId shared{};
   ir::BufferId in_flight{};   ///< registers between global and shared memory; unused with cp.async
   ir::BufferId fragment{};    ///< 32-bit registers, 4 for each 16 rows (columns) of the warp tile
-  ir::BufferId rest{};        ///< the same: what rounding took from the fragment; 3xTF32 only
+  ir::BufferId rest{};        ///< the same for the rest of the fragment after rounding; 3xTF32 only
   ir::VarId line{}, along{};  ///< this thread's first element within the tile
-  ir::VarId place{};          ///< where `along` lies in that line of shared memory
-  ir::VarId row{}, chunk{};   ///< this lane's part of a fragment: element offset; 16-byte chunk of the line
+  ir::VarId place{};          ///< position of `along` in that line of shared memory
+  ir::VarId row{}, chunk{};   ///< this lane's share of a fragment: element offset; 16-byte chunk of the line
 };
 
 /// The variables of a thread that the operands share.
 struct GemmMmaThread {
   ir::VarId thread{};
   ir::VarId lane{};
-  ir::VarId warp_x{};   ///< place of the warp tile along the operand's x
-  ir::VarId k_group{};  ///< which part of a tile's k the warp takes; unused with k_warps = 1
+  ir::VarId warp_x{};   ///< position of the warp tile along the operand's x
+  ir::VarId k_group{};  ///< which share of a tile's k the warp takes; unused with k_warps = 1
 };
 
-/// Where a tile begins in global memory: `base` is the matrix's first element, (k, x) the tile's corner; with
+/// Where a tile begins in global memory. `base` is the matrix's first element, (k, x) the tile's corner. With
 /// `whole_k` no element of the tile lies beyond k.
 struct GemmMmaCorner {
   ir::Expr base = ir::integer(0);
@@ -42,23 +43,24 @@ struct GemmMmaCorner {
   bool whole_k = true;
 };
 
-/// Lets of `line`, `along` and `place`.
+/// Returns the Lets of `line`, `along` and `place`.
 ir::Block gemm_mma_copy_places(const GemmMmaOperand& operand, const GemmMmaThread& thread);
-/// Global -> the tile at `stage` (in elements) of shared memory by cp.async, to be committed and waited for.
-/// What lies outside the matrix becomes zero, here and below.
+/// Copies from global memory to the tile at `stage` (in elements) of shared memory by cp.async, to be
+/// committed and waited for. Elements outside the matrix become zero, here and below.
 ir::Block gemm_mma_copy(ir::KernelBuilder& builder, const GemmMmaOperand& operand,
                         const GemmMmaThread& thread, const GemmMmaCorner& corner, const ir::Expr& stage);
-/// Global -> registers, and registers -> shared, for operands whose lines cp.async cannot copy.
+/// Copy global memory to registers, and registers to shared memory, for operands whose lines cp.async cannot
+/// copy.
 ir::Block gemm_mma_load(ir::KernelBuilder& builder, const GemmMmaOperand& operand,
                         const GemmMmaThread& thread, const GemmMmaCorner& corner);
 ir::Block gemm_mma_store(ir::KernelBuilder& builder, const GemmMmaOperand& operand,
                          const GemmMmaThread& thread, const ir::Expr& stage);
 
-/// Lets of `row` and `chunk`.
+/// Returns the Lets of `row` and `chunk`.
 ir::Block gemm_mma_fragment_places(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule,
                                    const GemmMmaOperand& operand, const GemmMmaThread& thread);
-/// The warp's fragments of mma step `step` of its part of k, into the registers from `turn` (in registers, a
-/// constant once unrolled) on.
+/// Loads the warp's fragments of mma step `step` of its share of k into the registers from `turn` on (in
+/// registers, a constant once unrolled).
 ir::Block gemm_mma_fragments(ir::KernelBuilder& builder, const GemmMmaProblem& problem,
                              const GemmMmaOperand& operand, const ir::Expr& stage, const ir::Expr& step,
                              const ir::Expr& turn);

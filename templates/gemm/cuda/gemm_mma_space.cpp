@@ -15,46 +15,45 @@
 namespace lehr {
 namespace {
 
-// Loop counters, places, addresses of the two operands in both memories. Fitted, with the weights in
-// gemm_mma_registers(), to NVRTC 13.0 on sm_80 and sm_90a: sampled schedules that are let through do not
-// spill.
+// Registers for loop counters, positions, addresses of the two operands in both memories. Fitted, with the
+// weights in gemm_mma_registers(), to NVRTC 13.0 on sm_80 and sm_90a: sampled schedules that are admitted do
+// not spill.
 constexpr std::int64_t kOtherRegisters = 44;
-// Beside a plain product's: taps, the pixel of each copy by cp.async, and what the pixel of an element that
-// comes through registers takes beyond copy_registers(). That holds up to kMaxCopies of these: with twice as
-// many, ten of 150 sampled schedules spilled. Held by the NVRTC test of conv2d_mma.
+// Registers besides a plain product's: for taps, the pixel of each copy by cp.async, and the pixel of an
+// element that comes through registers, beyond copy_registers(). They suffice for up to kMaxCopies of these:
+// with twice as many, ten of 150 sampled schedules spilled. Checked by the NVRTC test of conv2d_mma.
 constexpr std::int64_t kViewRegisters = 16;
 constexpr std::int64_t kViewRegistersOfCopy = 6;
 constexpr std::int64_t kViewRegistersOfLoad = 3;
-// Of each copy by cp.async, for so many tiles beyond the first that come before the main loop: they are
-// unrolled, and ptxas computes their pixels together. 16 copies took 108 registers with two stages, 208 with
-// three and 254 with four, where some spilled; so did two of 8 copies with eight stages, of which this holds
-// one.
+// Tiles beyond the first, before the main loop, that take one more register for each copy by cp.async. They
+// are unrolled, and ptxas computes their pixels together. 16 copies took 108 registers with two stages, 208
+// with three and 254 with four, where some spilled. So did two of 8 copies with eight stages; this rejects
+// one of them.
 constexpr std::int64_t kTilesAheadOfViewRegister = 3;
-// Of filters of which some taps are left out.
+// Further registers for filters with taps left out.
 constexpr std::int64_t kTrimmedRegisters = 8;
-// Sums of a single step.
+// Registers for the sums of a single step.
 constexpr std::int64_t kFirstLevelRegisters = 4;
-// sm_90 has no such mma.sync: ptxas converts the fragments to f16 before it multiplies them, well
-// ahead.
-// Small warp tiles leave it less to do ahead.
+// sm_90 has no mma.sync of 8-bit floats: ptxas converts the fragments to f16 before it multiplies them, well
+// ahead. Small warp tiles leave it less to do ahead.
 constexpr std::int64_t k8BitFloatFactor = 7;
 constexpr std::int64_t k8BitFloatFactorOfSmallTiles = 4;
 // More copies of one operand per thread cost registers for addresses and code, and hide no more latency.
 constexpr std::int64_t kMaxCopies = 16;
-// Those of single elements that are no pixels, which few threads share where the problem is tiny.
+// Most loads of single elements that are not pixels. If the problem is tiny, few threads share them.
 constexpr std::int64_t kMaxLoads = 32;
-// 3xTF32: registers of all fragments of a tile, high and low halves. On sm_90 ptxas splits the operands of
-// all steps ahead of the products, and has the first sums of many steps under way: of 387 sampled schedules
-// none spilled up to 96, five of 13 did at 128.
+// 3xTF32: most registers of all fragments of a tile, high and low halves. On sm_90 ptxas splits the operands
+// of all steps ahead of the products, and keeps the first sums of many steps in flight: of 387 sampled
+// schedules none spilled up to 96, five of 13 did at 128.
 constexpr std::int64_t kMaxSplitFragments = 96;
-// Of each copy through registers, for so many tiles beyond the first that come before the main loop: they are
-// unrolled, and ptxas moves their loads ahead of each other. 2 x 16 such copies took 154 registers with two
-// stages and 203 with four; with eight they spilled.
+// Tiles beyond the first, before the main loop, that take one more register for each copy through registers.
+// They are unrolled, and ptxas moves their loads ahead of each other. 2 x 16 such copies took 154 registers
+// with two stages and 203 with four; with eight they spilled.
 constexpr std::int64_t kTilesAheadOfRegister = 2;
-// mma instructions in the text of one tile's main loop.
+// Most mma instructions in the text of one tile's main loop.
 constexpr std::int64_t kMaxUnrolledMmas = 256;
 
-/// An instruction, what an architecture must have for it, and the first that has.
+/// An instruction, the ability that an architecture needs for it, and the first architecture that has it.
 struct Row {
   DType operand;
   DType accum;
@@ -70,17 +69,17 @@ constexpr std::array<Row, 6> kInstructions = {{
     {DType::kE4M3, DType::kF32, "mma_m16n8k32_f32_e4m3", Ability::kMmaF8, "sm_89"},
     {DType::kE5M2, DType::kF32, "mma_m16n8k32_f32_e5m2", Ability::kMmaF8, "sm_89"},
 }};
-/// What all have: two of these are one of f16 above.
+/// The instruction that all architectures have: two of these are one of f16 above.
 constexpr StaticText kHalfOfF16 = "mma_m16n8k8_f32_f16";
 
-/// nullptr where tensor cores do not multiply such.
+/// Returns nullptr if tensor cores do not multiply these types.
 const Row* instruction_of(DType operand, DType accum) {
   for (const Row& row : kInstructions)
     if (row.operand == operand && row.accum == accum) return &row;
   return nullptr;
 }
 
-/// Tile extents for a dimension: 16 where it is that small, and none that is half empty above 16.
+/// Returns tile extents for a dimension: 16 if it is that small, and none above 16 that is half empty.
 std::vector<std::int64_t> tile_extents(std::int64_t extent) {
   std::vector<std::int64_t> extents;
   for (const std::int64_t tile : powers_of_two(16, 256))
@@ -104,24 +103,22 @@ GemmMmaTile tile_of(const GemmMmaProblem& p, const GemmMmaSchedule& s, bool alon
   t.bk = s.bk;
   t.warp_tile = warp_tile;
   t.chunk = p.chunk();
-  const std::int64_t run = is_image  ? image_run(p.image->conv)
-                           : p.image ? filter_run(*p.image)
-                           : along_k ? t.k
-                                     : x;
+  std::int64_t run = along_k ? t.k : x;
+  if (p.image) run = is_image ? image_run(p.image->conv) : filter_run(*p.image);
   const std::int64_t run_bytes = run * p.bytes();
   t.vec = run_bytes % 16 == 0 ? t.chunk : run_bytes % 8 == 0 ? t.chunk / 2 : t.chunk / 4;
   if (run_bytes % 4 != 0) t.vec = 1;
   t.async = p.async_copies && run_bytes % 4 == 0;
   t.lines = along_k ? tile : s.bk;
   t.line = along_k ? s.bk : tile;
-  // 8 words more per line spread the four lines that a gathering warp reads over all banks (32-bit elements).
+  // 8 more words per line spread the four lines that a gathering warp reads over all banks (32-bit elements).
   t.stride = t.line + (t.gathered ? (p.bytes() == 4 ? 8 : 16) : 0);
   t.threads = s.threads();
   return t;
 }
 
 std::int64_t copy_registers(const GemmMmaTile& t, std::int64_t stages) {
-  if (!t.async) {  // the elements on their way, and addresses
+  if (!t.async) {  // the elements in flight, and addresses
     const std::int64_t words = ceil_div(t.vec * 4, t.chunk);
     return ((2 * words + 3) * t.copies() + 1) / 2 + (stages - 2) * t.copies() / kTilesAheadOfRegister;
   }
@@ -250,8 +247,8 @@ void tile_knobs(Knobs<S>& k, const ProductView& size) {
 
 bool too_much_code(const Problem& p, const S& s) {
   const std::int64_t steps = s.bk / p.mma_k() / s.k_warps;
-  // On sm_90 ptxas makes one mma of 8-bit floats from f16 ones and conversions, which it moves ahead until
-  // it spills: seen at 64 of them in the text, never at 32.
+  // On sm_90 ptxas makes one mma of 8-bit floats from f16 ones and conversions. It moves these ahead until it
+  // spills: seen with 64 mma in the text, never with 32.
   const std::int64_t of_each = is_8_bit_float(p.operand) ? 8 : p.passes * p.instructions;
   if (p.passes == 3 && steps * (s.wm + s.wn) / 16 * 4 * 2 > kMaxSplitFragments) return true;
   return steps * (s.wm / 16) * (s.wn / 8) * of_each > kMaxUnrolledMmas;
@@ -344,8 +341,8 @@ void gemm_mma_problem_knobs(Knobs<S>& k, const Problem& p, const Limits& limits)
            [=](const S& s) { return s.raster > 1 && n <= s.bn; });
 }
 
-// Large: 128 x 128 in four warps of 64 x 64, as CUTLASS's list for sm_80 has it; smaller where that would
-// leave multiprocessors without a block; for few rows or columns, warps that split k. Where most
+// Takes 128 x 128 if the product is large, in four warps of 64 x 64, as in CUTLASS's list for sm_80. Smaller
+// if that would leave multiprocessors without a block. For few rows or columns, warps that split k. If most
 // multiprocessors still have no block, blocks split k as well.
 GemmMmaSchedule gemm_mma_wanted(const Workload& workload, const Limits& limits) {
   return gemm_mma_problem_wanted(gemm_mma_problem(workload, limits), limits);
@@ -354,20 +351,29 @@ GemmMmaSchedule gemm_mma_wanted(const Workload& workload, const Limits& limits) 
 GemmMmaSchedule gemm_mma_problem_wanted(const GemmMmaProblem& p, const Limits& limits) {
   const std::int64_t unit = p.mma_k();
   GemmMmaSchedule s;
-  s.bk = 2 * unit, s.raster = 4;
+  s.bk = 2 * unit;
+  s.raster = 4;
   const std::int64_t large = gemm_mma_tiles(p, s);
   if (std::min(p.size.m, p.size.n) <= 32) {
     const std::int64_t few = std::min(p.size.m, p.size.n) <= 16 ? 16 : 32;
     const bool rows = p.size.m <= p.size.n;
-    s.bm = s.wm = rows ? few : 32, s.bn = s.wn = rows ? 32 : few;
-    s.bk = 8 * unit, s.k_warps = 4, s.stage_c = 1, s.stages = 6, s.raster = 1;
+    s.bm = s.wm = rows ? few : 32;
+    s.bn = s.wn = rows ? 32 : few;
+    s.bk = 8 * unit;
+    s.k_warps = 4;
+    s.stage_c = 1;
+    s.stages = 6;
+    s.raster = 1;
   } else if (large < limits.cores) {
-    s.bm = s.bn = 64, s.wm = s.wn = 32, s.bk = p.passes == 3 ? 2 * unit : 4 * unit, s.stages = 5;
+    s.bm = s.bn = 64;
+    s.wm = s.wn = 32;
+    s.bk = p.passes == 3 ? 2 * unit : 4 * unit;
+    s.stages = 5;
   } else if (p.passes == 3) {
     s.wn = 32;
   }
   if (p.size.k <= unit) s.bk = unit;
-  if (!p.async_copies) s.stages = 2;  // the tile that is on its way is in registers
+  if (!p.async_copies) s.stages = 2;  // the tile that is in flight is in registers
   s.split_k = default_split_k(p.size.k, gemm_mma_tiles(p, s), limits.cores);
   return s;
 }

@@ -1,4 +1,4 @@
-// The schedules of gemm_mma: knobs, rules, default, and what follows from a schedule (threads, tiles in
+// The schedules of gemm_mma: knobs, rules, default, and values derived from a schedule (threads, tiles in
 // shared memory, registers).
 #pragma once
 
@@ -15,48 +15,48 @@
 
 namespace lehr {
 
-/// What is the same for all schedules of a workload.
+/// The properties that all schedules of a workload share.
 struct GemmMmaProblem {
   ProductView size;  ///< C row-major
   DType operand = DType::kF16;
   DType output = DType::kF32;
   DType accum = DType::kF32;
   StaticText instruction;    ///< "mma_m16n8k16_f32_bf16"
-  int instructions = 1;      ///< so many in a row multiply mma_k() of k, each its part of them
-  bool async_copies = true;  ///< there is cp.async
+  int instructions = 1;      ///< instructions that together multiply mma_k() of k
+  bool async_copies = true;  ///< whether there is cp.async
   int passes = 1;            ///< 3: 3xTF32
-  bool rounds = false;       ///< f32 operands become tf32 in registers
-  /// The tensor core adds up the products of one step only, mma_k() of each pass, and f32 what it gives: it
-  /// cuts off what f32 rounds, and so loses ever more of a sum that grows.
+  bool rounds = false;       ///< whether f32 operands become tf32 in registers
+  /// Whether the tensor core adds up the products of only one step, mma_k() of each pass, and these sums are
+  /// added in f32. A tensor core truncates where f32 rounds, and so loses ever more of a sum that grows.
   bool two_level = false;
-  /// One operand is this view of a convolution's input, the other holds the filters. nhwc: A is the view, and
-  /// k is contiguous in both. nchw: B is the view, whose columns are the pixels of one image. The batch is
-  /// that of image_product().
+  /// If given, one operand is this view of a convolution's input, and the other holds the filters. nhwc: A is
+  /// the view, and k is contiguous in both. nchw: B is the view, whose columns are the pixels of one image.
+  /// The batch is that of image_product().
   std::optional<ImageView> image = std::nullopt;
 
   std::int64_t bytes() const { return size_of(operand); }
-  /// Elements of one row of ldmatrix, and of one cp.async at best: 16 bytes.
+  /// Returns the elements of one row of ldmatrix, and of one cp.async at best: 16 bytes.
   std::int64_t chunk() const { return 16 / bytes(); }
-  /// k of one step: rows of 32 bytes, whatever the type.
+  /// Returns the k of one step: rows of 32 bytes, whatever the type.
   std::int64_t mma_k() const { return 32 / bytes(); }
-  /// Rows of the product, side by side, that become one: a pool's window.
+  /// Returns the neighbouring rows of the product that a pool's window makes into one.
   std::int64_t window_pixels() const { return image ? image->window * image->window : 1; }
   bool pixels_are_columns() const { return image && image->conv.layout == ImageLayout::kNchw; }
   std::string_view family() const { return image ? "conv2d_mma" : "gemm_mma"; }
   bool a_along_k() const { return size.a == Layout::kRow; }
   bool b_along_k() const { return size.b == Layout::kColumn; }
 };
-/// Why tensor cores cannot multiply these types on this architecture, or a grid not hold the batch; nullopt
-/// when they can.
+/// Explains why tensor cores cannot multiply these types on this architecture, or why a grid cannot hold the
+/// batch. Returns nullopt if they can.
 std::optional<std::string> why_not_gemm_mma(const Gemm& gemm, const Limits& limits);
-/// CHECKs that the family has an instruction for the types.
+/// Returns the problem. CHECKs that the family has an instruction for the types.
 GemmMmaProblem gemm_mma_problem(const Workload& workload, const Limits& limits);
 
 /// The knobs; meanings and units are those of gemm_mma_knobs(). All but `stages` are powers of two.
 struct GemmMmaSchedule {
   std::int64_t bm = 128, bn = 128, bk = 32;  ///< block tile
   std::int64_t wm = 64, wn = 64;             ///< warp tile
-  std::int64_t k_warps = 1;                  ///< warps that share a warp tile of C, each with its part of bk
+  std::int64_t k_warps = 1;                  ///< warps that share a warp tile of C, each with its share of bk
   std::int64_t split_k = 1;                  ///< blocks that share a block tile of C, each with its part of k
   std::int64_t stages = 4;                   ///< tiles of A and B in shared memory
   std::int64_t frag_buffers = 1;  ///< 2: fragments of the next k are loaded before those of this k are used
@@ -67,18 +67,18 @@ struct GemmMmaSchedule {
   std::int64_t warps_m() const { return bm / wm; }
   std::int64_t warps_n() const { return bn / wn; }
   bool staged() const { return stage_c == 1; }
-  /// Threads that together hold one block tile of C.
+  /// Returns the threads that together hold one block tile of C.
   std::int64_t group_threads() const { return 32 * warps_m() * warps_n(); }
   std::int64_t threads() const { return group_threads() * k_warps; }
 };
 
-/// Tiles of k, and how the blocks of a tile of C share them.
+/// Returns the tiles of k, and how the blocks of a tile of C share them.
 SplitK gemm_mma_split_k(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
-/// Block tiles of C, of the whole batch.
+/// Returns the block tiles of C, of the whole batch.
 std::int64_t gemm_mma_tiles(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 
 /// One operand's tile: how it is copied and how it lies in shared memory. `x` is the operand's other
-/// dimension: m or n. A line is what is contiguous in global memory: along k, or along x.
+/// dimension: m or n. A line is contiguous in global memory: along k, or along x.
 struct GemmMmaTile {
   bool along_k = false;
   bool gathered = false;  ///< elements that ldmatrix cannot transpose: fragments by scalar loads, no swizzle
@@ -88,34 +88,36 @@ struct GemmMmaTile {
   std::int64_t bk = 0;
   std::int64_t warp_tile = 0;
   std::int64_t vec = 1;  ///< elements per copy
-  bool async = true;     ///< false: through registers, since less than 4 bytes, or since there is no cp.async
-  std::int64_t lines = 0;   ///< of the tile
+  /// False: through registers, since copies have less than 4 bytes, or since there is no cp.async.
+  bool async = true;
+  std::int64_t lines = 0;   ///< lines of the tile
   std::int64_t line = 0;    ///< elements of a line
   std::int64_t stride = 0;  ///< elements between lines in shared memory
   std::int64_t chunk = 0;   ///< elements of 16 bytes
   std::int64_t threads = 0;
   std::int64_t vectors() const { return lines * line / vec; }
-  /// Copies of one thread; with fewer vectors than threads, the first threads make one each.
+  /// Returns the copies of one thread. With fewer vectors than threads, the first threads make one each.
   std::int64_t copies() const { return vectors() < threads ? 1 : vectors() / threads; }
   std::int64_t stage_elements() const { return lines * stride; }
 };
 GemmMmaTile gemm_mma_tile_a(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 GemmMmaTile gemm_mma_tile_b(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 
-/// Where C is staged: elements between rows of the tile in shared memory, and elements per store of a thread.
+/// Return, for a staged C, the elements between rows of the tile in shared memory, and elements per store of
+/// a thread.
 std::int64_t gemm_mma_c_stride(const GemmMmaSchedule& schedule);
 std::int64_t gemm_mma_c_vector(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 
-/// Upper bound on the 32-bit registers that ptxas needs for a thread without spilling (gemm_mma_space.cpp has
-/// its source).
+/// Returns an upper bound on the 32-bit registers that ptxas needs for a thread without spilling
+/// (gemm_mma_space.cpp has its source).
 std::int64_t gemm_mma_registers(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
-/// Shared memory of a block in bytes.
+/// Returns the shared memory of a block in bytes.
 std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 
 void gemm_mma_problem_knobs(Knobs<GemmMmaSchedule>& k, const GemmMmaProblem& problem, const Limits& limits);
 GemmMmaSchedule gemm_mma_problem_wanted(const GemmMmaProblem& problem, const Limits& limits);
 
-/// Those of a GEMM.
+/// Adds the knobs of a GEMM.
 void gemm_mma_knobs(Knobs<GemmMmaSchedule>& k, const Workload& workload, const Limits& limits);
 GemmMmaSchedule gemm_mma_wanted(const Workload& workload, const Limits& limits);
 

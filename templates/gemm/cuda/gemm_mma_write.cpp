@@ -42,7 +42,7 @@ class Writer {
   bool split() const { return s_.split_k > 1; }
   Block exchange(BufferId sums, Block then) { return split_k_sum(b_, out_.sums, out_.place, sums, then); }
   Expr accumulator(const Pair& at) const { return (at.i.at * (s_.wn / 8) + at.j.at) * 4 + at.half.at * 2; }
-  /// Of this lane's first pair, in the block tile.
+  /// Return the position of this lane's first pair, in the block tile.
   Expr first_row() const { return var(out_.warp_m) * s_.wm + var(out_.lane) / 4; }
   Expr first_column() const { return var(out_.warp_n) * s_.wn + var(out_.lane) % 4 * 2; }
 
@@ -72,8 +72,8 @@ class Writer {
     return result;
   }
 
-  /// One body for each vector of the tile that the thread takes; the threads take them row by row, or every
-  /// `rows` of them.
+  /// Returns one body for each vector of the tile that the thread takes. The threads take them row by row, or
+  /// every `rows` rows.
   template <typename Body>
   Block each_vector(const Body& body, std::int64_t rows = 1) {
     const std::int64_t vec = gemm_mma_c_vector(p_, s_), count = s_.bm / rows * s_.bn / vec;
@@ -132,7 +132,7 @@ class Writer {
         pixels);
   }
 
-  /// A vector of the tile, summed over the warps that split k, into registers from `to` on.
+  /// Adds a vector of the tile over the warps that split k, into registers from `to` on.
   Block add_parts(const Expr& row, const Expr& column, const Expr& to) {
     const std::int64_t stride = gemm_mma_c_stride(s_);
     const std::int64_t vec = gemm_mma_c_vector(p_, s_);
@@ -151,7 +151,8 @@ class Writer {
     return body;
   }
 
-  /// `before`, then registers from `from` on to (row, column) of the tile's part of C, where that is inside.
+  /// Returns `before`, then stores registers from `from` on to (row, column) of the tile in C, if that is
+  /// inside.
   Block guarded(const Expr& row_in, const Expr& column_in, const Expr& from, Block before) {
     const VarId row = b_.var("row");
     const VarId column = b_.var("column");
@@ -164,8 +165,8 @@ class Writer {
     return body;
   }
 
-  /// `count` neighbouring columns, from `from` on in registers, to (row, column) of C, `vec` at a time. n is
-  /// a multiple of vec: all of a vector is inside or nothing.
+  /// Stores `count` neighbouring columns, from `from` on in registers, to (row, column) of C, `vec` at a
+  /// time. n is a multiple of vec: either all of a vector is inside or nothing.
   Block store(BufferId from, const Expr& first, std::int64_t count, std::int64_t vec, VarId row,
               VarId column) {
     const int lanes = static_cast<int>(vec);
@@ -183,7 +184,7 @@ class Writer {
     return v.over(body);
   }
 
-  /// `count` registers from `place` on to C, in C's type.
+  /// Stores `count` registers from `place` on to C, in C's type.
   Block put(BufferId from, const Expr& place, std::int64_t count, const Expr& index) {
     const int lanes = static_cast<int>(count);
     if (p_.output == p_.accum)

@@ -20,7 +20,7 @@ namespace {
 
 using namespace ir;
 
-constexpr std::int64_t kLargestTile = 256;  // no tile is larger, along k with the copies ahead of it
+constexpr std::int64_t kLargestTile = 256;  // the largest tile; along k with the copies ahead of it
 
 class Lowering {
  public:
@@ -78,30 +78,35 @@ class Lowering {
   std::int64_t tiles_m() const { return ceil_div(p_.m, s_.bm); }
   std::int64_t tiles_n() const { return ceil_div(p_.n, s_.bn); }
   SplitK tiles_k() const { return gemm_simt_split_k(p_, s_); }
-  /// Tiles of k of this block.
+  /// Returns the tiles of k of this block.
   Expr tiles() const {
     const SplitK split = tiles_k();
     return split.least() == split.most() ? integer(split.most()) : var(tiles_);
   }
-  /// Number `tile` of this block's tiles of k, among all.
+  /// Returns the number, among all tiles of k, of tile `tile` of this block.
   Expr tile_of_k(const Expr& tile) const { return s_.split_k > 1 ? var(first_tile_) + tile : tile; }
 
-  /// Of C: those of the workload's C, or the filters.
+  /// Returns whether the channels are C's columns: those of the workload's C, or the filters.
   bool channels_are_columns() const { return image_ ? !pixels_are_columns() : !p_.swapped; }
   GemmSimtOutput output() const {
     GemmSimtOutput out{.c = operands_.c, .epilogue = epilogue_};
     out.base = matrix(p_.m * p_.output_columns());
-    out.m = p_.m, out.n = p_.n, out.row = p_.output_columns();
-    out.m0 = m0_, out.n0 = n0_;
+    out.m = p_.m;
+    out.n = p_.n;
+    out.row = p_.output_columns();
+    out.m0 = m0_;
+    out.n0 = n0_;
     out.channels_are_columns = channels_are_columns();
     out.staging = staging_;
     if (image_) {
       const ImageMatrices at = image_matrices();
-      out.base = at.output, out.row = at.output_row, out.first_channel = at.first_channel;
+      out.base = at.output;
+      out.row = at.output_row;
+      out.first_channel = at.first_channel;
     }
     return out;
   }
-  /// Pixels that become one.
+  /// Returns the pixels that become one.
   std::int64_t window_pixels() const { return image_ ? image_->window * image_->window : 1; }
   bool pixels_are_columns() const { return image_->conv.layout == ImageLayout::kNchw; }
   Operands image_params() {
@@ -117,7 +122,9 @@ class Lowering {
     split_ = builder_.var("split");
     first_tile_ = builder_.var("first_tile");
     tiles_ = builder_.var("tiles");
-    sums_.parts = s_.split_k, sums_.tiles = gemm_simt_tiles(p_, s_), sums_.threads = s_.threads();
+    sums_.parts = s_.split_k;
+    sums_.tiles = gemm_simt_tiles(p_, s_);
+    sums_.threads = s_.threads();
     sums_.elements = s_.tm * s_.tn;
     sums_.vec = std::min<std::int64_t>(4, sums_.elements);
     add_split_k_buffers(builder_, DType::kF32, sums_);
@@ -149,8 +156,8 @@ class Lowering {
                            copy.kept ? extent * kQuad : extent * s_.frag_buffers);
   }
 
-  /// m0, n0 of the block and the thread's places in the tiles. Blocks that run at the same time should share
-  /// rows of A and columns of B in the L2: `raster` rows of tiles are walked column by column.
+  /// Binds m0, n0 of the block and the thread's positions in the tiles. Blocks that run at the same time
+  /// should share rows of A and columns of B in the L2: `raster` rows of tiles are walked column by column.
   Block positions() {
     const std::int64_t group = s_.raster * tiles_n();
     Expr tile_m = var(block_) / tiles_n();
@@ -183,7 +190,7 @@ class Lowering {
   GemmSimtCorner corner_b(const Expr& tile) const {
     return gemm_simt_corner(b_.copy, base_of(false), tile_of_k(tile), var(n0_));
   }
-  /// Of A or B, this block's matrix.
+  /// Returns the first element of A or B, this block's matrix.
   Expr base_of(bool a) const {
     if (!image_) return matrix(a ? p_.m * p_.k : p_.k * p_.n);
     return a == pixels_are_columns() ? image_matrices().filters : image_matrices().pixels;
@@ -191,7 +198,7 @@ class Lowering {
   ImageMatrices image_matrices() const {
     return lehr::image_matrices(*image_, p_.batch > 1 ? var(batch_) : integer(0));
   }
-  /// First element of this block's matrix of the batch.
+  /// Returns the first element of this block's matrix of the batch.
   Expr matrix(std::int64_t elements) const { return p_.batch > 1 ? var(batch_) * elements : integer(0); }
 
   Block load_tile(const Expr& tile) {
@@ -238,12 +245,12 @@ class Lowering {
   }
 
   /// stages - 1 tiles are in flight. A group is committed in every iteration, empty at the end, so that the
-  /// number of groups to leave pending is a constant. The barrier behind the wait serves two ends: the tile
-  /// is complete for all threads, and the stage that the next copy overwrites has been read by all.
+  /// number of groups to leave pending is a constant. The barrier behind the wait serves two purposes: the
+  /// tile is complete for all threads, and the stage that the next copy overwrites has been read by all.
   Block async_main_loop() {
     const std::int64_t ahead = s_.stages - 1;
     const SplitK split = tiles_k();
-    // Of tiles that k does not fill the first is copied otherwise.
+    // If tiles do not divide k, the first one is copied differently.
     const TileRing ring = {ahead, split, tiles(), p_.k % s_.bk == 0 ? 0 : 1,
                            block(Intrinsic{"cp_async_commit", {}, {}, 0})};
     Block result = first_tiles(
@@ -272,7 +279,7 @@ class Lowering {
   const GemmSimtOperand& a_ = share_.a;
   const GemmSimtOperand& b_ = share_.b;
   VarId block_{}, batch_{}, thread_{}, m0_{}, n0_{};
-  VarId split_{}, first_tile_{}, tiles_{};  ///< used with split_k > 1, as `sums_`
+  VarId split_{}, first_tile_{}, tiles_{};  ///< used with split_k > 1, with `sums_`
   SplitKSums sums_;
   BufferId staging_{};
 };

@@ -1,6 +1,6 @@
 // GEMM in f32 on CUDA cores: block, warp and thread tiles, both operands staged through shared memory. The
-// structure is that of the fastest public SGEMM kernels (salykova/sgemm.cu, CUTLASS's SIMT kernels); what the
-// workload leaves open is a knob.
+// structure is that of the fastest public SGEMM kernels (salykova/sgemm.cu, CUTLASS's SIMT kernels); each
+// remaining choice is a knob.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@ namespace lehr {
 /// Serves strict f32 GEMMs of any size, both layouts of A, B and C, up to 65535 matrices of a batch.
 Template gemm_simt_template();
 
-/// The product of `problem`, with the epilogue of `workload`, by the schedules of gemm_simt. Where the
-/// workload is a convolution, one operand is the view of its input (image_view.h): B with nchw, where A holds
-/// the filters of each group and the batch is the images times the groups, and A with nhwc, where B holds the
-/// filters. The parameters are x, f and y then.
+/// Returns the kernel of the product of `problem`, with the epilogue of `workload`, by the schedules of
+/// gemm_simt. If the workload is a convolution, one operand is the view of its input (image_view.h), and the
+/// parameters are x, f and y. With nchw B is the view; A holds the filters of each group and the batch is the
+/// images times the groups. With nhwc A is the view, and B holds the filters.
 ir::Kernel lower_gemm_simt(const Workload& workload, const ProductView& problem,
                            const GemmSimtSchedule& schedule);
 

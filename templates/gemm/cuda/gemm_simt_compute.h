@@ -1,4 +1,4 @@
-// What one thread does with the tiles in shared memory: fragments into registers, multiply-adds.
+// A thread's work on the tiles in shared memory: fragments into registers, multiply-adds.
 #pragma once
 
 #include "ir/kernel.h"
@@ -7,25 +7,26 @@
 
 namespace lehr {
 
-/// A thread's share of the block tile, and the names under which the statements know it. Row i of the share
-/// is row `row` + i % h + i / h * (lanes_m * h) of the tile, where h is the fragment width of A; columns
-/// likewise: reads of neighbouring lanes lie side by side in shared memory, in distinct banks.
+/// A thread's share of the block tile, and its variables in the statements. Row i of the share is row `row` +
+/// i % h + i / h * (lanes_m * h) of the tile, where h is the fragment width of A; columns likewise. Reads of
+/// neighbouring lanes thus lie side by side in shared memory, in distinct banks.
 struct GemmSimtThread {
   GemmSimtSchedule schedule;
   GemmSimtOperand a, b;
-  ir::VarId warp{}, lane{};   ///< of this thread
+  ir::VarId warp{}, lane{};   ///< numbers of this thread's warp and lane
   ir::VarId row{}, column{};  ///< its first row and column within the block tile
   ir::BufferId acc{};         ///< tm x tn, row after row
-  /// Of a kept tile kQuad elements of k for each row (column); else frag_buffers times one element for each.
+  /// For a kept tile, kQuad elements of k for each row (column); else frag_buffers times one element for
+  /// each.
   ir::BufferId a_fragment{}, b_fragment{};
 
   std::int64_t height() const { return a.copy.fragment_width(schedule.tm); }
   std::int64_t width() const { return b.copy.fragment_width(schedule.tn); }
 };
 
-/// acc = 0.
+/// Sets acc to 0.
 ir::Block gemm_simt_clear(ir::KernelBuilder& builder, const GemmSimtThread& thread);
-/// acc += A tile * B tile, for the tiles in stage number `stage` of shared memory.
+/// Adds A tile * B tile to acc, for the tiles in stage number `stage` of shared memory.
 ir::Block gemm_simt_multiply(ir::KernelBuilder& builder, const GemmSimtThread& thread, const ir::Expr& stage);
 
 }  // namespace lehr

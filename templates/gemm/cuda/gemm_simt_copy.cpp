@@ -1,5 +1,4 @@
-// Threads take the vectors of a tile in the order in which they lie in global memory, so that a warp's loads
-// coalesce.
+// Threads take the vectors of a tile in their order in global memory, so that a warp's loads coalesce.
 #include "templates/gemm/cuda/gemm_simt_copy.h"
 
 #include <fmt/core.h>
@@ -13,7 +12,7 @@ namespace {
 
 using namespace ir;
 
-/// Vectors of one line of the tile that is contiguous in global memory.
+/// Returns the vectors of one line of the tile that is contiguous in global memory.
 std::int64_t vectors_per_line(const GemmSimtCopy& copy) {
   return (copy.along_k ? copy.bk : copy.tile) / copy.vec;
 }
@@ -23,8 +22,8 @@ struct Place {
   Expr x;
 };
 
-/// Position within the tile of load `i` of this thread. Threads and lines are powers of two: either the
-/// threads take whole lines at once (then `i` moves across lines), or a line takes several loads.
+/// Returns the position within the tile of load `i` of this thread. Threads and lines are powers of two:
+/// either the threads take whole lines at once (then `i` moves across lines), or a line takes several loads.
 Place place_of(const GemmSimtOperand& operand, const Expr& i) {
   const GemmSimtCopy& copy = operand.copy;
   const std::int64_t line = vectors_per_line(copy);
@@ -41,8 +40,8 @@ Place place_of(const GemmSimtOperand& operand, const Expr& i) {
   return {across, along};
 }
 
-/// Whether the vector at (k, x) of the tile exists, `x` counted from the matrix's edge and `k` from the
-/// tile's; nullopt where it always does.
+/// Returns whether the vector at (k, x) of the tile exists; nullopt if it always does. `x` counts from the
+/// matrix's edge and `k` from the tile's.
 std::optional<Expr> inside(const GemmSimtOperand& operand, const GemmSimtCorner& corner, const Expr& k,
                            const Expr& x) {
   const GemmSimtCopy& copy = operand.copy;
@@ -67,7 +66,7 @@ Expr global_index(const GemmSimtOperand& operand, const Expr& base, const Expr& 
   return matrix_element(operand.layout, copy.k, copy.x, base, k, x);
 }
 
-/// for (i < loads) body, left to the first threads where there are fewer vectors than threads.
+/// Returns for (i < loads) body. If there are fewer vectors than threads, only the first threads execute it.
 Block each_load(const GemmSimtOperand& operand, VarId thread, const Unrolled& i, Block body) {
   const GemmSimtCopy& copy = operand.copy;
   Block result = i.over(body);
@@ -79,7 +78,7 @@ Unrolled loads(KernelBuilder& builder, const GemmSimtOperand& operand) {
   return {builder, operand.is_a ? StaticText("load_a") : "load_b", operand.copy.loads()};
 }
 
-/// Index within shared memory of element (k, x) of the tile that begins at `stage`.
+/// Returns the index within shared memory of element (k, x) of the tile that begins at `stage`.
 Expr shared_index(const GemmSimtCopy& copy, const Expr& stage, const Expr& k, const Expr& x) {
   return copy.kept ? stage + x * copy.stride + k : stage + k * copy.stride + x;
 }
@@ -156,7 +155,7 @@ Block gemm_simt_copy_async(KernelBuilder& builder, const GemmSimtOperand& operan
   move.name = intrinsic_name("cp_async_" + std::to_string(bytes));
   move.touches = {Touch{operand.shared, shared_index(copy, stage, place.k, place.x), copy.vec, true},
                   Touch{operand.global, global_index(operand, corner.base, k, x), copy.vec, false}};
-  // Zero source bytes: nothing is read, the destination becomes zero.
+  // With zero source bytes nothing is read, and the destination becomes zero.
   if (auto condition = inside(operand, corner, place.k, x))
     move.args = {select(*condition, integer(bytes), integer(0))};
   return each_load(operand, thread, i, block(move));

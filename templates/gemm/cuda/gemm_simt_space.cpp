@@ -10,14 +10,14 @@ namespace lehr {
 namespace {
 
 constexpr std::int64_t kSharedAlignment = 16;  // launch_of() rounds every buffer up to it
-// Loop counters, places, the two shared addresses; and the addresses of an epilogue that goes through shared
-// memory or a workspace. Fitted, with the weights in gemm_simt_registers(), to NVRTC 13.0 on sm_80 and
-// sm_90a: of 520 sampled schedules within 8 registers below and 40 above their limit, those that are let
-// through do not spill, and the first that spill are 3 registers above.
+// Registers for loop counters, positions and the two shared addresses; and for the addresses of an epilogue
+// that goes through shared memory or a workspace. Fitted, with the weights in gemm_simt_registers(), to NVRTC
+// 13.0 on sm_80 and sm_90a: of 520 sampled schedules within 8 registers below and 40 above their limit, those
+// that are admitted do not spill, and the first that spill are 3 registers above.
 constexpr std::int64_t kOtherRegisters = 29;
 constexpr std::int64_t kEpilogueRegisters = 7;
-/// More where parts of k are summed up into a tile that may reach over C's edge: one of 50 sampled split
-/// schedules spilled 16 registers on sm_90a without it (NVRTC 13.0).
+/// Further registers if parts of k are summed up into a tile that may reach over C's edge: one of 50 sampled
+/// split schedules spilled 16 registers on sm_90a without them (NVRTC 13.0).
 constexpr std::int64_t kGuardedSumRegisters = 16;
 // More loads of one operand in flight than this cost registers and code, and hide no more latency.
 constexpr std::int64_t kMaxLoads = 16;
@@ -28,8 +28,8 @@ std::int64_t round_up(std::int64_t value, std::int64_t to) {
 
 constexpr std::int64_t kLeastPooled = 32;
 
-/// Tile extents for a dimension: no smaller than 32 unless the dimension is, and none that is half empty
-/// above 8.
+/// Returns tile extents for a dimension: no smaller than 32 unless the dimension is, and none above 8 that is
+/// half empty.
 std::vector<std::int64_t> tile_extents(std::int64_t extent) {
   std::vector<std::int64_t> extents;
   for (const std::int64_t tile : powers_of_two(1, 256)) {
@@ -40,7 +40,7 @@ std::vector<std::int64_t> tile_extents(std::int64_t extent) {
   return extents;
 }
 
-/// Elements per load that the alignment of a row permits.
+/// Returns the elements per load that the alignment of a row permits.
 std::vector<std::int64_t> vector_widths(std::int64_t contiguous_extent, std::int64_t most) {
   std::vector<std::int64_t> widths = {1};
   if (most >= 2 && contiguous_extent % 2 == 0) widths.push_back(2);
@@ -48,12 +48,13 @@ std::vector<std::int64_t> vector_widths(std::int64_t contiguous_extent, std::int
   return widths;
 }
 
-/// Thread tiles: 4 to 16 where the block tile has at least 32, else what fits.
+/// Returns whether a thread tile may have this extent: 4 to 16 if the block tile has at least 32, else
+/// anything that fits.
 bool is_thread_extent(std::int64_t extent, std::int64_t tile) {
   return extent <= tile && (tile < 32 || extent >= 4);
 }
 
-/// All thread tiles that some of `tiles` allows.
+/// Returns all thread tiles that some of `tiles` allows.
 std::vector<std::int64_t> thread_extents(const std::vector<std::int64_t>& tiles) {
   std::vector<std::int64_t> extents = powers_of_two(1, 16);
   std::erase_if(extents, [&](std::int64_t extent) {
@@ -62,7 +63,7 @@ std::vector<std::int64_t> thread_extents(const std::vector<std::int64_t>& tiles)
   return extents;
 }
 
-/// Those of `values` that are at most `limit`, and the first in any case.
+/// Returns those of `values` that are at most `limit`, and always the first.
 std::vector<std::int64_t> at_most(std::int64_t limit, std::vector<std::int64_t> values) {
   while (values.size() > 1 && values.back() > limit) values.pop_back();
   return values;
@@ -148,7 +149,7 @@ bool any_along_k(const ProductView& p) {
   return a_along_k(p) || b_along_k(p);
 }
 
-/// Rows of threads that a warp may have where the smallest and the largest block tiles are these.
+/// Returns the rows of threads that a warp may have, given the smallest and the largest block tiles.
 Values warp_rows(const Values& rows, const Values& columns) {
   Values all;
   for (const std::int64_t lanes : powers_of_two(1, 32)) {
@@ -185,7 +186,7 @@ void depth_knobs(Knobs<S>& k, const ProductView& p, const Limits& limits) {
     const std::int64_t tiles = gemm_simt_tiles(p, s);
     return !may_split_k(gemm_simt_split_k(p, s), p.k, tiles, tiles * s.bm * s.bn * 4, cores);
   });
-  // The first tile of k is the partial one, and only one part of k begins with that.
+  // The first tile of k is the partial one, and only one part of k begins with it.
   k.forbid("blocks that split k take whole tiles of it",
            [=](const S& s) { return s.split_k > 1 && p.k % s.bk != 0; });
   const bool async = limits.has(Ability::kAsyncCopies);
@@ -202,7 +203,7 @@ void copy_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
   k.knob(&S::k_major, "k_major",
          "tiles of operands contiguous along k: 0: transposed, 1: kept, read 4 k at a time",
          flags(any_along_k(p)));
-  // cp.async writes what it reads: a row of k cannot be scattered by it but element by element.
+  // cp.async writes as it reads: it can scatter a row of k only element by element.
   const auto scatters = [](bool along_k, const S& s) { return along_k && s.k_major == 0 && s.async == 1; };
   k.knob(&S::vec_a, "vec_a", "elements per load of A",
          vector_widths(a_along_k(p) ? p.k : p.m, form.vector_a));
@@ -240,7 +241,8 @@ bool registers_fit(const GemmSimtForm& form, const S& s, const Limits& limits) {
          cuda::registers_granted(limits, s.min_blocks, s.threads());
 }
 
-/// The first answers of a point that stages C are those of one that does not, which needs less.
+/// Adds the knobs of a block's residence. A point that stages C is first checked as one that does not, which
+/// needs less.
 void residence_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
   const ProductView p = form.problem;
   k.knob(&S::min_blocks, "min_blocks", "blocks that a multiprocessor must hold", {1, 2, 3});
@@ -295,7 +297,7 @@ void staged_knob(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
 
 void gemm_simt_form_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
   const ProductView& p = form.problem;
-  // A thread's four pixels side by side leave a warp too small a tile of fewer.
+  // A thread's four pixels side by side leave a warp with a tile that is too small for fewer.
   const std::int64_t least = form.pools ? kLeastPooled : 1;
   const Values rows = tile_extents(form.gathers_a ? std::max(p.m, least) : p.m);
   const Values columns = tile_extents(form.gathers_a ? p.n : std::max(p.n, least));
@@ -311,8 +313,8 @@ void gemm_simt_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits
   gemm_simt_form_knobs(k, {.problem = product_view(workload)}, limits);
 }
 
-// 128 x 128 with 8 x 8 per thread is what public SGEMMs end at (siboehm/SGEMM_CUDA, salykova/sgemm.cu,
-// CUTLASS's list); smaller tiles where that would leave multiprocessors without a block.
+// 128 x 128 with 8 x 8 per thread is the tile of public SGEMMs (siboehm/SGEMM_CUDA, salykova/sgemm.cu,
+// CUTLASS's list). Smaller tiles if that would leave multiprocessors without a block.
 GemmSimtSchedule gemm_simt_wanted(const Workload& workload, const Limits& limits) {
   return gemm_simt_form_wanted({.problem = product_view(workload)}, limits);
 }
@@ -330,10 +332,16 @@ GemmSimtSchedule gemm_simt_form_wanted(const GemmSimtForm& form, const Limits& l
   s.lanes_m = 4;
   s.bk = large ? 8 : 16;
   s.split_k = default_split_k(p.k, blocks(s.bm, s.bn), limits.cores);
-  s.async = 0, s.stages = 2;
-  s.k_major = 0, s.vec_a = 4, s.vec_b = 4, s.pad = 4;
+  s.async = 0;
+  s.stages = 2;
+  s.k_major = 0;
+  s.vec_a = 4;
+  s.vec_b = 4;
+  s.pad = 4;
   s.min_blocks = large ? 2 : 1;
-  s.frag_buffers = 2, s.unroll = 8, s.raster = 4;
+  s.frag_buffers = 2;
+  s.unroll = 8;
+  s.raster = 4;
   s.staged = p.n % 4 == 0 ? 0 : 1;  // rows of C that 128-bit stores cannot write
   return s;
 }

@@ -1,4 +1,4 @@
-// The schedules of gemm_simt: knobs, rules, default, and what follows from a schedule (threads, warps,
+// The schedules of gemm_simt: knobs, rules, default, and values derived from a schedule (threads, warps,
 // registers).
 #pragma once
 
@@ -33,24 +33,23 @@ struct GemmSimtSchedule {
   std::int64_t lanes_n() const { return 32 / lanes_m; }
   std::int64_t threads() const { return bm / tm * (bn / tn); }
   std::int64_t warps_n() const { return bn / (lanes_n() * tn); }
-  /// Columns of a warp's part of the block tile.
+  /// Returns the columns of a warp's share of the block tile.
   std::int64_t warp_columns() const { return lanes_n() * tn; }
 };
 
-/// Tiles of k, and how the blocks of a tile of C share them.
+/// Returns the tiles of k, and how the blocks of a tile of C share them.
 SplitK gemm_simt_split_k(const ProductView& problem, const GemmSimtSchedule& schedule);
-/// Block tiles of C, of the whole batch.
+/// Returns the block tiles of C, of the whole batch.
 std::int64_t gemm_simt_tiles(const ProductView& problem, const GemmSimtSchedule& schedule);
 
 /// Elements of k that a thread reads at once from a tile that is contiguous along k: one LDS.128.
 inline constexpr std::int64_t kQuad = 4;
 
-/// How the tile of one operand goes from global to shared memory. `x` is the operand's other dimension: m or
-/// n.
+/// How one operand's tile gets from global to shared memory. `x` is the operand's other dimension: m or n.
 struct GemmSimtCopy {
   bool along_k = false;  ///< contiguous along k in global memory
-  /// Contiguous along k in shared memory too: a row of the tile is one x. Otherwise a row is one k, and the
-  /// elements of a vector load along k are scattered over rows.
+  /// Whether it is contiguous along k in shared memory too: a row of the tile is one x. Otherwise a row is
+  /// one k, and the elements of a vector load along k are scattered over rows.
   bool kept = false;
   std::int64_t x = 0;  ///< extent of the dimension
   std::int64_t k = 0;
@@ -60,37 +59,39 @@ struct GemmSimtCopy {
   std::int64_t stride = 0;  ///< elements between rows of the tile in shared memory
   std::int64_t threads = 0;
   std::int64_t vectors() const { return tile * bk / vec; }
-  /// Elements of one tile in shared memory.
+  /// Returns the elements of one tile in shared memory.
   std::int64_t elements() const { return (kept ? tile : bk) * stride; }
-  /// Elements that a thread reads side by side from the tile along x; along k it is one or, kept, kQuad.
+  /// Returns the elements that a thread reads side by side from the tile along x. Along k it reads one or, if
+  /// kept, kQuad.
   std::int64_t fragment_width(std::int64_t thread_tile) const {
     return kept ? 1 : std::min<std::int64_t>(thread_tile, 4);
   }
-  /// Vector loads of one thread; with fewer vectors than threads, the first threads make one each.
+  /// Returns the vector loads of one thread. With fewer vectors than threads, the first threads make one
+  /// each.
   std::int64_t loads() const { return vectors() < threads ? 1 : vectors() / threads; }
 };
 GemmSimtCopy gemm_simt_copy_a(const ProductView& problem, const GemmSimtSchedule& schedule);
 GemmSimtCopy gemm_simt_copy_b(const ProductView& problem, const GemmSimtSchedule& schedule);
 
-/// Upper bound on the 32-bit registers that ptxas needs for a thread without spilling (gemm_simt_space.cpp
-/// has its source).
+/// Returns an upper bound on the 32-bit registers that ptxas needs for a thread without spilling
+/// (gemm_simt_space.cpp has its source).
 std::int64_t gemm_simt_registers(const ProductView& problem, const GemmSimtSchedule& schedule);
-/// Shared memory of a block in bytes.
+/// Returns the shared memory of a block in bytes.
 std::int64_t gemm_simt_shared_bytes(const ProductView& problem, const GemmSimtSchedule& schedule);
 
-/// What a family made of these schedules may vary.
+/// The properties in which families with these schedules differ.
 struct GemmSimtForm {
   ProductView problem;
-  std::int64_t vector_a = 4, vector_b = 4;  ///< most elements per load, beside what the lines' lengths allow
-  std::int64_t more_registers = 0;          ///< of a thread, beside gemm_simt_registers()
-  std::int64_t registers_per_gather = 0;    ///< the same, for each load of the operand that is gathered
-  bool gathers_a = false;                   ///< else B is
-  bool pools = false;                       ///< four neighbours of the gathered side become one
+  std::int64_t vector_a = 4, vector_b = 4;  ///< most elements per load; the lines' lengths may allow fewer
+  std::int64_t more_registers = 0;          ///< registers of a thread, besides gemm_simt_registers()
+  std::int64_t registers_per_gather = 0;    ///< the same, for each load of the gathered operand
+  bool gathers_a = false;                   ///< else B is gathered
+  bool pools = false;                       ///< whether four neighbours of the gathered side become one
 };
 void gemm_simt_form_knobs(Knobs<GemmSimtSchedule>& k, const GemmSimtForm& form, const Limits& limits);
 GemmSimtSchedule gemm_simt_form_wanted(const GemmSimtForm& form, const Limits& limits);
 
-/// Those of a GEMM.
+/// Adds the knobs of a GEMM.
 void gemm_simt_knobs(Knobs<GemmSimtSchedule>& k, const Workload& workload, const Limits& limits);
 GemmSimtSchedule gemm_simt_wanted(const Workload& workload, const Limits& limits);
 

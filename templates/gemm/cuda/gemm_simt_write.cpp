@@ -33,7 +33,7 @@ class Writing {
     return fi.over(r.over(body));
   }
 
-  /// A thread has whole windows: four pixels side by side, which are rows or columns.
+  /// Stores whole windows of a thread: four pixels side by side, which are rows or columns.
   Block pooled_from_registers() { return out_.channels_are_columns ? pooled_rows() : pooled_columns(); }
 
   Block through_shared() {
@@ -43,7 +43,7 @@ class Writing {
     const Unrolled fi(builder_, "fi", s_.tm / height), r(builder_, "r", height);
     const Unrolled fj(builder_, "fj", s_.tn / width), part(builder_, "part", s_.tn / vec);
     const VarId at = builder_.var("at");
-    const Expr own = var(t_.warp) * (32 * s_.tn);  // this warp's part of the staging buffer
+    const Expr own = var(t_.warp) * (32 * s_.tn);  // this warp's piece of the staging buffer
 
     Expr share = load(t_.acc, (fi.at * height + r.at) * s_.tn + fj.at * width, static_cast<int>(width));
     Stmt put = Store{out_.staging,
@@ -122,13 +122,13 @@ class Writing {
     return fi.over(r.over(body));
   }
 
-  /// The longest vector up to `most` (a power of two) at which every row of C is aligned.
+  /// Returns the longest vector up to `most` (a power of two) at which every row of C is aligned.
   std::int64_t vector(std::int64_t most) const {
     while (out_.n % most != 0) most /= 2;
     return most;
   }
 
-  /// `vec` sums from `first` of `sums` on, which are registers where there is an epilogue.
+  /// Stores `vec` sums from `first` of `sums` on. With an epilogue these are registers.
   Block to_c(BufferId sums, const Expr& first, std::int64_t vec) const {
     const int lanes = static_cast<int>(vec);
     if (out_.epilogue.gated()) return pairs_to_c(sums, first, vec);
@@ -141,7 +141,7 @@ class Writing {
     return result;
   }
 
-  /// The same where the epilogue makes one column of two.
+  /// Does the same if the epilogue makes one column out of two.
   Block pairs_to_c(BufferId sums, const Expr& first, std::int64_t vec) const {
     const int lanes = static_cast<int>(vec / 2);
     Block result = out_.epilogue.in_place(

@@ -1,4 +1,4 @@
-// The way of the accumulators to C: from registers, or through shared memory.
+// Writes the accumulators to C: from registers, or through shared memory.
 #pragma once
 
 #include "ir/kernel.h"
@@ -14,14 +14,15 @@ struct GemmSimtOutput {
   std::int64_t row = 0;  ///< elements between neighbouring rows of C
   ir::VarId m0{}, n0{};  ///< corner of the block tile
   const FusedEpilogue& epilogue;
-  bool channels_are_columns = true;         ///< of this C; else its rows are
-  ir::Expr first_channel = ir::integer(0);  ///< of its first column or row
+  bool channels_are_columns = true;         ///< whether channels are columns of this C; else they are rows
+  ir::Expr first_channel = ir::integer(0);  ///< channel of its first column or row
   ir::BufferId staging{};  ///< threads x tn elements of shared memory; only with schedule.staged == 1
 };
 
-/// The statements that store a thread's share. Staged: each warp puts one row of its threads' shares after
-/// the other into its own part of `staging` and writes it out in vectors as long as C's rows permit, lanes
-/// side by side; from registers, a vector is at most as long as what a thread holds side by side.
+/// Returns the statements that store a thread's share. Staged: each warp puts one row of its threads' shares
+/// after the other into its own piece of `staging`, and writes it out in vectors as long as C's rows permit,
+/// lanes side by side. From registers, a vector is at most as long as the elements that a thread holds side
+/// by side.
 ir::Block gemm_simt_write(ir::KernelBuilder& builder, const GemmSimtThread& thread,
                           const GemmSimtOutput& output);
 

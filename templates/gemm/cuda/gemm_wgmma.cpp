@@ -23,7 +23,7 @@ namespace {
 
 using namespace ir;
 
-constexpr std::int64_t kLargestTile = 512;  // no tile is larger
+constexpr std::int64_t kLargestTile = 512;  // the largest tile
 
 using Place = GemmWgmmaWalk::Place;
 
@@ -78,20 +78,21 @@ class Lowering {
     Block first = prefetch_maps();
     append(first, make_barriers());
     body.push_back(If{eq(var(thread_), integer(0)), first, {}, 1});
-    // Nobody reaches for another block's barriers before they are made: a fence goes before this that makes
-    // them known to the cluster, and nothing else that a thread has written is read behind it.
+    // No thread may use another block's barriers before they are initialised. A fence before this makes them
+    // known to the cluster. Nothing else that a thread has written is read behind it.
     body.push_back(Barrier{s_.cluster() > 1 ? BarrierScope::kClusterRelaxed : BarrierScope::kBlock});
-    // All that has happened up to here is the block's own affair, so it may happen while the launch before
-    // still runs; nothing tells which operands that one writes, so the loads of all wait for its end. C and
-    // the workspaces of split k are touched behind this, too: the counters are those that the launch before
-    // has left, zero again, however early this one began. So each launch ends after the one before it, and
-    // letting the next begin is right anywhere behind this.
+    // Everything up to here concerns only this block, so it may run while the launch before is still running.
+    // It is not known which operands that launch writes, so all loads wait for its end. C and the workspaces
+    // of split k are also touched only after this: the counters are those that the launch before has left,
+    // zero again, however early this one began. So each launch ends after the one before it, and letting the
+    // next begin is right anywhere behind this.
     if (s_.pdl == 1) body.push_back(Intrinsic{"griddepcontrol_wait", {}, {}, 0});
-    // Once for a warp, not for each of its lanes: then ptxas knows that warps stay together in what follows,
-    // and computes there on its uniform registers, from which wgmma and the loads take their descriptors.
+    // Once for a warp, not for each of its lanes: ptxas then knows that warps stay together in the following
+    // code, and computes there on its uniform registers, from which wgmma and the loads take their
+    // descriptors.
     body.push_back(Let{group_, var(thread_) / 128, true});
     body.push_back(If{eq(var(group_), integer(0)), produce(), consume(), 128});
-    // Nor after the block has ended: this one waits until the arrivals before it have come.
+    // Nor may they be used after the block has ended: it waits until the arrivals before it have come.
     if (s_.cluster() > 1) body.push_back(Barrier{BarrierScope::kCluster});
     if (s_.split_k > 1)
       append(body, gemm_wgmma_meet(exchange_, sums_place(thread_), eq(var(thread_), integer(0)),
@@ -111,7 +112,7 @@ class Lowering {
 
  private:
   SplitK split() const { return gemm_wgmma_split_k(p_, s_); }
-  /// Stages of k that a block goes through for a tile, at most.
+  /// Returns the stages of k that a block goes through for a tile, at most.
   std::int64_t tiles_k() const { return split().most(); }
   bool has_first_level() const { return gemm_wgmma_has_first_level(p_, s_, tiles_k() == 1); }
 
@@ -122,10 +123,10 @@ class Lowering {
                    parts.most(), body, kind);
   }
 
-  /// Of consumers' threads, which are numbered from `worker` on.
+  /// Returns the position of consumers' threads, which are numbered from `worker` on.
   SplitKPlace sums_place(VarId worker) const { return {var(split_), var(walk_.block()), worker}; }
 
-  /// C from the sums of all parts, by the threads that have some.
+  /// Writes C from the sums of all parts, by the threads that have some.
   Stmt write_total() {
     const VarId turn = b_.var("turn");
     const VarId worker = b_.var("worker");
@@ -169,7 +170,7 @@ class Lowering {
     return id;
   }
 
-  /// An operation on one barrier.
+  /// Returns an operation on one barrier.
   static Intrinsic on(StaticText name, BufferId buffer, Expr number, Expr argument) {
     return {name, {gemm_wgmma_barrier(buffer, number)}, {argument}, 0};
   }
@@ -183,8 +184,8 @@ class Lowering {
     return result;
   }
 
-  /// A stage is full when its bytes have come, and empty when all consumers that multiply it are done with
-  /// it, those of the blocks that get parts of it from this one, too.
+  /// A stage is full when its bytes have arrived. It is empty when all consumers that multiply it are done
+  /// with it, including those of the blocks that get slices of it from this one.
   Block make_barriers() {
     const Unrolled stage(b_, "stage", s_.stages);
     const std::int64_t consumers = speakers() * (s_.ping_pong == 1 ? 1 : s_.consumers) * s_.sharing_blocks();
@@ -198,7 +199,7 @@ class Lowering {
     return result;
   }
 
-  /// Threads of a consumer that say that it is done with a stage: release().
+  /// Threads of a consumer that report that it is done with a stage: release().
   std::int64_t speakers() const { return p_.rows_from_registers() ? 4 : 1; }
 
   Expr stage_of(const Expr& step) const { return step % s_.stages; }
@@ -221,10 +222,10 @@ class Lowering {
     for (const bool is_rows : {true, false})
       append(copies, gemm_wgmma_copy(b_, p_, s_, walk_, is_rows ? rows_ : columns_, is_rows, place,
                                      {full_, k_tile, stage_of(var(step)), pixel}));
-    // Unrolled where k is short, its addresses would not fit the few registers that the producer has.
+    // If unrolled where k is short, its addresses would not fit the few registers that the producer has.
     body.push_back(each_tile_k(kt, LoopKind::kRolled, copies));
     Block one = walk_.each(turn, integer(0), 1, body);
-    // What is left is the block's last products and C: time for the next launch to make its barriers.
+    // The block's last products and C remain: time for the next launch to make its barriers.
     if (s_.pdl == 1) one.push_back(Intrinsic{"griddepcontrol_launch_dependents", {}, {}, 0});
     Block result = take_registers(false);
     append(result, gemm_wgmma_by_one(b_, eq(var(thread_) / 32, integer(0)), 1, one));
@@ -255,7 +256,8 @@ class Lowering {
     const Place place = walk_.place(turn);
     Block body;
     if (s_.split_k == 1) body = place.lets;
-    if (in_turns)  // behind the other's last tile; the first consumer's first tile has nobody before it
+    // Waits behind the other consumer's last tile. No tile comes before the first consumer's first one.
+    if (in_turns)
       body.push_back(on("mbarrier_wait", turns_, var(consumer), (var(turn) / 2 + 1 - var(consumer)) % 2));
     append(body, multiply(var(turn) * tiles_k(), var(consumer)));
     if (in_turns)
@@ -276,7 +278,7 @@ class Lowering {
     return result;
   }
 
-  /// acc = the tile's sums over all stages; with in_flight = 1 the last stage is neither waited for nor
+  /// Sets acc to the tile's sums over all stages. With in_flight = 1 the last stage is neither waited for nor
   /// released.
   Block multiply(const Expr& first_step, const Expr& consumer) {
     const VarId kt = b_.var("kt");
@@ -300,31 +302,31 @@ class Lowering {
     }
     Block result;
     if (p_.two_level && tiles_k() > 1) result = gemm_wgmma_clear(b_, p_, s_, acc_);
-    // Unrolled, two levels would be added to zeros (gemm_wgmma_two_level_products()).
+    // If unrolled, two levels would be added to zeros (gemm_wgmma_two_level_products()).
     result.push_back(each_tile_k(kt, p_.two_level ? LoopKind::kRolled : LoopKind::kSerial, body));
     return result;
   }
 
-  /// The consumer is done with the stage, in all blocks that bring parts of it. Those along bn are number
-  /// rank ^ i of the cluster for i < cluster_bn, those along bm number rank ^ cluster_bn j for j < cluster_bm
-  /// (the sides are powers of two). Thread i of the consumer tells the i-th of them: the own one, the others
-  /// along bn, then those along bm.
+  /// Reports that the consumer is done with the stage, in all blocks that copy slices of it. Those along bn
+  /// are number rank ^ i of the cluster for i < cluster_bn, those along bm number rank ^ cluster_bn j for j <
+  /// cluster_bm (the sides are powers of two). Thread i of the consumer arrives at the i-th of them: its own,
+  /// the others along bn, then those along bm.
   ///
-  /// One thread speaks for its four warps: a wgmma-group is the warpgroup's (PTX ISA 9.0,
+  /// One thread reports for its four warps. A wgmma-group is the warpgroup's (PTX ISA 9.0,
   /// "wgmma.commit_group"), and behind wgmma.wait_group it is complete, with all that it reads; CUTLASS
-  /// counts its consumers' arrivals the same way (sm90_pipeline.hpp, PipelineTmaAsync). Nothing has to be
-  /// released with the arrival: the stage was read, by wgmma alone, nobody has written to it but the tensor
-  /// memory accelerator, which will do so again. The order that matters, those reads before the next loads'
-  /// writes, is that of the wait, the arrival and the producer's wait for the phase, behind which it asks for
-  /// the loads; no data go from the consumer to the producer. Where rows go to registers, each warp has read
-  /// its own, and speaks for itself.
+  /// counts its consumers' arrivals the same way (sm90_pipeline.hpp, PipelineTmaAsync). The arrival need not
+  /// release anything: the stage was read by wgmma alone, and only the tensor memory accelerator writes to
+  /// it, now and later. The reads must come before the next loads' writes. The wait, the arrival and the
+  /// producer's wait for the phase, behind which it starts the loads, order them; no data go from the
+  /// consumer to the producer. If rows go to registers, each warp has read its own rows, and reports for
+  /// itself.
   Intrinsic release(Expr stage, const std::optional<Expr>& condition) const {
     const std::int64_t blocks = s_.sharing_blocks();
     const Expr member = speakers() == 1 ? var(member_) : var(member_) % 32;
     Expr tells = blocks == 1 ? eq(member, integer(0)) : lt(member, integer(blocks));
     if (condition) tells = logical_and(tells, *condition);
     if (blocks == 1) return on("mbarrier_arrive", empty_, stage, tells);
-    Expr which = member;  // also of those along bm where there is one of them, or nobody along bn
+    Expr which = member;  // also for blocks along bm if there is only one of them, or no other along bn
     if (s_.cluster_bn > 1 && s_.cluster_bm > 2)
       which = max(member, (member - (s_.cluster_bn - 1)) * s_.cluster_bn);
     return {"mbarrier_arrive_cluster",
@@ -337,7 +339,7 @@ class Lowering {
     Block result;
     if (s_.in_flight == 1) {
       result.push_back(Intrinsic{"wgmma_wait", {}, {integer(0)}, 0});
-      if (walk_.several_turns())  // else nobody fills that stage again
+      if (walk_.several_turns())  // else that stage is not filled again
         result.push_back(release(stage_of(last_step), std::nullopt));
     }
     if (!p_.two_level) result.push_back(gemm_wgmma_keep(p_, acc_.accumulators, s_.accumulators()));
@@ -347,8 +349,11 @@ class Lowering {
   GemmWgmmaOutput output(const Place& place, VarId consumer, VarId lane) const {
     GemmWgmmaOutput out{
         .accumulators = acc_.accumulators, .c = c_, .epilogue = epilogue_, .converted = converted_};
-    out.thread = thread_, out.lane = lane, out.consumer = consumer;
-    out.row0 = place.row0, out.column0 = place.column0;
+    out.thread = thread_;
+    out.lane = lane;
+    out.consumer = consumer;
+    out.row0 = place.row0;
+    out.column0 = place.column0;
     if (p_.size.batch > 1) out.base = place.matrix * (p_.size.m * p_.size.output_columns());
     return out;
   }
@@ -365,7 +370,7 @@ class Lowering {
   BufferId c_{}, full_{}, empty_{}, turns_{}, staged_{}, converted_{}, fragments_{};
   VarId thread_{}, split_{};
   VarId group_{};   ///< warpgroup: 0 copies, the others multiply
-  VarId member_{};  ///< number of a consumer's thread in it
+  VarId member_{};  ///< number of a consumer's thread in its warpgroup
 };
 
 std::optional<std::string> why_not(const Workload& workload, const Limits& limits) {

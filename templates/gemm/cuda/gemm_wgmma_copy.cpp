@@ -13,14 +13,14 @@ using namespace ir;
 
 namespace {
 
-/// A bit for each block of the cluster that has the same rows, or the same columns; block (m, n) is number m
-/// * cluster_bn + n, and there are one, two or four along either side.
+/// Returns a mask with a bit for each block of the cluster that has the same rows, or the same columns. Block
+/// (m, n) is number m * cluster_bn + n, and there are one, two or four along either side.
 Expr receivers(const GemmWgmmaSchedule& s, const GemmWgmmaWalk& walk, bool is_rows) {
   const std::int64_t apart = is_rows ? 1 : s.cluster_bn;
-  std::int64_t mask = 0;  // of those that have the first rows or columns
+  std::int64_t mask = 0;  // mask of the blocks with the first rows or columns
   for (std::int64_t i = 0; i < (is_rows ? s.cluster_bn : s.cluster_bm); ++i)
     mask |= std::int64_t{1} << i * apart;
-  // The masks of the others are that one, `step` bits further to the left for each.
+  // The masks of the others are shifted left by `step` bits for each.
   const std::int64_t others = is_rows ? s.cluster_bm : s.cluster_bn;
   const std::int64_t step = is_rows ? s.cluster_bn : 1;
   if (others == 1) return integer(mask);
@@ -31,13 +31,13 @@ Expr receivers(const GemmWgmmaSchedule& s, const GemmWgmmaWalk& walk, bool is_ro
   return moved;
 }
 
-/// What the L2 is told of a side's tiles (ir/intrinsics.cpp, "tma_load_2d").
+/// Returns the hint to the L2 for a side's tiles (ir/intrinsics.cpp, "tma_load_2d").
 std::int64_t hint_of(const GemmWgmmaSchedule& s, bool is_rows) {
   if (s.keep == 0) return 0;
   return is_rows == (s.keep == 1) ? 2 : 1;
 }
 
-/// Of a matrix, from `across` rows or columns of C and `k` on.
+/// Returns a box of a matrix, from `across` rows or columns of C and `k` on.
 GemmWgmmaBox matrix_box(const GemmWgmmaProblem& p, const GemmWgmmaTile& t, Expr across, Expr k,
                         const Expr& matrix) {
   const std::int64_t length = t.along_k ? p.size.k : t.extent;
@@ -57,7 +57,7 @@ GemmWgmmaBox matrix_box(const GemmWgmmaProblem& p, const GemmWgmmaTile& t, Expr 
   return box;
 }
 
-/// "tma_multicast_2d" of "load_2d".
+/// Returns "tma_multicast_2d" for "load_2d".
 StaticText name_of_load(std::string_view kind, bool multicast) {
   if (!multicast) return intrinsic_name("tma_" + std::string(kind));
   const bool im2col = kind.starts_with("im2col");
@@ -82,7 +82,7 @@ TensorMap gemm_wgmma_load_map(const GemmWgmmaProblem& p, const GemmWgmmaTile& ti
 }
 
 Touch gemm_wgmma_barrier(BufferId barriers, Expr number) {
-  return {barriers, number * 2, 0, true};  // of two words
+  return {barriers, number * 2, 0, true};  // a barrier has two words
 }
 
 Block gemm_wgmma_by_one(KernelBuilder& b, const Expr& warp, std::int64_t warps, Block body) {
@@ -112,7 +112,7 @@ Block gemm_wgmma_copy(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgm
   const std::int64_t lines = t.box_outer / t.slices;
   const Unrolled boxes(b, "box", t.boxes);
   const Expr& number = boxes.at;
-  // Boxes of an operand along k: parts of the tile, and of these the rows of k.
+  // Boxes of an operand along k: pieces of the tile, and within these the rows of k.
   const std::int64_t parts = t.along_k ? t.tile / t.box_outer : t.boxes;
   Expr across = var(is_rows ? at.row0 : at.column0) +
                 (t.along_k ? number % parts * t.box_outer + slice * lines : number * t.box_inner);

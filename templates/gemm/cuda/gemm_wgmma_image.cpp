@@ -10,7 +10,7 @@ namespace {
 
 /// A row of k.
 struct Taps {
-  Expr number, channel;  ///< of the filter; the first one
+  Expr number, channel;  ///< number of the tap in the filter; first channel
 };
 Taps taps_of(KernelBuilder& b, const GemmWgmmaProblem& p, const Expr& row, Block& lets) {
   const std::int64_t taps = p.image->conv.r * p.image->conv.s;
@@ -40,7 +40,7 @@ TensorMap gemm_wgmma_image_map(const GemmWgmmaProblem& p, const GemmWgmmaTile& t
   map.dims = {conv.c, conv.w, conv.h, conv.n};
   map.strides = {1, conv.c, conv.w * conv.c, conv.h * conv.w * conv.c};
   map.box = {tile.box_inner, 0, 0, 0};
-  // The places of the first tap: those of the last one lie (s - 1, r - 1) dilations further.
+  // The positions of the first tap: those of the last one lie (s - 1, r - 1) dilations further.
   map.im2col = Im2col{
       lines,
       {-conv.pad_left, -conv.pad_top},

@@ -3,7 +3,7 @@
 //
 // k runs over rows of channels, and within each over the filter's taps: row q of k is tap q % taps of the
 // channels from q / taps rows on. Taps and channels have dimensions of their own, so that channels behind the
-// last one, and rows of k behind the last one, are zero on both sides. Taps that only meet padding are no
+// last one, and rows of k behind the last one, are zero on both sides. Taps that only meet padding are not
 // rows of k; in memory the filters have them.
 #pragma once
 
@@ -15,14 +15,14 @@
 
 namespace lehr {
 
-/// What one load brings.
+/// The elements that one load copies.
 struct GemmWgmmaBox {
-  ir::Block lets;                   ///< names that the others refer to
+  ir::Block lets;                   ///< names that the other members refer to
   std::string_view kind;            ///< "load_2d" of "tma_load_2d"
   std::vector<ir::Expr> place;      ///< the instruction's coordinates, and offset
-  ir::Expr index = ir::integer(0);  ///< of the first element in the buffer, for the analysis
+  ir::Expr index = ir::integer(0);  ///< index of the first element in the buffer, for the analysis
   std::int64_t line = 0;            ///< elements between its lines there
-  bool partial = false;             ///< some of it does not exist
+  bool partial = false;             ///< whether some of its elements do not exist
 };
 
 /// A pixel of the input.
@@ -30,15 +30,15 @@ struct GemmWgmmaPixel {
   ir::VarId image{}, row{}, column{};
 };
 
-/// How the loads see the operand; `tile.view` is one of a convolution's.
+/// Returns the operand as the loads see it. `tile.view` is one of a convolution's.
 ir::TensorMap gemm_wgmma_image_map(const GemmWgmmaProblem& problem, const GemmWgmmaTile& tile);
 
-/// Names the place of the pixel that the filter's first tap takes for output number `pixel`; behind the last
-/// one, that of a further image.
+/// Names the position of the pixel that the filter's first tap reads for output number `pixel`. Behind the
+/// last output it is that of a further image.
 ir::Block gemm_wgmma_pixel(ir::KernelBuilder& builder, const Conv2d& conv, const ir::Expr& pixel,
                            GemmWgmmaPixel& named);
 
-/// Row `row` of k: of the pixels from `first` on, or of the filters from number `across` on.
+/// Return row `row` of k: of the pixels from `first` on, or of the filters from number `across` on.
 GemmWgmmaBox gemm_wgmma_pixels(ir::KernelBuilder& builder, const GemmWgmmaProblem& problem,
                                const ir::Expr& row, const GemmWgmmaPixel& first);
 GemmWgmmaBox gemm_wgmma_filters(ir::KernelBuilder& builder, const GemmWgmmaProblem& problem,

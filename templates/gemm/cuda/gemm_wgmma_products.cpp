@@ -11,28 +11,29 @@ using namespace ir;
 
 namespace {
 
-/// Element of a stage where the operand of instruction `k` begins, `across` rows or columns into the tile.
+/// Returns the element of a stage where the operand of instruction `k` begins, `across` rows or columns into
+/// the tile.
 Expr place(const GemmWgmmaProblem& p, const GemmWgmmaTile& t, const Expr& across, const Expr& k) {
   if (!t.along_k) return across / t.box_inner * t.box_elements() + k * (p.mma_k() * t.box_inner);
   const std::int64_t per_row = p.row() / p.mma_k();
   return k / per_row * (t.tile * p.row()) + across * p.row() + k % per_row * p.mma_k();
 }
 
-/// Which instruction of a stage: 64 rows of the consumer, a part of the columns, and k.
+/// One instruction of a stage: 64 rows of the consumer, a group of columns, and k.
 struct Which {
   const Unrolled& i;
   const Unrolled& part;
   Expr k;
 };
 
-/// Register `number` of the four that hold the thread's part of instruction `k`'s rows.
+/// Returns register `number` of the four that hold the thread's fragment of instruction `k`'s rows.
 Expr fragment(const GemmWgmmaSchedule& s, const Unrolled& i, const Expr& k, const Expr& number) {
   return (k * (s.consumer_rows() / 64) + i.at) * 4 + number;
 }
 
-/// The thread's part of a stage's rows into registers. The tile lies along the rows, in boxes of 32 of them
-/// whose lines are values of k, swizzled; a register holds row lane / 4 of 8 and k lane % 4 of 4 (PTX ISA
-/// 9.0, "Register Fragments for wgmma.mma_async.m64nNk8").
+/// Loads the thread's fragments of a stage's rows into registers. The tile lies along the rows, in boxes of
+/// 32 of them whose lines are values of k, swizzled. A register holds row lane / 4 of 8 and k lane % 4 of 4
+/// (PTX ISA 9.0, "Register Fragments for wgmma.mma_async.m64nNk8").
 Block load_fragments(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                      const GemmWgmmaOperands& of) {
   const GemmWgmmaTile& t = of.rows.tile;
@@ -54,7 +55,7 @@ Block load_fragments(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmm
   return k.over(i.over(r.over(block(load))));
 }
 
-/// `sums` from `first` on += A B, or = where `add` is 0.
+/// Returns `sums` from `first` on += A B, or = if `add` is 0.
 Intrinsic mma(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, const GemmWgmmaOperands& of,
               const Which& at, BufferId sums, const Expr& first, const Expr& add) {
   const std::int64_t columns = s.columns();
@@ -85,7 +86,7 @@ Expr first_sum(const GemmWgmmaSchedule& s, const Which& at) {
   return at.i.at * (s.bn / 2) + at.part.at * (s.columns() / 2);
 }
 
-/// `body` for each of the consumer's 64 rows and each part of the columns.
+/// Returns `body` for each of the consumer's 64 rows and each group of columns.
 Block each_tile(const Which& at, Block body) {
   return at.i.over(at.part.over(body));
 }
@@ -93,8 +94,8 @@ Unrolled each_64_rows(KernelBuilder& b, const GemmWgmmaSchedule& s) {
   return {b, "i", s.consumer_rows() / 64};
 }
 
-/// The stage's first `steps` products along k, as one committed group: the accumulators += them, or = them in
-/// the first stage.
+/// Returns the stage's first `steps` products along k, as one committed group. They are added to the
+/// accumulators; in the first stage they replace them.
 Block into_accumulators(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                         const GemmWgmmaSums& sums, const GemmWgmmaOperands& of, std::int64_t steps) {
   const Unrolled k(b, "k", steps);
@@ -109,7 +110,8 @@ Block into_accumulators(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmW
   return result;
 }
 
-/// Products that are added up by themselves. A stage of a convolution with few channels may be shorter.
+/// Returns how many products are added up by themselves. A stage of a convolution with few channels may be
+/// shorter.
 std::int64_t of_group(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
   return std::min(kTwoLevelK, s.k_atoms * p.row());
 }
@@ -132,9 +134,9 @@ Block gemm_wgmma_two_level_products(KernelBuilder& b, const GemmWgmmaProblem& p,
   Block result;
   if (of.only_stage) {
     // Straight into the accumulators, which have other registers for each tile. Sums that are read behind a
-    // wait and added to zeros, first_level[e] + 0, would be one text for all tiles: ptxas (12.9 to 13.5)
-    // takes the second for the first, though wgmma has changed the registers, and leaves out the products
-    // between.
+    // wait and added to zeros, first_level[e] + 0, would have the same text for all tiles. ptxas (12.9 to
+    // 13.5) then takes the second for the first, though wgmma has changed the registers, and leaves out the
+    // products between.
     result = into_accumulators(b, p, s, sums, of, steps);
     append(result, block(Intrinsic{"wgmma_wait", {}, {integer(0)}, 0},
                          gemm_wgmma_keep(p, sums.accumulators, s.accumulators())));

@@ -19,11 +19,11 @@ Block to_shared(KernelBuilder& builder, const GemmWgmmaExchange& x, VarId worker
                             load(registers, i.at * kVec, kVec), kVec, std::nullopt}));
 }
 
-/// Each consumer's sums, by one of its threads. What they are added to is zero: so the block that came last
-/// in the launch before has left it, and a launch begins, or goes on behind griddepcontrol.wait, with what
-/// the one before has written. Their completion makes them known to the thread that waits for it (PTX ISA
-/// 9.0, "Async proxy": an implicit fence between the proxies), and its own fence to the block that comes
-/// last, as split_k_leave() does.
+/// Adds each consumer's sums, by one of its threads. They are added to zeros. The last block of the launch
+/// before has left these, and a launch begins, or goes on behind griddepcontrol.wait, after the writes of the
+/// one before. The completion of the additions makes them known to the thread that waits for it (PTX ISA 9.0,
+/// "Async proxy": an implicit fence between the proxies). That thread's fence makes them known to the last
+/// block, as in split_k_leave().
 Block add_to_workspace(KernelBuilder& builder, const GemmWgmmaExchange& x, const SplitKPlace& place,
                        VarId thread, const Expr& consumer) {
   const SplitKSums& s = x.sums;
@@ -43,7 +43,7 @@ Block add_to_workspace(KernelBuilder& builder, const GemmWgmmaExchange& x, const
   return result;
 }
 
-/// From the shared memory of the cluster's blocks, in the order of the parts.
+/// Adds up the sums in the shared memory of the cluster's blocks, in the order of the parts.
 Block total_of_cluster(KernelBuilder& builder, const GemmWgmmaExchange& x, VarId worker, BufferId registers) {
   const SplitKSums& s = x.sums;
   const VarId part = builder.var("from_split");
@@ -72,8 +72,11 @@ GemmWgmmaExchange gemm_wgmma_exchange(KernelBuilder& builder, const GemmWgmmaPro
   GemmWgmmaExchange x;
   x.reduce = schedule.reduce;
   SplitKSums& s = x.sums;
-  s.parts = schedule.split_k, s.tiles = tiles, s.threads = kConsumer * schedule.consumers;
-  s.elements = schedule.accumulators(), s.vec = kVec;
+  s.parts = schedule.split_k;
+  s.tiles = tiles;
+  s.threads = kConsumer * schedule.consumers;
+  s.elements = schedule.accumulators();
+  s.vec = kVec;
   if (x.reduce != 0)
     x.shared = builder.buffer(x.reduce == 1 ? "cluster_sums" : "block_sums", p.accum, Scope::kShared,
                               s.elements * s.threads);
@@ -81,7 +84,10 @@ GemmWgmmaExchange gemm_wgmma_exchange(KernelBuilder& builder, const GemmWgmmaPro
     s.part = builder.buffer("split_part", p.accum, Scope::kRegister, kVec);
     return x;
   }
-  if (x.reduce == 2) s.group = kConsumer, s.addends = gemm_wgmma_addends(p, schedule);
+  if (x.reduce == 2) {
+    s.group = kConsumer;
+    s.addends = gemm_wgmma_addends(p, schedule);
+  }
   add_split_k_buffers(builder, p.accum, s);
   return x;
 }
@@ -103,7 +109,7 @@ Block gemm_wgmma_leave(KernelBuilder& builder, const GemmWgmmaExchange& x, const
 
 Block gemm_wgmma_meet(const GemmWgmmaExchange& x, const SplitKPlace& place, const Expr& first, Block write) {
   if (x.reduce != 1) return split_k_arrive(x.sums, place.tile, first, write);
-  const Barrier together{BarrierScope::kCluster};  // the second: the others are still there until then
+  const Barrier together{BarrierScope::kCluster};  // at the second one the other blocks still exist
   return block(together, If{eq(place.part, integer(0)), write, {}}, together);
 }
 

@@ -1,7 +1,7 @@
-// Blocks of gemm_wgmma that split k: how their sums meet. The knob `reduce` says where: 0: side by side in a
-// workspace, where the block of a tile that comes last adds them up (split_k.h); 1: in the shared memory of a
-// cluster, whose first block adds them up from there, without workspace or counter; 2: in a workspace of
-// fewer places than parts, to which the tensor memory accelerator adds them. The same bits in every launch.
+// How blocks of gemm_wgmma that split k add up their sums. The knob `reduce` chooses the memory. 0: side by
+// side in a workspace, where the last block of a tile adds them up (split_k.h). 1: in the shared memory of a
+// cluster, whose first block adds them up, without workspace or counter. 2: in a workspace with fewer areas
+// than parts, to which the tensor memory accelerator adds them. The bits are the same in every launch.
 #pragma once
 
 #include "ir/kernel.h"
@@ -12,25 +12,25 @@ namespace lehr {
 
 struct GemmWgmmaExchange {
   std::int64_t reduce = 0;
-  SplitKSums sums;        ///< with reduce = 1: no workspace, no ticket
+  SplitKSums sums;        ///< with reduce = 1: without workspace and ticket
   ir::BufferId shared{};  ///< with reduce = 1 and 2: the block's sums
 };
-/// Declares the buffers. `tiles`: of C, of the whole batch.
+/// Declares the buffers. `tiles` are those of C, of the whole batch.
 GemmWgmmaExchange gemm_wgmma_exchange(ir::KernelBuilder& builder, const GemmWgmmaProblem& problem,
                                       const GemmWgmmaSchedule& schedule, std::int64_t tiles);
-/// Of its buffers in shared memory.
+/// Returns the Allocs of its buffers in shared memory.
 ir::Block gemm_wgmma_exchange_allocs(const GemmWgmmaExchange& exchange);
 
-/// Leaves the sums of a consumer's thread: number `thread` of the block, of consumer number `consumer`;
-/// `place.thread` counts those of all consumers.
+/// Stores the sums of a consumer's thread: number `thread` of the block, of consumer number `consumer`.
+/// `place.thread` counts the threads of all consumers.
 ir::Block gemm_wgmma_leave(ir::KernelBuilder& builder, const GemmWgmmaExchange& exchange,
                            const SplitKPlace& place, ir::VarId thread, ir::VarId consumer,
                            ir::BufferId registers);
-/// Behind that, by all threads of the block: `write`, which begins with gemm_wgmma_total(), in the block that
-/// can have the sums of all parts. `first`: whether the thread is the block's first.
+/// Comes after that, for all threads of the block: executes `write`, which begins with gemm_wgmma_total(), in
+/// the block that can read the sums of all parts. `first`: whether the thread is the block's first.
 ir::Block gemm_wgmma_meet(const GemmWgmmaExchange& exchange, const SplitKPlace& place, const ir::Expr& first,
                           ir::Block write);
-/// `registers` of a consumer's thread = the sums of all parts.
+/// Sets `registers` of a consumer's thread to the sums of all parts.
 ir::Block gemm_wgmma_total(ir::KernelBuilder& builder, const GemmWgmmaExchange& exchange,
                            const SplitKPlace& place, ir::BufferId registers);
 

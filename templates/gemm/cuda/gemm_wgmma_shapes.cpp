@@ -1,5 +1,5 @@
-// What follows from a workload and a schedule of gemm_wgmma: whom it serves, instruction, tiles in shared
-// memory, tiles of C, registers.
+// Values derived from a workload and a schedule of gemm_wgmma: the workloads that it serves, instruction,
+// tiles in shared memory, tiles of C, registers.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,16 +17,16 @@ namespace {
 /// Bytes of the two mbarriers of a stage, and of the pair that orders the consumers of ping-pong.
 constexpr std::int64_t kBarrierBytes = 8;
 
-/// Sums of a thread that two consumers have registers for.
+/// Sums of a thread for which two consumers have registers.
 constexpr std::int64_t kSumsOfTwo = 192;
-/// Up to so many, none needs more than its even share.
+/// Up to this many sums, no thread needs more than its even share of registers.
 constexpr std::int64_t kHardlyAnySums = 48;
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return ceil_div(value, multiple) * multiple;
 }
 
-/// "k16_f32_bf16" of bf16 operands; "" where wgmma does not multiply such.
+/// Returns "k16_f32_bf16" for bf16 operands, "" for types that wgmma does not multiply.
 std::string_view instruction_suffix(DType operand, DType accum) {
   if (operand == DType::kS8) return accum == DType::kS32 ? "k32_s32_s8" : "";
   if (accum != DType::kF32) return "";
@@ -62,7 +62,7 @@ std::optional<std::string> why_not_types(const Gemm& g) {
   return std::nullopt;
 }
 
-/// TMA needs lines of a multiple of 16 bytes.
+/// Explains why a layout is not served: TMA needs lines of a multiple of 16 bytes.
 std::optional<std::string> why_not_layout(const Gemm& g) {
   const bool a_across = g.a.layout == Layout::kColumn, b_across = g.b.layout == Layout::kRow;
   if (g.a.type == DType::kF32 && a_across && b_across)
@@ -126,12 +126,15 @@ GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload) {
   const Workload& product = p.image ? of_conv : workload;
   const Gemm& g = product.gemm();
   p.size = product_view(product);
-  p.operand = g.a.type, p.output = g.c.type, p.accum = g.accum;
+  p.operand = g.a.type;
+  p.output = g.c.type;
+  p.accum = g.accum;
   p.two_level = g.math == Math::kTwoLevel;
   p.fused = !workload.epilogue.empty();
   if (!p.image) return p;
   const Conv2d& conv = p.image->conv;
-  // A row of k holds channels of one tap: the widest rows of those that leave the fewest of them empty.
+  // A row of k holds channels of one tap. Takes the widest rows among those that leave the fewest channels
+  // empty.
   const auto padded = [&](std::int64_t span) { return ceil_div(conv.c * p.bytes(), span) * span; };
   for (const std::int64_t span : {64, 32})
     if (padded(span) < padded(p.span)) p.span = span;
@@ -158,14 +161,15 @@ GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
   if (p.gathers()) t.view = is_a ? GemmWgmmaView::kPixels : GemmWgmmaView::kFilters;
   const std::int64_t parts = is_rows ? 1 : s.parts();
   if (t.along_k) {  // rows of k, eight to a pattern
-    t.span = p.span, t.stride = 8 * p.span;
+    t.span = p.span;
+    t.stride = 8 * p.span;
     t.box_inner = p.row();
     t.box_outer = t.tile / parts;
     t.boxes = s.k_atoms * parts;
     return t;
   }
   t.span = gemm_wgmma_span(is_rows ? 64 : s.columns(), p.bytes());
-  if (t.span == 0) t.span = 32;  // of points that the space rejects
+  if (t.span == 0) t.span = 32;  // for points that the space rejects
   const std::int64_t bk = s.k_atoms * p.row();
   t.box_inner = t.span / p.bytes();
   t.box_outer = bk;
@@ -210,18 +214,18 @@ GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
   return grid;
 }
 
-// All warpgroups of a block share what it is launched with, which ptxas (13.0) puts at 168 registers for 384
-// threads and at 128 for 512: 40 + 2 x 232 and 32 + 3 x 160 are all of it, the splits of the public kernels
-// (pranjalssh/fast.cu, ThunderKittens' bf16_h100). Two consumers with many sums take 240.
+// All warpgroups of a block share the registers of its launch: 168 per thread for 384 threads and 128 for
+// 512, as ptxas (13.0) sets them. 40 + 2 x 232 and 32 + 3 x 160 use all of them, the splits of the public
+// kernels (pranjalssh/fast.cu, ThunderKittens' bf16_h100). Two consumers with many sums take 240.
 GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
   if (s.consumers == 3) return {32, 160};
   return gemm_wgmma_sums(p, s) > kSumsOfTwo ? GemmWgmmaRegisters{24, 240} : GemmWgmmaRegisters{40, 232};
 }
 
-// Where they are not dealt out, ptxas gives all threads what the neediest of them uses: two blocks and more
-// fit on a multiprocessor then. setmaxnreg fixes what a block is launched with at all of the registers that a
-// lone block could have. One consumer and the producer have 255 each without it. Blocks that split k go on to
-// the same end, and ptxas gives that the producer's registers.
+// If registers are not dealt out, ptxas gives all threads as many as the neediest one uses: then two or more
+// blocks fit on a multiprocessor. setmaxnreg fixes a block's launch at all of the registers that a lone block
+// could have. One consumer and the producer have 255 each without it. In blocks that split k both kinds of
+// threads share the end of the kernel, and ptxas gives that the producer's registers.
 bool gemm_wgmma_deals_registers(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
   return s.split_k == 1 && s.consumers > 1 && gemm_wgmma_sums(p, s) > kHardlyAnySums;
 }

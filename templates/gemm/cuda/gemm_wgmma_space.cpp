@@ -9,44 +9,45 @@
 namespace lehr {
 namespace {
 
-/// Of the hand-written and library kernels (CUTLASS's sm90_shapes.py, DeepGEMM's heuristics/sm90.hpp, quack),
-/// with the 16-step columns of wgmma between.
+/// Tile sizes of the hand-written and library kernels (CUTLASS's sm90_shapes.py, DeepGEMM's
+/// heuristics/sm90.hpp, quack), with the 16-step columns of wgmma between.
 constexpr std::array<std::int64_t, 4> kRows = {64, 128, 192, 256};
 constexpr std::array<std::int64_t, 20> kColumns = {8,   16,  24,  32,  48,  64,  80,  96,  112, 128,
                                                    144, 160, 176, 192, 208, 224, 240, 256, 320, 384};
-/// Accumulators of a thread below which ptxas (13.0) copies them between iterations and gives up the overlap:
-/// C7514 was seen at up to 64 of them, never above (300 sampled schedules).
+/// Accumulators of a thread below which ptxas (13.0) copies them between iterations and gives up the overlap.
+/// C7514 was seen with up to 64 of them, never above (300 sampled schedules).
 constexpr std::int64_t kLeastInFlight = 72;
-/// Of C, up to which the sides may be swapped: beyond, the sums would be written in short pieces for nothing.
+/// Most rows of C with which the sides may be swapped: beyond, the sums would be written in short pieces for
+/// nothing.
 constexpr std::int64_t kMaxRowsSwapped = 256;
-/// Up to which they must be: half and more of 64 rows would be padding, and boxes that lie outside of the
-/// matrix for the most part are slower than small ones (DeepGEMM's issue 60).
+/// Most rows of C with which they must be swapped: half and more of 64 rows would be padding, and boxes that
+/// lie mostly outside of the matrix are slower than small ones (DeepGEMM's issue 60).
 constexpr std::int64_t kFewRows = 32;
-/// Accumulators of a thread that ptxas (13.0) places without a spill or an advisory, found by compiling;
-/// the NVRTC test of the family holds them.
-/// An epilogue's operands and functions take registers beside them: 128 sums of two consumers spilled.
+/// Returns the accumulators of a thread that ptxas (13.0) places without a spill or an advisory, found by
+/// compiling; the NVRTC test of the family checks them. An epilogue's operands and functions take further
+/// registers: 128 sums of two consumers spilled.
 std::int64_t most_accumulators(std::int64_t consumers, bool fused) {
   if (fused) return consumers == 3 ? 64 : 112;
   return consumers == 1 ? 192 : consumers == 2 ? 208 : 96;
 }
 
-/// Of `all` (ascending), whether `value` is below `extent` or the first that covers it.
+/// Returns whether `value` is below `extent`, or the first of `all` (ascending) that covers it.
 template <typename Values>
 bool is_covering(const Values& all, std::int64_t value, std::int64_t extent) {
   const auto last = std::ranges::lower_bound(all, extent);
   return last == all.end() || value <= *last;
 }
-/// All of these.
+/// Returns all such values.
 template <typename Values>
 std::vector<std::int64_t> covering(const Values& all, std::int64_t extent) {
   const auto last = std::ranges::lower_bound(all, extent);
   return {all.begin(), last == all.end() ? last : last + 1};
 }
 
-/// Of these, what leaves registers for the place in a cluster: 208 spilled in a fifth of the schedules.
+/// Most sums that leave registers for the position in a cluster: 208 spilled in a fifth of the schedules.
 constexpr std::int64_t kMostInClusters = 192;
-/// Of these, what leaves registers for C's way through shared memory: more of them spilled, with stmatrix 192
-/// and 208 sums of two consumers in a third of the schedules.
+/// Returns the most sums that leave registers for storing C through shared memory. More of them spilled; with
+/// stmatrix 192 and 208 sums of two consumers in a third of the schedules.
 std::int64_t most_staged(std::int64_t consumers, bool stmatrix) {
   return consumers == 1 ? 152 : stmatrix ? 176 : 208;
 }
@@ -61,20 +62,20 @@ Values flags(bool both) {
 
 // Lists of values are as narrow as the sizes allow: sampling draws from them.
 bool must_swap(const Problem& p) {
-  // What comes from registers is on the side of 64 rows.
+  // Operands that come from registers are on the side of 64 rows.
   return p.rows_from_registers() ? p.a_along_k() : p.size.m <= kFewRows;
 }
 bool may_swap(const Problem& p) {
   return p.rows_from_registers() ? p.a_along_k() : p.size.m <= kMaxRowsSwapped;
 }
-/// Extents of C on the side of 64 rows and on the other one.
+/// Returns the extent of C on the side of 64 rows (rows_of) or on the other one.
 std::int64_t rows_of(const Problem& p, const S& s) {
   return s.swap_ab == 1 ? p.size.n : p.size.m;
 }
 std::int64_t columns_of(const Problem& p, const S& s) {
   return s.swap_ab == 1 ? p.size.m : p.size.n;
 }
-/// What these may be; the columns are those without the swap, and then those with it.
+/// Returns the possible extents. The columns are those without the swap, and then those with it.
 Values possible_rows(const Problem& p) {
   if (must_swap(p)) return {p.size.n};
   return may_swap(p) ? Values{p.size.m, p.size.n} : Values{p.size.m};
@@ -83,7 +84,7 @@ Values possible_columns(const Problem& p) {
   if (must_swap(p)) return {p.size.m};
   return may_swap(p) ? Values{p.size.n, p.size.m} : Values{p.size.n};
 }
-/// 16 is the least that every type and layout can do.
+/// Returns at least 16, the least that every type and layout supports.
 std::int64_t least_columns(std::int64_t extent) {
   return std::max<std::int64_t>(extent, 16);
 }
@@ -95,7 +96,7 @@ bool may_persist(const Problem& p, const Limits& limits) {
   return ceil_div(more, 64) * ceil_div(less, 8) * p.size.batch > limits.cores;
 }
 
-/// Parts of k of which the largest tiles leave room for.
+/// Returns the numbers of parts of k for which the largest tiles leave room.
 Values split_values(const Problem& p, const Limits& limits) {
   const auto least_tiles = [&](std::int64_t rows, std::int64_t columns) {
     return ceil_div(rows, kRows.back()) * ceil_div(columns, kColumns.back()) * p.size.batch;
@@ -108,11 +109,11 @@ Values split_values(const Problem& p, const Limits& limits) {
   return splits;
 }
 
-/// Whether wgmma takes the tile's columns in one or two instructions.
+/// Returns whether wgmma takes the tile's columns in one or two instructions.
 bool takes_columns(const Problem& p, const S& s) {
   const bool along_k = s.swap_ab == 1 ? p.a_along_k() : p.b_along_k();
   if (!along_k && gemm_wgmma_span(s.columns(), p.bytes()) == 0) return false;
-  if (p.operand == DType::kF32) return s.columns() % 16 == 0;  // what 128 threads have equal shares of
+  if (p.operand == DType::kF32) return s.columns() % 16 == 0;  // 128 threads have equal shares of these
   return p.operand != DType::kS8 || s.columns() <= 24 || s.columns() % 16 == 0;
 }
 
@@ -153,7 +154,7 @@ void block_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
            [](const S& s) { return s.ping_pong == 1 && s.persistent == 0; });
 }
 
-/// Of 1, 2 and 4, those that divide the tiles of one of `sides`, cut into one of `tiles`.
+/// Returns those of 1, 2 and 4 that divide the tiles of one of `sides`, cut into one of `tiles`.
 template <typename Tiles>
 Values cluster_values(const Values& sides, const Tiles& tiles) {
   Values values;
@@ -166,8 +167,8 @@ Values cluster_values(const Values& sides, const Tiles& tiles) {
   return values;
 }
 
-/// A cluster has at most eight blocks (CUDA C++ Programming Guide 13.0, "Thread Block Clusters"); tiles
-/// divide among clusters.
+/// Adds the knobs of clusters. A cluster has at most eight blocks (CUDA C++ Programming Guide 13.0, "Thread
+/// Block Clusters"); tiles divide among clusters.
 void cluster_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
   k.knob(&S::cluster_bm, "cluster_bm",
          "tiles along bm whose blocks bring each other the other side's operand",
@@ -187,9 +188,9 @@ void cluster_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
            [=](const S& s) { return s.persistent == 1 && s.cluster() > limits.cores; });
 }
 
-/// Sums of a thread, of blocks that split k: they have no more registers than are dealt out evenly.
+/// Returns the most sums of a thread in blocks that split k: their registers are dealt out evenly.
 std::int64_t most_of_parts(const Problem& p, std::int64_t consumers) {
-  // A second set of sums, or an epilogue's functions, take some beside them; integers spilled with 80 of two
+  // A second set of sums, or an epilogue's functions, take some of them. Integers spilled with 80 sums of two
   // consumers and 128 of one.
   const std::int64_t others = p.accum == DType::kS32 ? 40 : p.two_level || p.fused ? 32 : 16;
   return 320 / (1 + consumers) - others;
@@ -217,26 +218,26 @@ void split_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
   k.forbid("one part of k is added to nothing", [](const S& s) { return s.reduce == 2 && s.split_k == 1; });
 }
 
-/// Whether C may go that way: blocks that split k write from registers, and only C by rows goes through
-/// shared memory.
+/// Returns whether C may be stored that way: blocks that split k write from registers, and only a C by rows
+/// goes through shared memory.
 bool may_store(const Problem& p, const S& s) {
   const GemmWgmmaStage stage = gemm_wgmma_stage(p, s);
   if (s.store == 0) return true;
   if (s.swap_ab == 1 || s.split_k > 1 || stage.span == 0) return false;
-  if (s.store == 3) return s.persistent == 0;  // else the next tile's stages are on their way
+  if (s.store == 3) return s.persistent == 0;  // else the next tile's stages are in flight
   return s.store == 1 || stage.boxes > 2;
 }
 
-/// Whether rows of C are such as the tensor memory accelerator stores.
+/// Returns whether the tensor memory accelerator can store rows of C.
 bool has_whole_lines(const Problem& p) {
   return !must_swap(p) && p.size.output_columns() * size_of(p.output) % 16 == 0;
 }
-/// Whether stmatrix takes C: what it takes from a thread are neighbours, and of a gate's columns a thread has
+/// Returns whether stmatrix takes C: it takes neighbours from a thread, and of a gate's columns a thread has
 /// one in four.
 bool may_stmatrix(const Problem& p) {
   return has_whole_lines(p) && !p.size.gated && size_of(p.output) == 2;
 }
-/// Whether C's way through shared memory leaves the registers that the sums need.
+/// Returns whether storing C through shared memory leaves the registers that the sums need.
 bool leaves_registers(const Problem& p, const S& s) {
   return s.store == 0 || gemm_wgmma_sums(p, s) <= most_staged(s.consumers, s.stmatrix == 1);
 }
@@ -270,7 +271,7 @@ void stage_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
     const std::int64_t steps = gemm_wgmma_split_k(p, s).most() * (1 + 3 * s.persistent);
     return s.stages > std::max<std::int64_t>(2, steps);
   });
-  // Sums of two levels are added up behind each group, and registers that a group reads are loaded anew.
+  // Sums of two levels are added up behind each group, and registers that a group reads are reloaded.
   k.knob(&S::in_flight, "in_flight", "groups of wgmma left running when the next stage is taken up",
          flags(!p.two_level && !p.rows_from_registers()));
   k.forbid("ptxas serialises instructions in flight for so few accumulators",
@@ -302,61 +303,69 @@ void gemm_wgmma_knobs(Knobs<S>& k, const Workload& workload, const Limits& limit
          {0, 1});
 }
 
-/// C from registers goes out in pieces of a pair of columns, of one behind a gate: of less than eight bytes
-/// they fill no sector. Such a C goes by whole lines where it can: two boxes in turn leave the stages the
-/// most room.
+/// Stores C by whole lines if possible. From registers C is written in pieces of a pair of columns, or of one
+/// column behind a gate: pieces of less than eight bytes do not fill a sector. Two boxes in turn leave the
+/// stages the most room.
 void write_whole_lines(const Problem& p, S& s) {
   const std::int64_t piece = size_of(p.output) * (p.size.gated ? 1 : 2);
   if (piece >= 8 || !has_whole_lines(p)) return;
   for (const std::int64_t store : {2, 1}) {
-    s.store = store, s.stmatrix = may_stmatrix(p) ? 1 : 0;
+    s.store = store;
+    s.stmatrix = may_stmatrix(p) ? 1 : 0;
     if (may_store(p, s) && leaves_registers(p, s)) return;
   }
   s.store = s.stmatrix = 0;
 }
 
-/// Where the grid is small and k is long, parts of it fill the multiprocessors with larger tiles, which read
-/// the operands less often: 128 x 128, as CUTLASS's split-K kernels have it.
+/// Prefers parts of k if the grid is small and k is long: they fill the multiprocessors with larger tiles,
+/// which read the operands less often: 128 x 128, as in CUTLASS's split-K kernels.
 void prefer_parts_of_k(const Problem& p, const Limits& limits, S& s) {
   S large = s;
-  large.bm = large.bn = 128, large.consumers = 1;
+  large.bm = large.bn = 128;
+  large.consumers = 1;
   const std::int64_t tiles = gemm_wgmma_grid(p, large, limits).tiles;
   large.split_k = default_split_k(p.size.k, tiles, limits.cores);
   const bool fills = 2 * tiles * large.split_k > limits.cores;
   if (large.split_k > 1 && fills && gemm_wgmma_sums(p, large) <= most_of_parts(p, 1)) s = large;
 }
 
-/// What is shared beside the tile. Blocks of a large product walk many tiles along bm together, and the L2
-/// keeps these, which come again with each column of tiles (bench/results/gpu/README.md: the winners of an
-/// H200, and none of them with a cluster). Few parts of k meet in a cluster's shared memory (sglang's PR
-/// 33222: 1.27 times a library's speed at n = 1536).
+/// Sets what blocks share besides the tile. Blocks of a large product walk many tiles along bm together, and
+/// the L2 keeps these, which are read again with each column of tiles (bench/results/gpu/README.md: the
+/// winners of an H200, which have no clusters). Few parts of k add up in a cluster's shared memory (sglang's
+/// PR 33222: 1.27 times a library's speed at n = 1536).
 void share(const Problem& p, S& s) {
   s.raster = s.persistent == 1 ? 16 : 8;
   s.keep = s.persistent == 1 && !p.image ? 1 : 0;
   if (s.split_k > 1) s.reduce = s.split_k <= 8 && (s.split_k & (s.split_k - 1)) == 0 ? 1 : 0;
 }
 
-// The tile that the public kernels settle on (128 x 256: fast.cu, ThunderKittens) where it fills the
-// multiprocessors, smaller ones where it does not; few rows of C go to the side of the columns.
+// The tile of the public kernels (128 x 256: fast.cu, ThunderKittens) if it fills the multiprocessors, else
+// smaller ones. Few rows of C go to the side of the columns.
 GemmWgmmaSchedule gemm_wgmma_wanted(const Workload& workload, const Limits& limits) {
   const GemmWgmmaProblem p = gemm_wgmma_problem(workload);
   S s;
   s.k_atoms = 128 / p.span;
   if (p.rows_from_registers()) s.swap_ab = must_swap(p) ? 1 : 0;
   const auto fills = [&](std::int64_t bm, std::int64_t bn) {
-    s.bm = bm, s.bn = bn, s.persistent = 0;
+    s.bm = bm;
+    s.bn = bn;
+    s.persistent = 0;
     return gemm_wgmma_grid(p, s, limits).tiles >= limits.cores;
   };
   const bool few = p.size.m <= 64 && (may_swap(p) || !p.rows_from_registers());
-  // A C by rows is written by whole lines, one whose sides are swapped is not.
+  // A C by rows is written by whole lines, one with swapped sides is not.
   const bool few_by_rows = few && has_whole_lines(p) && size_of(p.output) < 4;
   if (few && !few_by_rows) {
-    s.swap_ab = 1, s.bm = 64, s.consumers = 1;
+    s.swap_ab = 1;
+    s.bm = 64;
+    s.consumers = 1;
     const std::int64_t step = p.size.m > 32 ? 16 : 8;
     s.bn = ceil_div(p.size.m, step) * step;
   } else if (few || !(fills(128, 256) || fills(128, 128) || fills(128, 64))) {
-    s.bm = 64, s.bn = 64, s.consumers = 1;
-    if (!few) prefer_parts_of_k(p, limits, s);  // few rows are read with one tile as it is
+    s.bm = 64;
+    s.bn = 64;
+    s.consumers = 1;
+    if (!few) prefer_parts_of_k(p, limits, s);  // few rows are read with one tile anyway
   }
   s.bn = std::min(s.bn, covering(kColumns, columns_of(p, s)).back());
   const std::int64_t tiles = gemm_wgmma_grid(p, s, limits).tiles;

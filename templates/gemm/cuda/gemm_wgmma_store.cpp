@@ -13,19 +13,19 @@ using namespace ir;
 
 namespace {
 
-/// By one thread of the consumer: the same one issues, commits and waits.
+/// Returns `body` for one thread of the consumer: the same one issues, commits and waits.
 Block lead(KernelBuilder& b, const GemmWgmmaSchedule& s, const GemmWgmmaOutput& out, Block body) {
   return gemm_wgmma_by_one(b, eq(var(out.thread) / 32 % 4, integer(0)), s.consumers, body);
 }
 Stmt named_barrier(const GemmWgmmaOutput& out) {
   return Intrinsic{"named_barrier", {}, {var(out.consumer) + 1}, 0};
 }
-/// Until at most `pending` groups of the thread's stores still read shared memory.
+/// Waits until at most `pending` groups of the thread's stores still read shared memory.
 Stmt wait_for_stores(std::int64_t pending) {
   return Intrinsic{"tma_store_wait", {}, {integer(pending)}, 0};
 }
 
-/// One consumer's part of one tile.
+/// One consumer's share of one tile.
 class Part {
  public:
   Part(KernelBuilder& builder, const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule,
@@ -45,7 +45,7 @@ class Part {
         swizzle_(builder.var("swizzle")),
         part_(var(output.consumer) * stage_.part_elements()) {}
 
-  /// The whole part, and then its stores.
+  /// Writes the whole share to shared memory, and then stores it.
   Block at_once(bool reused, const Expr& matrix) {
     Block result;
     if (reused) append(result, wait(0));
@@ -56,7 +56,7 @@ class Part {
     return result;
   }
 
-  /// Box by box, each in the place of the last but one.
+  /// Goes box by box. Each box replaces the last but one.
   Block in_turn(bool reused, const Expr& matrix) {
     Block result = names();
     const auto boxes = [&](std::int64_t from, std::int64_t to, bool waits) {
@@ -74,14 +74,14 @@ class Part {
       boxes(stage_.room, stage_.boxes, true);
       return result;
     }
-    // Of an odd number of boxes, the last one of the tile before lies where the first one goes.
+    // If the number of boxes is odd, the last box of the tile before is in the memory of the first one.
     if (stage_.boxes % stage_.room != 0) append(result, lead(b_, s_, out_, block(wait_for_stores(0))));
     boxes(0, stage_.boxes, true);
     return result;
   }
 
  private:
-  /// Nobody writes before the stores that read there have done so.
+  /// Waits until the pending stores have read the memory that is to be written.
   Block wait(std::int64_t pending) {
     Block result = lead(b_, s_, out_, block(wait_for_stores(pending)));
     result.push_back(named_barrier(out_));
@@ -89,12 +89,13 @@ class Part {
   }
 
   Expr warp_row() const { return var(out_.thread) / 32 % 4 * 16; }
-  /// First of the thread's columns in a group: of eight sums of a row, a thread has two, neighbours.
+  /// Returns the first of the thread's columns in a group: of eight sums of a row, a thread has two,
+  /// neighbours.
   Expr in_group() const { return var(out_.lane) % 4 * (p_.size.gated ? 1 : 2); }
 
-  /// What of an element's place depends on the thread alone is named once, so that the rest is constants: row
-  /// % 8 is lane / 4. stmatrix stores four matrices of 8 x 8: two groups, and of each rows 0 to 7 and 8 to
-  /// 15; lane l gives the address of row l % 8 of matrix l / 8.
+  /// Names the components of an element's position that depend on the thread alone, so that the rest is
+  /// constants: row % 8 is lane / 4. stmatrix stores four matrices of 8 x 8: two groups, each with rows 0 to
+  /// 7 and 8 to 15. Lane l gives the address of row l % 8 of matrix l / 8.
   Block names() {
     Block result;
     if (by_matrix_) {
@@ -112,12 +113,12 @@ class Part {
     return result;
   }
 
-  /// `boxes` of them from `first_box` on, from registers to `place` and behind it.
+  /// Writes `boxes` boxes from `first_box` on, from registers to `place` and behind it.
   Block fill(const Expr& first_box, std::int64_t boxes, const Expr& place) {
-    const std::int64_t steps = stage_.box_columns / columns_;  // of a box
+    const std::int64_t steps = stage_.box_columns / columns_;  // steps of a box
     const Unrolled i(b_, "i", stage_.rows / 64), j(b_, "j", boxes * steps);
     const Unrolled half(b_, by_matrix_ ? StaticText("matrix") : "half", by_matrix_ ? 4 : 2);
-    const Expr step = first_box * steps + j.at;  // of the tile
+    const Expr step = first_box * steps + j.at;  // step of the tile
     const Expr group = by_matrix_ ? step * 2 + half.at / 2 : step;
     const Expr lower = by_matrix_ ? half.at % 2 : half.at;
     const Expr sum = i.at * (s_.bn / 2) + group * 4 + lower * 2;
@@ -146,7 +147,8 @@ class Part {
     return var(out_.row0) + (s_.ping_pong == 1 ? integer(0) : var(out_.consumer) * s_.consumer_rows());
   }
 
-  /// The epilogue on the pair of sums from `sum` on, `rows` and `columns` further than the thread's first.
+  /// Applies the epilogue to the pair of sums from `sum` on, `rows` and `columns` further than the thread's
+  /// first.
   Block finish(const Expr& sum, const Expr& rows, const Expr& columns) {
     if (out_.epilogue.empty()) return {};
     // Its operands exist inside C only; a pair of columns is inside or outside.
@@ -164,7 +166,7 @@ class Part {
     return result;
   }
 
-  /// What the pair of sums has become, to `index` of the tile, or for stmatrix to `registers`.
+  /// Writes the finished pair of sums to `index` of the tile, or for stmatrix to `registers`.
   Block to_shared(const Expr& sum, const Expr& registers, const Expr& index) {
     const int lanes = p_.size.gated ? 1 : 2;
     if (p_.output == p_.accum)
@@ -193,7 +195,7 @@ class Part {
     return store;
   }
 
-  /// `stores` of what all threads of the consumer have written.
+  /// Executes `stores` of the data that all threads of the consumer have written.
   Block send(Block stores) {
     stores.push_back(Intrinsic{"tma_store_commit", {}, {}, 0});
     Block result = block(Intrinsic{"async_proxy_fence", {}, {}, 0}, named_barrier(out_));
@@ -209,11 +211,11 @@ class Part {
   GemmWgmmaStage stage_;
   bool by_matrix_;
   std::int64_t chunk_;    ///< elements of 16 bytes
-  std::int64_t chunks_;   ///< of a row of a box
-  std::int64_t sums_;     ///< columns of sums that one step takes
-  std::int64_t columns_;  ///< of C that they become
+  std::int64_t chunks_;   ///< chunks of a row of a box
+  std::int64_t sums_;     ///< columns of sums of one step
+  std::int64_t columns_;  ///< columns of C of one step
   VarId first_, swizzle_;
-  Expr part_;  ///< element where the consumer's part begins
+  Expr part_;  ///< element where the consumer's share begins
 };
 
 }  // namespace
@@ -236,7 +238,7 @@ Block gemm_wgmma_store(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
   Part part(b, p, s, out, tile);
   if (s.store == 2) return part.in_turn(reused, matrix);
   Block result;
-  if (s.store == 3)  // the stages are read by the products of all consumers
+  if (s.store == 3)  // the products of all consumers read the stages
     result.push_back(
         Intrinsic{"named_barrier", {}, {integer(s.consumers + 1), integer(128 * s.consumers)}, 0});
   append(result, part.at_once(reused, matrix));

@@ -43,7 +43,8 @@ Block GemmWgmmaWalk::each(VarId turn, const Expr& first, std::int64_t step, Bloc
     body.push_front(Let{turn, integer(0)});
     return body;
   }
-  // The walker's tiles are walker, walker + walkers, ...; of these first, first + step, ...
+  // The walker's tiles are walker, walker + walkers, ...; the consumer takes first, first + step, ... of
+  // these.
   const std::int64_t most = ceil_div(ceil_div(units_, walkers_), step);
   const VarId visit = b_.var("visit");
   body.push_front(Let{turn, var(visit) * step + first});

@@ -1,4 +1,4 @@
-// Which tiles of C a block of gemm_wgmma takes, and in which order; its place in its cluster.
+// The tiles of C that a block of gemm_wgmma computes, and their order; its position in its cluster.
 #pragma once
 
 #include "ir/kernel.h"
@@ -6,7 +6,7 @@
 
 namespace lehr {
 
-/// The blocks of a cluster take neighbouring tiles, cluster_bm x cluster_bn of them, and go on together.
+/// The blocks of a cluster compute neighbouring tiles, cluster_bm x cluster_bn of them, and advance together.
 class GemmWgmmaWalk {
  public:
   /// `builder` must outlive this object.
@@ -14,19 +14,19 @@ class GemmWgmmaWalk {
                 const GemmWgmmaSchedule& schedule, const GemmWgmmaGrid& grid);
 
   ir::VarId block() const { return block_; }
-  /// Names the block's place in its cluster; to come first. Nothing without clusters.
+  /// Names the block's position in its cluster. Must come first. Empty without clusters.
   ir::Block begin() const;
-  /// Number in the cluster, and its parts: along bm and along bn. 0 without clusters.
+  /// Return the number in the cluster, and its components along bm and along bn. 0 without clusters.
   ir::Expr rank() const;
   ir::Expr rank_m() const;
   ir::Expr rank_n() const;
 
   bool several_turns() const { return walkers_ < units_; }
-  /// `body` for each tile of the block, or of one of `step` consumers that take turns, from the `first`-th
-  /// on. `turn` counts the block's tiles.
+  /// Returns `body` for each tile of the block, or of one of `step` consumers that take turns, from the
+  /// `first`-th on. `turn` counts the block's tiles.
   ir::Block each(ir::VarId turn, const ir::Expr& first, std::int64_t step, ir::Block body) const;
 
-  /// A tile's first row, first column and matrix of the batch, named by `lets`.
+  /// A tile's first row, first column and matrix of the batch. `lets` binds the variables.
   struct Place {
     ir::Block lets;
     ir::VarId row0{}, column0{};
@@ -38,8 +38,8 @@ class GemmWgmmaWalk {
   ir::KernelBuilder& b_;
   GemmWgmmaSchedule s_;
   std::int64_t batch_;
-  std::int64_t rows_, columns_;  ///< of what clusters take, in one matrix
-  std::int64_t units_;           ///< of that in all
+  std::int64_t rows_, columns_;  ///< clusters' tiles in one matrix, along bm and bn
+  std::int64_t units_;           ///< clusters' tiles in all
   std::int64_t walkers_;         ///< clusters
   ir::VarId block_{}, cluster_{}, rank_{};
 };

@@ -9,7 +9,7 @@ using namespace ir;
 
 namespace {
 
-/// Flat index in C of (row, column) of what wgmma has for rows and columns.
+/// Returns the flat index in C of (row, column) in wgmma's rows and columns.
 Expr element_of(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, const GemmWgmmaOutput& out,
                 const Expr& row, const Expr& column) {
   return out.base + (s.swap_ab == 1 ? column * p.size.n + row : row * p.size.n + column);
@@ -20,8 +20,9 @@ Expr first_row(const GemmWgmmaSchedule& s, const GemmWgmmaOutput& out) {
   return var(out.row0) + own + var(out.thread) / 32 % 4 * 16 + var(out.lane) / 4;
 }
 
-/// What a gate takes for two neighbouring columns of C are two rows here, those of lanes l and l ^ 4: they
-/// exchange one sum, so that the lane of the even row has both of row l / 4, the other both of row l / 4 + 8.
+/// Writes C behind a gate with swapped sides. The two neighbouring columns that a gate combines are two rows
+/// here, those of lanes l and l ^ 4. They exchange one sum, so that the lane of the even row has both of row
+/// l / 4, the other both of row l / 4 + 8.
 Block write_gated_rows(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                        const GemmWgmmaOutput& out) {
   const Unrolled i(b, "i", s.consumer_rows() / 64), j(b, "j", s.bn / 8), v(b, "v", 2);
@@ -69,7 +70,7 @@ Block write_gated_rows(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
 Block gemm_wgmma_epilogue(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                           const GemmWgmmaOutput& out, const Expr& first, const Expr& row, const Expr& column,
                           int lanes) {
-  // The channels are the columns of the workload's C: of p's, or its rows where p is the transpose.
+  // The channels are the columns of the workload's C: of p's C, or its rows if p is the transpose.
   const bool along_rows = (s.swap_ab == 1) != p.size.swapped;
   return out.epilogue.in_place(
       b, out.accumulators, first,

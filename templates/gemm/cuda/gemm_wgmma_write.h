@@ -1,4 +1,4 @@
-// From the accumulators of wgmma to C, as statements.
+// Writes the accumulators of wgmma to C, as statements.
 #pragma once
 
 #include "ir/kernel.h"
@@ -11,19 +11,20 @@ struct GemmWgmmaOutput {
   ir::BufferId accumulators{};  ///< bn / 2 for each 64 rows of the consumer
   ir::BufferId c{};
   const FusedEpilogue& epilogue;
-  ir::BufferId converted{};  ///< registers: 2 elements of C, 8 for stmatrix; where C is not as the sums
+  /// Registers: 2 elements of C, 8 for stmatrix; used if C has another type than the sums
+  ir::BufferId converted{};
   ir::VarId thread{}, lane{}, consumer{};
-  ir::VarId row0{}, column0{};     ///< of the tile
+  ir::VarId row0{}, column0{};     ///< first row and column of the tile
   ir::Expr base = ir::integer(0);  ///< first element of the matrix of the batch
 };
 
-/// The epilogue on `lanes` sums in their registers, from `first` on: those of (`row`, `column`) of what wgmma
-/// has for rows and columns, and of the next columns. They must lie inside C.
+/// Applies the epilogue to `lanes` sums in their registers, from `first` on: the sums at (`row`, `column`),
+/// in wgmma's rows and columns, and of the next columns. They must lie inside C.
 ir::Block gemm_wgmma_epilogue(ir::KernelBuilder& builder, const GemmWgmmaProblem& problem,
                               const GemmWgmmaSchedule& schedule, const GemmWgmmaOutput& output,
                               const ir::Expr& first, const ir::Expr& row, const ir::Expr& column, int lanes);
 
-/// The tile's elements that lie inside C, from registers.
+/// Writes the tile's elements that lie inside C, from registers.
 ir::Block gemm_wgmma_write(ir::KernelBuilder& builder, const GemmWgmmaProblem& problem,
                            const GemmWgmmaSchedule& schedule, const GemmWgmmaOutput& output);
 

@@ -1,6 +1,5 @@
-// One block: each thread streams its part of the matrix with many loads in flight and keeps the sums of its
-// outputs in registers; the lanes of a warp add theirs up by shuffles, the warps theirs through shared
-// memory.
+// In a block each thread streams its share of the matrix with many loads in flight, and keeps the sums of its
+// outputs in registers. The lanes of a warp add up their sums by shuffles, the warps through shared memory.
 #include "templates/gemm/cuda/gemv_simt.h"
 
 #include <algorithm>
@@ -16,14 +15,14 @@ namespace {
 
 using namespace ir;
 
-/// The longest vector of at most `most` elements into which `count` elements divide and at whose multiples
-/// every row of `extent` begins. `most` is a power of two.
+/// Returns the longest vector of at most `most` elements that divides `count` elements and is aligned in
+/// every row of `extent`. `most` is a power of two.
 std::int64_t aligned_vector(std::int64_t most, std::int64_t count, std::int64_t extent) {
   while (count % most != 0 || extent % most != 0) most /= 2;
   return most;
 }
 
-/// An element of `type` in f32 arithmetic.
+/// Returns an element of `type` in f32 arithmetic.
 Expr in_f32(DType type, Expr value) {
   return type == DType::kF32 ? value : cast(DType::kF32, value);
 }
@@ -84,14 +83,16 @@ class Lowering {
   bool outputs_are_whole() const { return p_.outputs % shape_.outputs_per_block == 0; }
   Expr first_of(std::int64_t elements) const { return p_.batch > 1 ? var(batch_) * elements : integer(0); }
 
-  /// First output of this thread's load `t` (of `outputs_per_load`), counted from the block's first.
+  /// Returns the first output of this thread's load `t` (of `outputs_per_load`), counted from the block's
+  /// first.
   Expr output_in_block(const Expr& t) const {
     return (var(place_) + t * (s_.lanes_o() * s_.warps_o)) * shape_.outputs_per_load;
   }
 
   // ---- the loop over k ----
 
-  /// Whole steps without bounds, then what is left of k: its loads are shared out again over all slices.
+  /// Goes over whole steps without bounds, then over the rest of k, whose loads are again shared by all
+  /// slices.
   Block over_k() {
     const std::int64_t steps = p_.k / shape_.k_per_step;
     Block result;
@@ -118,8 +119,9 @@ class Lowering {
     return result;
   }
 
-  /// `unroll` loads of the matrix first, so that all are in flight. Along k: slices take vectors side by
-  /// side. Otherwise a slice takes `unroll` k in a row, whose elements of the vectors lie side by side.
+  /// Issues `unroll` loads of the matrix first, so that all are in flight. Along k, slices take vectors side
+  /// by side. Otherwise a slice takes `unroll` k in a row, and the vectors' elements for these lie side by
+  /// side.
   Block whole_step(const Expr& step) {
     const VarId u = builder_.var("u");
     const VarId k = builder_.var("k");
@@ -139,7 +141,7 @@ class Lowering {
     return result;
   }
 
-  /// `each` loads of the matrix at k, into place `slot` of the registers. Outputs beyond the last one read
+  /// Issues `each` loads of the matrix at k, into registers number `slot`. Outputs beyond the last one read
   /// its elements instead, and are not stored: no load needs a bound.
   Block load_matrix(const Expr& k, const Expr& slot) {
     const VarId t = builder_.var("t");
@@ -153,7 +155,7 @@ class Lowering {
                                   std::nullopt})));
   }
 
-  /// Elements k .. k + count of every vector.
+  /// Loads elements k .. k + count of every vector.
   Block load_vectors(const Expr& k, std::int64_t count) {
     const VarId i = builder_.var("i");
     const VarId q = builder_.var("q");
@@ -175,8 +177,8 @@ class Lowering {
     return block(loop(q, count, LoopKind::kUnrolled, parts));
   }
 
-  /// The sums take the load at `slot`. `first` is the element of the vectors' parts (of `count` k each) that
-  /// belongs to its first k.
+  /// Adds the products of the load at `slot` to the sums. `first` is the element of the vectors' pieces (of
+  /// `count` k each) that belongs to its first k.
   Block multiply_add(const Expr& slot, const Expr& first, std::int64_t count) {
     const VarId i = builder_.var("i");
     const VarId t = builder_.var("t");
@@ -207,8 +209,8 @@ class Lowering {
     return block(loop(i, accumulators(), LoopKind::kUnrolled, block(sum)));
   }
 
-  /// `body` for every sum of this thread, left to one of the lanes that hold the same sums. `output` counts
-  /// from the block's first.
+  /// Executes `body` for every sum of this thread, on one of the lanes that hold the same sums. `output`
+  /// counts from the block's first.
   template <typename Body>
   Block each_sum(const Body& body) {
     const VarId i = builder_.var("i");
@@ -225,7 +227,7 @@ class Lowering {
     return block(If{eq(var(thread_) % s_.lanes_k, integer(0)), inner, {}});
   }
 
-  /// C of one vector and one output of the block.
+  /// Stores one vector and one output of the block to C.
   Block to_c(const Expr& vector, const Expr& output, Expr value) {
     const Expr at = var(first_) + output;
     Expr index = first_of(p_.vectors * p_.outputs) +
@@ -243,8 +245,8 @@ class Lowering {
         [&](const Expr& vector, const Expr& output, Expr value) { return to_c(vector, output, value); });
   }
 
-  /// Every warp along k leaves its sums in shared memory, in the order of C; then each thread adds up those
-  /// of one result, always in the same order.
+  /// Stores the sums of every warp along k in shared memory, in the order of C. Then each thread adds up
+  /// those of one result, always in the same order.
   Block reduce_warps() {
     const std::int64_t results = block_results();
     Block body = block(Alloc{partial_}, Alloc{sum_});
@@ -285,7 +287,7 @@ class Lowering {
   VarId block_{}, batch_{}, thread_{};
   VarId first_{};  ///< the block's first output
   VarId slice_{};  ///< this thread's share of k
-  VarId place_{};  ///< this thread's place along the block's outputs
+  VarId place_{};  ///< this thread's position along the block's outputs
 };
 
 Kernel lower_gemv_simt(const Workload& workload, const GemvSchedule& schedule, const Limits&) {

@@ -12,16 +12,16 @@
 namespace lehr {
 namespace {
 
-// Beyond it the tensor cores and tiled families reuse the matrix more.
+// With more vectors, the tensor cores and tiled families reuse the matrix more.
 constexpr std::int64_t kMaxVectors = 8;
 // Widest load: PTX ISA, "ld", .v4.b32.
 constexpr std::int64_t kLoadBytes = 16;
-// Addresses, counters, predicates. With the terms of gemv_registers() checked against NVRTC 13.0 on sm_80 and
-// sm_90a: of 300 sampled schedules each, those that are let through do not spill.
+// Registers for addresses, counters and predicates. Checked, with the terms of gemv_registers(), against
+// NVRTC 13.0 on sm_80 and sm_90a: of 300 sampled schedules each, those that are admitted do not spill.
 constexpr std::int64_t kOtherRegisters = 32;
 constexpr std::int64_t kMaxVectorElements = 128;
 
-/// Elements per load that the alignment of a row permits.
+/// Returns the elements per load that the alignment of a row permits.
 std::vector<std::int64_t> vector_widths(std::int64_t contiguous_extent, std::int64_t element_bytes) {
   std::vector<std::int64_t> widths;
   for (const std::int64_t width : powers_of_two(1, kLoadBytes / element_bytes)) {
@@ -30,7 +30,7 @@ std::vector<std::int64_t> vector_widths(std::int64_t contiguous_extent, std::int
   return widths;
 }
 
-/// The power of two that covers an extent, or a warp.
+/// Returns the power of two that covers an extent, or a warp.
 std::int64_t covering(std::int64_t extent) {
   return std::max<std::int64_t>(32,
                                 static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent))));
@@ -42,8 +42,12 @@ GemvProblem gemv_problem(const Workload& workload) {
   const Gemm& g = workload.gemm();
   GemvProblem p;
   const ProductView few = few_rows_view(workload);
-  p.vectors = few.m, p.outputs = few.n, p.k = few.k, p.batch = few.batch;
-  p.type = g.a.type, p.c_type = g.c.type;
+  p.vectors = few.m;
+  p.outputs = few.n;
+  p.k = few.k;
+  p.batch = few.batch;
+  p.type = g.a.type;
+  p.c_type = g.c.type;
   p.matrix_is_a = few.swapped;
   p.matrix_along_k = few.b == Layout::kColumn;
   p.vectors_along_k = few.a == Layout::kRow;
@@ -64,12 +68,12 @@ GemvShape gemv_shape(const GemvProblem& p, const GemvSchedule& s) {
 std::int64_t gemv_registers(const GemvProblem& p, const GemvSchedule& s) {
   const GemvShape shape = gemv_shape(p, s);
   const std::int64_t accumulators = p.vectors * shape.outputs_per_thread;
-  // The vectors' share of a step; where the matrix lies along k, and many steps are unrolled, half of the
-  // next step's comes early.
+  // The vectors' share of a step. If the matrix lies along k, and many steps are unrolled, half of the next
+  // step's share comes early.
   const std::int64_t ahead = p.matrix_along_k && s.unroll > 2 ? p.vectors * shape.chunk / 2 : 0;
   const std::int64_t elements = s.unroll * s.each * s.vec + p.vectors * shape.chunk + ahead;
   const std::int64_t in_flight = ceil_div(elements * size_of(p.type), 4);
-  // Those of one load of the matrix and the vectors' share of it, as f32.
+  // Elements of one load of the matrix and the vectors' share of it, as f32.
   const std::int64_t converted = p.type == DType::kF32 ? 0 : s.vec * s.each + p.vectors * shape.k_per_load;
   const std::int64_t addresses = p.matrix_along_k ? 2 * s.each : 2 * s.unroll;
   return accumulators + in_flight + converted + addresses + kOtherRegisters;
@@ -102,7 +106,7 @@ void gemv_simt_knobs(Knobs<GemvSchedule>& k, const Workload& workload, const Lim
   using S = GemvSchedule;
   const GemvProblem p = gemv_problem(workload);
   k.knob(&S::vec, "vec", "elements per load of the matrix", vector_widths(p.row(), size_of(p.type)));
-  // Fewer lanes along a row of the matrix than four would leave most of each memory sector unused.
+  // Fewer than four lanes along a row of the matrix would leave most of each memory sector unused.
   k.knob(&S::lanes_k, "lanes_k", "lanes of a warp that split k",
          p.matrix_along_k ? powers_of_two(4, 32) : powers_of_two(1, 16));
   k.knob(&S::warps_k, "warps_k", "warps of a block that split k", powers_of_two(1, 16));
@@ -115,7 +119,7 @@ void gemv_simt_knobs(Knobs<GemvSchedule>& k, const Workload& workload, const Lim
   k.forbid("a step is longer than k",
            [=](const S& s) { return gemv_shape(p, s).k_per_step > covering(p.k); });
   k.forbid("too much code", [=](const S& s) { return p.vectors * s.each * s.unroll * s.vec > 1024; });
-  // ptxas begins all loads of an iteration at once where it can, and spills what does not fit.
+  // ptxas starts as many loads of an iteration at once as it can, and spills those that do not fit.
   k.forbid("too many elements of the vectors in flight", [=](const S& s) {
     return p.vectors * s.unroll * (p.matrix_along_k ? s.vec : 1) > kMaxVectorElements;
   });
@@ -132,8 +136,8 @@ void gemv_simt_knobs(Knobs<GemvSchedule>& k, const Workload& workload, const Lim
   });
 }
 
-// Enough bytes in flight to cover the memory's latency on every multiprocessor: four 16-byte loads per
-// thread, K split over more warps while there are fewer blocks than two per multiprocessor.
+// Takes enough bytes in flight to cover the memory's latency on every multiprocessor: four 16-byte loads per
+// thread. K is split over more warps while there are fewer than two blocks per multiprocessor.
 GemvSchedule gemv_simt_wanted(const Workload& workload, const Limits& limits) {
   const GemvProblem p = gemv_problem(workload);
   GemvSchedule s;
@@ -142,11 +146,17 @@ GemvSchedule gemv_simt_wanted(const Workload& workload, const Limits& limits) {
     return ceil_div(p.outputs, outputs_per_block) * p.batch < 2 * limits.cores;
   };
   if (p.matrix_along_k) {
-    s.lanes_k = 32, s.warps_o = 4, s.each = p.vectors > 2 ? 4 : 2;
-    while (s.warps_o > 1 && few(s.warps_o * s.each)) s.warps_o /= 2, s.warps_k *= 2;
+    s.lanes_k = 32;
+    s.warps_o = 4;
+    s.each = p.vectors > 2 ? 4 : 2;
+    while (s.warps_o > 1 && few(s.warps_o * s.each)) {
+      s.warps_o /= 2;
+      s.warps_k *= 2;
+    }
     while (s.each > 1 && few(s.each)) s.each /= 2;
   } else {
-    s.lanes_k = 1, s.warps_k = 8;
+    s.lanes_k = 1;
+    s.warps_k = 8;
     // 8 lanes of 16 bytes take a cache line of 128 bytes, 2 lanes a sector.
     while (s.lanes_k < 16 && few(s.lanes_o() * s.vec)) s.lanes_k *= 2;
   }

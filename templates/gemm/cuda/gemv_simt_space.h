@@ -1,4 +1,5 @@
-// The GEMM as gemv_simt sees it, its schedules, and what follows from a schedule (registers, shared memory).
+// The GEMM as gemv_simt sees it, its schedules, and values derived from a schedule (registers, shared
+// memory).
 #pragma once
 
 #include <optional>
@@ -11,30 +12,30 @@
 namespace lehr {
 
 /// `vectors` small vectors of length k, each multiplied by the same matrix of `outputs` x k. The matrix is
-/// the workload's A or B, whichever meets the larger dimension of C.
+/// the workload's A or B: the one on the side of the larger dimension of C.
 struct GemvProblem {
   std::int64_t vectors = 1, outputs = 1, k = 1, batch = 1;
-  /// Of the matrix and the vectors.
+  /// Type of the matrix and the vectors.
   DType type = DType::kF32;
-  /// Sums are in f32.
+  /// Type of C. Sums are in f32.
   DType c_type = DType::kF32;
   bool matrix_is_a = false;
-  /// The matrix lies row after row of k elements, else k after k.
+  /// Whether the matrix is stored row after row of k elements, else k after k.
   bool matrix_along_k = false;
-  /// Each vector is contiguous, else the elements of one k lie side by side.
+  /// Whether each vector is contiguous. Else the elements of one k lie side by side.
   bool vectors_along_k = false;
-  /// C holds the vectors of one output side by side, else the outputs of one vector.
+  /// Whether C holds the vectors of one output side by side, else the outputs of one vector.
   bool vectors_inner = false;
-  /// Extent of the matrix in which it is contiguous.
+  /// Returns the extent along which the matrix is contiguous.
   std::int64_t row() const { return matrix_along_k ? k : outputs; }
 };
 GemvProblem gemv_problem(const Workload& workload);
 
 /// The knobs; meanings and units are those of gemv_simt_knobs(). All sizes are powers of two.
 ///
-/// A warp is lanes_k x lanes_o lanes, a block warps_k x warps_o warps; each of the lanes_k * warps_k slices
-/// of the block takes every so manieth k, and its partial sums meet at the end. A load of the matrix takes
-/// `vec` elements: of k where the matrix is contiguous along k, of outputs otherwise.
+/// A warp is lanes_k x lanes_o lanes, a block warps_k x warps_o warps. The block has lanes_k * warps_k
+/// slices. Each slice takes one k (or vector of k) in slices(), and the partial sums meet at the end. A load
+/// of the matrix takes `vec` elements: of k if the matrix is contiguous along k, of outputs otherwise.
 struct GemvSchedule {
   std::int64_t vec = 1;
   std::int64_t lanes_k = 32;
@@ -48,21 +49,21 @@ struct GemvSchedule {
   std::int64_t slices() const { return lanes_k * warps_k; }
 };
 
-/// What a schedule makes of a problem.
+/// Values derived from a problem and a schedule.
 struct GemvShape {
   std::int64_t k_per_load = 1, outputs_per_load = 1;  ///< one of them is vec
   std::int64_t outputs_per_thread = 1;
   std::int64_t outputs_per_block = 1;
-  std::int64_t k_per_step = 1;  ///< of a block, in one iteration of its loop over k
+  std::int64_t k_per_step = 1;  ///< k that a block covers in one iteration of its loop over k
   /// Elements of k that a thread's vector loads cover at once: of one load of the matrix, or of all `unroll`
-  /// of them where these lie along k behind each other.
+  /// loads if these are consecutive along k.
   std::int64_t chunk = 1;
 };
 GemvShape gemv_shape(const GemvProblem& problem, const GemvSchedule& schedule);
 
-/// Estimate of the 32-bit registers that a thread needs without spilling.
+/// Returns an estimate of the 32-bit registers that a thread needs without spilling.
 std::int64_t gemv_registers(const GemvProblem& problem, const GemvSchedule& schedule);
-/// Shared memory of a block in bytes.
+/// Returns the shared memory of a block in bytes.
 std::int64_t gemv_shared_bytes(const GemvProblem& problem, const GemvSchedule& schedule);
 
 std::optional<std::string> gemv_why_not(const Workload& workload, const Limits& limits);
