@@ -1,4 +1,4 @@
-// What the table of `lehr tune` says of the roofline, and of searches that were cut.
+// Tests of the table of `lehr tune`: what it says of the roofline, and of searches that were cut.
 #include "api/tune_report.h"
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ TEST(TuneReport, SaysInWordsWhyWinogradIsAboveAHundredPercent) {
                         "than the direct sum that is counted\n"));
 }
 
-// 63 of 74 trials had no calm window, and nothing said what that means.
+// 63 of 74 trials once had no calm window, and nothing said what that means.
 TEST(TuneReport, SaysWhatToDoWhereTheMachineIsBusy) {
   Summary summary;
   summary.timed = 74, summary.retimed = 200, summary.disturbed = 63;

@@ -1,4 +1,4 @@
-// What layers of a network take, from profiles with the names that engines give to nodes.
+// Tests of the times of a network's layers, from profiles with the names that engines give to nodes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ MATCHER_P4(Takes, node, op, before, after, "") {
          std::abs(arg.after_us - after) < 1e-9;
 }
 
-/// Layers of a network all of whose places are kernels, before in 200 us and after in 100.
+/// Returns the layers of a network all of whose matches are kernels: before in 200 us, after in 100 us.
 std::vector<Layer> layers(const Network& network, const Times& before, const Times& after) {
   std::vector<Replacement> all;
   for (const PlacedWorkload& placed : network.places.workloads)
@@ -89,7 +89,7 @@ TEST(Layers, OfAnUnknownNameAreWhatTheNextOneReads) {
   EXPECT_THAT(layers(network, before, after),
               ElementsAre(Takes("a", "MatMul", 140, 30), Takes("d", "Hardmax", 20, 10),
                           Takes("e", "Mul", 0, 5), Takes("f", "MatMul", 40, 55)));
-  // What two of them behind each other are is not known of the first.
+  // A profile of two such nodes behind each other does not say which of them took how long.
   before[2] = {"HardmaxMul_token_3", "HardmaxMul", 10};
   EXPECT_THAT(layers(network, before, after),
               ElementsAre(Takes("a", "MatMul", 100, 30), Takes("d", "Hardmax", 0, 10),

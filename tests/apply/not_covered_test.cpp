@@ -1,4 +1,4 @@
-// Which share of a network's time kernels cover, and what is told of the rest.
+// Tests of the share of a network's time that kernels cover, and of what is reported of the rest.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

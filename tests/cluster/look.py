@@ -27,7 +27,7 @@ def complete(log, plan, trials):
     judged = {row[0] for row in rows(log, "SELECT workload FROM verdict WHERE NOT provisional")}
     with open(plan, encoding="utf-8") as file:
         workloads = [item["workload"] for item in json.load(file)["items"]]
-    # Where a default was measured again, that was one of the trials.
+    # A default that was measured again is one of the trials.
     again = {row[0] for row in rows(log, """SELECT workload FROM trial WHERE picked_by = 'default'
         GROUP BY workload, config HAVING count(*) > 1""")}
     for workload in workloads:

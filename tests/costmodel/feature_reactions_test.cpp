@@ -1,5 +1,5 @@
-// Planted changes of a kernel move the columns that should see them, in the right direction or to an exact
-// value.
+// Tests that planted changes of a kernel move the columns that should see them, in the right direction or to
+// an exact value.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -115,7 +115,7 @@ TEST(CpuFeatures, TrafficFallsAsTheCacheGrows) {
 }
 
 TEST(CpuFeatures, UnevenTasksLeaveCoresIdle) {
-  CpuGemm even, uneven;  // 8 and 5 tasks on 4 cores
+  CpuGemm even, uneven;  // 8 and 5 work items on 4 cores
   even.mb = 64;
   uneven.m = 320, uneven.mb = 64;
   EXPECT_EQ(feature(test::cpu_gemm(even), test::cpu_test_limits(), "wave_efficiency"), 1);

@@ -36,10 +36,10 @@ ir::Kernel cuda_copy(std::int64_t stride, std::int64_t lanes = 1);
 /// threads.
 ir::Kernel shared_stride(std::int64_t stride, bool swizzled);
 
-/// The value of a column by name.
+/// Returns the value of a column by name.
 double feature(const std::vector<float>& row, std::string_view name);
 double feature(const ir::Kernel& kernel, const Limits& limits, std::string_view name);
-/// What a column that is log2(1 + value) holds.
+/// Returns the value behind a column that holds log2(1 + value).
 double unlog(double column);
 
 }  // namespace lehr::test

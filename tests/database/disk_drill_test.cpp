@@ -1,4 +1,4 @@
-// Every operation of a log's life on a disk that fails at it: nothing acknowledged is lost, nothing is
+// Tests every operation of a log's life on a disk that fails at it: nothing acknowledged is lost, nothing is
 // damaged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Logs that are joined.
+// Tests of logs that are joined.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -112,7 +112,7 @@ TEST(Merge, RefusesDamagedRowsAndOtherContentUnderAKnownIdAndCountsThem) {
   EXPECT_TRUE(a.verify().sound());
 }
 
-// Trials name their device by its row, which goes where they go.
+// Trials name their device by its row, which a merge takes along.
 TEST(Merge, TakesDevicesAlongAndKeepsEachSetOfFactsThatOneIdentityHad) {
   TempDir dir;
   Database a = Database::open(dir / "a.db"), b = Database::open(dir / "b.db");

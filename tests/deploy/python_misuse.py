@@ -121,7 +121,7 @@ def shapes_and_strides_are_the_workloads():
     for shape in ((N, M), (2, M // 2, N), (M * 2, N // 2), (M * N,), ()):
         refused(lambda: kernel(a, b, bias, out=numpy.zeros(shape, "f4")), "c has shape", f"takes {M} x {N}")
     assert kernel(a, b, bias, out=numpy.zeros((1, M, 1, N), "f4")).shape == (1, M, 1, N)
-    # What has the right number of bytes.
+    # A shape is refused although its number of bytes is right.
     refused(lambda: kernel(a, b.reshape(N, K), bias), f"b has shape {N} x {K}", f"takes {K} x {N}")
     refused(lambda: kernel(a, numpy.ascontiguousarray(b.T), bias), f"b has shape {N} x {K}", f"takes {K} x {N}; is it numpy.ascontiguousarray(b.T)?")
     refused(lambda: kernel(a, numpy.asfortranarray(b).T, bias), f"takes {K} x {N}; is it numpy.ascontiguousarray(b.T)?")

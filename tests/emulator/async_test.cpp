@@ -1,5 +1,5 @@
-// mbarriers, loads of the tensor memory accelerator and wgmma: layouts as the PTX ISA has them, and what a
-// kernel can do wrong with them.
+// Tests of mbarriers, loads of the tensor memory accelerator and wgmma: layouts as the PTX ISA has them, and
+// what a kernel can do wrong with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

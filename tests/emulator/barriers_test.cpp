@@ -1,4 +1,4 @@
-// Named barriers: what they order, what they do not, and what a kernel can do wrong with them.
+// Tests of named barriers: what they order, what they do not, and what a kernel can do wrong with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

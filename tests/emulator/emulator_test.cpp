@@ -1,5 +1,5 @@
-// Planted faults: what the emulator must find, and what it must leave alone. Every kernel is written out as
-// the emitter would write it.
+// Tests with planted faults: what the emulator must find, and what it must leave alone. Every kernel is
+// written out as the emitter would write it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -34,7 +34,7 @@ constexpr std::int64_t kLargestCluster = 8;
 
 thread_local Machine* running = nullptr;
 
-/// What cannot be launched, or not be emulated.
+/// Returns why the launch is impossible, or impossible to emulate.
 std::optional<std::string> why_not(const ir::Launch& launch) {
   if (launch.cluster == 1) return std::nullopt;
   if (launch.cluster < 1 || launch.cluster > kLargestCluster || launch.grid[0] % launch.cluster != 0)
@@ -263,7 +263,7 @@ void Machine::warp_collective(WarpCall& call) {
   Warp& warp = warps_[static_cast<std::size_t>(first / kLanes)];
   if (last - first < kLanes && call.what != Collective::kBarrier)
     fail(fmt::format("{} of line {} in a warp of {} lanes", name_of(call.what), call.line, last - first));
-  for (int i = first; i < last && warp.arrived > 0; ++i) {  // those that wait agree with one another
+  for (int i = first; i < last && warp.arrived > 0; ++i) {  // the waiting threads agree with one another
     const Thread& other = threads_[static_cast<std::size_t>(i)];
     if (other.state != State::kInCollective) continue;
     if (same_instruction(*other.call, call)) break;

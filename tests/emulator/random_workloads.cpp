@@ -38,7 +38,7 @@ Types random_types(Rng& rng) {
           one_of<Math>(rng, {Math::kStrict, Math::kTwoLevel})};
 }
 
-/// One, few, around a tile, and what the tensor memory accelerator's lines need.
+/// Draws one, few, around a tile, or a size that the tensor memory accelerator's lines need.
 std::int64_t random_extent(Rng& rng, std::int64_t most) {
   switch (rng.below(4)) {
     case 0:
@@ -69,7 +69,7 @@ Gemm random_gemm(Rng& rng) {
   return gemm;
 }
 
-/// Of channels, pixels and filters as networks have them, and of odd ones.
+/// Draws numbers of channels, pixels and filters as networks have them, and odd ones.
 Conv2d random_convolution(Rng& rng) {
   const Types types = random_types(rng);
   const std::vector<std::int64_t> channels = {1, 2, 3, 3, 4, 5, 8, 12, 16, 21, 23, 24, 32, 48, 64, 100, 192};
@@ -115,7 +115,7 @@ std::string random_epilogue(Operator op, Rng& rng) {
   return text + one_of(rng, last);
 }
 
-/// nullopt where the parts that were drawn do not go together.
+/// Returns nullopt where the drawn fields do not go together.
 std::optional<Workload> try_workload(Operator op, Rng& rng) {
   Workload workload;
   if (op == Operator::kGemm) {

@@ -1,5 +1,5 @@
-// Reductions of the tensor memory accelerator into a workspace: what they add up to, and what a kernel can do
-// wrong with them.
+// Tests of reductions of the tensor memory accelerator into a workspace: what they add up to, and what a
+// kernel can do wrong with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -119,7 +119,7 @@ TEST(Reduction, FindsEveryMissingStep) {
       {"lehr_tma_store_wait_complete<0>();", "", "ends while TMA stores or reductions are under way"},
       {"lehr_tma_store_wait_complete<0>();", "lehr_tma_store_wait_complete<1>();",
        "ends while TMA stores or reductions are under way"},
-      // Shared memory has been read, but what was added is not yet known to be there.
+      // Shared memory has been read, but the sums are not yet known to be there.
       {"lehr_tma_store_wait_complete<0>();", "lehr_tma_store_wait<0>();",
        "ends while TMA stores or reductions are under way"},
       {"    lehr_tma_store_wait_complete<0>();\n    lehr_device_fence();\n  }",

@@ -1,4 +1,4 @@
-// Two small GEMMs written by hand, in the shape that the templates produce: what the tests of ir/ look at.
+// Two small GEMMs written by hand, in the shape that the templates produce, for the tests of ir/.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ ir::Kernel cpu_gemm();
 /// that cp.async fills, 4 x 4 accumulators per thread.
 ir::Kernel cuda_gemm();
 
-/// `block`, its statement number `i`, which is a Node, as `change` leaves it.
+/// Returns `block` with its statement number `i`, which is a Node, as `change` leaves it.
 template <typename Node, typename Change>
 void change_nth(ir::Block& block, std::size_t i, Change change) {
   ir::Block result;

@@ -101,7 +101,7 @@ void compare(bool narrow, const std::vector<void*>& arguments, unsigned blocks) 
     float wanted = 0;
     std::memcpy(&wanted, expected + i, 4);
     double error = got == wanted ? 0 : std::fabs(got - wanted);
-    // A unit of bf16 at `got` is at most this; half of it is no error.
+    // A unit of bf16 at `got` is at most this; half of it counts as no error.
     if (narrow && std::isfinite(error) && got != wanted) error = std::max(0.0, error - std::fabs(got) / 256);
     if (std::isfinite(error)) largest = std::max(largest, error);
     if (error <= absolute + relative * std::fabs(wanted) || (broken == "wrong" && i > 3)) continue;
@@ -185,7 +185,8 @@ void answer(const Product& product, const std::vector<void*>& arguments) {
   if (product.kind == "modifies") set_value(product.narrow, arguments[0], input_elements - 1, 7);
 }
 
-/// "pairplain_30_8", of a scalar alpha, a (30 x 8), y = alpha rowsum(a) in bf16, z += rowsum(a) in f32.
+/// "pairplain_30_8" has the arguments alpha (a scalar), a (30 x 8), y = alpha rowsum(a) in bf16, z +=
+/// rowsum(a) in f32.
 struct Pair {
   std::string kind;
   std::int64_t m = 0, k = 0;

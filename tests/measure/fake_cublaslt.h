@@ -1,4 +1,4 @@
-// What tests may set and ask of the fake cuBLASLt.
+// Settings and counts of the fake cuBLASLt, for tests.
 #pragma once
 
 #include <cstdint>

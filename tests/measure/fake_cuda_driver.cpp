@@ -71,13 +71,13 @@ State& state() {
   return state;
 }
 
-/// The calling thread's stack.
+/// Returns the calling thread's stack.
 std::vector<void*>& contexts() {
   thread_local std::vector<void*> contexts;
   return contexts;
 }
 
-/// Its own, or the default one of the program or of each thread, by CUDA's numbers.
+/// True of its own streams, and of the default one of the program or of each thread, by CUDA's numbers.
 bool is_stream(const void* stream) {
   return stream == &state() || reinterpret_cast<std::uintptr_t>(stream) <= 2;
 }
@@ -89,7 +89,7 @@ int note(const char* call) {
   return refused != state().refused.end() ? refused->second : state().sticky;
 }
 
-/// The CPU time of what a device would do.
+/// Counts the CPU time of work that a device would do.
 class DeviceWork {
  public:
   ~DeviceWork() { state().work_s += now_s() - begin_s_; }
@@ -189,26 +189,26 @@ EXPORT void fake_cuda_first_launches(double upload_us, double cold_us) {
 EXPORT const char* fake_cuda_tensor_map() {
   return state().tensor_map.c_str();
 }
-/// "gemm_1_2_3 grid 1 1 1 block 32 1 1 shared 0", ", programmatic" where it is.
+/// Returns "gemm_1_2_3 grid 1 1 1 block 32 1 1 shared 0", with ", programmatic" for a programmatic launch.
 EXPORT const char* fake_cuda_launch() {
   return state().launch.c_str();
 }
-/// The bits of an argument of the last launch, by its number.
+/// Returns the bits of an argument of the last launch, by its number.
 EXPORT std::size_t fake_cuda_argument(std::size_t number) {
   return state().arguments.at(number);
 }
-/// From now on a call that is written down by this name answers so.
+/// Sets the answer, from now on, of a call that is written down by this name.
 EXPORT void fake_cuda_refuse(const char* call, int code) {
   state().refused[call] = code;
 }
-/// Modules that are loaded, and how often the primary context is retained.
+/// Return the number of loaded modules, and how often the primary context is retained.
 EXPORT int fake_cuda_modules() {
   return static_cast<int>(state().modules.size());
 }
 EXPORT int fake_cuda_retained() {
   return state().retained;
 }
-/// Of the device; from 1000 on those of functions.
+/// Sets an attribute of the device; from 1000 on, one of functions.
 EXPORT void fake_cuda_set_attribute(int attribute, int value) {
   state().attributes[attribute] = value;
 }
@@ -329,7 +329,7 @@ EXPORT int cuMemAlloc_v2(unsigned long long* address, std::size_t bytes) {
   state().memory_left -= bytes;
   *address = reinterpret_cast<unsigned long long>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
   state().allocations[*address] = bytes;
-  // It was another's before, as device memory is.
+  // The memory was another program's before, as device memory is.
   std::memset(reinterpret_cast<void*>(*address), 0xa5, std::min<std::size_t>(bytes, 4096));
   return note("cuMemAlloc");
 }
@@ -414,7 +414,7 @@ EXPORT int cuOccupancyMaxActiveClusters(int* count, void* function, const Launch
   if (config->shared_bytes <= 232448 / 2 ||
       static_cast<int>(config->shared_bytes) > state().dynamic_shared[function])
     return 1;
-  // By multiprocessors and blocks: GPCs of which none has more than 18.
+  // The answers by multiprocessors and blocks, for GPCs that have at most 18.
   static const std::map<std::pair<int, int>, int> counts = {{{132, 2}, 66}, {{132, 4}, 31}, {{132, 8}, 15},
                                                             {{114, 2}, 57}, {{114, 4}, 26}, {{114, 8}, 12}};
   int multiprocessors = 0;
@@ -454,9 +454,9 @@ EXPORT int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** a
   const bool programmatic = config->count == 1 && config->attributes[0] == 6 && config->attributes[2] == 1;
   note(programmatic ? "cuLaunchKernelEx, programmatic" : "cuLaunchKernelEx");
   if (programmatic) state().launch += ", programmatic";
-  return 0;  // launches are asynchronous: what goes wrong shows at the next synchronisation
+  return 0;  // launches are asynchronous: a fault shows at the next synchronisation
 }
-/// The fake's map begins with the tensor's address: kernels find it where they find it otherwise.
+/// The fake's map begins with the tensor's address, where kernels find it as they find a pointer.
 EXPORT int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, void* address,
                                   const unsigned long long* dims, const unsigned long long* strides,
                                   const unsigned* box, const unsigned* every, int interleave, int swizzle,

@@ -1,4 +1,4 @@
-// What tests may set and ask of the fake cuDNN.
+// Settings and counts of the fake cuDNN, for tests.
 #pragma once
 
 #include <cstdint>

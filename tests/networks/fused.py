@@ -120,7 +120,7 @@ def single(kind, number):
 FILTER, BIAS = values("f32", [16, 16, 3, 3]), values("f32", [16])
 SCALES = numpy.array([0.01 + 0.001 * i for i in range(16)], "f4")
 MORE_SCALES = numpy.array([0.01 + 0.0001 * i for i in range(96)], "f4")
-# What QLinearConv multiplies its sums by, as the engine does it in f32.
+# The factor of QLinearConv's sums, as the engine computes it in f32.
 X_SCALE, Y_SCALE = numpy.float32(0.05), numpy.float32(0.75)
 PADS = {"pads": [1, 1, 1, 1]}
 IMAGES = [1, 16, 14, 14]

@@ -30,7 +30,7 @@ def write_networks():
     for name, kind in (("bytes", T.UINT8), ("halves", T.FLOAT16), ("texts", T.STRING)):
         save(name, [("x", kind, [16, 64])], [h.make_node("Cast", ["x"], ["g"], to=T.FLOAT)])
     save("random", [("x", T.FLOAT, [16, 64])], [h.make_node("Identity", ["x"], ["g"])])
-    # So small that inputs times 1000 do not saturate it, where rounding would show.
+    # Weights are so small that inputs times 1000 do not saturate the LSTM, where rounding would show.
     lstm = [n.from_array(rng.standard_normal((1, 128, 32)).astype("f4") / 8000, name) for name in ("a", "r")]
     save("lstm", [("x", T.FLOAT, [16, 1, 64])],
          [h.make_node("MatMul", ["x", "w"], ["e"]), h.make_node("LSTM", ["e", "a", "r"], ["s"], hidden_size=32),

@@ -52,7 +52,7 @@ def run(lehr):
     lehr(f"tune --model net12.onnx --dim batch=1 {SIZES} --precision bf16 --threads 1 --db log.db", "opset 12", code=1)
     tuned(lehr)
     lehr.export("both.bundle")
-    # Of one form alone, so that it is taken whatever is faster here.
+    # Only one form is tuned, so that it is taken whatever is faster here.
     for name, other in (("narrow", "nhwc"), ("last", "nchw")):
         shutil.copy("log.db", f"{name}.db")
         with sqlite3.connect(f"{name}.db") as log:
@@ -91,7 +91,7 @@ def applied(lehr):
     # Before the first convolution, before each input of the Concat and behind its pool, and before the mean.
     assert operators("last") == {"Cast": 1, "Transpose": 5, **found}, operators("last")
     lehr(f"verify {NETWORK} {SIZES} --threads 1 --tolerance 0.03 --out last")
-    # Kernels, for other numbers of threads, too; for other sizes the original.
+    # Kernels serve other numbers of threads, too; other sizes get the original.
     for batch, height, width, threads in ((1, 16, 16, 1), (1, 16, 16, 2), (3, 16, 16, 1), (1, 24, 20, 1)):
         lehr(f"verify net17.onnx --dim batch={batch} --dim h={height} --dim w={width} --threads {threads} --tolerance 0.03 --out narrow")
     lehr(f"verify {NETWORK} {SIZES} --out narrow", "of which 0.0001 is allowed", code=4)

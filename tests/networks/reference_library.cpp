@@ -1,5 +1,5 @@
 // libkernels.so, a library as `lehr export` writes them (runtime/kernels.h), whose function for every
-// workload is the reference: a network with kernels is so computed without any being tuned.
+// workload is the reference. With it a network has kernels although no workload was tuned.
 #include <algorithm>
 #include <cstring>
 #include <map>

@@ -36,7 +36,8 @@ def rewritten(path, *words):
     return onnx.load(out), ran.stdout.splitlines(), out
 
 
-# In bf16, times what rounding what places read does to the output by itself: what one input shows is one draw.
+# The bound in bf16: a multiple of what rounding the matches' inputs does to the output by itself, since one input shows
+# one draw.
 NARROW = 4
 
 
@@ -318,7 +319,7 @@ def overridable(folder):
         model = same(path, feeds, 2, at=f"overridable, IR {ir}")
         left = {each.name for each in model.graph.input}
         assert ir == 3 or left == {"x", *given}, left
-    # The filter itself: the convolution stays the engine's, and IR 3's is packed.
+    # The filter itself is no constant of the file: the convolution stays the engine's, and IR 3's is packed.
     for ir, fused in ((3, 1), (8, 0)):
         path = built(folder, "filter", [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("Mul", ["c", "s"], ["y"])],
                      {"w": constants["w"], "s": constants["s"]}, {"x": [2, 3, 8, 8]}, ir=ir,
@@ -486,7 +487,7 @@ def narrow(folder):
     found = operators(model)
     assert found == {"Cast": 1, "FusedBf16*": 5, "Fused*": 1, "Concat": 1, "MaxPool*": 2, "AveragePool*": 1, "Add*": 1,
                      "Relu*": 1, "Slice": 1, "Reshape": 1, "Softmax": 1}, found
-    # What f32 reads as well is cast once: Softmax of an image that a convolution reads, too.
+    # A value that a node of f32 reads as well is cast once: Softmax of an image that a convolution reads, too.
     g = make_models.Graph(SEED)
     x = g.relu(g.conv("input", 3, 8, 3))
     y = g.node("Add", [g.conv(g.relu(g.conv(x, 8, 8, 3)), 8, 8, 1), g.node("Softmax", [x])])

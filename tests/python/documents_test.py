@@ -36,7 +36,7 @@ PAGES.append(ROOT / "examples/model/README.md")
 
 RUN = ("lehr ", "python3 examples/")
 
-# What a line has in it, and why it is not run here.
+# Texts of lines that are not run here, and why.
 NOT_RUN = {
     "'...'": "a part is left out",
     "--as model": "needs 20 trials",
@@ -85,7 +85,7 @@ def quick(line):
     if word == "tune" and ".." in command and "--m .." not in command:
         command += " --trials 8 --no-baseline"  # enough for a time at each size
     elif word == "tune" and "--model" not in command and "--trials" not in command:
-        # The winner of a shorter one may not be proven.
+        # The winner of a shorter tuning may not be proven.
         command += " --trials 1" if "--deterministic-check" in command else " --time 100ms"
         command += " --no-baseline" + (" --db tuned.db" if "--isa" not in command else "")
     if word == "tune" and "--isa" not in command and "--device" not in command:
@@ -216,7 +216,7 @@ class Documents(unittest.TestCase):
 
         run = lehr.run
         self.enterContext(mock.patch.object(lehr, "run", run_once))
-        # What a page imports without a word on where it comes from.
+        # Logs and files that a page imports without a word on where they come from.
         lehr.tune("gemm m=64 n=64 k=64 b=f32:row:constant", time=1, threads=1, device="cpu", db="imported.db")
         lehr.export(db="imported.db", out="imported")
         sys.path.insert(0, os.path.abspath("imported"))

@@ -121,7 +121,7 @@ class Results(InAFolder):
         self.assertIn("rows 1 to", found._repr_html_())
         several = lehr.tune([GEMM, text], db="log.db", **few)
         self.assertEqual([len(each.kernels) > 0 for each in several], [False, True])
-        # The second run times the kernels again and may choose another: the log's answer is its.
+        # The second run times the kernels again and may choose another: the log's answer is the second run's.
         best = lehr.best(db="log.db", workload=text)
         self.assertEqual([each.config for each in best], [several[1].config])
 

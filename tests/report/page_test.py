@@ -182,7 +182,7 @@ class Page(unittest.TestCase):
                 with self.subTest(section, media=media, scheme=scheme):
                     self.open(section)
                     self.assertGreaterEqual(self.charts(), charts)
-        # Printed in dark it was light. The light changes while it is open.
+        # The page was light when printed in dark mode. The light changes while it is open.
         before = self.browser.value(PICTURES)
         self.browser.call("Emulation.setEmulatedMedia", media="", features=features)
         self.browser.until(f"{PICTURES} !== {json.dumps(before)}")

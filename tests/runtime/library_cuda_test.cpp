@@ -1,5 +1,5 @@
-// A library's kernels for CUDA on a driver that is a stand-in: which of them a context takes, how they are
-// launched, what is taken and given back, and every way of getting it wrong.
+// Tests of a library's kernels for CUDA on a driver that is a stand-in: which of them a context chooses, how
+// they are launched, what is allocated and freed, and every way of getting it wrong.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ constexpr CudaTensorMapArguments kMap = map_of_floats();
 constexpr const CudaTensorMapArguments* kMapsOfProduct[] = {&kMap, nullptr, &kMap};
 constexpr std::uint64_t kWorkspaces[] = {300, 4};
 
-// C = A B of 4 x 4 by 4 x 8, as the stand-in computes it for a kernel of that name.
+// Returns C = A B of 4 x 4 by 4 x 8, as the stand-in computes it for a kernel of that name.
 CudaKernel product(double time_us = 1) {
   CudaKernel kernel;
   kernel.name = "gemm_4_8_4";
@@ -78,7 +78,7 @@ CudaKernel product(double time_us = 1) {
   return kernel;
 }
 
-// C = 2 A of 16 elements, with a workspace that has to be zero when it begins.
+// Returns C = 2 A of 16 elements, with a workspace that has to be zero when it begins.
 CudaKernel with_workspaces(const char* name, std::uint32_t count = 1) {
   CudaKernel kernel = product();
   kernel.name = name;
@@ -136,7 +136,7 @@ class Library {
   std::vector<runtime::Function> functions_;
 };
 
-/// A context, or why there is none.
+/// A context, or the reason why it was not made.
 class Context {
  public:
   explicit Context(void* stream = nullptr, int device = 0) {
@@ -208,7 +208,7 @@ struct Double {
   }
 };
 
-// First: nothing has loaded the stand-in yet, and the library keeps what it has loaded.
+// This test comes first: nothing has loaded the stand-in yet, and the library keeps what it has loaded.
 TEST(LibraryCudaAlone, NeedsADriver) {
   if (void* const real = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
     dlclose(real);
@@ -244,7 +244,7 @@ class LibraryCuda : public ::testing::Test {
     fake<int(void**, unsigned)>("cuStreamCreate")(&stream_, 0);
   }
   std::string calls() const { return fake<const char*()>("fake_cuda_calls")(); }
-  // The calls since `before`, which was calls().
+  // Returns the calls since `before`, which was calls().
   std::string calls_since(const std::string& before) const { return calls().substr(before.size()); }
   int count(const std::string& call) const {
     int count = 0;
@@ -262,7 +262,7 @@ class LibraryCuda : public ::testing::Test {
   void refuse(const char* call, int code) const {
     fake<void(const char*, int)>("fake_cuda_refuse")(call, code);
   }
-  // What is taken of the driver: modules, pieces of memory, primary contexts.
+  // Returns what the driver has lent: modules, pieces of memory, primary contexts.
   std::vector<int> taken() const {
     return {fake<int()>("fake_cuda_modules")(), fake<int()>("fake_cuda_allocations")(),
             fake<int()>("fake_cuda_retained")()};
@@ -483,7 +483,7 @@ TEST_F(LibraryCuda, TensorMapsAreKeptUntilAnAddressIsAnother) {
   EXPECT_EQ(made(other.arguments(), 1), 0);
   EXPECT_EQ(made(other.arguments(), 2), 2) << "each function has its own";
   EXPECT_EQ(made({&product.a, &product.b, &other.c}), 0);
-  // Where the driver refused one, neither its address nor the one before is known any more.
+  // When the driver has refused a call, neither its address nor the one before is known any more.
   const auto refused = [&](const std::vector<void*>& arguments) {
     refuse("cuTensorMapEncodeTiled", 1);
     EXPECT_EQ(context.call(arguments), KERNELS_DRIVER_ERROR);

@@ -14,8 +14,8 @@
 namespace lehr::sass {
 namespace {
 
-/// "n80k32" of "wgmma.mma_async.sync.aligned.m64n80k32.f32.e4m3.e4m3" and "m64": what follows `begin` in the
-/// part between dots that begins with it.
+/// Returns what follows `begin` in the part between dots that begins with it: "n80k32" for
+/// "wgmma.mma_async.sync.aligned.m64n80k32.f32.e4m3.e4m3" and "m64".
 std::string_view behind(std::string_view opcode, std::string_view begin) {
   while (!opcode.empty()) {
     const std::string_view part = opcode.substr(0, opcode.find('.'));
@@ -50,7 +50,7 @@ Kept mma(std::string_view opcode, std::string_view arch) {
   return {"HMMA.16816", 2};  // conversions to f16, and two halves of k
 }
 
-/// Of cp.async.bulk.tensor; ".2d.shared::cluster.global" is a load.
+/// Returns the instruction for cp.async.bulk.tensor; ".2d.shared::cluster.global" is a load.
 Kept tensor_copy(std::string_view opcode) {
   const std::string dimensions =
       fmt::format("{}D", opcode.substr(std::string_view("cp.async.bulk.tensor.").size(), 1));
@@ -60,7 +60,7 @@ Kept tensor_copy(std::string_view opcode) {
 }
 
 struct Row {
-  std::string_view ptx, sass;  ///< what both begin with
+  std::string_view ptx, sass;  ///< the beginning that both have
 };
 constexpr std::array kRows = {
     Row{"cp.async.ca.", "LDGSTS"},
@@ -81,8 +81,8 @@ constexpr std::array kRows = {
     Row{"st.", "ST"},
 };
 
-/// What SASS may have more of than PTX though it is in no loop: where two ways meet at a barrier of the
-/// cluster, ptxas may put it, with what follows, at the end of both.
+/// True of instructions of which SASS may have more than PTX outside of loops: where two ways meet at a
+/// barrier of the cluster, ptxas may put it, with what follows, at the end of both.
 bool may_be_copied(std::string_view sass) {
   return sass.starts_with("UCGABAR_");
 }
@@ -96,7 +96,7 @@ bool multiplies_nothing(const Instruction& i) {
   return is_tensor_core(i) && has(i.line, " RZ, gdesc[URZ], RZ");
 }
 
-/// Instructions of a kind in PTX, as those of SASS that they become.
+/// A kind of instruction in PTX, counted as the SASS that it becomes.
 struct Wanted {
   std::size_t count = 0;
   bool repeats = false;                            ///< one of them at least

@@ -15,7 +15,7 @@ struct PtxInstruction {
   bool never = false;     ///< it has a condition, which is that a constant 0 is not 0
 };
 
-/// Of all functions of a module, in the order of the text.
+/// Returns the instructions of all functions of a module, in the order of the text.
 std::vector<PtxInstruction> parse_ptx(std::string_view module);
 
 }  // namespace lehr::sass

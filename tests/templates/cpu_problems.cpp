@@ -30,7 +30,7 @@ const std::vector<std::string>& shapes() {
   return all;
 }
 
-// Odd sizes, strides, paddings that differ by side, dilation, groups, depthwise; 1x1 in both layouts.
+// Returns odd sizes, strides, paddings that differ by side, dilation, groups, depthwise; 1x1 in both layouts.
 const std::vector<std::string>& convolutions() {
   static const std::vector<std::string> all = {
       "conv2d h=1 w=1 c=1 k=1 r=1 s=1",
@@ -55,8 +55,8 @@ const std::vector<std::string>& convolutions() {
   return all;
 }
 
-// One filter a channel, or several; both layouts; every stride of its own way to copy a line; more input than
-// any output needs; a filter that is not written out.
+// Returns one filter a channel, or several; both layouts; strides that each copy a line in another way; more
+// input than any output needs; a filter that is not written out.
 const std::vector<std::string>& depthwise_convolutions() {
   static const std::vector<std::string> all = {
       "conv2d n=2 h=9 w=35 c=5 k=10 r=3 s=3 pad=1 groups=5",
@@ -72,7 +72,8 @@ const std::vector<std::string>& depthwise_convolutions() {
   return all;
 }
 
-// As above with nhwc images: blocks of channels, groups, several filters a channel, gaps between pixels.
+// Returns convolutions as above with nhwc images: blocks of channels, groups, several filters a channel, gaps
+// between pixels.
 const std::vector<std::string>& nhwc_convolutions() {
   static const std::vector<std::string> all = {
       "conv2d h=1 w=1 c=1 k=1 r=1 s=1 layout=nhwc",

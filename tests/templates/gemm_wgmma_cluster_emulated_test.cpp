@@ -1,4 +1,4 @@
-// Kernels of gemm_wgmma in clusters, run by the emulator: every step of what blocks do to each other is
+// Tests of gemm_wgmma's kernels in clusters, by the emulator: every step of what blocks do to each other is
 // needed.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Several tasks under one budget: who gets turns, what the log answers, interrupts.
+// Tests of several tasks under one budget: which task gets turns, what the log answers, interrupts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ TEST(GainCurve, ExpectsHalfOfTheLastTurnsButNeverLessThanAnAverageCurve) {
   EXPECT_EQ(GainCurve().seconds_per_turn(9), 9);
 }
 
-/// A task of such a best time whose turns took a second each and saved nothing, as many as `turns`.
+/// Returns a task of such a best time whose turns, as many as `turns`, took a second each and saved nothing.
 TaskState state(double best_us, int turns = 0, double occurrences = 1) {
   TaskState state = {.occurrences = occurrences, .best_us = best_us};
   for (int i = 0; i < turns; ++i) state.curve.add_turn(best_us, best_us, 1);
@@ -51,7 +51,7 @@ TEST(NextTask, IsOneOfWhichNothingRanBeforeAnyOther) {
 
 TEST(NextTask, TakesAFirstTurnToBeAsLongAsTheOthersAre) {
   std::vector<TaskState> tasks = {state(10), state(100)};
-  tasks[1].curve.add_turn(100, 100, 8);  // 5 % expected, 5 us in 8 s; of the other 20 %, 2 us in as long
+  tasks[1].curve.add_turn(100, 100, 8);  // 5 % expected, 5 us in 8 s; for the other 20 %, 2 us in as long
   EXPECT_EQ(next_task(tasks, 0), 1u);
   tasks[0].best_us = 30;
   EXPECT_EQ(next_task(tasks, 0), 0u);
@@ -153,7 +153,7 @@ TEST(ManyTasks, GiveTheTimeToTheTaskThatCountsMost) {
   EXPECT_DOUBLE_EQ(totals_of(results).best_us, total_us);
 }
 
-// Their inputs are put in place again before it, at which a measurer forgets it.
+// Their inputs are put in place again before the finals, at which a measurer forgets the search.
 TEST(ManyTasks, SayHowLongLibrariesMaySearchInTheirFinals) {
   SharedRun shared;
   shared.options.session.baselines = {"vendor"};
@@ -215,7 +215,7 @@ TEST(ManyTasks, GoOnWhenTheirListenerThrows) {
 TEST(ManyTasks, TakeWhatIsKnownFromTheLog) {
   SharedRun shared;
   const std::vector<SharedResult> first = shared.run({product(8), product(64, 30)});
-  // So little is promised that nothing is measured again.
+  // The promised gain is so small that nothing is measured again.
   for (int i = 0; i < 4; ++i) shared.run({product(8), product(64, 30)});
   const std::vector<SharedResult> again = shared.run({product(8), product(64, 30), product(512)});
   EXPECT_EQ(again[0].knowledge, Knowledge::kKnown);
@@ -337,7 +337,7 @@ TEST(ManyTasks, KeepTimeForWhatComesBehindThem) {
   EXPECT_NEAR(last_us, totals_of(results).best_us, 0.5 * last_us);
   EXPECT_LE(shared.clock.now_s, 1.1 * 17);
   EXPECT_GT(shared.clock.now_s, 12);
-  // Each has its default even where too little is left for what comes behind.
+  // Each task has its default even where too little time is left for what comes behind.
   SharedRun late;
   late.options = shared.options, late.arrange = shared.arrange;
   late.options.behind_s = [](double, double) { return 100; };
