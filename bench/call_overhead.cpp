@@ -1,5 +1,5 @@
-// What the harness adds to a CPU kernel's time: an empty kernel of one task, and of one task a thread, as
-// tune times them. What is left over shows in kernels of some tenths of a microsecond.
+// Measures how much the harness adds to a CPU kernel's time: an empty kernel of one work item, and of one
+// work item a thread, as tune times them. The rest shows in kernels of some tenths of a microsecond.
 //   call_overhead [CXX]
 #include <fmt/core.h>
 

@@ -33,7 +33,7 @@ def onnx_session(path, threads, plugin=None, optimized=True):
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
-    # Else its threads go on spinning behind an inference, on the CPUs that the other session's need.
+    # Otherwise its threads go on spinning behind an inference, on the CPUs that the other session needs.
     options.add_session_config_entry("session.force_spinning_stop", "1")
     if plugin:
         options.register_custom_ops_library(plugin)

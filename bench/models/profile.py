@@ -61,7 +61,7 @@ def node_times(path, threads, runs, dims):
             events = json.load(file)
     times = collections.defaultdict(list)
     for event in events:
-        # What is within an If is listed, too.
+        # Nodes within an If are listed, too.
         if event.get("cat") == "Node" and event["name"].endswith("_kernel_time") and event["args"]["op_name"] != "If":
             times[event["args"]["node_index"], event["args"]["op_name"]].append(event["dur"])
     return [(op, statistics.median(each[FIRST_RUNS:])) for (_, op), each in times.items() if len(each) > FIRST_RUNS]

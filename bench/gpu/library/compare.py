@@ -21,7 +21,7 @@ TYPES = {
     "u8": torch.uint8,
 }
 FLOAT8 = (torch.float8_e4m3fn, torch.float8_e5m2)
-# How far a result may be off: the distance from the one in double precision by the length of that.
+# Largest error of a result: the distance from the one in double precision, divided by the length of that.
 ALLOWED = {"f64": 1e-12, "f32": 1e-5, "bf16": 4e-3, "f16": 6e-4, "s32": 0, "s8": 0}
 GPU = torch.cuda.is_available()  # else a dry run
 DEVICE = "cuda" if GPU else "cpu"

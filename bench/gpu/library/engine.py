@@ -49,7 +49,7 @@ class Case:
         }
         constants, fused, own = {}, [], []
         for i in range(times):
-            # Each has constants of its own: of nodes that are alike the engine makes one.
+            # Each node has constants of its own, since the engine merges nodes that are alike.
             of = {one: one if one in self.inputs else f"{one}_{i}" for one in tensors}
             constants |= {of[one]: data + numpy.float32(i) / 8 for one, data in tensors.items() if one not in self.inputs}
             fused += self.fused_nodes(i, list(of.values()), attributes, bf16)
