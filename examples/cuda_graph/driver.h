@@ -1,5 +1,5 @@
-// What the example calls of the CUDA driver, declared by hand, so that it builds without a toolkit. A program
-// with CUDA's headers includes them, and may use the runtime's calls as well.
+// The functions of the CUDA driver that the example calls, declared by hand, so that it builds without a
+// toolkit. A program with CUDA's headers includes them, and may use the runtime's calls as well.
 #pragma once
 
 #include <dlfcn.h>
