@@ -106,12 +106,12 @@ def flags_of(values: Mapping[str, Any]) -> list[str]:
 def run(arguments: Sequence[str], *, text: str = "", quiet: bool = False, progress: bool = False) -> Any:
     """The JSON document of a command that has `text` on stdin. Raises Error for exit codes but 0."""
     command = [program(), *arguments, *(["--progress", "json"] if progress else [])]
-    # Files and not pipes: one pipe alone is read, and nobody waits for another.
+    # Files and not pipes: only one of the pipes would be read while the other one fills.
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as printed:
         given.write(text.encode())
         given.seek(0)
-        # In a group of its own: a terminal and a notebook interrupt whole groups, and the program would get
-        # two interrupts, of which the second kills it.
+        # The program runs in a group of its own. A terminal and a notebook interrupt whole groups, and the program
+        # would get two interrupts, of which the second kills it.
         process = subprocess.Popen(
             command,
             stdin=given,
