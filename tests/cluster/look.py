@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What tests want to know of logs.
+"""Reads logs for tests.
 look.py ids LOG...: every trial's id, a line each
 look.py configs LOG: what was measured, a line for each pair of workload and config
-look.py complete LOG PLAN TRIALS: nothing was measured twice, every workload of the plan has its trials and a verdict
+look.py complete LOG PLAN TRIALS: nothing was measured twice, every workload of the plan has its trials and a
+verdict
 """
 import json
 import sqlite3

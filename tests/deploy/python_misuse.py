@@ -1,5 +1,5 @@
-"""What Python programs do to the library of python_product_test, in FOLDER: python_misuse.py FOLDER. Each is right, or an exception that
-names what is wrong."""
+"""Tests what Python programs do to the library of python_product_test, in FOLDER: python_misuse.py FOLDER. Each call
+is right, or an exception that names what is wrong."""
 
 import array
 import copy
@@ -45,7 +45,7 @@ def refused(call, *words, kinds=(TypeError, ValueError)):
 
 
 class Speaks:
-    """Of another package: it has DLPack alone, without a word on whether it may be written."""
+    """An array of another package: it has DLPack alone, without a word on whether it may be written."""
 
     def __init__(self, tensor, fails=None):
         self.tensor, self.fails = tensor, fails
@@ -60,7 +60,7 @@ class Speaks:
 
 
 class Torch(Speaks):
-    """As PyTorch's, which has an array of NumPy's on the same memory."""
+    """A tensor as PyTorch's, which has an array of NumPy's on the same memory."""
 
     __module__ = "torch"
 

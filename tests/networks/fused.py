@@ -1,5 +1,5 @@
-"""Fused nodes, written by hand, compute what the engine's own operators compute: in f32, bf16 and integers, with kernels that were tuned
-for a moment. All numbers are whole, so that every sum is exact."""
+"""Tests that fused nodes, written by hand, compute what the engine's own operators compute: in f32, bf16 and
+integers, with kernels that were tuned for a moment. All numbers are whole, so that every sum is exact."""
 
 import ctypes
 import threading
@@ -31,7 +31,7 @@ def counter(name):
 
 
 def session(nodes, inputs, constants, made="f32", threads=1):
-    """A model; those of bf16 are f32 for numpy's sake: cast where they come and go."""
+    """Returns a session. Inputs and outputs in bf16 are f32 for numpy, and cast at both ends."""
     nodes = [helper.make_node("Cast", ["f32_" + name], [name], to=TensorProto.BFLOAT16) for name, kind in inputs.items() if kind == "bf16"] + nodes
     if made == "bf16":
         nodes.append(helper.make_node("Cast", ["y"], ["f32_y"], to=TensorProto.FLOAT))
@@ -51,7 +51,7 @@ def run(model, inputs, feeds):
 
 
 def values(kind, shape):
-    """Filters of 7 bits, whose sums of two 16 bits have."""
+    """Returns values. Filters have 7 bits: the sum of two of their products fits into 16 bits."""
     low, high = {"u8": (0, 256), "s8": (-64, 64), "s32": (-5000, 5000)}.get(kind, (-4, 5))
     return random.integers(low, high, size=shape).astype(TYPES[kind])
 
@@ -154,7 +154,7 @@ CASES = [
 
 
 def check_at_once(case):
-    """Two sessions, each from two threads."""
+    """Tests two sessions, each from two threads."""
     plain, sessions, wrong = case.unfused(), [case.fused(2) for _ in range(2)], []
 
     def call(fused):

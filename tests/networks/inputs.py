@@ -1,5 +1,5 @@
-"""Small networks whose inputs, outputs or operators are not those of every network, tuned for seconds: ids within their tables, bytes,
-outputs that are made at random and show nothing, real inputs from a file, and what no kernel covers."""
+"""Tests small networks with unusual inputs, outputs or operators, tuned for seconds: ids within their tables, bytes,
+outputs that are made at random and show nothing, real inputs from a file, and nodes that no kernel covers."""
 
 import filecmp
 import json
@@ -77,7 +77,7 @@ def run(lehr):
 
 
 def not_covered(apply):
-    """It is named: with its share of the time that was measured, else as not counted."""
+    """Checks that the node is named: with its share of the measured time, else as not counted."""
     said = apply("lstm --json")
     document = json.loads(said[said.index("{"):])
     shares = {each["operator"]: each["share"] for each in document["not_covered"]}

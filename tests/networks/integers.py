@@ -1,5 +1,5 @@
-"""Quantized networks, in both forms and of both types that onnxruntime.quantization writes. With every place by its kernel the outputs
-are the engine's, bit for bit; other sizes are the original's nodes."""
+"""Tests quantized networks, in both forms and of both types that onnxruntime.quantization writes. With a kernel for
+every match the outputs are the engine's, bit for bit; other sizes are the original's nodes."""
 
 import make_models
 import numpy as np

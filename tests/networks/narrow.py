@@ -1,5 +1,5 @@
-"""A network with places in bf16, and with everything between them that carries it: Concat, pools, a residual, a mean, Flatten. The
-sizes, tolerances and bundles with which it is another network that is right, or none."""
+"""Tests a network with matches in bf16, and with all nodes between them that carry bf16: Concat, pools, a residual,
+a mean, Flatten. With other sizes, tolerances and bundles it is another network that is right, or it is refused."""
 
 import collections
 import json
@@ -65,7 +65,7 @@ def run(lehr):
 
 
 def tuned(lehr):
-    """Both types of each place are tasks, and the log has something to say of them the next time."""
+    """Tests that both types of each match are tasks, and that the log answers them the next time."""
     lehr.tune(f"--model {NETWORK} {SIZES} --precision bf16", "^ +of 5 are faster in bf16: [0-5]; with channels last: [0-4]; ", "--precision bf16 --bundle",
               "!no time was left for it", limit="--trials 2 --time 3m")
     said = lehr.tune(f"--model {NETWORK} {SIZES} --precision bf16 --json", limit="--trials 1")
@@ -103,7 +103,8 @@ def operators(folder):
 
 
 def held_to_a_tolerance(lehr):
-    """The default tolerance is what rounding explains, and stays with the network. Whoever states another is held to that."""
+    """Tests that the default tolerance is what rounding explains, and stays with the network. A stated tolerance
+    replaces it."""
     apply = f"apply {NETWORK} {SIZES} --threads 1 --bundle narrow.bundle --precision bf16 "
     if "in bf16" in lehr(apply + "--out narrow --replace --time 1s", "outputs within"):
         assert "the same class first" in lehr.said, lehr.said

@@ -1,4 +1,4 @@
-"""The package `lehr` over the program that LEHR_PROGRAM names: values, errors, interrupts, progress."""
+"""Tests the package `lehr` over the program that LEHR_PROGRAM names: values, errors, interrupts, progress."""
 
 import array
 import contextlib
@@ -50,7 +50,7 @@ class InAFolder(unittest.TestCase):
         self.enterContext(contextlib.chdir(self.enterContext(tempfile.TemporaryDirectory())))
 
     def stand_in(self, text):
-        """A program in place of lehr: Python's `text`."""
+        """Puts a program in place of lehr: Python's `text`."""
         file = Path("stand_in")
         file.write_text(f"#!{sys.executable}\nimport json, os, sys\n" + textwrap.dedent(text))
         file.chmod(file.stat().st_mode | stat.S_IXUSR)
