@@ -33,7 +33,9 @@ double nanoseconds(const std::string& object, int threads, long tasks) {
   HostRunner runner;
   runner.prepare(problem, {.threads = threads});
   Candidate candidate;
-  candidate.path = object, candidate.entry = "empty", candidate.launch.parts = tasks;
+  candidate.path = object;
+  candidate.entry = "empty";
+  candidate.launch.parts = tasks;
   const auto loaded = runner.load(1, candidate);
   if (const auto* fault = std::get_if<Fault>(&loaded)) throw_environment("{}", fault->failure.text);
   std::vector<double> us = std::get<Samples>(runner.time(1, {})).us;

@@ -27,7 +27,9 @@ std::vector<GpuWorkload> of_cpu(lehr::Rng& rng, std::size_t count, double most_g
   kind.share_of_epilogues = lehr::is_integer(type) ? 0.75 : 0.25;  // few networks want sums in s32
   kind.share_of_constant_b = 0;                                    // the first lists were drawn without it
   lehr::Limits limits;
-  limits.arch = "avx2", limits.vector_bytes = 32, limits.vector_registers = 16;
+  limits.arch = "avx2";
+  limits.vector_bytes = 32;
+  limits.vector_registers = 16;
   std::vector<GpuWorkload> workloads;
   while (workloads.size() < count) {
     const lehr::Workload workload = lehr::testing::ordinary_workload(rng, kind);
@@ -41,7 +43,8 @@ std::vector<GpuWorkload> of_cpu(lehr::Rng& rng, std::size_t count, double most_g
 
 int main(int argc, char** argv) {
   const bool plan = argc > 1 && std::string_view(argv[1]) == "--plan";
-  argc -= plan ? 1 : 0, argv += plan ? 1 : 0;
+  argc -= plan ? 1 : 0;
+  argv += plan ? 1 : 0;
   const std::string_view target = argc > 1 ? argv[1] : "";
   const std::optional<lehr::DType> type = lehr::parse_dtype(argc > 5 ? argv[5] : "f32");
   if (argc < 4 || (target != "cpu" && target != "cuda") || !type) {

@@ -99,6 +99,14 @@ int run_all(const std::vector<std::string>& words, const Plan& plan) {
   return 0;
 }
 
+/// Returns the member that a flag sets; nullptr for any other flag.
+std::size_t* number_of(Plan& plan, const std::string& flag) {
+  if (flag == "--trials") return &plan.trials;
+  if (flag == "--slots") return &plan.slots;
+  if (flag == "--only") return &plan.only;
+  return flag == "--first-seed" ? &plan.first_seed : nullptr;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -109,12 +117,7 @@ int main(int argc, char** argv) {
     words.erase(words.begin());
     if (flag == "--transfer") {
       plan.transfer = true;
-    } else if (std::size_t* const number = flag == "--trials"       ? &plan.trials
-                                           : flag == "--slots"      ? &plan.slots
-                                           : flag == "--only"       ? &plan.only
-                                           : flag == "--first-seed" ? &plan.first_seed
-                                                                    : nullptr;
-               number && !words.empty()) {
+    } else if (std::size_t* const number = number_of(plan, flag); number && !words.empty()) {
       *number = std::stoul(words[0]);
       words.erase(words.begin());
     } else {

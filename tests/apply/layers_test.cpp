@@ -28,8 +28,10 @@ std::vector<Layer> layers(const Network& network, const Times& before, const Tim
     for (const NetworkPlace& place : placed.places) all.push_back({&place, placed.workload, 1});
   const std::string bytes = rewrite(network.model, network.shapes, all).bytes;
   EngineVerdict verdict;
-  verdict.original_us = 200, verdict.rewritten_us = 100;
-  verdict.original_nodes = before, verdict.rewritten_nodes = after;
+  verdict.original_us = 200;
+  verdict.rewritten_us = 100;
+  verdict.original_nodes = before;
+  verdict.rewritten_nodes = after;
   return layers_of(network, network.places, all,
                    parse_onnx(std::make_shared<const std::string>(bytes), "rewritten"), verdict);
 }

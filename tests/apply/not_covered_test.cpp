@@ -83,7 +83,9 @@ TEST(NotCounted, AreNoNodesThatComputeNothingOfAnInput) {
 
 Applied applied_half() {
   Applied applied;
-  applied.places = 2, applied.with_kernels = 2, applied.replaced = 2;
+  applied.places = 2;
+  applied.with_kernels = 2;
+  applied.replaced = 2;
   applied.share_of_flops = 1;
   applied.verdict.failure = "--no-engine";
   applied.not_counted = {{"LSTM", 2}, {"Softmax", 1}};

@@ -86,7 +86,8 @@ std::string on_terminal(const std::string& command, const std::filesystem::path&
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   winsize size = {};
-  size.ws_row = 24, size.ws_col = columns;
+  size.ws_row = 24;
+  size.ws_col = columns;
   int terminal = -1, program_side = -1;
   EXPECT_EQ(openpty(&terminal, &program_side, nullptr, nullptr, &size), 0);
   const pid_t pid = fork();

@@ -419,7 +419,11 @@ TEST_P(NarrowText, ARoundedProductIsNotFused) {
     const auto fused = entry<void (*)(float*, const float*, const float*)>(fmt::format("rounded{}", lanes));
     for (int repeat = 0; repeat < 1000; ++repeat) {
       float a[16], b[16], c[16], got[16];
-      for (int i = 0; i < lanes; ++i) a[i] = number(), b[i] = number(), c[i] = got[i] = -number();
+      for (int i = 0; i < lanes; ++i) {
+        a[i] = number();
+        b[i] = number();
+        c[i] = got[i] = -number();
+      }
       fused(got, a, b);
       for (int i = 0; i < lanes; ++i) {
         const auto product = static_cast<float>(static_cast<double>(a[i]) * b[i]);

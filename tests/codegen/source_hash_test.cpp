@@ -142,8 +142,10 @@ TEST(SourceHash, IsFixedForEver) {
 
 TEST(SourceHash, TellsTextsApartThatSwapTheirBorder) {
   Source a = complete(), b = complete();
-  a.text = "xy", a.entry = "z";
-  b.text = "x", b.entry = "yz";
+  a.text = "xy";
+  a.entry = "z";
+  b.text = "x";
+  b.entry = "yz";
   EXPECT_NE(hash_of(a), hash_of(b));
   a = b = complete();
   a.text = "k";

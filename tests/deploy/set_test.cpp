@@ -37,7 +37,8 @@ class Log {
     device_.compiler = "a compiler";
     device_hash_ = database.append(stored_device(device_));
     set.workload = "gemm m=1..48" + kRest;
-    set.least = 1, set.most = 48;
+    set.least = 1;
+    set.most = 48;
     set.times = {{1, 3, 3}, {16, 9, 9}, {48, 20, 20}};
   }
 

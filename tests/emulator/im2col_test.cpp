@@ -22,7 +22,11 @@ constexpr std::int64_t kChannels = 32;  // of a load
 
 Conv2d convolution(std::int64_t n, std::int64_t h, std::int64_t w, std::int64_t c) {
   Conv2d conv;
-  conv.n = n, conv.h = h, conv.w = w, conv.c = c, conv.k = 1;
+  conv.n = n;
+  conv.h = h;
+  conv.w = w;
+  conv.c = c;
+  conv.k = 1;
   return conv;
 }
 
@@ -31,13 +35,28 @@ Conv2d convolution(std::int64_t n, std::int64_t h, std::int64_t w, std::int64_t 
 std::vector<Conv2d> convolutions() {
   std::vector<Conv2d> all = {convolution(1, 6, 7, 40), convolution(3, 5, 6, 32), convolution(2, 9, 8, 72),
                              convolution(5, 3, 2, 8)};
-  all[0].r = 3, all[0].s = 3, all[0].pad_top = 1, all[0].pad_left = 1, all[0].pad_bottom = 1,
+  all[0].r = 3;
+  all[0].s = 3;
+  all[0].pad_top = 1;
+  all[0].pad_left = 1;
+  all[0].pad_bottom = 1;
   all[0].pad_right = 1;
-  all[1].r = 2, all[1].s = 3, all[1].pad_top = 2, all[1].pad_left = 0, all[1].pad_bottom = 1,
-  all[1].pad_right = 3, all[1].stride_w = 2;
-  all[2].r = 3, all[2].s = 2, all[2].pad_left = 4, all[2].stride_h = 3, all[2].dilation_h = 2,
+  all[1].r = 2;
+  all[1].s = 3;
+  all[1].pad_top = 2;
+  all[1].pad_left = 0;
+  all[1].pad_bottom = 1;
+  all[1].pad_right = 3;
+  all[1].stride_w = 2;
+  all[2].r = 3;
+  all[2].s = 2;
+  all[2].pad_left = 4;
+  all[2].stride_h = 3;
+  all[2].dilation_h = 2;
   all[2].dilation_w = 3;
-  all[3].r = 1, all[3].s = 2, all[3].stride_h = 2;
+  all[3].r = 1;
+  all[3].s = 2;
+  all[3].stride_h = 2;
   return all;
 }
 

@@ -173,6 +173,23 @@ bool Machine::release_barriers() {
   return released;
 }
 
+const char* Machine::waits_at(const Thread& thread) {
+  switch (thread.state) {
+    case State::kAtBarrier:
+      return "block barrier";
+    case State::kAtClusterBarrier:
+      return "cluster barrier";
+    case State::kAtNamedBarrier:
+      return "named barrier";
+    case State::kAtMBarrier:
+      return "mbarrier";
+    case State::kAtWgmma:
+      return "wgmma";
+    default:
+      return name_of(thread.call->what);
+  }
+}
+
 /// Names the first thread of each place at which threads are.
 std::string Machine::stuck() const {
   std::vector<std::pair<State, int>> seen;
@@ -187,14 +204,7 @@ std::string Machine::stuck() const {
     if (t.state == State::kDone) {
       words += "has ended";
     } else {
-      words += fmt::format("waits at the {} of line {}",
-                           t.state == State::kAtBarrier          ? "block barrier"
-                           : t.state == State::kAtClusterBarrier ? "cluster barrier"
-                           : t.state == State::kAtNamedBarrier   ? "named barrier"
-                           : t.state == State::kAtMBarrier       ? "mbarrier"
-                           : t.state == State::kAtWgmma          ? "wgmma"
-                                                                 : name_of(t.call->what),
-                           t.line);
+      words += fmt::format("waits at the {} of line {}", waits_at(t), t.line);
     }
   }
   return fmt::format("block {}: threads diverge: {}", block_, words);

@@ -215,6 +215,7 @@ class Machine {
   void run_cluster();
   void start(int thread);
   bool release_barriers();  ///< nobody is ready: false when all have ended or are stuck
+  static const char* waits_at(const Thread& thread);
   std::string stuck() const;
   [[noreturn]] void fail(const std::string& what) { fail(thread_, what); }
   [[noreturn]] void fail(int thread, const std::string& what);

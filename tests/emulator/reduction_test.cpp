@@ -97,7 +97,10 @@ TEST(Reduction, FlushesSubnormalSumsToZero) {
   const std::vector<Source> sources = {source_of(kBody, DType::kF32)};
   constexpr float kLeast = std::numeric_limits<float>::min();
   Values a(kBlocks * kThreads, 0);
-  a[0] = kLeast / 2, a[1] = kLeast, a[kThreads + 2] = 1.5f * kLeast, a[2] = -kLeast;
+  a[0] = kLeast / 2;
+  a[1] = kLeast;
+  a[kThreads + 2] = 1.5f * kLeast;
+  a[2] = -kLeast;
   const Result result = Program(sources).run(0, {a});
   ASSERT_FALSE(result.fault) << *result.fault;
   EXPECT_EQ(result.outputs[0][0], 0);

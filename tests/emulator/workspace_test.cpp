@@ -99,7 +99,10 @@ TEST_P(Workspace, FindsEachPlantedFaultAndNothingElse) {
   const Program program(sources);
   std::vector<float> a;
   float sign = 1;
-  for (int i = 0; i < kBlocks * kThreads; ++i) a.push_back(sign / static_cast<float>(3 + i)), sign = -sign;
+  for (int i = 0; i < kBlocks * kThreads; ++i) {
+    a.push_back(sign / static_cast<float>(3 + i));
+    sign = -sign;
+  }
   for (std::size_t i = 0; i < cases().size(); ++i) {
     SCOPED_TRACE(cases()[i].name);
     const Result result = program.run(i, {a}, {order, 7});

@@ -244,7 +244,8 @@ TEST_F(ChecksOnAFakeDevice, BringLittleBackAndLeaveTheHostAlone) {
 
     ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(1, kernel("answer", workload))));
     const std::size_t before = bytes_back();
-    host_s = -cpu_s(), device_s = -work_s();
+    host_s = -cpu_s();
+    device_s = -work_s();
     constexpr int kChecks = 3;
     for (int i = 0; i < kChecks; ++i) {
       EXPECT_FALSE(runner.damage_by_another());

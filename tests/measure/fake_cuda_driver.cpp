@@ -243,7 +243,8 @@ EXPORT int cuInit(unsigned) {
 }
 EXPORT int cuDriverGetVersion(int* version) {
   const char* const told = std::getenv("LEHR_FAKE_CUDA_VERSION");
-  return *version = told ? std::atoi(told) : 13000, 0;
+  *version = told ? std::atoi(told) : 13000;
+  return 0;
 }
 EXPORT int cuGetErrorName(int code, const char** name) {
   switch (code) {
@@ -265,14 +266,20 @@ EXPORT int cuGetErrorName(int code, const char** name) {
   return 1;
 }
 EXPORT int cuGetErrorString(int code, const char** text) {
-  if (code == kIllegalAddress) return *text = "an illegal memory access was encountered", 0;
-  return *text = "a fake error", 0;
+  if (code == kIllegalAddress) {
+    *text = "an illegal memory access was encountered";
+    return 0;
+  }
+  *text = "a fake error";
+  return 0;
 }
 EXPORT int cuDeviceGetCount(int* count) {
-  return *count = 1, 0;
+  *count = 1;
+  return 0;
 }
 EXPORT int cuDeviceGet(int* device, int ordinal) {
-  return *device = ordinal, ordinal == 0 ? 0 : kInvalidDevice;
+  *device = ordinal;
+  return ordinal == 0 ? 0 : kInvalidDevice;
 }
 EXPORT int cuDeviceGetName(char* name, int size, int) {
   std::strncpy(name, "Fake H200", static_cast<std::size_t>(size));
@@ -283,8 +290,10 @@ EXPORT int cuDeviceGetUuid(unsigned char* uuid, int) {
   return 0;
 }
 EXPORT int cuDeviceGetAttribute(int* value, int attribute, int) {
-  if (const auto other = state().attributes.find(attribute); other != state().attributes.end())
-    return *value = other->second, 0;
+  if (const auto other = state().attributes.find(attribute); other != state().attributes.end()) {
+    *value = other->second;
+    return 0;
+  }
   // An H200's, but for the L2 (1 MiB keeps the fake quick).
   static const std::map<int, int> values = {
       {1, 1024},  {8, 49152}, {10, 32}, {13, 1980000}, {16, 132},   {36, 3201000}, {37, 6144}, {38, 1 << 20},
@@ -308,10 +317,12 @@ EXPORT int cuCtxSetCurrent(void*) {
   return note("cuCtxSetCurrent");
 }
 EXPORT int cuCtxGetCurrent(void** context) {
-  return *context = contexts().empty() ? nullptr : contexts().back(), 0;
+  *context = contexts().empty() ? nullptr : contexts().back();
+  return 0;
 }
 EXPORT int cuCtxGetDevice(int* device) {
-  return *device = 0, 0;
+  *device = 0;
+  return 0;
 }
 EXPORT int cuCtxPushCurrent_v2(void* context) {
   const int code = note("cuCtxPushCurrent");
@@ -385,8 +396,10 @@ EXPORT int cuModuleGetFunction(void** function, void*, const char* name) {
   return note("cuModuleGetFunction");
 }
 EXPORT int cuFuncGetAttribute(int* value, int attribute, void*) {
-  if (const auto other = state().attributes.find(1000 + attribute); other != state().attributes.end())
-    return *value = other->second, 0;
+  if (const auto other = state().attributes.find(1000 + attribute); other != state().attributes.end()) {
+    *value = other->second;
+    return 0;
+  }
   static const std::map<int, int> values = {{0, 256}, {1, 64}, {3, 16}, {4, 42}};
   const auto found = values.find(attribute);
   if (found == values.end()) return 1;
@@ -408,8 +421,10 @@ struct LaunchConfig {  // CUlaunchConfig
 EXPORT int cuOccupancyMaxActiveClusters(int* count, void* function, const LaunchConfig* config) {
   if (config->count != 1) return 1;
   const int blocks = config->attributes[2];
-  if (state().functions[reinterpret_cast<std::size_t>(function) - 1] != "lehr_probe")
-    return *count = blocks <= 8 && config->grid_x % static_cast<unsigned>(blocks) == 0, 0;
+  if (state().functions[reinterpret_cast<std::size_t>(function) - 1] != "lehr_probe") {
+    *count = blocks <= 8 && config->grid_x % static_cast<unsigned>(blocks) == 0;
+    return 0;
+  }
   if (config->attributes[0] != 4 || static_cast<unsigned>(blocks) != config->grid_x || blocks > 8) return 1;
   if (config->shared_bytes <= 232448 / 2 ||
       static_cast<int>(config->shared_bytes) > state().dynamic_shared[function])
@@ -425,6 +440,12 @@ EXPORT int cuOccupancyMaxActiveClusters(int* count, void* function, const Launch
   return note("cuOccupancyMaxActiveClusters");
 }
 #endif
+/// Returns how many arguments a kernel has.
+static int arguments_of(const std::string& kernel) {
+  if (const int known = fake_check_arguments(kernel); known > 0) return known;
+  if (kernel == "workspace_two") return 4;
+  return kernel.starts_with("gemm_") || kernel.starts_with("workspace_") ? 3 : 2;
+}
 EXPORT int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** arguments, void**) {
   Launch launch{
       state().functions[reinterpret_cast<std::size_t>(function) - 1], config->grid_x * config->block_x, {}};
@@ -432,15 +453,9 @@ EXPORT int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** a
   const unsigned numbers[] = {config->grid_x,  config->grid_y,  config->grid_z,      config->block_x,
                               config->block_y, config->block_z, config->shared_bytes};
   state().launch = launch.kernel;
-  for (int i = 0; i < 7; ++i)
-    state().launch += (i == 0   ? " grid "
-                       : i == 3 ? " block "
-                       : i == 6 ? " shared "
-                                : " ") +
-                      std::to_string(numbers[i]);
-  const bool three = launch.kernel.starts_with("gemm_") || launch.kernel.starts_with("workspace_");
-  const int known = fake_check_arguments(launch.kernel);
-  const int count = known > 0 ? known : launch.kernel == "workspace_two" ? 4 : three ? 3 : 2;
+  constexpr const char* kBefore[] = {" grid ", " ", " ", " block ", " ", " ", " shared "};
+  for (int i = 0; i < 7; ++i) state().launch += kBefore[i] + std::to_string(numbers[i]);
+  const int count = arguments_of(launch.kernel);
   launch.blocks = config->grid_x;
   launch.bands = config->grid_y;
   state().arguments.clear();
@@ -494,7 +509,8 @@ EXPORT int cuTensorMapEncodeIm2col(void* map, int type, unsigned rank, void* add
   return note("cuTensorMapEncodeIm2col");
 }
 EXPORT int cuStreamCreate(void** stream, unsigned) {
-  return *stream = &state(), note("cuStreamCreate");
+  *stream = &state();
+  return note("cuStreamCreate");
 }
 EXPORT int cuStreamDestroy_v2(void*) {
   return note("cuStreamDestroy");
@@ -514,7 +530,8 @@ EXPORT int cuStreamEndCapture(void*, void** graph) {
   return note("cuStreamEndCapture");
 }
 EXPORT int cuEventCreate(void** event, unsigned) {
-  return *event = new double(0), 0;
+  *event = new double(0);
+  return 0;
 }
 EXPORT int cuEventDestroy_v2(void* event) {
   delete static_cast<double*>(event);
@@ -572,7 +589,8 @@ EXPORT int nvmlDeviceGetClockInfo(void*, int clock, unsigned* megahertz) {
   return clock == 1 ? 0 : 2;
 }
 EXPORT int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
-  return *milliwatts = 690500, 0;
+  *milliwatts = 690500;
+  return 0;
 }
 EXPORT int nvmlDeviceGetTemperature(void*, int sensor, unsigned* celsius) {
   *celsius = 64;

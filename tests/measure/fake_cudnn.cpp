@@ -299,7 +299,8 @@ EXPORT int cudnnBackendGetAttribute(void* descriptor, int attribute, int, std::i
     }
     case 300:  // a config's engine
       (*static_cast<Descriptor**>(elements))->plan = d.plan;
-      return *count = 1, 0;
+      *count = 1;
+      return 0;
     case 302:  // its knobs
       return *count = 0, 0;
     case 402:

@@ -110,10 +110,12 @@ int nvrtcCompileProgram(void* handle, int, const char* const*) {
 }
 
 int nvrtcGetPTXSize(void*, std::size_t* size) {
-  return *size = 1, 0;
+  *size = 1;
+  return 0;
 }
 int nvrtcGetPTX(void*, char* text) {
-  return *text = '\0', 0;
+  *text = '\0';
+  return 0;
 }
 int nvrtcGetCUBINSize(void* handle, std::size_t* size) {
   *size = program(handle).cubin.size();

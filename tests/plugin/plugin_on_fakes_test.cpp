@@ -374,7 +374,9 @@ TEST_F(PluginOnFakes, WrongNodesAreRefusedInASentence) {
             "a context has 1 to 4096 threads, not 5000");
   for (const char* name : {"version", "threads", "library", "workload", "shapes", "output_shapes"})
     EXPECT_EQ(refusal([&](OrtKernelInfo& info) {
-                info.ints.erase(name), info.texts.erase(name), info.lists.erase(name);
+                info.ints.erase(name);
+                info.texts.erase(name);
+                info.lists.erase(name);
               }),
               "no attribute of that name");
   const std::string no_shapes = "its attribute 'shapes' has no rank before so many dimensions, 8 at most";

@@ -190,7 +190,10 @@ TEST(Report, KeepsWhatMattersOfManyTrials) {
     records.push_back(trial("w", i % 7, i % 5, us));
     if (us == 0)
       records.back().outcome = Failure{i < 1000 ? FailureKind::kCompile : FailureKind::kCrash, "it", {}};
-    if (us > 0 && us < best) best = us, ++improvements;
+    if (us > 0 && us < best) {
+      best = us;
+      ++improvements;
+    }
   }
   const std::vector<Session> sessions = sessions_of(records, {});
   const json cut = trials_of(records, sessions, 100);

@@ -95,6 +95,13 @@ CudaKernel with(Value CudaKernel::* member, Value value, CudaKernel kernel = pro
   return kernel;
 }
 
+// Returns the kernel as if it were for that architecture.
+CudaKernel for_arch(const char* arch, std::uint32_t number, CudaKernel kernel = product()) {
+  kernel.arch = arch;
+  kernel.arch_number = number;
+  return kernel;
+}
+
 /// The program's library while it lives: each function has some kernels.
 class Library {
  public:
@@ -353,9 +360,7 @@ TEST_F(LibraryCuda, TakesTheFastestOfThoseThatWereTunedOnThisGpu) {
   EXPECT_EQ(taken({none, on(132, 2), on(114, 1)}), "1") << "the next one where the fastest has no room";
   EXPECT_EQ(taken({none, on(132, 1)}), "1") << "that takes as long";
   EXPECT_EQ(taken({none, on(114, 2)}), "1 other device");
-  CudaKernel newer = on(132, 0.5);
-  newer.arch = "sm_100a", newer.arch_number = 100;
-  EXPECT_EQ(taken({newer, none}),
+  EXPECT_EQ(taken({for_arch("sm_100a", 100, on(132, 0.5)), none}),
             "the kernel for 'function 0' needs blocks of 512 threads, and this GPU allows it 256");
   ptx.cubin = 2;
   ptx.ptx = 1;
@@ -372,10 +377,8 @@ TEST_F(LibraryCuda, SaysWhatAKernelNeeds) {
     return context.get() == nullptr ? context.said() : context.row().from_ptx != 0 ? "from PTX" : "";
   };
   const std::string needs = "the kernel for 'function 0' needs ";
-  CudaKernel other = product();
-  other.arch = "sm_100a", other.arch_number = 100;
-  EXPECT_EQ(said(other), needs + "sm_100a, and this GPU is sm_90: tune on one like it");
-  other.arch = "sm_80", other.arch_number = 80, other.this_arch_alone = false;
+  EXPECT_EQ(said(for_arch("sm_100a", 100)), needs + "sm_100a, and this GPU is sm_90: tune on one like it");
+  CudaKernel other = with(&CudaKernel::this_arch_alone, false, for_arch("sm_80", 80));
   EXPECT_EQ(said(other), needs + "sm_80, and this GPU is sm_90: tune on one like it");
   other.ptx = 1;
   EXPECT_EQ(said(other), "from PTX");
@@ -412,9 +415,7 @@ TEST_F(LibraryCuda, SharedMemoryIsAskedForAboveTheDefault) {
 }
 
 TEST_F(LibraryCuda, OthersRunWhereOneDoesNot) {
-  CudaKernel newer = product();
-  newer.arch = "sm_100a", newer.arch_number = 100;
-  const Library library({{newer}, {product()}});
+  const Library library({{for_arch("sm_100a", 100)}, {product()}});
   const Context context(stream_);
   ASSERT_NE(context.get(), nullptr) << context.said();
   Product one, other;

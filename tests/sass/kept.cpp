@@ -134,7 +134,8 @@ std::vector<std::string> why_not_kept(const std::vector<PtxInstruction>& ptx,
     if (!kept || i.never) continue;
     const auto count = static_cast<std::size_t>(kept->count);
     Wanted& kind = wanted[kept->sass];
-    kind.count += count, kind.blocks[i.block] += count;
+    kind.count += count;
+    kind.blocks[i.block] += count;
     kind.repeats = kind.repeats || i.repeats;
   }
   std::vector<std::string> result;

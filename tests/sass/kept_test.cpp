@@ -193,7 +193,9 @@ TEST(Kept, SumsOfTwoLevelsInOneStageAreAnotherTextThanInSeveral) {
       .bm = 256, .bn = 80, .k_atoms = 2, .stages = 2, .in_flight = 0, .cluster_bn = 4, .keep = 1};
   GemmWgmmaSchedule two{
       .bm = 128, .bn = 96, .k_atoms = 2, .consumers = 1, .stages = 2, .in_flight = 0, .keep = 1};
-  two.store = 1, two.stmatrix = 1, two.pdl = 1;
+  two.store = 1;
+  two.stmatrix = 1;
+  two.pdl = 1;
   GemmWgmmaSchedule three{.bm = 256, .bn = 128, .k_atoms = 2, .stages = 2, .in_flight = 0, .keep = 1};
   const Limits limits = cuda_limits("sm_90a");
   const auto source_of = [&](const GemmWgmmaSchedule& schedule, std::string_view k) {

@@ -111,7 +111,10 @@ class Dominators {
     std::vector<std::pair<std::size_t, std::size_t>>
         path;  // an instruction, and the number of its successors that were visited
     std::vector<bool> seen(function.size(), false);
-    if (!function.empty()) path.emplace_back(0, 0), seen[0] = true;
+    if (!function.empty()) {
+      path.emplace_back(0, 0);
+      seen[0] = true;
+    }
     while (!path.empty()) {
       auto& [i, visited] = path.back();
       if (visited == function[i].to.size()) {
@@ -120,7 +123,10 @@ class Dominators {
         continue;
       }
       const std::size_t next = function[i].to[visited++];
-      if (!seen[next]) seen[next] = true, path.emplace_back(next, 0);
+      if (!seen[next]) {
+        seen[next] = true;
+        path.emplace_back(next, 0);
+      }
     }
     std::reverse(order_.begin(), order_.end());
     for (std::size_t n = 0; n < order_.size(); ++n) rank_[order_[n]] = n;

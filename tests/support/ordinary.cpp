@@ -116,7 +116,9 @@ Layout layout_of(Rng& rng, double column) {
 Gemm gemm_of(Rng& rng, const Types& types) {
   const auto extent = [&] { return size_of(rng, kMatrices, 262144); };
   Gemm gemm;
-  gemm.m = extent(), gemm.n = extent(), gemm.k = extent();
+  gemm.m = extent();
+  gemm.n = extent();
+  gemm.k = extent();
   // Inference and linear classifiers have few rows and few columns.
   if (chance(rng, 0.15)) gemm.m = 1 + static_cast<Size>(rng.below(8));
   if (chance(rng, 0.15)) gemm.n = 1 + static_cast<Size>(rng.below(8));
@@ -124,7 +126,8 @@ Gemm gemm_of(Rng& rng, const Types& types) {
   gemm.a = {types.operand, layout_of(rng, 0.25)};
   gemm.b = {second_for(types.operand), layout_of(rng, 0.35)};
   gemm.c = {types.output, layout_of(rng, 0.1)};
-  gemm.accum = types.accum, gemm.math = types.math;
+  gemm.accum = types.accum;
+  gemm.math = types.math;
   // The factors by which attention and 8-bit operands are scaled.
   if (!is_integer(types.accum) && chance(rng, 0.1)) gemm.alpha = chance(rng, 0.5) ? 0.125F : 0.00390625F;
   return gemm;
@@ -135,7 +138,8 @@ Conv2d conv_of(Rng& rng, const Types& types) {
   conv.n = one_of<Size>(rng, kBatches);
   conv.h = conv.w = size_of(rng, kImages, 4096);
   if (chance(rng, 0.25)) conv.w = size_of(rng, kImages, 4096);
-  conv.c = size_of(rng, kChannels, 2048), conv.k = size_of(rng, kChannels, 2048);
+  conv.c = size_of(rng, kChannels, 2048);
+  conv.k = size_of(rng, kChannels, 2048);
   constexpr Size kFilters[] = {1, 1, 1, 1, 3, 3, 3, 3, 3, 3, 2, 4, 5, 5, 7, 9, 11};
   conv.r = conv.s = one_of<Size>(rng, kFilters);
   if (chance(rng, 0.12)) conv.s = one_of<Size>(rng, kFilters);
@@ -147,7 +151,10 @@ Conv2d conv_of(Rng& rng, const Types& types) {
   if (chance(rng, 0.75)) {  // padding "same", or no padding
     conv.pad_top = conv.pad_bottom = conv.dilation_h * (conv.r - 1) / 2;
     conv.pad_left = conv.pad_right = conv.dilation_w * (conv.s - 1) / 2;
-    if (chance(rng, 0.1)) conv.pad_bottom += 1, conv.pad_right += 1;
+    if (chance(rng, 0.1)) {
+      conv.pad_bottom += 1;
+      conv.pad_right += 1;
+    }
   }
   if (chance(rng, 0.12)) {
     conv.groups = conv.c;
@@ -159,8 +166,11 @@ Conv2d conv_of(Rng& rng, const Types& types) {
     conv.k = (conv.k + conv.groups - 1) / conv.groups * conv.groups;
   }
   conv.layout = chance(rng, 0.4) ? ImageLayout::kNhwc : ImageLayout::kNchw;
-  conv.input = types.operand, conv.filter = second_for(types.operand);
-  conv.output = types.output, conv.accum = types.accum, conv.math = types.math;
+  conv.input = types.operand;
+  conv.filter = second_for(types.operand);
+  conv.output = types.output;
+  conv.accum = types.accum;
+  conv.math = types.math;
   return conv;
 }
 
@@ -180,10 +190,13 @@ void quantize(Rng& rng, double share_of_epilogues, Workload& workload) {
   DType output = has_dequant(workload.epilogue) ? DType::kF32 : DType::kS32;
   if (has_quant(workload.epilogue)) output = chance(rng, 0.5) ? DType::kU8 : DType::kS8;
   const ZeroPoint zero = chance(rng, 0.5) ? ZeroPoint::kInput : ZeroPoint::kNone;
-  if (Gemm* const gemm = std::get_if<Gemm>(&workload.problem))
-    gemm->c.type = output, gemm->zero = zero;
-  else
-    workload.conv2d().output = output, workload.conv2d().zero = zero;
+  if (Gemm* const gemm = std::get_if<Gemm>(&workload.problem)) {
+    gemm->c.type = output;
+    gemm->zero = zero;
+  } else {
+    workload.conv2d().output = output;
+    workload.conv2d().zero = zero;
+  }
 }
 
 }  // namespace

@@ -83,7 +83,9 @@ bool is_eight_bit(const Numbers& numbers) {
 Workload product(const Numbers& numbers, std::string_view layouts, Size m, Size n, Size k) {
   const auto layout_of = [](char letter) { return letter == 't' ? Layout::kColumn : Layout::kRow; };
   Gemm gemm;
-  gemm.m = m, gemm.n = n, gemm.k = k;
+  gemm.m = m;
+  gemm.n = n;
+  gemm.k = k;
   gemm.a = {numbers.operand, layout_of(layouts[0])};
   gemm.b = {numbers.operand, layout_of(layouts[1])};
   gemm.c = {numbers.output, Layout::kRow};
@@ -212,7 +214,8 @@ Workload convolution(Rng& rng, const Images& images, Size side, Size c, Size k, 
   Conv2d conv;
   conv.n = power_of_two(rng, 64);
   conv.h = conv.w = side;
-  conv.c = c, conv.k = k;
+  conv.c = c;
+  conv.k = k;
   conv.r = conv.s = filter;
   conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = filter / 2;
   conv.layout = images.layout;

@@ -259,8 +259,9 @@ TEST(CpuFamilies, SampledProductsWithAConstantBEqualTheReference) {
         "gemm m=64 n=96 k=128", "gemm m=16 n=256 k=40 batch=3", "gemm m=2 n=130 k=8 batch=2"})
     for (const char* rest : {" b=f32:row:constant", " b=f32:column:constant"})
       texts.push_back(std::string(shape) + rest);
-  texts[0] += " epilogue=bias+gelu_tanh", texts[7] += " epilogue=swiglu alpha=0.5",
-      texts[3] += " c=f32:column";
+  texts[0] += " epilogue=bias+gelu_tanh";
+  texts[7] += " epilogue=swiglu alpha=0.5";
+  texts[3] += " c=f32:column";
   const auto is_prepacked = [](const Config& config) { return config.at("pack_b") == 2; };
   std::vector<std::string> as_rows = texts;
   std::erase_if(as_rows, [](const std::string& text) { return text.ends_with("c=f32:column"); });

@@ -109,14 +109,20 @@ std::vector<std::string> odd_convolutions(Rng& rng, int count) {
   std::vector<std::string> all;
   while (static_cast<int>(all.size()) < count) {
     Conv2d conv;
-    conv.n = drawn(1, 3), conv.h = drawn(1, 20), conv.w = drawn(1, 40);
-    conv.r = drawn(1, 5), conv.s = drawn(1, 10);
-    conv.stride_h = drawn(1, 3), conv.stride_w = drawn(1, 3);
-    conv.dilation_h = drawn(1, 3), conv.dilation_w = drawn(1, 2);
+    conv.n = drawn(1, 3);
+    conv.h = drawn(1, 20);
+    conv.w = drawn(1, 40);
+    conv.r = drawn(1, 5);
+    conv.s = drawn(1, 10);
+    conv.stride_h = drawn(1, 3);
+    conv.stride_w = drawn(1, 3);
+    conv.dilation_h = drawn(1, 3);
+    conv.dilation_w = drawn(1, 2);
     for (std::int64_t* pad : {&conv.pad_top, &conv.pad_bottom, &conv.pad_left, &conv.pad_right})
       *pad = std::max<std::int64_t>(0, drawn(-2, 8));
     conv.groups = std::max<std::int64_t>(1, drawn(-2, 6));
-    conv.c = conv.groups * drawn(1, 24), conv.k = conv.groups * drawn(2, 40);
+    conv.c = conv.groups * drawn(1, 24);
+    conv.k = conv.groups * drawn(2, 40);
     conv.layout = rng.below(2) == 0 ? ImageLayout::kNchw : ImageLayout::kNhwc;
     const bool fits = conv.dilation_h * (conv.r - 1) < conv.h + conv.pad_top + conv.pad_bottom &&
                       conv.dilation_w * (conv.s - 1) < conv.w + conv.pad_left + conv.pad_right;

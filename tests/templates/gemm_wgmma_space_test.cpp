@@ -140,7 +140,8 @@ TEST(GemmWgmmaSpace, PersistentGridsAreAsManyClustersAsTheDriverCounts) {
   GemmWgmmaSchedule s;
   s.persistent = 1;
   const auto blocks = [&](std::int64_t bm, std::int64_t bn) {
-    s.cluster_bm = bm, s.cluster_bn = bn;
+    s.cluster_bm = bm;
+    s.cluster_bn = bn;
     return gemm_wgmma_grid(problem, s, limits).blocks;
   };
   EXPECT_EQ(blocks(1, 1), 114);

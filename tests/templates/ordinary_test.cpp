@@ -45,7 +45,8 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 std::vector<Limits> devices(Rng& rng) {
   const int cores = std::array{1, 2, 6, 64}[rng.below(4)];
   std::vector<Limits> all = {cpu_limits(64, cores), cpu_limits(32, cores), cpu_limits(16, cores)};
-  all.back().arch = "neon", all.back().vector_registers = 32;
+  all.back().arch = "neon";
+  all.back().vector_registers = 32;
   all.push_back(limits_of(isa_named("x86-64-v4+avx512vnni+avx512bf16"), cores));
   const std::vector<std::string> archs = known_cuda_archs();
   all.push_back(cuda_limits("sm_90a"));

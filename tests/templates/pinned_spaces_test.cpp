@@ -134,7 +134,8 @@ std::string moves_of(const Space& space, Point at) {
     digest.add(text_of(space, moved));
     const auto child = between(space, moved.value_or(at), other, rng);
     digest.add(text_of(space, child));
-    other = at, at = child.value_or(moved.value_or(at));
+    other = at;
+    at = child.value_or(moved.value_or(at));
   }
   digest.add(fmt::format("{}", rng.next()));
   return digest.text();

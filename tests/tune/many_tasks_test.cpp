@@ -69,9 +69,17 @@ TEST(NextTask, IsNoneWhereNoTurnIsWorthItOrMayBeTaken) {
 
 TEST(Totals, HaveTheOneOfTwoThatIsUsed) {
   std::vector<SharedResult> results(3);
-  results[0].occurrences = 5, results[0].best_us = 10, results[0].default_us = 20, results[0].uses = 3;
-  results[1].occurrences = 2, results[1].best_us = 8, results[1].instead_of = 0, results[1].uses = 2;
-  results[2].occurrences = 1, results[2].best_us = 0, results[2].instead_of = 0;
+  results[0].occurrences = 5;
+  results[0].best_us = 10;
+  results[0].default_us = 20;
+  results[0].uses = 3;
+  results[1].occurrences = 2;
+  results[1].best_us = 8;
+  results[1].instead_of = 0;
+  results[1].uses = 2;
+  results[2].occurrences = 1;
+  results[2].best_us = 0;
+  results[2].instead_of = 0;
   const SharedTotals totals = totals_of(results);
   EXPECT_EQ(totals.best_us, 46);
   EXPECT_EQ(totals.default_us, 100);
@@ -339,7 +347,8 @@ TEST(ManyTasks, KeepTimeForWhatComesBehindThem) {
   EXPECT_GT(shared.clock.now_s, 12);
   // Each task has its default even where too little time is left for what comes behind.
   SharedRun late;
-  late.options = shared.options, late.arrange = shared.arrange;
+  late.options = shared.options;
+  late.arrange = shared.arrange;
   late.options.behind_s = [](double, double) { return 100; };
   for (const SharedResult& each : late.run(tasks)) {
     EXPECT_GT(each.best_us, 0);

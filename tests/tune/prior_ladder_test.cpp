@@ -84,7 +84,10 @@ TEST(PriorLadder, HasTheOrderOfTheMeasuredOne) {
   std::vector<Rung> ladder = measured_ladder();
   ASSERT_EQ(ladder.size(), 16u);
   std::vector<double> prior, measured;
-  for (const Rung& rung : ladder) prior.push_back(rung.prior_us), measured.push_back(rung.measured_us);
+  for (const Rung& rung : ladder) {
+    prior.push_back(rung.prior_us);
+    measured.push_back(rung.measured_us);
+  }
   EXPECT_GE(spearman(prior, measured), 0.8);
   const double best = std::ranges::min(measured);
   std::ranges::stable_sort(ladder, {}, &Rung::prior_us);

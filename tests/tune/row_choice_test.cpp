@@ -45,7 +45,9 @@ std::tuple<std::size_t, double, double> loss_of(const RowTimes& times,
       ++unserved;
       continue;
     }
-    ++served, sum += us / best - 1, worst = std::max(worst, us / best - 1);
+    ++served;
+    sum += us / best - 1;
+    worst = std::max(worst, us / best - 1);
   }
   return {unserved, worst, served > 0 ? sum / static_cast<double>(served) : 0};
 }
@@ -162,7 +164,10 @@ TEST(RowChoice, LosesNoMoreInOneLayoutThanAnyOtherSetInOne) {
       std::vector<std::size_t> kernels;
       std::set<std::string> used;
       for (std::size_t kernel = 0; kernel < times.us.size(); ++kernel)
-        if ((set >> kernel & 1) != 0) kernels.push_back(kernel), used.insert(layouts[kernel]);
+        if ((set >> kernel & 1) != 0) {
+          kernels.push_back(kernel);
+          used.insert(layouts[kernel]);
+        }
       if (kernels.size() <= 3 && used.size() == 1)
         least = std::min(least, std::get<1>(loss_of(times, kernels)));
     }

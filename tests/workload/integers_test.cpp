@@ -136,7 +136,10 @@ class Written {
     bool dequantized = false;
     for (const EpilogueStep& step : workload_.epilogue.steps) {
       const float n0 = step.numbers[0], n1 = step.numbers[1];
-      if (step.op == EpilogueOp::kDequant) x = x * of("dequant_scale", channel), dequantized = true;
+      if (step.op == EpilogueOp::kDequant) {
+        x = x * of("dequant_scale", channel);
+        dequantized = true;
+      }
       if (step.op == EpilogueOp::kBias && dequantized) x = x + of("bias", channel);
       if (step.op == EpilogueOp::kBias && !dequantized)
         x = static_cast<float>(sum + static_cast<std::int64_t>(of("bias", channel)));

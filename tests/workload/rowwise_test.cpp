@@ -7,6 +7,9 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <map>
+#include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -46,15 +49,13 @@ TEST(RowExpressions, HaveOneText) {
 }
 
 std::string fault(const std::string& in, const std::string& out, const std::string& expression) {
+  const std::map<std::string_view, std::string> values = {
+      {"m", "4"}, {"n", "8"}, {"in", in}, {"out", out}, {"expr", expression}};
   try {
     Workload workload = operators()[static_cast<std::size_t>(Operator::kRowwise)].usual;
     for (const Field& field : operator_of(workload).fields) {
-      const std::string value = field.key == "m"    ? "4"
-                                : field.key == "n"  ? "8"
-                                : field.key == "in" ? in
-                                                    : out;
       if (field.key == "rows") continue;
-      field.read(field, field.key, field.key == "expr" ? expression : value, workload);
+      field.read(field, field.key, values.at(field.key), workload);
     }
     validate(workload);
   } catch (const Error& error) {

@@ -210,9 +210,14 @@ void ask_streams(Asked& asked, const kernels_function& function, const kernels_r
   with_other[arguments.output] = reinterpret_cast<void*>(other.address());
   const auto call_first = [&] { call(asked, asked.first, function, arguments.addresses); };
 
-  poison(asked, output), poison(asked, other);
-  for (int i = 0; i < 40; ++i) call_first(), call(asked, asked.second, function, with_other);
-  expect(asked, asked.one.wait()), expect(asked, asked.two.wait());
+  poison(asked, output);
+  poison(asked, other);
+  for (int i = 0; i < 40; ++i) {
+    call_first();
+    call(asked, asked.second, function, with_other);
+  }
+  expect(asked, asked.one.wait());
+  expect(asked, asked.two.wait());
   expect_same(asked, wanted, output, "the first of two contexts at once");
   expect_same(asked, wanted, other, "the second of two contexts at once");
 
@@ -238,7 +243,8 @@ void ask_streams(Asked& asked, const kernels_function& function, const kernels_r
   fmt::print("    us a call: tuned {:.2f}, on a stream {:.2f}, in a graph {:.2f}\n", row.time_us, streamed,
              replayed);
   if (row.time_us < 12) print_host_costs(asked, function, arguments, other);
-  library.set_stream(asked.first.get(), nullptr), library.set_stream(asked.second.get(), nullptr);
+  library.set_stream(asked.first.get(), nullptr);
+  library.set_stream(asked.second.get(), nullptr);
 }
 
 /// Tests the context of a CUDA context of its own, called while the primary one is current.
@@ -317,7 +323,8 @@ void make_contexts(Asked& asked) {
     asked.in_own = made(asked, "in one of its own");
     set_current(asked, asked.primary);
   }
-  expect(asked, asked.one.open(*asked.driver)), expect(asked, asked.two.open(*asked.driver));
+  expect(asked, asked.one.open(*asked.driver));
+  expect(asked, asked.two.open(*asked.driver));
 }
 
 int failures_of(const std::string& path) {

@@ -273,7 +273,8 @@ Block across_group(Lowering& l, const Expr& row) {
                 block(loop(v, room / l.s.lanes, LoopKind::kSerial,
                            block(Store{outputs[i], to, load(lines, from, lanes), lanes, active})))));
   }
-  l.k.in = inputs, l.k.out = outputs;
+  l.k.in = inputs;
+  l.k.out = outputs;
   return body;
 }
 
@@ -349,7 +350,8 @@ Block rows_part(Lowering& l, std::int64_t from) {
 Block split_part(Lowering& l, int pass) {
   KernelBuilder& b = l.k.builder;
   const Schedule& s = l.s;
-  l.k.split->part = l.part, l.k.split->pass = pass;
+  l.k.split->part = l.part;
+  l.k.split->pass = pass;
   Block part = pass < l.k.plan.passes ? make_tail(l) : Block{};
   const VarId first = b.var("first"), count = b.var("count"), row = b.var("row");
   const std::int64_t tiles = l.r.n / s.lanes / s.vectors;
