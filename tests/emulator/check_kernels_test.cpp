@@ -151,7 +151,7 @@ Case make_case(Compared of, bool right, Rng& rng) {
                 .expected_as = of.as};
   one.got.resize(static_cast<std::size_t>(kMost * size_of(type)));
   one.expected.resize(static_cast<std::size_t>(kMost * size_of(of.as)), nothing_expected(of.as));
-  const bool some = rng.below(2) == 0;                             // only of some rows
+  const bool some = rng.below(2) == 0;                             // faults only in some rows
   const std::uint64_t faulty = std::uint64_t{1} << rng.below(14);  // one in so many
   const double scales[] = {1, 1e-6, 300, 70000};
   // A value that floats cannot hold is compared exactly, too.

@@ -237,7 +237,7 @@ struct MmaCase {
   const char* a_column;
   const char* b_row;
   NumberFormat format;  ///< of bits
-  int registers = 4;    ///< of A; of B half of them
+  int registers = 4;    ///< registers of A; B has half as many
 };
 
 std::string text_of(const MmaCase& one) {

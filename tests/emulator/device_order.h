@@ -32,9 +32,9 @@ class DeviceOrder {
 
  private:
   struct Thread {
-    int fences = 0;             ///< made so far
-    int fences_before = 0;      ///< of these, before the epoch of the last one
-    int fence_epoch = -1;       ///< of the last one
+    int fences = 0;             ///< fences made so far
+    int fences_before = 0;      ///< fences that were made before the epoch of the last one
+    int fence_epoch = -1;       ///< epoch of the last fence
     bool has_acquired = false;  ///< a fence behind the block's atomic
   };
   /// Fences of each thread of a block that an atomic on an address published.
@@ -56,8 +56,8 @@ class DeviceOrder {
 
   std::map<std::pair<std::int64_t, std::uintptr_t>, Published> published_;
   std::vector<Block> blocks_;  ///< the running blocks
-  std::int64_t first_ = 0;     ///< number of the first of them
-  std::int64_t atomics_ = 0;   ///< made so far
+  std::int64_t first_ = 0;     ///< number of the first running block
+  std::int64_t atomics_ = 0;   ///< atomics made so far
 };
 
 }  // namespace lehr::emulator

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 constexpr auto kIn = ir::Direction::kIn;
 constexpr auto kOut = ir::Direction::kOut;
-constexpr std::int64_t kPixels = 16;    // of a load
+constexpr std::int64_t kPixels = 16;    // pixels of a load
 constexpr std::int64_t kChannels = 32;  // of a load
 
 Conv2d convolution(std::int64_t n, std::int64_t h, std::int64_t w, std::int64_t c) {

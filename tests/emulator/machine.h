@@ -39,9 +39,10 @@ class Machine {
   /// thread 17: ...".
   std::optional<std::string> run(const std::function<void()>& entry);
 
-  Traffic shared_traffic() const;                      ///< of all blocks together
+  Traffic shared_traffic() const;                      ///< traffic of all blocks together
   std::int64_t barriers() const { return barriers_; }  ///< of all blocks together
-  double flops() const { return flops_; }              ///< of mma, and what the text reports
+  /// Operations of mma, and of the text as far as it reports them.
+  double flops() const { return flops_; }
 
   // Returns the machine whose run() is on, for the emulated text.
   static Machine* current();
@@ -125,7 +126,7 @@ class Machine {
   };
   struct WgmmaCall {
     Wgmma operation;
-    std::vector<std::uint32_t> a;                   ///< of registers, as fragment_of() has them
+    std::vector<std::uint32_t> a;                   ///< registers, as fragment_of() has them
     std::vector<const std::uint32_t*> a_registers;  ///< by thread of the warpgroup
     std::shared_ptr<Sums> sums;
     bool done = false;
@@ -147,7 +148,7 @@ class Machine {
     std::size_t param;
     std::uint32_t barrier;
     BoxPlace place;
-    int thread;                ///< of the cluster
+    int thread;                ///< number in the cluster
     std::vector<int> targets;  ///< ranks of the blocks that get the load
   };
   enum class State {
@@ -163,29 +164,29 @@ class Machine {
   struct Thread {
     void* context = nullptr;
     State state = State::kReady;
-    int line = 0;                          ///< of what it waits at
-    int named_barrier = 0;                 ///< kAtNamedBarrier
-    bool relaxed = false;                  ///< kAtClusterBarrier
-    WarpCall* call = nullptr;              ///< kInCollective
+    int line = 0;                          ///< line of what it waits at
+    int named_barrier = 0;                 ///< set at kAtNamedBarrier
+    bool relaxed = false;                  ///< set at kAtClusterBarrier
+    WarpCall* call = nullptr;              ///< set in kInCollective
     std::vector<Copy> open;                ///< copies not yet committed
     std::deque<std::vector<Copy>> groups;  ///< committed, oldest first
     StoreGroup open_stores;                ///< not yet committed
     std::deque<StoreGroup> store_groups;   ///< committed, oldest first
-    std::uint32_t barrier = 0;             ///< kAtMBarrier
+    std::uint32_t barrier = 0;             ///< set at kAtMBarrier
     std::map<std::uint32_t, int> phases;   ///< see Who
     bool fenced = false;                   ///< the registers are ready for wgmma
-    bool waited = false;                   ///< for the launches before this one
-    std::uint32_t* sums = nullptr;         ///< kAtWgmma
-    Wgmma operation;                       ///< kAtWgmma
-    const std::uint32_t* a = nullptr;      ///< kAtWgmma
+    bool waited = false;                   ///< has waited for the launches before this one
+    std::uint32_t* sums = nullptr;         ///< set at kAtWgmma
+    Wgmma operation;                       ///< set at kAtWgmma
+    const std::uint32_t* a = nullptr;      ///< set at kAtWgmma
     using Calls = std::vector<std::shared_ptr<WgmmaCall>>;
     Calls open_calls;               ///< not yet committed
     std::deque<Calls> call_groups;  ///< committed, oldest first
-    Calls finished;                 ///< waited for, and nobody told of that
+    Calls finished;                 ///< waited for, and not yet made known to others
   };
   struct Warpgroup {
     int arrived = 0;                               ///< threads that wait at a wgmma
-    int registers = 0;                             ///< per thread, once setmaxnreg has said; 0 before
+    int registers = 0;                             ///< per thread, once setmaxnreg has set it; 0 before
     std::deque<std::shared_ptr<WgmmaCall>> calls;  ///< in the order of issue, until done
     std::map<std::uint32_t*, std::shared_ptr<Sums>> in_flight;  ///< by the first thread's registers
   };
@@ -278,8 +279,8 @@ class Machine {
   unsigned char* stacks_ = nullptr;
   void* scheduler_ = nullptr;
   Stack scheduler_stack_;
-  int thread_ = 0;          ///< that runs
-  int shown_ = 0;           ///< rank whose shared memory is in its place
+  int thread_ = 0;          ///< rank whose shared memory is at its address now
+  int shown_ = 0;           ///< cluster barriers passed that order memory
   int cluster_epoch_ = 0;   ///< cluster barriers passed, those that order memory
   std::int64_t block_ = 0;  ///< the cluster's first
   std::int64_t barriers_ = 0;

@@ -122,7 +122,7 @@ class GlobalBuffer {
   const Reduction* reduction_into(std::size_t element) const;
   std::optional<std::string> why_unordered_reductions(std::size_t element, const Who& who,
                                                       const DeviceOrder& order) const;
-  std::vector<Shared> shared_;         // of a workspace, per element
+  std::vector<Shared> shared_;         // for a workspace, by element
   std::vector<Reduction> reductions_;  // of this launch
 };
 
@@ -187,7 +187,7 @@ class SharedMemory {
     Visit read;
     int copier = kNobody;  ///< thread whose cp.async is under way
     int from_afar = -1;    ///< published_ when another block last read it
-    LoadPhase load;        ///< of the load that wrote it last
+    LoadPhase load;        ///< the load that wrote it last
   };
   /// 16 bytes, as the async proxy sees them.
   struct Chunk {

@@ -21,7 +21,7 @@ struct Result {
   std::vector<Traffic> traffic;                          ///< per parameter
   Traffic shared;
   std::int64_t barriers = 0;  ///< executed by all blocks together
-  double flops = 0;           ///< of mma; with Count::kFlops of all arithmetic in `float` as well
+  double flops = 0;           ///< of mma; with Count::kFlops those of all arithmetic in `float` as well
 };
 
 /// kFlops: the text's `float` becomes a type that counts (device.h); several times slower.

@@ -50,7 +50,7 @@ class ReadyThreads {
   std::vector<int> ready_;
   int of_block_ = 1;  // threads
   int blocks_ = 1;
-  int block_ = 0;               // of the thread that was taken last
+  int block_ = 0;               // the block of the thread that was taken last
   std::vector<int> warp_rank_;  // kWarpAhead: the smallest runs first
 };
 

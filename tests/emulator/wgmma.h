@@ -12,7 +12,7 @@ namespace lehr::emulator {
 
 inline constexpr int kWarpgroup = 128;
 inline constexpr int kWgmmaRows = 64;
-inline constexpr int kOperandRowBytes = 32;   ///< of k in one instruction, whatever the type
+inline constexpr int kOperandRowBytes = 32;   ///< bytes of k in one instruction, whatever the type
 inline constexpr int kFragmentRegisters = 4;  ///< registers of a thread, for an A that comes from registers
 
 /// Applies the swizzle of the TMA and of wgmma: the 16-byte chunk number within `span` bytes (32, 64, 128; 0:
@@ -22,7 +22,7 @@ std::uint32_t swizzled(std::uint32_t address, int span);
 
 /// "Matrix Descriptor Format".
 struct MatrixDescriptor {
-  std::uint32_t start = 0;    ///< bytes, as the two below
+  std::uint32_t start = 0;    ///< in bytes, as the two below
   std::uint32_t leading = 0;  ///< LBO
   std::uint32_t stride = 0;   ///< SBO
   int swizzle = 0;            ///< span in bytes

@@ -12,7 +12,7 @@ using Words = std::uint64_t*;
 std::string broken;
 std::map<std::int64_t, float> told;
 std::vector<float> last_expected;  ///< by the last plain kernel
-float* expected_there = nullptr;   ///< where it has written that
+float* expected_there = nullptr;   ///< address at which the last plain kernel has written them
 
 std::uint64_t mix(std::uint64_t x) {
   x ^= x >> 30;

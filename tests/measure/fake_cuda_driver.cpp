@@ -45,24 +45,24 @@ struct State {
   bool busy = false;  ///< a graph was launched and not waited for
   std::vector<Work> captured;
   std::vector<std::vector<Work>> graphs;
-  std::vector<bool> on_device;  ///< of each graph
-  double upload_us = 0;         ///< what a graph's first launch takes longer if it was not uploaded
-  double cold_us = 0;           ///< what the next launch of a graph takes longer in any case
+  std::vector<bool> on_device;  ///< by graph
+  double upload_us = 0;         ///< extra time of a graph's first launch if it was not uploaded
+  double cold_us = 0;           ///< extra time of the next launch of a graph in any case
   double clock_ms = 0;
   std::size_t memory_left = std::size_t{1} << 30;
   std::map<unsigned long long, std::size_t> allocations;
   std::vector<std::string> functions;
   std::map<void*, int> dynamic_shared;
-  std::map<int, int> attributes;  ///< of another card
-  std::string tensor_map;         ///< what the last one was made of
-  std::string launch;             ///< the last one
+  std::map<int, int> attributes;  ///< values of another card
+  std::string tensor_map;         ///< arguments of the last tensor map
+  std::string launch;             ///< the last launch
   std::vector<std::size_t> arguments;
-  int retained = 0;            ///< how often the primary one is
-  std::vector<void*> modules;  ///< that are loaded
-  std::size_t loaded = 0;      ///< so many were
+  int retained = 0;            ///< how often the primary context is retained
+  std::vector<void*> modules;  ///< the loaded modules
+  std::size_t loaded = 0;      ///< modules that were loaded so far
   std::map<std::string, int> refused;
   std::size_t bytes_back = 0;  ///< copied to the host
-  double plain_us = 0;         ///< of a launch of a plain kernel; 0: as of any other
+  double plain_us = 0;         ///< time of a launch of a plain kernel; 0: as of any other
   double work_s = 0;           ///< CPU time of kernels of checks: the device's, not the host's
 };
 

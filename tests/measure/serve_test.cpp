@@ -21,7 +21,7 @@ struct Script {
   std::vector<Samples> candidate;
   std::size_t references = 0, candidates = 0;
   int checks = 0, looks = 0;               ///< calls of check() and check_left()
-  SampleRequest last = {};                 ///< of the candidate
+  SampleRequest last = {};                 ///< the candidate's last request
   std::vector<std::uint64_t> inputs = {};  ///< seeds that replace_inputs() was given
   int by_host = 0;
 };

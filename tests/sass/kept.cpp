@@ -99,7 +99,7 @@ bool multiplies_nothing(const Instruction& i) {
 /// A kind of instruction in PTX, counted as the SASS that it becomes.
 struct Wanted {
   std::size_t count = 0;
-  bool repeats = false;                            ///< one of them at least
+  bool repeats = false;                            ///< one of the instructions is in a loop
   std::map<std::size_t, std::size_t> blocks = {};  ///< how many each basic block has
 
   std::size_t common_part() const {

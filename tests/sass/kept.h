@@ -13,7 +13,7 @@ namespace lehr::sass {
 
 struct Kept {
   std::string sass;  ///< the beginning of the instruction that it becomes: whole parts between dots
-  int count = 1;     ///< of them
+  int count = 1;     ///< how many of them
 };
 /// Returns the SASS for matrix instructions, copies, arrivals and waits at barriers, and stores; nullopt for
 /// all others. `arch` is one of known_cuda_archs().

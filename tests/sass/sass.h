@@ -12,8 +12,8 @@ namespace lehr::sass {
 
 struct Instruction {
   std::string predicate;        ///< "@!P0", or ""
-  std::string opcode;           ///< with what modifies it: "HGMMA.64x64x16.F32.BF16"
-  std::string line;             ///< as it is listed
+  std::string opcode;           ///< with its modifiers: "HGMMA.64x64x16.F32.BF16"
+  std::string line;             ///< as nvdisasm lists it
   std::vector<std::size_t> to;  ///< numbers of the instructions that may come next
 };
 

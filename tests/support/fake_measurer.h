@@ -52,7 +52,7 @@ class FakeMeasurer : public Measurer {
   /// Half of a trial is compiling, the other half running.
   Spent spent() const override { return spent_; }
 
-  int window = 1;        ///< slots()
+  int window = 1;        ///< returned by slots()
   bool overlap = false;  ///< one more is asked for after each trial; else `window` more when all are done
   double prepare_s = 0;  ///< on the clock, for each prepare()
   /// Seconds of a source's trial; empty: `trial_s`.
@@ -68,8 +68,8 @@ class FakeMeasurer : public Measurer {
   double baseline_us = 50;
   double challenger_us = 60;
   bool finishes = true;  ///< whether a contest has the time that it needs
-  double swap_s = 0;     ///< on the clock, for each time that other inputs come in place
-  double usual_us = 0;   ///< reference_us()
+  double swap_s = 0;     ///< seconds on the clock for each change of inputs
+  double usual_us = 0;   ///< returned by reference_us()
   /// The failure of a source when it is proven; empty: no source fails.
   std::function<std::optional<Failure>(const std::string& entry, Inputs)> proof_failure;
   /// Seconds of a half-proof that checks all elements.
@@ -79,7 +79,8 @@ class FakeMeasurer : public Measurer {
   std::vector<std::string> repeated;  ///< entries
 
   int prepared = 0;
-  std::map<std::string, LibrarySearch> searches;   ///< of prepare_baselines() since the last prepare()
+  /// Searches of prepare_baselines() since the last prepare().
+  std::map<std::string, LibrarySearch> searches;
   std::map<std::string, LibraryFinding> findings;  ///< of baselines, by name
   std::map<std::string, double> overheads;         ///< ContestEntry::overhead_us of baselines, by name
   std::vector<std::string> measured;               ///< entries, in order

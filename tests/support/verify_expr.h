@@ -19,7 +19,7 @@ struct VarFacts {
   bool is_static = false;              ///< a constant once unrolled loops are expanded
   std::int64_t group = kAllAlike;      ///< so many consecutive threads certainly have the same value
   std::int64_t threads_per_value = 0;  ///< the value is thread x / this; 0: it is another value
-  const Expr* value = nullptr;         ///< of a Let; null for loop variables
+  const Expr* value = nullptr;         ///< the value of a Let; nullptr for loop variables
 };
 
 /// Bindings and live buffers at one point. The check_ functions return nullopt, or a complaint without its

@@ -18,7 +18,7 @@ constexpr std::uint64_t kSeed = 3;
 struct Drops {
   int hidden = 0;   ///< the output is one that a sum within the tolerance may have
   int visible = 0;  ///< the rounding does not hide the difference
-  int found = 0;    ///< of all
+  int found = 0;    ///< of all faults
 };
 
 /// Computes each element of C in turn without one of its products, in f32 and then rounded. Checks right ones

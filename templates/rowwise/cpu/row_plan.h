@@ -11,7 +11,7 @@ namespace lehr::cpu {
 /// How a kernel treats values that a later pass needs, too.
 enum class RowKeep : std::int64_t {
   kAgain,     ///< computes them again
-  kScratch,   ///< those that cost more than a load stay in scratch memory
+  kScratch,   ///< values that cost more than a load stay in scratch memory
   kRegisters  ///< these values, and inputs, stay in registers
 };
 
