@@ -18,12 +18,13 @@ struct FolderRule {
       allowed;  ///< folders ("base"), or single headers ("record/outcome.h"); its own is implied
 };
 std::span<const FolderRule> folder_rules();
-/// The row's last cell there: "ir, base", "nothing", or "everything".
+/// Returns the row's last cell there: "ir, base", "nothing", or "everything".
 std::string describe(const FolderRule& rule);
-/// The product's folders in the order of the data flow, then tests and bench.
+/// Returns the product's folders in the order of the data flow, then tests and bench.
 std::vector<std::string> all_folders();
 
-/// The rooms of measure/, in the order of the table in its README: rooms that each may include.
+/// Returns the rooms of measure/, in the order of the table in its README, with the rooms that each may
+/// include.
 std::span<const FolderRule> measure_rooms();
 
 /// Each check returns one sentence per violation: file, line, and what would be right.

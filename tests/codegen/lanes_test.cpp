@@ -75,7 +75,7 @@ class LanesText : public ::testing::TestWithParam<const char*> {
   void* library_ = nullptr;
 };
 
-/// out[i] = value(in, i) for each i of 0, lanes, 2 lanes, ... of `count` elements.
+/// Returns a kernel for out[i] = value(in, i), for each i of 0, lanes, 2 lanes, ... of `count` elements.
 template <typename Value>
 Kernel vectors_kernel(const std::string& name, DType type, std::int64_t count, int lanes,
                       const Value& value) {
@@ -276,7 +276,7 @@ TEST_P(LanesText, TheEndsOfRowsOfBf16AreTakenApart) {
 
 INSTANTIATE_TEST_SUITE_P(Compilers, LanesText, ::testing::ValuesIn(kBuilds));
 
-/// out[0 .. 8) = in[0 .. 8), past the caches.
+/// Returns a kernel for out[0 .. 8) = in[0 .. 8), past the caches.
 Kernel streaming(bool streams, std::optional<Expr> active, int lanes) {
   KernelBuilder builder;
   builder.kernel.name = "entry";

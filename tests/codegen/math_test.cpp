@@ -64,7 +64,7 @@ std::string entry_of(UnaryOp op, int lanes) {
   return fmt::format("{}_of_{}", name_of(op), lanes);
 }
 
-/// out[i] = op(in[i]) by vectors of `lanes`.
+/// Returns a kernel for out[i] = op(in[i]) by vectors of `lanes`.
 Kernel kernel_of(UnaryOp op, int lanes, std::int64_t count) {
   KernelBuilder builder;
   builder.kernel.name = entry_of(op, lanes);

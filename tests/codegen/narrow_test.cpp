@@ -36,7 +36,7 @@ float flushed(float x) {
   return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x;
 }
 
-/// Intel's Software Developer's Manual, "VDPBF16PS": the product of odd number first.
+/// Computes as in Intel's Software Developer's Manual, "VDPBF16PS": the product of odd number first.
 float bf16_dot(float c, const std::uint16_t* a, const std::uint16_t* b) {
   for (const int e : {1, 0})
     c = flushed(std::fmaf(flushed(from_bf16(a[e])), flushed(from_bf16(b[e])), flushed(c)));

@@ -23,7 +23,8 @@ TEST(CpuFeatures, FlopsAndUniqueBytesOfAGemmAreExact) {
   EXPECT_EQ(feature(row, "arithmetic_lanes"), 16);
 }
 
-/// 100 steps: to each of 16 sums the products of `group` neighbours, of which all come in one vector.
+/// Returns a kernel of 100 steps. Each adds to 16 sums the products of `group` neighbours, which come in one
+/// vector.
 Kernel dot_kernel(DType first, DType second, DType sums, int group) {
   KernelBuilder b;
   b.kernel.name = "dot";
@@ -272,7 +273,8 @@ TEST(CudaFeatures, AddressesOfAWarpAreExactUnderDivisionAndRemainder) {
   EXPECT_EQ(feature(row, "read_conflicts"), 0);
 }
 
-/// 100 rows in tiles of 8: 12 full ones and, in the other branch, a tail of 4. One flop per row and column.
+/// Returns a kernel for 100 rows in tiles of 8: 12 full ones and, in the other branch, a tail of 4. One flop
+/// per row and column.
 Kernel tailed(bool tail) {
   KernelBuilder b;
   const BufferId in = b.param("in", DType::kF32, 100 * 64, Direction::kIn);

@@ -12,14 +12,14 @@
 namespace lehr {
 namespace {
 
-// The first column decides, the second does nothing.
+// Returns rows whose first column decides, while the second does nothing.
 FeatureMatrix rows_of(const std::vector<float>& first, Rng& rng) {
   FeatureMatrix rows(2);
   for (const float value : first) rows.append(std::vector<float>{value, static_cast<float>(rng.uniform())});
   return rows;
 }
 
-// 0.9 at 0.4, less on both sides.
+// Returns 0.9 at 0.4, less on both sides.
 double hill(float x) {
   return 0.9 - 12 * (x - 0.4) * (x - 0.4);
 }

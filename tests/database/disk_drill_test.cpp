@@ -48,7 +48,7 @@ Life live(const std::filesystem::path& path, const std::filesystem::path& other)
   return life;
 }
 
-/// A log of twenty trials.
+/// Writes a log of twenty trials, and returns its path.
 std::filesystem::path other_in(const TempDir& dir) {
   Database log = Database::open(dir / "other.db");
   for (int i = 0; i < 20; ++i) log.append(timed("v", "d", 1 + i));

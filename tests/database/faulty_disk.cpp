@@ -132,7 +132,7 @@ int control(sqlite3_file* file, int operation, void* argument) {
 int sector_size(sqlite3_file* file) {
   return real_of(file)->xSectorSize(file_of(file)->real());
 }
-// Nothing is promised: no atomic writes, no order among writes.
+// Promises nothing: no atomic writes, no order among writes.
 int characteristics(sqlite3_file*) {
   return 0;
 }

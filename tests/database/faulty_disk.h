@@ -28,8 +28,8 @@ class FaultyDisk {
   bool struck() const;
   /// Disarms it.
   void heal();
-  /// After a power cut, when every database is closed: makes the files what a disk may hold then, and heals.
-  /// Each write after a file's last sync is there, or not, or only in its first sectors, by `rng`.
+  /// Makes the files what a disk may hold after a power cut, when every database is closed, and heals. Each
+  /// write after a file's last sync is there, or not, or only in its first sectors, by `rng`.
   void restart(Rng& rng);
 
   struct State;

@@ -146,7 +146,7 @@ TEST(Merge, TakesDevicesAlongAndKeepsEachSetOfFactsThatOneIdentityHad) {
 
 using Origins = std::map<std::string, std::string>;
 
-/// A log with one session of one trial and its verdict.
+/// Writes a log with one session of one trial and its verdict.
 Database log_of(const std::filesystem::path& path, const std::string& session) {
   Database log = Database::open(path);
   Record record = timed("w", "d", 5);

@@ -154,7 +154,7 @@ TEST(Place, ReadsInADirectoryThatCannotBeWritten) {
             0);
 }
 
-/// A writer that dies leaves its last rows in the write-ahead log.
+/// Writes a row in a process that dies: the row stays in the write-ahead log.
 void write_and_die(const std::filesystem::path& path) {
   EXPECT_EQ(in_child([&] {
               Database database = Database::open(path);

@@ -82,7 +82,7 @@ class CudaFolder : public ::testing::Test {
     for (const RebuiltKernel& kernel : kernels) EXPECT_EQ(compilers.why_not(kernel), std::nullopt);
     return library_files(library_of(prepared(kernels, compilers), {}, {"kernels", "test"}), compilers);
   }
-  /// Both kernels: compiling them takes some seconds.
+  /// Returns the files of both kernels, made once: compiling them takes some seconds.
   static const std::vector<FolderFile>& exported() {
     static const std::vector<FolderFile> kFiles = files(kernels());
     return kFiles;

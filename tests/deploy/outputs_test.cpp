@@ -56,7 +56,7 @@ std::vector<LibraryTensor> tensors_for(std::int64_t rows) {
            kColumns}};
 }
 
-/// The test has kTested rows. A mean is exact but for rounding; a doubled value may be off by 0.5.
+/// Returns the test of kTested rows. A mean is exact but for rounding; a doubled value may be off by 0.5.
 SelfTest means_test() {
   const std::vector<LibraryTensor> all = tensors_for(kTested);
   const std::vector<TensorSpec> tensors(all.begin(), all.end());

@@ -22,7 +22,7 @@ constexpr auto kIn = ir::Direction::kIn;
 constexpr auto kOut = ir::Direction::kOut;
 constexpr const char* kWgmmaName = "wgmma_m64n16k16_f32_bf16";
 
-/// 64 x `rows` of A along k (16 bit) in boxes as wide as `swizzle` bytes.
+/// Returns a map for 64 x `rows` of A along k (16 bit), in boxes as wide as `swizzle` bytes.
 ir::TensorMap map_of(std::int64_t inner, std::int64_t outer, std::int64_t box_outer, std::int64_t swizzle) {
   ir::TensorMap map;
   map.dims = {inner, outer, 0};

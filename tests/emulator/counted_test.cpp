@@ -51,7 +51,8 @@ bool is_minimal(const Sample& sample) {
   return sample.family->name == "conv2d_winograd";
 }
 
-/// `spare_flops`: share of the flops that may stand under a condition that does not hold.
+/// Compares the counts with the analysis. `spare_flops` is the share of the flops that may stand under a
+/// condition that does not hold.
 void compare(const Sample& sample, const ir::Kernel& kernel, const emulator::Result& counted,
              double spare_flops) {
   const ir::Analysis analysis = ir::analyze(kernel);

@@ -357,7 +357,7 @@ LEHR_EMULATED_MMA(m16n8k32_s32_s8, int, kS8)
 LEHR_EMULATED_MMA(m16n8k32_f32_e4m3, float, kE4M3)
 LEHR_EMULATED_MMA(m16n8k32_f32_e5m2, float, kE5M2)
 
-// A butterfly: all lanes of a group end with the same bits, since each adds the same two numbers.
+// Adds by a butterfly: all lanes of a group end with the same bits, since each adds the same two numbers.
 template <typename T>
 inline void emulated_warp_sum(T* value, int width, int line) {
   for (int mask = width / 2; mask > 0; mask /= 2) {

@@ -33,7 +33,7 @@ struct Facts {
 };
 Facts facts_of(const Workload& workload);
 
-/// Whether blocks share a tile of C (the knob split_k, where the family has it).
+/// Returns whether blocks share a tile of C (the knob split_k, where the family has it).
 bool splits_k(const Config& config);
 
 /// Returns at least `count` configs of the family. A family for convolutions gets the odd convolutions of a

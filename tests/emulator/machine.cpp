@@ -14,7 +14,8 @@ extern "C" {
 alignas(1024) unsigned char lehr_shared[lehr::emulator::SharedMemory::kLargest];
 
 #if defined(__SANITIZE_ADDRESS__)
-/// A thread that did something wrong is left where it is, and what it holds with it.
+/// Turns off the search for leaks: a thread that did something wrong is left where it is, with all that it
+/// holds.
 const char* __asan_default_options() {
   return "detect_leaks=0";
 }
@@ -47,7 +48,7 @@ std::optional<std::string> why_not(const ir::Launch& launch) {
 }  // namespace
 
 struct FiberEntry {
-  /// First words of a fiber: remembers the scheduler's context, runs the kernel, says that it is done.
+  /// Begins a fiber: remembers the scheduler's context, runs the kernel, and marks the fiber as ended.
   static void main(context::transfer_t from) {
     Machine& machine = *static_cast<Machine*>(from.data);
     machine.scheduler_stack_ = arrived(nullptr);

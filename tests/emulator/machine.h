@@ -66,7 +66,7 @@ class Machine {
   void device_fence() { order_.fence(who()); }
   /// Adds `step` to the counter, or makes it 0 where it is `limit` or more. Returns the old value.
   unsigned atomic_add(unsigned* counter, unsigned step, unsigned limit);
-  /// `wait`: griddepcontrol.wait, else griddepcontrol.launch_dependents.
+  /// Performs griddepcontrol.wait if `wait`, else griddepcontrol.launch_dependents.
   void griddepcontrol(bool wait);
   void flop() { flops_ += 1; }
   // machine_async.cpp and machine_stores.cpp

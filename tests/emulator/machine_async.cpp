@@ -48,7 +48,7 @@ void Machine::mbarrier_init(const void* barrier, int arrivals) {
   block().mbarriers[address] = {arrivals, arrivals, 0, 0, who()};
 }
 
-/// "fence.mbarrier_init.release.cluster".
+/// Performs "fence.mbarrier_init.release.cluster".
 void Machine::mbarrier_init_fence() {
   for (auto& [address, barrier] : block().mbarriers)
     if (barrier.made.thread == thread_ % of_block_) barrier.fenced = true;
@@ -84,8 +84,8 @@ void Machine::arrive(int rank, std::uint32_t address, MBarrier& barrier, int tra
   end_phase_if_complete(rank, address, barrier);
 }
 
-/// "mbarrier.try_wait", .parity: true once the phase of that parity has ended, the current one or the one
-/// before.
+/// Performs "mbarrier.try_wait" with .parity: returns once the phase of that parity has ended, the current
+/// one or the one before.
 void Machine::mbarrier_wait(const void* pointer, int parity, int line) {
   const std::uint32_t address = shared_address(pointer);
   if (parity != 0 && parity != 1) fail(fmt::format("waits for an mbarrier's phase of parity {}", parity));

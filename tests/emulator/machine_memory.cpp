@@ -106,7 +106,7 @@ void Machine::cp_async_wait(int pending) {
   }
 }
 
-/// A row of ldmatrix or stmatrix is moved by four lanes together, whoever gave its address.
+/// Moves a row of ldmatrix or stmatrix by four lanes together, whichever lane gave its address.
 void Machine::matrix_row(int thread, const WarpCall& call, bool writes) {
   const auto address = reinterpret_cast<std::uintptr_t>(call.row);
   Who all = who();

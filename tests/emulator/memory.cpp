@@ -20,7 +20,8 @@ std::optional<std::string> misaligned(const char* what, std::uintptr_t address, 
   return fmt::format("{} of {} bytes is not aligned", what, bytes);
 }
 
-/// PTX ISA 9.0, "cp.reduce.async.bulk": "flushes subnormal inputs and results to sign-preserving zero".
+/// Flushes as PTX ISA 9.0, "cp.reduce.async.bulk": "flushes subnormal inputs and results to sign-preserving
+/// zero".
 float flushed(float x) {
   return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x;
 }

@@ -82,7 +82,7 @@ class GlobalBuffer {
   std::optional<std::string> begin_reduction(std::uintptr_t address, std::size_t bytes, const Who& who,
                                              const DeviceOrder& order);
   std::size_t reductions() const { return reductions_.size(); }
-  /// Adds, as `who`, who has waited for it: f32, or s32.
+  /// Ends a reduction: adds f32 or s32, as `who`, who has waited for it.
   void end_reduction(std::size_t number, std::span<const unsigned char> addends, bool is_float,
                      const Who& who, const DeviceOrder& order);
   /// Returns nullopt when both canaries are whole.
@@ -201,9 +201,9 @@ class SharedMemory {
   std::optional<std::string> touch(std::uintptr_t address, std::size_t bytes, bool writes, const Who& who);
   void poison(std::uintptr_t address, std::size_t bytes, const Who& who);  ///< a copy into it is under way
   static Visit visit_of(const Who& who);
-  /// Whether nothing orders `earlier` before what `who` does now.
+  /// Returns whether nothing orders `earlier` before what `who` does now.
   static bool concurrent(const Visit& earlier, const Who& who);
-  /// Whether each of these warps has signalled that it is done with what it read.
+  /// Returns whether each of these warps has signalled that it is done with what it read.
   static bool told(const Visit& readers, const Who& who);
   static std::string race(const Visit& earlier, const char* verb);
   std::optional<std::string> access_granule(Granule& granule, bool writes, const Who& who);

@@ -41,7 +41,7 @@ class ReadyThreads {
   bool empty() const { return ready_.empty(); }
   /// Takes the thread whose turn it is.
   int take();
-  /// Whether an asynchronous load lands at once, or only when every thread waits.
+  /// Returns whether an asynchronous load lands at once, or only when every thread waits.
   bool lands_at_once();
 
  private:

@@ -14,7 +14,7 @@ inline constexpr int kLanes = 32;
 
 /// kWgmmaWait: nothing is exchanged, but the instruction is the whole warp's.
 enum class Collective { kBarrier, kShuffle, kUniform, kVote, kLoadMatrix, kStoreMatrix, kMma, kWgmmaWait };
-/// "ldmatrix", "mma.sync", ...
+/// Returns "ldmatrix", "mma.sync", ...
 const char* name_of(Collective what);
 
 /// The arguments of one lane. Pointers lead into its own registers, but for `row`.
@@ -30,7 +30,7 @@ struct WarpCall {
   const std::uint32_t* b = nullptr;
   int lane_mask = 0;  ///< shuffle: the other lane is this one xor lane_mask
 };
-/// Whether two lanes execute the same instruction.
+/// Returns whether two lanes execute the same instruction.
 bool same_instruction(const WarpCall& a, const WarpCall& b);
 
 /// Returns the number that the bits stand for, as the tensor cores read them.

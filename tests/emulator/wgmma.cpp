@@ -60,7 +60,7 @@ std::vector<float> values_of_registers(const std::vector<std::uint32_t>& registe
   return values;
 }
 
-/// `a` [64][depth], `b` [depth][columns].
+/// Adds the products of `a` [64][depth] and `b` [depth][columns].
 void add_floats(const Wgmma& op, const std::vector<float>& a, const std::vector<float>& b,
                 std::vector<std::uint32_t>& sums) {
   const auto columns = static_cast<std::size_t>(op.columns);

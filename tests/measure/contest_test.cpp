@@ -159,7 +159,7 @@ TEST(Contest, KeepsItsTimeWithAllThatBelongsToIt) {
     EXPECT_LE(static_cast<double>(entry.round_us.size()) * 2 * 0.05, kSeconds);
 }
 
-// c = a b, then c = 2 c: two steps on the same tensors.
+// Returns c = a b, then c = 2 c: two steps on the same tensors.
 Source doubled_source(const std::string& doubling) {
   Source second = right_source();
   second.entry = "second";

@@ -135,8 +135,8 @@ struct Product {
   std::int64_t m = 0, n = 0, k = 0;
 };
 
-/// "plain_f32_2_3_4", "answer_bf16_2_3_4" (what the last plain kernel knows), "guard_f32_2_3_4" and others
-/// with a fault.
+/// Parses "plain_f32_2_3_4", "answer_bf16_2_3_4" (the answer that the last plain kernel knows),
+/// "guard_f32_2_3_4" and others with a fault.
 bool parse(const std::string& kernel, Product& product) {
   char kind[32] = {}, type[8] = {};
   int m = 0, n = 0, k = 0;
@@ -206,7 +206,7 @@ double row_sum(const Pair& pair, const void* a, std::int64_t i) {
   return sum;
 }
 
-/// alpha, a, z, expected y, expected z, bands of a row.
+/// Runs the plain kernel. Arguments: alpha, a, z, expected y, expected z, bands of a row.
 void pair_plain(const Pair& pair, const std::vector<void*>& arguments, unsigned bands) {
   const double alpha = *static_cast<const double*>(arguments[0]);
   for (unsigned y = 0; y < bands; ++y) {
@@ -218,7 +218,7 @@ void pair_plain(const Pair& pair, const std::vector<void*>& arguments, unsigned 
   }
 }
 
-/// alpha by value, a, y, z.
+/// Runs the right kernel. Arguments: alpha by value, a, y, z.
 void pair_answer(const Pair& pair, const std::vector<void*>& arguments) {
   double alpha = 0;
   std::memcpy(&alpha, &arguments[0], sizeof alpha);

@@ -108,7 +108,7 @@ void perform(const Work& work) {
   work.run();
 }
 
-/// Row-major.
+/// Computes a row-major product.
 void gemm(const std::vector<float*>& arguments, int m, int n, int k) {
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) {
@@ -180,8 +180,8 @@ EXPORT void fake_cuda_reset(std::size_t memory_bytes) {
   contexts().clear();
   state().memory_left = memory_bytes;
 }
-/// From now on a graph's first launch takes longer by `upload_us`, unless it was uploaded, and the next
-/// launch by `cold_us` whether it was or not.
+/// Sets delays: from now on a graph's first launch takes longer by `upload_us`, unless it was uploaded, and
+/// the next launch by `cold_us` whether it was or not.
 EXPORT void fake_cuda_first_launches(double upload_us, double cold_us) {
   state().upload_us = upload_us;
   state().cold_us = cold_us;

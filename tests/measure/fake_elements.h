@@ -77,7 +77,7 @@ inline double load(int type, const unsigned char* at) {
   }
 }
 
-/// f16 and bf16 cut off what does not fit: tests allow for it.
+/// Stores an element. f16 and bf16 are cut off, which tests allow for.
 inline void store(int type, double value, unsigned char* at) {
   const auto put = [at](auto converted) { std::memcpy(at, &converted, sizeof converted); };
   switch (type) {

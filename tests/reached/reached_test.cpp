@@ -33,7 +33,7 @@ std::vector<std::string> lines_of(const std::string& path) {
   return lines;
 }
 
-/// CMake wrote the list of the objects and archives, and of the maps that their links made.
+/// Reads the objects, archives and maps. CMake wrote the list of them, and of the maps that their links made.
 Linked linked(const std::string& name) {
   Linked result;
   const std::string lists = LEHR_REACHED_LISTS "/" + name;

@@ -32,7 +32,7 @@ bool has_8_bit_floats(std::string_view opcode) {
   return has(opcode, ".e4m3") || has(opcode, ".e5m2");
 }
 
-/// "HGMMA.64x80x16", "QGMMA.64x80x32"
+/// Returns "HGMMA.64x80x16", "QGMMA.64x80x32", ...
 Kept wgmma(std::string_view opcode) {
   std::string shape(behind(opcode, "m64"));
   std::ranges::replace_if(shape, [](char c) { return c == 'n' || c == 'k'; }, 'x');
@@ -40,7 +40,7 @@ Kept wgmma(std::string_view opcode) {
   return {fmt::format("{}.64{}", name, shape)};
 }
 
-/// "HMMA.16816", "IMMA.16832": read off the SASS of NVRTC 12.9 and 13.0.
+/// Returns "HMMA.16816", "IMMA.16832", ...: read off the SASS of NVRTC 12.9 and 13.0.
 Kept mma(std::string_view opcode, std::string_view arch) {
   std::string shape(behind(opcode, "m16"));
   std::erase_if(shape, [](char c) { return c == 'n' || c == 'k'; });
@@ -91,7 +91,8 @@ bool is_matrix(std::string_view sass) {
   return has(sass, "MMA.");
 }
 
-/// ptxas waits for wgmma with one that multiplies nothing: "HGMMA.64x8x16.F16 RZ, gdesc[URZ], RZ, !UPT".
+/// True of the wgmma that multiplies nothing, by which ptxas waits: "HGMMA.64x8x16.F16 RZ, gdesc[URZ], RZ,
+/// !UPT".
 bool multiplies_nothing(const Instruction& i) {
   return is_tensor_core(i) && has(i.line, " RZ, gdesc[URZ], RZ");
 }

@@ -5,7 +5,7 @@
 
 namespace lehr::testing {
 
-/// Set by the test program's main() when it is started with --update-golden.
+/// Switches --update-golden on. The test program's main() calls it.
 void set_update_golden(bool update);
 
 /// Fails the current test, showing the first differing line, unless `text` equals tests/golden/<name>.

@@ -67,7 +67,7 @@ std::vector<Guarded> tensors_for(const Candidate& candidate, const Problem& prob
   return tensors;
 }
 
-/// `workload` has the rows of the call.
+/// Runs a candidate and compares its output. `workload` has the rows of the call.
 void run_and_compare(const Candidate& candidate, const Workload& workload, Entry prepack, Entry entry) {
   const Problem problem = problem_for(workload, 9);
   std::vector<Guarded> tensors = tensors_for(candidate, problem);

@@ -13,7 +13,7 @@
 namespace lehr::testing {
 namespace {
 
-/// Toy kernels, but those of 4 rows cannot be emitted, and packing changes nothing.
+/// Returns toy kernels. Those of 4 rows cannot be emitted, and packing changes nothing.
 Candidates odd_candidates() {
   Candidates candidates = toy_candidates();
   const auto lower = [space = candidates.space](const Point& point) {

@@ -167,7 +167,7 @@ class SlowMachine : public Measurer {
     return std::nullopt;
   }
 
-  /// A turn: waking its process, a call to warm up, a block.
+  /// Returns the seconds of a turn: waking its process, a call to warm up, a block.
   static double turn_s(const Kernel& kernel) {
     const double call_s = kernel.us * 1e-6;
     return 1.6e-3 + call_s + std::max(2e-3, call_s);

@@ -332,7 +332,7 @@ struct QuickSession : ToySession {
 };
 constexpr double kTooLow = 0.01;  // the fastest toys do 1024 operations in less than 30 us: above 0.03
 
-/// The machine was at half its speed: the corrected time is half of the samples' time.
+/// Returns an outcome of a machine at half its speed: the corrected time is half of the samples' time.
 Outcome at_half_speed(const Source& source) {
   Outcome outcome = toy_outcome(source);
   std::get<Timing>(outcome).time_us /= 2;
