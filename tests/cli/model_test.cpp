@@ -47,8 +47,8 @@ TEST(Model, ListsWorkloadsAndWhatIsLeft) {
   EXPECT_THAT(open.out, HasSubstr("not known: input 'x' (Nx3x16x16)\nsay the sizes: --dim N=1\n"));
 }
 
-// `lehr model` prints enough to fill in sizes that are not known, and to see where there is nothing to fill
-// in.
+// The flags that `lehr model` prints for unknown sizes are enough, and it prints no flags where nothing is
+// missing.
 TEST(Model, SaysWhichSizesAreMissing) {
   const Scratch scratch;
   std::ofstream(scratch.path() / "two.onnx", std::ios::binary) << onnx_bytes(R"(

@@ -371,7 +371,7 @@ TEST_P(NarrowText, LeadingLanesAreMovedAndNoOthers) {
   }
 }
 
-// A line that does not exist repeats an existing one. No more is read than exists of either.
+// `other` stands for the lines that do not exist. No more is read of either than there is.
 TEST_P(NarrowText, FourLinesAreMultipliedSideBySide) {
   ASSERT_NO_FATAL_FAILURE(compile({"quads_u8", "dots_u8_s8x16"}, R"(
     extern "C" void multiply(int* c, const unsigned char* from, const unsigned char* other, const signed char* b,

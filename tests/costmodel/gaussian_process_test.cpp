@@ -113,7 +113,7 @@ TEST(Beliefs, AreThoseOfAProcessThatWasToldTheSameFromTheStart) {
     beliefs.tell(0.4);
     beliefs.tell(-0.3);
     EXPECT_NE(beliefs.mean(at), unchanged);
-    const std::size_t at_late = beliefs.add(late);  // a row that joins after the trials
+    const std::size_t at_late = beliefs.add(late);  // added after the results
 
     rows.append(one);
     rows.append(two);

@@ -231,7 +231,7 @@ TEST_F(FolderFiles, HoldNothingThatIsRead) {
   for (const char* input : {"k/net.onnx", "link.onnx", "other/net.onnx", "k/../k/net.onnx", "k"})
     EXPECT_THAT(refused(ErrorKind::kUser, [&] { check_out_folder(folder_, true, {root_ / input}); }),
                 HasSubstr((root_ / input).string() + " lies in it: name another folder"));
-  // A folder that is to be made holds no such file either.
+  // An input in a folder that is still to be made is refused, too.
   EXPECT_NE(refused(ErrorKind::kUser, [&] { check_out_folder(root_ / "new", false, {root_ / "new/l.db"}); }),
             "");
 }

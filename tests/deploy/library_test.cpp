@@ -442,7 +442,7 @@ TEST(Library, TakesObjectFilesThatTuningHasKept) {
     kernel.winner.device->compiler = tuned.identity();
     tuned.compile(std::vector<Source>{kernel.source});
   }
-  // Makes the library with these compilers, and counts how often something was compiled for it.
+  // Makes the library with `kept`, and counts how often something was compiled for it.
   const auto made = [&](const Compiler* kept) {
     HostCompilerOptions host;
     host.compiler = script;

@@ -134,7 +134,7 @@ TEST(CheckKernels, MakeTheInputsOfTheHostBitForBit) {
 struct Case {
   Argument output;
   Bytes got;
-  Bytes expected;  ///< of each element; nothing_expected() where the kernel compares nothing
+  Bytes expected;  ///< of each element; nothing_expected() where no value is expected
 };
 
 Case make_case(Compared of, bool right, Rng& rng) {

@@ -54,7 +54,7 @@ unsigned Machine::atomic_add(unsigned* counter, unsigned step, unsigned limit) {
 
 /// Names the buffer that the address misses by a little: that is the usual case.
 std::string Machine::nearest(std::uintptr_t address) const {
-  // The block's own address, which is the same in all blocks.
+  // Shared memory lies at this address in all blocks.
   const std::uintptr_t shared = blocks_[0].shared.begin();
   if (address - shared < SharedMemory::kLargest) {
     return fmt::format("shared memory (byte {} of {})", address - shared, launch_.shared_bytes);

@@ -99,7 +99,7 @@ TEST(CublasLtContest, SearchesWithinTheLimitThatItIsGiven) {
   ASSERT_TRUE(entries[2].finding.has_value());
   EXPECT_EQ(algorithms_of(*entries[2].finding).tried, 1);
   const LibraryFinding cut = *entries[2].finding;
-  // The limit holds until the next problem; without a limit there is no bound.
+  // The searches' limits hold until the next problem. A library that is not named has no limit.
   measurer.prepare(gemm_problem(gemm_of(7, 5, 3)));
   entries = measurer.contest(sources, {}, baselines, {.wanted_s = 0.1});
   EXPECT_THAT(entries[2].note, HasSubstr("fastest of 2 algorithms, "));

@@ -260,8 +260,8 @@ TEST(Quantized, ABiasInOtherUnitsIsAddedToTheReals) {
 }
 
 TEST(Quantized, WhatIsAddedIsABiasOrAResidual) {
-  // Returns the workload for a sum with something of two dimensions: `rows` are channels or columns, from the
-  // file or not.
+  // Returns the workload in which something is added. It depends on the dimensions of both, on which of them
+  // are the channels, and on whether the file has the elements.
   const auto added = [](const std::string& rows, const std::string& added) {
     return Place("input v u8 " + rows + "x16\n" + added + R"(
       dv = DequantizeLinear(v, xs, xz)

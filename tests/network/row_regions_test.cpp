@@ -79,8 +79,8 @@ TEST(RowRegions, ReadMasksByTheirRows) {
   EXPECT_EQ(scores("mask"), "m=48 n=6 in=x0:f32,x1:f32:column/24 " + kRest + "mask to y");
   EXPECT_EQ(scores("causal"), "m=48 n=6 in=x0:f32,x1:f32:column%6 " + kRest + "causal to y");
   EXPECT_EQ(scores("perrow"), "m=48 n=6 in=x0:f32,x1:f32:row " + kRest + "perrow to y");
-  // The value has a line for each of the middle dimensions: these rows neither follow each other nor lie at a
-  // constant distance.
+  // A value with a line for each of the middle dimensions is left out: the rows that read a line neither
+  // follow each other nor lie at a constant distance.
   EXPECT_EQ(scores("perhead"),
             "m=48 n=6 in=x0:f32 out=y:f32 expr=y=exp(x0-max(x0))/sum(exp(x0-max(x0))) of c to y");
   EXPECT_THAT(scores("odd"), HasSubstr("of c to y"));

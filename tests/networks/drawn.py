@@ -295,7 +295,7 @@ def inputs_at(network, scale, rng, sizes=None):
 
 
 def differences(wanted, got):
-    """Returns, for each output, the largest distance of finite elements, and whether other elements are not finite."""
+    """Returns, for each output, the largest distance of finite elements, and whether elements that are not finite differ."""
     result = []
     for one, other in zip(wanted, got):
         one, other = np.asarray(one, "f8"), np.asarray(other, "f8")

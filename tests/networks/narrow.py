@@ -52,7 +52,7 @@ def run(lehr):
     lehr(f"tune --model net12.onnx --dim batch=1 {SIZES} --precision bf16 --threads 1 --db log.db", "opset 12", code=1)
     tuned(lehr)
     lehr.export("both.bundle")
-    # Only one form is tuned, so that it is taken whatever is faster here.
+    # The log keeps one form alone, so that it is taken whatever is faster here.
     for name, other in (("narrow", "nhwc"), ("last", "nchw")):
         shutil.copy("log.db", f"{name}.db")
         with sqlite3.connect(f"{name}.db") as log:

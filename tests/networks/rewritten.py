@@ -322,7 +322,7 @@ def overridable(folder):
         model = same(path, feeds, 2, at=f"overridable, IR {ir}")
         left = {each.name for each in model.graph.input}
         assert ir == 3 or left == {"x", *given}, left
-    # The filter itself is no constant of the file: the convolution stays the engine's, and IR 3's is packed.
+    # Callers may override the filter itself from IR 4 on: the convolution stays the engine's. IR 3's is packed.
     for ir, fused in ((3, 1), (8, 0)):
         path = built(folder, "filter", [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("Mul", ["c", "s"], ["y"])],
                      {"w": constants["w"], "s": constants["s"]}, {"x": [2, 3, 8, 8]}, ir=ir,

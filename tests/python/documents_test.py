@@ -217,7 +217,7 @@ class Documents(unittest.TestCase):
 
         run = lehr.run
         self.enterContext(mock.patch.object(lehr, "run", run_once))
-        # Logs and files that a page imports without a word on where they come from.
+        # A library that pages import without a word on where it comes from.
         lehr.tune("gemm m=64 n=64 k=64 b=f32:row:constant", time=1, threads=1, device="cpu", db="imported.db")
         lehr.export(db="imported.db", out="imported")
         sys.path.insert(0, os.path.abspath("imported"))

@@ -72,7 +72,7 @@ class FakeMeasurer : public Measurer {
   double usual_us = 0;   ///< returned by reference_us()
   /// The failure of a source when it is proven; empty: no source fails.
   std::function<std::optional<Failure>(const std::string& entry, Inputs)> proof_failure;
-  /// Seconds of a half-proof that checks all elements.
+  /// Seconds of one check. A half-proof has at least kLeastProofs of them, and takes all of its time.
   double check_s = 0;
 
   std::variant<Repetition, Failure> repetition;

@@ -139,8 +139,9 @@ std::vector<Candidate> candidates_of(const std::vector<std::string>& texts, int 
   return candidates;
 }
 
-/// Returns the workload, or for a kernel that takes the number of rows, one for each number up to 70, and for
-/// some above; for fewer and more than it was made for, where it takes any number.
+/// Returns the calls of a candidate. A kernel for fixed rows has one. A kernel for any number of rows is
+/// called with as many as it was made for, with fewer and with more. Else there is a call with each number up
+/// to 70, and with some above.
 std::vector<Workload> calls_of(const Candidate& candidate) {
   const std::int64_t most = candidate.source.most_rows;
   if (most == 0) return {candidate.workload};

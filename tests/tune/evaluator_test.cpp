@@ -100,7 +100,7 @@ TEST(Evaluator, WhatCostsNothingIsKnownAtOnceAndAnotherPickTakesItsPlace) {
   EXPECT_EQ(diary.trials.measured(), 3);
   EXPECT_EQ(diary.trials.all()[2].origin, Origin::kTwin);
   EXPECT_EQ(diary.trials.all()[2].time_us(), diary.trials.all()[1].time_us());
-  // One is equal to what was measured before.
+  // This one is equal to a kernel that was measured before.
   EXPECT_EQ(diary.measure({toy_config(2, 1, 1, 1)}), (Lines{"ask", "know 2 1 1", "ask"}));
 }
 

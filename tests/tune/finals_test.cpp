@@ -56,7 +56,7 @@ TEST(Plan, SetsTheProofsAside) {
   EXPECT_EQ(plan.contest.last_s, 2);
 }
 
-// Time goes to finalists, libraries' searches, rounds, libraries, the unfused pair, and the proofs last.
+// Finalists go first, then libraries' searches, rounds, libraries, the unfused pair, and the proofs last.
 TEST(Plan, GivesUpWhatMattersLeastFirst) {
   FinalsCosts costs = costs_of(8, 2e-3, 0.02, 0.2);
   costs.challengers = 1;

@@ -161,7 +161,7 @@ TEST(ManyTasks, GiveTheTimeToTheTaskThatCountsMost) {
   EXPECT_DOUBLE_EQ(totals_of(results).best_us, total_us);
 }
 
-// Their inputs are put in place again before the finals, at which a measurer forgets the search.
+// Before the finals the inputs are put in place again. A measurer forgets then how long libraries may search.
 TEST(ManyTasks, SayHowLongLibrariesMaySearchInTheirFinals) {
   SharedRun shared;
   shared.options.session.baselines = {"vendor"};

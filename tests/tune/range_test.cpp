@@ -210,8 +210,8 @@ TEST(Range, HasTheSameSetForTheSameSeedAndTrials) {
   EXPECT_EQ(sets[0], sets[1]);
 }
 
-// 30 trials were asked for and 168 taken once, most of them by the choice and at held-out sizes; with one it
-// was 160.
+// A limit of 30 trials once led to 168, most of them by the choice and at held-out sizes, and a limit of 1 to
+// 160.
 TEST(Range, MeasuresNoMoreThanItsTrials) {
   for (const char* b : {"f32:row", "f32:row:constant"})
     for (const int trials : {1, 2, 3, 7, 8, 9, 15, 16, 30, 47, 95, 96, 150})

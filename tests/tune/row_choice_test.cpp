@@ -129,7 +129,7 @@ TEST(RowChoice, ServesFirstAndIsFastThen) {
   EXPECT_THAT(choose_any(times, 2).kernels, ElementsAre(0, 2));
 }
 
-// There are kernels of two layouts, and two that read either: the best four would be one of each.
+// There are kernels of two layouts, and two that need no layout: the best four would be one of each.
 TEST(RowChoice, IsOfOneLayoutAndOfWhatNeedsNoneWhereThatPays) {
   const RowTimes times = {
       .sizes = {1, 8, 64},
