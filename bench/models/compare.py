@@ -54,7 +54,7 @@ def openvino_request(path, feeds, threads, precision):
 
 
 def turns(calls, seconds):
-    """Returns milliseconds of an inference, in each turn."""
+    """Returns milliseconds of an inference in each turn, by the name of the call."""
     counts, times = {}, {name: [] for name in calls}
     for name, call in calls.items():
         call()
@@ -93,7 +93,7 @@ def own_difference(row, threads):
 
 
 def calls_of(row, threads):
-    """Returns who computes one type of a network. Facts that need no timing go into the row."""
+    """Returns the calls of one type of a network, by who computes it. Facts that need no timing go into the row."""
     before = onnx_session(row["original"], threads)
     plugin = os.path.abspath(os.path.join(row["folder"], "liblehr_onnxruntime.so"))
     after = onnx_session(os.path.join(row["folder"], "model.onnx"), threads, plugin if os.path.exists(plugin) else None)
@@ -110,7 +110,7 @@ def calls_of(row, threads):
 
 
 def compare(rows, seconds, threads):
-    """Returns the rows of one network, each with `ms` and Lehr's speed over the others'."""
+    """Adds to the rows of one network `ms`, and `speedup`: Lehr's speed over the others'."""
     calls = {(at, who): call for at, row in enumerate(rows) for who, call in calls_of(row, threads).items()}
     times = turns(calls, seconds * len(rows))
     for at, row in enumerate(rows):

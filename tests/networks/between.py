@@ -21,7 +21,8 @@ def with_specials(shape):
 
 
 def windows(x, attributes, reduce):
-    """Returns each window of a pool over the last two dimensions. Positions outside of the image have no number."""
+    """Returns `reduce` of each window of a pool over the last two dimensions. Positions outside of the image have no
+    number."""
     kernel, strides, pads, dilations = (attributes.get(name, otherwise) for name, otherwise in (("kernel_shape", None), ("strides", [1, 1]), ("pads", [0] * 4), ("dilations", [1, 1])))
     size = [(x.shape[2 + i] + pads[i] + pads[2 + i] - dilations[i] * (kernel[i] - 1) - 1) // strides[i] + 1 for i in (0, 1)]
     y = numpy.empty([*x.shape[:2], *size], "f4")
@@ -44,8 +45,8 @@ def mean_with_pads(taken, size):
 
 
 def between():
-    """Returns the plug-in's own operators: operator, shapes, attributes, and their results. A sum of f32 may be
-    added up in any order, so means are of whole numbers."""
+    """Yields the plug-in's own operators: operator, shapes, attributes, and their results. A sum of f32 may be added
+    up in any order, so means are of whole numbers."""
     for shape in ([2, 3, 9, 11], [1, 40, 33, 50], [1, 2, 5, 200]):
         for attributes in (
             {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]},

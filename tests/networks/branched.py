@@ -46,7 +46,8 @@ def the_if(model):
 
 
 def spoilt(path):
-    """Spoils the outputs of the branch for the stated sizes: real numbers become negative, whole ones one more."""
+    """Returns a session in which the branch for the stated sizes has spoilt outputs: real numbers become negative,
+    whole ones one more."""
     model = onnx.load(path, load_external_data=False)
     graph = the_if(model)["then_branch"]
     kinds = {each.name: each.type.tensor_type.elem_type for each in model.graph.output}
@@ -65,7 +66,7 @@ def spoilt(path):
 
 
 def check(path, feeds, sizes="1..1", words=("none",)):
-    """`feeds`: inputs, and whether they have the stated sizes."""
+    """Checks both branches of a network. `feeds`: inputs, and whether they have the stated sizes."""
     out = path + ".both"
     PROGRAM(path, out, "branched", sizes, *words)
     PROGRAM(path, path + ".one", "unbranched", sizes, *words)

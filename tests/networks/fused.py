@@ -65,8 +65,9 @@ def cast(name, output, to="f32"):
 
 
 class Case:
-    """`inputs`: type and shape of each, in the workload's order; those in `constants` are initializers, and what more is there is read by
-    the engine's nodes, `plain`. `output`: the shape; 0 in the first dimension there and of the first input: any."""
+    """A fused node, and nodes of the engine, `plain`, that compute the same. `inputs`: type and shape of each, in
+    the workload's order. Inputs in `constants` are initializers; `plain` may read further constants. `output`: the
+    shape. A 0 in its first dimension and in that of the first input means any size."""
 
     def __init__(self, workload, inputs, constants, plain, output, made="f32", threads=1):
         self.workload, self.inputs, self.constants, self.plain = workload, inputs, constants, plain

@@ -109,7 +109,7 @@ class RandomImages(quantization.CalibrationDataReader):
 
 
 def quantized(path, folder):
-    """Returns both forms that onnxruntime.quantization writes, of u8 and of s8. Weights have 7 bits, so the engine's
+    """Tests both forms that onnxruntime.quantization writes, of u8 and of s8. Weights have 7 bits, so the engine's
     sums of pairs do not saturate (https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html).
     Between two sums it rounds once more than the graph says, so whole numbers may be one apart; its own operators do
     the same."""
