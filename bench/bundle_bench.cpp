@@ -1,6 +1,6 @@
-// What an exported library costs beside its kernels: a call of a function instead of the kernel's own one,
-// loading it with a context, and compiling it. Matrix products of 1 to 60 rows on one thread: by 256 columns,
-// 256 deep, but for that of one row, which is called: 16 by 16.
+// Measures the cost of an exported library beside its kernels: a call of a function instead of the kernel's
+// own one, loading it with a context, and compiling it. Its kernels are matrix products of 1 to 60 rows on
+// one thread, by 256 columns, 256 deep. The product of one row, which is called, is 16 by 16.
 //   bundle_bench [KERNELS [ROUNDS of compiling]]
 #include <dlfcn.h>
 #include <fmt/core.h>
@@ -72,7 +72,7 @@ void* symbol(void* library, const std::string& name) {
   return address;
 }
 
-/// The kernels as they are measured: each a shared object. By their positions.
+/// Compiles the kernels as they are measured, each to a shared object. Returns their paths, by position.
 Texts alone(const std::vector<RebuiltKernel>& kernels) {
   Texts texts;
   for (std::size_t i = 0; i < kernels.size(); ++i) texts[std::to_string(i)] = kernels[i].source.text;
@@ -85,7 +85,7 @@ std::vector<FolderFile> files_of(const std::vector<RebuiltKernel>& kernels) {
   return library_files(library_of(prepared(kernels, compilers), {}, {}), compilers);
 }
 
-/// From a file that this process has not loaded before, but that lies in memory.
+/// Returns the seconds to load a file that this process has not loaded before, but that lies in memory.
 double loading_s(const TempDir& directory, const std::string& library) {
   std::vector<double> times;
   for (int i = 0; i < 21; ++i) {
@@ -105,7 +105,7 @@ double loading_s(const TempDir& directory, const std::string& library) {
   return median(times);
 }
 
-/// Medians of blocks that take turns, in nanoseconds a call.
+/// Returns medians of blocks that take turns, in nanoseconds a call.
 std::vector<double> nanoseconds_of(const std::vector<std::function<void(int calls)>>& sides) {
   constexpr int kCalls = 20000, kBlocks = 101;
   std::vector<std::vector<double>> times(sides.size());
@@ -117,7 +117,7 @@ std::vector<double> nanoseconds_of(const std::vector<std::function<void(int call
   return medians;
 }
 
-/// The product of one row: its kernel's function, the library's, and kernels_call().
+/// Returns the times of the product of one row: of its kernel's function, the library's, and kernels_call().
 std::vector<double> call_ns(const TempDir& directory, const RebuiltKernel& product, const std::string& kernel,
                             const std::string& library) {
   const std::string kernel_path = write(directory.path() + "/kernel.so", kernel),

@@ -1,5 +1,5 @@
-// What the harness adds to a CPU kernel's time: an empty kernel of one task, and of one task a thread, as
-// tune times them. What is left over shows in kernels of some tenths of a microsecond.
+// Measures how much the harness adds to a CPU kernel's time: an empty kernel of one work item, and of one
+// work item a thread, as tune times them. The rest shows in kernels of some tenths of a microsecond.
 //   call_overhead [CXX]
 #include <fmt/core.h>
 
@@ -33,7 +33,9 @@ double nanoseconds(const std::string& object, int threads, long tasks) {
   HostRunner runner;
   runner.prepare(problem, {.threads = threads});
   Candidate candidate;
-  candidate.path = object, candidate.entry = "empty", candidate.launch.parts = tasks;
+  candidate.path = object;
+  candidate.entry = "empty";
+  candidate.launch.parts = tasks;
   const auto loaded = runner.load(1, candidate);
   if (const auto* fault = std::get_if<Fault>(&loaded)) throw_environment("{}", fault->failure.text);
   std::vector<double> us = std::get<Samples>(runner.time(1, {})).us;

@@ -1,7 +1,7 @@
-// How long a contest must be to order two CPU kernels that differ by 3 %, and by which rounds: recorded
-// contests (bench/results/ranking/rounds.txt.gz), cut into pieces. A piece would have ordered a pair 3 %
-// apart if its ratio is off by less than that, in the direction that matters; the truth is the ratio of the
-// pair's calm rounds in all its contests.
+// Computes how long a contest must be to order two CPU kernels that differ by 3 %, and by which rounds. It
+// cuts recorded contests (bench/results/ranking/rounds.txt.gz) into pieces. A piece would have ordered a pair
+// 3 % apart if its ratio is off by less than that, in the direction that matters. The truth is the ratio of
+// the pair's calm rounds in all its contests.
 //   contest_pieces < ROUNDS
 #include <fmt/core.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 using namespace lehr;
 
-constexpr double kContestSeconds = 10;  // of each recorded one
+constexpr double kContestSeconds = 10;  // seconds of each recorded contest
 constexpr double kApart = 0.03;
 
 struct Contest {
@@ -47,7 +47,7 @@ std::vector<Contest> read(std::istream& in) {
   return contests;
 }
 
-/// Log of slow / fast over rounds [begin, end).
+/// Returns the logarithm of slow / fast over rounds [begin, end).
 double log_ratio(const Contest& contest, std::size_t begin, std::size_t end, double calm_within) {
   ContestEntry slow, fast;
   slow.calm_within = fast.calm_within = calm_within;
@@ -60,7 +60,7 @@ double log_ratio(const Contest& contest, std::size_t begin, std::size_t end, dou
   return std::log(speedup_over(fast, slow).value);
 }
 
-/// Ratio of each pair, by all its rounds.
+/// Returns the ratio of each pair, by all its rounds.
 std::map<int, double> truths(const std::vector<Contest>& contests, double calm_within) {
   std::map<int, Contest> whole;
   for (const Contest& one : contests) {
@@ -73,8 +73,8 @@ std::map<int, double> truths(const std::vector<Contest>& contests, double calm_w
   return result;
 }
 
-/// Share of the pieces of `seconds` that would have ordered a pair 3 % apart, either of the two as the
-/// slower.
+/// Returns the share of the pieces of `seconds` that would have ordered a pair 3 % apart, either of the two
+/// as the slower.
 double share_right(const std::vector<Contest>& contests, const std::map<int, double>& truth, double turn_ms,
                    double seconds, double calm_within) {
   int right = 0, of = 0;

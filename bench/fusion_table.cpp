@@ -16,7 +16,7 @@ namespace {
 using namespace lehr::bench;
 using nlohmann::json;
 
-/// Null where the pair was not timed.
+/// Returns the unfused pair; null where it was not timed.
 json unfused_of(const json& document) {
   for (const json& entry : document["baselines"])
     if (entry.value("name", "") == "unfused" && number(entry, "time_us") > 0) return entry;

@@ -1,5 +1,5 @@
-// How the trial log behaves at a million trials: making, best, stats, merge, verify, dump, and the memory
-// they take.
+// Measures the trial log at a million trials: making, best, stats, merge, verify, dump, and the memory they
+// take.
 //   log_bench FOLDER [ROWS]       (1000000; needs about 8 KB of disk a row; the files stay there and are used
 //   again)
 //   log_bench FOLDER ROWS LOGS    (so many logs of so many rows, as of a cluster's nodes, merged into one)
@@ -29,7 +29,7 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Highest resident memory so far.
+/// Returns the highest resident memory so far.
 double peak_mib() {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);)
@@ -37,7 +37,7 @@ double peak_mib() {
   return 0;
 }
 
-/// Processor time since the last call: what a step costs on a machine that others use, too.
+/// Returns the processor time since the last call: the cost of a step on a machine that others use, too.
 double cpu_s() {
   static double before = 0;
   const double now = static_cast<double>(std::clock()) / CLOCKS_PER_SEC, spent = now - before;
@@ -56,7 +56,7 @@ std::string workload(std::uint64_t i) {
                      i + 1);
 }
 
-/// Trial number `number` of a made-up history: the same in every file that holds it.
+/// Returns trial number `number` of a made-up history: the same in every file that holds it.
 Record trial(std::uint64_t number) {
   Rng rng(number);
   Record record;
@@ -105,13 +105,13 @@ void make(const std::filesystem::path& path, std::uint64_t first, std::uint64_t 
   });
 }
 
-/// The file of this name, gone if it was there.
+/// Returns the path of this file, and removes it if it was there.
 std::filesystem::path fresh(const std::filesystem::path& path) {
   for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path.string() + suffix);
   return path;
 }
 
-/// `logs` logs of `rows` rows into an empty one, then once more.
+/// Merges `logs` logs of `rows` rows into an empty one, then once more.
 void merge_many(const std::filesystem::path& folder, std::uint64_t rows, std::uint64_t logs) {
   std::vector<std::filesystem::path> files;
   double begin = now_s();

@@ -1,4 +1,4 @@
-// Ratios of runs, averaged as what they are: geometric means with their errors.
+// Ratios of runs, averaged by their logarithms: geometric means with their errors.
 #pragma once
 
 #include <string>
@@ -6,11 +6,12 @@
 
 namespace lehr {
 
-/// 0 of none.
+/// Returns the mean; 0 without values.
 double mean(const std::vector<double>& values);
-/// Of the mean of `values`; 0 with fewer than two.
+/// Returns the standard error of the mean of `values`; 0 with fewer than two.
 double standard_error(const std::vector<double>& values);
-/// Of the logarithms of ratios: "1.234 +-2.2 %", their geometric mean and its standard error; "-" of none.
+/// Returns "1.234 +-2.2 %" for the logarithms of ratios: their geometric mean and its standard error; "-"
+/// without any.
 std::string ratio_text(const std::vector<double>& log_ratios);
 
 }  // namespace lehr

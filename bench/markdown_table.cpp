@@ -29,8 +29,8 @@ std::string baseline_text(const json& document, const std::string& name) {
   return "-";
 }
 
-/// The share of the roofline: at most 1, but for a family that may be above it. Documents of before the peaks
-/// rose to what kernels reach say more.
+/// Returns the share of the roofline: at most 1, but for a family that may be above it. Older documents, from
+/// before the peaks rose to what kernels reach, say more.
 double share_of(const json& document) {
   const double share = number(document, "roofline_fraction");
   if (!document["best"].is_object() || saves_products(document["best"].value("template", ""))) return share;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The bars of README.md: how many times as fast as the best library each random workload's kernel is.
+"""Draws the bars of README.md: how many times as fast as the best library each random workload's kernel
+is.
 
 ordinary_chart.py TABLE.md OUT.svg; needs matplotlib (PyPI). The same table gives the same bytes.
 """

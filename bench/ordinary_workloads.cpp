@@ -1,7 +1,7 @@
 // Prints random ordinary workloads of a target: as `lehr tune --problems` and `lehr check --problems` read
-// them, one a line, or as steps of bench/gpu/run. A GPU's are layers of published networks in every type,
-// sizes that need some microseconds to some milliseconds; a CPU's are of one type, and some family serves
-// them.
+// them, one a line, or as steps of bench/gpu/run. Those of a GPU are layers of published networks in every
+// type, in sizes that need some microseconds to some milliseconds. Those of a CPU are of one type, and some
+// family serves them.
 //   ordinary_workloads [--plan] cpu|cuda SEED COUNT [MOST_GFLOP of one on a CPU [f32|bf16|u8|s8]]
 #include <fmt/core.h>
 
@@ -25,9 +25,11 @@ std::vector<GpuWorkload> of_cpu(lehr::Rng& rng, std::size_t count, double most_g
   kind.most_flops = 1e9 * most_gflop;
   kind.most_bytes = 200e6;
   kind.share_of_epilogues = lehr::is_integer(type) ? 0.75 : 0.25;  // few networks want sums in s32
-  kind.share_of_constant_b = 0;  // there was none when the first lists were drawn
+  kind.share_of_constant_b = 0;                                    // the first lists were drawn without it
   lehr::Limits limits;
-  limits.arch = "avx2", limits.vector_bytes = 32, limits.vector_registers = 16;
+  limits.arch = "avx2";
+  limits.vector_bytes = 32;
+  limits.vector_registers = 16;
   std::vector<GpuWorkload> workloads;
   while (workloads.size() < count) {
     const lehr::Workload workload = lehr::testing::ordinary_workload(rng, kind);
@@ -41,7 +43,8 @@ std::vector<GpuWorkload> of_cpu(lehr::Rng& rng, std::size_t count, double most_g
 
 int main(int argc, char** argv) {
   const bool plan = argc > 1 && std::string_view(argv[1]) == "--plan";
-  argc -= plan ? 1 : 0, argv += plan ? 1 : 0;
+  argc -= plan ? 1 : 0;
+  argv += plan ? 1 : 0;
   const std::string_view target = argc > 1 ? argv[1] : "";
   const std::optional<lehr::DType> type = lehr::parse_dtype(argc > 5 ? argv[5] : "f32");
   if (argc < 4 || (target != "cpu" && target != "cuda") || !type) {

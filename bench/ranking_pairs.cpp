@@ -1,8 +1,8 @@
-// Are two kernels that differ by 3 % put into the right order? Pairs of sampled CPU kernels, ordered by the
-// finalists' contest and by single trials, against a long contest before and another one after: on a shared
-// machine the ratio of two kernels may be another one minutes later, and then there is no right order. So
-// there are pairs of another kind too: `alike`, of one kernel whose calls are 34 and 33 rounds of the same
-// work.
+// Measures whether two kernels that differ by 3 % are put into the right order. It orders pairs of sampled
+// CPU kernels by the finalists' contest and by single trials, against a long contest before and another one
+// after: on a shared machine the ratio of two kernels may be another one minutes later, and then there is no
+// right order. So there is another kind of pairs, too: `alike`, of one kernel whose calls are 34 and 33
+// rounds of the same work.
 //   ranking_pairs LEHR [PAIRS] [LONG_S] [FINAL_S] [REPEATS] [SEED] [different|alike]
 // (30 pairs, 8 s, 1.6 s, 3, 1, different)
 #include <fmt/core.h>
@@ -28,9 +28,9 @@ namespace lehr {
 namespace {
 
 constexpr double kWanted = 1.03, kLeast = 1.02, kMost = 1.04;
-/// The 95 % interval of a long contest must lie within: then the order is sure, and 3 % is about right.
+/// Bounds of the 95 % interval of a long contest: within them the order is sure, and 3 % is about right.
 constexpr double kSurelyAbove = 1.01, kSurelyBelow = 1.06;
-/// Numbers of calls are corrected by what a long contest says, and the pair is tried again, so many times.
+/// Tries for a pair: a long contest corrects the numbers of calls, and the pair is tried again.
 constexpr int kAttempts = 3;
 constexpr int kCalls = 20, kMostCalls = 60;
 constexpr int kAlikeSlow = 34, kAlikeFast = 33;  // 3.03 % apart
@@ -39,8 +39,8 @@ struct Plan {
   std::string lehr;
   int pairs = 30;
   double long_s = 8;
-  /// What two of the last six participants of a contest get in a session of 60 s: 8 s less the stages of
-  /// sixteen finalists, 2 s, shared by four finalists, the default and a vendor library.
+  /// Seconds that two of the last six participants of a contest get in a session of 60 s: 8 s less the stages
+  /// of sixteen finalists, 2 s, shared by four finalists, the default and a vendor library.
   double final_s = 1.6;
   int repeats = 3;
   std::uint64_t seed = 1;
@@ -53,7 +53,8 @@ struct Timed {
   double us = 0;
 };
 
-/// A kernel whose call is `calls` calls of `source`, task by task: that sets its time in steps of 2 to 5 %.
+/// Returns a kernel whose call is `calls` calls of `source`, work item by work item: that sets its time in
+/// steps of 2 to 5 %.
 Source repeated(const Source& source, int calls) {
   Source result = source;
   result.entry = source.entry + "_repeated";
@@ -65,13 +66,13 @@ Source repeated(const Source& source, int calls) {
   return result;
 }
 
-/// The slower one first.
+/// Two kernels, the slower one first.
 struct Pair {
   Source slow, fast;
-  double ratio = 0;  ///< of their times: expected, then by the long contest
+  double ratio = 0;  ///< of their times: first the expected one, then that of the long contest
 };
 
-/// Numbers of calls that bring the two near the wanted ratio.
+/// Returns numbers of calls that bring the two near the wanted ratio.
 Pair near(const Timed& a, const Timed& b) {
   int best_a = kCalls, best_b = kCalls;
   double best = 1e9;
@@ -86,7 +87,7 @@ Pair near(const Timed& a, const Timed& b) {
   return {repeated(a.source, best_a), repeated(b.source, best_b), best_a * a.us / (best_b * b.us)};
 }
 
-/// Time of `slow` over that of `fast`.
+/// Returns the time of `slow` over that of `fast`.
 Ratio contest(LocalMeasurer& measurer, const Pair& pair, bool slow_first, double budget_s) {
   const std::vector<Source> sources =
       slow_first ? std::vector<Source>{pair.slow, pair.fast} : std::vector<Source>{pair.fast, pair.slow};
@@ -95,7 +96,7 @@ Ratio contest(LocalMeasurer& measurer, const Pair& pair, bool slow_first, double
   return speedup_over(entries[fast], entries[1 - fast]);
 }
 
-/// Sampled kernels of one product that take between 15 us and 1.5 ms a call, in random order.
+/// Samples kernels of one product that take between 15 us and 1.5 ms a call, in random order.
 std::vector<Timed> sample(LocalMeasurer& measurer, const Candidates& candidates, std::size_t count,
                           Rng& rng) {
   std::vector<Timed> kernels;
@@ -112,14 +113,14 @@ std::vector<Timed> sample(LocalMeasurer& measurer, const Candidates& candidates,
   return kernels;
 }
 
-/// Whether the order is sure and 3 % is about right.
+/// Returns whether the order is sure and 3 % is about right.
 bool is_clear(const Ratio& ratio) {
   return ratio.value >= kLeast && ratio.value <= kMost && ratio.interval.low >= kSurelyAbove &&
          ratio.interval.high <= kSurelyBelow;
 }
 
-/// The two kernels with such numbers of calls that they differ by about 3 %, surely; nothing where the
-/// machine does not let that be known.
+/// Returns the two kernels with such numbers of calls that they surely differ by about 3 %; nullopt where the
+/// machine is too busy to tell.
 std::optional<Pair> find_pair(LocalMeasurer& measurer, const Timed& first, Timed second, double long_s) {
   // Single trials are some per cent off: a first, short contest tells how much the numbers of calls must
   // change.
@@ -163,14 +164,14 @@ double single_trial_ratio(LocalMeasurer& measurer, const Pair& pair, bool slow_f
   return slow_first ? first->time_us / second->time_us : second->time_us / first->time_us;
 }
 
-/// What the contests are run on.
+/// Everything that the contests run on.
 struct Field {
   LocalMeasurer& measurer;
   const Candidates& candidates;
   Rng& rng;
 };
 
-/// Kernels against themselves.
+/// Returns pairs of a kernel with itself.
 std::vector<Pair> alike_pairs(const Field& field, const Plan& plan) {
   std::vector<Pair> pairs;
   const auto count = static_cast<std::size_t>(plan.pairs);
@@ -182,7 +183,7 @@ std::vector<Pair> alike_pairs(const Field& field, const Plan& plan) {
   return pairs;
 }
 
-/// Two different kernels each, as far as there are such pairs.
+/// Returns pairs of two different kernels, as far as there are such pairs.
 std::vector<Pair> different_pairs(const Field& field, const Plan& plan) {
   const auto wanted = static_cast<std::size_t>(plan.pairs);
   std::vector<Pair> pairs;
@@ -203,13 +204,13 @@ std::vector<Pair> different_pairs(const Field& field, const Plan& plan) {
   return pairs;
 }
 
-/// A short contest of a pair, and single trials of the two.
+/// Results of a short contest of a pair, and of single trials of the two.
 struct Attempt {
   Ratio contest;
   double single = 1;
 };
 
-/// By pair; one attempt at each pair, then the next one at each.
+/// Returns the attempts by pair: one at each pair, then the next one at each.
 std::vector<std::vector<Attempt>> attempts_at(const Field& field, const std::vector<Pair>& pairs,
                                               const Plan& plan) {
   std::vector<std::vector<Attempt>> attempts(pairs.size());

@@ -1,10 +1,9 @@
-// How soon strategies come near the optimum of recorded tables, as a Markdown table.
+// Measures how soon strategies come near the optimum of recorded tables. Prints a Markdown table.
 //   replay_ablation [--transfer] [--trials N] [--slots N] [--only I] [--first-seed N] SEEDS STRATEGY,...
 //   TABLE...
-// --slots: so many are in hand at a time (1). --transfer: each table is searched with the others as a start,
-// where they have the same knobs.
-// --trials: length of each search (384). --only: table I alone is searched, counted from 0. --first-seed: the
-// seeds are N, N + 1, ... (0).
+// --slots: so many are in flight at a time (1). --transfer: each table is searched with the others as a
+// start, where they have the same knobs. --trials: length of each search (384). --only: table I alone is
+// searched, counted from 0. --first-seed: the seeds are N, N + 1, ... (0).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -27,7 +26,7 @@ struct Plan {
   bool transfer = false;
   std::size_t trials = 384;
   std::size_t slots = 1;
-  std::size_t only = SIZE_MAX;  // of the tables; SIZE_MAX: all
+  std::size_t only = SIZE_MAX;  // the only table that is searched; SIZE_MAX: all
   std::size_t first_seed = 0;
 };
 
@@ -36,7 +35,7 @@ struct Result {
   double to_95 = 0, to_99 = 0;  // trials, geometric means over the seeds; all where a seed never came
 };
 
-/// ln of the trials until `share` of the optimum; of all of them where it is not reached.
+/// Returns the logarithm of the trials until `share` of the optimum; of all trials if it is not reached.
 double log_trials(double share, const std::vector<double>& search, double optimum_us) {
   return std::log(static_cast<double>(trials_to(search, optimum_us / share).value_or(search.size())));
 }
@@ -100,6 +99,14 @@ int run_all(const std::vector<std::string>& words, const Plan& plan) {
   return 0;
 }
 
+/// Returns the member that a flag sets; nullptr for any other flag.
+std::size_t* number_of(Plan& plan, const std::string& flag) {
+  if (flag == "--trials") return &plan.trials;
+  if (flag == "--slots") return &plan.slots;
+  if (flag == "--only") return &plan.only;
+  return flag == "--first-seed" ? &plan.first_seed : nullptr;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -110,12 +117,7 @@ int main(int argc, char** argv) {
     words.erase(words.begin());
     if (flag == "--transfer") {
       plan.transfer = true;
-    } else if (std::size_t* const number = flag == "--trials"       ? &plan.trials
-                                           : flag == "--slots"      ? &plan.slots
-                                           : flag == "--only"       ? &plan.only
-                                           : flag == "--first-seed" ? &plan.first_seed
-                                                                    : nullptr;
-               number && !words.empty()) {
+    } else if (std::size_t* const number = number_of(plan, flag); number && !words.empty()) {
       *number = std::stoul(words[0]);
       words.erase(words.begin());
     } else {

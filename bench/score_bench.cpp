@@ -1,6 +1,6 @@
-// How many candidates a second the search can score, and which step bounds it: sample, mutate, lower,
-// featurise, predict, all of it through the scorer that a session uses, and whole proposals. One thread each,
-// except the last two.
+// Measures how many candidates a second the search can score, and which step bounds it: sample, mutate,
+// lower, featurise, predict, all of it through the scorer that a session uses, and whole proposals. One
+// thread each, except the last two.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 namespace lehr {
 namespace {
 
-/// What is searched: a benchmark's argument.
+/// The task that is searched: a benchmark's argument.
 struct Case {
   std::string_view label;
   Target target;
@@ -72,14 +72,14 @@ std::vector<Point> samples(const Space& space, std::size_t n) {
   return result;
 }
 
-// A stand-in for a measurement: what a forest can learn from the row, and no two configs alike.
+// Returns a stand-in for a measurement, which a forest can learn from the row; no two configs are alike.
 double time_us(std::span<const float> row) {
   double time = 100;
   for (std::size_t i = 0; i < row.size(); i += 3) time += std::min(50.0f, std::abs(row[i]));
   return time;
 }
 
-// A forest of the size that a session of some hundred trials fits.
+// Returns a forest of the size that a session of some hundred trials fits.
 XgboostModel fitted_model(const Candidates& candidates) {
   const std::vector<Point> points = samples(candidates.space, 256);
   FeatureMatrix rows(candidates.columns);
@@ -179,8 +179,7 @@ void Emit(benchmark::State& state) {
 }
 BENCHMARK(Emit)->DenseRange(0, 2);
 
-// What the search does with configs that it has not seen: AST, features and prediction, two threads, batches
-// of 128.
+// Scores configs that the search has not seen: AST, features and prediction, two threads, batches of 128.
 void ScoreNewCandidates(benchmark::State& state) {
   constexpr std::size_t kBatch = 128;
   const Candidates candidates = candidates_for(task_for(case_of(state)));
@@ -204,9 +203,9 @@ void ScoreNewCandidates(benchmark::State& state) {
 }
 BENCHMARK(ScoreNewCandidates)->DenseRange(0, 2)->UseRealTime();
 
-// What a search does: ten proposals of the annealing strategy in a row, 16 configs each, with a model that is
-// fitted anew before each. Timed are the proposals alone; counted is each config that one scored, of which
-// the scorer remembers some from the proposals before.
+// Proposes as a search does: ten proposals of the annealing strategy in a row, 16 configs each, with a cost
+// model that is fitted anew before each. Only the proposals are timed. Each config that they score is
+// counted, although the scorer remembers some from the proposals before.
 void Propose(benchmark::State& state) {
   constexpr int kProposals = 10;
   constexpr std::size_t kBatch = 16;

@@ -1,5 +1,5 @@
-"""Does a tuning end when it was asked to? Tunes three CPU workloads and a network, each from
-an empty log, and writes a table: the time that was asked for, the whole command's, trials, and where the time went.
+"""Measures whether a tuning ends in the time that it was given. Tunes three CPU workloads and a network, each from
+an empty log, and writes a table: the given time, the whole command's, trials, and where the time went.
 
     python3 bench/time_limit.py --lehr build/package/cli/lehr --seconds 3 10 [--model FILE.onnx] [-- FLAG ...]
 """
@@ -20,7 +20,7 @@ PARTS = ("setup", "hints", "proposals", "compile", "trials", "finals")
 
 
 def run(lehr, flags, seconds):
-    """Wall seconds of the command, and its document."""
+    """Returns wall seconds of the command, and its document."""
     with tempfile.TemporaryDirectory() as folder:
         command = [lehr, "tune", *flags, "--device", "cpu", "--time", f"{seconds}s", "--quiet", "--json",
                    "--db", os.path.join(folder, "log.db")]

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Whether the fastest kernel that was measured is the one that is told.
+"""Tests whether a tuning reports the fastest kernel that it measured.
 
   bench/told.py BUILD OUT [SECONDS] [SEED] [COUNT]
 
-Tunes COUNT random ordinary workloads of SEED for SECONDS each, the first on one thread, the second on two, and so on. Then
-`lehr bench` times each verdict's config beside the three fastest trials of its log, 3 s, twice. Prints how far each verdict is
-behind the fastest of them in both runs; what only one of them says is the machine's. Resumable: what OUT has is not made again.
+Tunes COUNT random ordinary workloads of SEED for SECONDS each, the first on one thread, the second on two, and so
+on. Then `lehr bench` times each verdict's config beside the three fastest trials of its log, 3 s, twice. Prints how
+far each verdict is behind the fastest of them in both runs. A difference that only one run shows is the machine's.
+Resumable: a document that OUT has is not made again.
 """
 import json
 import os
@@ -17,7 +18,7 @@ CONV_TYPES = ("x", "f", "y")  # given by --dtype, whose default they are
 
 
 def run(command, path):
-    """The document that `command` prints, kept in `path`."""
+    """Returns the document that `command` prints, kept in `path`."""
     if not os.path.exists(path):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode not in (0, 4):
@@ -31,7 +32,7 @@ def run(command, path):
 
 
 def flags_of(workload):
-    """A canonical text as the flags of `lehr bench`."""
+    """Returns the flags of `lehr bench` for a canonical text."""
     operator, *fields = workload.split()
     flags = [operator]
     for field in fields:

@@ -1,13 +1,12 @@
-// What hints are worth: searches on recorded tables, cold and with other tables as a start: how soon the
-// second reaches what the first had at its end, and how fast its best config is after as many trials.
+// Measures the worth of hints by searches on recorded tables, cold and with other tables as a start: how soon
+// the second reaches the level of the first one's end, and how fast its best config is after as many trials.
 //   transfer_levels [--hints KIND] [--rows PERCENT] [--first-seed N] TRIALS SEEDS SOURCES
 //                   TARGETS
 // SOURCES, TARGETS: files of tables. --rows: each seed's tables are draws of PERCENT of the configs, so that
-// the best one is another one each time: with all rows the seeds share it, and the mean over them says little
-// about other tables.
-// --hints: what the sources say. true: what was measured. dealt: in each source the configs' times are dealt
-// out anew at random. upside_down: each time t is 1 / t, the fastest config the slowest. What it costs to
-// believe in such.
+// each seed has another best one. With all rows the seeds share it, and the mean over them says little about
+// other tables. --hints: the contents of the sources. true: what was measured. dealt: in each source the
+// configs' times are dealt out anew at random. upside_down: each time t is 1 / t, the fastest config the
+// slowest. The last two show the cost of wrong hints.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -41,7 +40,7 @@ struct Wanted {
   std::string hints = "true";
 };
 
-/// Trials until a search is at `level_us`; its length where it never is.
+/// Returns the trials until a search is at `level_us`; its length where it never is.
 std::size_t trials_at_most(const std::vector<double>& search, double level_us) {
   return trials_to(search, level_us).value_or(search.size());
 }
@@ -60,7 +59,7 @@ struct Pairs {
   }
 };
 
-/// "| cold | warm | cold / warm +- standard error of its mean, in percent |", geometric means.
+/// Returns "| cold | warm | cold / warm +- standard error of its mean, in percent |", geometric means.
 std::string cells(const Pairs& pairs) {
   const double cold = mean(pairs.cold), warm = mean(pairs.warm);
   std::vector<double> gains;
@@ -86,15 +85,15 @@ struct Gains {
   }
 };
 
-/// "| warm / cold speed +- its standard error, in percent " per budget, geometric means; "| - " where no
-/// search was so long.
+/// Returns "| warm / cold speed +- its standard error, in percent " per budget, geometric means; "| - " where
+/// no search was so long.
 std::string cells(const Gains& gains) {
   std::string text;
   for (const std::vector<double>& each : gains.of_budget) text += fmt::format("| {} ", ratio_text(each));
   return text;
 }
 
-/// To the level of the cold search's end, to 95 % of the optimum, and what a budget buys.
+/// Trials to the level of the cold search's end, and to 95 % of the optimum; and the gain of each budget.
 struct Row {
   Pairs to_end, to_95;
   Gains gains;
@@ -106,8 +105,8 @@ struct Row {
   }
 };
 
-/// Some `percent` of the rows, by config: the same for the same seed, in every table. As in a space, what is
-/// missing here is missing elsewhere. The whole table at 100.
+/// Returns some `percent` of the rows, by config: the same for the same seed, in every table. As in a space,
+/// a config that is missing here is missing elsewhere. Returns the whole table at 100.
 Table drawn(const Table& table, std::size_t percent, std::uint64_t seed) {
   Table result = table;
   if (percent >= 100) return result;
@@ -118,7 +117,7 @@ Table drawn(const Table& table, std::size_t percent, std::uint64_t seed) {
   return result;
 }
 
-/// The same configs and the same times, but not each its own.
+/// Returns the same configs and the same times, but not each with its own.
 Table dealt_anew(Table table, std::uint64_t seed) {
   std::vector<std::optional<double>> times_us;
   for (const TableRow& row : table.rows) times_us.push_back(row.time_us);

@@ -1,7 +1,7 @@
-// How many trials each strategy needed to come within a share of the best known speed, and how fast its
-// winners are, read from tuning logs.
+// Reports from tuning logs how many trials each strategy needed to come within a share of the best known
+// speed, and how fast its winners are.
 //   trials_to_level LEVEL STRATEGY:SEED:FILE.db ... > table.md
-// A log holds one workload or several. Speeds are in units of the run's own default; the best known one of a
+// A log holds one workload or several. Speeds are in units of the run's own default. The best known one of a
 // workload is that of the fastest winner over all logs given, as it was timed interleaved. A run that never
 // reached the level counts with its number of trials and one more, marked ">". Where there are two
 // strategies, the last column is the winners' speed of the second over the first, seed by seed: geometric
@@ -66,7 +66,7 @@ double time_of(const Record& record) {
   return timing ? timing->time_us : INFINITY;
 }
 
-// Speed of each trial of a workload in units of the run's default, in order.
+// Returns the speed of each trial of a workload in units of the run's default, in order.
 std::vector<double> speeds_of(const Run& run, const std::string& workload) {
   std::vector<double> speeds;
   double default_us = 0;
@@ -83,7 +83,7 @@ double median(std::vector<double> values) {
   return values.empty() ? 0.0 : values[values.size() / 2];
 }
 
-// " trials by seed | their median | final speed, median |"
+// Returns " trials by seed | their median | final speed, median |".
 std::string level_cells(const Runs& runs, const std::string& strategy, const std::string& workload,
                         double level) {
   std::vector<double> needed, finals;
@@ -103,7 +103,7 @@ std::string level_cells(const Runs& runs, const std::string& strategy, const std
   return fmt::format(" {} | {:.0f} | {:.2f} |", list, median(needed), median(finals));
 }
 
-// Logarithms of the winners' speeds of the second strategy over the first's, of the same seed.
+// Returns the logarithms of the winners' speeds of the second strategy over the first's, of the same seed.
 std::vector<double> gains_of(const Runs& runs, const std::string& workload) {
   std::vector<double> gains;
   for (const Run& a : runs.all)

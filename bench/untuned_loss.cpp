@@ -1,10 +1,10 @@
-// What `lehr tune --trials 0` loses: its choice for tasks that are left out, beside the fastest that their
-// searches found. For each kind of belief: cases, quantiles of the loss, and in how many cases the loss and
-// the time were as stated (tune/untuned.h).
+// Measures the loss of `lehr tune --trials 0`: its choice for tasks that are left out, beside the fastest
+// that their searches found. For each kind of belief it prints cases, quantiles of the loss, and in how many
+// cases the loss and the time were as stated (tune/untuned.h).
 //   untuned_loss [--draws N] LOG...
-// log: of each session with twice as many trials, the fastest of the first 1, 2, 4, ... against that of all.
-// prior, other tasks: of each workload and device whose default was timed the choice among the timed configs,
-// knowing nothing, or all other tasks of the same file and device, or N random ones of them.
+// log: for each session with twice as many trials, the fastest of the first 1, 2, 4, ... against that of all.
+// prior, other tasks: for each workload and device whose default was timed, the choice among the timed
+// configs, knowing nothing, or all other tasks of the same file and device, or N random ones of them.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -34,7 +34,8 @@ struct LoggedTask {
   std::vector<Record> rows;
 };
 
-/// Rows get the identity of the device as far as it is known: origin_of() tells no more than limits.
+/// Returns the tasks of a log. Rows get the identity of the device as far as it is known: origin_of() has
+/// nothing but limits.
 std::vector<LoggedTask> tasks_of(const std::string& file) {
   const Database log = Database::open_read_only(file);
   const LoggedFacts facts = log.devices();
@@ -53,7 +54,7 @@ std::vector<LoggedTask> tasks_of(const std::string& file) {
   return tasks;
 }
 
-/// What came of the cases of one kind.
+/// Results of the cases of one kind.
 struct Cases {
   std::vector<double> losses, over_expected;  // the second: times over what was expected, of estimates
   int loss_held = 0, time_held = 0;
@@ -87,7 +88,7 @@ void add_prefixes(const LoggedTask& logged, std::map<std::int64_t, Cases>& by_tr
   for (const Record& row : logged.rows)
     if (row.time_us()) sessions[row.session].push_back(*row.time_us());
   for (const auto& [session, times_us] : sessions) {
-    constexpr std::size_t kLeast = 24;  // the best of fewer is no measure
+    constexpr std::size_t kLeast = 24;  // the best of fewer trials says little
     if (times_us.size() < kLeast) continue;
     const double best = std::ranges::min(times_us);
     for (std::size_t n = 1; 2 * n <= times_us.size(); n *= 2) {

@@ -30,13 +30,13 @@ struct Step {
   std::string text(const char* key) const { return wrapper.value(key, std::string()); }
 };
 
-/// Where it has one that is not the usual: ", 64 batch".
+/// Returns ", 64 batch" if the workload has a value other than the usual one, else "".
 std::string unusual(const std::string& workload, const char* key, const char* usual, const char* format) {
   const std::string value = field_of(workload, key);
   return value == "?" || value == usual ? "" : fmt::format(fmt::runtime(format), value);
 }
 
-/// "16 x 4096 x 4096, swiglu", "32 x 56 x 56 x 64 -> 64, 3 x 3 / 1x1, 32 groups".
+/// Returns "16 x 4096 x 4096, swiglu", or "32 x 56 x 56 x 64 -> 64, 3 x 3 / 1x1, 32 groups".
 std::string what_of(const std::string& workload) {
   const std::string images = unusual(workload, "n", "", "{} x ");
   return (workload.starts_with("conv2d") ? images : "") + shape_of(workload) +
@@ -44,7 +44,8 @@ std::string what_of(const std::string& workload) {
          unusual(workload, "epilogue", "none", ", {}");
 }
 
-/// "bf16 nt": the type of A, and n or t for a row-major or column-major A and B; "f16 nhwc" of images.
+/// Returns "bf16 nt": the type of A, and n or t for a row-major or column-major A and B; "f16 nhwc" for
+/// images.
 std::string types_of(const std::string& workload) {
   const std::string math = unusual(workload, "math", "strict", " {}");
   if (workload.starts_with("conv2d"))
@@ -71,7 +72,7 @@ double baseline_us(const json& result, const std::string& name) {
   return 0;
 }
 
-/// The columns behind the libraries' times: the ratios, and what the tuning's seconds went into.
+/// Returns the columns behind the libraries' times: the ratios, and how the tuning spent its seconds.
 std::string costs_text(const json& result, double ratio) {
   const json gpu = result.value("gpu", json()), elapsed = result.value("elapsed_s", json());
   const json parts = elapsed.is_object() ? elapsed.value("phases", json()) : json();
@@ -92,7 +93,7 @@ struct Ratio {
   std::string name;
 };
 
-/// Of the rows that have a library beside them, the slowest first.
+/// Prints the rows that have a library beside them, the slowest first.
 void print_summary(std::vector<Ratio> ratios, std::size_t rows) {
   if (ratios.empty()) return;
   std::ranges::stable_sort(ratios, {}, &Ratio::value);
@@ -181,7 +182,7 @@ void print_checks(const std::vector<const Step*>& steps) {
   for (const std::string& failure : failures) fmt::print("{}\n", failure);
 }
 
-/// "family(knob=value, ...)" split at its commas; others in one piece.
+/// Splits "family(knob=value, ...)" at its commas. Any other text stays in one piece.
 std::vector<std::string> knobs_of(const std::string& config) {
   const std::size_t open = config.find('(');
   if (open == std::string::npos || !config.ends_with(')')) return {config};
@@ -194,7 +195,8 @@ std::vector<std::string> knobs_of(const std::string& config) {
   return words;
 }
 
-/// A config by the knobs in which it differs from the ladder's first; whole where it is of another family.
+/// Returns a config by the knobs in which it differs from the ladder's first; whole if it is of another
+/// family.
 std::string against_first(const std::string& config, const std::string& first) {
   const std::vector<std::string> ours = knobs_of(config), theirs = knobs_of(first);
   if (config == first || ours.size() != theirs.size() || ours[0] != theirs[0]) return config;
@@ -204,7 +206,7 @@ std::string against_first(const std::string& config, const std::string& first) {
   return differing;
 }
 
-/// What `lehr bench` printed: its sides in the order in which they were named.
+/// Prints the document of a `lehr bench`: its sides in the order in which they were named.
 void print_ladder(const Step& step) {
   fmt::print("\n### {}{} {}\n\n| us | against the first | config |\n|--:|--:|---|\n",
              step.text("kind") == "bundle" ? "bundle: " : "", step.text("suite"), step.text("name"));
@@ -249,7 +251,7 @@ int main(int argc, char** argv) {
     if (document.contains("call")) calls.push_back(document);
     if (document.contains("kind")) steps.push_back({std::move(document)});
   }
-  // In the order in which they were asked, which the plan's numbers in the wrappers tell.
+  // Steps stand in the order of the plan: each wrapper has its position.
   std::ranges::stable_sort(steps, {}, [](const Step& step) { return step.wrapper.value("position", 0); });
 
   fmt::print("# GPU results\n\n");

@@ -1,5 +1,6 @@
-"""Networks that `lehr apply` has written beside the originals in ONNX Runtime and, where it is installed, in OpenVINO. All types of a
-network are timed in one process and in short turns, so that what else the machine does hits all alike.
+"""Times networks that `lehr apply` has written beside the originals in ONNX Runtime and, where it is installed, in
+OpenVINO. All types of a network are timed in one process and in short turns, so that other load on the machine hits
+all alike.
 
     python3 compare.py --threads N [--seconds S] [--out FILE.json] NAME=TYPE=ORIGINAL.onnx=FOLDER ...
     python3 compare.py --threads N --own NAME=TYPE=ORIGINAL.onnx=FOLDER ...
@@ -33,7 +34,7 @@ def onnx_session(path, threads, plugin=None, optimized=True):
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
-    # Else its threads go on spinning behind an inference, on the CPUs that the other session's need.
+    # Otherwise its threads go on spinning behind an inference, on the CPUs that the other session needs.
     options.add_session_config_entry("session.force_spinning_stop", "1")
     if plugin:
         options.register_custom_ops_library(plugin)
@@ -41,7 +42,7 @@ def onnx_session(path, threads, plugin=None, optimized=True):
 
 
 def openvino_request(path, feeds, threads, precision):
-    """And what it computes in; `precision` "" is its own choice."""
+    """Returns the request and the type in which it computes; `precision` "" is OpenVINO's own choice."""
     core = openvino.Core()
     model = core.read_model(path)
     model.reshape({name: list(value.shape) for name, value in feeds.items()})
@@ -53,7 +54,7 @@ def openvino_request(path, feeds, threads, precision):
 
 
 def turns(calls, seconds):
-    """Milliseconds of an inference, in each turn."""
+    """Returns milliseconds of an inference in each turn, by the name of the call."""
     counts, times = {}, {name: [] for name in calls}
     for name, call in calls.items():
         call()
@@ -78,7 +79,7 @@ def random_feeds(session):
 
 
 def worst_difference(wanted, got):
-    """As a share of the largest value of its output."""
+    """Returns the largest difference as a share of the largest value of its output."""
     return max(float(np.abs(w - g).max() / np.abs(w).max()) for w, g in zip(wanted, got))
 
 
@@ -92,7 +93,7 @@ def own_difference(row, threads):
 
 
 def calls_of(row, threads):
-    """Of one type of a network, who computes it; what is known of it without timing goes into the row."""
+    """Returns the calls of one type of a network, by who computes it. Facts that need no timing go into the row."""
     before = onnx_session(row["original"], threads)
     plugin = os.path.abspath(os.path.join(row["folder"], "liblehr_onnxruntime.so"))
     after = onnx_session(os.path.join(row["folder"], "model.onnx"), threads, plugin if os.path.exists(plugin) else None)
@@ -109,7 +110,7 @@ def calls_of(row, threads):
 
 
 def compare(rows, seconds, threads):
-    """The rows of one network, each with `ms` and what Lehr's speed is over the others'."""
+    """Adds to the rows of one network `ms`, and `speedup`: Lehr's speed over the others'."""
     calls = {(at, who): call for at, row in enumerate(rows) for who, call in calls_of(row, threads).items()}
     times = turns(calls, seconds * len(rows))
     for at, row in enumerate(rows):
@@ -129,7 +130,7 @@ def line(row, threads):
 
 
 def summary(rows):
-    """A line for each type and engine."""
+    """Prints a line for each type and engine."""
     engines = {"original": f"ONNX Runtime {onnxruntime.__version__}"}
     if openvino:
         engines["openvino"] = f"OpenVINO {openvino.get_version()}"

@@ -14,7 +14,7 @@ import zipfile
 
 import onnx
 
-# Of each network: package, file in it, SHA-256 of the file, shape of its input.
+# By network: package, file in it, SHA-256 of the file, shape of its input.
 MODELS = {
     # YOLOv8n, https://pypi.org/project/nudenet
     "nudenet": ("nudenet==3.4.2", "nudenet/320n.onnx", 

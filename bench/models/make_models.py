@@ -158,8 +158,8 @@ def attention(g, x, width, heads, length, mask=None):
 
 
 def masked_encoder(g, layers=6, width=384, heads=12, length=128):
-    """https://arxiv.org/abs/2002.10957's encoder of six layers, with a mask of what is no token, and normalizations and GELU as
-    exporters write them that have no node for these."""
+    """https://arxiv.org/abs/2002.10957's encoder of six layers, with a mask of the positions without a token.
+    Normalizations and GELU are written as by exporters that have no node for these."""
     two, tiny, half, one, root = (g.constant(np.float32(v)) for v in (2, 1e-12, 0.5, 1, np.sqrt(2)))
 
     def normalized(x):

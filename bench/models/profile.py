@@ -1,5 +1,6 @@
-"""Which share of a network's time ONNX Runtime spends in which operators, all its own fusions on: what kernels for other operators than
-convolutions and products can be worth. Of each node, the median time of all inferences but the first ones.
+"""Prints the share of a network's time that ONNX Runtime spends in each operator, all its own fusions on: the most
+that kernels for other operators than convolutions and products can gain. A node's time is the median of all
+inferences but the first ones.
 
     python3 profile.py [--threads N ...] [--runs R] [--dim NAME=SIZE ...] [--own] NETWORK.onnx ...
 
@@ -32,7 +33,7 @@ TYPES = {"tensor(float)": np.float32, "tensor(int64)": np.int64, "tensor(int32)"
 
 
 def feeds_of(session, dims):
-    """Normal numbers; whole ones are 1."""
+    """Returns inputs of normal numbers; whole numbers are 1."""
     rng = np.random.default_rng(0)
     feeds = {}
     for each in session.get_inputs():
@@ -43,7 +44,7 @@ def feeds_of(session, dims):
 
 
 def node_times(path, threads, runs, dims):
-    """(operator, microseconds) of each node that ran."""
+    """Returns (operator, microseconds) of each node that ran."""
     with tempfile.TemporaryDirectory() as folder:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
@@ -61,7 +62,7 @@ def node_times(path, threads, runs, dims):
             events = json.load(file)
     times = collections.defaultdict(list)
     for event in events:
-        # What is within an If is listed, too.
+        # Nodes within an If are listed, too.
         if event.get("cat") == "Node" and event["name"].endswith("_kernel_time") and event["args"]["op_name"] != "If":
             times[event["args"]["node_index"], event["args"]["op_name"]].append(event["dur"])
     return [(op, statistics.median(each[FIRST_RUNS:])) for (_, op), each in times.items() if len(each) > FIRST_RUNS]

@@ -1,5 +1,5 @@
-"""Writes a network in 8-bit integers: what onnxruntime.quantization makes of it (static, weights per channel and symmetric),
-calibrated with seeded random inputs. Sizes that the file has only names for become 1.
+"""Writes a network in 8-bit integers, as onnxruntime.quantization makes it (static, weights per channel and
+symmetric), calibrated with seeded random inputs. Sizes that the file has only names for become 1.
 
     python3 quantize.py [--form qdq|operator] [--activations u8|s8] [--range auto|full|reduced] IN.onnx OUT.onnx
 
@@ -33,7 +33,7 @@ class RandomInputs(quantization.CalibrationDataReader):
 
 
 def with_fixed_sizes(model):
-    """As pre-processing wants them: sizes of the outputs follow from those of the inputs."""
+    """Fixes all sizes, as pre-processing wants them: sizes of the outputs follow from those of the inputs."""
     for value in model.graph.input:
         for dim in value.type.tensor_type.shape.dim:
             if not dim.HasField("dim_value"):
@@ -44,7 +44,7 @@ def with_fixed_sizes(model):
 
 
 def prepare(source, target):
-    """What quantization.quant_pre_process does, which needs one more package for sizes that have names only."""
+    """Does the same as quantization.quant_pre_process, which needs one more package for sizes that have names only."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     options.optimized_model_filepath = target

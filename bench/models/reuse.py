@@ -1,5 +1,6 @@
-"""What the log of other networks is worth: tunes a network twice for the same time, from an empty log and from a copy of a
-given one, and tells when each has reached a share of the speed that the empty log's run ends with.
+"""Measures the worth of the log of other networks: tunes a network twice for the same time, from an empty log and
+from a copy of a given one, and prints when each has reached a share of the speed with which the empty log's run
+ends.
 
     python3 reuse.py --lehr build/ci/cli/lehr --model resnet50.onnx --log log.db --seconds 240 --threads 1 --out DIR
 """
@@ -19,7 +20,8 @@ def seconds_of(text):
 
 
 def run(options, name, log):
-    """(seconds, trials, microseconds) each time that all workloads have one, and the line on what was known."""
+    """Returns (seconds, trials, microseconds) each time that all workloads have a time, and the line on what was
+    known."""
     for suffix in ("", "-wal", "-shm"):
         if os.path.exists(log + suffix) and name == "empty":
             os.remove(log + suffix)

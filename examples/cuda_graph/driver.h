@@ -1,5 +1,5 @@
-// What the example calls of the CUDA driver, declared by hand, so that it builds without a toolkit. A program
-// with CUDA's headers includes them, and may use the runtime's calls as well.
+// The functions of the CUDA driver that the example calls, declared by hand, so that it builds without a
+// toolkit. A program with CUDA's headers includes them, and may use the runtime's calls as well.
 #pragma once
 
 #include <dlfcn.h>
@@ -30,10 +30,16 @@ struct Driver {
 
   Driver() {
     void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) std::fprintf(stderr, "there is no CUDA driver\n"), std::exit(1);
+    if (library == nullptr) {
+      std::fprintf(stderr, "there is no CUDA driver\n");
+      std::exit(1);
+    }
     const auto find = [library](auto*& function, const char* name) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-      if (function == nullptr) std::fprintf(stderr, "the CUDA driver has no %s\n", name), std::exit(1);
+      if (function == nullptr) {
+        std::fprintf(stderr, "the CUDA driver has no %s\n", name);
+        std::exit(1);
+      }
     };
     find(init, "cuInit");
     find(device_get, "cuDeviceGet");
@@ -54,5 +60,8 @@ struct Driver {
 };
 
 inline void check(int code) {
-  if (code != 0) std::fprintf(stderr, "the CUDA driver answers %d\n", code), std::exit(1);
+  if (code != 0) {
+    std::fprintf(stderr, "the CUDA driver answers %d\n", code);
+    std::exit(1);
+  }
 }

@@ -11,8 +11,10 @@ int main() {
   const Driver cuda;
   void *context, *stream, *graph, *executable;
   int device;
-  check(cuda.init(0)), check(cuda.device_get(&device, 0));
-  check(cuda.context_retain(&context, device)), check(cuda.context_set(context));
+  check(cuda.init(0));
+  check(cuda.device_get(&device, 0));
+  check(cuda.context_retain(&context, device));
+  check(cuda.context_set(context));
   check(cuda.stream_create(&stream, 1));  // CU_STREAM_NON_BLOCKING
   float *a, *b, *c;
   std::vector<float> values(64 * 64, 2);
@@ -22,14 +24,20 @@ int main() {
   }
 
   kernels_context* const kernels = kernels_create_cuda(device);
-  if (kernels == nullptr) return std::fprintf(stderr, "the library has no kernel for this GPU\n"), 1;
+  if (kernels == nullptr) {
+    std::fprintf(stderr, "the library has no kernel for this GPU\n");
+    return 1;
+  }
   kernels_stream(kernels, stream);
   check(cuda.begin_capture(stream, 1));  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
-  if (kernels_gemm_m64_n64_k64_cuda(kernels, a, b, c) != KERNELS_OK)
-    return std::fprintf(stderr, "%s\n", kernels_message(kernels)), 1;
+  if (kernels_gemm_m64_n64_k64_cuda(kernels, a, b, c) != KERNELS_OK) {
+    std::fprintf(stderr, "%s\n", kernels_message(kernels));
+    return 1;
+  }
   check(cuda.end_capture(stream, &graph));
   check(cuda.instantiate(&executable, graph, 0));
-  check(cuda.graph_launch(executable, stream)), check(cuda.synchronize(stream));
+  check(cuda.graph_launch(executable, stream));
+  check(cuda.synchronize(stream));
 
   check(cuda.to_host(values.data(), reinterpret_cast<Address>(c), kBytes));
   std::printf("C[0] is %g\n", values[0]);

@@ -16,8 +16,10 @@ int main(void) {
   for (uint64_t rows = 1; rows <= 40; rows += 13)
     if (kernels_gemm_m1to40_n64_k48_b_f32_row_constant_bias(context, rows, a, packed, c, bias) !=
             KERNELS_OK ||
-        c[rows * 64 - 1] != 48)
-      return fprintf(stderr, "%llu rows: %s\n", (unsigned long long)rows, kernels_message(context)), 1;
+        c[rows * 64 - 1] != 48) {
+      fprintf(stderr, "%llu rows: %s\n", (unsigned long long)rows, kernels_message(context));
+      return 1;
+    }
   printf("1 to 40 rows: right\n");
   free(packed);
   kernels_destroy(context);

@@ -16,7 +16,10 @@ int main() try {
 
   // A program that is compiled later includes kernels/kernels.h and is linked; this one loads what it made.
   void* const library = dlopen("kernels/libkernels.so", RTLD_NOW);
-  if (library == nullptr) return std::fprintf(stderr, "%s\n", dlerror()), 1;
+  if (library == nullptr) {
+    std::fprintf(stderr, "%s\n", dlerror());
+    return 1;
+  }
   const auto create = reinterpret_cast<decltype(&kernels_create_for)>(dlsym(library, "kernels_create_for"));
   const auto interface = reinterpret_cast<decltype(&kernels_interface)>(dlsym(library, "kernels_interface"));
   const auto gemm =
@@ -28,5 +31,6 @@ int main() try {
   std::printf("status %d, C[0] is %g\n", status, c[0]);
   return status == KERNELS_OK && c[0] == 256 ? 0 : 1;
 } catch (const lehr::api::Error& error) {
-  return std::fprintf(stderr, "%s\n", error.what()), static_cast<int>(error.code());
+  std::fprintf(stderr, "%s\n", error.what());
+  return static_cast<int>(error.code());
 }

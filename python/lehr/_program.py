@@ -16,7 +16,7 @@ from ._progress import Display
 
 
 class Error(Exception):
-    """What a command ended with: its `sentence`, its `exit_code`, and the `document` where it printed one."""
+    """The end of a command: its `sentence`, its `exit_code`, and its `document` if it printed one."""
 
     exit_code = 2
 
@@ -52,7 +52,7 @@ class CheckError(Error):
 
 
 def program() -> str:
-    """The program's file: inside this package (the wheel's), else LEHR_PROGRAM's, else the one on PATH."""
+    """Returns the program's file: inside this package (the wheel's), else LEHR_PROGRAM's, else the one on PATH."""
     beside = Path(__file__).parent / "program" / "bin" / "lehr"
     if beside.is_file():
         return str(beside)
@@ -67,8 +67,8 @@ def program() -> str:
 
 
 def environment() -> dict[str, str]:
-    """The variables for the program, which then finds what the environment of this Python has, also where
-    that environment is not activated: ONNX Runtime, and the vendors' libraries."""
+    """Returns the variables for the program. With them it finds the packages in the environment of this Python,
+    also where that environment is not activated: ONNX Runtime, and the vendors' libraries."""
     values = dict(os.environ)
     if not values.get("LEHR_ONNXRUNTIME"):
         found = importlib.util.find_spec("onnxruntime")
@@ -104,14 +104,14 @@ def flags_of(values: Mapping[str, Any]) -> list[str]:
 
 
 def run(arguments: Sequence[str], *, text: str = "", quiet: bool = False, progress: bool = False) -> Any:
-    """The JSON document of a command that has `text` on stdin. Raises Error for exit codes but 0."""
+    """Returns the JSON document of a command that has `text` on stdin. Raises Error for exit codes but 0."""
     command = [program(), *arguments, *(["--progress", "json"] if progress else [])]
-    # Files and not pipes: one pipe alone is read, and nobody waits for another.
+    # Files and not pipes: only one of the pipes would be read while the other one fills.
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as printed:
         given.write(text.encode())
         given.seek(0)
-        # In a group of its own: a terminal and a notebook interrupt whole groups, and the program would get
-        # two interrupts, of which the second kills it.
+        # The program runs in a group of its own. A terminal and a notebook interrupt whole groups, and the program
+        # would get two interrupts, of which the second kills it.
         process = subprocess.Popen(
             command,
             stdin=given,
@@ -129,7 +129,7 @@ def run(arguments: Sequence[str], *, text: str = "", quiet: bool = False, progre
 
 
 def _follow(process: subprocess.Popen[bytes], display: Display) -> list[str]:
-    """Shows what the program tells until it ends, and returns the lines that are no events."""
+    """Shows the program's events until it ends, and returns the lines that are no events."""
     assert process.stderr is not None
     told: list[str] = []
     try:
@@ -157,7 +157,8 @@ def _follow(process: subprocess.Popen[bytes], display: Display) -> list[str]:
 
 
 def _interrupt(process: subprocess.Popen[bytes]) -> None:
-    """Once, and waits: the program ends its workers and leaves a valid log. Another interrupt kills it."""
+    """Interrupts once, and waits: the program ends its workers and leaves a valid log. Another interrupt kills
+    it."""
     assert process.stderr is not None
     process.send_signal(signal.SIGINT)
     for _ in process.stderr:

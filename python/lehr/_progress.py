@@ -28,7 +28,7 @@ def _try_to(write: Callable[[], object]) -> None:
 
 
 class Display:
-    """Of one command. Notes are always shown, unless it is quiet."""
+    """The display of one command's events. Notes are always shown, unless it is quiet."""
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
@@ -88,7 +88,7 @@ class Display:
 
 
 def progress_text(event: Mapping[str, Any]) -> str:
-    """ "best 8.6 us, 1.35x default, 64 trials"."""
+    """Returns "best 8.6 us, 1.35x default, 64 trials"."""
     if event["event"] == "setup" and "tasks" not in event:
         return str(event["note"])
     words = []
@@ -104,7 +104,7 @@ def progress_text(event: Mapping[str, Any]) -> str:
 
 
 def time_text(us: float | None) -> str:
-    """ "812 ns", "12.3 us", "4.56 ms", "1.20 s"; "-" for None."""
+    """Returns "812 ns", "12.3 us", "4.56 ms", "1.20 s"; "-" for None."""
     if not us:
         return "-"
     for factor, unit in ((1e3, "ns"), (1, "us"), (1e-3, "ms")):

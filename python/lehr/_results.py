@@ -1,4 +1,4 @@
-"""What the program found, as values: the essentials with types, the rest in `document`."""
+"""The program's results as values: the essentials with types, the rest in `document`."""
 
 import importlib
 import json
@@ -124,10 +124,10 @@ class RowsKernel:
 
 @dataclass(frozen=True)
 class Tuned(Winner):
-    """What tune() found.
+    """The result of tune().
 
-    Of a range of rows `kernels` has all that serve it, and config, time and GFLOP/s are those of the most
-    rows. A range is compared with no default and no library: what belongs to these is None.
+    For a range of rows `kernels` has all that serve it, and config, time and GFLOP/s are those of the most
+    rows. A range is compared with no default and no library, so their fields are None.
     """
 
     default_us: float | None = None
@@ -165,7 +165,8 @@ def _kernels(document: Mapping[str, Any]) -> tuple[RowsKernel, ...]:
 
 
 def _winner(document: dict[str, Any], kernel: Mapping[str, Any]) -> dict[str, Any]:
-    """What both kinds of documents have; `kernel` is the part with the config and its time."""
+    """Returns the fields that both kinds of documents have; `kernel` is the part with the config and its
+    time."""
     return dict(
         workload=document["workload"],
         target=document["target"],
@@ -185,7 +186,7 @@ def _winner(document: dict[str, Any], kernel: Mapping[str, Any]) -> dict[str, An
 
 @dataclass(frozen=True)
 class Exported:
-    """What export() wrote."""
+    """The result of export()."""
 
     folder: str
     kernels: int
@@ -202,7 +203,7 @@ class Exported:
 
 @dataclass(frozen=True)
 class NotCovered:
-    """What of a network no kernel computes."""
+    """The nodes of a network that no kernel computes."""
 
     operator: str
     share: float  #: of the network's time
@@ -210,7 +211,7 @@ class NotCovered:
 
 @dataclass(frozen=True)
 class Optimized:
-    """What optimize() wrote. What could not be measured is None."""
+    """The result of optimize(). A value that could not be measured is None."""
 
     model: str
     out: str
@@ -286,7 +287,8 @@ class Report:
 
 
 def columns_of(document: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """The trials of all tasks of a report's document as columns of one length; what is not known is None."""
+    """Returns the trials of all tasks of a report's document as columns of one length; an unknown value is
+    None."""
     names = ["workload", "log", "device", "target", "session", "seconds", "order", "family", "picked_by"]
     names += ["predicted", "time_us", "best_us", "failure", "registers", "spill_bytes", "shared_bytes"]
     names += ["compile_s", "run_s", "spread"]

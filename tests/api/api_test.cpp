@@ -1,4 +1,4 @@
-// What a program sees that tunes by api/lehr.h: results, errors, many threads, an end that is asked for.
+// Tests of a program that tunes by api/lehr.h: results, errors, many threads, an end that is asked for.
 #include "api/lehr.h"
 
 #include <gmock/gmock.h>
@@ -129,7 +129,7 @@ TEST_F(Api, SaysInASentenceWhatIsWrong) {
   EXPECT_FALSE(std::filesystem::exists(log.path())) << "nothing was measured, and a log was made";
 }
 
-// A time of NaN was no limit, and an empty name a filesystem_error.
+// A time limit of NaN once was no limit, and an empty name a filesystem_error.
 TEST_F(Api, SaysOfEachWrongMemberInASentenceWhatItIs) {
   Device device(one_thread());
   Log log(in("log.db"));

@@ -1,4 +1,4 @@
-// docs/json.md, made of what the documents say of their fields.
+// Tests that docs/json.md is what the documents' descriptions of their fields make of it.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace lehr {
 namespace {
 
-/// Collects a row for each field of a document, with those of the objects in it behind their own.
+/// Collects a row for each field of a document. The rows of an object's fields follow the object's own.
 class Page {
  public:
   void operator()(const char* name, const auto& value, const char* text) {
@@ -20,7 +20,7 @@ class Page {
     rows_ += "| `" + path + "` | " + text + " |\n";
     descend(path, value);
   }
-  /// Fields that a record has are named in the text of what they are in.
+  /// A record's fields have no rows of their own: the text of the field that holds the record names them.
   void operator()(const char*, const auto&, int = 1) {}
 
   template <typename T>

@@ -1,4 +1,5 @@
-// Options by their rows: what Python's keywords are made of, and rows that hold what the product takes.
+// Tests of options by their rows: Python's keywords are made of the rows, and each row holds what the product
+// accepts.
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@
 namespace lehr::api {
 namespace {
 
-/// The type of a keyword of Python's that takes an option.
+/// Returns the type of the Python keyword for an option.
 std::string python_type(const auto& value, const OptionRow& row) {
   using T = std::remove_cvref_t<decltype(value)>;
   if (*row.choices != '\0') {
@@ -34,7 +35,7 @@ std::string python_type(const auto& value, const OptionRow& row) {
   return "str";
 }
 
-/// A TypedDict of the flags of these options.
+/// Returns a TypedDict of the flags of these options.
 template <typename... Options>
 std::string python_class(const std::string& name, const std::string& about,
                          const std::string& required = "") {
@@ -67,7 +68,7 @@ TEST(Options, AreTheKeywordsOfPython) {
           "    scratch: str | os.PathLike[str]\n");
 }
 
-/// Counts the flags of a struct, and holds each row to what a reader needs.
+/// Counts the flags of a struct, and checks that each row has what a reader needs.
 class Rows {
  public:
   void operator()(std::string_view member, const auto& value, const OptionRow& row) {

@@ -1,4 +1,4 @@
-// What the table of `lehr tune` says of the roofline, and of searches that were cut.
+// Tests of the table of `lehr tune`: what it says of the roofline, and of searches that were cut.
 #include "api/tune_report.h"
 
 #include <gmock/gmock.h>
@@ -45,16 +45,19 @@ TEST(TuneReport, SaysInWordsWhyWinogradIsAboveAHundredPercent) {
                         "than the direct sum that is counted\n"));
 }
 
-// 63 of 74 trials had no calm window, and nothing said what that means.
+// 63 of 74 trials once had no calm window, and nothing said what that means.
 TEST(TuneReport, SaysWhatToDoWhereTheMachineIsBusy) {
   Summary summary;
-  summary.timed = 74, summary.retimed = 200, summary.disturbed = 63;
+  summary.timed = 74;
+  summary.retimed = 200;
+  summary.disturbed = 63;
   EXPECT_THAT(report_text(summary, Device{}, "lehr.db"),
               HasSubstr("\nbusy      the machine was busy while 63 of 74 trials were timed"));
   summary.disturbed = 37;
   EXPECT_THAT(report_text(summary, Device{}, "lehr.db"), Not(HasSubstr("busy")));
   RangeSummary range;
-  range.timed = 10, range.disturbed = 6;
+  range.timed = 10;
+  range.disturbed = 6;
   EXPECT_THAT(report_text(range, Device{}, "lehr.db"), HasSubstr("6 of 10 trials"));
 }
 
@@ -62,8 +65,10 @@ TEST(TuneReport, ListsRangesOfRowsWithOtherWorkloads) {
   Summary one;
   one.workload = "gemm m=8 n=8 k=8";
   RangeSummary range, missing;
-  range.workload = "gemm m=1..3 n=8 k=8", missing.workload = "gemm m=1..5 n=8 k=8";
-  range.flops = 1e6, range.measured = 12;
+  range.workload = "gemm m=1..3 n=8 k=8";
+  missing.workload = "gemm m=1..5 n=8 k=8";
+  range.flops = 1e6;
+  range.measured = 12;
   Timing timing;
   timing.time_us = 50;
   range.record.emplace();

@@ -1,5 +1,5 @@
-// A network with kernels and the original in one file: what callers see, what each branch has, and what comes
-// back of it.
+// Tests of networks with the kernels and the original in one file: what callers see, what each branch has,
+// and what comes back of it.
 #include "apply/branches.h"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ std::vector<std::string_view> names_of(const auto& values) {
   return names;
 }
 
-/// The first graph among a node's attributes, or the second, as a model.
+/// Returns the first graph among a node's attributes, or the second, as a model.
 OnnxModel branch_of(const OnnxNode& node, int number) {
   Wire record(node.record);
   record.next();
@@ -109,7 +109,7 @@ TEST(Branches, EachHasItsNodesAndItsConstants) {
   EXPECT_EQ(std::tie(one.offset, one.length), std::tie(two.offset, two.length));
   EXPECT_EQ(both.model.constants.size(), 16u * 32 * 4);
   EXPECT_FALSE(then.constants[1].external) << "a short one stays in the model";
-  // Names in branches repeat none of those around them.
+  // Names in branches repeat no name of the graph around them.
   for (const OnnxModel* model : {&then, &other}) {
     EXPECT_THAT(names_of(model->outputs), ElementsAre("y.branch", "s.branch"));
     for (const OnnxNode& node : model->nodes)

@@ -1,5 +1,5 @@
-// Which kernels places are given before an engine is asked: their times, and what casts and transposes
-// between them take.
+// Tests of the kernels that matches get before an engine is asked: by their times, and by what casts and
+// transposes between them take.
 #include "apply/choose_places.h"
 
 #include <fmt/format.h>
@@ -13,8 +13,8 @@
 namespace lehr::testing {
 namespace {
 
-/// Convolutions one behind the other, of images of so many pixels' height and width; the last one's output is
-/// the graph's.
+/// Returns a network of convolutions one behind the other, of images `size` pixels high and wide. The last
+/// one's output is the graph's.
 Network chain(int convolutions, int size) {
   std::string text = fmt::format("input v0 f32 1x16x{}x{}\n constant w f32 16x16x3x3\n", size, size);
   for (int i = 0; i < convolutions; ++i)
@@ -22,8 +22,8 @@ Network chain(int convolutions, int size) {
   return network_of(text + fmt::format("output v{}", convolutions));
 }
 
-/// "fbb": of each place in order the type that it is expected to be fastest in, where in f32 each takes 1000
-/// us and in bf16 as many as are given; 0: it has no kernel of bf16.
+/// Returns a letter for each match in order, e.g. "fbb": the type in which it is expected to be fastest. In
+/// f32 each takes 1000 us, and in bf16 the time that is given; 0: it has no kernel of bf16.
 std::string expected(const Network& network, const std::vector<double>& narrow_us) {
   const NarrowWorkloads narrow =
       narrow_workloads(network.model, network.shapes, network.places, [](const Workload&) { return true; });
@@ -54,8 +54,8 @@ TEST(ExpectedFastest, CountsCasts) {
   EXPECT_EQ(expected(small, {0, 0, 0, 0}), "ffff");
 }
 
-/// "nLL": of each place in order its layout, where each takes 1000 us with channels first and as many as are
-/// given with channels last; 0: it has no such kernel.
+/// Returns a letter for each match in order, e.g. "nLL": its layout. With channels first each takes 1000 us,
+/// and with channels last the time that is given; 0: it has no such kernel.
 std::string expected_layouts(const Network& network, const std::vector<double>& last_us) {
   std::vector<PlaceKernels> places(last_us.size());
   for (const PlacedWorkload& placed : network.places.workloads)

@@ -1,4 +1,4 @@
-// What layers of a network take, from profiles with the names that engines give to nodes.
+// Tests of the times of a network's layers, from profiles with the names that engines give to nodes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,15 +21,17 @@ MATCHER_P4(Takes, node, op, before, after, "") {
          std::abs(arg.after_us - after) < 1e-9;
 }
 
-/// Layers of a network all of whose places are kernels, before in 200 us and after in 100.
+/// Returns the layers of a network all of whose matches are kernels: before in 200 us, after in 100 us.
 std::vector<Layer> layers(const Network& network, const Times& before, const Times& after) {
   std::vector<Replacement> all;
   for (const PlacedWorkload& placed : network.places.workloads)
     for (const NetworkPlace& place : placed.places) all.push_back({&place, placed.workload, 1});
   const std::string bytes = rewrite(network.model, network.shapes, all).bytes;
   EngineVerdict verdict;
-  verdict.original_us = 200, verdict.rewritten_us = 100;
-  verdict.original_nodes = before, verdict.rewritten_nodes = after;
+  verdict.original_us = 200;
+  verdict.rewritten_us = 100;
+  verdict.original_nodes = before;
+  verdict.rewritten_nodes = after;
   return layers_of(network, network.places, all,
                    parse_onnx(std::make_shared<const std::string>(bytes), "rewritten"), verdict);
 }
@@ -89,7 +91,7 @@ TEST(Layers, OfAnUnknownNameAreWhatTheNextOneReads) {
   EXPECT_THAT(layers(network, before, after),
               ElementsAre(Takes("a", "MatMul", 140, 30), Takes("d", "Hardmax", 20, 10),
                           Takes("e", "Mul", 0, 5), Takes("f", "MatMul", 40, 55)));
-  // What two of them behind each other are is not known of the first.
+  // A profile of two such nodes behind each other does not say which of them took how long.
   before[2] = {"HardmaxMul_token_3", "HardmaxMul", 10};
   EXPECT_THAT(layers(network, before, after),
               ElementsAre(Takes("a", "MatMul", 100, 30), Takes("d", "Hardmax", 0, 10),

@@ -1,4 +1,4 @@
-// The values that kernels of a rewritten network compute, as its only outputs.
+// Tests of a rewritten network whose only outputs are the values that its kernels compute.
 #include "apply/match_outputs.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(MatchOutputs, TakeThePlaceOfTheNetworksOwn) {
   EXPECT_EQ(twin.nodes[2].whole("to", 0), static_cast<std::int64_t>(OnnxType::kF32));
 }
 
-// Each output of a row expression beside a copy of the original's value: the nodes of both stay.
+// Each output of a row expression stands beside a copy of the original's value: the nodes of both stay.
 TEST(MatchOutputs, OfRowExpressionsStandBesideTheOriginals) {
   const Network network = network_of(R"(
     input x f32 4x16x32

@@ -1,4 +1,4 @@
-// Which share of a network's time kernels cover, and what is told of the rest.
+// Tests of the share of a network's time that kernels cover, and of what is reported of the rest.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,7 +83,9 @@ TEST(NotCounted, AreNoNodesThatComputeNothingOfAnInput) {
 
 Applied applied_half() {
   Applied applied;
-  applied.places = 2, applied.with_kernels = 2, applied.replaced = 2;
+  applied.places = 2;
+  applied.with_kernels = 2;
+  applied.replaced = 2;
   applied.share_of_flops = 1;
   applied.verdict.failure = "--no-engine";
   applied.not_counted = {{"LSTM", 2}, {"Softmax", 1}};

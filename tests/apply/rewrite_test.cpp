@@ -1,4 +1,4 @@
-// What a rewritten network keeps, and which files it needs beside it.
+// Tests of a rewritten network: what it keeps, and which files it needs beside it.
 #include "apply/rewrite.h"
 
 #include <fmt/ranges.h>
@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 
 struct Folders : ModelFolders {
-  /// The files that a model with this graph needs beside it, or the sentence that refuses it.
+  /// Returns the files that a model with this graph needs beside it, or the sentence that refuses it.
   std::string files(const std::string& graph) const {
     try {
       const OnnxModel it = model(graph);
@@ -101,7 +101,7 @@ TEST(Rewrite, KeepsWhatItDoesNotReplaceAndIsNotDoneTwice) {
   EXPECT_EQ(again.nodes[0].op, fused_operator(DType::kF32));
   EXPECT_EQ(again.nodes[0].whole("threads", 0), 2);
   EXPECT_EQ(again.nodes[1].record, model.nodes[2].record);
-  EXPECT_EQ(again.constants.size(), 3u);  // what nobody has read is not ours to drop
+  EXPECT_EQ(again.constants.size(), 3u);  // a constant that nobody read before is not ours to drop
   EXPECT_TRUE(again.between.empty());
   EXPECT_THROW(rewrite(again, infer_shapes(again, {}), all), Error);
 }
@@ -135,7 +135,8 @@ TEST(Rewrite, LeavesNoNodeAndNoConstantThatNothingReads) {
   EXPECT_THAT(constants, ::testing::UnorderedElementsAre("b.filter", "b.bias"));
 }
 
-/// The network's only place as a node, in an ONNX file; or the sentence that says why it is kept.
+/// Returns the network's only match as a node in an ONNX file; `kept` is the sentence that says why it is
+/// kept.
 OnnxModel rewritten(const Network& network, std::string& kept, const NodeForm& form = {}) {
   const PlacedWorkload& placed = network.places.workloads.at(0);
   const Replacement replacement = {&placed.places[0], placed.workload, 3, false, 1};

@@ -1,4 +1,4 @@
-// What of a network has families, and why the rest has none.
+// Tests of which parts of a network have families, and why the rest has no kernels.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ TEST(Served, WorkloadsHaveTheirShareAndFamiliesOrAReason) {
   }
 }
 
-// What model and tune count is what apply can write. f64 has no node: its kernels are called by programs.
+// `model` and `tune` count what `apply` can write. f64 has no node: its kernels are called by programs.
 TEST(Served, APlaceThatCannotBeWrittenIsAGapAndNoWork) {
   const Network network = network_of(R"(
     input x f32 1x3x8x8

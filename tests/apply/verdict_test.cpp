@@ -1,4 +1,4 @@
-// What an engine's report proves of a rewritten network.
+// Tests of what an engine's report proves of a rewritten network.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,8 +34,8 @@ TEST(Verdicts, ProveAnEqualNetworkRightWithItsTimes) {
   EXPECT_EQ(verdict.worst, 1e-7);
 }
 
-// A neighbour slowed the original down in one turn, the other network in another, and both in four: medians
-// of each by itself would be of different turns.
+// A neighbour slowed the original down in one turn, the other network in another, and both in four. A median
+// of each network by itself would mix different turns.
 TEST(Verdicts, TellTimesOfTheTurnsThatTheRatioIsOf) {
   TrialReport report = report_of({"", ""});
   report.models[0].turn_us = {46, 39, 26, 39, 32.5, 26, 26, 39, 26};

@@ -1,4 +1,4 @@
-// The tree as it is, held against the rules of ARCHITECTURE.md.
+// Holds the tree as it is against the rules of ARCHITECTURE.md.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST_F(Architecture, TouchesEachLibraryInOneFile) {
     expect_none(check_single_user(files_, header));
 }
 
-/// What goes in by a program's flags and what comes out are api/'s, which C++ and Python get the same way.
+/// A program's flags and its results are api/'s, so C++ and Python get them the same way.
 TEST_F(Architecture, HasCommandsThatAreFacesOfTheLibrary) {
   const std::set<std::string> allowed = {"api", "base", "cli"};
   for (const char* command : {"apply", "best", "export", "model", "optimize", "tune", "verify"}) {
@@ -72,8 +72,8 @@ TEST_F(Architecture, HasCommandsThatAreFacesOfTheLibrary) {
   }
 }
 
-// Code grows by wishes that are each reasonable. Whoever needs more lines changes the figure in the same
-// commit and says there what they are worth.
+// Code grows by wishes that are each reasonable. A commit that needs more lines changes the figure, and says
+// in its message what they are worth.
 TEST_F(Architecture, KeepsToItsBudgetOfLines) {
   const std::map<std::string, std::size_t> budget = budget_of(read_text(kRoot / "ARCHITECTURE.md"));
   for (const auto& [folder, lines] : lines_of_code(files_)) {

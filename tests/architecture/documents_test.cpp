@@ -1,5 +1,5 @@
-// README.md, CONTRIBUTING.md and docs/ held to what they promise a reader: short, and every link, command and
-// path in them is there.
+// Holds README.md, CONTRIBUTING.md and docs/ to what they promise a reader: they are short, and every link,
+// command and path in them exists.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 const fs::path kSourceRoot = LEHR_SOURCE_DIR;
 
-/// The first group of every match.
+/// Returns the first group of every match.
 std::vector<std::string> all_matches(const std::string& text, const std::string& pattern) {
   const std::regex regex(pattern);
   std::vector<std::string> found;
@@ -32,20 +32,20 @@ std::vector<std::string> all_matches(const std::string& text, const std::string&
   return found;
 }
 
-/// Targets of links into this repository, without what follows a '#'.
+/// Returns the targets of links into this repository, without what follows a '#'.
 std::vector<std::string> linked_files(const std::string& text) {
   std::vector<std::string> files = all_matches(text, R"(\]\(([^)#]+)[^)]*\))");
   std::erase_if(files, [](const std::string& file) { return file.find("://") != std::string::npos; });
   return files;
 }
 
-/// The command of every `lehr COMMAND`.
+/// Returns the command of every `lehr COMMAND`.
 std::vector<std::string> named_commands(const std::string& text) {
   return all_matches(text, R"((?:^|[^A-Za-z0-9_./-])lehr ([a-z]+))");
 }
 
-/// Paths from the root that begin with one of the repository's folders; a built program stands for its
-/// source.
+/// Returns the paths from the root that begin with one of the repository's folders. A built program stands
+/// for its source.
 std::vector<std::string> named_paths(const std::string& text) {
   std::string folders = "scripts|docs";
   for (const std::string& folder : all_folders()) folders += "|" + folder;
@@ -56,12 +56,12 @@ std::vector<std::string> named_paths(const std::string& text) {
   return paths;
 }
 
-/// What a page writes of a file that somebody may add: templates/NAME.h.
+/// True of a path that stands for a file which somebody may add: templates/NAME.h.
 bool is_placeholder(const std::string& path) {
   return path.find("NAME") != std::string::npos;
 }
 
-/// README.md, CONTRIBUTING.md and every page of docs/, relative to the root.
+/// Returns README.md, CONTRIBUTING.md and every page of docs/, relative to the root.
 std::vector<std::string> pages() {
   std::vector<std::string> found = {"README.md", "CONTRIBUTING.md"};
   for (const auto& entry : fs::directory_iterator(kSourceRoot / "docs"))
@@ -69,7 +69,7 @@ std::vector<std::string> pages() {
   return found;
 }
 
-/// The commands that `lehr` has: cli/tune_command.h, ..., and those of cli/about_commands.h.
+/// Returns the commands of `lehr`: cli/tune_command.h, ..., and those of cli/about_commands.h.
 std::set<std::string> commands() {
   std::set<std::string> found = {"help", "version", "completions", "man"};
   for (const auto& entry : fs::directory_iterator(kSourceRoot / "cli")) {

@@ -230,7 +230,8 @@ std::vector<std::string> check_type_names(const std::vector<SourceFile>& files) 
 
 namespace {
 
-/// Code of the product outside of `rooms` that has what `names` finds; the sentence may say it, as {}.
+/// Returns the places in the product's code outside of `rooms` where `names` matches; `sentence` may contain
+/// the match, as {}.
 std::vector<std::string> found_outside(const std::vector<SourceFile>& files, const std::regex& rooms,
                                        const std::regex& names, const char* sentence) {
   std::vector<std::string> findings;
@@ -314,7 +315,7 @@ constexpr std::array kPrecompiled = {
     Precompiled{"vector", " vector "},
     Precompiled{"fmt/core.h", " format print "}};
 
-/// Headers of kPrecompiled that a line of code names something of.
+/// Returns the headers of kPrecompiled that a line of code names something of.
 std::vector<std::string> headers_for(const std::string& line) {
   static const std::regex kName("(?:std::(?:ranges::)?|fmt::)([a-z_0-9]+)\\b(?!::)");
   const std::string code = line.substr(0, line.find("//"));
@@ -327,7 +328,7 @@ std::vector<std::string> headers_for(const std::string& line) {
   return headers;
 }
 
-/// Headers in angle brackets that `path` includes by itself or by our headers.
+/// Returns the headers in angle brackets that `path` includes, by itself or by our headers.
 const std::set<std::string>& foreign_includes(const std::map<std::string, const SourceFile*>& files,
                                               const std::string& path,
                                               std::map<std::string, std::set<std::string>>& known) {

@@ -18,53 +18,56 @@ struct FolderRule {
       allowed;  ///< folders ("base"), or single headers ("record/outcome.h"); its own is implied
 };
 std::span<const FolderRule> folder_rules();
-/// The row's last cell there: "ir, base", "nothing", or "everything".
+/// Returns the row's last cell there: "ir, base", "nothing", or "everything".
 std::string describe(const FolderRule& rule);
-/// The product's folders in the order of the data flow, then tests and bench.
+/// Returns the product's folders in the order of the data flow, then tests and bench.
 std::vector<std::string> all_folders();
 
-/// The rooms of measure/, in the order of the table in its README: rooms that each may include.
+/// Returns the rooms of measure/, in the order of the table in its README, with the rooms that each may
+/// include.
 std::span<const FolderRule> measure_rooms();
 
-/// Each returns one sentence per violation: file, line, and what would be right.
+/// Each check returns one sentence per violation: file, line, and what would be right.
 std::vector<std::string> check_edges(const std::vector<SourceFile>& files);
-/// The same between the rooms of measure/. No vendor library's folder includes another's.
+/// Checks the same between the rooms of measure/. No vendor library's folder includes another's.
 std::vector<std::string> check_rooms(const std::vector<SourceFile>& files);
-/// `header` (as written in angle brackets or quotes) is included by exactly one file of the product's
-/// folders.
+/// Checks that exactly one file of the product's folders includes `header` (as written in angle brackets or
+/// quotes).
 std::vector<std::string> check_single_user(const std::vector<SourceFile>& files, const std::string& header);
-/// No file includes any of `headers`.
+/// Checks that no file includes any of `headers`.
 std::vector<std::string> check_absent(const std::vector<SourceFile>& files,
                                       const std::vector<std::string>& headers);
-/// A header of the product begins with a comment that says what it is for, and is guarded by #pragma once.
+/// Checks that a header of the product begins with a comment that says what it is for, and has #pragma once.
 std::vector<std::string> check_header_form(const std::vector<SourceFile>& files);
-/// No two headers of the product define one type: the linker would keep the inline functions of either
-/// (C++20 [basic.def.odr]). Of types at the beginning of a line, in a namespace opened at the beginning of
-/// one.
+/// Checks that no two headers of the product define one type: the linker would keep the inline functions of
+/// either (C++20 [basic.def.odr]). It sees types at the beginning of a line, in a namespace opened at the
+/// beginning of a line.
 std::vector<std::string> check_type_names(const std::vector<SourceFile>& files);
-/// The product asks what a target has and does not name one (`Target::kCuda`, "cuda"), but for base/target.h,
-/// a target's rooms (folders cpu/ and cuda/, measure/host/) and the rows of vendor libraries.
+/// Checks that the product asks what a target has and does not name one (`Target::kCuda`, "cuda"). Exempt are
+/// base/target.h, a target's rooms (folders cpu/ and cuda/, measure/host/) and the rows of vendor libraries.
 std::vector<std::string> check_target_names(const std::vector<SourceFile>& files);
-/// Nobody asks which operator a workload is of, but for the operator's rooms: `workload/`, its families and
-/// what they see of it, vendor libraries, and what finds it in networks.
+/// Checks that nobody asks which operator a workload has but the operator's rooms: `workload/`, its families
+/// and what they see of it, vendor libraries, and what finds it in networks.
 std::vector<std::string> check_operator_names(const std::vector<SourceFile>& files);
-/// A comment begins with its verb or its subject, so none begins with "Of", and says "no x" in place of "is
-/// none".
+/// Checks that comments begin with a verb or their subject, not with "Of", and say "no x" instead of denying
+/// by "none".
 std::vector<std::string> check_comments(const std::vector<SourceFile>& files);
-/// What the preset ci precompiles for the product (cmake/lehr.cmake): headers, separated by blanks.
+/// Returns the headers that the preset ci precompiles for the product (cmake/lehr.cmake), separated by
+/// blanks.
 std::string precompiled_headers();
-/// Who uses a name of one of them includes it, or one of our headers that does: behind precompiled headers no
-/// compiler finds that it is missing. Not of `runtime/` and `plugin/`, which are compiled without.
+/// Checks that a file which uses a name of one of these headers includes it, or one of our headers that does:
+/// behind precompiled headers no compiler finds that it is missing. `runtime/` and `plugin/` are exempt,
+/// since they are compiled without.
 std::vector<std::string> check_precompiled(const std::vector<SourceFile>& files);
-/// Counts the lines of code, without blanks and lines that are comments, of each folder: "base", and of its
-/// tests, "tests/base".
+/// Counts the lines of code of each folder ("base") and of its tests ("tests/base"), without blanks and lines
+/// that are comments.
 std::map<std::string, std::size_t> lines_of_code(const std::vector<SourceFile>& files);
-/// The budget in ARCHITECTURE.md: rows "| `base/` | 1500 | 700 |" with the most lines of code of a folder and
-/// of its tests, by the names of lines_of_code(). A "-" is none.
+/// Reads the budget in ARCHITECTURE.md: rows "| `base/` | 1500 | 700 |" with the most lines of code of a
+/// folder and of its tests, by the names of lines_of_code(). A "-" means no such code.
 std::map<std::string, std::size_t> budget_of(const std::string& architecture);
-/// The library prints nothing and leaves alone what belongs to the whole process of whoever calls it:
-/// environment, signals, working directory, locale. Not of `cli/`, of what runs in products (`runtime/`,
-/// `plugin/`), and of what runs in processes of our own.
+/// Checks that the library prints nothing and leaves alone what belongs to the caller's whole process:
+/// environment, signals, working directory, locale. Exempt are `cli/`, code that runs in products
+/// (`runtime/`, `plugin/`), and code that runs in processes of our own.
 std::vector<std::string> check_manners(const std::vector<SourceFile>& files);
 
 }  // namespace lehr::test

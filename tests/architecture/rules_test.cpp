@@ -1,4 +1,4 @@
-// The rules themselves: each must find the violation that it is there for.
+// Tests of the rules themselves: each must find the violation that it is there for.
 #include "tests/architecture/rules.h"
 
 #include <gmock/gmock.h>

@@ -16,7 +16,7 @@ std::string_view trim(std::string_view text) {
   return first == std::string_view::npos ? "" : text.substr(first);
 }
 
-// `#include "x"` or `#include <x>`, at the beginning of a line as a preprocessor wants it.
+// Parses `#include "x"` or `#include <x>`, at the beginning of a line as a preprocessor wants it.
 bool parse_include(std::string_view line, Include& include) {
   line = trim(line);
   if (!line.starts_with('#')) return false;

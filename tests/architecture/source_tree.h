@@ -15,16 +15,16 @@ struct Include {
 
 struct SourceFile {
   std::string path;    ///< relative to the root, with '/'
-  std::string folder;  ///< its first part: "base", "tests", ...
+  std::string folder;  ///< the path's first folder: "base", "tests", ...
   std::vector<std::string> lines;
   std::vector<Include> includes;
 };
 
-/// A file made of `text`: for tests of the rules themselves.
+/// Returns a file made of `text`, for tests of the rules themselves.
 SourceFile parse_source(const std::string& path, const std::string& text);
-/// All C and C++ sources and headers in the project's folders, sorted by path.
+/// Reads all C and C++ sources and headers in the project's folders, sorted by path.
 std::vector<SourceFile> read_source_tree(const std::filesystem::path& root);
-/// The whole text of a file; "" if it is not there.
+/// Reads the whole text of a file; "" if it is not there.
 std::string read_text(const std::filesystem::path& path);
 
 }  // namespace lehr::test

@@ -1,4 +1,4 @@
-// Errors carry who can mend them; CHECK stays on in every build.
+// Tests that errors name who can mend them, and that CHECK stays on in every build.
 #include "base/error.h"
 
 #include <gmock/gmock.h>

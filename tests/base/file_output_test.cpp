@@ -1,4 +1,4 @@
-// What stands where a file is to be written: files with modes, links, pipes, devices, folders.
+// Tests of what may stand where a file is to be written: files with modes, links, pipes, devices, folders.
 #include "base/file_output.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// The stable hash: keys in databases and bundles depend on these very numbers.
+// Tests of the stable hash: keys in databases and bundles depend on these very numbers.
 #include "base/hash.h"
 
 #include <gtest/gtest.h>

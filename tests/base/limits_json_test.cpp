@@ -1,4 +1,4 @@
-// The facts of a device as the log keeps them.
+// Tests of the facts of a device as the log keeps them.
 #include "base/limits_json.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Each member another number.
+/// Returns limits in which each member is another number.
 Limits numbered() {
   Limits limits;
   limits.target = kTargets.back();
@@ -37,7 +37,7 @@ TEST(LimitsJson, GivesBackEveryFactAndRate) {
   EXPECT_FALSE(facts.contains("arch"));
 }
 
-// A row is named by what it tells: one that is read and written again keeps its name.
+// A row's name is made of the facts that it holds. A row that is read and written again keeps its name.
 TEST(LimitsJson, TellsTheSameOfWhatIsNotKnownWhenItIsReadAgain) {
   Limits limits;
   const auto keep = [](const char*, const auto&) {};
@@ -48,7 +48,7 @@ TEST(LimitsJson, TellsTheSameOfWhatIsNotKnownWhenItIsReadAgain) {
   EXPECT_EQ(facts_of(back), facts_of(limits));
 }
 
-// Stored in logs: a name that changes makes every row of before tell nothing of its fact.
+// The names are stored in logs: with a changed name no earlier row would hold its fact.
 TEST(LimitsJson, KeepsTheNamesOfFacts) {
   std::set<std::string> names;
   const json facts = facts_of(numbered());

@@ -1,4 +1,5 @@
-// What the program says of itself: help, completions, the manual. All are made of the tree of commands.
+// Tests of what the program says of itself: help, completions, the manual. All are made of the tree of
+// commands.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ bool is_here(const std::string& program) {
   return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
 }
 
-/// What a line of a shell prints, on both streams, with `text` in the file "page".
+/// Returns what a line of a shell prints, on both streams, with `text` in the file "page".
 std::string printed(const std::string& line, const std::string& text) {
   const Scratch scratch;
   std::ofstream(scratch.path() / "page") << text;
@@ -79,7 +80,7 @@ TEST(About, EveryCommandAndFlagIsInEachPage) {
   EXPECT_GT(flags, 300);
 }
 
-/// Holds the words of options to what completions know.
+/// Checks that completions know the words of options.
 struct ChoicesOf {
   const std::vector<Flag>& flags;
   int* seen;

@@ -1,5 +1,6 @@
-// Every architecture of `--arch`, and which NVRTC is taken: that of tests/measure/fake_nvrtc.cpp, a 13.0,
-// beside the driver of tests/measure/fake_cuda_driver.cpp, whose version is told.
+// Tests of every architecture of `--arch`, and of which NVRTC is taken. The NVRTC is that of
+// tests/measure/fake_nvrtc.cpp, a 13.0; the driver is that of tests/measure/fake_cuda_driver.cpp, whose
+// version the tests choose.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,7 +58,7 @@ TEST_P(EveryArch, HasAReasonForWhatItDoesNotServe) {
 INSTANTIATE_TEST_SUITE_P(Archs, EveryArch, ::testing::ValuesIn(known_cuda_archs()),
                          [](const auto& info) { return info.param; });
 
-/// A machine with a driver of that version, the fake NVRTC 13.0 and no other.
+/// Returns the environment of a machine with a driver of that version, the fake NVRTC 13.0 and no other.
 std::vector<std::string> machine(const Scratch& scratch, const std::string& driver) {
   std::filesystem::create_symlink(LEHR_FAKE_CUDA_DRIVER, scratch.path() / "libcuda.so.1");
   return {"LD_LIBRARY_PATH=" + scratch.path().string() + ":" LEHR_FAKE_NVRTC,

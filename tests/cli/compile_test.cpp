@@ -1,5 +1,5 @@
-// `lehr compile`, and what tuning for CUDA says where something is missing. The compiler is the fake of
-// tests/measure/fake_nvrtc.cpp, found before the real one.
+// Tests of `lehr compile`, and of what tuning for CUDA says where something is missing. The compiler is the
+// fake of tests/measure/fake_nvrtc.cpp, found before the real one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -119,7 +119,7 @@ TEST(Compile, ShowsTheLogOfARejectedKernel) {
   EXPECT_THAT(document["log"].get<std::string>(), HasSubstr("Used 40 registers"));
 }
 
-/// True once the process is gone, or dead and waiting for someone to take note of it.
+/// True once the process is gone, or is a zombie.
 bool has_ended(int pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string number, name, state;

@@ -1,4 +1,4 @@
-// lehr db: the whole life of a log at the command line, and logs by strangers.
+// Tests of `lehr db`: the whole life of a log at the command line, and logs by strangers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -140,8 +140,8 @@ TEST_F(Db, SaysInOneSentenceWhatIsWrong) {
   EXPECT_EQ(lehr("db verify a.db").out, "a.db: sound, 1 trial, 0 verdicts and 0 devices\n");
 }
 
-// Each reader is a program of its own, since locks are a process's. Reading commands once left "-wal" and
-// "-shm" behind; those that take them away must not do so under somebody else.
+// Each reader is a program of its own, since locks belong to a process. Reading commands once left "-wal" and
+// "-shm" behind. A command that removes them must not do so while somebody else uses them.
 TEST_F(Db, ReadersLeaveNothingBehindAndDisturbNobody) {
   log("other.db", {timed("merged", 9)});
   log("a.db", {timed("id0", 5)});
@@ -173,7 +173,8 @@ TEST_F(Db, ReadersLeaveNothingBehindAndDisturbNobody) {
       writer.append(timed("id" + std::to_string(i), 5));
       expect_rows(2 + i);
     }
-    // A process that read the file beside its log lost its locks: the next reader removed the log under it.
+    // A process that read the file beside its log once lost its locks: the next reader removed the log under
+    // it.
     EXPECT_EQ(Database::open_read_only(scratch_.path() / "a.db").stats().records, 5);
     EXPECT_EQ(document("db merge a.db other.db --json")["merged"][0]["trials"]["present"], 1);
     writer.append(timed("id4", 5));

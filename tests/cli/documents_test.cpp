@@ -1,5 +1,5 @@
-// Every `lehr ...` line of the pages is one that the command line takes, and every field of `lehr tune
-// --json` has a place there.
+// Tests that the command line takes every `lehr ...` line of the pages, and that docs/ has every field of
+// `lehr tune --json`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <CLI/CLI.hpp>
@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 const fs::path kRoot = LEHR_SOURCE_DIR;
 
-/// The lines of code that begin with the program, each with those that it goes on on.
+/// Returns the lines of code that begin with the program, each joined with the lines that continue it.
 std::vector<std::string> lines_of(std::istream& page) {
   std::vector<std::string> found;
   bool goes_on = false;
@@ -38,7 +38,7 @@ std::vector<std::string> lines_of(std::istream& page) {
   return found;
 }
 
-/// Its words as a shell has them, up to a pipe, a redirection or a comment.
+/// Returns a line's words as a shell has them, up to a pipe, a redirection or a comment.
 std::vector<std::string> words_of(const std::string& line) {
   std::vector<std::string> words;
   std::string word;
@@ -66,9 +66,9 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
-/// "" or why the command line does not take it.
+/// Returns why the command line does not take these words; "" if it does.
 std::string refusal(const std::vector<std::string>& words) {
-  if (std::ranges::find(words, "...") != words.end()) return "";  // a part is left out
+  if (std::ranges::find(words, "...") != words.end()) return "";  // the page leaves something out here
   CommandLine line;
   std::vector<std::string> reversed(words.rbegin(), words.rend() - 1);
   try {
@@ -95,7 +95,7 @@ TEST(DocumentsOfCommands, ShowWhatTheCommandLineTakes) {
   EXPECT_GT(shown, 20U);
 }
 
-/// The names of all fields at any depth, but for kinds of failures, which are counted by their names.
+/// Adds the names of all fields at any depth, but not kinds of failures, which are counted by their names.
 void add_fields(const nlohmann::json& document, std::set<std::string>& fields) {
   if (!document.is_structured()) return;
   for (const auto& [name, value] : document.items()) {

@@ -124,7 +124,7 @@ TEST(EndToEnd, TuneThenBestShowExportAndStatsAgree) {
   EXPECT_GT(ahead["compile"]["seconds"], ahead["elapsed_s"]["compile"]);
   EXPECT_NEAR(ahead["device_idle_s"].get<double>(),
               ahead["elapsed_s"]["compile"].get<double>() + ahead["elapsed_s"]["search"].get<double>(), 1e-9);
-  // Times of cold caches are a task of their own.
+  // A task with cold caches is another task.
   const json cold = parsed(lehr(tune_command("--trials 1 --caches cold")));
   EXPECT_EQ(cold["caches"], "cold");
   EXPECT_EQ(cold["trials"]["reused"], 0);
@@ -196,7 +196,7 @@ TEST(EndToEnd, AConvolutionGoesTheSameWay) {
   EXPECT_THAT(f16.err, HasSubstr("conv2d_oc_cpu: multiplies f32, bf16, and u8 or s8 by s8 only"));
 }
 
-// The second one's pair needs a workspace for the product, of twice the output's columns.
+// The second workload's pair needs a workspace for the product, of twice the output's columns.
 TEST(EndToEnd, AFusedWorkloadIsComparedWithTheUnfusedPair) {
   for (const char* problem : {"conv2d --h 12 --w 11 --c 8 --k 8 --r 3 --pad 1 --groups 8 --layout nhwc "
                               "--epilogue scale_shift+relu6 --threads 2",
@@ -340,7 +340,8 @@ TEST(Check, CountsTheConfigsOfEveryFamilyOnEveryWorkload) {
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
 }
 
-// Epilogues from a file's lines and from a flag to the comparison; what nothing serves is left out and named.
+// Epilogues go from a file's lines and from a flag to the comparison. Workloads that nothing serves are left
+// out and named.
 TEST(Check, TakesProblemsFromAFileWithEpilogues) {
   const Scratch scratch;
   std::ofstream(scratch.path() / "list.txt") << "gemm m=9 n=7 k=5 epilogue=bias+gelu_erf+residual  # fused\n"
@@ -409,7 +410,7 @@ TEST(Doctor, NamesEveryPartAndSucceedsWhateverIsMissing) {
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
 }
 
-/// Makes a library that does this while it is loaded.
+/// Makes a library that runs `body` while it is loaded.
 std::string library(const Scratch& scratch, const std::string& name, const std::string& body) {
   const std::string source = scratch.path() / "library.c", path = scratch.path() / name;
   std::ofstream(source) << "__attribute__((constructor)) static void load(void) { " << body << " }\n";
@@ -432,7 +433,7 @@ TEST(Doctor, OutlivesALibraryThatCrashesWhenItIsLoaded) {
   }
 }
 
-// It was waited for two minutes.
+// Tuning once waited two minutes for such a library.
 TEST(Tune, IsNotHeldUpByALibraryThatHangs) {
   const Scratch scratch;
   library(scratch, "libopenblas.so.0", "for (;;) __asm__ volatile(\"\");");
@@ -440,7 +441,7 @@ TEST(Tune, IsNotHeldUpByALibraryThatHangs) {
       words("tune gemm --m 8 --n 8 --k 8 --device cpu --threads 1 --time 2s --baseline openblas --json"),
       scratch.path(), {}, {"LD_LIBRARY_PATH=" + scratch.path().string()});
   EXPECT_EQ(ran.code, 0) << ran.err;
-  // The limit that it was waited for, whatever the machine's speed.
+  // Tuning once waited as long as its limit, whatever the machine's speed.
   EXPECT_LT(parsed(ran)["elapsed_s"]["total"].get<double>(), 100);
 }
 

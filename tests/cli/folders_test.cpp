@@ -1,5 +1,5 @@
-// What `lehr export`, `apply` and `optimize` write over: nothing but what they wrote, and that is said before
-// any work.
+// Tests of the folders that `lehr export`, `apply` and `optimize` write over: only folders of their own, and
+// a refusal comes before any work.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,14 +32,14 @@ std::string read(const fs::path& path) {
 
 constexpr const char* kProduct = "gemm m=16 n=8 k=24 b=f32:row:constant";
 
-/// One sentence with `why`, and exit code 1.
+/// Expects one sentence with `why`, and exit code 1.
 void expect_refused(const Ran& ran, const std::string& why) {
   EXPECT_EQ(ran.code, 1) << ran.err;
   EXPECT_THAT(ran.err, HasSubstr(why));
   EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
 }
 
-// There is no log, no bundle and no network: what is refused first is the folder.
+// There is no log, no bundle and no network: the folder is refused first.
 TEST(Folders, WithFilesOfAUserAreRefusedBeforeAnyWork) {
   const Scratch scratch;
   write(scratch.path() / "k/notes.txt", "mine");
@@ -71,7 +71,7 @@ TEST(Folders, WithFilesOfAUserAreRefusedBeforeAnyWork) {
   EXPECT_FALSE(fs::exists(scratch.path() / "none.db"));
 }
 
-/// A compiler that makes libraries with nothing in them at once: nobody loads the plug-in here.
+/// Returns a compiler that makes empty libraries at once: nobody loads the plug-in here.
 std::string quick_compiler(const fs::path& folder) {
   const fs::path path = folder / "cxx";
   write(path, R"(#!/bin/sh
@@ -129,7 +129,7 @@ TEST(Folders, AreAppliedAgainAndSurviveAKill) {
   parsed(lehr(apply));
   EXPECT_EQ(draft(), "");
 
-  // The folder's owner has put a thing into it. Where nothing was written that stays, with the rest.
+  // The folder's owner has put a file into it. Where nothing was written that file stays, with the rest.
   write(app / "labels.txt", "mine");
   EXPECT_NE(lehr(apply + " --feed none.npz").code, 0);
   EXPECT_EQ(read(app / "labels.txt"), "mine");

@@ -1,6 +1,6 @@
-// Loaded into each process by LD_PRELOAD, as compute-sanitizer's libraries are: writes a line about each
-// start, fork and child to the file of FOLLOWER_LOG. Every process has a descriptor of its own for it, a
-// forked one from the moment of the fork, and ends where it cannot write there.
+// A library that LD_PRELOAD loads into each process, as compute-sanitizer's libraries are. It writes a line
+// about each start, fork and child to the file of FOLLOWER_LOG. Every process has a descriptor of its own for
+// it, a forked one from the moment of the fork. A process that cannot write there ends.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>

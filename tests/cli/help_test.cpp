@@ -1,4 +1,4 @@
-// What help says of every command, in every version of CLI11.
+// Tests of the help of every command, in every version of CLI11.
 #include "cli/help.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 namespace lehr::testing {
 namespace {
 
-/// Every command and subcommand, with what is typed to reach it.
+/// Visits every command and subcommand, with what is typed to reach it.
 void for_each_command(const std::function<void(const std::string& path, const CLI::App& app)>& visit) {
   CommandLine line;
   const std::function<void(const std::string&, const CLI::App&)> walk = [&](const std::string& path,

@@ -21,7 +21,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-/// The levels of this machine's architecture, the lower ones first.
+/// Returns the levels of this machine's architecture, the lower ones first.
 std::vector<std::string> levels_here() {
   std::vector<std::string> names;
   for (const Target target : kTargets)
@@ -30,7 +30,7 @@ std::vector<std::string> levels_here() {
   return names;
 }
 
-/// Those, but for the ones that this processor lacks something for, as `lehr doctor` says.
+/// Returns levels_here() without the levels for which this processor lacks something, as `lehr doctor` says.
 std::vector<std::string> levels_that_run() {
   const std::string text = describe_isa_levels({}) + ", ";
   std::vector<std::string> names;
@@ -86,7 +86,7 @@ TEST(Isa, DoctorNamesEachLevelAndFeatureAndTheLowestRuns) {
 }
 
 #if defined(__x86_64__)
-// A compiler that takes a level for more than any processor has: Intel's have the one, AMD's the other.
+// The compiler takes a level for more than any processor has: Intel's have one half of it, AMD's the other.
 TEST(Isa, ALevelThatCannotBeRunIsRefusedInOneSentence) {
   const Scratch scratch, empty;
   const std::string compiler = (scratch.path() / "new++").string();
@@ -118,7 +118,7 @@ TEST(Isa, AFeatureThatIsNoneIsRefusedInOneSentence) {
   }
 }
 
-// Either this processor runs it, and the identity says so, or it is refused.
+// Either this processor has the feature, and the identity says so, or `lehr` refuses it.
 TEST(Isa, AFeatureIsAskedOfTheProcessor) {
   const Scratch scratch;
   const Ran ran = run_lehr(words("tune gemm --m 8 --n 8 --k 8 --threads 1 --trials 1 --no-baseline --quiet "
@@ -152,7 +152,7 @@ TEST(Isa, ACompilerWithoutTheLevelIsSaidSo) {
   EXPECT_THAT(isa_finding(doctor), HasSubstr("not " + level + " ("));
 }
 
-/// Runs `lehr` in `folder`; what it says on stdout.
+/// Runs `lehr` in `folder` and returns its stdout.
 json done(const Scratch& folder, const std::string& line) {
   const Ran ran = run_lehr(words(line), folder.path(), {},
                            line.starts_with("export") ? kept_compiler() : std::vector<std::string>{});
@@ -160,7 +160,7 @@ json done(const Scratch& folder, const std::string& line) {
   return parsed(ran);
 }
 
-/// Of the library's kernel for that level, separated by blanks.
+/// Returns the features of the library's kernel for that level, separated by blanks.
 std::string features_in(const std::filesystem::path& folder, const std::string& level) {
   std::ifstream file(folder / "manifest.json");
   const json function = json::parse(file)["functions"].at(0);
@@ -171,7 +171,7 @@ std::string features_in(const std::filesystem::path& folder, const std::string& 
   return text;
 }
 
-/// Of the product on a processor with these features, behind a self-test.
+/// Returns the time of the product on a processor with these features, behind a self-test.
 double time_of(const ExportedLibrary& library, const char* features) {
   kernels_options options = {};
   options.features = features;
@@ -225,7 +225,7 @@ TEST(Isa, OneLibraryOfTwoLevelsServesProcessorsOfBoth) {
           "the kernel for .* needs [a-z0-9., ]+ and [a-z0-9.]+, which the processor lacks .*--isa x86-64-v"));
 }
 
-// Its builtins take other pointers than GCC's, and not for every number of lanes.
+// Clang's builtins take other pointers than GCC's, and not for every number of lanes.
 TEST(Isa, ClangCompilesKernelsOfAllLanesForEachLevel) {
   if (std::system("command -v clang++ >/dev/null") != 0) GTEST_SKIP() << "clang++ is not installed";
   const Scratch scratch;

@@ -1,4 +1,4 @@
-// lehr model on a file, its errors and its document.
+// Tests of `lehr model` on a file, its errors and its document.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,8 @@ TEST(Model, ListsWorkloadsAndWhatIsLeft) {
   EXPECT_THAT(open.out, HasSubstr("not known: input 'x' (Nx3x16x16)\nsay the sizes: --dim N=1\n"));
 }
 
-// What is printed for sizes that are not known, and where there is nothing to fill in, is enough.
+// The flags that `lehr model` prints for unknown sizes are enough, and it prints no flags where nothing is
+// missing.
 TEST(Model, SaysWhichSizesAreMissing) {
   const Scratch scratch;
   std::ofstream(scratch.path() / "two.onnx", std::ios::binary) << onnx_bytes(R"(

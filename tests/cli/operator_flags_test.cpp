@@ -1,4 +1,4 @@
-// Flags of the operators -> workloads.
+// Tests of the operators' flags, which become workloads.
 #include "cli/operator_flags.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// The texts of the workloads of "gemm --m 3 ...", or what is wrong.
+/// Returns the texts of the workloads of "gemm --m 3 ...", or what is wrong.
 std::vector<std::string> texts_of(const std::string& line) {
   std::vector<std::string> arguments = words(line);
   OperatorFlags flags(*find_operator(arguments[0]));

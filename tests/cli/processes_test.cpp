@@ -1,5 +1,5 @@
-// A compiler that hangs, and leaves processes in sessions of their own: interrupts, kills, and where its
-// files go.
+// Tests with a compiler that hangs, and leaves processes in sessions of their own: interrupts, kills, and
+// where its files go.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -22,8 +22,8 @@ using ::testing::HasSubstr;
 constexpr const char* kLong =
     "tune gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --no-baseline --time 60s --db own.db";
 
-/// The system's compiler for three sources, then one that hangs, beside a process in a session of its own;
-/// the numbers of both are in `pids`.
+/// Returns a compiler that is the system's for three sources and then hangs, beside a process in a session of
+/// its own. It writes the numbers of both processes to `pids`.
 std::string hanging_compiler(const std::filesystem::path& folder) {
   const std::string path = folder / "hanging", pids = folder / "pids", count = folder / "count";
   std::ofstream(path) << "#!/bin/bash\n"
@@ -74,7 +74,7 @@ TEST(Processes, AnInterruptDoesNotWaitForACompilerThatHangs) {
   // The compiler's own limit is 60 s.
   EXPECT_LT(std::chrono::duration<double>(Clock::now() - asked).count(), 20);
   for (const int pid : hung(scratch.path())) EXPECT_TRUE(is_gone(pid)) << pid;
-  // What was cut off is no trial.
+  // A compilation that was cut off is no trial.
   const std::vector<Record> rows = Database::open_read_only(scratch.path() / "own.db").all({});
   EXPECT_FALSE(rows.empty());
   for (const Record& row : rows) EXPECT_TRUE(row.time_us()) << std::get<Failure>(row.outcome).text;
@@ -94,7 +94,7 @@ TEST(Processes, NothingOutlivesAKill) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // theirs have to be loaded first
-/// `lehr check` under a tool that follows all processes, and the lines that this wrote.
+/// Runs `lehr check` under a tool that follows all processes, and returns the lines that the tool wrote.
 std::vector<std::string> followed_check(const std::vector<std::string>& environment) {
   const Scratch scratch;
   const std::filesystem::path log = scratch.path() / "followed";
@@ -115,7 +115,7 @@ std::ptrdiff_t lines_with(const std::vector<std::string>& lines, const std::stri
                        [&](const std::string& line) { return line.rfind(begin + " ", 0) == 0; });
 }
 
-/// "spawned PID" of `lehr` itself, whose "started PID PARENT" is the first line.
+/// Returns the "spawned PID" of `lehr` itself, whose "started PID PARENT" is the first line.
 std::string spawned_by_first(const std::vector<std::string>& lines) {
   return "spawned " + lines[0].substr(0, lines[0].rfind(' ')).substr(lines[0].find(' ') + 1);
 }

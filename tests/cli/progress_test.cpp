@@ -1,4 +1,4 @@
-// What is shown of events, and how often.
+// Tests of how events are shown, and how often.
 #include "cli/progress.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
-// A range of rows at the shell: tuned on a real CPU, then told by best and show, and carried by a merge.
+// Tests of a range of rows at the shell: tuned on a real CPU, reported by `best` and `show`, and carried by a
+// merge.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,7 +62,7 @@ TEST(RangeOfRows, IsTunedThenToldAndMerged) {
   EXPECT_THAT(none.err, HasSubstr("holds no set of kernels"));
 }
 
-// Kernels with a residual, whose text told the rows of their trial, were left out by export a moment later.
+// Export once left out kernels with a residual a moment later, since their text had the rows of their trial.
 TEST(RangeOfRows, WithAResidualIsExported) {
   const Scratch scratch;
   const auto lehr = [&](const std::string& line) { return run_lehr(words(line), scratch.path()); };

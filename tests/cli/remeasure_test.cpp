@@ -1,5 +1,5 @@
-// Logs whose kernels are not known to be today's: refused by export, warned of by show, counted by replay,
-// and mended by export --remeasure. On a real CPU with the real compiler.
+// Tests of logs whose kernels are not known to be today's: export refuses them, show warns of them, replay
+// counts them, and export --remeasure mends them. On a real CPU with the real compiler.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ constexpr const char* kTune =
 constexpr const char* kShowStored =
     "show gemm --m 24 --n 20 --k 16 --device cpu --threads 1 --as source --json";
 
-/// The log with all its trials changed.
+/// Rewrites the log with all its trials changed.
 void rewrite(const std::filesystem::path& path, const std::function<void(Record&)>& change) {
   const std::filesystem::path old = path.string() + ".old";
   std::filesystem::rename(path, old);
@@ -42,13 +42,13 @@ class Remeasure : public ::testing::Test {
   void SetUp() override { record_log(log(), "gemm m=24 n=20 k=16", 4); }
   Ran lehr(const std::string& command) const { return run_lehr(words(command), scratch_.path()); }
   std::filesystem::path log() const { return scratch_.path() / "lehr.db"; }
-  /// The first one that was exported, as the manifest has it.
+  /// Returns the first kernel that was exported, as the manifest has it.
   json kernel() const {
     std::ifstream file(scratch_.path() / "w/manifest.json");
     return json::parse(file)["functions"].at(0)["kernels"].at(0);
   }
 
-  /// export refuses, and --remeasure mends, for good.
+  /// Expects that export refuses the log, and that --remeasure mends it for good.
   void expect_refused_then_mended(const std::string& why) {
     const Ran refused = lehr("export --out w");
     EXPECT_EQ(refused.code, 3);
@@ -107,7 +107,7 @@ TEST_F(Remeasure, ExportProvesAWinnerThatTuningHadNoTimeToProve) {
   EXPECT_EQ(best["record"], kernel()["record"]);
 }
 
-// `best` listed winners with a knob that is gone as if nothing was wrong, and export left them out.
+// `best` once listed winners with a knob that is gone as if nothing was wrong, and export left them out.
 TEST_F(Remeasure, BestSaysWhichWinnersExportLeavesOut) {
   EXPECT_TRUE(parsed(lehr("best --json"))[0]["lost"].is_null());
   rewrite(log(), [](Record& record) { record.config.knobs.push_back({"gone", 1}); });
@@ -125,7 +125,7 @@ TEST_F(Remeasure, BestAndStatsTellOneTime) {
   EXPECT_EQ(parsed(lehr("db stats --json"))["tasks"][0]["best_us"], best);
 }
 
-// The device at hand is that of the winner's level, not this machine's own.
+// The winner's device is its level, not this machine.
 TEST_F(Remeasure, MendsAWinnerOfALevel) {
   for (const IsaLevel& level : archs_of(Target::kCpu).levels) {
     if (level.machine != runtime::cpu_machine()) continue;
@@ -150,7 +150,7 @@ TEST_F(Remeasure, MendsAWinnerWhoseKernelIsAnotherNow) {
   EXPECT_EQ(replayed.code, 0);
   EXPECT_THAT(replayed.out, HasSubstr("4 timed trials of kernels that this version makes otherwise"));
   expect_refused_then_mended("another kernel of its config");
-  // Nor is such a time an answer to a further tuning.
+  // Nor does such a time answer a further tuning.
   EXPECT_THAT(parsed(lehr(kTune))["resume"].get<std::string>(),
               HasSubstr("that this version makes otherwise"));
 }
@@ -166,7 +166,7 @@ TEST_F(Remeasure, SaysThatAWinnerIsOfAnotherDevice) {
   EXPECT_FALSE(std::filesystem::exists(log().parent_path() / "w/manifest.json"));
 }
 
-// What somebody else's log says of its winner is no contest of this one.
+// The contest that somebody else's log reports of its winner is no contest of this log.
 TEST_F(Remeasure, AWinnerOfAMergedLogIsNotContested) {
   const auto best = [&](const std::string& log) { return parsed(lehr("best --json --db " + log))[0]; };
   EXPECT_EQ(best("lehr.db")["contested"], true);

@@ -1,4 +1,4 @@
-// Row expressions from the command line to a library.
+// Tests of row expressions from the command line to a library.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(RowExpressions, GoFromFlagsToOneFunctionOfALibrary) {
   EXPECT_THAT(header, Not(HasSubstr(plain)));
   EXPECT_THAT(lehr("export --out other --rename norm=x").err, HasSubstr("there is no function norm"));
 
-  // More rows than it was tuned at, checked on the way.
+  // The function gets more rows than it was tuned at, and its result is checked.
   const json timed = parsed(lehr(
       "bench rowwise --m 333 --n 37 --threads 1 --time 100ms --no-baseline --bundle norms --json", kNorm));
   EXPECT_TRUE(timed["entries"].back()["missing"].is_null()) << timed["entries"];

@@ -12,8 +12,8 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-// From the flag to the check, the log, the libraries, the kernel and the bundle; another task than the same
-// product unscaled.
+// alpha goes from the flag to the check, the log, the libraries, the kernel and the bundle. It makes another
+// task than the same product unscaled.
 TEST(ScaledProduct, GoesFromTheFlagToTheBundle) {
   const Scratch scratch;
   const auto lehr = [&](const std::string& line) { return run_lehr(words(line), scratch.path()); };

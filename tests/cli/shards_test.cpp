@@ -1,4 +1,4 @@
-// Shards at the command line: what each process of a run works at, before a device is asked.
+// Tests of shards at the command line: what each process of a run works at, before a device is asked.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -99,7 +99,7 @@ TEST_F(Shards, GoOnWithoutAPublishedLogThatIsDamagedAndSayWhatTheyCannotPublish)
   EXPECT_THAT(unpublished.err, HasSubstr("shard-0-of-8.done cannot be replaced"));
 }
 
-// What a node cannot serve is no failure of its shard: a scheduler would try it again.
+// A workload that a node cannot serve is no failure of its shard: a scheduler would try it again.
 TEST_F(Shards, OfWhichNothingIsServedAreDone) {
   std::ofstream(scratch_.path() / "list.txt") << "gemm m=16 n=32 k=32 a=e4m3:row b=e4m3:row\n";
   const Ran ran = lehr("--trials 2 --device cpu --threads 1 --publish run --shard 0/1");

@@ -1,4 +1,4 @@
-// show --as model on a log that another machine might have written.
+// Tests of `show --as model` on a log that another machine might have written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,8 +20,8 @@ using ::testing::HasSubstr;
 
 constexpr const char* kShow = "show gemm --m 96 --n 80 --k 64 --as model ";
 
-/// Sampled kernels of an AVX2 machine with `cores` cores, slower with every knob that is above its least
-/// value; predictions that are right, if there are any.
+/// Writes sampled kernels of an AVX2 machine with `cores` cores, slower with every knob that is above its
+/// least value. Their predictions, if `predicted`, are right.
 void write_log(const std::filesystem::path& path, int cores, int trials, bool predicted) {
   const Workload workload = parse_workload("gemm m=96 n=80 k=64");
   Limits limits;

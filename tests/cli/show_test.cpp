@@ -1,4 +1,5 @@
-// show: kernels of machines that need not be here, the compiler's log, and what a tuning would begin with.
+// Tests of `show`: kernels of machines that need not be here, the compiler's log, and what a tuning would
+// begin with.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +51,7 @@ TEST(Show, ListsWhatATuningWouldBeginWith) {
   const Ran text = run_lehr(words(line), scratch.path());
   EXPECT_EQ(text.code, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr(last));
-  // Each can be asked what its estimate is made of.
+  // `show` reports for each config what its estimate is made of.
   std::vector<std::string> ask = words("show " + problem + "--arch sm_90a --as features --json --config");
   ask.push_back(last);
   const json features = parsed(run_lehr(ask, scratch.path()));

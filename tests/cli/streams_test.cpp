@@ -1,4 +1,5 @@
-// What is printed is written, or the command fails and says so; signals; what may reach a terminal.
+// Tests that what is printed is written, or that the command fails and says so; of signals; and of what may
+// reach a terminal.
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ using ::testing::HasSubstr;
 constexpr const char* kTuneOnce =
     "tune gemm --m 8 --n 8 --k 8 --device cpu --threads 1 --trials 1 --no-baseline";
 
-/// The exit code of a line of a shell, in which $LEHR is the program.
+/// Returns the exit code of a line of a shell, in which $LEHR is the program.
 int code_of(const std::string& line, const std::filesystem::path& directory) {
   const std::string command = fmt::format("cd '{}'; LEHR='{}'; {}", directory.string(), LEHR_PROGRAM, line);
   const int status = std::system(command.c_str());
@@ -34,7 +35,7 @@ std::string text_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// Commands that print, of a folder with a log and a table.
+/// Returns commands that print, of a folder with a log and a table.
 std::vector<std::string> printing(const Scratch& scratch) {
   record_log(scratch.path() / "log.db", "gemm m=8 n=8 k=8", 1);
   return {"best --db log.db",

@@ -21,7 +21,7 @@
 namespace lehr::testing {
 namespace {
 
-/// Appends what is there; false at the end of the stream.
+/// Appends what can be read now; false at the end of the stream.
 bool drain(int file, std::string& into) {
   std::array<char, 4096> buffer;
   for (;;) {

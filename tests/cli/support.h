@@ -22,7 +22,7 @@ Ran run_lehr(const std::vector<std::string>& arguments, const std::filesystem::p
              const std::function<void(int pid, const std::string& err)>& while_running = {},
              const std::vector<std::string>& environment = {});
 
-/// The document on stdout; what failed is a failed expectation.
+/// Returns the document on stdout. A command that failed is a failed expectation.
 nlohmann::json parsed(const Ran& ran);
 
 /// Writes the log of a tuning on this CPU with made-up times, in a hundredth of its time: `trials` of
@@ -30,7 +30,8 @@ nlohmann::json parsed(const Ran& ran);
 Summary record_log(const std::filesystem::path& log, const std::string& workload, int trials,
                    int threads = 1);
 
-/// An environment in which `lehr export` compiles what is the same for every log once for all tests.
+/// Returns an environment in which `lehr export` compiles only once for all tests what is the same for every
+/// log.
 std::vector<std::string> kept_compiler();
 
 /// A directory of its own for each test, removed at the end.
@@ -44,7 +45,7 @@ class Scratch {
   std::filesystem::path path_;
 };
 
-/// "tune gemm --m 24 ..." split at blanks.
+/// Splits "tune gemm --m 24 ..." at blanks.
 std::vector<std::string> words(const std::string& line);
 
 }  // namespace lehr::testing

@@ -1,4 +1,4 @@
-// Tables that fit a terminal, and the forms of `lehr best`.
+// Tests of tables that fit a terminal, and of the forms of `lehr best`.
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// A file of comma-separated fields, by RFC 4180.
+/// Parses a file of comma-separated fields, by RFC 4180.
 std::vector<std::vector<std::string>> fields_of(const std::string& text) {
   std::vector<std::vector<std::string>> rows(1, std::vector<std::string>(1));
   bool quoted = false;
@@ -78,7 +78,7 @@ TEST(Tables, ColourTakesNoRoom) {
             "a   b\nx   1\ny  \033[32m22\033[0m\n");
 }
 
-/// All that the program writes to a terminal of so many columns, which is all three of its streams.
+/// Returns all that the program writes to a terminal of so many columns, which is all three of its streams.
 std::string on_terminal(const std::string& command, const std::filesystem::path& directory,
                         unsigned short columns, const char* variable = "") {
   const std::vector<std::string> arguments = words(command);
@@ -86,7 +86,8 @@ std::string on_terminal(const std::string& command, const std::filesystem::path&
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   winsize size = {};
-  size.ws_row = 24, size.ws_col = columns;
+  size.ws_row = 24;
+  size.ws_col = columns;
   int terminal = -1, program_side = -1;
   EXPECT_EQ(openpty(&terminal, &program_side, nullptr, nullptr, &size), 0);
   const pid_t pid = fork();
@@ -99,8 +100,8 @@ std::string on_terminal(const std::string& command, const std::filesystem::path&
     if (chdir(directory.c_str()) == 0) execv(LEHR_PROGRAM, argv.data());
     _exit(127);
   }
-  // When the last one closes a terminal, what nobody has read yet may be lost. So this side stays open, and
-  // the end is a character that the program does not write.
+  // When the last one closes a terminal, text that nobody has read yet may be lost. So this side stays open,
+  // and the end is a character that the program does not write.
   std::thread end([&] {
     waitpid(pid, nullptr, 0);
     EXPECT_EQ(write(program_side, "\f", 1), 1);

@@ -1,4 +1,4 @@
-// `lehr tune --trials 0`: what is believed, where it comes from, and that nothing is run or stored.
+// Tests of `lehr tune --trials 0`: its prediction, where that comes from, and that nothing is run or stored.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// A run on several nodes: shares that all compute alike, one plan, published logs, and what they say of the
-// run.
+// Tests of a run on several nodes: shares that all compute alike, one plan, published logs, and what they say
+// of the run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -124,7 +124,7 @@ class ARun {
   TempDir folder;
 };
 
-/// An attempt's probe, then trials one second apart.
+/// Adds an attempt's probe, then trials one second apart.
 void add_attempt(Database log, const PublishedName& name, double probe_us, int trials,
                  std::int64_t from_s = 1) {
   const std::int64_t from_ms = kBegan + from_s * kSecond;

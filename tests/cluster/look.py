@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What tests want to know of logs.
+"""Reads logs for tests.
 look.py ids LOG...: every trial's id, a line each
 look.py configs LOG: what was measured, a line for each pair of workload and config
-look.py complete LOG PLAN TRIALS: nothing was measured twice, every workload of the plan has its trials and a verdict
+look.py complete LOG PLAN TRIALS: nothing was measured twice, every workload of the plan has its trials and a
+verdict
 """
 import json
 import sqlite3
@@ -27,7 +28,7 @@ def complete(log, plan, trials):
     judged = {row[0] for row in rows(log, "SELECT workload FROM verdict WHERE NOT provisional")}
     with open(plan, encoding="utf-8") as file:
         workloads = [item["workload"] for item in json.load(file)["items"]]
-    # Where a default was measured again, that was one of the trials.
+    # A default that was measured again is one of the trials.
     again = {row[0] for row in rows(log, """SELECT workload FROM trial WHERE picked_by = 'default'
         GROUP BY workload, config HAVING count(*) > 1""")}
     for workload in workloads:

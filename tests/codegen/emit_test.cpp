@@ -37,7 +37,7 @@ TEST(FloatLiteral, SpellsInfinityAndNan) {
   EXPECT_EQ(float_literal(std::nan(""), DType::kF32), "__builtin_nanf(\"\")");
 }
 
-// out[0 .. 4) from one expression of loop variable x.
+// Returns a kernel for out[0 .. 4) from one expression of loop variable x.
 Kernel kernel_storing(Target target, const std::function<Expr(VarId, BufferId)>& make) {
   KernelBuilder builder;
   builder.kernel.name = "entry";

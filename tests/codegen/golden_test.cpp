@@ -1,4 +1,4 @@
-// The emitted text of each family, held against files: a change of a kernel's source is always a visible
+// Holds the emitted text of each family against files: a change of a kernel's source is always a visible
 // diff.
 #include <gtest/gtest.h>
 

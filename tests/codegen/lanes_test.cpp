@@ -1,4 +1,4 @@
-// What vectors are computed with beside sums and products: functions with the ends that IEEE 754 gives them,
+// Tests of vector operations beside sums and products: functions with the ends that IEEE 754 gives them,
 // masks, largest lanes, stores past the caches. Compiled by the system's compilers for several processors.
 #include <dlfcn.h>
 #include <fmt/core.h>
@@ -75,7 +75,7 @@ class LanesText : public ::testing::TestWithParam<const char*> {
   void* library_ = nullptr;
 };
 
-/// out[i] = value(in, i) for each i of 0, lanes, 2 lanes, ... of `count` elements.
+/// Returns a kernel for out[i] = value(in, i), for each i of 0, lanes, 2 lanes, ... of `count` elements.
 template <typename Value>
 Kernel vectors_kernel(const std::string& name, DType type, std::int64_t count, int lanes,
                       const Value& value) {
@@ -91,8 +91,8 @@ Kernel vectors_kernel(const std::string& name, DType type, std::int64_t count, i
   return std::move(builder.kernel);
 }
 
-/// All exponents, and denormal numbers, with 256 fractions of each, both signs; around 1; the whole range of
-/// exp; zeros, ends, infinities, not a number.
+/// Returns all exponents, and denormal numbers, with 256 fractions of each, both signs; around 1; the whole
+/// range of exp; zeros, ends, infinities, not a number.
 std::vector<float> points_of_all_sizes() {
   std::vector<float> all = {0.0f, -0.0f, kInf, -kInf, kNan, -kNan, 1, -1};
   for (const float end : {88.7228317f, -87.3365402f, -103.972f, 0x1p-126f, 0x1p-149f, 0x1.fffffep127f, 1.0f})
@@ -110,7 +110,7 @@ std::vector<float> points_of_all_sizes() {
 struct FunctionCase {
   UnaryOp op;
   double (*defined)(double);
-  double units;  ///< in the last place, at most
+  double units;  ///< the most units in the last place
 };
 constexpr FunctionCase kIeeeFunctions[] = {{UnaryOp::kExp, [](double x) { return std::exp(x); }, 2},
                                            {UnaryOp::kLog, [](double x) { return std::log(x); }, 2},
@@ -118,7 +118,8 @@ constexpr FunctionCase kIeeeFunctions[] = {{UnaryOp::kExp, [](double x) { return
                                            {UnaryOp::kRsqrt, [](double x) { return 1 / std::sqrt(x); }, 2},
                                            {UnaryOp::kAbs, [](double x) { return std::abs(x); }, 0}};
 
-/// So far from `expected`, in units in the last place; 0 where both are infinite alike or not a number.
+/// Returns how far a result is from `expected`, in units in the last place; 0 where both are infinite alike
+/// or not a number.
 double units_between(float got, double expected, bool denormal_is_zero) {
   const auto nearest = static_cast<float>(expected);
   if (std::isnan(expected)) return std::isnan(got) ? 0 : kInf;
@@ -275,7 +276,7 @@ TEST_P(LanesText, TheEndsOfRowsOfBf16AreTakenApart) {
 
 INSTANTIATE_TEST_SUITE_P(Compilers, LanesText, ::testing::ValuesIn(kBuilds));
 
-/// out[0 .. 8) = in[0 .. 8), past the caches.
+/// Returns a kernel for out[0 .. 8) = in[0 .. 8), past the caches.
 Kernel streaming(bool streams, std::optional<Expr> active, int lanes) {
   KernelBuilder builder;
   builder.kernel.name = "entry";

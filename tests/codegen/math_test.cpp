@@ -1,5 +1,5 @@
-// The functions of one value: what the C++ text computes, compiled by the system compiler, against double
-// precision.
+// Tests of the functions of one value: what the C++ text computes, compiled by the system compiler, against
+// double precision.
 #include <dlfcn.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,8 @@ constexpr UnaryOp kAll[] = {UnaryOp::kTanh, UnaryOp::kSigmoid, UnaryOp::kSilu, U
                             UnaryOp::kGeluErf};
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Every size from 2^-30 to 2^8 with 2048 fractions of each, both signs; zero, infinities, not a number.
+/// Returns every size from 2^-30 to 2^8 with 2048 fractions of each, both signs; zero, infinities, not a
+/// number.
 std::vector<float> points() {
   std::vector<float> all;
   for (int exponent = -30; exponent < 8; ++exponent)
@@ -53,7 +54,7 @@ double defined(UnaryOp op, double x) {
   }
 }
 
-/// Of f32 at a value of this size.
+/// Returns the unit in the last place of an f32 of this size.
 double unit_at(double value) {
   const double size = std::max(std::abs(value), 0x1p-126);
   return std::ldexp(1.0, std::ilogb(size) - 23);
@@ -63,7 +64,7 @@ std::string entry_of(UnaryOp op, int lanes) {
   return fmt::format("{}_of_{}", name_of(op), lanes);
 }
 
-/// out[i] = op(in[i]) by vectors of `lanes`.
+/// Returns a kernel for out[i] = op(in[i]) by vectors of `lanes`.
 Kernel kernel_of(UnaryOp op, int lanes, std::int64_t count) {
   KernelBuilder builder;
   builder.kernel.name = entry_of(op, lanes);
@@ -113,7 +114,7 @@ TEST(MathText, IsAsExactAsItSays) {
           continue;
         }
         if (std::isinf(x)) continue;  // below
-        // Where x appears as a factor, what is left of it counts in units of x.
+        // Where x appears as a factor, the error of the other factor counts in units of x.
         const bool factor = op != UnaryOp::kTanh && op != UnaryOp::kSigmoid;
         // Sigmoid's exp stops at 2^-126.
         if (op == UnaryOp::kSigmoid && x < -87) continue;

@@ -1,6 +1,6 @@
-// What the C++ text for bf16 and 8-bit integers computes, compiled by the system compiler for this processor,
-// for AVX2 and for the plainest one, against the definition, bit for bit: where the processor has an
-// instruction, that is what the first of them runs.
+// Compares what the C++ text computes for bf16 and 8-bit integers with the definition, bit for bit. The
+// system compiler compiles it for this processor, for AVX2 and for the plainest one. On a processor that has
+// an instruction, the first of them runs it.
 #include <dlfcn.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ float flushed(float x) {
   return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x;
 }
 
-/// Intel's Software Developer's Manual, "VDPBF16PS": the product of odd number first.
+/// Computes as in Intel's Software Developer's Manual, "VDPBF16PS": the product of odd number first.
 float bf16_dot(float c, const std::uint16_t* a, const std::uint16_t* b) {
   for (const int e : {1, 0})
     c = flushed(std::fmaf(flushed(from_bf16(a[e])), flushed(from_bf16(b[e])), flushed(c)));
@@ -50,7 +50,7 @@ std::vector<T> drawn(Rng& rng, std::size_t count) {
   return values;
 }
 
-/// Of ordinary size, or denormal, or zero, of either sign.
+/// Returns numbers of ordinary size, denormal numbers and zeros, of either sign.
 std::vector<std::uint16_t> drawn_bf16(Rng& rng, std::size_t count) {
   std::vector<std::uint16_t> values = drawn<std::uint16_t>(rng, count);
   for (std::uint16_t& value : values)
@@ -60,7 +60,7 @@ std::vector<std::uint16_t> drawn_bf16(Rng& rng, std::size_t count) {
 
 class NarrowText : public ::testing::TestWithParam<const char*> {
  protected:
-  /// Compiles `entries` with what they use.
+  /// Compiles `entries` with the helpers that they use.
   void compile(const SnippetSet& used, const std::string& entries) {
     char dir_name[] = "/tmp/lehr_narrow_test_XXXXXX";
     dir_ = ::mkdtemp(dir_name);
@@ -99,8 +99,7 @@ constexpr DotCase kDots[] = {{"bf16_bf16", "f32", "bf16", 2},
                              {"u8_s7", "s32", "s7", 4},
                              {"s16_s16", "s32", "s16", 2}};
 
-/// Runs a dot on random bytes for each number of lanes and hands what it was given, and the result, to
-/// `judge`.
+/// Runs a dot on random bytes for each number of lanes, and hands its arguments and its result to `judge`.
 template <typename Sum, typename A, typename B, typename Judge>
 void try_dot(Dot dot, int lanes, int group, Rng& rng, const Judge& judge) {
   for (int repeat = 0; repeat < 2000; ++repeat) {
@@ -268,7 +267,7 @@ TEST_P(NarrowText, CastsRoundAsTheReferenceDoes) {
 struct GroupsCase {
   const char* types;
   int from_size, to_size, group;
-  /// What becomes of the bits of an element.
+  /// Returns the bits that an element has after the move.
   std::uint32_t (*moved)(std::uint32_t bits);
 };
 constexpr GroupsCase kGroups[] = {
@@ -333,7 +332,7 @@ TEST_P(NarrowText, GroupsAreOfNeighboursAndFilledWithZeros) {
   }
 }
 
-// By the masks of bytes and words where the processor has them, else in a loop.
+// Leading lanes move by the masks of bytes and words where the processor has them, else in a loop.
 TEST_P(NarrowText, LeadingLanesAreMovedAndNoOthers) {
   struct Case {
     std::string vector, element;
@@ -372,7 +371,7 @@ TEST_P(NarrowText, LeadingLanesAreMovedAndNoOthers) {
   }
 }
 
-// Lines that do not exist are another one; of both, no more is read than there is.
+// `other` stands for the lines that do not exist. No more is read of either than there is.
 TEST_P(NarrowText, FourLinesAreMultipliedSideBySide) {
   ASSERT_NO_FATAL_FAILURE(compile({"quads_u8", "dots_u8_s8x16"}, R"(
     extern "C" void multiply(int* c, const unsigned char* from, const unsigned char* other, const signed char* b,
@@ -420,7 +419,11 @@ TEST_P(NarrowText, ARoundedProductIsNotFused) {
     const auto fused = entry<void (*)(float*, const float*, const float*)>(fmt::format("rounded{}", lanes));
     for (int repeat = 0; repeat < 1000; ++repeat) {
       float a[16], b[16], c[16], got[16];
-      for (int i = 0; i < lanes; ++i) a[i] = number(), b[i] = number(), c[i] = got[i] = -number();
+      for (int i = 0; i < lanes; ++i) {
+        a[i] = number();
+        b[i] = number();
+        c[i] = got[i] = -number();
+      }
       fused(got, a, b);
       for (int i = 0; i < lanes; ++i) {
         const auto product = static_cast<float>(static_cast<double>(a[i]) * b[i]);

@@ -1,6 +1,6 @@
-// What the C++ text of transpositions, of pairs taken apart, of masked loads and stores and of sums does,
-// compiled by the system compiler for this processor, for AVX2 and for the plainest one: every number of
-// rows, columns and elements, and nothing beside them.
+// Tests of the C++ text of transpositions, of pairs taken apart, of masked loads and stores and of sums. The
+// system compiler compiles it for this processor, for AVX2 and for the plainest one. Every number of rows,
+// columns and elements is right, and nothing beside them is touched.
 #include <dlfcn.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>

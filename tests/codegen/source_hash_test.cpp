@@ -1,4 +1,5 @@
-// The hash of a source: stored with every trial, so that no log exports another kernel than it timed.
+// Tests of the hash of a source. It is stored with every trial, so that no log exports another kernel than it
+// timed.
 #include "codegen/source_hash.h"
 
 #include <gtest/gtest.h>
@@ -12,8 +13,8 @@
 namespace lehr {
 namespace {
 
-/// Uses every member: an argument that is a map of each kind, a clustered launch, prepacking, and a step
-/// behind it.
+/// Returns a source that uses every member: an argument that is a map of each kind, a clustered launch,
+/// prepacking, and a step behind it.
 Source complete() {
   Source source;
   source.target = kTargets.back();
@@ -47,7 +48,7 @@ Source complete() {
 class Changer {
  public:
   explicit Changer(int wanted) : left_(wanted) {}
-  std::string changed;  ///< its name; "": there is none of that number
+  std::string changed;  ///< the member's name; "" if there is no such member
 
   template <typename T>
   void operator()(const std::string& name, T& member, bool = true) {
@@ -121,7 +122,7 @@ TEST(SourceHash, ChangesWithEverySingleMember) {
     if (changer.changed.empty()) break;
     EXPECT_TRUE(hashes.insert(hash_of(source)).second) << changer.changed;
   }
-  EXPECT_GE(members, 73);  // so many there are, counted by hand: this test leaves none out
+  EXPECT_GE(members, 73);  // the number of members, counted by hand: this test leaves no member out
 }
 
 TEST(SourceHash, IsFixedForEver) {
@@ -141,8 +142,10 @@ TEST(SourceHash, IsFixedForEver) {
 
 TEST(SourceHash, TellsTextsApartThatSwapTheirBorder) {
   Source a = complete(), b = complete();
-  a.text = "xy", a.entry = "z";
-  b.text = "x", b.entry = "yz";
+  a.text = "xy";
+  a.entry = "z";
+  b.text = "x";
+  b.entry = "yz";
   EXPECT_NE(hash_of(a), hash_of(b));
   a = b = complete();
   a.text = "k";

@@ -1,4 +1,5 @@
-// No text names what it never uses: sampled schedules of every family of the catalogue.
+// Tests that no text declares a name that it does not use, by sampled schedules of every family of the
+// catalogue.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +35,8 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-/// Of "const int x = ...", "float* __restrict x = ...", "alignas(64) float x[8];"; "" for any other line.
+/// Returns the name that a line declares: "const int x = ...", "float* __restrict x = ...", "alignas(64)
+/// float x[8];". "" for any other line.
 std::string_view declared_by(std::string_view line) {
   if (const std::size_t aligned = line.find("align"); aligned != std::string_view::npos)
     line.remove_prefix(std::min(line.find(')', aligned), line.size() - 1) + 1);
@@ -47,7 +49,7 @@ std::string_view declared_by(std::string_view line) {
   return plain && words.size() > 1 ? words.back() : std::string_view();
 }
 
-/// The names that one of the entries declares and does not use.
+/// Returns the names that one of the entries declares and does not use.
 std::set<std::string> unread(std::string_view text) {
   std::set<std::string> names;
   for (std::size_t at = text.find("extern \"C\""); at != std::string_view::npos;) {
@@ -74,7 +76,7 @@ TEST(Unread, FindsWhatATextDeclaresAndDoesNotUse) {
             (std::set<std::string>{"unused", "tile", "acc"}));
 }
 
-/// For each family some, with the edges and the types that change a text.
+/// Returns some workloads for each family, with the edges and the types that change a text.
 const std::vector<std::string>& workloads() {
   static const std::vector<std::string> all = {
       "gemm m=65 n=33 k=129",

@@ -1,5 +1,5 @@
-// Planted changes of a kernel move the columns that should see them, in the right direction or to an exact
-// value.
+// Tests that planted changes of a kernel move the columns that should see them, in the right direction or to
+// an exact value.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +23,8 @@ TEST(CpuFeatures, FlopsAndUniqueBytesOfAGemmAreExact) {
   EXPECT_EQ(feature(row, "arithmetic_lanes"), 16);
 }
 
-/// 100 steps: to each of 16 sums the products of `group` neighbours, of which all come in one vector.
+/// Returns a kernel of 100 steps. Each adds to 16 sums the products of `group` neighbours, which come in one
+/// vector.
 Kernel dot_kernel(DType first, DType second, DType sums, int group) {
   KernelBuilder b;
   b.kernel.name = "dot";
@@ -72,8 +73,10 @@ TEST(CpuFeatures, AVectorOfNarrowProductsIsOneInstruction) {
 TEST(CpuFeatures, LargerRegisterTilesNeedFewerMemoryInstructionsPerFlop) {
   const Limits limits = test::cpu_test_limits();
   CpuGemm small, large;
-  small.mr = 2, small.nv = 1;
-  large.mr = 8, large.nv = 2;
+  small.mr = 2;
+  small.nv = 1;
+  large.mr = 8;
+  large.nv = 2;
   EXPECT_GT(feature(test::cpu_gemm(large), limits, "flops_per_memory_instruction"),
             feature(test::cpu_gemm(small), limits, "flops_per_memory_instruction") + 0.5);
   EXPECT_GT(feature(test::cpu_gemm(large), limits, "register_pressure"),
@@ -82,7 +85,8 @@ TEST(CpuFeatures, LargerRegisterTilesNeedFewerMemoryInstructionsPerFlop) {
 
 TEST(CpuFeatures, RegisterPressureIsVectorRegistersWantedOverAvailable) {
   CpuGemm s;
-  s.mr = 16, s.nv = 4;
+  s.mr = 16;
+  s.nv = 4;
   EXPECT_FLOAT_EQ(feature(test::cpu_gemm(s), test::cpu_test_limits(), "register_pressure"), 64.0f / 32.0f);
 }
 
@@ -90,8 +94,12 @@ TEST(CpuFeatures, ACacheTileThatFitsLowersTheTrafficFromBeyondThatCache) {
   const Limits limits = test::cpu_test_limits();
   CpuGemm fits, overflows;  // 2048^3: nothing fits into L2 as a whole
   fits.m = fits.n = fits.k = overflows.m = overflows.n = overflows.k = 2048;
-  fits.mb = 128, fits.nb = 256, fits.kb = 256;
-  overflows.mb = 128, overflows.nb = 2048, overflows.kb = 2048;
+  fits.mb = 128;
+  fits.nb = 256;
+  fits.kb = 256;
+  overflows.mb = 128;
+  overflows.nb = 2048;
+  overflows.kb = 2048;
   EXPECT_LT(feature(test::cpu_gemm(fits), limits, "l2_traffic") + 1,
             feature(test::cpu_gemm(overflows), limits, "l2_traffic"));
 }
@@ -115,9 +123,10 @@ TEST(CpuFeatures, TrafficFallsAsTheCacheGrows) {
 }
 
 TEST(CpuFeatures, UnevenTasksLeaveCoresIdle) {
-  CpuGemm even, uneven;  // 8 and 5 tasks on 4 cores
+  CpuGemm even, uneven;  // 8 and 5 work items on 4 cores
   even.mb = 64;
-  uneven.m = 320, uneven.mb = 64;
+  uneven.m = 320;
+  uneven.mb = 64;
   EXPECT_EQ(feature(test::cpu_gemm(even), test::cpu_test_limits(), "wave_efficiency"), 1);
   EXPECT_FLOAT_EQ(feature(test::cpu_gemm(uneven), test::cpu_test_limits(), "wave_efficiency"), 5.0f / 8.0f);
 }
@@ -192,7 +201,8 @@ TEST(CudaFeatures, LargerBlockTilesReadLessFromTheL2) {
   const Limits limits = cuda_limits("sm_80");
   CudaGemm small, large;
   small.bm = small.bn = 32;
-  large.bm = large.bn = 128, large.tm = large.tn = 8;
+  large.bm = large.bn = 128;
+  large.tm = large.tn = 8;
   const double difference = feature(test::cuda_gemm(small), limits, "l1_traffic") -
                             feature(test::cuda_gemm(large), limits, "l1_traffic");
   EXPECT_NEAR(difference, 2, 0.3);  // 4 times larger tiles: a quarter of the bytes, but for C
@@ -241,7 +251,8 @@ TEST(CudaFeatures, BarriersAndStagingAreCounted) {
 TEST(CudaFeatures, OnlyDivisionsByOtherThanPowersOfTwoCount) {
   EXPECT_EQ(feature(test::cuda_gemm({}), cuda_limits("sm_80"), "divisions_per_flop"), 0);
   CudaGemm odd;  // staging divides by bk = 12
-  odd.k = 1152, odd.bk = 12;
+  odd.k = 1152;
+  odd.bk = 12;
   EXPECT_GT(feature(test::cuda_gemm(odd), cuda_limits("sm_80"), "divisions_per_flop"), 0);
 }
 
@@ -262,7 +273,8 @@ TEST(CudaFeatures, AddressesOfAWarpAreExactUnderDivisionAndRemainder) {
   EXPECT_EQ(feature(row, "read_conflicts"), 0);
 }
 
-/// 100 rows in tiles of 8: 12 full ones and, in the other branch, a tail of 4. One flop per row and column.
+/// Returns a kernel for 100 rows in tiles of 8: 12 full ones and, in the other branch, a tail of 4. One flop
+/// per row and column.
 Kernel tailed(bool tail) {
   KernelBuilder b;
   const BufferId in = b.param("in", DType::kF32, 100 * 64, Direction::kIn);

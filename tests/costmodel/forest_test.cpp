@@ -17,7 +17,7 @@ namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-// Few distinct values, so that rows lie on the thresholds; now and then one is missing.
+// Returns rows of few distinct values, so that some lie on the thresholds; now and then one is missing.
 FeatureMatrix random_rows(Rng& rng, std::size_t n, std::size_t columns, bool missing) {
   FeatureMatrix rows(columns);
   std::vector<float> row(columns);

@@ -1,5 +1,5 @@
-// The process against what is known of it: interpolation, the far field, lengths, and a process that was told
-// the same from the start.
+// Tests of the Gaussian process against known properties: interpolation, the far field, lengths, and equality
+// with a Gaussian process that had all trials from the start.
 #include "costmodel/gaussian_process.h"
 
 #include <gtest/gtest.h>
@@ -12,14 +12,14 @@
 namespace lehr {
 namespace {
 
-// The first column decides, the second does nothing.
+// Returns rows whose first column decides, while the second does nothing.
 FeatureMatrix rows_of(const std::vector<float>& first, Rng& rng) {
   FeatureMatrix rows(2);
   for (const float value : first) rows.append(std::vector<float>{value, static_cast<float>(rng.uniform())});
   return rows;
 }
 
-// 0.9 at 0.4, less on both sides.
+// Returns 0.9 at 0.4, less on both sides.
 double hill(float x) {
   return 0.9 - 12 * (x - 0.4) * (x - 0.4);
 }
@@ -61,7 +61,7 @@ TEST(GaussianProcess, ExpectsWhatItLearntAndIsLessSureFarAway) {
 }
 
 TEST(GaussianProcess, FindsOutWhichColumnDoesNothing) {
-  // What differs in the second column alone is known; half as far in the first is not.
+  // A point that differs in the second column alone is known; a point half as far in the first is not.
   const GaussianProcess process = fitted();
   Beliefs beliefs(process);
   Rng rng(1);
@@ -113,7 +113,7 @@ TEST(Beliefs, AreThoseOfAProcessThatWasToldTheSameFromTheStart) {
     beliefs.tell(0.4);
     beliefs.tell(-0.3);
     EXPECT_NE(beliefs.mean(at), unchanged);
-    const std::size_t at_late = beliefs.add(late);  // of what was told before it came
+    const std::size_t at_late = beliefs.add(late);  // added after the results
 
     rows.append(one);
     rows.append(two);

@@ -1,4 +1,5 @@
-// Rows of real tensor-core kernels: finite everywhere, and true where the schedule says what they must be.
+// Tests of rows of real tensor-core kernels: finite everywhere, and true where the schedule says what they
+// must be.
 #include <gtest/gtest.h>
 
 #include <cmath>

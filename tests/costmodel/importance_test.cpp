@@ -1,4 +1,4 @@
-// Held-out folds and what a planted ranking rests on.
+// Tests of held-out folds, and of the columns that a planted ranking rests on.
 #include "costmodel/importance.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,8 @@ struct Rows {
   std::vector<double> times_us;
 };
 
-/// Eight random columns; the first three make the time, column 0 by a valley, 1 by a slope, 2 by a step.
+/// Returns eight random columns. The first three make the time: column 0 by a valley, 1 by a slope, 2 by a
+/// step.
 Rows three_of_eight(std::size_t n, std::uint64_t seed) {
   Rng rng(seed);
   Rows result;

@@ -9,7 +9,7 @@
 
 namespace lehr::test {
 
-/// A CPU of known caches, so that tests do not depend on the machine.
+/// Returns a CPU of known caches, so that tests do not depend on the machine.
 Limits cpu_test_limits();
 
 struct CpuGemm {
@@ -17,7 +17,7 @@ struct CpuGemm {
   std::int64_t mb = 64, nb = 128, kb = 128;  ///< cache tiles
   std::int64_t mr = 4, nv = 2, lanes = 16;   ///< register tile: rows, vectors, lanes
 };
-/// C = A B in row-major order, parallel over tiles of rows, sums kept in registers over each kb.
+/// Returns C = A B in row-major order, parallel over tiles of rows, sums kept in registers over each kb.
 ir::Kernel cpu_gemm(const CpuGemm& shape);
 
 struct CudaGemm {
@@ -26,20 +26,20 @@ struct CudaGemm {
   std::int64_t tm = 4, tn = 4;             ///< thread tile
   std::int64_t vector = 1;                 ///< lanes of the staging loads; divides bk and bn
 };
-/// Shared-memory tiles, one thread tile per thread.
+/// Returns C = A B with shared-memory tiles, one thread tile per thread.
 ir::Kernel cuda_gemm(const CudaGemm& shape);
 
-/// out[tx] = in[tx * stride]; one block of 32 threads.
+/// Returns out[tx] = in[tx * stride]; one block of 32 threads.
 ir::Kernel cuda_copy(std::int64_t stride, std::int64_t lanes = 1);
 
 /// Stores to and loads from shared[tx * stride], or with `swizzled` from shared[tx * stride + (tx xor 5)]; 32
 /// threads.
 ir::Kernel shared_stride(std::int64_t stride, bool swizzled);
 
-/// The value of a column by name.
+/// Returns the value of a column by name.
 double feature(const std::vector<float>& row, std::string_view name);
 double feature(const ir::Kernel& kernel, const Limits& limits, std::string_view name);
-/// What a column that is log2(1 + value) holds.
+/// Returns the value behind a column that holds log2(1 + value).
 double unlog(double column);
 
 }  // namespace lehr::test

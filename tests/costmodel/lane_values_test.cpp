@@ -1,5 +1,5 @@
-// What a warp's addresses cost, against counting by the letter, and integer expressions at 32 points against
-// one point at a time.
+// Compares the cost of a warp's addresses with counting by the letter, and integer expressions at 32 points
+// with one point at a time.
 #include "costmodel/lane_values.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace lehr {
 namespace {
 
-// Phase by phase, bank by bank: the distinct words that the fullest bank gives.
+// Returns the most distinct words that one bank gives, phase by phase, bank by bank.
 double conflict_degree_by_the_letter(const Lanes& word, int words) {
   const int wide = words <= 1 ? 1 : words == 2 ? 2 : 4;
   double cycles = 0;
@@ -41,7 +41,7 @@ double sectors_by_the_letter(const Lanes& index, double access_bytes, int elemen
   return static_cast<double>(sectors.size()) * std::max(1.0, access_bytes / kSectorBytes);
 }
 
-// Rows of a tile, as kernels read them, or anything.
+// Returns rows of a tile, as kernels read them, or random addresses.
 Lanes random_lanes(Rng& rng) {
   const auto number = [&](std::int32_t below) {
     return static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(below)));
@@ -75,7 +75,7 @@ TEST(LaneValues, BankConflictsSectorsAndValuesAreCountedByTheLetter) {
   }
 }
 
-// `expr` for one thread.
+// Returns the value of `expr` for one thread.
 std::int32_t at_thread(const ir::Expr& expr, std::int32_t x, std::int32_t y) {
   if (const auto number = expr.as_int()) return static_cast<std::int32_t>(number->value);
   if (const auto variable = expr.as_var()) {
@@ -116,7 +116,7 @@ std::int32_t at_thread(const ir::Expr& expr, std::int32_t x, std::int32_t y) {
   return 0;
 }
 
-// Non-negative, as indices are; variables 0 and 1 are the threads, 2 is a loop.
+// Returns an expression that is not negative, as indices are. Variables 0 and 1 are the threads, 2 is a loop.
 ir::Expr random_expr(Rng& rng, int depth) {
   if (depth == 0 || rng.below(4) == 0) {
     if (rng.below(3) == 0) return ir::integer(1 + static_cast<std::int64_t>(rng.below(9)));

@@ -1,4 +1,4 @@
-// Ranking metrics on cases small enough to be worked out by hand, and against brute force.
+// Tests of ranking metrics on cases small enough to be worked out by hand, and against brute force.
 #include "costmodel/metrics.h"
 
 #include <gtest/gtest.h>

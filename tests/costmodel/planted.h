@@ -14,8 +14,8 @@ struct Planted {
   std::vector<double> times_us;
 };
 
-/// `n` random rows whose time is a smooth function of five columns, with an interaction and a step, times
-/// `scale`.
+/// Returns `n` random rows whose time is a smooth function of five columns, with an interaction and a step,
+/// times `scale`.
 inline Planted planted(std::size_t n, std::uint64_t seed, double scale = 1) {
   Rng rng(seed);
   Planted result;
@@ -30,7 +30,7 @@ inline Planted planted(std::size_t n, std::uint64_t seed, double scale = 1) {
   return result;
 }
 
-/// Random rows with random times that have nothing to do with them.
+/// Returns random rows with random times that have nothing to do with them.
 inline Planted noise(std::size_t n, std::uint64_t seed) {
   Planted result = planted(n, seed);
   Rng rng = Rng(seed).fork("noise");
@@ -38,7 +38,7 @@ inline Planted noise(std::size_t n, std::uint64_t seed) {
   return result;
 }
 
-/// Truths for the metrics: higher is better.
+/// Returns truths for the metrics: higher is better.
 inline std::vector<double> speeds(const std::vector<double>& times_us) {
   std::vector<double> result;
   for (const double time : times_us) result.push_back(1 / time);

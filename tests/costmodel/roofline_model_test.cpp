@@ -40,23 +40,30 @@ TEST(Roofline, NeverBeatsThePeakNorTheMemory) {
 
 TEST(Roofline, PrefersRegisterTilesThatHideLatencyAndDoNotSpill) {
   CpuGemm tiny, good, spilling;
-  tiny.mr = 1, tiny.nv = 1;
-  good.mr = 8, good.nv = 2;
-  spilling.mr = 16, spilling.nv = 4;
+  tiny.mr = 1;
+  tiny.nv = 1;
+  good.mr = 8;
+  good.nv = 2;
+  spilling.mr = 16;
+  spilling.nv = 4;
   EXPECT_LT(cpu_us(good), 0.7 * cpu_us(tiny));
   EXPECT_LT(cpu_us(good), 0.9 * cpu_us(spilling));
 }
 
 TEST(Roofline, PrefersVectorsToScalars) {
   CpuGemm scalar, vector;
-  scalar.lanes = 1, scalar.nv = 8;
+  scalar.lanes = 1;
+  scalar.nv = 8;
   EXPECT_LT(cpu_us(vector), 0.3 * cpu_us(scalar));
 }
 
 TEST(Roofline, PrefersThreadTilesAndBlocksThatFillTheDevice) {
   CudaGemm naive, tiled, few;
-  naive.tm = naive.tn = 1, naive.bm = naive.bn = 16;
-  few.bm = few.bn = 512, few.tm = few.tn = 16, few.bk = 8;
+  naive.tm = naive.tn = 1;
+  naive.bm = naive.bn = 16;
+  few.bm = few.bn = 512;
+  few.tm = few.tn = 16;
+  few.bk = 8;
   EXPECT_LT(cuda_us(tiled), cuda_us(naive));
   EXPECT_LT(cuda_us(tiled), cuda_us(few));
 }

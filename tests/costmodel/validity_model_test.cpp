@@ -10,7 +10,7 @@
 namespace lehr {
 namespace {
 
-/// Invalid where column 20 is above 5.
+/// Returns labels that are invalid where column 20 is above 5.
 std::vector<bool> labels_of(const FeatureMatrix& rows) {
   std::vector<bool> valid;
   for (std::size_t i = 0; i < rows.rows(); ++i) valid.push_back(rows.row(i)[20] <= 5);

@@ -1,4 +1,4 @@
-// No knob is invisible: the row of a kernel changes with each of them.
+// Tests that no knob is invisible: the row of a kernel changes with each of them.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -12,7 +12,7 @@
 namespace lehr {
 namespace {
 
-/// The only knob by which they differ; empty where there are several.
+/// Returns the only knob by which the configs differ; empty where there are several.
 std::string only_change(const Config& a, const Config& b) {
   std::string name;
   for (std::size_t i = 0; i < a.knobs.size(); ++i) {

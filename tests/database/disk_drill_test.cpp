@@ -1,4 +1,4 @@
-// Every operation of a log's life on a disk that fails at it: nothing acknowledged is lost, nothing is
+// Tests every operation of a log's life on a disk that fails at it: nothing acknowledged is lost, nothing is
 // damaged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ Life live(const std::filesystem::path& path, const std::filesystem::path& other)
   return life;
 }
 
-/// A log of twenty trials.
+/// Writes a log of twenty trials, and returns its path.
 std::filesystem::path other_in(const TempDir& dir) {
   Database log = Database::open(dir / "other.db");
   for (int i = 0; i < 20; ++i) log.append(timed("v", "d", 1 + i));

@@ -1,4 +1,4 @@
-// What goes wrong around a log: full disks, locks, damage, several writers, writers that are killed.
+// Tests of a log in trouble: full disks, locks, damage, several writers, writers that are killed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -30,8 +30,7 @@ using testing::HasSubstr;
 
 constexpr int kSkipped = 77;
 
-// Appends until it fails, requires the failure to be about space, and then that every acknowledged row is
-// there.
+// Appends until it fails. Requires that the failure is about space, and that every acknowledged row is there.
 void fill_and_look(const std::filesystem::path& path, const std::function<void()>& make_room) {
   std::set<std::string> acknowledged;
   {
@@ -203,7 +202,7 @@ TEST(Fault, AKilledWriterLosesNoAcknowledgedRow) {
       acknowledged.emplace(id.data(), id.size());
       return true;
     };
-    // Counted in rows and not in time, so that a slow machine is tried as hard as a fast one.
+    // The moment is counted in rows and not in time, so a slow machine is tried as hard as a fast one.
     for (std::uint64_t rows = rng.below(12); rows > 0; --rows)
       ASSERT_TRUE(read_id()) << "the writer ended by itself";
     std::this_thread::sleep_for(std::chrono::microseconds(rng.below(2000)));

@@ -31,7 +31,7 @@ struct FaultyDisk::State {
     std::string bytes;
     bool truncate = false;  // the file's new end is `offset`
   };
-  // What is certain to be on the disk, and what may be.
+  // The bytes that are certain to be on the disk, and the writes that may be.
   struct Content {
     std::string synced;
     std::vector<Write> pending;
@@ -40,11 +40,11 @@ struct FaultyDisk::State {
   sqlite3_vfs vfs = {};
   sqlite3_vfs* real = nullptr;
   std::map<std::string, Content> files;
-  std::int64_t until = 0;  // operations up to the fault; 0: none is armed
+  std::int64_t until = 0;  // operations up to the fault; 0: no fault is armed
   Fault fault = Fault::kIoError;
   bool struck = false, power = true;
 
-  /// SQLITE_OK, or the code of the fault that meets this operation.
+  /// Returns SQLITE_OK, or the code of the fault that meets this operation.
   int operation(int io_error, bool writes) {
     if (!power) return failed(io_error, EIO);
     if (struck && fault == Fault::kNoSpace && writes) return failed(SQLITE_FULL, ENOSPC);
@@ -81,7 +81,7 @@ const sqlite3_io_methods* real_of(sqlite3_file* file) {
   return file_of(file)->real()->pMethods;
 }
 using Content = State::Content;
-// The content that is tracked, or nullptr.
+// Returns the content that is tracked, or nullptr.
 Content* content_of(sqlite3_file* file) {
   const std::string& path = *file_of(file)->path;
   return path.empty() ? nullptr : &file_of(file)->state->files[path];
@@ -132,7 +132,7 @@ int control(sqlite3_file* file, int operation, void* argument) {
 int sector_size(sqlite3_file* file) {
   return real_of(file)->xSectorSize(file_of(file)->real());
 }
-// Nothing is promised: no atomic writes, no order among writes.
+// Promises nothing: no atomic writes, no order among writes.
 int characteristics(sqlite3_file*) {
   return 0;
 }
@@ -166,7 +166,7 @@ int open_file(sqlite3_vfs* vfs, const char* name, sqlite3_file* opened, int flag
   const int code = state->real->xOpen(state->real, name, file->real(), flags, out_flags);
   if (code != SQLITE_OK) return code;
   file->path = new std::string(name == nullptr ? "" : name);
-  // What was there before this disk came is there for good.
+  // The bytes that were there before this disk are certain.
   if (name != nullptr && !state->files.contains(name)) state->files[name] = {read_all(name), {}};
   file->base.pMethods = &kMethods;
   return SQLITE_OK;

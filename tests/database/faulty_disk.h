@@ -9,8 +9,8 @@
 
 namespace lehr::test {
 
-/// While one lives, every database that is opened lies on it. What it counts are the operations that change a
-/// file: write, truncate, sync, delete. Nothing is really synced, so that drills are quick.
+/// While a FaultyDisk lives, every database that is opened lies on it. It counts the operations that change a
+/// file: write, truncate, sync, delete. Nothing is really synced, so drills are quick.
 class FaultyDisk {
  public:
   FaultyDisk();
@@ -28,9 +28,8 @@ class FaultyDisk {
   bool struck() const;
   /// Disarms it.
   void heal();
-  /// After a power cut, when every database is closed: makes the files what a disk may hold then. Of what was
-  /// written after a file's last sync each write is there, or not, or only in its first sectors, by `rng`.
-  /// Heals.
+  /// Makes the files what a disk may hold after a power cut, when every database is closed, and heals. Each
+  /// write after a file's last sync is there, or not, or only in its first sectors, by `rng`.
   void restart(Rng& rng);
 
   struct State;

@@ -1,4 +1,4 @@
-// Logs that are joined.
+// Tests of logs that are joined.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -112,7 +112,7 @@ TEST(Merge, RefusesDamagedRowsAndOtherContentUnderAKnownIdAndCountsThem) {
   EXPECT_TRUE(a.verify().sound());
 }
 
-// Trials name their device by its row, which goes where they go.
+// Trials name their device by its row, which a merge takes along.
 TEST(Merge, TakesDevicesAlongAndKeepsEachSetOfFactsThatOneIdentityHad) {
   TempDir dir;
   Database a = Database::open(dir / "a.db"), b = Database::open(dir / "b.db");
@@ -146,7 +146,7 @@ TEST(Merge, TakesDevicesAlongAndKeepsEachSetOfFactsThatOneIdentityHad) {
 
 using Origins = std::map<std::string, std::string>;
 
-/// A log with one session of one trial and its verdict.
+/// Writes a log with one session of one trial and its verdict.
 Database log_of(const std::filesystem::path& path, const std::string& session) {
   Database log = Database::open(path);
   Record record = timed("w", "d", 5);

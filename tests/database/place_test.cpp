@@ -1,4 +1,5 @@
-// Where a database may not lie or cannot be written, and how it is read in a read-only directory.
+// Tests of locations where a database may not lie or cannot be written, and of reading in a read-only
+// directory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -26,7 +27,7 @@ using test::timed;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Root may write everywhere, so what a read-only place means is asked as a user who may not.
+// Root may write everywhere, so a read-only folder is tried as a user who may not.
 void become_nobody() {
   if (::geteuid() != 0) return;
   if (::setegid(65534) != 0 || ::seteuid(65534) != 0) throw_environment("cannot become nobody");
@@ -40,7 +41,7 @@ void require_error(const std::function<void()>& action, int kind, const std::str
           part + " in: " + caught.message);
 }
 
-// The rows of a log whose file went away, by what took its place.
+// Tests that the rows of a log whose file went away are saved, whatever took its name.
 void expect_rescue(const std::function<void(const std::filesystem::path&)>& take_away) {
   const TempDir dir;
   const std::filesystem::path path = dir.path() / "log.db", saved = path.string() + ".rescued";
@@ -153,7 +154,7 @@ TEST(Place, ReadsInADirectoryThatCannotBeWritten) {
             0);
 }
 
-/// A writer that dies leaves its last rows in the write-ahead log.
+/// Writes a row in a process that dies: the row stays in the write-ahead log.
 void write_and_die(const std::filesystem::path& path) {
   EXPECT_EQ(in_child([&] {
               Database database = Database::open(path);
@@ -189,7 +190,7 @@ std::vector<std::string> names_in(const TempDir& dir) {
   return names;
 }
 
-/// What a reading command does: in a process of its own, since locks are a process's.
+/// Reads as a reading command does: in a child process, since locks belong to a process.
 void read_in_child(const std::filesystem::path& path, std::int64_t rows) {
   EXPECT_EQ(in_child([&] {
               const Database database = Database::open_read_only(path);

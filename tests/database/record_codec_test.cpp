@@ -1,4 +1,4 @@
-// Records and verdicts as rows: nothing is lost, and no change goes unseen.
+// Tests of records and verdicts as rows: nothing is lost, and no change goes unseen.
 #include "database/record_codec.h"
 
 #include <gmock/gmock.h>
@@ -77,7 +77,7 @@ TEST(RecordCodec, KeepsItsPersistedChecksumForEver) {
   EXPECT_EQ(row_checksum(columns, values), stable_hash(text));
 }
 
-// The checksum is over the columns in this order: it is stored, and so it is fixed for ever.
+// The checksum covers the columns in this order. It is stored, so the order is fixed for ever.
 TEST(RecordCodec, KeepsTheOrderOfTheColumns) {
   const auto names_of = [](const LogTable& table) {
     std::string names;
@@ -269,7 +269,7 @@ TEST(DeviceCodec, GivesBackEveryField) {
   for (const char* facts : {"", "{", "[]", R"({"cores":-1})", R"({"cores":"many"})", R"({"cores":1e300})"})
     EXPECT_FALSE(decode_device(test::changed(device_table(), row, "facts", facts)).has_value()) << facts;
   EXPECT_FALSE(decode_device(test::changed(device_table(), row, "target", "opencl")).has_value());
-  // A fact of a later version is passed over, one that is not told is 0: not known.
+  // A fact of a later version is passed over. A fact that the row lacks is 0: not known.
   const auto other = decode_device(test::changed(device_table(), row, "facts", R"({"cores":7,"new":[1,2]})"));
   ASSERT_TRUE(other.has_value());
   EXPECT_EQ(other->limits.cores, 7);

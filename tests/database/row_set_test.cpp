@@ -1,4 +1,4 @@
-// The set of a range's verdict: read back, refused, and how much it loses.
+// Tests of the set of a range's verdict: read back, refused, and how much it loses.
 #include "database/row_set.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is left of a damaged file.
+// Tests of what is saved of a damaged file.
 #include "database/salvage.h"
 
 #include <gmock/gmock.h>
@@ -199,7 +199,7 @@ TEST(Salvage, DoesNotFollowAChainOfPagesThatBitesItsTail) {
   // Four pages: each of the first three is full of cells that state 60 MiB and go on in the fourth, whose
   // next page is itself.
   constexpr std::size_t kSize = 512, kPages = 4;
-  // Of such a length 39 bytes lie on the page itself (SQLite's file format, section 1.6).
+  // A payload of this length has 39 bytes on the page itself (SQLite's file format, section 1.6).
   constexpr int kLocal = 39, kLength = kLocal + 123'800 * (kSize - 4);
   std::string bytes(kSize * kPages, '\0');
   const auto put = [&bytes](std::size_t at, std::initializer_list<int> values) {
@@ -214,7 +214,7 @@ TEST(Salvage, DoesNotFollowAChainOfPagesThatBitesItsTail) {
       put(header + 8 + 2 * i, {450 >> 8, 450 & 0xff});
     put(at + 450, {kLength >> 21 | 128, (kLength >> 14 & 127) | 128, (kLength >> 7 & 127) | 128,
                    kLength & 127, 1});          // its length, and row 1
-    put(at + 455 + kLocal, {0, 0, 0, kPages});  // behind what lies on the page itself: where the rest is
+    put(at + 455 + kLocal, {0, 0, 0, kPages});  // behind the bytes on the page itself: the page of the rest
   }
   put((kPages - 1) * kSize, {0, 0, 0, kPages});
   const TempDir dir;
@@ -228,13 +228,13 @@ TEST(Salvage, DoesNotFollowAChainOfPagesThatBitesItsTail) {
 // GB.
 TEST(Salvage, ReadsAsMuchAsItsFileIsLarge) {
   constexpr std::size_t kSize = 4096, kPages = 256, kCells = 255, kFirst = 1024, kPointers = 2048;
-  // So many bytes of such a length lie on the page itself (SQLite's file format, section 1.6).
+  // Bytes of such a payload that lie on the page itself (SQLite's file format, section 1.6).
   constexpr std::size_t kLeast = (kSize - 12) * 32 / 255 - 23, kLocal = 1500;
   std::size_t length = 800'000;
   while (kLeast + (length - kLeast) % (kSize - 4) != kLocal) ++length;
   const auto byte = [](std::size_t value) { return static_cast<char>(value); };
   std::string page(kSize, '\0');
-  page[3] = 2;  // of a chain the next page is 2; of a leaf there are 512 cells
+  page[3] = 2;  // a page of a chain continues on page 2; a leaf has 512 cells
   for (std::size_t i = 0; i < kCells; ++i) {
     const std::size_t at = kFirst + 4 * i;
     page[8 + 2 * i] = byte(at >> 8);

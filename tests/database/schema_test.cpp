@@ -1,4 +1,4 @@
-// Whose file it is, which version it has, and whether its tables are ours.
+// Tests of whose file a log is, which version it has, and whether its tables are ours.
 #include "database/schema.h"
 
 #include <gmock/gmock.h>
@@ -41,8 +41,8 @@ TEST(Schema, RefusesEveryOtherVersionNamingBothAndLeavesTheFile) {
   }
 }
 
-// The file's layout is made from the structs' descriptions: whoever changes one raises kSchemaVersion and
-// writes the new hash here.
+// The file's layout is made from the structs' descriptions. A change of one raises kSchemaVersion and writes
+// the new hash here.
 TEST(Schema, IsTheOneOfItsVersion) {
   const Connection connection(":memory:", Mode::kReadWrite);
   make_log(connection);
@@ -76,7 +76,7 @@ TEST(Schema, RefusesAFileWithATriggerAViewOrAnotherTableInPlaceOfOurs) {
     }
     EXPECT_TRUE(bytes_of(path) == before) << change;
   }
-  // What ANALYZE leaves is harmless.
+  // The tables that ANALYZE leaves are harmless.
   const auto path = dir / "b.db";
   Database::open(path).append(test::timed("w", "d", 1));
   sqlite::Connection(path, sqlite::Mode::kReadWrite).execute("ANALYZE");

@@ -1,4 +1,4 @@
-// Which flipped bits of a write-ahead log are damage, and which cuts are what a crash leaves.
+// Tests of a write-ahead log: which flipped bits are damage, and which cuts are those that a crash leaves.
 #include "database/wal_file.h"
 
 #include <gmock/gmock.h>
@@ -69,7 +69,7 @@ TEST_F(Wal, AFlippedBitBeforeALaterTransactionIsDamage) {
     bytes[at] = static_cast<char>(bytes[at] ^ (1 << rng.below(8)));
     put(path_.string() + "-wal", bytes);
     const std::string damage = damage_of_wal(path_);
-    if (at >= 8 && at < 12) continue;  // the size of pages: where frames lie is lost with it
+    if (at >= 8 && at < 12) continue;  // the size of pages: without it nothing says where frames lie
     EXPECT_THAT(damage, HasSubstr(at < kHeader ? "log.db-wal' is damaged in its header"
                                                : "log.db-wal' is damaged in its frame"))
         << "byte " << at;

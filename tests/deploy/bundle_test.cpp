@@ -1,4 +1,4 @@
-// What is exported is what was measured, or nothing: logs of cards that are not here.
+// Tests that export writes what was measured, or nothing, from logs of cards that are not here.
 #include "deploy/kernel_json.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ using testing::SizeIs;
 constexpr const char* kLarge =
     "gemm m=4096 n=4096 k=4096 batch=1 a=f16:row b=f16:column c=f16:row accum=f32 epilogue=none";
 
-/// A persistent default where there is one, else the last default.
+/// Returns a persistent default where there is one, else the last default.
 Config config_for(const Workload& workload, const Limits& limits) {
   const std::vector<Config> defaults = families_for(catalog(), workload, limits).defaults;
   for (const Config& config : defaults)
@@ -37,7 +37,7 @@ Config config_for(const Workload& workload, const Limits& limits) {
   return defaults.back();
 }
 
-/// A timed trial of `config` as `tune` on `device` would have stored it.
+/// Returns a timed trial of `config` as `tune` on `device` would have stored it.
 Record trial_on(const Device& device, const Workload& workload, const Config& config) {
   Record record;
   record.workload = to_text(workload);
@@ -174,7 +174,7 @@ TEST(Export, SaysWhereMeasuringAgainIsNoHelp) {
   EXPECT_THAT(bundle.skipped[0].reason, AllOf(HasSubstr("no longer valid"), HasSubstr("tune it again")));
 }
 
-// A fact that a row does not tell is the arch's usual one, and the hash says whether that was right.
+// A fact that a row lacks is taken to be the arch's usual one, and the hash says whether that was right.
 TEST(Export, GoesByTheHashWhereARowLacksAFact) {
   const Workload workload = parse_workload(kLarge);
   const Device h100 = forged(kCards[0]);
@@ -212,7 +212,7 @@ TEST(StoredDevice, LeavesOutRatesThatEachSessionMeasures) {
   }
 }
 
-// What a kernel of a narrow type was lowered with.
+// A stored device keeps the features with which a kernel of a narrow type was lowered.
 TEST(StoredDevice, KeepsWhatAProcessorHasBeyondItsLevel) {
   Device device;
   device.limits = limits_of(isa_named("x86-64-v4+avx512vnni"), 2);

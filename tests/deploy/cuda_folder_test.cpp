@@ -1,5 +1,5 @@
-// From kernels for GPUs that nobody here has to a library, with NVIDIA's compilers, and what it launches on a
-// driver that is a stand-in.
+// Tests of libraries with kernels for GPUs that are not here, made with NVIDIA's compilers, and of what they
+// launch on a driver that is a stand-in.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ const test::Card& card(std::string_view arch) {
   return *std::ranges::find_if(test::kCards, [&](const test::Card& each) { return each.arch == arch; });
 }
 
-/// A kernel of that family as if it had been measured on that card with that compiler.
+/// Returns a kernel of that family as if it had been measured on that card with that compiler.
 RebuiltKernel tuned(const char* text, std::string_view arch, std::string_view family,
                     const std::string& compiler) {
   const Workload workload = parse_workload(text);
@@ -82,7 +82,7 @@ class CudaFolder : public ::testing::Test {
     for (const RebuiltKernel& kernel : kernels) EXPECT_EQ(compilers.why_not(kernel), std::nullopt);
     return library_files(library_of(prepared(kernels, compilers), {}, {"kernels", "test"}), compilers);
   }
-  /// Both kernels: compiling them takes some seconds.
+  /// Returns the files of both kernels, made once: compiling them takes some seconds.
   static const std::vector<FolderFile>& exported() {
     static const std::vector<FolderFile> kFiles = files(kernels());
     return kFiles;
@@ -132,7 +132,7 @@ class StandIn {
   void* library_;
 };
 
-/// What the driver is told of the last tensor map of such a kernel when it is measured.
+/// Returns what the driver is given as the last tensor map of such a kernel when it is measured.
 std::string measured_map(const RebuiltKernel& kernel) {
   std::string why_not;
   const std::unique_ptr<CudaDriver> driver = CudaDriver::open(LEHR_FAKE_CUDA_DRIVER, why_not);
@@ -181,7 +181,7 @@ TEST_F(CudaFolder, LaunchesWhatWasMeasured) {
   library.destroy(context);
 }
 
-// Built and run as its first lines say, on the stand-in, which knows a kernel by its name.
+// The example is built and run as its first lines say, on the stand-in, which knows a kernel by its name.
 TEST(CudaLibrary, IsTakenIntoAGraphByTheExample) {
   if (LEHR_SANITIZED) GTEST_SKIP() << "a program without a sanitizer loads none";
   FolderKernel kernel;

@@ -14,11 +14,11 @@
 
 namespace lehr::testing {
 
-/// A kernel of the first family that takes the workload, or of the one named, as if it had been measured on
-/// two threads here, or on a processor of that level.
+/// Returns a kernel of the first family that takes the workload, or of the one named, as if it had been
+/// measured on two threads here, or on a processor of that level.
 RebuiltKernel exported(const std::string& text, double time_us, const char* family = nullptr,
                        const Isa& isa = {});
-/// The same of that config, on two threads here.
+/// Returns a kernel of that config, as if it had been measured on two threads here.
 RebuiltKernel exported(const std::string& text, double time_us, const Config& config);
 
 /// A config of gemm_cpu for two threads here, and the same with tiles of another height.
@@ -27,18 +27,18 @@ struct TwoTiles {
 };
 TwoTiles two_tiles(const std::string& text);
 
-/// The sets that are given, and one for each kernel that is told the number of rows and is in none of them.
+/// Returns the given sets, and one more for each kernel that takes the number of rows and is in no set.
 std::vector<RebuiltSet> sets_of(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets = {});
-/// What `lehr export` writes of them.
+/// Returns the files that `lehr export` writes of them.
 std::vector<FolderFile> files_of(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets = {},
                                  const std::string& name = "kernels");
 
-/// A library, loaded as a program loads it that knows no header: by the names of its functions.
+/// A library, loaded by the names of its functions, as a program does that knows no header.
 class LoadedLibrary {
  public:
   explicit LoadedLibrary(std::span<const RebuiltKernel> kernels, std::vector<RebuiltSet> sets = {},
                          const std::string& name = "kernels");
-  /// The library of that name which these are.
+  /// Loads the library of that name that these files make.
   explicit LoadedLibrary(std::span<const FolderFile> files, const std::string& name = "kernels");
 
   const std::string& folder() const { return folder_; }
@@ -46,7 +46,7 @@ class LoadedLibrary {
   kernels_context* create(std::uint32_t threads) const {
     return create({threads, 0, 0, 1, nullptr, nullptr, nullptr});
   }
-  /// The function of that name, without the library's.
+  /// Returns the function of that name; `name` lacks the library's prefix.
   template <typename Signature>
   Signature* function(const std::string& function) const {
     return reinterpret_cast<Signature*>(symbol(function));
@@ -73,7 +73,7 @@ class LoadedLibrary {
   void* library_ = nullptr;
 };
 
-/// Memory as scratch and prepacked parameters are to lie.
+/// Memory aligned as scratch and prepacked parameters must be.
 struct alignas(64) Aligned {
   std::array<unsigned char, 64> bytes{};
 };

@@ -1,4 +1,5 @@
-// Folders are written whole or not at all, take the place of our own alone, and touch nothing else.
+// Tests that folders are written whole or not at all, replace only folders of our own, and touch nothing
+// else.
 #include "deploy/folder_files.h"
 
 #include <fcntl.h>
@@ -28,7 +29,7 @@ namespace {
 
 enum class Then { kFail, kFailForGood, kDie };
 
-/// Which call of those below does not do what it is for, counted from 0; -1: each does.
+/// The number of the call below that fails, counted from 0; -1: each call works.
 int steps_left = -1;
 Then then = Then::kFail;
 
@@ -96,7 +97,7 @@ Contents all_of(const fs::path& folder) {
   return all;
 }
 
-/// A place for folders, and what they are written with.
+/// A location for folders, and the files that are written.
 class FolderFiles : public ::testing::Test {
  protected:
   const TempDir directory_;
@@ -131,7 +132,7 @@ class FolderFiles : public ::testing::Test {
     }
     return "";
   }
-  /// Expects that check_out_folder() and write_folder() refuse it with one sentence.
+  /// Expects that check_out_folder() and write_folder() refuse the path with one sentence.
   void expect_refused(const std::string& path, bool replace, const std::string& why) {
     const std::string checked = refused(ErrorKind::kUser, [&] { check_out_folder(path, replace); });
     EXPECT_THAT(checked, AllOf(HasSubstr(path), HasSubstr(why))) << path;
@@ -230,7 +231,7 @@ TEST_F(FolderFiles, HoldNothingThatIsRead) {
   for (const char* input : {"k/net.onnx", "link.onnx", "other/net.onnx", "k/../k/net.onnx", "k"})
     EXPECT_THAT(refused(ErrorKind::kUser, [&] { check_out_folder(folder_, true, {root_ / input}); }),
                 HasSubstr((root_ / input).string() + " lies in it: name another folder"));
-  // Nor what is to be made there.
+  // An input in a folder that is still to be made is refused, too.
   EXPECT_NE(refused(ErrorKind::kUser, [&] { check_out_folder(root_ / "new", false, {root_ / "new/l.db"}); }),
             "");
 }
@@ -283,7 +284,7 @@ TEST_F(FolderFiles, StayAsTheyWereWhereAStepFails) {
   EXPECT_THAT(drafts(), IsEmpty());
 }
 
-// What cannot be put back is kept, and said.
+// A file that cannot be put back is kept, and the sentence names it.
 TEST_F(FolderFiles, AreNotLostWhereAllFailsFromAStepOn) {
   write_ours(folder_);
   const std::string kept = fmt::format("{}.{}.tmp/old", folder_, getpid());
@@ -337,7 +338,8 @@ TEST_F(FolderFiles, StayAsTheyWereWhereTheDiskIsFull) {
   std::signal(SIGXFSZ, ignored);
 }
 
-// Killed at any step, it leaves the old folder or the new one, whole, and a draft that goes with the next.
+// A writer that is killed at any step leaves the old folder or the new one, whole. The next writer removes
+// its draft.
 TEST_F(FolderFiles, AreWholeWhereTheirWriterIsKilled) {
   then = Then::kDie;
   int absent = 0, step = 0;

@@ -1,4 +1,5 @@
-// What `lehr bench --bundle` asks of an exported library, and its kernels for processors as a participant.
+// Tests of what `lehr bench --bundle` asks of an exported library, and of its kernels for processors as a
+// participant.
 #include "deploy/library_answers.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +33,7 @@ LibraryAnswer answer_for(const char* workload, int threads) {
   return library_answer(LEHR_BY_HAND, parse_workload(workload), limits, 0);
 }
 
-/// The kind and the sentence of what is thrown.
+/// Returns the kind and the sentence of the Error that `call` throws.
 template <typename Call>
 std::pair<ErrorKind, std::string> thrown_by(Call call) {
   try {

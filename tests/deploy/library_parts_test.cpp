@@ -1,4 +1,4 @@
-// What a library is made of: names, shapes, words, levels of instruction sets, tests of its kernels.
+// Tests of what a library is made of: names, shapes, words, levels of instruction sets, tests of its kernels.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -138,7 +138,7 @@ TEST(LibraryNames, OfFunctionsAreTheWordsOfTheWorkload) {
            {"conv2d h=14 w=14 c=16 k=16 r=3 s=3 pad=0x1x0x1", "conv2d_h14_w14_c16_k16_r3_s3_pad_0x1x0x1"},
        })
     EXPECT_EQ(function_of(text), name);
-  // Of a number that is no whole one, and of a long text, a hash tells it from others.
+  // A hash distinguishes workloads with a number that is not whole, or with a long text.
   EXPECT_THAT(function_of("gemm m=9 n=80 k=70 a=u8 b=s8:row:constant c=u8 accum=s32 zero=input "
                           "epilogue=bias+dequant+relu+quant"),
               ::testing::MatchesRegex("gemm_m9_n80_k70_u8_s8_u8_[0-9a-f]{8}"));
@@ -169,7 +169,8 @@ std::vector<std::string> features_at(const Isa& isa) {
 
 #if defined(__x86_64__)
 
-// The System V ABI's supplement for x86-64, section 3.1.1, but for what only the operating system uses.
+// Levels are those of the System V ABI's supplement for x86-64, section 3.1.1, without the features that only
+// the operating system uses.
 TEST(IsaLevels, UseWhatTheAbiSays) {
   const auto features = [](const char* name) { return features_at(isa_named(name)); };
   std::vector<std::string> expected;

@@ -1,4 +1,4 @@
-// Exported libraries: every kind of kernel, called as a program calls it, against the reference.
+// Tests of exported libraries: every kind of kernel, called as a program calls it, against the reference.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ struct Tensors {
     const Guarded& one = memory[output_of(problem)];
     return {one.data(), one.data() + one.size()};
   }
-  /// Compares with the reference.
+  /// Compares the output with the reference.
   void expect_right() const {
     for (const Guarded& one : memory) EXPECT_TRUE(one.intact()) << "writes before a tensor's begin";
     EXPECT_EQ(compare_output(problem, memory[output_of(problem)].data()).fault, "");
@@ -71,8 +71,8 @@ std::uint64_t packed_at(const kernels_function& function) {
   return function.tensor_count;
 }
 
-/// One call of a library's function for the workload; `packed`: of the operand that stays, made where it is
-/// empty.
+/// Calls a library's function for the workload once, and returns the output. `packed` is the prepacked
+/// constant operand; it is made where it is empty.
 Bytes computed(const LoadedLibrary& library, kernels_context* context, const Workload& workload,
                std::vector<Aligned>& packed, bool alone = true) {
   SCOPED_TRACE(to_text(workload));
@@ -103,7 +103,7 @@ Bytes computed(const LoadedLibrary& library, kernels_context* context, const Wor
   return tensors.output();
 }
 
-/// The text of the same product with that in the place of its rows.
+/// Returns the text of the same product with `m` as its rows.
 std::string with_m(const std::string& text, const std::string& m) {
   const std::size_t begin = text.find("m=") + 2;
   return std::string(text).replace(begin, text.find(' ', begin) - begin, m);
@@ -132,8 +132,8 @@ const std::vector<std::string> kAnyRows = {
     "gemm m=..1 n=5 k=7"};
 const std::string kRange = "gemm m=1..48 n=50 k=33 b=f32:row:constant epilogue=bias+residual+relu";
 
-/// All kinds of kernels. Those of one workload and several families are tuned for 1, 2, ... threads, so that
-/// a context chooses one by its number.
+/// All kinds of kernels. Kernels of one workload and several families are tuned for 1, 2, ... threads, so
+/// that a context chooses one by its number.
 struct Everything {
   std::vector<RebuiltKernel> kernels;
   std::vector<RebuiltSet> sets;
@@ -166,7 +166,7 @@ struct Everything {
   }
 };
 
-/// Of one program: compiling it takes longer than anything else here.
+/// Returns the kernels of one program: compiling it takes longer than anything else here.
 const Everything& everything() {
   static const Everything kAll;
   return kAll;
@@ -342,7 +342,7 @@ TEST(Library, MakesContextsOfWhatItIsTold) {
   library().destroy(nullptr);
 }
 
-// An engine's pool, which may be another one for each call.
+// The host is an engine with a pool, which may be another one for each call.
 TEST(Library, RunsOnThePoolOfItsHost) {
   int rounds = 0;
   const auto parallel_for = [](void* pool, std::uint32_t workers, void (*work)(void*, std::uint32_t),
@@ -399,7 +399,7 @@ TEST(Library, KnowsWhatItsKernelsHaveToCompute) {
   const RebuiltKernel fixed = exported(kFixed[0], 1), told = exported(kAnyRows[1], 1, "gemm_dot_cpu");
   struct Fault {
     RebuiltKernel kernel;
-    const char *first, *said;  ///< what its first task does before anything else
+    const char *first, *said;  ///< what the first work item does before anything else
   };
   for (auto [kernel, first, says] :
        {Fault{fixed, "return;", "does not write c[0]"}, Fault{told, "return;", "c[0]"},
@@ -442,7 +442,7 @@ TEST(Library, TakesObjectFilesThatTuningHasKept) {
     kernel.winner.device->compiler = tuned.identity();
     tuned.compile(std::vector<Source>{kernel.source});
   }
-  // The library made with these, and how often something was compiled for it.
+  // Makes the library with `kept`, and counts how often something was compiled for it.
   const auto made = [&](const Compiler* kept) {
     HostCompilerOptions host;
     host.compiler = script;
@@ -521,7 +521,7 @@ TEST(Library, ServesMachinesOfEachLevel) {
   EXPECT_THAT(said, HasSubstr(", f16c, fma, bmi, avx2, bmi2 and lzcnt, which the processor lacks or the "));
   EXPECT_THAT(said, HasSubstr("the options leave out: tune with --isa x86-64-v2 or lower, and export again"));
   levels.destroy(older);
-  // The build of the sources compiles each for its own level.
+  // CMake compiles each source for its own level.
   const auto files = lehr::testing::files_of(kernels);
   const auto cmake = std::ranges::find(files, "sources/CMakeLists.txt", &FolderFile::path);
   ASSERT_NE(cmake, files.end());
@@ -530,7 +530,7 @@ TEST(Library, ServesMachinesOfEachLevel) {
   EXPECT_EQ(cmake->bytes.find(";-mavx2", with_avx2 + 1), std::string::npos);
 }
 
-// Whatever the text uses: a compiler may use what it is told of in any kernel.
+// Whatever the text uses, a compiler may use the given features in any kernel.
 TEST(Library, NeedsTheFeaturesThatAKernelWasCompiledWith) {
   const Isa level = isa_named("x86-64-v4"), more = isa_named("x86-64-v4+avx512vnni");
   const LoadedLibrary levels(

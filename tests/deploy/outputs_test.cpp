@@ -1,4 +1,5 @@
-// A function with two outputs, of other types and shapes: its header, its table, its self-test, calls from C.
+// Tests of a function with two outputs, of other types and shapes: its header, its table, its self-test,
+// calls from C.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ using ::testing::HasSubstr;
 
 constexpr std::int64_t kMost = 12, kTested = 11, kColumns = 6;
 
-/// Means of rows, and twice what lies there in bf16; FAULT is what it does besides.
+/// Computes means of rows, and twice the input in bf16. FAULT is what it does besides.
 constexpr const char* kText = R"(extern "C" void means(void* const* params, void*, long) {
   float* mean = (float*)params[0];
   const float* x = (const float*)params[1];
@@ -43,7 +44,7 @@ constexpr const char* kText = R"(extern "C" void means(void* const* params, void
   FAULT;
 })";
 
-/// For so many rows.
+/// Returns the tensors for so many rows.
 std::vector<LibraryTensor> tensors_for(std::int64_t rows) {
   const Draw draw = {Draw::Kind::kNormal, 1, 0.5};
   return {{{"mean", DType::kF32, rows, TensorRole::kOutput}, {{rows, 1}}, 1},
@@ -55,7 +56,7 @@ std::vector<LibraryTensor> tensors_for(std::int64_t rows) {
            kColumns}};
 }
 
-/// The test of kTested rows. A mean is exact but for rounding, what is doubled may be off by 0.5.
+/// Returns the test of kTested rows. A mean is exact but for rounding; a doubled value may be off by 0.5.
 SelfTest means_test() {
   const std::vector<LibraryTensor> all = tensors_for(kTested);
   const std::vector<TensorSpec> tensors(all.begin(), all.end());
@@ -97,7 +98,7 @@ RebuiltKernel kernel_with(const Fault& fault, std::size_t number) {
   return kernel;
 }
 
-/// A library of all these, as if an operator had such kernels.
+/// Returns a library of all these, as if an operator had such kernels.
 std::vector<FolderFile> files_of_all() {
   std::vector<RebuiltKernel> kernels;
   for (const Fault& fault : kFaults) kernels.push_back(kernel_with(fault, kernels.size()));

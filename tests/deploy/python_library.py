@@ -1,5 +1,5 @@
-"""The Python module with the library in by_hand/: a range of rows, an output by columns, two outputs, bf16, and CUDA on the stand-in for the driver. The
-module, with the library beside it, is on the path."""
+"""Tests the Python module with the library in by_hand/: a range of rows, an output by columns, two outputs, bf16,
+and CUDA on the stand-in for the driver. The module, with the library beside it, is on the path."""
 
 import ctypes
 import importlib.util
@@ -183,7 +183,7 @@ class Interface(Array):
 
 
 class Tensor(Array):
-    """As PyTorch's: DLPack, and a package with a current stream."""
+    """A tensor as PyTorch's: DLPack, and a package with a current stream."""
 
     __module__ = "torch.of_this_test"
     device, number = "cuda:0", 0

@@ -1,5 +1,5 @@
-"""What Python programs do to the library of python_product_test, in FOLDER: python_misuse.py FOLDER. Each is right, or an exception that
-names what is wrong."""
+"""Tests what Python programs do to the library of python_product_test, in FOLDER: python_misuse.py FOLDER. Each call
+is right, or an exception that names what is wrong."""
 
 import array
 import copy
@@ -45,7 +45,7 @@ def refused(call, *words, kinds=(TypeError, ValueError)):
 
 
 class Speaks:
-    """Of another package: it has DLPack alone, without a word on whether it may be written."""
+    """An array of another package: it has DLPack alone, without a word on whether it may be written."""
 
     def __init__(self, tensor, fails=None):
         self.tensor, self.fails = tensor, fails
@@ -60,7 +60,7 @@ class Speaks:
 
 
 class Torch(Speaks):
-    """As PyTorch's, which has an array of NumPy's on the same memory."""
+    """A tensor as PyTorch's, which has an array of NumPy's on the same memory."""
 
     __module__ = "torch"
 
@@ -121,7 +121,7 @@ def shapes_and_strides_are_the_workloads():
     for shape in ((N, M), (2, M // 2, N), (M * 2, N // 2), (M * N,), ()):
         refused(lambda: kernel(a, b, bias, out=numpy.zeros(shape, "f4")), "c has shape", f"takes {M} x {N}")
     assert kernel(a, b, bias, out=numpy.zeros((1, M, 1, N), "f4")).shape == (1, M, 1, N)
-    # What has the right number of bytes.
+    # A shape is refused although its number of bytes is right.
     refused(lambda: kernel(a, b.reshape(N, K), bias), f"b has shape {N} x {K}", f"takes {K} x {N}")
     refused(lambda: kernel(a, numpy.ascontiguousarray(b.T), bias), f"b has shape {N} x {K}", f"takes {K} x {N}; is it numpy.ascontiguousarray(b.T)?")
     refused(lambda: kernel(a, numpy.asfortranarray(b).T, bias), f"takes {K} x {N}; is it numpy.ascontiguousarray(b.T)?")

@@ -1,4 +1,4 @@
-"""Results of python_product_test's library, beside those in double precision."""
+"""Compares results of python_product_test's library with those in double precision."""
 
 import numpy
 

@@ -1,4 +1,5 @@
-// From the verdict of a range of rows to the kernels that cover it, or to a sentence why not.
+// Tests of the way from the verdict of a range of rows to the kernels that cover it, or to a sentence why
+// not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +37,8 @@ class Log {
     device_.compiler = "a compiler";
     device_hash_ = database.append(stored_device(device_));
     set.workload = "gemm m=1..48" + kRest;
-    set.least = 1, set.most = 48;
+    set.least = 1;
+    set.most = 48;
     set.times = {{1, 3, 3}, {16, 9, 9}, {48, 20, 20}};
   }
 
@@ -46,7 +48,7 @@ class Log {
     throw std::runtime_error("no such family");
   }
 
-  /// A trial, which the set's next member names.
+  /// Returns a trial, which the set's next member names.
   Record trial(const std::string& text, const Config& config, double us, std::int64_t to) {
     Record record;
     const Workload workload = parse_workload(text);
@@ -70,7 +72,7 @@ class Log {
     return record;
   }
 
-  /// With the set's verdict, whose record is the one for the most rows.
+  /// Returns the winners rebuilt with the set's verdict, whose record is the one for the most rows.
   RebuiltWinners rebuilt(const std::vector<Record>& records) {
     change(set);
     for (const Record& record : records) database.append(record);
@@ -95,7 +97,7 @@ class Log {
   int trials_ = 0;
 };
 
-/// A kernel for one row, and one for all others, which serves two stretches.
+/// Returns a kernel for one row, and one for all others, which serves two stretches.
 RebuiltWinners usual(Log& log) {
   const std::string any = "gemm m=..48" + kRest, one = "gemm m=1" + kRest;
   const auto [config, other] = lehr::testing::two_tiles(any);
@@ -124,7 +126,7 @@ TEST(SetsOfALog, AreTheKernelsThatWereMeasuredEachOnce) {
   }
   ASSERT_THAT(set->times, SizeIs(3));
   EXPECT_EQ(set->times[1].us, 9);
-  // The trial of 1 row is a winner of its own, too; its kernel is there once. That of all 48 rows is the
+  // The trial of 1 row is a winner of its own, too; its kernel is there once. The trial of all 48 rows is the
   // set's.
   EXPECT_THAT(made.kernels, SizeIs(3));
   EXPECT_THAT(made.sets, SizeIs(1));

@@ -1,6 +1,6 @@
-// A thousand failures in one session: candidates that crash, hang, compute wrong results or do not compile,
-// among good ones, through real workers. The session ends by its own rule, every failure is a row with its
-// kind and text, the fastest right kernel wins, and nothing is left behind.
+// Tests a session with a thousand failures: candidates that crash, hang, compute wrong results or do not
+// compile, among good ones, through real workers. The session ends by its own rule, every failure is a row
+// with its kind and text, the fastest right kernel wins, and nothing is left behind.
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ int index_of(const Config& config) {
   return static_cast<int>(config.at("row") * kColumns + config.at("column"));
 }
 
-/// What becomes of each config; the default, number 0, is good and slow.
+/// Draws what each config does. The default, number 0, is good and slow.
 std::vector<Plan> draw_plans(std::uint64_t seed) {
   std::vector<Plan> plans;
   const auto add = [&](Fate fate, int count) {
@@ -95,8 +95,16 @@ Candidates drill_candidates() {
   return candidates;
 }
 
-/// One shared object with the entries of all configs, each an alias of what its plan says: a thousand runs of
-/// the system's compiler would take minutes and show nothing more.
+/// Returns the function that a config's entry is an alias of.
+std::string function_of(const Plan& plan, int config) {
+  if (plan.fate == Fate::kCrash) return "crash";
+  if (plan.fate == Fate::kHang) return config % 2 == 0 ? "hang" : "spin";
+  if (plan.fate == Fate::kWrong) return "wrong";
+  return fmt::format("good{}", std::max(1, plan.times));
+}
+
+/// Returns one shared object with the entries of all configs, each an alias of what its plan says: a thousand
+/// runs of the system's compiler would take minutes and show nothing more.
 std::string library_text(const std::vector<Plan>& plans) {
   std::string text = R"(
 extern "C" int usleep(unsigned);
@@ -120,11 +128,7 @@ extern "C" void wrong(void* const* p, void*, long) { product(p, 1); ((float*)p[2
     text +=
         fmt::format("extern \"C\" void good{0}(void* const* p, void*, long) {{ product(p, {0}); }}\n", times);
   for (int i = 0; i < kConfigs; ++i) {
-    const Plan& plan = plans[static_cast<std::size_t>(i)];
-    const std::string what = plan.fate == Fate::kCrash   ? "crash"
-                             : plan.fate == Fate::kHang  ? (i % 2 == 0 ? "hang" : "spin")
-                             : plan.fate == Fate::kWrong ? "wrong"
-                                                         : fmt::format("good{}", std::max(1, plan.times));
+    const std::string what = function_of(plans[static_cast<std::size_t>(i)], i);
     text += fmt::format(
         "extern \"C\" void drill_{}(void* const*, void*, long) __attribute__((alias(\"{}\")));\n", i, what);
   }

@@ -16,7 +16,7 @@ struct Stack {
   std::size_t bytes = 0;
 };
 
-/// Before a jump to `to`; the result goes to arrived() when this stack is jumped back to.
+/// Announces a jump to `to`. The result goes to arrived() when this stack is jumped back to.
 inline void* leaving([[maybe_unused]] const Stack& to) {
   void* fake = nullptr;
 #if defined(__SANITIZE_ADDRESS__)
@@ -24,7 +24,7 @@ inline void* leaving([[maybe_unused]] const Stack& to) {
 #endif
   return fake;
 }
-/// After a jump; the stack that was left. `fake` is null on a stack's first arrival.
+/// Ends a jump, and returns the stack that was left. `fake` is null on a stack's first arrival.
 inline Stack arrived([[maybe_unused]] void* fake) {
   Stack from;
 #if defined(__SANITIZE_ADDRESS__)
@@ -32,7 +32,7 @@ inline Stack arrived([[maybe_unused]] void* fake) {
 #endif
   return from;
 }
-/// A stack is used again, with the marks of frames that never returned.
+/// Clears the marks of frames that never returned, before a stack is used again.
 inline void forget_frames([[maybe_unused]] const Stack& stack) {
 #if defined(__SANITIZE_ADDRESS__)
   __asan_unpoison_memory_region(stack.bottom, stack.bytes);

@@ -1,5 +1,5 @@
-// mbarriers, loads of the tensor memory accelerator and wgmma: layouts as the PTX ISA has them, and what a
-// kernel can do wrong with them.
+// Tests of mbarriers, loads of the tensor memory accelerator and wgmma: layouts as the PTX ISA has them, and
+// what a kernel can do wrong with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ constexpr auto kIn = ir::Direction::kIn;
 constexpr auto kOut = ir::Direction::kOut;
 constexpr const char* kWgmmaName = "wgmma_m64n16k16_f32_bf16";
 
-/// 64 x `rows` of A along k (16 bit) in boxes as wide as `swizzle` bytes.
+/// Returns a map for 64 x `rows` of A along k (16 bit), in boxes as wide as `swizzle` bytes.
 ir::TensorMap map_of(std::int64_t inner, std::int64_t outer, std::int64_t box_outer, std::int64_t swizzle) {
   ir::TensorMap map;
   map.dims = {inner, outer, 0};
@@ -200,8 +200,8 @@ TEST(TmaLoad, SwizzlesItsBoxAndFillsWithZerosWhatLiesOutside) {
 TEST(MatrixDescriptor, LeadsToTheChunksOfTheCanonicalLayouts) {
   EXPECT_EQ(swizzled(1024 + 128 + 16, 128), 1024u + 128);  // line 9: chunk 1 ^ 1
   EXPECT_EQ(swizzled(2 * 128 + 3 * 16, 128), 256u + 16);   // line 2: chunk 3 ^ 2
-  EXPECT_EQ(swizzled(2 * 128 + 3 * 16, 64), 256u + 16);    // of four chunks
-  EXPECT_EQ(swizzled(3 * 128 + 16, 32), 3u * 128);         // of two
+  EXPECT_EQ(swizzled(2 * 128 + 3 * 16, 64), 256u + 16);    // span of four chunks
+  EXPECT_EQ(swizzled(3 * 128 + 16, 32), 3u * 128);         // span of two chunks
   EXPECT_EQ(swizzled(3 * 128 + 16, 0), 3u * 128 + 16);
   // mode 1 (128 bytes), SBO 1024, LBO 16, address 2048
   const MatrixDescriptor d = decoded(1ULL << 62 | 64ULL << 32 | 1ULL << 16 | 128);

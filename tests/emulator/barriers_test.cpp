@@ -1,4 +1,4 @@
-// Named barriers: what they order, what they do not, and what a kernel can do wrong with them.
+// Tests of named barriers: what they order, what they do not, and what a kernel can do wrong with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ struct Case {
   const char* fault;  ///< "": it is right
 };
 
-/// Two groups of two warps, each with a half of shared memory and a barrier of its own.
+/// Returns a kernel of two groups of two warps, each with a half of shared memory and a barrier of its own.
 std::string groups(const std::string& body) {
   return "  float* s = reinterpret_cast<float*>(lehr_shared);\n  const int g = t / 64;\n" + body;
 }

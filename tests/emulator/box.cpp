@@ -9,12 +9,12 @@ namespace {
 
 constexpr int kMostOffset = 255;  // of a tensor of four dimensions
 
-/// Last coordinate of the bounding box along w (0) or h (1).
+/// Returns the last coordinate of the bounding box along w (0) or h (1).
 std::int64_t high_of(const ir::TensorMap& map, std::size_t d) {
   return map.dims[d + 1] - 1 + map.im2col->upper[d];
 }
 
-/// The pixel `number` steps after the first: through the bounding box along w, then h, then the images.
+/// Moves `at` by `number` steps: through the bounding box along w, then h, then the images.
 void walk(const ir::TensorMap& map, std::array<std::int64_t, 4>& at, std::int64_t number) {
   for (std::size_t d = 0; d < 2; ++d) {
     const std::int64_t step = map.im2col->step[d], low = map.im2col->lower[d], high = high_of(map, d);

@@ -10,17 +10,18 @@
 
 namespace lehr::emulator {
 
-/// What an instruction says: coordinates, innermost first, and with im2col the offset along w and h.
+/// The operands of an instruction: coordinates, innermost first, and with im2col the offset along w and h.
 struct BoxPlace {
   std::array<int, ir::TensorMap::kMaxRank> first{};
   std::optional<std::array<int, 2>> offset;
 };
 
-/// Why the map does not go with the instruction, or the place not with the map; to follow "a TMA load to".
+/// Returns why the map does not go with the instruction, or the place not with the map; to follow "a TMA load
+/// to".
 std::optional<std::string> why_no_box(const ir::TensorMap& map, const BoxPlace& place);
 
-/// Flat index of element `number` of the box, in its order in shared memory without swizzle; nullopt outside
-/// of the tensor.
+/// Returns the flat index of element `number` of the box, in its order in shared memory without swizzle;
+/// nullopt outside of the tensor.
 std::optional<std::int64_t> element_of_box(const ir::TensorMap& map, const BoxPlace& place,
                                            std::int64_t number);
 

@@ -1,4 +1,4 @@
-// The kernels that make inputs and check outputs on the device, against the host's own arithmetic.
+// Tests of the kernels that make inputs and check outputs on the device, against the host's own arithmetic.
 #include "measure/cuda/check_kernels.h"
 
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ Source source_of(const std::string& entry, std::vector<SourceParam> params, int 
   return source;
 }
 
-/// An output's type, and that of what is expected of it.
+/// The types of an output and of its expected values.
 struct Compared {
   DType type, as;
 };
@@ -82,7 +82,7 @@ Source total_source() {
       1);
 }
 
-/// As lehr_sum does; the last word is filled up with zeros.
+/// Computes as lehr_sum does; the last word is filled up with zeros.
 std::uint64_t sum_of(std::span<const unsigned char> bytes, std::uint64_t seed) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; 8 * i < bytes.size(); ++i) {
@@ -93,7 +93,7 @@ std::uint64_t sum_of(std::span<const unsigned char> bytes, std::uint64_t seed) {
   return sum;
 }
 
-/// What the last kernel makes of partial results.
+/// Returns what the last kernel makes of partial results.
 CheckResult total(const Program& program, std::size_t index, const Bytes& compared, const Bytes& summed) {
   const Result run = program.run_bytes(
       index, {compared, summed, bytes_of(TotalJob{77, compared.empty() ? 0U : kBlocks, kBlocks})});
@@ -130,11 +130,11 @@ TEST(CheckKernels, MakeTheInputsOfTheHostBitForBit) {
   }
 }
 
-/// One output, right in all places or with faults of all kinds at random ones, mostly few.
+/// One output, right everywhere or with faults of all kinds at random positions, mostly few.
 struct Case {
   Argument output;
   Bytes got;
-  Bytes expected;  ///< of each element, nothing_expected() where nothing is
+  Bytes expected;  ///< of each element; nothing_expected() where no value is expected
 };
 
 Case make_case(Compared of, bool right, Rng& rng) {
@@ -151,10 +151,10 @@ Case make_case(Compared of, bool right, Rng& rng) {
                 .expected_as = of.as};
   one.got.resize(static_cast<std::size_t>(kMost * size_of(type)));
   one.expected.resize(static_cast<std::size_t>(kMost * size_of(of.as)), nothing_expected(of.as));
-  const bool some = rng.below(2) == 0;                             // only of some rows
+  const bool some = rng.below(2) == 0;                             // faults only in some rows
   const std::uint64_t faulty = std::uint64_t{1} << rng.below(14);  // one in so many
   const double scales[] = {1, 1e-6, 300, 70000};
-  // What floats cannot hold is compared exactly, too.
+  // A value that floats cannot hold is compared exactly, too.
   const double large = of.as == DType::kF32 ? 0 : type == DType::kS64 ? 0x1p52 : 0x1p30;
   for (std::int64_t i = 0; i < kMost; ++i) {
     unsigned char* at = one.got.data() + i * size_of(type);
@@ -215,7 +215,7 @@ TEST(CheckKernels, FindWhatTheHostFinds) {
                 host.fault);
       EXPECT_EQ(seen.max_error, host.max_error);
       EXPECT_EQ(seen.compared, one.output.expected_count());
-      // The sum of the expected values: that of their bits, each as a word of 64.
+      // The sum of the expected values' bits, each as a word of 64.
       Bytes wide(static_cast<std::size_t>(kMost) * 8);
       const auto size = static_cast<std::size_t>(size_of(types[t].as));
       for (std::size_t i = 0; i < static_cast<std::size_t>(kMost); ++i)

@@ -1,5 +1,5 @@
-// Clusters: blocks that run together, multicast loads, arrivals at another block's mbarriers, and what a
-// kernel can do wrong with them.
+// Tests of clusters: blocks that run together, multicast loads, arrivals at another block's mbarriers, and
+// what a kernel can do wrong with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Warp collectives: values as the PTX ISA lays them out, and what a kernel can do wrong with them.
+// Tests of warp collectives: values as the PTX ISA lays them out, and what a kernel can do wrong with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ Source gemm(const std::string& body, int threads = 32) {
       768, body);
 }
 
-/// Small whole numbers: exact in every type.
+/// Returns small whole numbers, which are exact in every type.
 Values small_numbers(std::size_t count, Rng& rng) {
   Values values;
   for (std::size_t i = 0; i < count; ++i) values.push_back(static_cast<float>(rng.below(9)) - 4);
@@ -226,8 +226,8 @@ TEST(WarpCollectives, StmatrixIsTheInverseOfLdmatrix) {
   }
 }
 
-/// A type of mma, with its fragments' places as the PTX ISA writes them, element by element: `i` is the
-/// number of the element, `u` threadID_in_group, `g` groupID.
+/// A type of mma, with the positions of its fragments as the PTX ISA writes them, element by element: `i` is
+/// the number of the element, `u` threadID_in_group, `g` groupID.
 struct MmaCase {
   const char* shape;
   DType type;  ///< of A and B in memory; the 8-bit floats as their bits
@@ -237,7 +237,7 @@ struct MmaCase {
   const char* a_column;
   const char* b_row;
   NumberFormat format;  ///< of bits
-  int registers = 4;    ///< of A; of B half of them
+  int registers = 4;    ///< registers of A; B has half as many
 };
 
 std::string text_of(const MmaCase& one) {

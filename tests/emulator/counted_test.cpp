@@ -1,5 +1,5 @@
-// What ir::analyze says of a kernel against what the emulator counts while its text runs: flops, bytes per
-// parameter and of shared memory. For sampled schedules of every CUDA family.
+// Compares what ir::analyze says of a kernel with what the emulator counts while its text runs: flops, bytes
+// per parameter and of shared memory. For sampled schedules of every CUDA family.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,8 @@ bool is_minimal(const Sample& sample) {
   return sample.family->name == "conv2d_winograd";
 }
 
-/// `spare_flops`: share of the flops that may stand under a condition that does not hold.
+/// Compares the counts with the analysis. `spare_flops` is the share of the flops that may stand under a
+/// condition that does not hold.
 void compare(const Sample& sample, const ir::Kernel& kernel, const emulator::Result& counted,
              double spare_flops) {
   const ir::Analysis analysis = ir::analyze(kernel);
@@ -68,7 +69,7 @@ void compare(const Sample& sample, const ir::Kernel& kernel, const emulator::Res
                      kernel.buffer(param).name + verb);
     }
     Bounds shared = bytes_of(kernel, analysis, writes, is_shared);
-    // What a load brings to several blocks is one access, and counts once in each of them.
+    // A load for several blocks is one access, and counts once in each of them.
     shared.most = writes ? analysis.shared.written_bytes : analysis.shared.read_bytes;
     expect_between(moved(counted.shared), shared, "shared" + verb);
   }
@@ -139,8 +140,8 @@ TEST_P(CountedFamily, MovesAndComputesWhatItsAnalysisSaysWhereTilesAreWhole) {
        0.01);
 }
 
-/// The analysis counts the arithmetic of a partial tile as that of a whole one; a kernel may leave some of it
-/// out. Of products: the images above have partial tiles enough.
+/// The analysis counts the arithmetic of a partial tile as that of a whole one, and a kernel may leave some
+/// of it out. Only products are tested: the images above have partial tiles enough.
 class CountedProduct : public CountedFamily {};
 TEST_P(CountedProduct, StaysWithinItsAnalysisAtPredicatedEdges) {
   hold({{130, 70, 200, 1}, {7, 130, 300, 2}, {1, 257, 300, 1}, {33, 65, 90, 3}}, 24, 1);

@@ -1,7 +1,7 @@
-// What emitted CUDA text sees instead of NVRTC's built-ins when the host compiler compiles it: vector types,
-// hardware indices, barriers, and a second body of every device intrinsic that is inline PTX in
-// target/cuda/ and stands under `#ifndef LEHR_EMULATOR` there. No system header: it is compiled in
-// front of every kernel.
+// The replacement of NVRTC's built-ins when the host compiler compiles emitted CUDA text: vector types,
+// hardware indices, barriers, and a second body of every device intrinsic that is inline PTX in target/cuda/
+// and stands under `#ifndef LEHR_EMULATOR` there. It includes no system header, since it is compiled in front
+// of every kernel.
 #pragma once
 
 #include "mma_type.h"
@@ -166,7 +166,7 @@ struct alignas(16) int4 {
 #define __ballot_sync(mask, predicate) emulated_ballot(predicate, __LINE__)
 #define __any_sync(mask, predicate) (emulated_ballot(predicate, __LINE__) != 0)
 #define __all_sync(mask, predicate) (emulated_ballot(predicate, __LINE__) == ~0u)
-// Only of values that the lanes agree on, and from lane 0.
+// The value must be the same in all lanes. It comes from lane 0.
 #define __shfl_sync(mask, value, lane) emulated_uniform(value, __LINE__)
 #define __threadfence() emulated_device_fence()
 #define atomicInc emulated_atomic_inc
@@ -302,7 +302,7 @@ inline void lehr_setmaxnreg_dec() {
   emulated_set_max_registers(kCount, false);
 }
 
-// Any lane, but always the same one: not the first, so that nobody relies on that.
+// Elects any lane, but always the same one: not the first, so that nobody relies on that.
 inline void lehr_elect_one(unsigned* elected, int line = __builtin_LINE()) {
   emulated_ballot(1, line);
   elected[0] = threadIdx.x % 32 == 9;
@@ -357,7 +357,7 @@ LEHR_EMULATED_MMA(m16n8k32_s32_s8, int, kS8)
 LEHR_EMULATED_MMA(m16n8k32_f32_e4m3, float, kE4M3)
 LEHR_EMULATED_MMA(m16n8k32_f32_e5m2, float, kE5M2)
 
-// A butterfly: all lanes of a group end with the same bits, since each adds the same two numbers.
+// Adds by a butterfly: all lanes of a group end with the same bits, since each adds the same two numbers.
 template <typename T>
 inline void emulated_warp_sum(T* value, int width, int line) {
   for (int mask = width / 2; mask > 0; mask /= 2) {

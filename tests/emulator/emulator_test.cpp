@@ -1,5 +1,5 @@
-// Planted faults: what the emulator must find, and what it must leave alone. Every kernel is written out as
-// the emitter would write it.
+// Tests with planted faults: what the emulator must find, and what it must leave alone. Every kernel is
+// written out as the emitter would write it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,8 @@ using ::testing::HasSubstr;
 
 constexpr int kThreads = 64;
 
-/// One block of 64 threads, `a` in and `c` out (64 elements each), 256 bytes of shared memory.
+/// Returns a kernel of one block of 64 threads, `a` in and `c` out (64 elements each), 256 bytes of shared
+/// memory.
 Source source_of(const std::string& body, const std::string& prelude = "") {
   return lehr::testing::kernel_text(
       {{"a", DType::kF32, kThreads, ir::Direction::kIn}, {"c", DType::kF32, kThreads, ir::Direction::kOut}},

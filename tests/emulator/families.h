@@ -1,5 +1,5 @@
 // Every CUDA family of the catalogue with workloads that show all of it: each combination of types, each
-// layout, odd shapes. A family that is added to the catalogue is taken up by itself.
+// layout, odd shapes. A family that is added to the catalogue is included by itself.
 #pragma once
 
 #include <compare>
@@ -12,7 +12,7 @@
 
 namespace lehr::testing {
 
-/// A kernel to be: what Template::lower takes.
+/// The arguments of Template::lower.
 struct Sample {
   const Template* family = nullptr;
   Workload workload;
@@ -22,10 +22,10 @@ struct Sample {
 std::string to_text(const Sample& sample);
 ir::Kernel lowered(const Sample& sample);
 
-/// Families of the catalogue that serve some workload on some CUDA architecture.
+/// Returns the families of the catalogue that serve some workload on some CUDA architecture.
 std::vector<const Template*> cuda_families();
 
-/// Of a workload of either operator.
+/// Facts of a workload of either operator.
 struct Facts {
   std::int64_t depth = 1;  ///< products that are summed up for one output
   DType operand = DType::kF32, accum = DType::kF32;
@@ -33,14 +33,14 @@ struct Facts {
 };
 Facts facts_of(const Workload& workload);
 
-/// Whether blocks share a tile of C (the knob split_k, where the family has it).
+/// Returns whether blocks share a tile of C (the knob split_k, where the family has it).
 bool splits_k(const Config& config);
 
-/// At least `count` configs of the family. Of a family for convolutions: those of a list of odd ones that it
-/// serves, in turn. Else: workloads: first every combination of types with every layout that
-/// the family serves, once each, on a shape drawn from `shapes`; then random ones. Architectures rotate among
-/// those that the family serves. Every fifth config is the default. Every third one is for one of the shapes
-/// of the longest k, and splits it where the family can.
+/// Returns at least `count` configs of the family. A family for convolutions gets the odd convolutions of a
+/// list that it serves, in turn. Another one gets workloads: first every combination of types with every
+/// layout that the family serves, once each, on a shape drawn from `shapes`; then random ones. Architectures
+/// rotate among those that the family serves. Every fifth config is the default. Every third one is for one
+/// of the shapes of the longest k, and splits it where the family can.
 struct Shape {
   std::int64_t m, n, k, batch;
   auto operator<=>(const Shape&) const = default;
@@ -48,10 +48,10 @@ struct Shape {
 std::vector<Sample> samples_of(const Template& family, std::size_t count, const std::vector<Shape>& shapes,
                                Rng& rng);
 
-/// The convolutions of a list that the family serves, in every type and layout, whose filters have taps that
-/// only meet padding: one tap is left of them, a row, a column, taps that are no neighbours in memory; with
-/// groups, epilogues, pools. Every third config is the default, every third one splits k where the family
-/// can.
+/// Returns samples for the convolutions of a list that the family serves, in every type and layout. Their
+/// filters have taps that only meet padding: one tap is left of them, a row, a column, or taps that are no
+/// neighbours in memory. They have groups, epilogues, pools. Every third config is the default, every third
+/// one splits k where the family can.
 std::vector<Sample> edge_samples_of(const Template& family, Rng& rng);
 
 }  // namespace lehr::testing

@@ -1,7 +1,7 @@
-// Every CUDA family's emitted text, run by the emulator on odd shapes in every layout and type, under
-// rotating schedules, against the reference in double precision with the tolerance of the measurer.
-// `--configs N`: at least N kernels per family (default 16), and half as many of random shapes. Those are
-// other ones in each run, by a seed that is printed: `--seed N` draws them again.
+// Compares every CUDA family's emitted text with the reference in double precision, by the tolerance of the
+// measurer. The emulator runs the text on odd shapes in every layout and type, under rotating schedules.
+// `--configs N`: at least N kernels per family (default 16), and half as many of random shapes. Random shapes
+// differ in each run, by a seed that is printed: `--seed N` draws them again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,12 +38,12 @@ std::size_t configs_per_family() {
   return static_cast<std::size_t>(testing::configs_wanted(16));
 }
 
-/// The seed of the random shapes.
+/// Returns the seed of the random shapes.
 std::uint64_t random_seed() {
   return testing::test_seed(kSeed);
 }
 
-/// Small, since emulation is slow: no size a multiple of a tile, one, few and many of each.
+/// Returns shapes, small since emulation is slow: no size a multiple of a tile, one, few and many of each.
 const std::vector<Shape>& shapes() {
   static const std::vector<Shape> all = {
       {1, 1, 1, 1},      {7, 5, 3, 3},      {33, 65, 17, 1},  {65, 33, 129, 1}, {1, 200, 264, 1},
@@ -79,7 +79,7 @@ bool has_split_k(const FamilySpace& space) {
   return std::ranges::any_of(space.knobs(), [](const Knob& knob) { return knob.name == "split_k"; });
 }
 
-/// Every type of operands has a config in which blocks split k, where the family has that.
+/// Expects that every type of operands has a config in which blocks split k, where the family has that.
 void expect_splits_of_every_type(const std::vector<Sample>& samples) {
   std::map<std::pair<DType, Math>, int> splits;
   for (const Sample& sample : samples) {
@@ -109,8 +109,8 @@ TEST_P(EmulatedFamily, IsRightForEveryTypeLayoutAndOddShape) {
   std::cout << GetParam()->name << ": " << samples.size() << " kernels in " << took.count() << " s\n";
 }
 
-/// A config of the workload for the family, where it serves that: every fourth is the default. A failure of
-/// the test where it has none.
+/// Adds a config of the workload, where the family serves it: every fourth is the default. A served workload
+/// without a valid config fails the test.
 void add_random_sample(const Template& family, const Workload& workload, const Limits& limits, Rng& rng,
                        std::vector<Sample>& samples) {
   if (why_unserved(family, workload, limits)) return;
@@ -146,7 +146,8 @@ TEST_P(EmulatedFamily, IsRightForRandomShapes) {
   }
 }
 
-/// Served samples that are served there too, with schedules of that architecture.
+/// Returns those of the samples that the family serves on these limits, too, with schedules of that
+/// architecture.
 std::vector<Sample> samples_on(const Limits& limits, const Template& family, std::size_t count) {
   Rng rng(kSeed);
   std::vector<Sample> result;
@@ -183,7 +184,7 @@ TEST(EmulatedTuring, IsRightInAllItsFamilies) {
                                                 "conv2d_winograd", "conv2d_mma", "conv2d_depthwise"}));
 }
 
-/// Each step at least once, before and after others.
+/// Returns epilogues in which each step occurs at least once, before and after others.
 const std::vector<std::string>& epilogues() {
   static const std::vector<std::string> all = {
       "bias+relu",       "scale_shift+residual+relu", "gelu_tanh", "bias+gelu_erf", "silu+residual",
@@ -203,7 +204,7 @@ TEST_P(EmulatedFamily, ComputesEveryEpilogue) {
     if (accum_of(sample.workload) == DType::kS32) continue;
     sample.workload.epilogue = parse_epilogue(epilogues()[samples.size() % epilogues().size()]);
     ASSERT_EQ(why_unserved(*GetParam(), sample.workload, sample.limits), std::nullopt) << to_text(sample);
-    // The steps take registers: some schedules of the plain workload are not of this one.
+    // The steps take registers: some schedules of the plain workload are not valid for this one.
     const FamilySpace space = GetParam()->space(sample.workload, sample.limits);
     if (space.why_invalid(sample.config)) sample.config = testing::sample_config(space, rng).value();
     samples.push_back(sample);
@@ -212,7 +213,8 @@ TEST_P(EmulatedFamily, ComputesEveryEpilogue) {
   run(samples, 0, samples.size());
 }
 
-/// Every other one with an epilogue behind the scale, a third of them (where the family can) with k split.
+/// Returns samples of scaled products: every other one has an epilogue behind the scale, and a third of them
+/// split k (where the family can).
 std::vector<Sample> scaled_samples(const Template& family, std::size_t count) {
   Rng rng(kSeed);
   std::vector<Sample> result;
@@ -251,7 +253,7 @@ TEST(EmulatedScales, MultiplyEachSumOnce) {
   EXPECT_EQ(splitting, (std::vector<std::string>{"gemm_simt", "gemm_mma", "gemm_wgmma"}));
 }
 
-/// Of the served samples those that their family also serves with a gate, on twice the columns.
+/// Returns the served samples that their family also serves with a gate, on twice the columns.
 std::vector<Sample> gated_samples(const Template& family, std::size_t count) {
   const std::vector<std::string> gates = {"swiglu", "bias+geglu", "scale_shift+swiglu"};
   Rng rng(kSeed);
@@ -285,7 +287,7 @@ TEST(EmulatedGates, MakeOneColumnOfTwo) {
   EXPECT_EQ(families, (std::vector<std::string>{"gemm_simt", "gemm_mma", "gemm_wgmma"}));
 }
 
-/// The served samples with a pool, in f32 and in whatever the family takes.
+/// Returns the served samples with a pool, in f32 and in whatever the family takes.
 std::vector<Sample> pooled_samples(const Template& family, std::size_t count) {
   const std::vector<std::string> pools = {"bias+relu+maxpool(2)", "avgpool(2)",
                                           "scale_shift+silu+maxpool(2)"};

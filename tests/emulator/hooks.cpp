@@ -1,4 +1,4 @@
-// What compiled emulated text calls: the functions that device.h declares, and the hooks that the host
+// The functions that compiled emulated text calls: those that device.h declares, and the hooks that the host
 // compiler puts before every memory access under -fsanitize=thread (the sanitizer's run time is not linked;
 // these stand in for it).
 #include <cstddef>

@@ -1,4 +1,5 @@
-// What compiled emulated text calls for the tensor memory accelerator, mbarriers and wgmma (device.h).
+// The functions that compiled emulated text calls for the tensor memory accelerator, mbarriers and wgmma
+// (device.h).
 #include <algorithm>
 #include <array>
 #include <cstring>

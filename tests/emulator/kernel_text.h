@@ -12,7 +12,7 @@
 
 namespace lehr::testing {
 
-/// One block of `threads`, shared memory `lehr_shared`, thread number `t`.
+/// Returns a kernel of one block of `threads`, with shared memory `lehr_shared` and thread number `t`.
 inline Source kernel_text(std::vector<SourceParam> params, int threads, int shared_bytes,
                           const std::string& body, const std::string& prelude = "") {
   std::string declared;
@@ -39,7 +39,7 @@ inline Source kernel_text(std::vector<SourceParam> params, int threads, int shar
   return source;
 }
 
-/// `text` with `what`, which must occur, replaced by `instead`.
+/// Returns `text` with `what`, which must occur, replaced by `instead`.
 inline std::string replaced(std::string text, const std::string& what, const std::string& instead) {
   const std::size_t at = text.find(what);
   CHECK(at != std::string::npos, "'{}' is not in the text", what);

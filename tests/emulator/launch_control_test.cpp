@@ -1,4 +1,5 @@
-// Launches that overlap the one before them (griddepcontrol), and what a kernel can do wrong with that.
+// Tests of launches that overlap the one before them (griddepcontrol), and of what a kernel can do wrong with
+// that.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

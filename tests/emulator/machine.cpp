@@ -14,7 +14,8 @@ extern "C" {
 alignas(1024) unsigned char lehr_shared[lehr::emulator::SharedMemory::kLargest];
 
 #if defined(__SANITIZE_ADDRESS__)
-/// A thread that did something wrong is left where it is, and what it holds with it.
+/// Turns off the search for leaks: a thread that did something wrong is left where it is, with all that it
+/// holds.
 const char* __asan_default_options() {
   return "detect_leaks=0";
 }
@@ -34,7 +35,7 @@ constexpr std::int64_t kLargestCluster = 8;
 
 thread_local Machine* running = nullptr;
 
-/// What cannot be launched, or not be emulated.
+/// Returns why the launch is impossible, or impossible to emulate.
 std::optional<std::string> why_not(const ir::Launch& launch) {
   if (launch.cluster == 1) return std::nullopt;
   if (launch.cluster < 1 || launch.cluster > kLargestCluster || launch.grid[0] % launch.cluster != 0)
@@ -47,7 +48,7 @@ std::optional<std::string> why_not(const ir::Launch& launch) {
 }  // namespace
 
 struct FiberEntry {
-  /// First words of a fiber: remembers the scheduler's context, runs the kernel, says that it is done.
+  /// Begins a fiber: remembers the scheduler's context, runs the kernel, and marks the fiber as ended.
   static void main(context::transfer_t from) {
     Machine& machine = *static_cast<Machine*>(from.data);
     machine.scheduler_stack_ = arrived(nullptr);
@@ -173,6 +174,23 @@ bool Machine::release_barriers() {
   return released;
 }
 
+const char* Machine::waits_at(const Thread& thread) {
+  switch (thread.state) {
+    case State::kAtBarrier:
+      return "block barrier";
+    case State::kAtClusterBarrier:
+      return "cluster barrier";
+    case State::kAtNamedBarrier:
+      return "named barrier";
+    case State::kAtMBarrier:
+      return "mbarrier";
+    case State::kAtWgmma:
+      return "wgmma";
+    default:
+      return name_of(thread.call->what);
+  }
+}
+
 /// Names the first thread of each place at which threads are.
 std::string Machine::stuck() const {
   std::vector<std::pair<State, int>> seen;
@@ -187,14 +205,7 @@ std::string Machine::stuck() const {
     if (t.state == State::kDone) {
       words += "has ended";
     } else {
-      words += fmt::format("waits at the {} of line {}",
-                           t.state == State::kAtBarrier          ? "block barrier"
-                           : t.state == State::kAtClusterBarrier ? "cluster barrier"
-                           : t.state == State::kAtNamedBarrier   ? "named barrier"
-                           : t.state == State::kAtMBarrier       ? "mbarrier"
-                           : t.state == State::kAtWgmma          ? "wgmma"
-                                                                 : name_of(t.call->what),
-                           t.line);
+      words += fmt::format("waits at the {} of line {}", waits_at(t), t.line);
     }
   }
   return fmt::format("block {}: threads diverge: {}", block_, words);
@@ -263,7 +274,7 @@ void Machine::warp_collective(WarpCall& call) {
   Warp& warp = warps_[static_cast<std::size_t>(first / kLanes)];
   if (last - first < kLanes && call.what != Collective::kBarrier)
     fail(fmt::format("{} of line {} in a warp of {} lanes", name_of(call.what), call.line, last - first));
-  for (int i = first; i < last && warp.arrived > 0; ++i) {  // those that wait agree with one another
+  for (int i = first; i < last && warp.arrived > 0; ++i) {  // the waiting threads agree with one another
     const Thread& other = threads_[static_cast<std::size_t>(i)];
     if (other.state != State::kInCollective) continue;
     if (same_instruction(*other.call, call)) break;

@@ -1,5 +1,5 @@
-// What threads start and do not wait for at once: mbarriers (PTX ISA 9.0, "mbarrier"), loads of the tensor
-// memory accelerator ("cp.async.bulk.tensor") and wgmma.
+// Operations that threads start and do not wait for at once: mbarriers (PTX ISA 9.0, "mbarrier"), loads of
+// the tensor memory accelerator ("cp.async.bulk.tensor") and wgmma.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::uint32_t kPoisonedSum = 0xFFFFFFFF;  // a NaN
 constexpr int kBarrierBytes = 8;
-constexpr int kLoadAlignment = 128;  // PTX ISA 9.0, "cp.async.bulk.tensor": of the address in shared memory
+// Alignment of the address in shared memory: PTX ISA 9.0, "cp.async.bulk.tensor".
+constexpr int kLoadAlignment = 128;
 constexpr int kRegistersOfCore = 65536;
 
 }  // namespace
@@ -47,7 +48,7 @@ void Machine::mbarrier_init(const void* barrier, int arrivals) {
   block().mbarriers[address] = {arrivals, arrivals, 0, 0, who()};
 }
 
-/// "fence.mbarrier_init.release.cluster".
+/// Performs "fence.mbarrier_init.release.cluster".
 void Machine::mbarrier_init_fence() {
   for (auto& [address, barrier] : block().mbarriers)
     if (barrier.made.thread == thread_ % of_block_) barrier.fenced = true;
@@ -83,8 +84,8 @@ void Machine::arrive(int rank, std::uint32_t address, MBarrier& barrier, int tra
   end_phase_if_complete(rank, address, barrier);
 }
 
-/// "mbarrier.try_wait", .parity: true once the phase of that parity has ended, the current one or the one
-/// before.
+/// Performs "mbarrier.try_wait" with .parity: returns once the phase of that parity has ended, the current
+/// one or the one before.
 void Machine::mbarrier_wait(const void* pointer, int parity, int line) {
   const std::uint32_t address = shared_address(pointer);
   if (parity != 0 && parity != 1) fail(fmt::format("waits for an mbarrier's phase of parity {}", parity));
@@ -130,7 +131,7 @@ void Machine::tma_load(void* shared, std::size_t param, const void* barrier, con
   }
 }
 
-/// Writes the box; what lies outside of the tensor is zero.
+/// Writes the box. Elements outside of the tensor are zero.
 void Machine::land(const Load& load) {
   GlobalBuffer& buffer = buffers_[load.param];
   const ir::TensorMap& map = *buffer.map;
@@ -286,9 +287,9 @@ void Machine::perform_until(Warpgroup& group, const WgmmaCall& last) {
   }
 }
 
-/// The operands of a wgmma may be overwritten. A group of them is the warpgroup's ("wgmma.commit_group"): one
-/// thread that has waited for it knows that all of it is done, the other warps' part, too, and so does
-/// whoever that thread tells.
+/// Lets the operands of a wgmma be overwritten. A group of them is the warpgroup's ("wgmma.commit_group").
+/// One thread that has waited for it knows that all of it is done, the other warps' share, too. So does every
+/// thread that this thread signals.
 void Machine::end_reads(WgmmaCall& call) {
   if (std::exchange(call.read, true)) return;
   for (const auto& chunks : {call.operation.chunks_of_a(), call.operation.chunks_of_b()})
@@ -315,7 +316,7 @@ void Machine::wgmma_wait(int pending, int line) {
     }
     const Thread::Calls retired = std::move(self().call_groups.front());
     self().call_groups.pop_front();
-    // The sums are this thread's again when none of its operations on them is left.
+    // The sums belong to this thread again when no operation on them is left.
     for (std::size_t i = 0; i < retired.size(); ++i) {
       const std::shared_ptr<WgmmaCall>& call = retired[i];
       const auto uses = [&](const std::shared_ptr<WgmmaCall>& other) { return other->sums == call->sums; };

@@ -1,4 +1,4 @@
-// What threads do to memory: single accesses, asynchronous copies, and the rows of ldmatrix and stmatrix.
+// Memory operations of threads: single accesses, asynchronous copies, and the rows of ldmatrix and stmatrix.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,9 +22,9 @@ void Machine::access(std::uintptr_t address, std::size_t bytes, bool writes) {
   fail(fmt::format("{} {} bytes outside {}", writes ? "writes" : "reads", bytes, nearest(address)));
 }
 
-// PTX ISA 9.0, "griddepcontrol": .wait waits until the prerequisite grids have completed; the first
-// .launch_dependents of each block counts. A grid that ended without having waited would end before those
-// that it should have waited for, and so would what waits for it.
+// PTX ISA 9.0, "griddepcontrol": .wait waits until the prerequisite grids have completed. The first
+// .launch_dependents of each block counts. A grid that ended without having waited would end before the grids
+// that it should have waited for, and so would every grid that waits for it.
 void Machine::griddepcontrol(bool wait) {
   if (!launch_.programmatic) fail("griddepcontrol in a launch that does not overlap others");
   if (wait) {
@@ -52,9 +52,10 @@ unsigned Machine::atomic_add(unsigned* counter, unsigned step, unsigned limit) {
   return old;
 }
 
-/// What the address misses by a little: that is the usual case.
+/// Names the buffer that the address misses by a little: that is the usual case.
 std::string Machine::nearest(std::uintptr_t address) const {
-  const std::uintptr_t shared = blocks_[0].shared.begin();  // where it is in all
+  // Shared memory lies at this address in all blocks.
+  const std::uintptr_t shared = blocks_[0].shared.begin();
   if (address - shared < SharedMemory::kLargest) {
     return fmt::format("shared memory (byte {} of {})", address - shared, launch_.shared_bytes);
   }
@@ -105,7 +106,7 @@ void Machine::cp_async_wait(int pending) {
   }
 }
 
-/// A row of ldmatrix or stmatrix is moved by four lanes together, whoever gave its address.
+/// Moves a row of ldmatrix or stmatrix by four lanes together, whichever lane gave its address.
 void Machine::matrix_row(int thread, const WarpCall& call, bool writes) {
   const auto address = reinterpret_cast<std::uintptr_t>(call.row);
   Who all = who();

@@ -1,4 +1,4 @@
-// The tensor memory accelerator's way out of shared memory (PTX ISA 9.0, "cp.async.bulk.tensor",
+// Stores of the tensor memory accelerator from shared memory (PTX ISA 9.0, "cp.async.bulk.tensor",
 // "cp.reduce.async.bulk", "cp.async.bulk.wait_group").
 #include <fmt/core.h>
 

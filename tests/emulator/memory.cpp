@@ -20,7 +20,8 @@ std::optional<std::string> misaligned(const char* what, std::uintptr_t address, 
   return fmt::format("{} of {} bytes is not aligned", what, bytes);
 }
 
-/// PTX ISA 9.0, "cp.reduce.async.bulk": "flushes subnormal inputs and results to sign-preserving zero".
+/// Flushes as PTX ISA 9.0, "cp.reduce.async.bulk": "flushes subnormal inputs and results to sign-preserving
+/// zero".
 float flushed(float x) {
   return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x;
 }
@@ -262,7 +263,8 @@ bool SharedMemory::concurrent(const Visit& earlier, const Who& who) {
     return earlier.warp_epoch == who.warp_epoch && (who.together || earlier.thread != who.thread);
   for (std::uint32_t rest = earlier.warps; rest != 0; rest &= rest - 1) {
     const auto warp = static_cast<std::size_t>(std::countr_zero(rest));
-    // Of several visitors only the latest tick is kept; what the own warp did at it may be by another thread.
+    // Only the latest tick of several visitors is kept. The own warp's visit at that tick may be by another
+    // thread.
     if (rest & -rest & own ? who.tick <= earlier.tick : who.seen[warp] < earlier.tick) return true;
   }
   return false;
@@ -298,8 +300,8 @@ std::optional<std::string> SharedMemory::access_granule(Granule& granule, bool w
     granule.load = {};
     return std::nullopt;
   }
-  // Readers of one stretch are kept as one: what they were is asked only by a later writer, who is concurrent
-  // with the set when it is with any of them.
+  // Readers of one stretch are kept as one. Only a later writer asks for them, and it is concurrent with the
+  // set when it is with any of them.
   const Visit earlier = granule.read;
   granule.read = visit_of(who);
   if (earlier.epoch != who.epoch) return std::nullopt;

@@ -10,22 +10,22 @@ namespace lehr::emulator {
 struct NumberFormat {
   int exponent_bits = 0;
   int fraction_bits = 0;
-  bool infinity = true;  ///< e4m3 has none: only the pattern of all ones is no number
+  bool infinity = true;  ///< false: only the pattern of all ones is no number (e4m3)
 };
 inline constexpr NumberFormat kF16{5, 10, true};
 inline constexpr NumberFormat kBF16{8, 7, true};
 inline constexpr NumberFormat kE4M3{4, 3, false};
 inline constexpr NumberFormat kE5M2{5, 2, true};
 
-/// Exact value of the low 1 + exponent_bits + fraction_bits bits.
+/// Returns the exact value of the low 1 + exponent_bits + fraction_bits bits.
 float decode(const NumberFormat& format, std::uint32_t bits);
-/// Round to nearest even, overflow to infinity (cvt.rn). For formats with infinity. NaN becomes all ones
+/// Rounds to nearest even, overflow to infinity (cvt.rn). For formats with infinity. NaN becomes all ones
 /// below the sign.
 std::uint32_t encode(const NumberFormat& format, float value);
 
-/// cvt.rna.tf32.f32: to 10 fraction bits, ties away from zero; as f32 bits whose low 13 are zero.
+/// Rounds as cvt.rna.tf32.f32: to 10 fraction bits, ties away from zero; as f32 bits whose low 13 are zero.
 std::uint32_t round_to_tf32(float value);
-/// What mma.sync reads of a .tf32 register: the low 13 bits are ignored.
+/// Returns the value that mma.sync reads of a .tf32 register: the low 13 bits are ignored.
 float truncate_to_tf32(std::uint32_t bits);
 
 }  // namespace lehr::emulator

@@ -1,4 +1,4 @@
-// Conversions against known answers (from the formats' definitions) and against measure/'s, written apart.
+// Compares conversions with known answers (from the formats' definitions) and with measure/'s, written apart.
 #include "number.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The plain kernel in f64 against the reference of the host: random workloads (tests/support/seed.h), and
-// those that have something of their own. Bands in any order, all of them or some.
+// Compares the plain kernel in f64 with the reference of the host: random workloads (tests/support/seed.h),
+// and workloads with a peculiarity. Bands come in any order, all of them or some.
 #include "templates/reference/plain_kernel.h"
 
 #include <gtest/gtest.h>
@@ -24,14 +24,14 @@ std::uint64_t random_seed() {
   return testing::test_seed(1);
 }
 
-/// A kernel to be, and the bands that it is to compute.
+/// A kernel to lower, and the bands that it computes.
 struct Case {
   Workload workload;
   PlainKernel plain;
   std::vector<float> bands;
 };
 
-/// All bands in some order, or about half of them, at least one.
+/// Returns all bands in some order, or about half of them, at least one.
 Case case_of(const Workload& workload, Rng& rng) {
   Case result{workload, plain_kernel(workload, cuda_limits("sm_90a")).value(), {}};
   result.bands.resize(static_cast<std::size_t>(result.plain.bands));
@@ -48,7 +48,7 @@ Source source_of(const Case& each) {
   return source;
 }
 
-/// The band of an element of the output, by the contract.
+/// Returns the band of an element of the output, by the contract.
 std::int64_t band_of(const Case& each, std::int64_t element) {
   const PlainKernel& plain = each.plain;
   std::int64_t matrix = 0, row = 0;

@@ -19,13 +19,13 @@
 namespace lehr::emulator {
 namespace {
 
-// -fsanitize=thread calls a hook before every access to memory that another thread could see; contraction is
-// off so that the result does not depend on the host's instruction set; locals start as a pattern, never as a
-// lucky zero. Without one pass over loops, the compiler takes a fifth less time.
+// -fsanitize=thread calls a hook before every access to memory that another thread could see. Contraction is
+// off, so that the result does not depend on the host's instruction set. Locals start as a pattern, never as
+// a lucky zero. Without one pass over loops, the compiler takes a fifth less time.
 constexpr const char* kFlags =
     "-std=c++17 -O1 -fno-ivopts -fPIC -w -fno-strict-aliasing -ffp-contract=off -fsanitize=thread "
     "-ftrivial-auto-var-init=pattern";
-/// Kernels per translation unit: what the compiler costs to start is shared.
+/// Kernels per translation unit: they share the time that the compiler takes to start.
 constexpr std::size_t kPerUnit = 4;
 
 /// Stands for CUtensorMap; the machine knows the parameter's map.
@@ -67,8 +67,8 @@ struct Program::Library {
 
 namespace {
 
-/// A source as part of a translation unit: in a namespace of its own, with lines counted from its first, and
-/// a caller `emulated_entry_<index>` that takes the arguments as an array of pointers.
+/// Returns a source as part of a translation unit: in a namespace of its own, with lines counted from its
+/// first, and a caller `emulated_entry_<index>` that takes the arguments as an array of pointers.
 std::string translate(const Source& source, std::size_t index) {
   std::string call;
   for (std::size_t i = 0; i < source.params.size(); ++i) {
@@ -92,7 +92,7 @@ extern "C" __attribute__((no_sanitize("thread"))) void emulated_entry_{1}(void* 
       source.entry, index, source.text, call);
 }
 
-/// Runs work(0) ... work(count - 1) on two threads; throws the first of what they threw.
+/// Runs work(0) ... work(count - 1) on two threads. Throws the first of their exceptions.
 void on_two_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next{0};
   std::vector<std::exception_ptr> errors(count);
@@ -162,7 +162,7 @@ GlobalBuffer::Role role_of(ir::Direction direction) {
   return GlobalBuffer::Role::kWorkspace;
 }
 
-/// Traffic of all parameters, values of the outputs.
+/// Collects the traffic of all parameters, and the values of the outputs.
 void collect(const Source& source, const std::vector<GlobalBuffer>& buffers, Result& result) {
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     result.traffic.push_back(buffers[i].traffic);
@@ -230,7 +230,7 @@ Result Program::run_bytes(std::size_t index, const std::vector<std::vector<unsig
   };
   Result result = launch(schedule);
   if (result.fault || workspace_bytes(source).empty()) return result;
-  // On what the first launch left, with the blocks in another order.
+  // The second launch runs on what the first one left, with the blocks in another order.
   const bool reverse = schedule.order == Order::kReverse;
   Result second = launch({reverse ? Order::kRandom : Order::kReverse, schedule.seed});
   if (!second.fault && second.output_bytes != result.output_bytes)

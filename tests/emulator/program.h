@@ -12,16 +12,16 @@
 
 namespace lehr::emulator {
 
-/// What one launch did.
+/// The result of one launch.
 struct Result {
   std::optional<std::string> fault;  ///< the first wrong thing that a thread did
-  /// Of the Direction::kOut parameters, in order; NaN (integers: -1) where nothing was written.
+  /// Values of the Direction::kOut parameters, in order; NaN (integers: -1) where nothing was written.
   std::vector<std::vector<float>> outputs;
   std::vector<std::vector<unsigned char>> output_bytes;  ///< the same in the parameters' types
   std::vector<Traffic> traffic;                          ///< per parameter
   Traffic shared;
   std::int64_t barriers = 0;  ///< executed by all blocks together
-  double flops = 0;           ///< of mma; with Count::kFlops of all arithmetic in `float` as well
+  double flops = 0;           ///< of mma; with Count::kFlops those of all arithmetic in `float` as well
 };
 
 /// kFlops: the text's `float` becomes a type that counts (device.h); several times slower.
@@ -36,12 +36,12 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  /// Runs source `index`. `inputs`: one vector per Direction::kIn parameter, in order, each of the
-  /// parameter's size; rounded to the parameter's type. A kernel with a workspace is launched twice on it, in
-  /// two schedules: the results must be the same to the bit. What is counted is the second launch.
+  /// Runs source `index`. `inputs` has one vector per Direction::kIn parameter, in order, each of the
+  /// parameter's size; it is rounded to the parameter's type. A kernel with a workspace is launched twice on
+  /// it, in two schedules, and the results must be the same to the bit. The second launch is counted.
   Result run(std::size_t index, const std::vector<std::vector<float>>& inputs,
              const Schedule& schedule = {}) const;
-  /// The same with the inputs' bytes.
+  /// Does the same with the inputs' bytes.
   Result run_bytes(std::size_t index, const std::vector<std::vector<unsigned char>>& inputs,
                    const Schedule& schedule = {}) const;
 

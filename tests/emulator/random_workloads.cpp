@@ -38,7 +38,7 @@ Types random_types(Rng& rng) {
           one_of<Math>(rng, {Math::kStrict, Math::kTwoLevel})};
 }
 
-/// One, few, around a tile, and what the tensor memory accelerator's lines need.
+/// Draws one, few, around a tile, or a size that the tensor memory accelerator's lines need.
 std::int64_t random_extent(Rng& rng, std::int64_t most) {
   switch (rng.below(4)) {
     case 0:
@@ -62,23 +62,29 @@ Gemm random_gemm(Rng& rng) {
   gemm.n = random_extent(rng, 160);
   gemm.k = random_extent(rng, rng.below(3) == 0 ? 2400 : 160);
   gemm.batch = one_of<std::int64_t>(rng, {1, 1, 1, 2, 3});
-  gemm.a = operand(types.operand), gemm.b = operand(types.operand), gemm.c = operand(types.output);
-  gemm.accum = types.accum, gemm.math = types.math;
+  gemm.a = operand(types.operand);
+  gemm.b = operand(types.operand);
+  gemm.c = operand(types.output);
+  gemm.accum = types.accum;
+  gemm.math = types.math;
   if (!is_integer(types.accum) && rng.below(4) == 0)
     gemm.alpha = static_cast<float>(between(rng, 1, 3000)) / (rng.below(2) == 0 ? 1000 : -2000);
   return gemm;
 }
 
-/// Of channels, pixels and filters as networks have them, and of odd ones.
+/// Draws numbers of channels, pixels and filters as networks have them, and odd ones.
 Conv2d random_convolution(Rng& rng) {
   const Types types = random_types(rng);
   const std::vector<std::int64_t> channels = {1, 2, 3, 3, 4, 5, 8, 12, 16, 21, 23, 24, 32, 48, 64, 100, 192};
   const std::vector<std::int64_t> filters = {1, 1, 2, 3, 3, 3, 4, 5, 7};
   Conv2d conv;
   conv.n = one_of<std::int64_t>(rng, {1, 1, 2, 3});
-  conv.h = between(rng, 1, 20), conv.w = between(rng, 1, 20);
-  conv.c = one_of(rng, channels), conv.k = one_of(rng, channels);
-  conv.r = one_of(rng, filters), conv.s = rng.below(4) == 0 ? one_of(rng, filters) : conv.r;
+  conv.h = between(rng, 1, 20);
+  conv.w = between(rng, 1, 20);
+  conv.c = one_of(rng, channels);
+  conv.k = one_of(rng, channels);
+  conv.r = one_of(rng, filters);
+  conv.s = rng.below(4) == 0 ? one_of(rng, filters) : conv.r;
   conv.stride_h = one_of<std::int64_t>(rng, {1, 1, 1, 2, 3});
   conv.stride_w = rng.below(4) == 0 ? between(rng, 1, 3) : conv.stride_h;
   conv.dilation_h = one_of<std::int64_t>(rng, {1, 1, 1, 2});
@@ -98,8 +104,10 @@ Conv2d random_convolution(Rng& rng) {
       break;
   }
   conv.layout = one_of<ImageLayout>(rng, {ImageLayout::kNchw, ImageLayout::kNhwc});
-  conv.input = conv.filter = types.operand, conv.output = types.output;
-  conv.accum = types.accum, conv.math = types.math;
+  conv.input = conv.filter = types.operand;
+  conv.output = types.output;
+  conv.accum = types.accum;
+  conv.math = types.math;
   return conv;
 }
 
@@ -115,7 +123,7 @@ std::string random_epilogue(Operator op, Rng& rng) {
   return text + one_of(rng, last);
 }
 
-/// nullopt where the parts that were drawn do not go together.
+/// Returns nullopt where the drawn fields do not go together.
 std::optional<Workload> try_workload(Operator op, Rng& rng) {
   Workload workload;
   if (op == Operator::kGemm) {

@@ -6,8 +6,9 @@
 
 namespace lehr::testing {
 
-/// A valid workload of the operator, of at most half a million products, since emulation is slow. Types,
-/// layouts and epilogues are those that some CUDA family has; who serves it is the caller's to ask.
+/// Draws a valid workload of the operator, of at most half a million products, since emulation is slow. Its
+/// types, layouts and epilogue are supported by some CUDA family; the caller has to ask which family serves
+/// it.
 Workload random_workload(Operator op, Rng& rng);
 
 }  // namespace lehr::testing

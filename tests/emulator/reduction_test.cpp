@@ -1,5 +1,5 @@
-// Reductions of the tensor memory accelerator into a workspace: what they add up to, and what a kernel can do
-// wrong with them.
+// Tests of reductions of the tensor memory accelerator into a workspace: what they add up to, and what a
+// kernel can do wrong with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -97,7 +97,10 @@ TEST(Reduction, FlushesSubnormalSumsToZero) {
   const std::vector<Source> sources = {source_of(kBody, DType::kF32)};
   constexpr float kLeast = std::numeric_limits<float>::min();
   Values a(kBlocks * kThreads, 0);
-  a[0] = kLeast / 2, a[1] = kLeast, a[kThreads + 2] = 1.5f * kLeast, a[2] = -kLeast;
+  a[0] = kLeast / 2;
+  a[1] = kLeast;
+  a[kThreads + 2] = 1.5f * kLeast;
+  a[2] = -kLeast;
   const Result result = Program(sources).run(0, {a});
   ASSERT_FALSE(result.fault) << *result.fault;
   EXPECT_EQ(result.outputs[0][0], 0);
@@ -119,7 +122,7 @@ TEST(Reduction, FindsEveryMissingStep) {
       {"lehr_tma_store_wait_complete<0>();", "", "ends while TMA stores or reductions are under way"},
       {"lehr_tma_store_wait_complete<0>();", "lehr_tma_store_wait_complete<1>();",
        "ends while TMA stores or reductions are under way"},
-      // Shared memory has been read, but what was added is not yet known to be there.
+      // Shared memory has been read, but the sums are not yet known to be there.
       {"lehr_tma_store_wait_complete<0>();", "lehr_tma_store_wait<0>();",
        "ends while TMA stores or reductions are under way"},
       {"    lehr_tma_store_wait_complete<0>();\n    lehr_device_fence();\n  }",

@@ -1,4 +1,4 @@
-// In which order the threads of a launch run. A kernel is right under every order that barriers and
+// The order in which the threads of a launch run. A kernel is right under every order that barriers and
 // collectives allow; a result or a fault that depends on it is a race.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace lehr::emulator {
 
-/// A thread runs until it must wait for others.
+/// The order of threads. A thread runs until it must wait for others.
 enum class Order {
   kForward,    ///< threads take turns, lowest number first
   kReverse,    ///< threads and blocks from the last to the first
@@ -23,7 +23,7 @@ struct Schedule {
   std::uint64_t seed;  ///< of kRandom and kWarpAhead
 };
 
-/// The `number`-th of an endless rotation through all orders, with its own seed.
+/// Returns the `number`-th of an endless rotation through all orders, with its own seed.
 Schedule rotated(std::uint64_t number);
 
 /// The ready threads of the blocks that run together (a cluster), and whose turn it is.
@@ -31,16 +31,17 @@ class ReadyThreads {
  public:
   explicit ReadyThreads(const Schedule& schedule) : order_(schedule.order), rng_(schedule.seed) {}
 
-  /// Order of `count` clusters, or of blocks where these are alone.
+  /// Returns the order of `count` clusters, or of blocks without clusters.
   std::vector<std::int64_t> blocks(std::int64_t count);
-  /// `blocks` new ones of `threads` threads each, none of them ready. Numbers count on from block to block.
+  /// Begins `blocks` new blocks of `threads` threads each, with no thread ready. Numbers count on from block
+  /// to block.
   void begin(int threads, int blocks);
-  /// All threads in [first, last) may run.
+  /// Makes all threads in [first, last) ready.
   void add(int first, int last);
   bool empty() const { return ready_.empty(); }
-  /// Takes the one whose turn it is.
+  /// Takes the thread whose turn it is.
   int take();
-  /// Whether an asynchronous load lands at once, or only when every thread waits.
+  /// Returns whether an asynchronous load lands at once, or only when every thread waits.
   bool lands_at_once();
 
  private:
@@ -49,7 +50,7 @@ class ReadyThreads {
   std::vector<int> ready_;
   int of_block_ = 1;  // threads
   int blocks_ = 1;
-  int block_ = 0;               // of the thread that was taken last
+  int block_ = 0;               // the block of the thread that was taken last
   std::vector<int> warp_rank_;  // kWarpAhead: the smallest runs first
 };
 

@@ -1,4 +1,4 @@
-// Written for speed, since each sum of each emulated instruction comes here: loops over the columns, of
+// Written for speed, since each sum of each emulated instruction comes here. Loops over the columns, of
 // single operations on floats or integers, become vector code.
 #include "tensor_sum.h"
 
@@ -16,22 +16,22 @@ using Columns = std::array<float, kSumColumns>;
 constexpr std::size_t kMostProducts = 32;
 /// Products that an integer of 32 bits takes: each is below 2^27 units.
 constexpr std::size_t kTogether = 8;
-/// What is smaller counts as so large, so that a unit is a normal number. The least product of inputs of 8 or
-/// 16 bits that matters is far above.
+/// A smaller number counts as this one, so that a unit is a normal number. The least product of inputs of 8
+/// or 16 bits that matters is far above.
 constexpr float kSmallest = 0x1p-100F;
 
-/// The power of two of its exponent; the least normal one of what is smaller.
+/// Returns the power of two of its exponent; the least normal one for a smaller number.
 float power_of(float x) {
   return std::max(std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & 0x7F800000U), 0x1p-126F);
 }
 
-/// 2^bits / power, of a power of two.
+/// Returns 2^bits / power, for a power of two.
 float scale_of(int bits, float power) {
   return std::bit_cast<float>((static_cast<std::uint32_t>(bits + 254) << 23) -
                               std::bit_cast<std::uint32_t>(power));
 }
 
-/// Without what is below fraction bit `bits`.
+/// Returns x without what is below fraction bit `bits`.
 double cut(double x, int bits) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & (~std::uint64_t{0} << (52 - bits)));
 }

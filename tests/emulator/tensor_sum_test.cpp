@@ -11,7 +11,7 @@ namespace {
 
 using Products = std::vector<float>;
 
-/// `before` plus these values, each times 1, in every column.
+/// Returns `before` plus these values, each times 1, in every column.
 float sum_of(const TensorAdder& adder, float before, const Products& products) {
   const std::vector<float> ones(kSumColumns * products.size(), 1);
   std::vector<float> sums(kSumColumns, before);
@@ -39,7 +39,7 @@ TEST(TensorSum, IsExactWhereItsFractionBitsSuffice) {
 }
 
 TEST(TensorSum, CutsOffEachAddendTowardsZeroAtTheLargestOnesBit) {
-  // Of 1: 2^-25 stays, half of it goes, however often it comes.
+  // Next to 1, 2^-25 stays, and half of it is lost, however often it comes.
   EXPECT_EQ(sum(1, Products(4, 0x1p-25F)), 1 + 0x1p-23F);
   EXPECT_EQ(sum(1, Products(16, 0x1p-26F)), 1);
   EXPECT_EQ(sum(1, Products(16, -0x1p-26F)), 1);
@@ -81,7 +81,7 @@ TEST(TensorSum, LosesWhatComesLateToALargeSum) {
     in_parts += fp8_sum(0, many);
     whole = sum(whole, Products(16, 1.0F + 0x1.8p-19F));
   }
-  EXPECT_EQ(in_parts, 4096 * 1.125F);  // what the two levels are for
+  EXPECT_EQ(in_parts, 4096 * 1.125F);  // the gain of sums in two levels
   EXPECT_LT(whole_of_8_bits, in_parts - 64);
   const float expected = 4096 * (1.0F + 0x1.8p-19F);
   EXPECT_LT(whole, expected - 16 * 0x1p-12F);

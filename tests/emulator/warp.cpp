@@ -41,8 +41,8 @@ const TensorAdder& adder_of(EmulatedMma type) {
 
 namespace {
 
-/// Every value of a format of at most 16 bits: decoding by definition is too slow for each element of each
-/// mma.
+/// Returns every value of a format of at most 16 bits: decoding by definition is too slow for each element of
+/// each mma.
 std::vector<float> all_values(const NumberFormat& format) {
   std::vector<float> values;
   const std::uint32_t count = 2U << (format.exponent_bits + format.fraction_bits);
@@ -76,15 +76,15 @@ float value_of(EmulatedMma type, std::uint32_t bits) {
 
 namespace {
 
-/// Element `j` of the register, the lowest first.
+/// Returns element `j` of the register, the lowest first.
 float element(EmulatedMma type, std::uint32_t bits, int j) {
   const int width = bits_of(type);
   if (width == 32) return value_of(type, bits);
   return value_of(type, bits >> (j * width) & ((1U << width) - 1));
 }
 
-/// Place of element (lane, half) of a matrix in ldmatrix: PTX ISA, "ldmatrix": lane l holds elements 2 (l %
-/// 4) and the next of row l / 4; with .trans, of column l / 4.
+/// The position of element (lane, half) of a matrix in ldmatrix. PTX ISA, "ldmatrix": lane l holds elements 2
+/// (l % 4) and the next of row l / 4; with .trans, of column l / 4.
 struct Place {
   std::size_t row, column;
 };
@@ -168,7 +168,7 @@ void vote(const Lanes& lanes) {
 
 namespace {
 
-/// What is multiplied and added to, of the whole warp: A by rows, B by k.
+/// The operands of the whole warp, and the sums that their products are added to: A by rows, B by k.
 struct WarpMatrices {
   int depth = 0;
   float a[kRows][32];
@@ -195,14 +195,14 @@ WarpMatrices matrices_of(const Lanes& lanes) {
   return all;
 }
 
-/// `sum` + row * column; wraps around, as without .satfinite.
+/// Returns `sum` + row * column; wraps around, as without .satfinite.
 std::uint32_t integer_sum(const WarpMatrices& all, int row, int column, std::uint32_t sum) {
   for (int k = 0; k < all.depth; ++k)
     sum += static_cast<std::uint32_t>(static_cast<std::int32_t>(all.a[row][k] * all.b[k][column]));
   return sum;
 }
 
-/// Register `r` of a lane: its row and column of the sums.
+/// Return the row and the column of the sums in register `r` of a lane.
 int row_of(int lane, int r) {
   return lane / 4 + 8 * (r / 2);
 }

@@ -1,5 +1,5 @@
-// Warp collectives: what 32 lanes exchange once all of them have come. Registers only; machine.cpp lets the
-// lanes meet and moves what goes through shared memory.
+// Warp collectives: the exchange of 32 lanes once all of them have come. They touch registers only;
+// machine.cpp lets the lanes meet and moves what goes through shared memory.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@ inline constexpr int kLanes = 32;
 
 /// kWgmmaWait: nothing is exchanged, but the instruction is the whole warp's.
 enum class Collective { kBarrier, kShuffle, kUniform, kVote, kLoadMatrix, kStoreMatrix, kMma, kWgmmaWait };
-/// "ldmatrix", "mma.sync", ...
+/// Returns "ldmatrix", "mma.sync", ...
 const char* name_of(Collective what);
 
-/// What one lane brings. Pointers are into its own registers, but for `row`.
+/// The arguments of one lane. Pointers lead into its own registers, but for `row`.
 struct WarpCall {
   Collective what = Collective::kBarrier;
   int line = 0;
@@ -25,41 +25,42 @@ struct WarpCall {
   bool transposed = false;  ///< ldmatrix, stmatrix
   EmulatedMma type = EmulatedMma::kBF16;
   unsigned char* row = nullptr;  ///< ldmatrix, stmatrix: this lane's row of 16 bytes
-  std::uint32_t* out = nullptr;  ///< result; of mma the accumulator as well
+  std::uint32_t* out = nullptr;  ///< the result; for mma the accumulator as well
   const std::uint32_t* a = nullptr;
   const std::uint32_t* b = nullptr;
   int lane_mask = 0;  ///< shuffle: the other lane is this one xor lane_mask
 };
-/// Whether two lanes execute the same instruction.
+/// Returns whether two lanes execute the same instruction.
 bool same_instruction(const WarpCall& a, const WarpCall& b);
 
-/// The number that the bits are, as the tensor cores read them.
+/// Returns the number that the bits stand for, as the tensor cores read them.
 float value_of(EmulatedMma type, std::uint32_t bits);
 int bits_of(EmulatedMma type);
-/// For all but kS8, whose sums are exact.
+/// Returns the adder for every type but kS8, whose sums are exact.
 const TensorAdder& adder_of(EmulatedMma type);
 
 using Lanes = std::array<WarpCall*, kLanes>;
 
 /// 8 x 8 elements of 16 bits, row by row.
 using Matrix8x8 = std::array<std::array<std::uint16_t, 8>, 8>;
-/// The lane that gives the address of a row. PTX ISA, "Warp-level matrix load instruction: ldmatrix": threads
-/// 0 to 7 for the first matrix, 8 to 15 for the second, ...
+/// Returns the lane that gives the address of a row. PTX ISA, "Warp-level matrix load instruction: ldmatrix":
+/// threads 0 to 7 for the first matrix, 8 to 15 for the second, ...
 inline int lane_of_row(int matrix, int row) {
   return 8 * matrix + row;
 }
-/// Register `matrix` of every lane from the matrix (ldmatrix), and back (stmatrix).
+/// Writes register `matrix` of every lane from the matrix (ldmatrix), and back (stmatrix).
 void distribute(const Lanes& lanes, int matrix, const Matrix8x8& from);
 Matrix8x8 collect(const Lanes& lanes, int matrix);
 
-/// shfl.sync.bfly of one 32-bit register (PTX ISA, "Data Movement and Conversion Instructions: shfl.sync").
+/// Performs shfl.sync.bfly of one 32-bit register (PTX ISA, "Data Movement and Conversion Instructions:
+/// shfl.sync").
 void exchange(const Lanes& lanes);
 
-/// vote.sync.ballot: bit l of every lane's result is lane l's predicate.
+/// Performs vote.sync.ballot: bit l of every lane's result is lane l's predicate.
 void vote(const Lanes& lanes);
 
-/// mma.sync: the accumulators of the warp += A B, added up as in tensor_sum.h (s8: exactly). Returns the
-/// multiplications and additions.
+/// Performs mma.sync: the accumulators of the warp += A B, added up as in tensor_sum.h (s8: exactly). Returns
+/// the multiplications and additions.
 double multiply(const Lanes& lanes);
 
 }  // namespace lehr::emulator

@@ -19,7 +19,7 @@ namespace {
 constexpr int kChunk = 16;
 constexpr int kPatternRows = 8;
 
-/// The operand's values: [row or column][k].
+/// Returns the operand's values: [row or column][k].
 std::vector<float> values_of(const WgmmaOperand& operand, const std::vector<std::uint32_t>& chunks,
                              int across, EmulatedMma type,
                              const std::function<const unsigned char*(std::uint32_t)>& memory) {
@@ -48,7 +48,7 @@ std::vector<float> values_of(const WgmmaOperand& operand, const std::vector<std:
   return values;
 }
 
-/// The same of an A in registers, of 32 bits.
+/// Returns the same of an A in registers, of 32 bits.
 std::vector<float> values_of_registers(const std::vector<std::uint32_t>& registers, EmulatedMma type) {
   const int depth = kOperandRowBytes * 8 / bits_of(type);
   std::vector<float> values(registers.size());
@@ -60,7 +60,7 @@ std::vector<float> values_of_registers(const std::vector<std::uint32_t>& registe
   return values;
 }
 
-/// `a` [64][depth], `b` [depth][columns].
+/// Adds the products of `a` [64][depth] and `b` [depth][columns].
 void add_floats(const Wgmma& op, const std::vector<float>& a, const std::vector<float>& b,
                 std::vector<std::uint32_t>& sums) {
   const auto columns = static_cast<std::size_t>(op.columns);
@@ -127,7 +127,7 @@ std::vector<std::uint32_t> chunks_of(const MatrixDescriptor& m, int across, bool
     }
     return chunks;
   }
-  constexpr int kDepth = 16;  // of the 16-bit types, which alone may lie so
+  constexpr int kDepth = 16;  // for the 16-bit types, which alone may lie so
   const int elements = kChunk / 2;
   for (int k = 0; k < kDepth; ++k) {
     for (int c = 0; c < across / elements; ++c) {

@@ -1,5 +1,5 @@
-// Planted faults of kernels whose blocks hand sums to one another through a workspace: each must be found, in
-// whatever order the blocks run.
+// Tests of planted faults in kernels whose blocks hand sums to one another through a workspace: each must be
+// found, in whatever order the blocks run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-/// Blocks alone, and all of them in one cluster.
+/// Blocks run alone, or all of them in one cluster.
 class Workspace : public ::testing::TestWithParam<std::tuple<Order, int>> {};
 
 TEST_P(Workspace, FindsEachPlantedFaultAndNothingElse) {
@@ -99,7 +99,10 @@ TEST_P(Workspace, FindsEachPlantedFaultAndNothingElse) {
   const Program program(sources);
   std::vector<float> a;
   float sign = 1;
-  for (int i = 0; i < kBlocks * kThreads; ++i) a.push_back(sign / static_cast<float>(3 + i)), sign = -sign;
+  for (int i = 0; i < kBlocks * kThreads; ++i) {
+    a.push_back(sign / static_cast<float>(3 + i));
+    sign = -sign;
+  }
   for (std::size_t i = 0; i < cases().size(); ++i) {
     SCOPED_TRACE(cases()[i].name);
     const Result result = program.run(i, {a}, {order, 7});
@@ -108,7 +111,7 @@ TEST_P(Workspace, FindsEachPlantedFaultAndNothingElse) {
     if (cluster > 1 && expected == "has another result") continue;
     ASSERT_EQ(result.fault.has_value(), !expected.empty()) << result.fault.value_or("nothing");
     if (result.fault) {
-      // Blocks that run at the same time may come to know of it otherwise.
+      // Blocks that run at the same time may learn of it in another way.
       if (cluster == 1) {
         EXPECT_THAT(*result.fault, HasSubstr(expected));
       }

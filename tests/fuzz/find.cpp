@@ -1,4 +1,4 @@
-// What a library is asked for: by a program, or by a node of a model that a stranger sent.
+// Fuzzes the requests to a library: by a program, or by a node of a model that a stranger sent.
 #include <cstdlib>
 #include <string>
 

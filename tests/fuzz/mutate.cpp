@@ -53,7 +53,7 @@ void change(std::string& text, const std::vector<std::string>& seeds, Rng& rng) 
     case 5:
       text.insert(at, piece_of(seeds[rng.below(seeds.size())], rng));
       break;
-    case 6: {  // a number where one is
+    case 6: {  // changes a number, if there is one
       const std::size_t begin = std::min(text.find_first_of("0123456789", at), text.size());
       const std::size_t end = std::min(text.find_first_not_of("0123456789.e", begin), text.size());
       text.replace(begin, end - begin, kNumbers[rng.below(kNumbers.size())]);

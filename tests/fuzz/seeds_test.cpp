@@ -1,5 +1,5 @@
-// The fuzzing targets without a fuzzer: every committed seed, and changes of the seeds: kChanges of each, or
-// as many as LEHR_FUZZ_SECONDS allow.
+// Runs the fuzzing targets without a fuzzer: on every committed seed, and on changes of the seeds: kChanges
+// of each, or as many as LEHR_FUZZ_SECONDS allow.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ namespace lehr::test {
 namespace {
 
 constexpr std::size_t kChanges = 5000;
-constexpr std::size_t kInputsPerLook = 16;  // at the clock
+constexpr std::size_t kInputsPerLook = 16;  // inputs between two looks at the clock
 
 std::vector<std::string> seeds_of(std::string_view target) {
   std::vector<std::string> seeds;
@@ -35,7 +35,7 @@ std::vector<std::string> seeds_of(std::string_view target) {
   return seeds;
 }
 
-// What is run now, and the file in which a dying process leaves it.
+// The running target and input, and the file in which a dying process leaves the input.
 std::string running, finding;
 
 void leave_input(int signal) {

@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Errors of the user's are answers; anything else passes through and ends the process.
+// Runs `action`. Errors of the user's are answers; any other exception passes through and ends the process.
 template <typename Action>
 void expect_answer(const Action& action) {
   try {
@@ -45,7 +45,7 @@ void require(bool promise) {
   if (!promise) std::abort();
 }
 
-// A folder in memory for the parsers that take files; one for the whole process.
+// Returns a folder in memory for the parsers that take files; one for the whole process.
 fs::path folder() {
   static const fs::path made = [] {
     std::string name =
@@ -131,7 +131,7 @@ void fuzz_row(std::string_view bytes) {
   const std::uint64_t which = source.number(1) % 8;
   const LogTable& table = which % 4 == 0 ? verdict_table() : which == 7 ? device_table() : trial_table();
   sqlite::Row row;
-  // Most values have the column's type: the first byte of the input says which ones have not.
+  // Most values have the column's type: the first byte of the input says which ones have another.
   for (std::size_t i = 0; i < table.columns.size(); ++i) row.push_back(value_from(source));
   row.back() = static_cast<std::int64_t>(row_checksum(table.columns.first(row.size() - 1), row));
   require(checksum_holds(table, row));
@@ -167,7 +167,7 @@ void fuzz_table(std::string_view bytes) {
   expect_answer([&] { require(!parse_table(std::string(bytes), "table.json").rows.empty()); });
 }
 
-// A network as both branches, which is read again as each network is.
+// Reads a network as both branches of one file, as every network is read. Returns whether it could.
 bool reads_both(const OnnxModel& model, const std::string& both) {
   try {
     return parse_onnx(std::make_shared<std::string>(unbranched(both).value()), "it").outputs.size() ==
@@ -207,7 +207,8 @@ void fuzz_lowering(std::string_view bytes) {
   expect_answer([&] {
     const Workload workload = parse_workload(bytes.substr(0, end));
     const Config config = parse_config(bytes.substr(std::min(end + 1, bytes.size())));
-    // Divisors of zero, loops without end: whatever no space holds is refused before anything is built of it.
+    // Divisors of zero, loops without end: a config outside of the space is refused before anything is built
+    // of it.
     lower(workload, config, limits);
   });
 }

@@ -1,5 +1,5 @@
-// What a stranger may send, each form through its parser: whatever the bytes, the parser answers or throws
-// Error, and what it accepts is written back and accepted again. A broken promise ends the process.
+// Inputs that a stranger may send, each form through its parser. Whatever the bytes, the parser answers or
+// throws Error, and what it accepts is written back and accepted again. A broken promise ends the process.
 #pragma once
 
 #include <span>
@@ -7,29 +7,29 @@
 
 namespace lehr::test {
 
-/// The text of a config.
+/// Parses the text of a config.
 void fuzz_config(std::string_view bytes);
-/// The text of a workload.
+/// Parses the text of a workload.
 void fuzz_workload(std::string_view bytes);
-/// The values of flags.
+/// Parses the values of flags.
 void fuzz_flags(std::string_view bytes);
-/// A database row of any values, its checksum made right.
+/// Decodes a database row of any values, its checksum made right.
 void fuzz_row(std::string_view bytes);
-/// A whole database file, torn or not.
+/// Opens a whole database file, torn or not.
 void fuzz_page_file(std::string_view bytes);
-/// A recorded table.
+/// Reads a recorded table.
 void fuzz_table(std::string_view bytes);
-/// A network, with all that is read out of it.
+/// Reads a network, with all that is read out of it.
 void fuzz_onnx(std::string_view bytes);
-/// The workload that a library is asked for.
+/// Asks a library for a workload.
 void fuzz_find(std::string_view bytes);
-/// A file of problems, in all notations.
+/// Reads a file of problems, in all notations.
 void fuzz_problems(std::string_view bytes);
-/// A workload's line and a config, as a stranger's row has them.
+/// Lowers a workload's line and a config, as a stranger's row has them.
 void fuzz_lowering(std::string_view bytes);
 
 struct FuzzTarget {
-  std::string_view name;  ///< also that of its folder in seeds/
+  std::string_view name;  ///< also the name of its folder in seeds/
   void (*run)(std::string_view bytes);
 };
 std::span<const FuzzTarget> fuzz_targets();

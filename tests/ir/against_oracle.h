@@ -6,11 +6,12 @@
 
 namespace lehr::testing {
 
-/// Everything that must always agree: order, executions, strides, flops, bytes, barriers, divisions.
+/// Expects that everything agrees that must always agree: order, executions, strides, flops, bytes, barriers,
+/// divisions.
 void expect_exact_but_footprints(const ir::Kernel& kernel, const ir::Analysis& analysis,
                                  const Counts& counts);
 
-/// All of that, and the footprints and distinct bytes too.
+/// Expects that all of that agrees, and the footprints and distinct bytes, too.
 void expect_exact(const ir::Kernel& kernel);
 
 }  // namespace lehr::testing

@@ -1,5 +1,5 @@
-// Random small nests: what the analysis promises to be exact is exact, and its footprints are never too small
-// where the index is affine.
+// Tests on random small nests that the analysis is exact where it promises to be, and that its footprints are
+// never too small where the index is affine.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ Expr random_affine(const Nest& nest, Rng& rng) {
   return index;
 }
 
-// Non-negative whatever the loops do.
+// Returns an index that is not negative, whatever the loops do.
 Expr random_index(const Nest& nest, Rng& rng, int depth) {
   if (depth == 0) {
     if (rng.below(4) == 0) return integer(between(rng, 0, 9));

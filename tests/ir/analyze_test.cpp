@@ -1,5 +1,5 @@
-// The analysis of hand-written kernels, held against what a brute-force walk counts, and against numbers
-// worked out on paper.
+// Holds the analysis of hand-written kernels against a brute-force count, and against numbers worked out on
+// paper.
 #include "ir/analyze.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 using lehr::testing::expect_exact;
 
-// The n-th access to the buffer of that name.
+// Returns the n-th access to the buffer of that name.
 const Access& access_to(const Kernel& kernel, const Analysis& analysis, const char* name, int n = 0) {
   for (const Access& access : analysis.accesses)
     if (kernel.buffer(access.buffer).name == name && n-- == 0) return access;
@@ -158,8 +158,8 @@ TEST(Analyze, TakesBothSidesOfAMaskAsExecuted) {
   expect_exact(b.kernel);
 }
 
-// Tiles that reach over the edge of a matrix copy zero bytes from there: found where the emulator counted
-// fewer bytes than the unguarded accesses add up to.
+// Tiles that reach over the edge of a matrix copy zero bytes from there. This was found where the emulator
+// counted fewer bytes than the unguarded accesses add up to.
 TEST(Analyze, TakesTheSourceOfACopyOfSomeBytesAsGuarded) {
   KernelBuilder b;
   b.kernel.name = "copies";
@@ -245,7 +245,7 @@ TEST(Analyze, ReadsALetThatNamesALoopAndStillStaysTheSame) {
   const BufferId x = b.param("x", DType::kF32, 100, Direction::kIn);
   const BufferId y = b.param("y", DType::kF32, 100, Direction::kOut);
   const VarId i = b.var("i"), q = b.var("q");
-  // q is 0 for all i, which only its value tells.
+  // q is 0 for all i, which only its value shows.
   b.kernel.body =
       block(loop(i, 8, LoopKind::kSerial,
                  block(Let{q, var(i) / 8},

@@ -1,4 +1,5 @@
-// Casts and the intrinsics of tensor cores: printed, analysed, and rejected where they make no sense.
+// Tests of casts and of the intrinsics of tensor cores: printed, analysed, and rejected where they make no
+// sense.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

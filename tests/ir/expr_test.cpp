@@ -1,4 +1,4 @@
-// The builders fold what they may fold, and keep the value of what they fold.
+// Tests that the builders fold what they may fold, and keep the value of what they fold.
 #include "ir/expr.h"
 
 #include <gtest/gtest.h>

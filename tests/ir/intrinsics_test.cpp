@@ -1,4 +1,4 @@
-// Names of intrinsics: what is known, and what kind it is.
+// Tests of names of intrinsics: which are known, and of what kind they are.
 #include "ir/intrinsics.h"
 
 #include <gmock/gmock.h>

@@ -29,8 +29,8 @@ TEST(KernelBuilder, KeepsNamesUniqueAmongVariablesAndBuffers) {
   EXPECT_THROW(var_names(b.kernel), Error);
 }
 
-// A template that makes two variables in the arguments of one call makes them in the order that the compiler
-// likes.
+// A template that makes two variables in the arguments of one call makes them in an order that the compiler
+// chooses.
 TEST(KernelBuilder, NumbersVariablesAsTheTextBindsThemAndNotAsTheyWereMade) {
   const auto text = [](bool swapped) {
     KernelBuilder b;

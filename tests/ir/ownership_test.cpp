@@ -1,4 +1,4 @@
-// Who owns expressions and blocks: their copies do together, and none sees another one's change.
+// Tests of who owns expressions and blocks: copies share their nodes, and no copy sees another one's change.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -23,7 +23,7 @@ TEST(Expr, OutlivesWhatItWasMadeOf) {
     kept = moved;
   }
   EXPECT_EQ(kept, var(VarId{0}) / 3 % 5 + 1);
-  kept = kept.as_binary()->a;  // what it is assigned from goes with it
+  kept = kept.as_binary()->a;  // the assigned node belongs to the tree that the assignment drops
   EXPECT_EQ(kept, var(VarId{0}) / 3 % 5);
 }
 
@@ -42,7 +42,7 @@ TEST(Expr, IsSharedByThreads) {
   EXPECT_EQ(shared, load(BufferId{0}, var(VarId{0}) / 3, 4) + splat(Float{1}, 4));
 }
 
-// Else a sum over thousands of terms would end the program where it is printed or dropped.
+// Otherwise a sum over thousands of terms would end the program where it is printed or dropped.
 TEST(Expr, RefusesWhatIsTooDeepToWalk) {
   Expr sum = load(BufferId{0}, integer(0));
   while (sum.depth() < Expr::kMaxDepth) sum = sum + load(BufferId{0}, integer(sum.depth()));
@@ -54,7 +54,7 @@ TEST(Expr, RefusesWhatIsTooDeepToWalk) {
   EXPECT_EQ(fma(Float{1}, Float{2}, cast(DType::kF32, load(BufferId{0}, integer(0)))).depth(), 3);
 }
 
-/// Of the Allocs that the tests below put into blocks: their buffers.
+/// Returns the buffers of the Allocs that the tests below put into blocks.
 std::vector<int> numbers(const Block& block) {
   std::vector<int> result;
   for (const Stmt& stmt : block) result.push_back(static_cast<int>(std::get<Alloc>(stmt.node).buffer));
@@ -87,7 +87,7 @@ TEST(Block, IsAValue) {
   EXPECT_EQ(d, a);
 }
 
-// Some blocks, copied over each other and added to, against vectors that share nothing.
+// Copies some blocks over each other and adds to them, against vectors that share nothing.
 TEST(Block, SharesNoChange) {
   constexpr std::uint64_t kSeed = 20261123;
   Rng rng(kSeed);
@@ -123,7 +123,7 @@ TEST(Block, SharesNoChange) {
   }
 }
 
-// in[i] + ... over `terms` terms, none of which folds.
+// Returns a kernel with in[i] + ... over `terms` terms, of which no pair folds.
 Kernel sum_kernel(int terms) {
   KernelBuilder b;
   b.kernel.name = "sum";

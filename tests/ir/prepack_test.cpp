@@ -1,4 +1,5 @@
-// What is made of constant inputs before the first launch: rules, launch shape and readable form.
+// Tests of prepacking, which changes constant inputs before the first launch: rules, launch shape and
+// readable form.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The readable form, held against golden text.
+// Holds the readable form against golden text.
 #include "ir/print.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Kernels that are told how many rows there are: analysis, text, and what is no such kernel.
+// Tests of kernels that take the number of rows as an argument: analysis, text, and kernels that are refused.
 #include <gtest/gtest.h>
 
 #include "ir/analyze.h"
@@ -9,7 +9,8 @@
 namespace lehr::ir {
 namespace {
 
-/// c[i] = a[i] of each row that there is, in tiles of two rows, the last of which may have one.
+/// Returns a kernel c[i] = a[i] for each row of the call, in tiles of two rows, the last of which may have
+/// one.
 Kernel copy_of_rows(std::int64_t most, std::int64_t usual) {
   KernelBuilder builder;
   builder.kernel.name = "copy";

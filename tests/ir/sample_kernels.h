@@ -1,4 +1,4 @@
-// Two small GEMMs written by hand, in the shape that the templates produce: what the tests of ir/ look at.
+// Two small GEMMs written by hand, in the shape that the templates produce, for the tests of ir/.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace lehr::testing {
 
-/// C = A B on the CPU: 12 x 32 x 20, row tiles in parallel, a packed panel of B, 6 x 16 accumulators in
-/// vectors of 8.
+/// Returns C = A B on the CPU: 12 x 32 x 20, row tiles in parallel, a packed panel of B, 6 x 16 accumulators
+/// in vectors of 8.
 ir::Kernel cpu_gemm();
 
-/// C = A B on CUDA: 64 x 64 x 32, blocks of 32 x 32 and 64 threads, k in steps of 8 through two shared tiles
-/// that cp.async fills, 4 x 4 accumulators per thread.
+/// Returns C = A B on CUDA: 64 x 64 x 32, blocks of 32 x 32 and 64 threads, k in steps of 8 through two
+/// shared tiles that cp.async fills, 4 x 4 accumulators per thread.
 ir::Kernel cuda_gemm();
 
-/// `block`, its statement number `i`, which is a Node, as `change` leaves it.
+/// Returns `block` with its statement number `i`, which is a Node, as `change` leaves it.
 template <typename Node, typename Change>
 void change_nth(ir::Block& block, std::size_t i, Change change) {
   ir::Block result;

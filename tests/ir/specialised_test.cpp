@@ -1,5 +1,5 @@
-// Kernels whose warps do different things, and loads through tensor maps: what the verifier asks of them, and
-// what the analysis counts.
+// Tests of kernels whose warps do different things, and of loads through tensor maps: what the verifier asks
+// of them, and what the analysis counts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -77,7 +77,7 @@ TEST(Specialised, IsAnalysedByTheThreadsThatDoIt) {
   for (const Access& access : analysis.accesses) EXPECT_FALSE(access.guarded);
 }
 
-/// All who read one place of shared memory find the same there.
+/// All threads that read one place of shared memory find the same there.
 TEST(Specialised, MayTogetherDoWhatSharedMemorySays) {
   Specialised s;
   const auto when = [&](const Expr& place) {
@@ -90,7 +90,7 @@ TEST(Specialised, MayTogetherDoWhatSharedMemorySays) {
   EXPECT_THAT(other.complaint(), HasSubstr("the threads of a warpgroup may disagree"));
 }
 
-/// A buffer in the place of another takes no room, must fit, and is there while that one is.
+/// A buffer in the place of another takes no memory of its own, must fit, and exists while that one does.
 TEST(Specialised, LaysABufferInPlaceOfAnother) {
   const auto with = [](DType type, std::int64_t elements, std::int64_t alignment, bool of_tile = true) {
     Specialised s;
@@ -110,7 +110,7 @@ TEST(Specialised, LaysABufferInPlaceOfAnother) {
   EXPECT_THAT(complaint(with(DType::kF32, 16, 16, false)), HasSubstr("only shared memory lies in the place"));
 }
 
-/// The load of a Specialised kernel.
+/// Changes the load of a Specialised kernel.
 template <typename Change>
 void change_load(Kernel& kernel, Change change) {
   testing::change_nth<For>(kernel.body, 0, [&](For& threads) {

@@ -1,4 +1,4 @@
-// One planted fault per rule of the verifier; each message names the place and the culprit.
+// Tests with one planted fault per rule of the verifier; each message names the place and the culprit.
 #include "tests/support/verify.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ struct Plot {
   static Stmt store(BufferId buffer, Expr index, Expr value, int lanes = 1) {
     return Store{buffer, std::move(index), std::move(value), lanes, std::nullopt};
   }
-  // `inner` between the load and the store, in a loop over i.
+  // Puts `inner` between the load and the store, in a loop over i.
   template <typename... Inner>
   std::string complaint(LoopKind kind, Inner... inner) {
     b.kernel.body = block(Alloc{reg}, loop(i, 64, kind, block(fill(), std::move(inner)..., copy())));

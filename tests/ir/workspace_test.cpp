@@ -1,4 +1,5 @@
-// Workspaces and the operations by which blocks hand results to one another: rules and readable form.
+// Tests of workspaces and of the operations by which blocks hand results to one another: rules and readable
+// form.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Kernels with several outputs, arguments that are changed in place, numbers, and types that no workload has,
-// from the compiler to the proof.
+// Tests of kernels with several outputs, arguments that are changed in place, numbers, and types that no
+// workload has, from the compiler to the proof.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 constexpr std::int64_t kElements = 1000;
 
-/// `body` is done with each element i, behind what is right.
+/// Returns a right kernel that does `body` with each element i at the end.
 Source mixed_source(const std::string& body) {
   Source result;
   result.entry = "kernel";
@@ -43,7 +43,7 @@ class Arguments : public testing::Measuring {
   static Problem problem() {
     return asked_problem({&testing::mixed_kind(), 1}, fmt::format("mixed {}", kElements), 5);
   }
-  /// What is said of a kernel that does this, too; "" of a right one.
+  /// Returns the failure of a kernel that also does this; "" for a right one.
   std::string said(const std::string& body) {
     LocalMeasurer measurer = make();
     measurer.prepare(problem(), other_problem(problem()));

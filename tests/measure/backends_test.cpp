@@ -1,4 +1,4 @@
-// The table of targets on this machine.
+// Tests of the table of targets on this machine.
 #include "measure/worker/backends.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ TEST(Backends, SayWhyADeviceIsMissing) {
 TEST(Backends, MakeTheCompilerOfADevice) {
   const auto compiler = make_compiler(cpu_device(1, false).limits, {});
   EXPECT_THAT(compiler->identity(), ::testing::HasSubstr("-march=native"));
-  // A library that is not there is told by the worker process, as the user sees it.
+  // The worker process reports a library that is not there, as the user sees it.
   Limits limits;
   limits.target = Target::kCuda;
   limits.arch = "sm_1";

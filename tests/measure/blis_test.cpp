@@ -1,5 +1,6 @@
-// The BLIS baseline against a library of our own, which stands first in the loader's search (LD_LIBRARY_PATH
-// of the ctest test). What is installed is checked in contest_test.cpp, like the other libraries.
+// Tests of the BLIS baseline against a library of our own, which stands first in the loader's search
+// (LD_LIBRARY_PATH of the ctest test). An installed BLIS is checked in contest_test.cpp, like the other
+// libraries.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

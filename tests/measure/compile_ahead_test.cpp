@@ -1,5 +1,5 @@
-// One source is timed while the next ones are compiled, where that is wanted; how many are asked for
-// beforehand is a matter of counts, and what nobody wants goes away.
+// Tests that one source is timed while the next ones are compiled, where that is wanted. How many are asked
+// for beforehand is a matter of counts, and sources that nobody wants go away.
 #include "measure/worker/compile_ahead.h"
 
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ using testing::square_problem;
 
 using CompilingAhead = testing::Measuring;
 
-/// A compiler that keeps the sizes of its calls, how many trials were done at each, and the paths of what it
-/// made.
+/// A compiler that keeps the sizes of its calls, how many trials were done at each, and the paths of its
+/// outputs.
 class WatchedCompiler : public Compiler {
  public:
   explicit WatchedCompiler(Compiler& compiler) : compiler_(compiler) {}
@@ -31,7 +31,8 @@ class WatchedCompiler : public Compiler {
     calls.push_back(sources.size());
     most_s_of_calls.push_back(most_s);
     trials_at_call.push_back(trials_);
-    // The second one is only ready after a trial of the first: who waits for it before that waits in vain.
+    // The second one is only ready after a trial of the first. A caller that waits for it before that waits
+    // in vain.
     if (wait_for_a_trial && calls.size() == 2)
       overlapped = changed_.wait_for(lock, std::chrono::seconds(60), [this] { return trials_ > 0; });
     lock.unlock();
@@ -92,7 +93,8 @@ TEST_F(CompilingAhead, TimesOneWhileTheNextOnesAreCompiledOnlyWhenToldTo) {
   }
 }
 
-/// How often `measurer` has asked for a source before each outcome of `count`; every third does not compile.
+/// Returns how often `measurer` has asked for a source before each outcome of `count`; every third does not
+/// compile.
 std::vector<std::size_t> asked_before_done(LocalMeasurer& measurer, std::size_t count) {
   std::size_t given = 0, asked = 0;
   std::vector<std::size_t> asked_before;

@@ -1,5 +1,5 @@
-// Compile workers with a compiler that crashes, hangs and devours memory (fake_nvrtc.cpp), through the same
-// path as the real one.
+// Tests compile workers with a compiler that crashes, hangs and devours memory (fake_nvrtc.cpp), through the
+// same path as the real one.
 #include "measure/worker/compile_workers.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ CompileWorkersOptions options(int workers = 2) {
   return options;
 }
 
-/// A source that the fake compiles, or does with what `word` says.
+/// Returns a source that the fake compiles, or misbehaves on as `word` says.
 Source source(const std::string& entry, const std::string& word = "nothing") {
   Source result;
   result.target = Target::kCuda;
@@ -47,7 +47,7 @@ struct Compilation {
   std::string entry;
   int pid = 0;
 };
-/// What the fake wrote into the cubin.
+/// Reads what the fake wrote into the cubin.
 Compilation read(const Compiled& compiled) {
   Compilation result;
   if (const auto* failure = std::get_if<Failure>(&compiled)) {
@@ -65,7 +65,7 @@ void expect_failure(const Compiled& compiled, FailureKind kind, const std::strin
   EXPECT_THAT(failure->text, HasSubstr(words));
 }
 
-// Workers die with the thread that started them, so that the one that compiles ahead has to outlive its
+// Workers die with the thread that started them, so the thread that compiles ahead has to outlive its
 // batches.
 TEST(CompileWorkers, KeepsItsWorkersWhileItCompilesAhead) {
   CompileWorkers workers(options());
@@ -82,7 +82,7 @@ TEST(CompileWorkers, KeepsItsWorkersWhileItCompilesAhead) {
   }
   EXPECT_EQ(pids.size(), 2U);
   EXPECT_GT(ahead.busy_s(), 0);
-  // What nobody takes is removed.
+  // A binary that nobody takes is removed.
   ahead.begin(source("d"));
   ahead.drop();
   ahead.begin(source("e"));
@@ -224,7 +224,7 @@ TEST(CompileWorkers, ReplacesAWorkerThatDiedWhileIdle) {
   CompileWorkers workers(options(1));
   const int first = read(workers.compile(std::vector<Source>{source("a")})[0]).pid;
   kill(first, SIGKILL);
-  // It may die before the next request or during it: then the compiler is taken for the one that died.
+  // The worker may die before the next request or during it. In the second case the compiler is blamed.
   const Compiled second = workers.compile(std::vector<Source>{source("b")})[0];
   if (const auto* failure = std::get_if<Failure>(&second)) {
     EXPECT_EQ(failure->kind, FailureKind::kOutOfMemory);

@@ -1,5 +1,5 @@
-// The system compiler as a Compiler: results, failures, time limit, a full disk, and what is said when there
-// is none.
+// Tests of the system compiler as a Compiler: results, failures, time limit, a full disk, and the message
+// without a compiler.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -24,8 +24,8 @@ namespace {
 using testing::right_source;
 using testing::source;
 
-/// An executable script that stands for a compiler: does what `special` says when the source holds the word
-/// SPECIAL, else compiles.
+/// Returns an executable script that stands for a compiler: it does what `special` says when the source holds
+/// the word SPECIAL, else it compiles.
 std::string compiler_script(const TempDir& directory, const std::string& special) {
   const std::string real = find_program("c++", HostCompilerOptions{}.search_path);
   const std::string path = directory.path() + "/compiler";
@@ -127,7 +127,7 @@ TEST(HostCompiler, ItsIdentityNamesALevelAndNothingOfThisMachine) {
 }
 
 #if defined(__x86_64__)
-// They compile, and are read back, whatever this processor has.
+// Features compile, and are read back, whatever this processor has.
 TEST(HostCompiler, ItsIdentityNamesFeatures) {
   HostCompilerOptions options;
   options.isa = isa_named("x86-64-v4+avx512bf16+avx512vnni");
@@ -140,7 +140,7 @@ TEST(HostCompiler, ItsIdentityNamesFeatures) {
     EXPECT_THAT(macros, ::testing::Contains(macro_of(feature.name)));
 }
 
-// As g++ 9, which has no avx512bf16.
+// The compiler behaves as g++ 9, which has no avx512bf16.
 TEST(HostCompiler, AFeatureThatItDoesNotKnowIsOneSentenceAndNotNatives) {
   const TempDir directory;
   ToolPaths tools;
@@ -314,7 +314,7 @@ TEST(TempDirs, WhatADeadProcessLeftIsSweptAwayAndWhatIsInUseStays) {
   const TempDir in_use(base.path());
   const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
   std::filesystem::last_write_time(in_use.path(), old);
-  // Those that have no name yet: one is being made, the maker of the other died.
+  // Folders that have no name yet: one is being made, the maker of the other died.
   const std::string young = base.path() + "/.lehr-abcdef", unnamed = base.path() + "/.lehr-ghijkl";
   for (const std::string& each : {young, unnamed}) {
     std::filesystem::create_directory(each);

@@ -1,4 +1,4 @@
-// Participants in turn, and the vendor libraries.
+// Tests of participants in turn, and of the vendor libraries.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using testing::sleeping_source;
 using testing::source;
 using testing::square_problem;
 
-/// How much faster entry `i` is than the first.
+/// Returns how much faster entry `i` is than the first.
 double ratio_of(const std::vector<ContestEntry>& entries, std::size_t i) {
   return speedup_over(entries[i], entries[0]).value;
 }
@@ -77,7 +77,7 @@ TEST(Contest, AFailingParticipantLeavesTheOthersInTheRace) {
   HostCompiler compiler;
   LocalMeasurer measurer(compiler, local_options());
   measurer.prepare(square_problem());
-  // The second crashes, which takes the process that it shares with the others.
+  // The second one crashes, and takes along the process that it shares with the others.
   const std::vector<Source> sources = {right_source(10), source("abort();"), right_source(10),
                                        source("c[0] = 0;")};
   const std::vector<std::string> baselines = {"no such library"};
@@ -115,14 +115,15 @@ TEST(Contest, BeginsNothingThatDoesNotFitIntoItsTime) {
   EXPECT_GT(ratio_of(measurer.contest(sources, {}, {}, {.wanted_s = 0.2}), 1), 0);
 }
 
-// Three rounds are worth more than what comes behind the contest.
+// Three rounds are worth more than the work after the contest.
 TEST(Contest, FinishesItsLeastRoundsWhereTheTimeBehindItSuffices) {
   HostCompiler compiler;
   LocalMeasurer measurer(compiler, local_options());
   measurer.prepare(square_problem());
   const std::vector<Source> sources = {right_source(10), right_source(20)};
   measurer.measure(sources, {});
-  // Enough to load the two, since nothing passes between them and the call: compiled they are.
+  // The time is enough to load the two: they are compiled already, since nothing passes between them and the
+  // call.
   const std::vector<ContestEntry> entries =
       measurer.contest(sources, {}, {}, {.wanted_s = 0, .most_s = 20, .last_s = kNoLimitS});
   for (const ContestEntry& entry : entries) {
@@ -159,7 +160,7 @@ TEST(Contest, KeepsItsTimeWithAllThatBelongsToIt) {
     EXPECT_LE(static_cast<double>(entry.round_us.size()) * 2 * 0.05, kSeconds);
 }
 
-// c = a b, then c = 2 c: two steps on the same tensors.
+// Returns c = a b, then c = 2 c: two steps on the same tensors.
 Source doubled_source(const std::string& doubling) {
   Source second = source(doubling, 2);
   second.entry = "second";
@@ -258,8 +259,8 @@ TEST(Baselines, BelongToATargetByTheirTable) {
   EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
 }
 
-/// Each f32 GEMM library of the CPU that is here, with all layouts of small odd shapes, most of them scaled,
-/// against the reference.
+/// Compares each f32 GEMM library of the CPU that is here with the reference, with all layouts of small odd
+/// shapes, most of them scaled.
 TEST(Baselines, AgreeWithTheReferenceInAllLayouts) {
   for (const std::string& name : with_calls_for("gemm ", baseline_names(Target::kCpu))) {
     for (int layout = 0; layout < 8; ++layout) {
@@ -284,7 +285,7 @@ TEST(Baselines, AgreeWithTheReferenceInAllLayouts) {
   }
 }
 
-// What was written before a field came would ignore it, and time something else.
+// A library that was written before a field came would ignore it, and time something else.
 TEST(Baselines, RefuseLaterFieldsThatTheyDoNotList) {
   const auto refused = [](Baseline baseline, const std::string& more,
                           std::span<const std::string_view> reads) {
@@ -322,7 +323,7 @@ TEST(Baselines, FindColdCachesWhereCandidatesDo) {
       return std::ranges::min(std::get<Samples>(samples).us);
     };
     try {
-      // What else the machine does may hit either: the fastest of several attempts are compared.
+      // Other load on the machine may hit either, so the fastest of several attempts are compared.
       double warm = fastest_us(false), cold = fastest_us(true);
       for (int attempt = 0; attempt < 12 && cold < 1.3 * warm; ++attempt) {
         warm = std::min(warm, fastest_us(false));
@@ -361,13 +362,13 @@ TEST(Baselines, RefuseWhatTheyHaveNoCallFor) {
   EXPECT_EQ(refused("onednn", conv), "nothing was thrown");
   EXPECT_EQ(refused("onednn", conv + " epilogue=relu"), "onednn is not asked for what follows a convolution");
   EXPECT_EQ(refused("onednn", gemm + " epilogue=relu"), "onednn has no call that computes this problem");
-  // Its kernels take any number of rows; a library is called for those of a call.
+  // Its kernels take any number of rows, and a library is called for the rows of a call.
   EXPECT_EQ(refused("onednn", "rowwise m=8 n=4 in=x:f32 out=y:f32 expr=y=exp(x)"), "nothing was thrown");
   EXPECT_EQ(refused("cublaslt", conv), "cublaslt has no call that computes this problem");
   EXPECT_EQ(refused("cublaslt-best", gemm), "nothing was thrown");
   EXPECT_EQ(refused("cudnn", gemm), "cudnn is asked for convolutions only");
   EXPECT_EQ(refused("cudnn-unfused", conv), "cudnn-unfused has nothing to leave unfused here");
-  // prepare() does, too.
+  // prepare() refuses it, too.
   const std::unique_ptr<Runner> runner = find_baseline("openblas").baseline->make_runner();
   Problem problem = square_problem();
   problem.text = "gemm m=48 n=48 k=48 a=bf16";

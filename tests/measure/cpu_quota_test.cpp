@@ -1,4 +1,4 @@
-// What containers bound, in the files that both versions of control groups have.
+// Tests of the bounds of containers, in the files that both versions of control groups have.
 #include "measure/system/cpu_quota.h"
 
 #include <gtest/gtest.h>

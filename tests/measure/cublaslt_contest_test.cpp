@@ -1,4 +1,4 @@
-// A whole contest on fakes, worker processes included: our kernel against both cuBLASLt entries.
+// Tests a whole contest on fakes, worker processes included: our kernel against both cuBLASLt entries.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ Source gemm_source() {
   return source;
 }
 
-/// Workers find the fakes in a directory of their own, under the libraries' names.
+/// Returns options with which workers find the fakes in a directory of their own, under the libraries' names.
 LocalOptions options_with(const TempDir& directory) {
   namespace fs = std::filesystem;
   fs::create_symlink(LEHR_FAKE_CUDA_DRIVER, directory.path() + "/libcuda.so.1");
@@ -99,7 +99,7 @@ TEST(CublasLtContest, SearchesWithinTheLimitThatItIsGiven) {
   ASSERT_TRUE(entries[2].finding.has_value());
   EXPECT_EQ(algorithms_of(*entries[2].finding).tried, 1);
   const LibraryFinding cut = *entries[2].finding;
-  // Until the next problem; there is no limit where none is named.
+  // The searches' limits hold until the next problem. A library that is not named has no limit.
   measurer.prepare(gemm_problem(gemm_of(7, 5, 3)));
   entries = measurer.contest(sources, {}, baselines, {.wanted_s = 0.1});
   EXPECT_THAT(entries[2].note, HasSubstr("fastest of 2 algorithms, "));

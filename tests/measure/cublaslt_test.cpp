@@ -1,5 +1,5 @@
-// The cuBLASLt baselines against fakes of library and driver: orders, layouts, types, the choice of an
-// algorithm, and what is said when something is missing.
+// Tests of the cuBLASLt baselines against fakes of library and driver: orders, layouts, types, the choice of
+// an algorithm, and the message when something is missing.
 #include <dlfcn.h>
 #include <fmt/core.h>
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ Gemm typed(Gemm gemm, DType in, DType out, DType accum = DType::kF32) {
   return gemm;
 }
 
-/// With the tolerance of the fake's truncating stores.
+/// Returns a problem with the tolerance of the fake's truncating stores.
 Problem typed_problem(const Gemm& gemm) {
   Problem problem = gemm_problem(gemm, 7);
   Argument& output = problem.arguments[2];
@@ -65,7 +65,7 @@ class CublasLtOnFakes : public ::testing::Test {
   const FakeLtCounts& counts() {
     return *function<const FakeLtCounts*()>(library_, "fake_cublaslt_counts")();
   }
-  /// The note of a right result, else the fault's text.
+  /// Returns the note of a right result, else the fault's text.
   template <typename R>
   std::string checked(R& runner) {
     const auto result = runner.check(0);
@@ -82,8 +82,8 @@ TEST_F(CublasLtOnFakes, AgreesWithTheReferenceInAllLayoutsAndTypes) {
   struct Types {
     DType in, out, accum;
   };
-  // With row-major declarations faster, "best" takes the other order of the operands. Long calls: few of
-  // them.
+  // With row-major declarations faster, "best" takes the other order of the operands. Calls are long, so few
+  // of them fill a sample.
   for (const double row_order_us : {4000.0, 1000.0}) {
     offer({FakeAlgorithm{.us = 2000, .row_order_us = row_order_us}});
     for (const Types& types :
@@ -257,10 +257,10 @@ TEST_F(CublasLtOnFakes, SaysThatNoAlgorithmRuns) {
   EXPECT_THAT(checked(runner), HasSubstr("FAULT CUBLAS_STATUS_OTHER (a fake status) from cublasLtMatmul"));
 }
 
-/// A search that is cut behind its first algorithm.
+/// The search is cut behind its first algorithm.
 const RunSettings kNoTime = {.search = {.seconds = 1e-9}};
 
-/// Which knows what another one has found.
+/// Returns settings of a session that knows what another one has found.
 RunSettings knowing(const LibraryFinding& finding, double seconds = 0) {
   return {.search = {.seconds = seconds, .known = {finding}}};
 }
@@ -275,7 +275,7 @@ TEST_F(CublasLtOnFakes, TriesWhatTimeAllowsAndSaysSo) {
   ASSERT_EQ(best.finding()->lists.size(), 1U);
   EXPECT_EQ(best.finding()->lists[0].tried, 1);
   EXPECT_EQ(best.finding()->lists[0].offered, 6);
-  // The first one that runs counts, however long the others took to fail.
+  // The first algorithm that runs counts, however long the others took to fail.
   offer({{.fails = true}, {.us = 40}, {.us = 30}});
   best.prepare(gemm_problem(gemm_of(7, 5, 3)), kNoTime);
   EXPECT_THAT(checked(best), HasSubstr("3 of 6 algorithms tried, heuristic 1"));
@@ -339,7 +339,7 @@ TEST_F(CublasLtOnFakes, GoesOnWithASearchThatWasCut) {
   CublasLtRunner best(options_, true);
   best.prepare(problem, kNoTime);
   LibraryFinding found = best.finding().value();
-  found.lists[0].tried = 4;  // of which the first was the fastest
+  found.lists[0].tried = 4;  // the first of them was the fastest
   best.prepare(problem, knowing(found, 1e-9));
   EXPECT_EQ(best.finding(), found) << "no time to go on";
   EXPECT_THAT(checked(best), HasSubstr("4 of 6 algorithms tried, heuristic 0"));
@@ -365,7 +365,7 @@ TEST_F(CublasLtOnFakes, IsTimedAsOurKernelsAre) {
   ASSERT_TRUE(std::holds_alternative<Samples>(timed));
   const Samples& samples = std::get<Samples>(timed);
   EXPECT_EQ(samples.us[0], 15.625);
-  // Captured: once to warm up, then as many as fill a millisecond, each on the next set of tensors.
+  // Calls are captured: once to warm up, then as many as fill a millisecond, each on the next set of tensors.
   const std::vector<const void*> outputs(counts().outputs.begin() + static_cast<std::ptrdiff_t>(before),
                                          counts().outputs.end());
   EXPECT_EQ(outputs.size(), 1U + 64U);

@@ -1,5 +1,5 @@
-// Checks on the device, against a fake driver whose kernels are known by name: what is planted is found, what
-// comes back is little, and a check that does not work is not trusted.
+// Tests of checks on the device, against a fake driver whose kernels are known by name: a planted fault is
+// found, few bytes come back, and a check that does not work is not trusted.
 #include "measure/cuda/cuda_checker.h"
 
 #include <dlfcn.h>
@@ -57,7 +57,7 @@ class ChecksOnAFakeDevice : public ::testing::Test {
   }
 
   Candidate kernel(const std::string& kind, const Workload& workload) const {
-    // A convolution is to the fake driver a product of its pixels; it is told what that is.
+    // A convolution is to the fake driver a product of its pixels, whose values it is given.
     const bool product = workload.op() == Operator::kGemm;
     const std::int64_t rows = rows_of(workload), elements = tensors_of(workload)[2].elements;
     Candidate candidate;
@@ -80,7 +80,7 @@ class ChecksOnAFakeDevice : public ::testing::Test {
   void prepare(CudaRunner& runner, const Workload& workload) {
     runner.prepare(asked_problem(workload, 3), settings(workload));
   }
-  /// "" where the kernel is right.
+  /// Returns the fault of a kernel; "" where the kernel is right.
   std::string fault_of_kernel(CudaRunner& runner, const std::string& kind, const Workload& workload) {
     EXPECT_TRUE(std::holds_alternative<Resources>(runner.load(1, kernel(kind, workload))));
     const auto checked = runner.check(1);
@@ -122,7 +122,7 @@ TEST_F(ChecksOnAFakeDevice, FindWhatIsWrongAndNothingElse) {
     EXPECT_THAT(found("modifies"), HasSubstr("it modified its input (argument 0)"));
     EXPECT_EQ(found("answer"), "");
     EXPECT_THAT(found("onto"), HasSubstr("it wrote outside its arguments, onto what is expected of it"));
-    // Nobody is blamed for what another one did.
+    // No kernel is blamed for another kernel's fault.
     EXPECT_EQ(found("answer"), "");
     EXPECT_FALSE(runner.damage_by_another());
     EXPECT_EQ(runner.checked_by(), "device");
@@ -173,7 +173,7 @@ TEST_F(ChecksOnAFakeDevice, SeeSeveralOutputsAndPutBackWhatIsChangedInPlace) {
     EXPECT_THAT(found("unwritten"), HasSubstr("left 1 of 30 elements of y unwritten"));
     EXPECT_EQ(found("answer"), "");
     EXPECT_TRUE(std::holds_alternative<Checked>(runner.check_by_host(1)));
-    // What calls left in place that followed one another is not looked at.
+    // The results of calls that followed one another in place are not looked at.
     ASSERT_TRUE(std::holds_alternative<Samples>(runner.time(1, {.min_total_us = 0, .max_total_us = 0})));
     EXPECT_TRUE(std::holds_alternative<Checked>(runner.check_left(1)));
     const auto outputs = runner.output();
@@ -183,7 +183,7 @@ TEST_F(ChecksOnAFakeDevice, SeeSeveralOutputsAndPutBackWhatIsChangedInPlace) {
   }
 }
 
-// Each of the kernels in turn does not see what it should: then the host checks, and this is said.
+// Each of the kernels in turn does not see what it should. Then the host checks, and the session says so.
 TEST_F(ChecksOnAFakeDevice, AreNotTrustedWhereTheyDoNotFindWhatIsPlanted) {
   for (const char* what : {"wrong", "nan", "poison", "sum", "expected", "total", "inputs", "plain", "hole"}) {
     break_check(what);
@@ -196,7 +196,7 @@ TEST_F(ChecksOnAFakeDevice, AreNotTrustedWhereTheyDoNotFindWhatIsPlanted) {
   }
 }
 
-// Where f64 is slow the first and the last band must do, also after what is expected was damaged.
+// Where f64 is slow the first and the last band must do, also after the expected values were damaged.
 TEST_F(ChecksOnAFakeDevice, CompareAsManyBandsAsThereIsTimeFor) {
   function<void(double)>("fake_cuda_plain_us")(0.3e6);
   CudaRunner runner({LEHR_FAKE_CUDA_DRIVER, ""});
@@ -204,7 +204,7 @@ TEST_F(ChecksOnAFakeDevice, CompareAsManyBandsAsThereIsTimeFor) {
   EXPECT_EQ(runner.checked_by(), "device");
   const auto found = [&](const char* kind) { return fault_of_kernel(runner, kind, small()); };
   EXPECT_EQ(found("answer"), "");
-  EXPECT_EQ(found("wrong"), "");  // in the middle, of which nothing is known
+  EXPECT_EQ(found("wrong"), "");  // in the middle, where no value is known
   EXPECT_THAT(found("nan"), StartsWith("element 653 of the output is NaN"));
   EXPECT_THAT(found("unwritten"), StartsWith("left 1 of 1961 output elements unwritten"));
   EXPECT_THAT(found("onto"), HasSubstr("onto what is expected of it"));
@@ -223,8 +223,8 @@ TEST_F(ChecksOnAFakeDevice, WithoutTheirKernelsAreTheHosts) {
   EXPECT_EQ(runner.checked_by(), "host");
 }
 
-// Of a large product and of one row: a check brings back no more than of a small one, and the host has no
-// work with them but once, when the problem is prepared. The device's work, which is a fake's on the same
+// For a large product and for one row, a check brings back no more than for a small one. The host has work
+// with them only once, when the problem is prepared. The device's work, which is a fake's on the same
 // processor, is the measure.
 TEST_F(ChecksOnAFakeDevice, BringLittleBackAndLeaveTheHostAlone) {
   for (const char* text :
@@ -244,7 +244,8 @@ TEST_F(ChecksOnAFakeDevice, BringLittleBackAndLeaveTheHostAlone) {
 
     ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(1, kernel("answer", workload))));
     const std::size_t before = bytes_back();
-    host_s = -cpu_s(), device_s = -work_s();
+    host_s = -cpu_s();
+    device_s = -work_s();
     constexpr int kChecks = 3;
     for (int i = 0; i < kChecks; ++i) {
       EXPECT_FALSE(runner.damage_by_another());

@@ -1,4 +1,4 @@
-// Where CUDA's libraries are looked for, in a made-up file system.
+// Tests of the search for CUDA's libraries, in a made-up file system.
 #include "measure/cuda/cuda_folders.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 
 class CudaFolders : public ::testing::Test {
  protected:
-  /// An empty file below the root, with its folders.
+  /// Puts an empty file below the root, with its folders.
   void put(const std::string& path) {
     std::filesystem::create_directories(std::filesystem::path(root() + path).parent_path());
     std::ofstream(root() + path).put('x');

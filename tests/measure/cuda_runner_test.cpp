@@ -1,5 +1,5 @@
-// The CUDA runner's logic against a fake driver (fake_cuda_driver.cpp): order of calls, checks, sampling,
-// lost contexts.
+// Tests of the CUDA runner's logic against a fake driver (fake_cuda_driver.cpp): order of calls, checks,
+// sampling, lost contexts.
 #include "measure/cuda/cuda_runner.h"
 
 #include <dlfcn.h>
@@ -49,7 +49,7 @@ class CudaRunnerOnAFakeDriver : public ::testing::Test {
   }
   void TearDown() override { dlclose(library_); }
 
-  /// Without NVML.
+  /// Returns libraries without NVML.
   static CudaLibraries libraries() { return {kFakeDriver, ""}; }
   template <typename Signature>
   Signature* function(const char* name) {
@@ -76,7 +76,7 @@ class CudaRunnerOnAFakeDriver : public ::testing::Test {
     candidate.launch.shared_bytes = shared_bytes;
     return candidate;
   }
-  /// With a workspace of two counters.
+  /// Returns a candidate with a workspace of two counters.
   Candidate with_workspace(std::string entry) const {
     Candidate result = candidate(std::move(entry));
     result.workspace_bytes = {8};
@@ -173,7 +173,7 @@ TEST_F(CudaRunnerOnAFakeDriver, FindsAnInputThatWasModifiedAndBlamesNobodyElseFo
   ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(0, candidate("doubles"))));
   EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(0)));
   EXPECT_EQ(runner.damage_by_another(), std::nullopt);
-  // Right in its first call, and not when it is timed.
+  // The kernel is right in its first call, and not when it is timed.
   ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(1, candidate("modifies_later"))));
   EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(1)));
   ASSERT_TRUE(std::holds_alternative<Samples>(runner.time(1, {})));
@@ -200,7 +200,7 @@ TEST_F(CudaRunnerOnAFakeDriver, FindsAWorkspaceThatIsNotLeftAsTheNextLaunchNeeds
   runner.prepare(problem_, {});
   const Fault fault = check_fault(runner, with_workspace("workspace_left_dirty"));
   EXPECT_EQ(fault.failure.kind, FailureKind::kWrongResult);
-  // A new candidate gets a new one.
+  // A new candidate gets a new workspace.
   ASSERT_TRUE(std::holds_alternative<Resources>(runner.load(1, with_workspace("workspace_kept_clean"))));
   EXPECT_TRUE(std::holds_alternative<Checked>(runner.check(1)));
 }

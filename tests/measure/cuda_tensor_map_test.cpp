@@ -1,4 +1,4 @@
-// What the driver is told of tensor maps of images; of tiled ones: cuda_runner_test.cpp.
+// Tests of the driver's arguments for tensor maps of images; for tiled ones: cuda_runner_test.cpp.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

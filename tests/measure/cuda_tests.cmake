@@ -1,12 +1,12 @@
-# Tests of the CUDA half of measure/: none needs a GPU, those labelled nvrtc need NVRTC and skip themselves without it.
+# Tests of the CUDA half of measure/. They need no GPU. Those labelled nvrtc need NVRTC and skip themselves without it.
 add_library(fake_cuda_driver SHARED fake_check_kernels.cpp fake_cuda_driver.cpp)
-# The same, of before the driver counted clusters.
+# The same driver as before it counted clusters.
 add_library(fake_cuda_driver_before_11_8 SHARED fake_check_kernels.cpp fake_cuda_driver.cpp)
 target_compile_definitions(fake_cuda_driver_before_11_8 PRIVATE FAKE_CUDA_BEFORE_11_8)
 # The same by the name that programs look for, in a folder of its own.
 add_library(fake_libcuda SHARED fake_check_kernels.cpp fake_cuda_driver.cpp)
 set_target_properties(fake_libcuda PROPERTIES OUTPUT_NAME cuda SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fake_libcuda)
-# They stand for the device: what they take is none of the host's.
+# They stand for the device: their time is not the host's.
 set_source_files_properties(fake_check_kernels.cpp PROPERTIES COMPILE_OPTIONS -O2)
 add_library(fake_cublaslt SHARED fake_cublaslt.cpp)
 target_link_libraries(fake_cublaslt PRIVATE fake_cuda_driver)

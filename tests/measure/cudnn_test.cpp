@@ -1,5 +1,5 @@
-// The cuDNN baselines: graphs, the choice of a plan, and calls against fakes of library and driver; and what
-// the installed library says of the graphs, for a device that is not there.
+// Tests of the cuDNN baselines against fakes of library and driver: graphs, the choice of a plan, and calls.
+// The installed library is asked whether it takes the graphs, for a device that is not there.
 #include <dlfcn.h>
 #include <fmt/core.h>
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ using lehr::testing::error_of;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// "conv2d ..." in one type, with a tolerance for what the fake rounds in between.
+/// Returns "conv2d ..." in one type, with a tolerance for what the fake rounds in between.
 Problem conv_problem(const std::string& conv, const std::string& epilogue = "none",
                      DType type = DType::kF32) {
   Problem problem = problem_for(
@@ -41,7 +41,7 @@ std::string wide_conv(bool nhwc) {
 
 const char* const kBnReluResidual = "scale_shift+relu+residual";
 
-/// Few calls fill a sample of them.
+/// A sample holds few calls of this plan.
 const FakePlan kLongCalls = {.us = 5000, .pointwise_us = 5000};
 
 class CudnnOnFakes : public ::testing::Test {
@@ -63,7 +63,7 @@ class CudnnOnFakes : public ::testing::Test {
     function<void(const std::vector<FakePlan>*)>(library_, "fake_cudnn_reset")(&plans);
   }
   const FakeDnnCounts& counts() { return *function<const FakeDnnCounts*()>(library_, "fake_cudnn_counts")(); }
-  /// The note of a right result, else the fault's text.
+  /// Returns the note of a right result, else the fault's text.
   template <typename R>
   std::string checked(R& runner) {
     const auto result = runner.check(0);
@@ -265,7 +265,7 @@ TEST_F(CudnnOnFakes, DestroysWhatItMade) {
   EXPECT_EQ(function<int()>(driver_, "fake_cuda_allocations")(), 0);
 }
 
-/// The installed library, told of an H200.
+/// The installed library, with an H200's description as its device.
 class InstalledCudnn : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -285,7 +285,7 @@ class InstalledCudnn : public ::testing::Test {
         R"("driverVer":13000,"deviceName":"NVIDIA H200"})");
     if (!status.ok()) GTEST_SKIP() << "cuDNN before 9.8: " << library_->text_of(status);
   }
-  /// How many plans of heuristic A it builds for `graph`, of which the first is described in `text`.
+  /// Returns how many plans of heuristic A it builds for `graph`. `text` describes the first one.
   std::size_t plans(const DnnGraph& graph, std::string& text) {
     DnnOperations operations;
     if (const DnnStatus status = operations.describe(*library_, graph, 256); !status.ok()) {

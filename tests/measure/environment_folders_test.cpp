@@ -1,4 +1,4 @@
-// Where the libraries of wheels are looked for, in a made-up file system.
+// Tests of the search for the libraries of wheels, in a made-up file system.
 #include "measure/host/environment_folders.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// A stand-in for libblis.so.4, built as a shared object for tests: a plain product, and what threads were
-// asked for.
+// A stand-in for libblis.so.4, built as a shared object for tests: a plain product, which reports the number
+// of threads that was asked for.
 #include <cstdint>
 
 namespace {
@@ -24,7 +24,7 @@ std::int64_t fake_blis_threads() {
   return threads;
 }
 
-/// Row-major without transposition, as the test asks for; anything else leaves c as it was.
+/// Computes row-major products without transposition, as the test asks for; anything else leaves c as it was.
 void cblas_sgemm(int order, int transa, int transb, int m, int n, int k, float alpha, const float* a, int lda,
                  const float* b, int ldb, float beta, float* c, int ldc) {
   if (order != 101 || transa != 111 || transb != 111 || alpha != 1 || beta != 0) return;

@@ -12,7 +12,7 @@ using Words = std::uint64_t*;
 std::string broken;
 std::map<std::int64_t, float> told;
 std::vector<float> last_expected;  ///< by the last plain kernel
-float* expected_there = nullptr;   ///< where it has written that
+float* expected_there = nullptr;   ///< address at which the last plain kernel has written them
 
 std::uint64_t mix(std::uint64_t x) {
   x ^= x >> 30;
@@ -101,7 +101,7 @@ void compare(bool narrow, const std::vector<void*>& arguments, unsigned blocks) 
     float wanted = 0;
     std::memcpy(&wanted, expected + i, 4);
     double error = got == wanted ? 0 : std::fabs(got - wanted);
-    // A unit of bf16 at `got` is at most this; half of it is no error.
+    // A unit of bf16 at `got` is at most this; half of it counts as no error.
     if (narrow && std::isfinite(error) && got != wanted) error = std::max(0.0, error - std::fabs(got) / 256);
     if (std::isfinite(error)) largest = std::max(largest, error);
     if (error <= absolute + relative * std::fabs(wanted) || (broken == "wrong" && i > 3)) continue;
@@ -135,8 +135,8 @@ struct Product {
   std::int64_t m = 0, n = 0, k = 0;
 };
 
-/// "plain_f32_2_3_4", "answer_bf16_2_3_4" (what the last plain kernel knows), "guard_f32_2_3_4" and others
-/// with a fault.
+/// Parses "plain_f32_2_3_4", "answer_bf16_2_3_4" (the answer that the last plain kernel knows),
+/// "guard_f32_2_3_4" and others with a fault.
 bool parse(const std::string& kernel, Product& product) {
   char kind[32] = {}, type[8] = {};
   int m = 0, n = 0, k = 0;
@@ -185,7 +185,8 @@ void answer(const Product& product, const std::vector<void*>& arguments) {
   if (product.kind == "modifies") set_value(product.narrow, arguments[0], input_elements - 1, 7);
 }
 
-/// "pairplain_30_8", of a scalar alpha, a (30 x 8), y = alpha rowsum(a) in bf16, z += rowsum(a) in f32.
+/// "pairplain_30_8" has the arguments alpha (a scalar), a (30 x 8), y = alpha rowsum(a) in bf16, z +=
+/// rowsum(a) in f32.
 struct Pair {
   std::string kind;
   std::int64_t m = 0, k = 0;
@@ -205,7 +206,7 @@ double row_sum(const Pair& pair, const void* a, std::int64_t i) {
   return sum;
 }
 
-/// alpha, a, z, expected y, expected z, bands of a row.
+/// Runs the plain kernel. Arguments: alpha, a, z, expected y, expected z, bands of a row.
 void pair_plain(const Pair& pair, const std::vector<void*>& arguments, unsigned bands) {
   const double alpha = *static_cast<const double*>(arguments[0]);
   for (unsigned y = 0; y < bands; ++y) {
@@ -217,7 +218,7 @@ void pair_plain(const Pair& pair, const std::vector<void*>& arguments, unsigned 
   }
 }
 
-/// alpha by value, a, y, z.
+/// Runs the right kernel. Arguments: alpha by value, a, y, z.
 void pair_answer(const Pair& pair, const std::vector<void*>& arguments) {
   double alpha = 0;
   std::memcpy(&alpha, &arguments[0], sizeof alpha);

@@ -6,14 +6,15 @@
 #include <string>
 #include <vector>
 
-/// How many arguments the kernel has; 0: it is not known here.
+/// Returns how many arguments the kernel has; 0: it is not known here.
 int fake_check_arguments(const std::string& kernel);
-/// Runs it with the addresses that it was given. Of a plain kernel `bands` rows are asked for.
+/// Runs it with the given addresses. A plain kernel computes `bands` bands.
 void fake_check_run(const std::string& kernel, const std::vector<void*>& arguments, unsigned blocks,
                     unsigned bands);
 
-/// What does not work from now on: "wrong", "nan", "poison", "sum", "expected", "total", "inputs", "plain",
-/// "hole"; "": all does.
+/// Breaks this from now on: "wrong", "nan", "poison", "sum", "expected", "total", "inputs", "plain", "hole";
+/// "": everything works.
 void fake_check_break(const std::string& what);
-/// From now on plain kernels know these elements and no other: too many are to be computed.
+/// Sets the elements that plain kernels know from now on, and no others, since there are too many to be
+/// computed.
 void fake_check_tell(std::vector<std::int64_t> elements, std::vector<float> values);

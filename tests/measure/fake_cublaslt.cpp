@@ -50,7 +50,7 @@ State& state() {
   return state;
 }
 
-/// Element (row, column) of op(matrix), matrix number `batch`.
+/// Returns the offset of element (row, column) of op(matrix), matrix number `batch`.
 std::int64_t offset_of(const Layout& matrix, bool transpose, std::int64_t row, std::int64_t column,
                        std::int64_t batch) {
   if (transpose) std::swap(row, column);
@@ -128,8 +128,8 @@ EXPORT const FakeLtCounts* fake_cublaslt_counts() {
   return &state().counts;
 }
 
-/// Workers, whose counts nobody can ask, tell each start in a line of the file that FAKE_CUBLASLT_STARTS
-/// names.
+/// Nobody can ask workers for their counts, so they write each start as a line of the file that
+/// FAKE_CUBLASLT_STARTS names.
 EXPORT int cublasLtCreate(void** handle) {
   if (const char* const path = std::getenv("FAKE_CUBLASLT_STARTS"))
     std::ofstream(path, std::ios::app) << "start\n";

@@ -1,4 +1,4 @@
-// What tests may set and ask of the fake cuBLASLt.
+// Settings and counts of the fake cuBLASLt, for tests.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct FakeLtCounts {
   int asked = 0;                     ///< algorithms that the last heuristic was asked for
   std::int64_t workspace_bytes = 0;  ///< ... and what it permitted
   std::uint32_t alignment = 0;       ///< ... and demanded of each matrix
-  std::uint32_t reductions = 0;      ///< ... and the ways of adding parts of k that it permitted, as bits
+  std::uint32_t reductions = 0;      ///< ... and the split-k reductions that it permitted, as bits
   int fast_accumulation = 0;         ///< ... and whether sums of 8-bit floats may stay in the tensor core
   std::vector<const void*> outputs;  ///< addresses of D, by call
 };

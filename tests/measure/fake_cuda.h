@@ -1,4 +1,4 @@
-// What the fake driver lends to fake libraries that put their work on its stream.
+// Functions of the fake driver for fake libraries that put their work on its stream.
 #pragma once
 
 #include <functional>
@@ -6,5 +6,5 @@
 /// Runs `work`, which takes `us`, now or, during a capture, whenever the graph is launched.
 void fake_cuda_submit(std::function<void()> work, double us);
 bool fake_cuda_capturing();
-/// Appends to the calls that fake_cuda_calls() tells.
+/// Appends to the calls that fake_cuda_calls() returns.
 void fake_cuda_note(const char* call);

@@ -45,24 +45,24 @@ struct State {
   bool busy = false;  ///< a graph was launched and not waited for
   std::vector<Work> captured;
   std::vector<std::vector<Work>> graphs;
-  std::vector<bool> on_device;  ///< of each graph
-  double upload_us = 0;         ///< what a graph's first launch takes longer if it was not uploaded
-  double cold_us = 0;           ///< what the next launch of a graph takes longer in any case
+  std::vector<bool> on_device;  ///< by graph
+  double upload_us = 0;         ///< extra time of a graph's first launch if it was not uploaded
+  double cold_us = 0;           ///< extra time of the next launch of a graph in any case
   double clock_ms = 0;
   std::size_t memory_left = std::size_t{1} << 30;
   std::map<unsigned long long, std::size_t> allocations;
   std::vector<std::string> functions;
   std::map<void*, int> dynamic_shared;
-  std::map<int, int> attributes;  ///< of another card
-  std::string tensor_map;         ///< what the last one was made of
-  std::string launch;             ///< the last one
+  std::map<int, int> attributes;  ///< values of another card
+  std::string tensor_map;         ///< arguments of the last tensor map
+  std::string launch;             ///< the last launch
   std::vector<std::size_t> arguments;
-  int retained = 0;            ///< how often the primary one is
-  std::vector<void*> modules;  ///< that are loaded
-  std::size_t loaded = 0;      ///< so many were
+  int retained = 0;            ///< how often the primary context is retained
+  std::vector<void*> modules;  ///< the loaded modules
+  std::size_t loaded = 0;      ///< modules that were loaded so far
   std::map<std::string, int> refused;
   std::size_t bytes_back = 0;  ///< copied to the host
-  double plain_us = 0;         ///< of a launch of a plain kernel; 0: as of any other
+  double plain_us = 0;         ///< time of a launch of a plain kernel; 0: as of any other
   double work_s = 0;           ///< CPU time of kernels of checks: the device's, not the host's
 };
 
@@ -71,13 +71,13 @@ State& state() {
   return state;
 }
 
-/// The calling thread's stack.
+/// Returns the calling thread's stack.
 std::vector<void*>& contexts() {
   thread_local std::vector<void*> contexts;
   return contexts;
 }
 
-/// Its own, or the default one of the program or of each thread, by CUDA's numbers.
+/// True of its own streams, and of the default one of the program or of each thread, by CUDA's numbers.
 bool is_stream(const void* stream) {
   return stream == &state() || reinterpret_cast<std::uintptr_t>(stream) <= 2;
 }
@@ -89,7 +89,7 @@ int note(const char* call) {
   return refused != state().refused.end() ? refused->second : state().sticky;
 }
 
-/// The CPU time of what a device would do.
+/// Counts the CPU time of work that a device would do.
 class DeviceWork {
  public:
   ~DeviceWork() { state().work_s += now_s() - begin_s_; }
@@ -108,7 +108,7 @@ void perform(const Work& work) {
   work.run();
 }
 
-/// Row-major.
+/// Computes a row-major product.
 void gemm(const std::vector<float*>& arguments, int m, int n, int k) {
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) {
@@ -180,8 +180,8 @@ EXPORT void fake_cuda_reset(std::size_t memory_bytes) {
   contexts().clear();
   state().memory_left = memory_bytes;
 }
-/// From now on a graph's first launch takes longer by `upload_us`, unless it was uploaded, and the next
-/// launch by `cold_us` whether it was or not.
+/// Sets delays: from now on a graph's first launch takes longer by `upload_us`, unless it was uploaded, and
+/// the next launch by `cold_us` whether it was or not.
 EXPORT void fake_cuda_first_launches(double upload_us, double cold_us) {
   state().upload_us = upload_us;
   state().cold_us = cold_us;
@@ -189,26 +189,26 @@ EXPORT void fake_cuda_first_launches(double upload_us, double cold_us) {
 EXPORT const char* fake_cuda_tensor_map() {
   return state().tensor_map.c_str();
 }
-/// "gemm_1_2_3 grid 1 1 1 block 32 1 1 shared 0", ", programmatic" where it is.
+/// Returns "gemm_1_2_3 grid 1 1 1 block 32 1 1 shared 0", with ", programmatic" for a programmatic launch.
 EXPORT const char* fake_cuda_launch() {
   return state().launch.c_str();
 }
-/// The bits of an argument of the last launch, by its number.
+/// Returns the bits of an argument of the last launch, by its number.
 EXPORT std::size_t fake_cuda_argument(std::size_t number) {
   return state().arguments.at(number);
 }
-/// From now on a call that is written down by this name answers so.
+/// Sets the answer, from now on, of a call that is written down by this name.
 EXPORT void fake_cuda_refuse(const char* call, int code) {
   state().refused[call] = code;
 }
-/// Modules that are loaded, and how often the primary context is retained.
+/// Return the number of loaded modules, and how often the primary context is retained.
 EXPORT int fake_cuda_modules() {
   return static_cast<int>(state().modules.size());
 }
 EXPORT int fake_cuda_retained() {
   return state().retained;
 }
-/// Of the device; from 1000 on those of functions.
+/// Sets an attribute of the device; from 1000 on, one of functions.
 EXPORT void fake_cuda_set_attribute(int attribute, int value) {
   state().attributes[attribute] = value;
 }
@@ -243,7 +243,8 @@ EXPORT int cuInit(unsigned) {
 }
 EXPORT int cuDriverGetVersion(int* version) {
   const char* const told = std::getenv("LEHR_FAKE_CUDA_VERSION");
-  return *version = told ? std::atoi(told) : 13000, 0;
+  *version = told ? std::atoi(told) : 13000;
+  return 0;
 }
 EXPORT int cuGetErrorName(int code, const char** name) {
   switch (code) {
@@ -265,14 +266,20 @@ EXPORT int cuGetErrorName(int code, const char** name) {
   return 1;
 }
 EXPORT int cuGetErrorString(int code, const char** text) {
-  if (code == kIllegalAddress) return *text = "an illegal memory access was encountered", 0;
-  return *text = "a fake error", 0;
+  if (code == kIllegalAddress) {
+    *text = "an illegal memory access was encountered";
+    return 0;
+  }
+  *text = "a fake error";
+  return 0;
 }
 EXPORT int cuDeviceGetCount(int* count) {
-  return *count = 1, 0;
+  *count = 1;
+  return 0;
 }
 EXPORT int cuDeviceGet(int* device, int ordinal) {
-  return *device = ordinal, ordinal == 0 ? 0 : kInvalidDevice;
+  *device = ordinal;
+  return ordinal == 0 ? 0 : kInvalidDevice;
 }
 EXPORT int cuDeviceGetName(char* name, int size, int) {
   std::strncpy(name, "Fake H200", static_cast<std::size_t>(size));
@@ -283,8 +290,10 @@ EXPORT int cuDeviceGetUuid(unsigned char* uuid, int) {
   return 0;
 }
 EXPORT int cuDeviceGetAttribute(int* value, int attribute, int) {
-  if (const auto other = state().attributes.find(attribute); other != state().attributes.end())
-    return *value = other->second, 0;
+  if (const auto other = state().attributes.find(attribute); other != state().attributes.end()) {
+    *value = other->second;
+    return 0;
+  }
   // An H200's, but for the L2 (1 MiB keeps the fake quick).
   static const std::map<int, int> values = {
       {1, 1024},  {8, 49152}, {10, 32}, {13, 1980000}, {16, 132},   {36, 3201000}, {37, 6144}, {38, 1 << 20},
@@ -308,10 +317,12 @@ EXPORT int cuCtxSetCurrent(void*) {
   return note("cuCtxSetCurrent");
 }
 EXPORT int cuCtxGetCurrent(void** context) {
-  return *context = contexts().empty() ? nullptr : contexts().back(), 0;
+  *context = contexts().empty() ? nullptr : contexts().back();
+  return 0;
 }
 EXPORT int cuCtxGetDevice(int* device) {
-  return *device = 0, 0;
+  *device = 0;
+  return 0;
 }
 EXPORT int cuCtxPushCurrent_v2(void* context) {
   const int code = note("cuCtxPushCurrent");
@@ -329,7 +340,7 @@ EXPORT int cuMemAlloc_v2(unsigned long long* address, std::size_t bytes) {
   state().memory_left -= bytes;
   *address = reinterpret_cast<unsigned long long>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
   state().allocations[*address] = bytes;
-  // It was another's before, as device memory is.
+  // The memory was another program's before, as device memory is.
   std::memset(reinterpret_cast<void*>(*address), 0xa5, std::min<std::size_t>(bytes, 4096));
   return note("cuMemAlloc");
 }
@@ -385,8 +396,10 @@ EXPORT int cuModuleGetFunction(void** function, void*, const char* name) {
   return note("cuModuleGetFunction");
 }
 EXPORT int cuFuncGetAttribute(int* value, int attribute, void*) {
-  if (const auto other = state().attributes.find(1000 + attribute); other != state().attributes.end())
-    return *value = other->second, 0;
+  if (const auto other = state().attributes.find(1000 + attribute); other != state().attributes.end()) {
+    *value = other->second;
+    return 0;
+  }
   static const std::map<int, int> values = {{0, 256}, {1, 64}, {3, 16}, {4, 42}};
   const auto found = values.find(attribute);
   if (found == values.end()) return 1;
@@ -408,13 +421,15 @@ struct LaunchConfig {  // CUlaunchConfig
 EXPORT int cuOccupancyMaxActiveClusters(int* count, void* function, const LaunchConfig* config) {
   if (config->count != 1) return 1;
   const int blocks = config->attributes[2];
-  if (state().functions[reinterpret_cast<std::size_t>(function) - 1] != "lehr_probe")
-    return *count = blocks <= 8 && config->grid_x % static_cast<unsigned>(blocks) == 0, 0;
+  if (state().functions[reinterpret_cast<std::size_t>(function) - 1] != "lehr_probe") {
+    *count = blocks <= 8 && config->grid_x % static_cast<unsigned>(blocks) == 0;
+    return 0;
+  }
   if (config->attributes[0] != 4 || static_cast<unsigned>(blocks) != config->grid_x || blocks > 8) return 1;
   if (config->shared_bytes <= 232448 / 2 ||
       static_cast<int>(config->shared_bytes) > state().dynamic_shared[function])
     return 1;
-  // By multiprocessors and blocks: GPCs of which none has more than 18.
+  // The answers by multiprocessors and blocks, for GPCs that have at most 18.
   static const std::map<std::pair<int, int>, int> counts = {{{132, 2}, 66}, {{132, 4}, 31}, {{132, 8}, 15},
                                                             {{114, 2}, 57}, {{114, 4}, 26}, {{114, 8}, 12}};
   int multiprocessors = 0;
@@ -425,6 +440,12 @@ EXPORT int cuOccupancyMaxActiveClusters(int* count, void* function, const Launch
   return note("cuOccupancyMaxActiveClusters");
 }
 #endif
+/// Returns how many arguments a kernel has.
+static int arguments_of(const std::string& kernel) {
+  if (const int known = fake_check_arguments(kernel); known > 0) return known;
+  if (kernel == "workspace_two") return 4;
+  return kernel.starts_with("gemm_") || kernel.starts_with("workspace_") ? 3 : 2;
+}
 EXPORT int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** arguments, void**) {
   Launch launch{
       state().functions[reinterpret_cast<std::size_t>(function) - 1], config->grid_x * config->block_x, {}};
@@ -432,15 +453,9 @@ EXPORT int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** a
   const unsigned numbers[] = {config->grid_x,  config->grid_y,  config->grid_z,      config->block_x,
                               config->block_y, config->block_z, config->shared_bytes};
   state().launch = launch.kernel;
-  for (int i = 0; i < 7; ++i)
-    state().launch += (i == 0   ? " grid "
-                       : i == 3 ? " block "
-                       : i == 6 ? " shared "
-                                : " ") +
-                      std::to_string(numbers[i]);
-  const bool three = launch.kernel.starts_with("gemm_") || launch.kernel.starts_with("workspace_");
-  const int known = fake_check_arguments(launch.kernel);
-  const int count = known > 0 ? known : launch.kernel == "workspace_two" ? 4 : three ? 3 : 2;
+  constexpr const char* kBefore[] = {" grid ", " ", " ", " block ", " ", " ", " shared "};
+  for (int i = 0; i < 7; ++i) state().launch += kBefore[i] + std::to_string(numbers[i]);
+  const int count = arguments_of(launch.kernel);
   launch.blocks = config->grid_x;
   launch.bands = config->grid_y;
   state().arguments.clear();
@@ -454,9 +469,9 @@ EXPORT int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** a
   const bool programmatic = config->count == 1 && config->attributes[0] == 6 && config->attributes[2] == 1;
   note(programmatic ? "cuLaunchKernelEx, programmatic" : "cuLaunchKernelEx");
   if (programmatic) state().launch += ", programmatic";
-  return 0;  // launches are asynchronous: what goes wrong shows at the next synchronisation
+  return 0;  // launches are asynchronous: a fault shows at the next synchronisation
 }
-/// The fake's map begins with the tensor's address: kernels find it where they find it otherwise.
+/// The fake's map begins with the tensor's address, where kernels find it as they find a pointer.
 EXPORT int cuTensorMapEncodeTiled(void* map, int type, unsigned rank, void* address,
                                   const unsigned long long* dims, const unsigned long long* strides,
                                   const unsigned* box, const unsigned* every, int interleave, int swizzle,
@@ -494,7 +509,8 @@ EXPORT int cuTensorMapEncodeIm2col(void* map, int type, unsigned rank, void* add
   return note("cuTensorMapEncodeIm2col");
 }
 EXPORT int cuStreamCreate(void** stream, unsigned) {
-  return *stream = &state(), note("cuStreamCreate");
+  *stream = &state();
+  return note("cuStreamCreate");
 }
 EXPORT int cuStreamDestroy_v2(void*) {
   return note("cuStreamDestroy");
@@ -514,7 +530,8 @@ EXPORT int cuStreamEndCapture(void*, void** graph) {
   return note("cuStreamEndCapture");
 }
 EXPORT int cuEventCreate(void** event, unsigned) {
-  return *event = new double(0), 0;
+  *event = new double(0);
+  return 0;
 }
 EXPORT int cuEventDestroy_v2(void* event) {
   delete static_cast<double*>(event);
@@ -572,7 +589,8 @@ EXPORT int nvmlDeviceGetClockInfo(void*, int clock, unsigned* megahertz) {
   return clock == 1 ? 0 : 2;
 }
 EXPORT int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
-  return *milliwatts = 690500, 0;
+  *milliwatts = 690500;
+  return 0;
 }
 EXPORT int nvmlDeviceGetTemperature(void*, int sensor, unsigned* celsius) {
   *celsius = 64;

@@ -63,7 +63,7 @@ int refuse(int code, std::string why) {
   return code;
 }
 
-/// cudaDataType of a cudnnDataType_t.
+/// Returns the cudaDataType of a cudnnDataType_t.
 int element_type(int type) {
   static const std::map<int, int> types = {{0, kF32}, {1, kF64},  {2, kF16},   {3, kS8},
                                            {4, kS32}, {9, kBF16}, {12, kE4M3}, {13, kE5M2}};
@@ -189,7 +189,7 @@ class Run {
   std::map<std::int64_t, Values> tensors_;
 };
 
-/// A config for plan `plan` of `graph`.
+/// Makes a config for plan `plan` of `graph`.
 void make_config(Descriptor& config, const Descriptor* graph, std::size_t plan) {
   config.graph = graph;
   config.plan = plan;
@@ -299,7 +299,8 @@ EXPORT int cudnnBackendGetAttribute(void* descriptor, int attribute, int, std::i
     }
     case 300:  // a config's engine
       (*static_cast<Descriptor**>(elements))->plan = d.plan;
-      return *count = 1, 0;
+      *count = 1;
+      return 0;
     case 302:  // its knobs
       return *count = 0, 0;
     case 402:

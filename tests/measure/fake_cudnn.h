@@ -1,4 +1,4 @@
-// What tests may set and ask of the fake cuDNN.
+// Settings and counts of the fake cuDNN, for tests.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct FakePlan {
   bool wrong = false;                    ///< forgets the last input channel
   bool refused = false;                  ///< cannot be built
   bool fails = false;                    ///< cannot be run
-  double pointwise_us = 1;               ///< of a graph without a convolution
+  double pointwise_us = 1;               ///< time of a graph without a convolution
 };
 
 struct FakeDnnCounts {

@@ -1,4 +1,4 @@
-// Which attributes the fake cuDNN's descriptors have. Numbers as in cudnn_graph.h of cuDNN 9.
+// The attributes of the fake cuDNN's descriptors. Numbers as in cudnn_graph.h of cuDNN 9.
 #pragma once
 
 #include <cstddef>

@@ -39,15 +39,18 @@ inline double load(int type, const unsigned char* at) {
   switch (type) {
     case kF64: {
       double value;
-      return std::memcpy(&value, at, 8), value;
+      std::memcpy(&value, at, 8);
+      return value;
     }
     case kF32: {
       float value;
-      return std::memcpy(&value, at, 4), static_cast<double>(value);
+      std::memcpy(&value, at, 4);
+      return static_cast<double>(value);
     }
     case kS32: {
       std::int32_t value;
-      return std::memcpy(&value, at, 4), value;
+      std::memcpy(&value, at, 4);
+      return value;
     }
     case kF16: {
       std::uint16_t bits;
@@ -62,7 +65,8 @@ inline double load(int type, const unsigned char* at) {
       std::memcpy(&bits, at, 2);
       const std::uint32_t wide = std::uint32_t{bits} << 16;
       float value;
-      return std::memcpy(&value, &wide, 4), static_cast<double>(value);
+      std::memcpy(&value, &wide, 4);
+      return static_cast<double>(value);
     }
     case kE4M3:
       return small_float(*at, 4, 3, 7);
@@ -73,7 +77,7 @@ inline double load(int type, const unsigned char* at) {
   }
 }
 
-/// f16 and bf16 cut off what does not fit: tests allow for it.
+/// Stores an element. f16 and bf16 are cut off, which tests allow for.
 inline void store(int type, double value, unsigned char* at) {
   const auto put = [at](auto converted) { std::memcpy(at, &converted, sizeof converted); };
   switch (type) {

@@ -26,7 +26,7 @@ Program& program(void* handle) {
   return *static_cast<Program*>(handle);
 }
 
-/// Takes memory until there is none.
+/// Takes memory until no more is left.
 bool devour() {
   constexpr std::size_t kStep = 16 << 20;
   while (void* more = std::malloc(kStep)) std::memset(more, 1, kStep);
@@ -93,7 +93,7 @@ int nvrtcCompileProgram(void* handle, int, const char* const*) {
   if (told("hang")) hang();
   if (told("slow")) usleep(100'000);
   if (told("devour") && devour()) return kOutOfMemory;
-  if (told("starve") && devour()) std::abort();  // as C++ code does that does not catch std::bad_alloc
+  if (told("starve") && devour()) std::abort();  // as C++ code that does not catch std::bad_alloc
   if (told("option")) return kInvalidOption;
   if (told("refuse")) {
     p.log = p.entry + ".cu(7): error: identifier \"x\" is undefined\n";
@@ -110,10 +110,12 @@ int nvrtcCompileProgram(void* handle, int, const char* const*) {
 }
 
 int nvrtcGetPTXSize(void*, std::size_t* size) {
-  return *size = 1, 0;
+  *size = 1;
+  return 0;
 }
 int nvrtcGetPTX(void*, char* text) {
-  return *text = '\0', 0;
+  *text = '\0';
+  return 0;
 }
 int nvrtcGetCUBINSize(void* handle, std::size_t* size) {
   *size = program(handle).cubin.size();

@@ -1,4 +1,4 @@
-// The part of a problem's memory that is in the caches when a layer of a network begins.
+// Tests of the part of a problem's memory that is in the caches when a layer of a network begins.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace lehr::testing {
 namespace {
 
-/// The tensors that are fresh, by their numbers, in the order in which they are read.
+/// Returns the numbers of the fresh tensors, in the order in which they are read.
 std::vector<std::size_t> fresh_tensors(const char* text) {
   Problem problem = asked_problem(parse_workload(text), 1);
   make(problem, 1);

@@ -17,7 +17,7 @@ namespace lehr::testing {
 
 inline constexpr int kSize = 48;
 
-/// What `action` throws, in words.
+/// Returns the message of what `action` throws.
 inline std::string error_of(const std::function<void()>& action) {
   try {
     action();
@@ -27,7 +27,7 @@ inline std::string error_of(const std::function<void()>& action) {
   return "nothing was thrown";
 }
 
-/// f32; of `layout` bit 0 stores A by columns, bit 1 B, bit 2 C.
+/// Returns a product in f32. Bit 0 of `layout` stores A by columns, bit 1 B, bit 2 C.
 inline Gemm gemm_of(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch = 1, int layout = 0) {
   const auto operand = [layout](int bit) {
     return Operand{.layout = (layout & bit) != 0 ? Layout::kColumn : Layout::kRow};
@@ -43,7 +43,8 @@ inline Problem square_problem() {
   return gemm_problem(gemm_of(kSize, kSize, kSize));
 }
 
-/// A kernel with `body` as the text of its entry; it sees a, b, c, scratch, task and the constant N.
+/// Returns a kernel with `body` as the text of its entry, which sees a, b, c, scratch, task and the constant
+/// N.
 inline Source source(const std::string& body, long tasks = 1, std::int64_t scratch_bytes = 0) {
   Source result;
   result.entry = "kernel";
@@ -69,13 +70,13 @@ extern "C" void kernel(void* const* params, void* scratch, long task) {{
   return result;
 }
 
-/// The right product, computed `times` times over.
+/// Returns the right product, computed `times` times over.
 inline Source right_source(int times = 1) {
   return source(fmt::format(
       "for (int t = 0; t < {}; ++t) {{ rows(a, b, c, 0, N); asm volatile(\"\" ::: \"memory\"); }}", times));
 }
 
-/// The right product, and then a sleep: how long it takes is known, whatever the machine's speed.
+/// Returns the right product, followed by a sleep: how long it takes is known, whatever the machine's speed.
 inline Source sleeping_source(int milliseconds) {
   Source result = source(fmt::format("rows(a, b, c, 0, N); usleep({});", 1000 * milliseconds));
   result.text = "extern \"C\" int usleep(unsigned);" + result.text;

@@ -1,4 +1,5 @@
-// Candidates that attack the process that runs them: each is its own failure, and the next one is timed.
+// Tests of candidates that attack the process that runs them: each is its own failure, and the next one is
+// timed.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -44,7 +45,7 @@ TEST_F(Measuring, AnAnswerThatACandidateWritesIsItsFailure) {
 TEST_F(Measuring, ALimitThatACandidateLowersIsItsFailure) {
   LocalMeasurer measurer = make();
   measurer.prepare(square_problem());
-  // Of open files, of a file's size, of memory (bits/resource.h).
+  // Limits of open files, of a file's size, of memory (bits/resource.h).
   for (const int resource : {7, 1, 9}) {
     SCOPED_TRACE(resource);
     if (resource == 9 && !kMemoryIsLimited) continue;  // the sanitizers' own memory

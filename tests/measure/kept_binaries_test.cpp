@@ -1,4 +1,4 @@
-// Which binaries stay for the finals, and that nobody's file is left behind.
+// Tests of which binaries stay for the finals, and that no file is left behind.
 #include "measure/worker/kept_binaries.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Real kernels through compiler and worker: right ones are timed, and no wrong one takes the measurer down.
+// Tests of real kernels through compiler and worker: right ones are timed, and no wrong one takes the
+// measurer down.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -59,7 +60,8 @@ TEST_F(Measuring, TimesARightKernel) {
 TEST_F(Measuring, RunsEveryTaskOnceWhateverTheNumberOfThreads) {
   LocalMeasurer measurer = make(local_options(2));
   measurer.prepare(square_problem());
-  // Each task scales its rows by how often it ran: a task that runs twice or never is a wrong result.
+  // Each work item scales its rows by how often it ran: a work item that runs twice or never is a wrong
+  // result.
   const auto tasks = [](long count) {
     return source(fmt::format("rows(a, b, c, task * (N / {0}), (task + 1) * (N / {0}));", count), count);
   };
@@ -122,7 +124,7 @@ TEST_F(Measuring, CanSweepTheCachesBetweenSamples) {
   measurer.prepare(square_problem());
   const std::vector<Outcome> outcomes = measurer.measure(std::vector<Source>{right_source()}, {});
   ASSERT_TRUE(std::holds_alternative<Timing>(outcomes[0])) << std::get<Failure>(outcomes[0]).text;
-  // A sweep takes far longer than a call: the sweeps are part of what is limited.
+  // A sweep takes far longer than a call. Sweeps count towards the limit.
   const Timing& timing = std::get<Timing>(outcomes[0]);
   EXPECT_LT(static_cast<double>(timing.samples_us.size()) * median(timing.samples_us),
             0.2 * options.sampling.max_total_us);
@@ -223,7 +225,8 @@ TEST_F(Measuring, ReportsWhatCannotBeLoaded) {
   expect_failure_then_recovery(measurer, greedy, FailureKind::kOutOfMemory, "scratch");
 }
 
-/// Copies B into memory of its own first and reads it from there; `also` stands in the prepacking function.
+/// Returns a kernel that copies B into memory of its own first and reads it from there; `also` stands in the
+/// prepacking function.
 Source prepacked_source(std::string_view also = "") {
   Source result = source("rows(a, (const float*)params[3], c, 0, N);");
   result.text += fmt::format(
@@ -263,7 +266,7 @@ TEST_F(Measuring, ReportsFailuresOfPrepacking) {
   expect_failure_then_recovery(measurer, greedy, FailureKind::kOutOfMemory, "parameters behind the tensors");
 }
 
-/// Computes only while the workspace is zero.
+/// Returns a kernel that computes only while the workspace is zero.
 Source workspace_source(std::string_view also = "") {
   Source result =
       source(fmt::format("float* const w = (float*)params[3]; if (w[0] == 0 && w[N * N - 1] == 0) "
@@ -288,7 +291,7 @@ TEST_F(Measuring, HasPatienceWithWhatTakesLongOnThisDevice) {
   options.limits.peak_gflops_f32 = 2e-2;  // the product takes 11 ms at the least
   LocalMeasurer measurer = make(options);
   measurer.prepare(square_problem());
-  // 60 ms a call, known to nobody before the first.
+  // A call takes 60 ms, which nobody knows before the first.
   const Source slow = sleeping_source(60);
   const std::vector<Outcome> outcomes = measurer.measure(std::vector<Source>{slow, slow}, {});
   for (const Outcome& outcome : outcomes)
@@ -329,7 +332,7 @@ TEST_F(Measuring, DropsAReferenceKernelThatTurnsOutToCrash) {
   ASSERT_TRUE(std::holds_alternative<Timing>(outcomes.back())) << std::get<Failure>(outcomes.back()).text;
 }
 
-/// A worker that greets with `hello` and then never answers.
+/// Returns a worker that greets with `hello` and then never answers.
 std::string worker_that_says(const std::string& hello, const TempDir& directory) {
   CHECK(hello.size() < 256);
   std::ofstream(directory.path() + "/hello")
@@ -340,8 +343,8 @@ std::string worker_that_says(const std::string& hello, const TempDir& directory)
   return script;
 }
 
-// Three deadlines: the candidate's own is its run; that no worker gets ready in time is nobody's fault but
-// the machine's.
+// There are three deadlines. The candidate's own is its run. If no worker gets ready in time, only the
+// machine is to blame.
 TEST_F(Measuring, WaitingForAWorkerHasADeadlineOfItsOwn) {
   const TempDir directory;
   LocalOptions options = local_options();

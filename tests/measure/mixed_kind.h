@@ -1,5 +1,5 @@
-// A kind of problem with arguments of every role and of types that no workload has: what somebody's own
-// kernel may ask for. Made from the index and the seed alone.
+// A kind of problem with arguments of every role and of types that no workload has, as a user's own kernel
+// may have. It is made from the index and the seed alone.
 #pragma once
 
 #include <cstring>
@@ -9,9 +9,9 @@
 
 namespace lehr::testing {
 
-/// "mixed N": count (u16) and x (f64) of N elements are read, step (s64) is a number; state (f32) becomes
-/// state / 2 + x, big (s64) = step + count, beyond what a double holds, product (u32) = count * 40503, twice
-/// (f64) = 2 x.
+/// Returns the kind "mixed N". count (u16) and x (f64) of N elements are read, step (s64) is a number; state
+/// (f32) becomes state / 2 + x, big (s64) = step + count, beyond what a double holds, product (u32) = count *
+/// 40503, twice (f64) = 2 x.
 inline const ProblemKind& mixed_kind() {
   struct Values {
     std::vector<std::uint16_t> count;

@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(1024, 2) spilling(const float* a, f
 )");
 }
 
-// First: what this process has loaded once, the loader finds again by its name.
+// This test comes first: a library that this process has loaded once is found again by its name.
 TEST(NvrtcChoice, SaysWhatToInstallWhereNoneFits) {
   const std::vector<std::string> only_13 = {LEHR_FAKE_NVRTC};
   if (choose_nvrtc({}, CudaVersion{12, 4}).library) GTEST_SKIP() << "an NVRTC 12 is installed here";
@@ -140,7 +140,7 @@ TEST_F(Nvrtc, SaysWhatIsWrongInItsFirstLine) {
   EXPECT_THAT(failure.text.substr(0, failure.text.find('\n')), HasSubstr("missing_name"));
 }
 
-// Of every type that an input or an output may have.
+// Compiles the kernels for every type that an input or an output may have.
 TEST_F(Nvrtc, CompilesTheKernelsOfTheDevicesOwnCheck) {
   for (const char* arch : {"sm_75", "sm_90a"}) {
     WorkerCompilerOptions of_arch = options();
@@ -201,7 +201,7 @@ TEST_F(Nvrtc, IdentifiesItselfByVersionAndOptions) {
               testing::MatchesRegex("NVRTC [0-9]+\\.[0-9]+ --gpu-architecture=sm_80 .*"));
 }
 
-/// Where scripts/test installs an NVRTC of CUDA 12 and one of CUDA 13.
+/// Returns the folders into which scripts/test installs an NVRTC of CUDA 12 and one of CUDA 13.
 std::vector<std::string> wheels() {
   const std::string folder = std::string(LEHR_NVIDIA_WHEELS) + "/bin";
   return cuda_library_folders(std::span(&folder, 1), "", "/nowhere");
@@ -217,7 +217,7 @@ class NvrtcOfADriver : public testing::Test {
     GTEST_SKIP() << missing;
   }
 
-  /// A compiler in a worker whose driver serves that version: 12040 is 12.4.
+  /// Returns a compiler in a worker whose driver serves that version: 12040 is 12.4.
   CompileWorkers pool(const std::string& driver) {
     std::filesystem::create_directories(directory_.path() + "/" + driver);
     std::filesystem::create_symlink(LEHR_FAKE_CUDA_DRIVER,
@@ -232,7 +232,7 @@ class NvrtcOfADriver : public testing::Test {
     return CompileWorkers(pool);
   }
 
-  /// Which is in byte 8 of an ELF file.
+  /// Returns the ABI version, which is byte 8 of an ELF file.
   static int abi_of(CompileWorkers& compiler) {
     const std::vector<Source> sources = {good("reversed")};
     const std::vector<Compiled> results = compiler.compile(sources);

@@ -1,5 +1,5 @@
-// The oneDNN baseline against our reference, on problems as a session poses them. Whichever version is found
-// is called.
+// Compares the oneDNN baseline with our reference, on problems as a session poses them. Whichever version is
+// found is called.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
-/// Of integers, with weights that are even and below 32: without instructions for u8 by s8 oneDNN halves
-/// those of s8 by s8 and adds two products in 16 bits, which is right of such ones.
+/// Returns a problem. Integers get weights that are even and below 32: without instructions for u8 by s8
+/// oneDNN halves those of s8 by s8 and adds two products in 16 bits, which is right for such weights.
 Problem easy_problem(const Workload& workload) {
   Problem problem = asked_problem(workload, 3);
   std::vector<std::vector<float>> inputs = make_inputs(workload, problem.seed);
@@ -34,8 +34,8 @@ Problem easy_problem(const Workload& workload) {
   return problem;
 }
 
-/// `texts` one after the other; what the library ran is one of `ways`. What it has no kernel for on this
-/// processor is left out.
+/// Expects that `texts`, one after the other, agree with the reference, and that the algorithm that the
+/// library ran is one of `ways`. A workload for which it has no kernel on this processor is left out.
 void expect_agreement(std::initializer_list<const char*> texts, const testing::Matcher<std::string>& ways) {
   int run = 0;
   for (const char* text : texts) {
@@ -123,7 +123,7 @@ TEST(OneDnnInt8, GivesTheVerySums) {
                    kConvolution);
 }
 
-// Scales of channels, biases, steps between, scales and zero points of the output.
+// Tests scales of channels, biases, steps between, and scales and zero points of the output.
 TEST(OneDnnInt8, ScalesAndQuantizesAsAsked) {
   expect_agreement(
       {"gemm m=7 n=33 k=50 a=u8 b=s8 c=s32 accum=s32 zero=input",
@@ -149,7 +149,7 @@ TEST(OneDnnInt8, ScalesAndQuantizesAsAsked) {
       kConvolution);
 }
 
-/// A row expression of x, and of what `more` says.
+/// Returns a row expression of x, and of what `more` says.
 std::string rows_of(const std::string& expression, const std::string& more = "",
                     const std::string& type = "f32") {
   return "rowwise m=9 n=133 in=x:" + type + more + " out=y:" + type + " expr=" + expression;
@@ -193,7 +193,7 @@ std::string refusal_of(const char* text) {
   return "prepared";
 }
 
-/// As the library calls it; "" where there is none.
+/// Returns the instruction set as the library calls it; "" if the library cannot be loaded.
 std::string instruction_set() {
   try {
     return onednn::open_library().instruction_set();
@@ -203,7 +203,7 @@ std::string instruction_set() {
 }
 
 // Without instructions for u8 by s8 it adds two products in 16 bits, and halves the weights of a convolution
-// of s8 before: these are other sums.
+// of s8 before. The sums are other ones then.
 TEST(OneDnnInt8, IsNotTimedWhereItsSumsAreOthers) {
   const std::string isa = instruction_set();
   if (isa.empty()) GTEST_SKIP() << "oneDNN is not installed";

@@ -1,6 +1,6 @@
-// How outputs of a rewritten model are held to the original's. Once they were compared for one draw of N(0,
-// 1), with the largest magnitude for the range and only where they were f32: an infinity hid every
-// difference, whole numbers were not looked at.
+// Tests how outputs of a rewritten model are compared with the original's. Once they were compared for one
+// draw of N(0, 1), with the largest magnitude for the range, and only where they were f32: an infinity hid
+// every difference, and whole numbers were not looked at.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ Data floats(const std::vector<float>& elements) {
   return data_of(Type::kFloat, elements);
 }
 
-// The original's outputs for some kinds of inputs, which it repeats exactly.
+// Returns the original's outputs for some kinds of inputs, which it repeats exactly.
 std::vector<Original> originals_of(const std::vector<Data>& outputs) {
   std::vector<Original> originals;
   for (const Data& data : outputs) {
@@ -39,7 +39,7 @@ std::vector<Original> originals_of(const std::vector<Data>& outputs) {
   return originals;
 }
 
-// What is wrong with `got` for the first kind; "" where nothing is.
+// Returns what is wrong with `got` for the first kind; "" if it is right.
 std::string wrong(const std::vector<Data>& outputs, const Data& got, double tolerance = 1e-4) {
   const std::vector<Original> originals = originals_of(outputs);
   Agreement agreement;
@@ -91,14 +91,14 @@ TEST(CompareOutputs, LeavesWhatFollowsNoInputOutOfTheRange) {
   EXPECT_NE(wrong(masked, floats({-3e38F, 1, 2.001F})), "");
   EXPECT_EQ(wrong(masked, floats({-3e38F, 1, 2.0001F})), "");
   EXPECT_EQ(wrong({floats({5, 5}), floats({5, 5})}, floats({5, 5.0001F})), "");
-  // A mask that is an input hides other elements each time.
+  // A mask that is an input hides other elements for each input.
   const std::vector<Data> moving = {floats({-3e38F, 1, 2}), floats({3, -2e38F, 4})};
   EXPECT_NE(wrong(moving, floats({-3e38F, 1, 2.001F})), "");
   EXPECT_EQ(wrong(moving, floats({-2.9e38F, 1, 2})), "");
   EXPECT_NE(wrong(moving, floats({0, 1, 2})), "");
 }
 
-/// What is wrong with `got` for the first kind under these rules.
+/// Returns what is wrong with `got` for the first kind under these rules; "" if it is right.
 std::string wrong_by(const ComparisonRules& rules, const std::vector<Data>& outputs, const Data& got) {
   const std::vector<Original> originals = originals_of(outputs);
   Agreement agreement;
@@ -106,10 +106,10 @@ std::string wrong_by(const ComparisonRules& rules, const std::vector<Data>& outp
   return agreement.wrong;
 }
 
-// Another order of a sum makes a whole number the next one.
+// With another order of a sum, a whole number may become the next one.
 TEST(CompareOutputs, HoldsBytesToSteps) {
   const ComparisonRules rules = {.tolerance = 2.0 / 127, .outputs_vary = false, .common_range = true};
-  // The first one at one element of 64.
+  // The output is `one` at one element of 64.
   const auto bytes = [](Type type, int one, int other) {
     std::vector<std::uint8_t> all(64, static_cast<std::uint8_t>(other));
     all[0] = static_cast<std::uint8_t>(one);
@@ -124,7 +124,7 @@ TEST(CompareOutputs, HoldsBytesToSteps) {
               "output 'y' differs by 9 steps with inputs of kind 0");
     EXPECT_EQ(wrong({base}, bytes(type, 2, 100)), "") << "f32 may be rounded to the next";
     EXPECT_NE(wrong({base}, bytes(type, 3, 100)), "");
-    // Another zero point.
+    // The zero point is another one.
     EXPECT_EQ(wrong_by(rules, {base}, bytes(type, 2, 101)),
               "output 'y' differs by 1 steps in the mean with inputs of kind 0");
   }

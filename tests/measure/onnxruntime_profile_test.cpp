@@ -1,5 +1,5 @@
-// Where a network's time goes, read from a profile of ONNX Runtime's. The file is a stranger's: what is
-// broken says nothing, and costs no more than its length.
+// Tests of where a network's time goes, read from a profile of ONNX Runtime's. The file is a stranger's: a
+// broken one reports nothing, and costs no more than its length.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,13 +33,13 @@ std::string inference(double begin, double us) {
   return fmt::format(R"({{"cat" : "Session","dur" :{},"ts" :{},"name" :"model_run","args" : {{}}}},)", us,
                      begin);
 }
-/// A whole profile of such events.
+/// Returns a whole profile of such events.
 std::string profile(std::string events) {
   events.pop_back();
   return "[\n" + events + "\n]\n";
 }
 
-// As 1.17 writes it, which has fences; newer ones leave them out.
+// A profile as 1.17 writes it, which has fences; newer ones leave them out.
 constexpr const char* kOfOneInference = R"([
 {"cat" : "Session","pid" :4185,"tid" :4185,"dur" :1016,"ts" :6,"ph" : "X","name" :"session_initialization","args" : {}},
 {"cat" : "Node","pid" :4185,"tid" :4185,"dur" :0,"ts" :6850,"ph" : "X","name" :"Relu_1_fence_before","args" : {"op_name" : "Relu"}},
@@ -69,8 +69,8 @@ TEST(Profile, SumsUpNodesOfANameAndTakesTheLeastOfAllInferences) {
 }
 
 TEST(Profile, CountsTheNodesOfASubgraphToTheirOwner) {
-  // The owner is written when it is done, behind them; the next node begins in the microsecond in which it
-  // ends.
+  // The owner is written when it is done, behind its nodes. The next node begins in the microsecond in which
+  // it ends.
   const std::string events = node("MatMul", 10, 30) + node("Tanh", 40, 10) + node("Loop", 10, 60) +
                              node("Softmax", 70, 5) + inference(5, 100);
   EXPECT_THAT(times_of(profile(events)),
@@ -100,7 +100,7 @@ TEST(Profile, EventsOfAnotherFormAreLeftOut) {
 
 TEST(Profile, DepthAndManyNamesCostNoMoreThanTheirLength) {
   EXPECT_THAT(times_of(std::string(1 << 20, '[')), IsEmpty());
-  // As many operators as inferences: a table of all of both would have 400 million cells.
+  // There are as many operators as inferences: a table of all of both would have 400 million cells.
   std::string events;
   constexpr int kMany = 20000;
   for (int i = 0; i < kMany; ++i) events += node(fmt::format("op{}", i), 10 * i, 5) + inference(10 * i, 9);

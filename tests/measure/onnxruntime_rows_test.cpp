@@ -1,5 +1,5 @@
-// ONNX Runtime beside row expressions, on problems as a session poses them: each kind of tensor, each
-// operator, against our reference.
+// Compares ONNX Runtime on row expressions with our reference, on problems as a session poses them: each kind
+// of tensor, each operator.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
-/// The engine that the tests of networks installed; none where they did not run.
+/// Returns the engine that the tests of networks installed; empty where they did not run.
 std::vector<std::string> engine() {
   const std::filesystem::path folder = LEHR_ONNXRUNTIME_FOLDER;
   std::vector<std::string> found;
@@ -26,7 +26,7 @@ std::vector<std::string> engine() {
   return found;
 }
 
-/// What the engine ran, or why it did not.
+/// Returns what the engine ran, or why it did not.
 std::string ran(const std::string& text) {
   const std::unique_ptr<Runner> runner = onnxruntime::kLibrary.baselines[0].make_runner();
   RunSettings settings;
@@ -76,7 +76,7 @@ TEST(OnnxRuntimeRows, AgreeWithTheReferenceWhereRowsShareLines) {
     EXPECT_THAT(ran(text), MatchesRegex(kRan)) << text;
 }
 
-// Where bits of bf16 or NaN decide, or a bound is met narrowly, the engine may be wrong.
+// The engine may be wrong where bits of bf16 or NaN decide, or where a bound is met narrowly.
 TEST(OnnxRuntimeRows, AgreeWithTheReferenceOnRandomExpressions) {
   if (engine().empty()) GTEST_SKIP() << "the tests of networks have installed no ONNX Runtime";
   Rng rng(74);

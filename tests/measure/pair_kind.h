@@ -12,7 +12,7 @@ namespace lehr::testing {
 
 inline constexpr std::int64_t kPairRows = 30, kPairColumns = 8;
 
-/// "pair": alpha (f64), a (30 x 8), y = alpha rowsum(a) in bf16, z += rowsum(a).
+/// Returns the kind "pair": alpha (f64), a (30 x 8), y = alpha rowsum(a) in bf16, z += rowsum(a).
 inline const ProblemKind& pair_kind() {
   static const auto key = [](const Problem& problem, std::size_t argument) {
     return mix64(problem.seed + argument);
@@ -40,7 +40,7 @@ inline const ProblemKind& pair_kind() {
   static const auto tolerances = [](Problem& problem) {
     for (const int output : {2, 3}) problem.arguments[output].absolute = 1e-4;
   };
-  /// Computes it from the values.
+  /// Computes a row of an output from the values.
   static const auto result = [](const Problem& problem, std::size_t output, std::int64_t row) {
     double sum = 0;
     for (std::int64_t p = 0; p < kPairColumns; ++p)

@@ -1,4 +1,5 @@
-// Kernels that are right when they are checked first and wrong later: none may be timed and proven.
+// Tests of kernels that are right when they are checked first and wrong later: not one may be timed and
+// proven.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,8 +21,8 @@ class Planted : public testing::Measuring {
  protected:
   static Problem other_problem() { return gemm_problem(gemm_of(kSize, kSize, kSize), 99); }
 
-  /// What the source is found out with, in a trial or in the finals; "" where it is not. The second
-  /// participant is right, and must stay so.
+  /// Returns the message by which the source is found out, in a trial or in the finals; "" if it is not. The
+  /// second participant is right, and must stay so.
   static std::string found_out(LocalMeasurer& measurer, const Source& bad, double budget_s = 1) {
     measurer.prepare(square_problem(), other_problem());
     const std::vector<Source> sources = {bad, right_source()};
@@ -75,7 +76,7 @@ TEST_F(Planted, WhoDamagesAnInputLaterIsBlamedAndNobodyElse) {
       found_out(measurer,
                 source("static long calls; rows(a, b, c, 0, N); if (++calls > 3) ((float*)a)[0] += 1;")),
       HasSubstr("not when it was timed: modified its input (argument 0)"));
-  // As the reference kernel, which is called beside others, long after its own trial.
+  // The kernel is the reference kernel, which is called beside others, long after its own trial.
   measurer.prepare(square_problem(), other_problem());
   const Source late =
       source("static long calls; rows(a, b, c, 0, N); if (++calls == 20000) ((float*)a)[0] += 1;");

@@ -1,4 +1,4 @@
-// ptxas's log read back: the forms below are recorded from NVRTC 13.0 (ptxas 13.0.88).
+// Tests that ptxas's log is read back: the forms below are recorded from NVRTC 13.0 (ptxas 13.0.88).
 #include "measure/cuda/ptxas_log.h"
 
 #include <gtest/gtest.h>

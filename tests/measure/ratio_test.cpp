@@ -1,4 +1,4 @@
-// What rounds say of two kernels when a neighbour on the same core comes and goes.
+// Tests of the ratio of two kernels by their rounds, when a neighbour on the same core comes and goes.
 #include "measure/core/ratio.h"
 
 #include <fmt/core.h>
@@ -29,8 +29,8 @@ TEST(CalmRounds, AreThoseNearTheBestOnesButAtLeastFive) {
   EXPECT_TRUE(calm_us(entry({})).empty());
 }
 
-// As measured on two hardware threads of one core: alone 547 and 648 us, beside a busy neighbour 1133 and
-// 865.
+// Times as measured on two hardware threads of one core: alone 547 and 648 us, beside a busy neighbour 1133
+// and 865.
 TEST(Speedup, IsThatOfTheCalmRoundsWhateverTheNeighbourDid) {
   for (const double busy_share : {0.2, 0.7}) {
     const std::uint64_t seed = 7;

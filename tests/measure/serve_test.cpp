@@ -1,4 +1,5 @@
-// One trial inside a worker, with a runner whose times the test dictates: disturbed windows are timed again.
+// Tests of one trial inside a worker, with a runner whose times the test dictates: disturbed windows are
+// timed again.
 #include "measure/worker/serve.h"
 
 #include <fmt/format.h>
@@ -14,13 +15,13 @@
 namespace lehr {
 namespace {
 
-/// What the runner of the running test answers; the last entry is repeated.
+/// The answers of the runner of the running test; the last entry is repeated.
 struct Script {
   std::vector<double> reference_us;
   std::vector<Samples> candidate;
   std::size_t references = 0, candidates = 0;
   int checks = 0, looks = 0;               ///< calls of check() and check_left()
-  SampleRequest last = {};                 ///< of the candidate
+  SampleRequest last = {};                 ///< the candidate's last request
   std::vector<std::uint64_t> inputs = {};  ///< seeds that replace_inputs() was given
   int by_host = 0;
 };
@@ -149,23 +150,23 @@ TEST(Trial, BehindItsTimeGetsWhatAVerdictNeeds) {
   EXPECT_EQ(timing.reference_us, 0);
   EXPECT_EQ(script.references, 0u);
   EXPECT_EQ(script.checks, 1);
-  EXPECT_EQ(script.looks, 1);  // what the timed calls left, without another call
+  EXPECT_EQ(script.looks, 1);  // the output of the timed calls, without another call
   EXPECT_EQ(script.last.max_total_us, 0);
   EXPECT_EQ(script.last.few_samples, 3);
 }
 
-// A window may be lucky: a clock that was high for some milliseconds.
+// A window may be lucky, for example with a clock that was high for some milliseconds.
 TEST(Trial, ANewBestIsWhatTheSlowerOfTwoWindowsSays) {
   const Script lucky = {{100}, {samples(60), samples(75), samples(50)}};
   const Timing timing = trial_of(lucky, 0, kNoLimitS, 70);
   EXPECT_TRUE(timing.confirmed);
   EXPECT_EQ(timing.windows, 2);
   EXPECT_EQ(timing.time_us, 75);
-  EXPECT_EQ(timing.samples_us, samples(75).us);  // one list, which the time is the quartile of
+  EXPECT_EQ(timing.samples_us, samples(75).us);  // one list, of which the time is the quartile
   const Timing steady = trial_of({{100}, {samples(60), samples(58)}}, 0, kNoLimitS, 70);
   EXPECT_TRUE(steady.confirmed);
   EXPECT_EQ(steady.time_us, 60);
-  // Nobody else's is timed again.
+  // Only a new best is timed again.
   EXPECT_EQ(trial_of(lucky, 0, kNoLimitS, 60).windows, 1);
   EXPECT_EQ(trial_of(lucky, 0, kNoLimitS, 0).windows, 1);
   EXPECT_FALSE(trial_of(lucky, 0, -1, 70).confirmed) << "behind its time";
@@ -201,7 +202,7 @@ TEST(Proof, SwapsInputsOnceHoweverManyAreProven) {
   EXPECT_GT(prepared.stored_s, 0);
   for (const std::string& path : {other, other, other, own, own}) server.answer(InputsRequest{path});
   EXPECT_EQ(script.inputs, (std::vector<std::uint64_t>{2, 1}));
-  // A proof may end without its second half: what comes behind it runs on the prepared inputs.
+  // A proof may end without its second half. The work after it runs on the prepared inputs.
   script.candidate = {samples(50)};
   server.answer(InputsRequest{other});
   EXPECT_TRUE(std::holds_alternative<Timing>(server.answer(TrialRequest{})));

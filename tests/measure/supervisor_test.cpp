@@ -1,4 +1,4 @@
-// Whatever becomes of a process, what it has started ends with it.
+// Tests that whatever happens to a process, the processes that it has started end with it.
 #include "measure/system/supervisor.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ bool within_seconds(double seconds, const std::function<bool()>& happened) {
   return true;
 }
 
-/// A zombie has ended: nobody here reaps what init gets.
+/// True if the process runs. A zombie has ended: nobody here reaps what init gets.
 bool runs(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string number, name, state;
@@ -49,8 +49,8 @@ std::vector<pid_t> numbers_in(const std::string& path) {
   return numbers;
 }
 
-/// Writes three numbers to `path`: of the shell, of a child in a session of its own, and of one there whose
-/// parent is gone and whose environment is empty.
+/// Writes the numbers of three processes to `path`: of the shell, of a child in a session of its own, and of
+/// one there whose parent is gone and whose environment is empty.
 SpawnOptions leaves_its_group(const std::string& path) {
   const std::string script = "echo $$ >> " + path + "; setsid sh -c 'echo $$ >> " + path +
                              "; exec sleep 600' & " + "(env -i setsid sh -c 'echo $$ >> " + path +
@@ -143,7 +143,7 @@ TEST(Supervisor, StartsAndSaysWhatSpawnDoes) {
   EXPECT_EQ(status, 0) << "exit status " << WEXITSTATUS(status);
 }
 
-/// Whether nobody else holds the other end of a pipe that is inherited by whoever does not close it.
+/// Returns whether nobody else holds the other end of a pipe. A process that does not close it inherits it.
 bool nobody_holds_a_pipe(const std::function<void()>& start) {
   int ends[2];
   if (pipe(ends) != 0) _exit(90);
@@ -179,7 +179,7 @@ TEST(Supervisor, IsMissedInOneSentence) {
   EXPECT_EQ(status, 0) << "exit status " << WEXITSTATUS(status);
 }
 
-// A program may fork for reasons of its own: what it forks holds the connection, too.
+// A program may fork for reasons of its own: the forked process holds the connection, too.
 TEST(Supervisor, EndsAllWhereAForkedProcessOutlivesItsParent) {
   const TempDir directory;
   const std::string path = directory.path() + "/pids";
@@ -217,7 +217,7 @@ TEST(Supervisor, IsSharedAndEndsWithItsLastOwner) {
     others.resize(1);
     if (!runs(pid) || Supervised::living() == nullptr) _exit(2);
     others.clear();
-    if (!runs(pid)) _exit(3);  // as long as somebody waits for what it has started
+    if (!runs(pid)) _exit(3);  // as long as somebody waits for the processes that it has started
     kill_group(child);
     const_cast<Child&>(child) = {};
     if (Supervised::living() != nullptr) _exit(4);
@@ -256,7 +256,7 @@ TEST(Supervisor, LeavesToEachThreadItsCpus) {
   EXPECT_EQ(status, 0) << "exit status " << WEXITSTATUS(status);
 }
 
-/// What supervise() says of a program that is this script.
+/// Returns what supervise() says of a program that is this script.
 std::string refusal_of(const std::string& script) {
   const TempDir directory;
   const std::string path = directory.path() + "/program";

@@ -1,4 +1,5 @@
-// Several devices in one process, each in a thread of its own: what a program does that has others than ours.
+// Tests of several devices in one process, each in a thread of its own, for a program that has other threads
+// than ours.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -23,7 +24,7 @@ namespace {
 
 constexpr std::size_t kThreads = 8;
 
-/// What a program shares with its libraries.
+/// The state that a program shares with its libraries.
 struct OfTheProcess {
   std::vector<void*> handlers;
   std::vector<int> cpus = affinity();
@@ -44,7 +45,7 @@ struct OfTheProcess {
   }
 };
 
-/// Opens the CPU and measures the first default twice; with `stopped` somebody has asked to end before.
+/// Opens the CPU and measures the first default twice; with `stopped` an end was asked for before.
 std::vector<Outcome> measured(std::size_t thread, bool stopped, std::latch& all_are_open,
                               std::shared_ptr<Supervised>& supervisor) {
   const std::size_t size = 16 + thread;

@@ -1,4 +1,4 @@
-// Kernels that are told the number of rows are checked with fewer than they are timed with.
+// Tests that kernels which take the number of rows are checked with fewer rows than they are timed with.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 namespace lehr::testing {
 namespace {
 
-/// `body` sees `told`, how many rows there are.
+/// Returns a kernel with `body`, which sees the number of rows as `told`.
 Source told(const std::string& body, std::int64_t most = kSize) {
   Source result = source("const long told = *(const long*)params[3]; " + body);
   result.most_rows = most;

@@ -1,4 +1,4 @@
-// Pure functions of measure/: statistics, names, elements, comparison, messages.
+// Tests of pure functions of measure/: statistics, names, elements, comparison, messages.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -416,7 +416,7 @@ TEST(CpuDevice, TheIdentityHoldsWhatDecidesOverATime) {
   device.compiler = "g++ 12.2.0 -O2";
   EXPECT_EQ(identity_of(device), "cpu | Some CPU | avx512 | cores=2 | driver= | g++ 12.2.0 -O2");
   EXPECT_EQ(cache_policy(device), "warm");
-  device.cold = true;  // such a time is no answer to who asks for a warm one
+  device.cold = true;  // such a time does not answer a task with warm caches
   EXPECT_EQ(identity_of(device),
             "cpu | Some CPU | avx512 | cores=2 | driver= | g++ 12.2.0 -O2 | cold caches");
   EXPECT_EQ(cache_policy(device), "cold");

@@ -1,4 +1,4 @@
-// Constants in files of their own, which may come from anywhere.
+// Tests of constants in files of their own, which may come from anywhere.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
 struct Folders : ModelFolders {
-  /// The elements of a constant of `count` there, or the sentence that refuses it.
+  /// Returns the elements of a constant of `count` there, or the sentence that refuses it.
   std::string read(const std::string& location, const std::string& offset, const std::string& length,
                    std::int64_t count) const {
     std::string text;
@@ -61,7 +61,7 @@ TEST(Constants, LieInFilesAndInNothingElse) {
   EXPECT_THAT(folders.read("device", "", "", 4), HasSubstr("a link that leads elsewhere"));
 }
 
-// A hub's cache: names in one folder are links to contents in another one.
+// In a hub's cache, names in one folder are links to contents in another one.
 TEST(Constants, OfAModelThatIsALinkMayBeLinksIntoItsRealFolder) {
   const Folders folders;
   const fs::path root = folders.root(), named = root / "snapshots" / "main" / "onnx", blobs = root / "blobs";
@@ -90,7 +90,7 @@ TEST(Constants, OfAModelThatIsALinkMayBeLinksIntoItsRealFolder) {
   fs::create_symlink(named / "m.onnx", root / "twice.onnx");
   fs::create_symlink(named / "m.data", root / "m.data");
   EXPECT_EQ(file(root / "twice.onnx"), fs::canonical(blobs / "bb"));
-  // What an archive can bring with it leads nowhere else.
+  // Links that an archive can bring with it lead nowhere else.
   for (const fs::path& place : {root / "outside", fs::path("/etc/passwd"), fs::path("../../../outside")}) {
     fs::remove(named / "m.data");
     fs::create_symlink(place, named / "m.data");

@@ -1,4 +1,4 @@
-// What exporters write for functions of one value.
+// Tests of the nodes that exporters write for functions of one value.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@
 namespace lehr::testing {
 namespace {
 
-// The epilogue of nodes that make y of x, with the number of nodes that are one step.
+// Returns the epilogue of nodes that make y of x, with the number of nodes that are one step.
 std::string found(const std::string& nodes, std::int64_t opset = 17) {
   const OnnxModel model = onnx_model(R"(
     input x f32 2x3
@@ -81,8 +81,8 @@ TEST(Elementwise, FindsNothingWhereItIsSomethingElse) {
   EXPECT_EQ(found("y = Identity(z)"), "none");
 }
 
-// Functions were once compared at points within +-30, to 1e-5: bounds beyond them or below that were lost,
-// and with them infinities in what followed.
+// Functions were once compared at points within +-30, to 1e-5. Bounds outside of them or below that were
+// lost, and with them infinities in what followed.
 TEST(Elementwise, KeepsBoundsOfAnySize) {
   EXPECT_EQ(found("constant h f32 - = 255\n y = Clip(x, zero, h)"), "clamp(0,255) 1");
   EXPECT_EQ(found("constant h f32 - = 1e-6\n y = Clip(x, h, six)"), "clamp(1e-06,6) 1");
@@ -116,7 +116,7 @@ TEST(Elementwise, FindsPiecewiseFunctionsInPieces) {
             "leaky_relu(0.5) 5");
 }
 
-// One constant's shape would widen the value's.
+// The shape of one of the constants would widen the value's.
 TEST(Elementwise, LeavesWhatChangesTheShape) {
   EXPECT_EQ(found("constant wide f32 1x1x1 = 0\n y = Max(x, wide)"), "none");
 }
@@ -149,7 +149,7 @@ long double value_of(const EpilogueStep& step, long double x) {
   }
 }
 
-// A chain of nodes as text, and what they make of a number.
+// A chain of nodes as text, with the number that they make of a number.
 class RandomGroup {
  public:
   explicit RandomGroup(Rng& rng) : rng_(rng) {
@@ -202,7 +202,7 @@ class RandomGroup {
     return name;
   }
 
-  // The newest value, mostly; x, or a constant.
+  // Returns the newest value, mostly; else x, or a constant.
   std::string operand() {
     const std::uint64_t which = rng_.below(4);
     return which == 0 ? "x" : which == 1 ? constant() : last_;
@@ -266,7 +266,7 @@ TEST(Elementwise, OfRandomGroupsWhatIsFoundComputesTheSame) {
   EXPECT_GT(count, 150);
 }
 
-// What somebody else reads, or what the graph gives, has to be there.
+// A value that another node reads, or that the graph returns, has to be there.
 TEST(Elementwise, LeavesWhatOthersRead) {
   EXPECT_EQ(found("y = Relu(x)\n w = Softmax(x)"), "none");
   EXPECT_EQ(found("y = Relu(x)\n output x"), "none");

@@ -18,7 +18,7 @@ std::string f32_bits(float value) {
   return bytes;
 }
 
-/// A repeated field of numbers, packed.
+/// Returns a repeated field of numbers, packed.
 std::string packed_field(std::uint32_t field, const std::vector<std::int64_t>& values) {
   std::string packed;
   for (const std::int64_t value : values)
@@ -42,7 +42,7 @@ std::int64_t type_number(std::string_view name) {
   return 0;
 }
 
-// ValueInfoProto: NAME [TYPE [DIMS]].
+// Returns a ValueInfoProto of NAME [TYPE [DIMS]].
 std::string value_info(const Texts& words, std::size_t at) {
   std::string tensor = words.size() > at + 1 ? number_field(1, type_number(words[at + 1])) : "";
   if (words.size() > at + 2) {
@@ -56,7 +56,7 @@ std::string value_info(const Texts& words, std::size_t at) {
   return bytes_field(1, words[at]) + bytes_field(2, bytes_field(1, tensor));
 }
 
-// TensorProto: NAME TYPE DIMS [= ELEMENTS]; DIMS is "-" for a scalar.
+// Returns a TensorProto of NAME TYPE DIMS [= ELEMENTS]; DIMS is "-" for a scalar.
 std::string tensor(const Texts& words, std::size_t at) {
   const std::int64_t type = type_number(words[at + 1]);
   std::string bytes = bytes_field(8, words[at]) + number_field(2, type);
@@ -80,7 +80,8 @@ std::string tensor(const Texts& words, std::size_t at) {
   return bytes + (type == 1 ? bytes_field(4, floats) : packed_field(type == 7 ? 7 : 5, wholes));
 }
 
-// SparseTensorProto: NAME TYPE DIMS = PLACE:ELEMENT ...; PLACE is one number or one for each dimension.
+// Returns a SparseTensorProto of NAME TYPE DIMS = PLACE:ELEMENT ...; PLACE is one number or one for each
+// dimension.
 std::string sparse_tensor(const Texts& words) {
   const std::string count = std::to_string(words.size() - 5);
   Texts listed = {words[1], words[2], count, "="};
@@ -100,7 +101,7 @@ std::string sparse_tensor(const Texts& words) {
          packed_field(3, dims);
 }
 
-// AttributeProto: NAME="text", NAME=1,2,3 (several), NAME=1, NAME=0.5.
+// Returns an AttributeProto of NAME="text", NAME=1,2,3 (several), NAME=1, NAME=0.5.
 std::string attribute(std::string_view word) {
   const std::size_t equals = word.find('=');
   const std::string_view value = word.substr(equals + 1);
@@ -117,7 +118,7 @@ std::string attribute(std::string_view word) {
   return bytes + kFloatTag + f32_bits(static_cast<float>(*parse_number(value))) + number_field(20, 1);
 }
 
-// NodeProto: OUTPUT, ... = OP(INPUT, ...) ATTRIBUTES.
+// Returns a NodeProto of OUTPUT, ... = OP(INPUT, ...) ATTRIBUTES.
 std::string node(std::string_view line) {
   const auto names = [](std::string_view list, int field) {
     std::string bytes;

@@ -9,7 +9,7 @@
 
 namespace lehr::testing {
 
-/// Bytes of a file with such a graph, of opset 17 and IR 8:
+/// Returns the bytes of a file with such a graph, of opset 17 and IR 8:
 ///   input x f32 1x3x8xW          a dimension that is no number is a name, "?" one without
 ///   output y
 ///   constant w f32 4x3x3x3       all elements 0.5; constant s s64 2 = 1 12 for certain ones
@@ -17,10 +17,10 @@ namespace lehr::testing {
 ///   y = Conv(x, w, ) pads=1,1,1,1 strides=2,2 auto_pad="VALID" alpha=0.5   an input may be left out
 std::string onnx_bytes(std::string_view text, std::int64_t opset = 17, std::int64_t ir_version = 8);
 
-/// The same, read.
+/// Returns the same, read.
 OnnxModel onnx_model(std::string_view text, std::int64_t opset = 17);
 
-/// The same with its shapes and places.
+/// Returns the same with its shapes and matches.
 Network network_of(std::string_view text);
 
 }  // namespace lehr::testing

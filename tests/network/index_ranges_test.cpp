@@ -1,5 +1,5 @@
-// Which numbers inputs that index tables may be. Random ids below 8 once exceeded a table of two token types,
-// so that no text encoder could be compared with its rewritten model.
+// Tests of the range of numbers for inputs that index tables. Random ids below 8 once exceeded a table of two
+// token types, so no text encoder could be compared with its rewritten model.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace lehr::testing {
 namespace {
 
-// "low..high" of the input `ids`; "any" where nothing bounds it.
+// Returns "low..high" of the input `ids`; "any" where nothing bounds it.
 std::string range_of(const std::string& nodes, const std::string& type = "s64") {
   const OnnxModel model = onnx_model(fmt::format(R"(
     input ids {} 2x6

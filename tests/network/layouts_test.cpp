@@ -1,5 +1,5 @@
-// Which other workloads compute places of a network, and which nodes compute the same of images whose
-// channels are last.
+// Tests of the other workloads that compute a network's matches, and of the nodes that compute the same for
+// images whose channels are last.
 #include "network/layouts.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// The last node of a graph as it is with channels last: "Concat axis=3 images=11"; "" for none.
+/// Returns the last node of a graph as it is with channels last: "Concat axis=3 images=11"; "" if it has no
+/// such form.
 std::string last_text(const std::string& graph) {
   const OnnxModel model = onnx_model(graph + "\n output y");
   const auto last = last_node(model.nodes.back(), infer_shapes(model, {}));
@@ -58,7 +59,7 @@ TEST(Layouts, AnImageOfOnePixelLiesAlike) {
   EXPECT_FALSE(lies_alike(shapes, "v"));
 }
 
-/// Lists for each place, in the order of the graph, its other forms: "bf16 nchw, f32 nhwc".
+/// Lists the other forms of each match, in the order of the graph: "bf16 nchw, f32 nhwc".
 std::vector<std::string> forms_of(const std::string& graph, bool narrow) {
   const Network network = network_of(graph);
   const OtherForms forms = other_forms(

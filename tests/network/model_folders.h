@@ -1,4 +1,4 @@
-// A model's folder on disk, with what may lie in one: files of constants, links, pipes.
+// A model's folder on disk, with the files that may lie in one: constants, links, pipes.
 #pragma once
 
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// Which workloads places of f32 are in bf16, and what between them carries it.
+// Tests of the workloads that matches of f32 are in bf16, and of the nodes between them that carry bf16.
 #include "network/narrow.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,8 @@
 namespace lehr::testing {
 namespace {
 
-/// Of each place of a graph by its output: the types of what it reads and makes, "bf16 bf16 f32 > f32".
+/// Returns, for each match of a graph by its output, the types of its inputs and its output: "bf16 bf16 f32 >
+/// f32".
 std::map<std::string, std::string> narrow_types(const std::string& graph, const IsServed& is_served) {
   const OnnxModel model = onnx_model(graph);
   const GraphShapes shapes = infer_shapes(model, {});
@@ -55,7 +56,7 @@ TEST(Narrow, OutputsAreNarrowWhereAllThatReadsThemWouldBe) {
   EXPECT_EQ(narrow_types(graph(chain + "s = Hardmax(r)\n output y\n output s")),
             (Types{{"r", "bf16 bf16 f32 > f32 "}, {"y", "bf16 bf16 > f32 "}}))
       << "the engine reads f32";
-  // A residual is of the type of what it is added to.
+  // A residual has the type of the sum to which it is added.
   EXPECT_EQ(narrow_types(graph(
                 "a = Conv(x, w)\n r = Relu(a)\n p = Conv(r, w) pads=1,1,1,1\n y = Add(p, r)\n output y")),
             (Types{{"r", "bf16 bf16 > f32 "}, {"y", "bf16 bf16 f32 > f32 "}}));

@@ -1,4 +1,4 @@
-// Files as they are, cut anywhere, changed anywhere, and of other kinds.
+// Tests of files as they are, cut anywhere, changed anywhere, and of other kinds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -162,7 +162,7 @@ TEST(Onnx, WarnsOfWhatIsNewer) {
               ElementsAre(HasSubstr("IR version 50 is newer"), HasSubstr("opset 99 is newer")));
 }
 
-// Of every length: never more than a sentence, and never what is not there.
+// A file of any length gives at most a sentence, and never an element that is not there.
 TEST(Onnx, CutAnywhereItIsRefusedOrRead) {
   const std::string whole = onnx_bytes(kNetwork);
   int refused = 0;

@@ -1,4 +1,4 @@
-// Graphs, and the workloads that are found in them.
+// Tests of graphs, and of the workloads that are found in them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ struct Found {
       : model(onnx_model(kTensors + nodes)), places(places_of(model, infer_shapes(model, {}))) {}
 };
 
-// "WORKLOAD, n nodes" of the only place there is, or the reason of the only gap.
+// Returns "WORKLOAD, n nodes" of the only match, or the reason of the only gap.
 std::string only(const std::string& nodes, const char* prefix) {
   const Found found(nodes);
   if (found.places.workloads.empty())
@@ -52,7 +52,7 @@ std::string only(const std::string& nodes, const char* prefix) {
   EXPECT_THAT(found.places.workloads, SizeIs(1));
   EXPECT_THAT(found.places.workloads[0].places, SizeIs(1));
   EXPECT_EQ(found.places.workloads[0].places[0].output, "y");
-  // As many inputs as the workload has tensors beside its output.
+  // A match has as many inputs as the workload has tensors beside its output.
   EXPECT_EQ(found.places.workloads[0].places[0].inputs.size() + 1,
             tensors_of(found.places.workloads[0].workload).size())
       << nodes;
@@ -157,7 +157,7 @@ TEST(Places, FoldNumbersAndQuotientsAndDifferences) {
   EXPECT_EQ(conv(std::string(kConv) + "y = Div(c, number)"), "epilogue=none, 2 nodes");
   const Found found(std::string(kConv) + "y = Sub(c, b4)");
   EXPECT_THAT(found.places.workloads[0].places[0].inputs, ElementsAre("x", "w", ""));
-  // A number that the output is taken from or that it divides is no such thing.
+  // A number from which the output is subtracted, or which the output divides, is no such number.
   EXPECT_EQ(Found(std::string(kConv) + "y = Sub(number, c)").places.workloads[0].places[0].nodes.size(), 1u);
   EXPECT_EQ(Found(std::string(kConv) + "y = Div(number, c)").places.workloads[0].places[0].nodes.size(), 1u);
 }
@@ -169,7 +169,7 @@ TEST(Places, ScaleAndShiftBehindWhatIsNotLinear) {
                  "d = Relu(c)\n e = BatchNormalization(d, g, b, g, b)\n f = Div(e, b4)\n y = Relu(f)"),
             "epilogue=bias+relu+scale_shift+relu, 5 nodes");
   EXPECT_EQ(conv(std::string(kConv) + "d = Relu(c)\n y = Add(d, b4)"), "epilogue=relu+bias, 3 nodes");
-  // PaddleOCR's hard swish behind a learnt affine block, and such a block behind it.
+  // The node is PaddleOCR's hard swish behind a learnt affine block, with such a block behind it.
   EXPECT_EQ(conv(std::string(kBiased) +
                  "d = Mul(number, c)\n e = Add(d, number)\n f = Add(e, three)\n h = Clip(f, zero, six)\n"
                  "i = Mul(e, h)\n j = Div(i, six)\n k = Mul(number, j)\n y = Add(k, number)"),

@@ -1,4 +1,4 @@
-// Graphs of whole numbers that stand for reals, and the workloads that are found in them.
+// Tests of quantized graphs, and of the workloads that are found in them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -15,8 +15,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// x and r are coded as (whole - 3) 0.5 and (whole - 7) 0.25, the filter with 0.125 or with a scale for each
-// channel, c as whole 2, y as (whole - 9) 4; z is 0.
+// x and r are quantized as (whole - 3) 0.5 and (whole - 7) 0.25, the filter with 0.125 or with a scale for
+// each channel, c as whole 2, y as (whole - 9) 4; z is 0.
 constexpr const char* kCodedTensors = R"(
   input x u8 1x8x14x14
   input r u8 1x8x14x14
@@ -46,7 +46,7 @@ constexpr const char* kCodedTensors = R"(
   constant z u8 - = 0
 )";
 
-/// The graph's only place, which ends in y.
+/// The graph's only match, which ends in y.
 struct Place {
   OnnxModel model;
   NetworkPlaces places;
@@ -60,7 +60,7 @@ struct Place {
   const NetworkPlace& place() const { return places.workloads.at(0).places.at(0); }
   const Workload& workload() const { return places.workloads.at(0).workload; }
 
-  /// The input of a name as text: a value of the graph, or the elements that are made.
+  /// Returns the input of a name as text: a value of the graph, or the elements that are made.
   std::string of(const std::string& name) const {
     std::size_t i = 0;
     for (const TensorSpec& tensor : tensors_of(workload())) {
@@ -71,7 +71,7 @@ struct Place {
     return "none";
   }
 
-  /// "EPILOGUE -> OUTPUT OF THE PLACE", or the reason of the only gap.
+  /// Returns "EPILOGUE -> OUTPUT OF THE MATCH", or the reason of the only gap.
   std::string text() const {
     if (places.workloads.empty()) return places.gaps.empty() ? "nothing" : places.gaps[0].reason;
     return fmt::format("{} -> {}", to_text(workload().epilogue), place().output);
@@ -164,7 +164,7 @@ TEST(Quantized, WithoutQuantizeLinearTheOutputIsF32) {
 TEST(Quantized, FunctionsStandBetweenTheScales) {
   EXPECT_EQ(Place(std::string(kCodedConv) + "d = Relu(c)\n y = QuantizeLinear(d, ys, yz)").text(),
             "bias+dequant+relu+quant -> y");
-  // One that a factor changes is computed of the reals.
+  // A value that a factor changes is computed of the reals.
   const Place it(std::string(kCodedConv) + "t = Sigmoid(c)\n d = Mul(c, t)\n y = QuantizeLinear(d, ys, yz)");
   EXPECT_EQ(it.text(), "bias+dequant+silu+quant -> y");
   EXPECT_THAT(it.of("dequant_scale"), ::testing::StartsWith("0.0625 "));
@@ -198,7 +198,7 @@ TEST(Quantized, ARoundingInTheMiddleIsKept) {
 }
 
 TEST(Quantized, APlaceEndsWhereItsEpilogueDoes) {
-  // A residual twice: the second sum is another node's.
+  // The residual is added twice: the second sum is another node's.
   EXPECT_EQ(Place(std::string(kCodedConv) + R"(
     q = QuantizeLinear(c, cs, cz)
     d = DequantizeLinear(q, cs, cz)
@@ -211,7 +211,7 @@ TEST(Quantized, APlaceEndsWhereItsEpilogueDoes) {
   )")
                 .text(),
             "bias+dequant+fake_quant(0,255)+residual(u8)+quant -> s");
-  // What is read by others, too, is made.
+  // A value that other nodes read, too, is an output.
   EXPECT_EQ(Place(std::string(kCodedConv) + R"(
     q = QuantizeLinear(c, cs, cz)
     d = DequantizeLinear(q, cs, cz)
@@ -260,7 +260,8 @@ TEST(Quantized, ABiasInOtherUnitsIsAddedToTheReals) {
 }
 
 TEST(Quantized, WhatIsAddedIsABiasOrAResidual) {
-  // What two dimensions have, which of them are the channels, and whether the file has it.
+  // Returns the workload in which something is added. It depends on the dimensions of both, on which of them
+  // are the channels, and on whether the file has the elements.
   const auto added = [](const std::string& rows, const std::string& added) {
     return Place("input v u8 " + rows + "x16\n" + added + R"(
       dv = DequantizeLinear(v, xs, xz)
@@ -320,7 +321,7 @@ TEST(Quantized, WhatIsNotServedSaysWhy) {
             "the scale 's' is no constant of f32 in the file");
 }
 
-// Elements of 2 x 3: rows are channels.
+// Elements are 2 x 3: rows are channels.
 constexpr const char* kWeights = R"(
   input p u8 4x3
   dp = DequantizeLinear(p, xs, xz)

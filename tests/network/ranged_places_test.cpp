@@ -1,4 +1,4 @@
-// A dimension with a range of sizes: what of a network is a range of rows.
+// Tests of a dimension with a range of sizes: which parts of a network are a range of rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,7 +78,7 @@ TEST(RangedPlaces, WhatElseVariesIsAGap) {
   EXPECT_THAT(network_of_sizes("y = Conv(i, f)\n", 2, {1}).places.gaps, SizeIs(1));
 }
 
-// Rows alone vary, and yet no kernel is told how many there are: A by columns, products beside each other.
+// Only the rows vary, and yet no kernel takes their number: A by columns, products beside each other.
 TEST(RangedPlaces, WhatNoKernelOfAnyRowsServesIsAGap) {
   EXPECT_THAT(network_of_sizes("input z f32 16xN\ny = Gemm(z, w) transA=1\n", 8, {1, 4}).places.gaps,
               SizeIs(1));
@@ -88,7 +88,7 @@ TEST(RangedPlaces, WhatNoKernelOfAnyRowsServesIsAGap) {
   EXPECT_THAT(batched.places.gaps, SizeIs(1));
 }
 
-// A size at which nothing is known of a place takes it out, whatever the ends of the range say.
+// A size at which nothing is known of a match removes it, whatever the ends of the range say.
 TEST(RangedPlaces, SizesBetweenTheEndsCount) {
   const char* const kNodes = R"(
     constant shape s64 2 = -1 16

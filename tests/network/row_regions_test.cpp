@@ -1,4 +1,4 @@
-// Graphs, and the row expressions that are found in them.
+// Tests of graphs, and of the row expressions that are found in them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -42,7 +42,7 @@ constexpr const char* kRowTensors = R"(
   constant point5 f32 - = 0.5
 )";
 
-/// Returns the texts of all regions that are workloads, behind each the values that it reads and makes.
+/// Returns the texts of all regions that are workloads, each followed by the values that it reads and makes.
 std::vector<std::string> regions(const std::string& nodes, std::int64_t opset = 17,
                                  const std::vector<std::size_t>& taken_nodes = {}) {
   const OnnxModel model = onnx_model(kRowTensors + nodes, opset);
@@ -73,7 +73,7 @@ TEST(RowRegions, AreSoftmaxes) {
   EXPECT_EQ(only("y = LogSoftmax(x) axis=2\n output y"),
             "m=12 n=16 in=x0:f32 out=y:f32 expr=t0=x0-max(x0);y=t0-log(sum(exp(t0))) of x to y");
   EXPECT_EQ(only("y = Softmax(s) axis=1\n output y"), "nothing");
-  // Before opset 13 all from the axis on is one row.
+  // Before opset 13 all dimensions from the axis on are one row.
   EXPECT_EQ(only("y = Softmax(s) axis=2\n output y", 12),
             "m=8 n=36 in=x0:f32 out=y:f32 expr=y=exp(x0-max(x0))/sum(exp(x0-max(x0))) of s to y");
   EXPECT_THAT(only("y = Softmax(x)\n output y", 12), HasSubstr("m=2 n=96 "));
@@ -87,7 +87,8 @@ TEST(RowRegions, ReadMasksByTheirRows) {
   EXPECT_EQ(scores("mask"), "m=48 n=6 in=x0:f32,x1:f32:column/24 " + kRest + "mask to y");
   EXPECT_EQ(scores("causal"), "m=48 n=6 in=x0:f32,x1:f32:column%6 " + kRest + "causal to y");
   EXPECT_EQ(scores("perrow"), "m=48 n=6 in=x0:f32,x1:f32:row " + kRest + "perrow to y");
-  // A line for each of the middle dimensions: neither rows that follow each other nor each so-manieth one.
+  // A value with a line for each of the middle dimensions is left out: the rows that read a line neither
+  // follow each other nor lie at a constant distance.
   EXPECT_EQ(scores("perhead"),
             "m=48 n=6 in=x0:f32 out=y:f32 expr=y=exp(x0-max(x0))/sum(exp(x0-max(x0))) of c to y");
   EXPECT_THAT(scores("odd"), HasSubstr("of c to y"));
@@ -136,7 +137,7 @@ TEST(RowRegions, AreReductions) {
             "m=12 n=16 in=x0:f32 out=y:f32:row expr=y=sum(exp(x0)) of x to y");
   EXPECT_EQ(only("a = Exp(x)\n y = ReduceSum(a, first)\n output y"), "nothing");
   EXPECT_EQ(only("a = Exp(x)\n y = ReduceMax(a)\n output y"), "nothing");
-  // Without the last dimension it is no row value to what reads it.
+  // Without the last dimension it is no row value to its readers.
   EXPECT_EQ(only("a = Exp(s)\n m = ReduceMax(a) axes=-1, keepdims=0\n y = Mul(m, m)\n output y"),
             "m=48 n=6 in=x0:f32 out=y:f32:row expr=y=max(exp(x0)) of s to m");
 }
@@ -156,8 +157,8 @@ TEST(RowRegions, AreOperatorsOfOnnxRuntime) {
   EXPECT_THAT(contributed("output y\n y = QuickGelu(x)"), HasSubstr("expr=y=x0*sigmoid(1.702*x0) of x"));
 }
 
-// A product reads what one region makes, and what it makes goes into the next one together with what the
-// first one has made: one region of both would read what it makes itself.
+// A product reads the first region's value, and its own value goes into the second region together with the
+// first one's. One region of both would read what it makes itself.
 TEST(RowRegions, EndAtProducts) {
   EXPECT_THAT(
       regions("n = LayerNormalization(x, g)\n p = MatMul(n, w)\n a = Add(p, n)\n y = Relu(a)\n output y"),

@@ -1,4 +1,4 @@
-// A node, and the shape of what it makes.
+// Tests of a node, and of the shape of what it makes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -103,7 +103,7 @@ constexpr Case kCases[] = {
     // Sizes that are computed from shapes, as exporters write them.
     {"s = Shape(x)\n n = Gather(s, first)\n l = Concat(n, minus1) axis=0\n y = Reshape(x, l)", "2x360"},
     // Padding of the last dimensions, before and behind each, in the order of the dimensions from the last
-    // one on: as PyTorch writes it.
+    // one on, as PyTorch writes it.
     {"l = Concat(ends_of_two, zeros) axis=0\n m = Reshape(l, pairs)\n r = Slice(m, back, start, first, "
      "minus)\n t = Transpose(r) perm=1,0\n"
      "p = Reshape(t, minus1)\n q = Cast(p) to=7\n y = Pad(unit, q)",
@@ -223,7 +223,8 @@ TEST(Shapes, SayWhatIsMissingOfTheInputs) {
   const auto missing = [](const std::string& graph, const ShapeBindings& bindings = {}) {
     return infer_shapes(onnx_model(graph), bindings).missing_sizes;
   };
-  // What things are computed at once is 1, all else is the user's to fill in; a name is said once.
+  // A number of things that are computed at once is 1, and the user has to fill in all other sizes. A name is
+  // printed once.
   EXPECT_THAT(missing("input a s64 batchxlength\n input b s64 batchxlength"),
               ElementsAre("--dim batch=1", "--dim length=?"));
   EXPECT_THAT(missing("input a s64 Nx8\n input b s64 8xN"), ElementsAre("--dim N=1"));
@@ -231,7 +232,7 @@ TEST(Shapes, SayWhatIsMissingOfTheInputs) {
   EXPECT_THAT(missing("input a f32 Nx3xheightxwidth", {{{"N", 4}, {"width", 224}}, {}}),
               ElementsAre("--dim height=?"));
   EXPECT_THAT(missing("input a f32 length"), ElementsAre("--dim length=?"));
-  // Without a name for each there is only the whole shape, in which the other sizes are known.
+  // Without a name for each dimension only the whole shape can be given, in which the other sizes are known.
   EXPECT_THAT(missing("input a f32 ?x3x?x?\n input b f32 N"), ElementsAre("--input a=1x3x?x?", "--dim N=?"));
   EXPECT_THAT(missing("input a f32 ?x3x?x?", {{}, {{"a", {1, 3, 8, 8}}}}), IsEmpty());
 }
@@ -243,7 +244,7 @@ TEST(Shapes, StatedOnesHelpWhereNodesDoNot) {
   EXPECT_THAT(shapes.unknown, IsEmpty());
 }
 
-// Thousands of nodes that each add dimensions or elements: shapes keep within limits.
+// Thousands of nodes each add dimensions or elements: shapes keep within limits.
 TEST(Shapes, StrangersShapesStaySmall) {
   std::string graph =
       "input x f32 2x3\n constant first s64 1 = 0\n constant l s64 512\n l0 = Identity(l)\n x0 = Relu(x)\n";

@@ -1,4 +1,4 @@
-"""What a GPU is asked about the plug-in (bench/gpu/library/engine.py), as a dry run on the processor."""
+"""Tests bench/gpu/library/engine.py, the plug-in's test on a GPU, as a dry run on the processor."""
 
 import os
 import shutil

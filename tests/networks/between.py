@@ -1,4 +1,5 @@
-"""The plug-in's own operators of bf16 between fused nodes compute the very numbers that numpy does, and the engine passes such tensors on."""
+"""Tests that the plug-in's own operators of bf16 between fused nodes compute the very numbers that numpy does, and
+that the engine passes such tensors on."""
 
 import ml_dtypes
 import numpy
@@ -20,7 +21,8 @@ def with_specials(shape):
 
 
 def windows(x, attributes, reduce):
-    """Each window of a pool over the last two dimensions; what lies around the image is no number of it."""
+    """Returns `reduce` of each window of a pool over the last two dimensions. Positions outside of the image have no
+    number."""
     kernel, strides, pads, dilations = (attributes.get(name, otherwise) for name, otherwise in (("kernel_shape", None), ("strides", [1, 1]), ("pads", [0] * 4), ("dilations", [1, 1])))
     size = [(x.shape[2 + i] + pads[i] + pads[2 + i] - dilations[i] * (kernel[i] - 1) - 1) // strides[i] + 1 for i in (0, 1)]
     y = numpy.empty([*x.shape[:2], *size], "f4")
@@ -43,8 +45,8 @@ def mean_with_pads(taken, size):
 
 
 def between():
-    """The plug-in's own operators: operator, shapes, attributes, and what they compute; a sum of f32 may be added up in any order, so means
-    are of whole numbers."""
+    """Yields the plug-in's own operators: operator, shapes, attributes, and their results. A sum of f32 may be added
+    up in any order, so means are of whole numbers."""
     for shape in ([2, 3, 9, 11], [1, 40, 33, 50], [1, 2, 5, 200]):
         for attributes in (
             {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]},
@@ -79,7 +81,7 @@ def check_between():
 
 
 def check_passing():
-    """The engine passes tensors of bf16 on."""
+    """Checks that the engine passes tensors of bf16 on."""
     x, axes = with_specials([2, 3, 4, 5]), {"shape": numpy.array([4, 12, 5]), "axis": numpy.array([1])}
     nodes = [("Identity", ["x"], {}), ("Concat", ["t0", "t0"], {"axis": 0}), ("Flatten", ["t1"], {"axis": 2}), ("Transpose", ["t2"], {"perm": [1, 0]}), ("Unsqueeze", ["t3", "axis"], {}), ("Squeeze", ["t4", "axis"], {}), ("Reshape", ["t5", "shape"], {})]
     made = [helper.make_node(op, taken, [f"t{i}" if i + 1 < len(nodes) else "y"], **attributes) for i, (op, taken, attributes) in enumerate(nodes)]

@@ -1,5 +1,6 @@
-"""One If of the rewritten network and the original: for the sizes that were stated the first, for others the second. Of graphs that are hard to
-put into a branch; the values are the original's for every size, and which branch computes them is seen by one that is spoilt."""
+"""Tests one If of the rewritten network and the original: the first for the stated sizes, the second for others. Its
+graphs are hard to put into a branch. The values are the original's for every size, and a spoilt branch shows which
+one computes them."""
 
 import os
 
@@ -45,7 +46,8 @@ def the_if(model):
 
 
 def spoilt(path):
-    """The outputs of the branch for the stated sizes are other ones: of reals negative, of whole numbers one more."""
+    """Returns a session in which the branch for the stated sizes has spoilt outputs: real numbers become negative,
+    whole ones one more."""
     model = onnx.load(path, load_external_data=False)
     graph = the_if(model)["then_branch"]
     kinds = {each.name: each.type.tensor_type.elem_type for each in model.graph.output}
@@ -64,7 +66,7 @@ def spoilt(path):
 
 
 def check(path, feeds, sizes="1..1", words=("none",)):
-    """`feeds`: inputs, and whether they have the stated sizes."""
+    """Checks both branches of a network. `feeds`: inputs, and whether they have the stated sizes."""
     out = path + ".both"
     PROGRAM(path, out, "branched", sizes, *words)
     PROGRAM(path, path + ".one", "unbranched", sizes, *words)
@@ -82,7 +84,7 @@ def check(path, feeds, sizes="1..1", words=("none",)):
 
 
 def outputs():
-    """An output that is an input, a constant, given twice, read by others, read within a loop."""
+    """Tests an output that is an input, a constant, given twice, read by others, read within a loop."""
     body = helper.make_graph([node("Add", ["s", "y"], ["t"]), node("Identity", ["c"], ["d"]), node("Add", ["t", "k"], ["u"])], "body",
                              [info("i", [], INT64), info("c", [], TensorProto.BOOL), info("s", None)],
                              [info("d", [], TensorProto.BOOL), info("u", None)])
@@ -93,7 +95,7 @@ def outputs():
 
 
 def inputs():
-    """Several inputs and names, a rank that is not told, sizes that nobody states."""
+    """Tests several inputs and names, a rank that is not known, sizes that nobody states."""
     nodes = [node("Add", ["a", "b"], ["c"]), node("ReduceSum", ["d"], ["e"], keepdims=0), node("Add", ["c", "e"], ["y"])]
     path = saved("inputs", nodes, [info("a", ["n", "m"]), info("b", ["n", "m"]), info("d", [3, "n", None])], [info("y", None)])
     full = lambda *shape: np.full(shape, 2, "f4")
@@ -103,7 +105,7 @@ def inputs():
 
 
 def constants():
-    """Large constants of every form: raw, as numbers, of nodes, in a file of their own, sparse."""
+    """Tests large constants of every form: raw, as numbers, of nodes, in a file of their own, sparse."""
     w, v = draw(32, 32), draw(32, 32) + 1
     listed = helper.make_tensor("listed", FLOAT, (32, 32), v.flatten())
     made = node("Constant", [], ["made"], value=constant("", v * 2))
@@ -120,7 +122,7 @@ def constants():
 
 
 def versions():
-    """The oldest that are read, the newest, and what IR 3 and 4 have among their inputs."""
+    """Tests the oldest versions that are read, the newest, and what IR 3 and 4 have among their inputs."""
     for opset in (7, 8, 9, 10, 11, 13, 15, 17, 20):
         nodes = [node("MatMul", ["x", "w"], ["a"]), node("Relu", ["a"], ["y"])]
         path = saved(f"opset{opset}", nodes, [info("x", ["n", 8])], [info("y", ["n", 4])], [constant("w", draw(8, 4))], opset=opset, ir=9 if opset > 17 else 8)
@@ -135,7 +137,7 @@ def versions():
 
 
 def domains():
-    """Functions of the model's own, sequences, branches within the branch that read an output's value."""
+    """Tests functions of the model's own, sequences, branches within the branch that read an output's value."""
     double = helper.make_function("own", "Double", ["v"], ["r"], [node("Add", ["v", "v"], ["r"])], [helper.make_opsetid("", 17)])
     inner = lambda op: helper.make_graph([node(op, ["y"], ["o"])], op, [], [info("o", None)])
     nodes = [node("Double", ["x"], ["y"], domain="own"), node("ReduceMax", ["y"], ["m"], keepdims=0), node("Greater", ["m", "zero"], ["is"]),
@@ -146,7 +148,7 @@ def domains():
 
 
 def overridden():
-    """A host that fixes the sizes gets one of the networks, without the If."""
+    """Tests that a host which fixes the sizes gets one of the networks, without the If."""
     w = draw(16, 16)
     path = saved("fixed", [node("MatMul", ["x", "w"], ["a"]), node("Relu", ["a"], ["y"])], [info("x", ["n", "m"])], [info("y", None)], [constant("w", w)])
     PROGRAM(path, path + ".both", "branched", "none", "16..16")

@@ -1,5 +1,6 @@
-"""Random networks with constants over twelve orders of magnitude, masks, ids and quantized exports: what is counted is replaced, what is
-written is held to the original at five scales of inputs, and a fault is planted in a kernel of each."""
+"""Tests random networks with constants over twelve orders of magnitude, masks, ids and quantized exports. Matches
+that are counted are replaced, a written network is held to the original at five scales of inputs, and a fault is
+planted in a kernel of each."""
 
 import json
 import os
@@ -18,7 +19,7 @@ OWN = 8  # times what the original differs from itself
 
 
 class Network:
-    """A random graph; every value that is made has its shape beside it."""
+    """A random graph. Every value has its shape beside it."""
 
     def __init__(self, seed):
         self.rng, self.of_sizes = np.random.default_rng(seed), np.random.default_rng(seed + 1)
@@ -43,7 +44,7 @@ class Network:
         return choices[self.rng.integers(len(choices))]
 
     def open(self, shape, names):
-        """A shape in which some of the named dimensions are open."""
+        """Returns a shape in which some of the named dimensions are open."""
         result = list(shape)
         for i, name in enumerate(names):
             if name and self.of_sizes.random() < 0.5:
@@ -55,11 +56,11 @@ class Network:
         return result
 
     def dims(self, sizes=None):
-        """Flags that say them."""
+        """Returns the flags for open dimensions."""
         return "".join(f" --dim {name}={size}" for name, size in (self.stated if sizes is None else sizes).items())
 
     def number(self):
-        """Over twelve orders of magnitude, or one that exporters write."""
+        """Draws a number over twelve orders of magnitude, or one that exporters write."""
         if self.rng.random() < 0.4:
             return np.float32(self.pick(0, 1, -1, 0.5, 3, 6, 1 / 6, 255))
         return np.float32(10 ** self.rng.uniform(-6, 6) * self.pick(1, 1, -1))
@@ -70,7 +71,7 @@ class Network:
         return name
 
     def weights(self, *shape):
-        """At times those of an earlier layer."""
+        """Draws weights, at times those of an earlier layer."""
         if shape in self.shared and self.rng.random() < 0.5:
             return self.shared[shape]
         fan = np.prod(shape[1:]) if len(shape) == 4 else shape[0]
@@ -104,7 +105,8 @@ class Network:
         return "x", shape
 
     def attention(self):
-        """As exporters write it: a mask of whole or real numbers whose zeros add something very low to the scores."""
+        """Adds attention as exporters write it: a mask of whole or real numbers whose zeros add something very low
+        to the scores."""
         words, width = self.pick(6, 8), self.pick(16, 32)
         self.ids = 50
         sizes = self.open((1, words), ("batch", "words"))
@@ -124,13 +126,13 @@ class Network:
         return self.add("MatMul", value, self.weights(width, width)), (1, words, width)
 
     def coded(self, value, scale, style):
-        """QuantizeLinear and DequantizeLinear; without a zero point the type is s8 as an attribute says it."""
+        """Adds QuantizeLinear and DequantizeLinear. Without a zero point the type is s8 as an attribute says it."""
         zero = [self.constant(self.pick(128, 0, 3), "u1")] if style == "u8" else []
         more = {} if zero else {"output_dtype": TensorProto.INT8}
         return self.add("DequantizeLinear", self.add("QuantizeLinear", value, scale, *zero, **more), scale, *zero)
 
     def coded_weights(self, shape, channels):
-        """`channels`: the axis with a scale for each, as the operator reads them."""
+        """Adds quantized weights. `channels`: the axis with a scale for each, as the operator reads them."""
         wholes, scales = self.rng.integers(-127, 128, shape), self.rng.uniform(0.002, 0.01, shape[channels])
         style = self.pick("coded", "quantized here", "transposed")
         if style == "transposed" and len(shape) == 2:
@@ -166,7 +168,7 @@ class Network:
         return value, shape
 
     def hide(self, value, shape):
-        """Behind some operators nothing is seen of what a layer computes, or not how large it is."""
+        """Hides at times, behind an operator, what a layer computes, or how large it is."""
         kind = self.rng.integers(6)
         if kind > 2 or len(shape) == 4:
             return value, shape
@@ -248,7 +250,7 @@ class Network:
         return x
 
     def show(self, value, low, shape):
-        """Where a bound is lost, something becomes infinite."""
+        """Adds at times an output that becomes infinite where a bound is lost."""
         if low is not None and low > 0 and self.rng.random() < 0.7:
             self.outputs.append((self.add(self.pick("Log", "Reciprocal", "Sqrt"), value), shape))
         return value
@@ -293,7 +295,7 @@ def inputs_at(network, scale, rng, sizes=None):
 
 
 def differences(wanted, got):
-    """Of each output: the largest distance of finite elements, and whether others stand elsewhere."""
+    """Returns, for each output, the largest distance of finite elements, and whether elements that are not finite differ."""
     result = []
     for one, other in zip(wanted, got):
         one, other = np.asarray(one, "f8"), np.asarray(other, "f8")
@@ -304,12 +306,13 @@ def differences(wanted, got):
 
 
 def nudged(value, rng):
-    """Real numbers that are rounded otherwise: what an ill-conditioned network makes of that is nobody's fault."""
+    """Rounds real numbers in another way: no kernel is to blame for what an ill-conditioned network makes of that."""
     return (value * (1 + rng.choice((-1e-7, 1e-7), value.shape))).astype("f4") if value.dtype == np.float32 else value
 
 
 def nudged_constants(original, rng):
-    """The network with constants that are rounded otherwise: far below zero GELU's 1 + erf(x) is rounding alone."""
+    """Returns the network with constants that are rounded in another way: far below zero GELU's 1 + erf(x) is
+    rounding alone."""
     model = onnx.load(original)
     for each in model.graph.initializer:
         each.CopyFrom(numpy_helper.from_array(nudged(numpy_helper.to_array(each), rng), each.name))
@@ -319,7 +322,7 @@ def nudged_constants(original, rng):
 
 
 def compare(network, original, folder, rng):
-    """Sentences about what is wrong, and whether the network itself is that exact."""
+    """Returns sentences about what is wrong, and whether the network itself is that exact."""
     first, plain = session(original), session(original, optimized=False)
     rounded = session(nudged_constants(original, rng), optimized=False)  # which would see the 1 of a GELU in 1.0000001
     other = session(folder + "/model.onnx", os.path.abspath(folder + "/liblehr_onnxruntime.so"))
@@ -344,7 +347,7 @@ def compare(network, original, folder, rng):
 
 
 def values_of(path, names, feeds, plugin=None):
-    """For each feed what a network has for these of its values, in f64."""
+    """Returns, for each feed, a network's values of these names, in f64."""
     model = onnx.load(path)
     graph = with_kernels(model)
     if graph is not model.graph:
@@ -359,13 +362,13 @@ def values_of(path, names, feeds, plugin=None):
 
 
 def shows(values):
-    """Whether a value that was computed for several inputs follows these."""
+    """Returns whether a value that was computed for several inputs follows these."""
     return any(np.isfinite(each).any() for each in values) and any(not np.array_equal(each, values[0], equal_nan=True) for each in values)
 
 
 def plant(folder, rng):
-    """Another filter in one kernel of a rewritten network: its names in the original and here, and whether its channels are last. None where
-    there is no kernel."""
+    """Plants another filter in one kernel of a rewritten network. Returns its names in the original and here, and
+    whether its channels are last; None where there is no kernel."""
     model = onnx.load(folder + "/model.onnx")
     graph = with_kernels(model)
     kernels = [node for node in graph.node if node.op_type.startswith("Fused") and node.domain == "ai.lehr"]
@@ -417,7 +420,7 @@ class Drill:
         self.open += network.stated != {}
 
     def verify(self, seed, network, feeds):
-        """Right, or it names kernels whose outputs follow no input."""
+        """Verifies that the network is right, or that it names kernels whose outputs follow no input."""
         code, said = self.lehr.ended(f"verify {seed}.onnx{network.dims()} --threads 1 --out {seed}")
         self.verified += 1
         if code == 0:
@@ -427,7 +430,7 @@ class Drill:
         assert blind, (seed, code, said)
 
     def find_planted(self, seed, network, feeds):
-        """A fault that changes what a kernel computes has to be found, whatever the network hides."""
+        """Checks that a fault which changes what a kernel computes is found, whatever the network hides."""
         planted = plant(str(seed), np.random.default_rng(seed))
         if planted is None:
             return

@@ -1,5 +1,5 @@
-"""Fused nodes, written by hand, compute what the engine's own operators compute: in f32, bf16 and integers, with kernels that were tuned
-for a moment. All numbers are whole, so that every sum is exact."""
+"""Tests that fused nodes, written by hand, compute what the engine's own operators compute: in f32, bf16 and
+integers, with kernels that were tuned for a moment. All numbers are whole, so that every sum is exact."""
 
 import ctypes
 import threading
@@ -31,7 +31,7 @@ def counter(name):
 
 
 def session(nodes, inputs, constants, made="f32", threads=1):
-    """A model; those of bf16 are f32 for numpy's sake: cast where they come and go."""
+    """Returns a session. Inputs and outputs in bf16 are f32 for numpy, and cast at both ends."""
     nodes = [helper.make_node("Cast", ["f32_" + name], [name], to=TensorProto.BFLOAT16) for name, kind in inputs.items() if kind == "bf16"] + nodes
     if made == "bf16":
         nodes.append(helper.make_node("Cast", ["y"], ["f32_y"], to=TensorProto.FLOAT))
@@ -51,7 +51,7 @@ def run(model, inputs, feeds):
 
 
 def values(kind, shape):
-    """Filters of 7 bits, whose sums of two 16 bits have."""
+    """Returns values. Filters have 7 bits: the sum of two of their products fits into 16 bits."""
     low, high = {"u8": (0, 256), "s8": (-64, 64), "s32": (-5000, 5000)}.get(kind, (-4, 5))
     return random.integers(low, high, size=shape).astype(TYPES[kind])
 
@@ -65,8 +65,9 @@ def cast(name, output, to="f32"):
 
 
 class Case:
-    """`inputs`: type and shape of each, in the workload's order; those in `constants` are initializers, and what more is there is read by
-    the engine's nodes, `plain`. `output`: the shape; 0 in the first dimension there and of the first input: any."""
+    """A fused node, and nodes of the engine, `plain`, that compute the same. `inputs`: type and shape of each, in
+    the workload's order. Inputs in `constants` are initializers; `plain` may read further constants. `output`: the
+    shape. A 0 in its first dimension and in that of the first input means any size."""
 
     def __init__(self, workload, inputs, constants, plain, output, made="f32", threads=1):
         self.workload, self.inputs, self.constants, self.plain = workload, inputs, constants, plain
@@ -120,7 +121,7 @@ def single(kind, number):
 FILTER, BIAS = values("f32", [16, 16, 3, 3]), values("f32", [16])
 SCALES = numpy.array([0.01 + 0.001 * i for i in range(16)], "f4")
 MORE_SCALES = numpy.array([0.01 + 0.0001 * i for i in range(96)], "f4")
-# What QLinearConv multiplies its sums by, as the engine does it in f32.
+# The factor of QLinearConv's sums, as the engine computes it in f32.
 X_SCALE, Y_SCALE = numpy.float32(0.05), numpy.float32(0.75)
 PADS = {"pads": [1, 1, 1, 1]}
 IMAGES = [1, 16, 14, 14]
@@ -154,7 +155,7 @@ CASES = [
 
 
 def check_at_once(case):
-    """Two sessions, each from two threads."""
+    """Tests two sessions, each from two threads."""
     plain, sessions, wrong = case.unfused(), [case.fused(2) for _ in range(2)], []
 
     def call(fused):

@@ -1,5 +1,5 @@
-"""Small networks whose inputs, outputs or operators are not those of every network, tuned for seconds: ids within their tables, bytes,
-outputs that are made at random and show nothing, real inputs from a file, and what no kernel covers."""
+"""Tests small networks with unusual inputs, outputs or operators, tuned for seconds: ids within their tables, bytes,
+outputs that are made at random and show nothing, real inputs from a file, and nodes that no kernel covers."""
 
 import filecmp
 import json
@@ -30,7 +30,7 @@ def write_networks():
     for name, kind in (("bytes", T.UINT8), ("halves", T.FLOAT16), ("texts", T.STRING)):
         save(name, [("x", kind, [16, 64])], [h.make_node("Cast", ["x"], ["g"], to=T.FLOAT)])
     save("random", [("x", T.FLOAT, [16, 64])], [h.make_node("Identity", ["x"], ["g"])])
-    # So small that inputs times 1000 do not saturate it, where rounding would show.
+    # Weights are so small that inputs times 1000 do not saturate the LSTM, where rounding would show.
     lstm = [n.from_array(rng.standard_normal((1, 128, 32)).astype("f4") / 8000, name) for name in ("a", "r")]
     save("lstm", [("x", T.FLOAT, [16, 1, 64])],
          [h.make_node("MatMul", ["x", "w"], ["e"]), h.make_node("LSTM", ["e", "a", "r"], ["s"], hidden_size=32),
@@ -77,7 +77,7 @@ def run(lehr):
 
 
 def not_covered(apply):
-    """It is named: with its share of the time that was measured, else as not counted."""
+    """Checks that the node is named: with its share of the measured time, else as not counted."""
     said = apply("lstm --json")
     document = json.loads(said[said.index("{"):])
     shares = {each["operator"]: each["share"] for each in document["not_covered"]}

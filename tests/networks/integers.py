@@ -1,5 +1,5 @@
-"""Quantized networks, in both forms and of both types that onnxruntime.quantization writes. With every place by its kernel the outputs
-are the engine's, bit for bit; other sizes are the original's nodes."""
+"""Tests quantized networks, in both forms and of both types that onnxruntime.quantization writes. With a kernel for
+every match the outputs are the engine's, bit for bit; other sizes are the original's nodes."""
 
 import make_models
 import numpy as np
@@ -37,7 +37,7 @@ def compare(name, batch, fused):
         x = np.random.default_rng(drawn).standard_normal((batch, 3, 32, 32)).astype(np.float32)
         want, got = (session.run(None, {"input": x})[0] for session in sessions)
         assert np.abs(want).max() > 0
-        # The engine adds residuals in another order: a number may be the next one.
+        # The engine adds residuals in another order, so a number may be the next one.
         unit = 1.01 * np.unique(np.abs(np.diff(np.unique(want)))).min()
         assert np.abs(want - got).max() <= 2 * unit, (name, batch, np.abs(want - got).max(), unit)
 
@@ -47,7 +47,7 @@ def run(lehr, name):
     graph = make_models.Graph(1)
     graph.save("tiny.onnx", inputs, build(graph))
     form, activations, weights, fused = NETWORKS[name]
-    # Weights of 7 bits: the engine's sums of pairs saturate without VNNI where they have 8.
+    # Weights have 7 bits: with 8 the engine's sums of pairs saturate without VNNI.
     q.quantize_static("tiny.onnx", name + ".onnx", Images(test_seed(1)), quant_format=form, activation_type=activations,
                       weight_type=weights, per_channel=True, reduce_range=True)
     lehr.tune(f"--model {name}.onnx --dim batch=1", limit="--trials 1")

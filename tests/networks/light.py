@@ -1,5 +1,5 @@
-"""The nine networks that the package onnx (PyPI) brings, with its own inference of shapes: lehr model names a workload for every
-convolution and product, and the shapes of what these make are those that the package finds."""
+"""Tests the nine networks that the package onnx (PyPI) brings, against its own inference of shapes: `lehr model`
+names a workload for every convolution and product, and finds the shapes of their outputs that the package finds."""
 
 import glob
 import json

@@ -1,5 +1,5 @@
-"""A network with places in bf16, and with everything between them that carries it: Concat, pools, a residual, a mean, Flatten. The
-sizes, tolerances and bundles with which it is another network that is right, or none."""
+"""Tests a network with matches in bf16, and with all nodes between them that carry bf16: Concat, pools, a residual,
+a mean, Flatten. With other sizes, tolerances and bundles it is another network that is right, or it is refused."""
 
 import collections
 import json
@@ -52,7 +52,7 @@ def run(lehr):
     lehr(f"tune --model net12.onnx --dim batch=1 {SIZES} --precision bf16 --threads 1 --db log.db", "opset 12", code=1)
     tuned(lehr)
     lehr.export("both.bundle")
-    # Of one form alone, so that it is taken whatever is faster here.
+    # The log keeps one form alone, so that it is taken whatever is faster here.
     for name, other in (("narrow", "nhwc"), ("last", "nchw")):
         shutil.copy("log.db", f"{name}.db")
         with sqlite3.connect(f"{name}.db") as log:
@@ -65,7 +65,7 @@ def run(lehr):
 
 
 def tuned(lehr):
-    """Both types of each place are tasks, and the log has something to say of them the next time."""
+    """Tests that both types of each match are tasks, and that the log answers them the next time."""
     lehr.tune(f"--model {NETWORK} {SIZES} --precision bf16", "^ +of 5 are faster in bf16: [0-5]; with channels last: [0-4]; ", "--precision bf16 --bundle",
               "!no time was left for it", limit="--trials 2 --time 3m")
     said = lehr.tune(f"--model {NETWORK} {SIZES} --precision bf16 --json", limit="--trials 1")
@@ -91,7 +91,7 @@ def applied(lehr):
     # Before the first convolution, before each input of the Concat and behind its pool, and before the mean.
     assert operators("last") == {"Cast": 1, "Transpose": 5, **found}, operators("last")
     lehr(f"verify {NETWORK} {SIZES} --threads 1 --tolerance 0.03 --out last")
-    # Kernels, for other numbers of threads, too; for other sizes the original.
+    # Kernels serve other numbers of threads, too; other sizes get the original.
     for batch, height, width, threads in ((1, 16, 16, 1), (1, 16, 16, 2), (3, 16, 16, 1), (1, 24, 20, 1)):
         lehr(f"verify net17.onnx --dim batch={batch} --dim h={height} --dim w={width} --threads {threads} --tolerance 0.03 --out narrow")
     lehr(f"verify {NETWORK} {SIZES} --out narrow", "of which 0.0001 is allowed", code=4)
@@ -103,7 +103,8 @@ def operators(folder):
 
 
 def held_to_a_tolerance(lehr):
-    """The default tolerance is what rounding explains, and stays with the network. Whoever states another is held to that."""
+    """Tests that the default tolerance is what rounding explains, and stays with the network. A stated tolerance
+    replaces it."""
     apply = f"apply {NETWORK} {SIZES} --threads 1 --bundle narrow.bundle --precision bf16 "
     if "in bf16" in lehr(apply + "--out narrow --replace --time 1s", "outputs within"):
         assert "the same class first" in lehr.said, lehr.said

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Networks as users have them, from an ONNX file to a faster one: tune --model, export, apply, verify, and what ONNX Runtime says of it.
-Each kind of network is a module beside this one, with a function `run(lehr)`.
+"""Tests networks as users have them, from an ONNX file to a faster one: tune --model, export, apply, verify, and
+what ONNX Runtime says of it. Each kind of network is a module beside this one, with a function `run(lehr)`.
 
     networks.py KIND --packages FOLDER [--lehr PROGRAM] [--helper PROGRAM] [--library FILE] [--plugin FILE]
 
@@ -23,7 +23,7 @@ TESTS = os.path.dirname(HERE)
 
 
 class Lehr:
-    """The program, in a folder of its own, with what it has printed last."""
+    """The program, in a folder of its own, with the last text that it printed."""
 
     def __init__(self, arguments, folder):
         self.program, self.helper, self.packages = arguments.lehr, arguments.helper, arguments.packages
@@ -32,8 +32,9 @@ class Lehr:
         self.environment = {**os.environ, "CXX": f"{TESTS}/kept_compiler {self.packages}.kept", "PYTHONPATH": self.packages}
 
     def __call__(self, line, *says, code=0, wrote=None, lines=None, **environment):
-        """What it prints. Fails unless it ends with `code`, every regular expression in `says` is found in what it says (none that
-        begins with "!" is), and with an error nothing is at `wrote`, where it was to write; `lines`: of so many lines."""
+        """Runs it and returns what it prints. Fails unless it ends with `code`, and every regular expression in
+        `says` is found in what it says (and no expression that begins with "!"). After an error nothing may be at
+        `wrote`, where it was to write. `lines`: the number of lines."""
         ended, self.said = self.ended(line, **environment)
         context = f"lehr {line}: exit code {ended}\n{self.said}"
         assert ended == code, context
@@ -45,7 +46,7 @@ class Lehr:
         return self.said
 
     def ended(self, line, **environment):
-        """The exit code, and what it prints."""
+        """Returns the exit code, and what it prints."""
         done = subprocess.run([self.program, *line.split()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               env={**self.environment, **environment})
         return done.returncode, done.stdout
@@ -58,7 +59,7 @@ class Lehr:
 
 
 def with_kernels(model):
-    """The graph that has them: the branch for the stated sizes, where there are branches."""
+    """Returns the graph that has the kernels: the branch for the stated sizes, where there are branches."""
     for node in model.graph.node:
         if node.name == "lehr.sizes":
             return next(each.g for each in node.attribute if each.name == "then_branch")
@@ -66,7 +67,7 @@ def with_kernels(model):
 
 
 def test_seed(fixed):
-    """As test_seed() of tests/support/seed.h."""
+    """Returns the seed, as test_seed() of tests/support/seed.h does."""
     wanted = os.environ.get("LEHR_TEST_SEED")
     drawn = fixed if wanted is None else int.from_bytes(os.urandom(3), "little") if wanted == "random" else int(wanted)
     print(f"LEHR_TEST_SEED={drawn}", flush=True)

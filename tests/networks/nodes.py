@@ -1,4 +1,5 @@
-"""The plug-in as `lehr apply` compiles it, beside a library of `lehr export`: its fused nodes (fused.py) and what it has between them."""
+"""Tests the plug-in as `lehr apply` compiles it, beside a library of `lehr export`: its fused nodes (fused.py) and
+its nodes between them."""
 
 import os
 import re

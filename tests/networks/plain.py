@@ -1,4 +1,5 @@
-"""A small network in f32: every place a kernel, a planted fault found, a second network from the log, what is broken refused."""
+"""Tests a small network in f32: every match has a kernel, a planted fault is found, a second network is from the
+log, and broken files are refused."""
 
 import os
 import shutil
@@ -84,7 +85,8 @@ def checked(lehr):
 
 
 def threads(lehr):
-    """Kernels for another number of threads are none for this one. Their own number need not be said: to apply, nor to verify."""
+    """Tests that kernels for another number of threads do not serve this one. Their own number need not be said: to
+    apply, nor to verify."""
     apply = f"apply {NETWORK} --bundle kernels.bundle --out same "
     lehr(apply + "--threads 7", "kernels.bundle has no kernel for 7 threads, but for 1: ", code=1, wrote="same")
     lehr(apply + "--no-engine", "^for 1 thread, as the bundle's kernels are", "^10 of 10 ")

@@ -1,5 +1,5 @@
-"""A range of batches: products of which the rows alone vary have kernels for all of them, the engine has what else varies, and the original
-computes every other batch."""
+"""Tests a range of batches: products of which only the rows vary have kernels for all of them, the engine computes
+all else that varies, and the original computes every other batch."""
 
 import ctypes
 import json
@@ -13,7 +13,7 @@ SIZES = "encoder.onnx --dim batch=2..5"
 
 
 def write_network():
-    """A layer of a transformer: its attention has products of the inputs alone, which batches multiply."""
+    """Writes a layer of a transformer: its attention has products of the inputs alone, which batches multiply."""
     rng = np.random.default_rng(5)
     draw = lambda name, *shape: n.from_array((rng.standard_normal(shape) / np.sqrt(shape[0])).astype("f4"), name)
     weights = [draw("q", 32, 32), draw("k", 32, 32), draw("v", 32, 32), draw("up", 32, 64), draw("b", 64), draw("down", 64, 32)]
@@ -28,7 +28,8 @@ def write_network():
 
 
 def write_remainder():
-    """As many rows as the batch leaves when it is divided by 9: fewer in the middle of a range than at its ends, at times none."""
+    """Writes a product with as many rows as the batch leaves when it is divided by 9: fewer in the middle of a range
+    than at its ends, at times 0."""
     whole = lambda name, value: n.from_array(np.asarray([value]), name)
     nodes = [h.make_node("Shape", ["x"], ["sizes"]), h.make_node("Gather", ["sizes", "zero"], ["batch"]), h.make_node("Div", ["batch", "nine"], ["nines"]),
              h.make_node("Mul", ["nines", "nine"], ["most"]), h.make_node("Sub", ["batch", "most"], ["rest"]), h.make_node("Slice", ["x", "zero", "rest"], ["z"]),
@@ -60,7 +61,7 @@ def run(lehr):
 
 
 def computed():
-    """By kernels within the range, by the engine beyond it."""
+    """Checks that kernels compute batches within the range, and the engine those beyond it."""
     options = ort.SessionOptions()
     options.register_custom_ops_library("./all/liblehr_onnxruntime.so")
     original, applied = ort.InferenceSession("encoder.onnx"), ort.InferenceSession("all/model.onnx", options)

@@ -1,5 +1,5 @@
 // libkernels.so, a library as `lehr export` writes them (runtime/kernels.h), whose function for every
-// workload is the reference: a network with kernels is so computed without any being tuned.
+// workload is the reference. With it a network has kernels although no workload was tuned.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -64,14 +64,16 @@ struct Function {
       types.emplace_back(spec.type == DType::kS7 ? "s8" : name_of(spec.type));
     for (std::size_t i = 0; i < specs.size(); ++i) {
       kernels_tensor tensor = {};
-      tensor.name = specs[i].name.c_str(), tensor.type = types[i].c_str();
+      tensor.name = specs[i].name.c_str();
+      tensor.type = types[i].c_str();
       tensor.role = specs[i].is_output() ? KERNELS_OUT : KERNELS_IN;
       tensor.packed = specs[i].constant ? 1 : 0;
       tensor.bytes = bytes(i);
       tensors.push_back(tensor);
     }
     row.name = row.workload = text.c_str();
-    row.tensors = tensors.data(), row.tensor_count = static_cast<std::uint32_t>(tensors.size());
+    row.tensors = tensors.data();
+    row.tensor_count = static_cast<std::uint32_t>(tensors.size());
     row.target = KERNELS_CPU;
   }
   std::uint64_t bytes(std::size_t i) const {

@@ -1,9 +1,9 @@
-// rewrite_all IN OUT [bf16 | rounded] [last] [branched | unbranched] [none] [A..B]: every place of a model as
-// a fused node, whether a library has a kernel for it or not. The sizes that are left open are 1, or A. In
-// bf16 as if families served all so; last: convolutions with channels last; rounded: the original, with what
-// these would read rounded; branched: for these sizes, or those up to B, and else the original; unbranched:
-// what of that is for these sizes; none: no place is one. A line on stdout for each place that was not
-// rewritten.
+// rewrite_all IN OUT [bf16 | rounded] [last] [branched | unbranched] [none] [A..B]: writes every match of a
+// model as a fused node, whether a library has a kernel for it or not. Sizes that are left open are 1, or A.
+// bf16: as if families served all workloads in bf16. last: convolutions with channels last. rounded: the
+// original, with the inputs rounded that these nodes would read in bf16. branched: kernels for these sizes,
+// or for sizes up to B, and the original else. unbranched: the kernels' branch of that alone. none: nothing
+// is a match. Prints a line on stdout for each match that was not rewritten.
 #include <fmt/core.h>
 
 #include <cstdio>

@@ -1,5 +1,6 @@
-"""Rewritten models compute what the originals do, with the plug-in and a library whose kernels are the references of all workloads. The
-networks of the package onnx with seeded random weights, and graphs in which all that is folded occurs; and the If for other sizes."""
+"""Tests that rewritten models compute what the originals do, with the plug-in and a library whose kernels are the
+references of all workloads: the networks of the package onnx with seeded random weights, graphs with all nodes that
+are folded, and the If for other sizes."""
 
 import collections
 import glob
@@ -30,13 +31,14 @@ def session(path, optimized=True):
 
 
 def rewritten(path, *words):
-    """The rewritten model, the places that were kept, and its path."""
+    """Returns the rewritten model, the matches that were kept, and its path."""
     out = path + ".out"
     ran = subprocess.run([PROGRAM, path, out, *words], check=True, capture_output=True, text=True)
     return onnx.load(out), ran.stdout.splitlines(), out
 
 
-# In bf16, times what rounding what places read does to the output by itself: what one input shows is one draw.
+# The bound in bf16: a multiple of what rounding the matches' inputs does to the output by itself, since one input shows
+# one draw.
 NARROW = 4
 
 
@@ -73,7 +75,7 @@ def compare(path, batches, kept=0, tolerance=1e-4, precision=(), layout=()):
 
 
 def with_random_weights(path, folder):
-    """The package's networks make their weights by ConstantOfShape: random ones instead, as initializers."""
+    """Replaces the weights that the package's networks make by ConstantOfShape with random ones, as initializers."""
     model = onnx.load(path)
     rng = np.random.default_rng(SEED)
     shapes = {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
@@ -107,9 +109,10 @@ class RandomImages(quantization.CalibrationDataReader):
 
 
 def quantized(path, folder):
-    """Both forms that onnxruntime.quantization writes, of u8 and of s8. Weights of 7 bits: the engine's sums of pairs do
-    not saturate then (https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html). Between two sums it
-    rounds once more than the graph says, so that whole numbers may be one apart; its own operators are the same."""
+    """Tests both forms that onnxruntime.quantization writes, of u8 and of s8. Weights have 7 bits, so the engine's
+    sums of pairs do not saturate (https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html).
+    Between two sums it rounds once more than the graph says, so whole numbers may be one apart; its own operators do
+    the same."""
     kinds = quantization.QuantType
     for activations in (kinds.QUInt8, kinds.QInt8):
         for form in quantization.QuantFormat:
@@ -140,7 +143,8 @@ def channels(g, c, *shape):
 
 
 def folds(folder):
-    """All that is linear behind convolutions and products, in every order that is folded, and what is not."""
+    """Tests all linear nodes behind convolutions and products, in every order that is folded, and nodes that are not
+    folded."""
     g = make_models.Graph(SEED)
     bare = lambda x, c, k, r: g.node("Conv", [x, g.constant(g.random.standard_normal((k, c, r, r)).astype(np.float32) * 0.2)],
                                      pads=[r // 2] * 4)
@@ -165,8 +169,8 @@ def folds(folder):
 
 
 def numbers(folder):
-    """Constants of one element, and differences and quotients, before and behind what is not linear: the learnt affine
-    blocks and the hard swish of PaddleOCR's networks, the scores of attention."""
+    """Tests constants of one element, and differences and quotients, before and behind nodes that are not linear:
+    the learnt affine blocks and the hard swish of PaddleOCR's networks, the scores of attention."""
     g = make_models.Graph(SEED)
     number = lambda value, *shape: g.constant(np.full(shape, value, np.float32))
 
@@ -193,7 +197,7 @@ def numbers(folder):
 
 
 def signals(folder):
-    """Convolutions over one dimension."""
+    """Tests convolutions over one dimension."""
     g = make_models.Graph(SEED)
     w = g.constant(g.random.standard_normal((6, 4, 3)).astype(np.float32))
     x = g.node("Conv", ["input", w, channels(g, 6)], pads=[1, 1], strides=[2])
@@ -204,7 +208,7 @@ def signals(folder):
 
 
 def captured(folder):
-    """A value that a subgraph reads stays, though one node alone reads it outside."""
+    """Tests that a value that a subgraph reads stays, though one node alone reads it outside."""
     g = make_models.Graph(SEED)
     x = g.conv("input", 3, 4, 3)
     y = g.relu(x)
@@ -222,7 +226,7 @@ def external(folder):
 
 
 def built(folder, name, nodes, constants, inputs, opset=17, ir=8, sparse=(), extra_inputs=()):
-    """A file of a graph that ends in `y`; constants by name, inputs and shapes by name."""
+    """Returns a file of a graph that ends in `y`; constants by name, inputs and shapes by name."""
     info = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
     graph = helper.make_graph(nodes, "g", [info(*each) for each in {**inputs, **dict(extra_inputs)}.items()],
                               [info("y", None)],
@@ -245,7 +249,7 @@ def agree(want, got):
 
 
 def same(path, feeds, fused, kept=0, at=""):
-    """As compare(), of given inputs, with infinities and NaN in the same places."""
+    """Compares as compare(), for given inputs, with infinities and NaN at the same elements."""
     model, said, out = rewritten(path)
     assert len(said) == kept, (at, said)
     assert sum(node.domain == "ai.lehr" for node in model.graph.node) == fused, (at, fused)
@@ -258,14 +262,14 @@ def same(path, feeds, fused, kept=0, at=""):
 
 
 def sparse_of(name, dense, linear=True):
-    """What is not 0, with its places as one number each or one for each dimension."""
+    """Returns the elements that are not 0, with their positions as one number each or one for each dimension."""
     places = np.argwhere(dense) if not linear else np.flatnonzero(dense)
     values = numpy_helper.from_array(dense[dense != 0], name)
     return helper.make_sparse_tensor(values, numpy_helper.from_array(places.astype(np.int64)), list(dense.shape))
 
 
 def sparse(folder):
-    """Sparse initializers are constants as others are: filters, what is folded, sizes, a Constant's value."""
+    """Tests that sparse initializers are constants as others are: filters, folded values, sizes, a Constant's value."""
     rng = np.random.default_rng(SEED)
     thin = lambda *shape: (rng.standard_normal(shape) * (rng.random(shape) < 0.3) + np.eye(*shape[:2]).reshape(
         shape[:2] + (1,) * (len(shape) - 2)) if len(shape) > 1 else rng.standard_normal(shape)).astype(np.float32)
@@ -288,8 +292,8 @@ def sparse(folder):
 
 
 def overridable(folder):
-    """From IR 4 on an initializer that is an input is a default: nothing of it is folded, and callers may give
-    another. Before, an engine takes no other: it is a constant."""
+    """Tests initializers that are inputs. From IR 4 on they are defaults: nothing of them is folded, and callers may
+    give another. Before, an engine takes no other: they are constants."""
     rng = np.random.default_rng(SEED)
     draw = lambda *shape: rng.standard_normal(shape).astype(np.float32)
     constants = {"w": draw(4, 3, 3, 3), "s": draw(4, 1, 1), "t": draw(4, 1, 1), "b": draw(4), "m": draw(6, 5), "k": draw(5),
@@ -318,7 +322,7 @@ def overridable(folder):
         model = same(path, feeds, 2, at=f"overridable, IR {ir}")
         left = {each.name for each in model.graph.input}
         assert ir == 3 or left == {"x", *given}, left
-    # The filter itself: the convolution stays the engine's, and IR 3's is packed.
+    # Callers may override the filter itself from IR 4 on: the convolution stays the engine's. IR 3's is packed.
     for ir, fused in ((3, 1), (8, 0)):
         path = built(folder, "filter", [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("Mul", ["c", "s"], ["y"])],
                      {"w": constants["w"], "s": constants["s"]}, {"x": [2, 3, 8, 8]}, ir=ir,
@@ -327,7 +331,7 @@ def overridable(folder):
 
 
 def hostile(folder):
-    """Constants with which folding would give something else: each is right, folded or not."""
+    """Tests constants with which folding would give something else: each is right, folded or not."""
     rng = np.random.default_rng(SEED)
     draw = lambda *shape: rng.standard_normal(shape).astype(np.float32)
     c = 4
@@ -369,7 +373,7 @@ def hostile(folder):
 
 
 def gemms(folder):
-    """Every C that a Gemm may have, a constant or not, with everything behind it that is folded."""
+    """Tests every C that a Gemm may have, a constant or not, with all nodes behind it that are folded."""
     rng = np.random.default_rng(SEED)
     draw = lambda *shape: rng.standard_normal(shape).astype(np.float32)
     m, k, n = 3, 4, 5
@@ -399,7 +403,7 @@ def gemms(folder):
 
 
 def shared(folder):
-    """Layers that share a filter, and fold the same into it, share what is made of it."""
+    """Tests that layers which share a filter, and fold the same into it, share the result."""
     rng = np.random.default_rng(SEED)
     draw = lambda *shape: rng.standard_normal(shape).astype(np.float32)
     constants = {"w": draw(6, 6, 3, 3) * np.float32(0.2), "s": draw(6, 1, 1), "t": draw(6, 1, 1), "other": draw(6, 1, 1)}
@@ -418,8 +422,9 @@ def shared(folder):
 
 
 def biases(folder):
-    """What is added behind a quantized product or convolution: constants of each shape, as they are and dequantized, functions with numbers
-    of each shape, whole exponents, and a sum that is no bias. `y` is in whole steps."""
+    """Tests additions behind a quantized product or convolution: constants of each shape, as they are and
+    dequantized, functions with numbers of each shape, whole exponents, and a sum that is no bias. `y` is in whole
+    steps."""
     rng = np.random.default_rng(SEED)
     node = helper.make_node
     step = np.float32(0.05)
@@ -461,14 +466,14 @@ def biases(folder):
 
 
 def operators(model):
-    """How often each occurs; those of the plug-in's domain with a star. The Identity is the test's."""
+    """Counts how often each operator occurs; those of the plug-in's domain have a star. The Identity is the test's."""
     return dict(collections.Counter(node.op_type + "*" * (node.domain == "ai.lehr") for node in model.graph.node
                                     if node.op_type != "Identity"))
 
 
 def narrow(folder):
-    """Between places in bf16 images stay so: through what the engine moves, the plug-in's own pools and sums; casts are
-    where f32 is read or made, and nowhere else."""
+    """Tests that images between matches in bf16 stay so: through nodes of the engine that move them, and the
+    plug-in's own pools and sums. Casts are where f32 is read or made, and nowhere else."""
     g = make_models.Graph(SEED)
     x = g.relu(g.conv("input", 3, 8, 3))
     y = g.node("Concat", [g.relu(g.conv(x, 8, 8, 1)), g.relu(g.conv(x, 8, 4, 3))], axis=1)
@@ -486,7 +491,7 @@ def narrow(folder):
     found = operators(model)
     assert found == {"Cast": 1, "FusedBf16*": 5, "Fused*": 1, "Concat": 1, "MaxPool*": 2, "AveragePool*": 1, "Add*": 1,
                      "Relu*": 1, "Slice": 1, "Reshape": 1, "Softmax": 1}, found
-    # What f32 reads as well is cast once: Softmax of an image that a convolution reads, too.
+    # A value that a node of f32 reads as well is cast once: Softmax of an image that a convolution reads, too.
     g = make_models.Graph(SEED)
     x = g.relu(g.conv("input", 3, 8, 3))
     y = g.node("Add", [g.conv(g.relu(g.conv(x, 8, 8, 3)), 8, 8, 1), g.node("Softmax", [x])])
@@ -497,8 +502,8 @@ def narrow(folder):
 
 
 def last(folder):
-    """Images have their channels last from one convolution to the next, through what computes the same of them; they are transposed
-    once before and behind."""
+    """Tests that images have their channels last from one convolution to the next, through nodes that compute the
+    same of them. They are transposed once before and behind."""
     g = make_models.Graph(SEED)
     x = g.relu(g.conv("input", 3, 8, 3))
     y = g.node("Concat", [g.relu(g.conv(x, 8, 8, 1)), g.node("Relu", [x])], axis=-3)
@@ -514,8 +519,8 @@ def last(folder):
 
 
 def rows(folder):
-    """What is computed row by row between products: masks that rows read in different ways, sums that are read again, statistics, and a
-    region whose first output is read before the last of its nodes."""
+    """Tests nodes that compute row by row between products: masks that rows read in different ways, sums that are
+    read again, statistics, and a region whose first output is read before the last of its nodes."""
     def norm(g, x, width, **attributes):
         gain, shift = (g.constant(g.random.standard_normal(width).astype(np.float32)) for _ in range(2))
         return g.node("LayerNormalization", [x, gain, shift], axis=-1, **attributes)
@@ -537,7 +542,7 @@ def rows(folder):
         return g.node("Sub", [g.node("Exp", [g.node("Tanh", [g.linear(z, 96, 96)])]), y])
 
     def before(g):
-        """What reads its first output stands before its last node."""
+        """Draws a region whose first output has a reader before its last node."""
         x = g.node("Reshape", ["input", g.constant(np.array([48, 96]))])
         first = g.node("Abs", [x])
         product = g.linear(first, 96, 96)

@@ -1,5 +1,5 @@
-"""Layers that share their weights share what is prepacked of them; a sparse initializer is a constant, and one that callers may override
-is none."""
+"""Tests that layers with the same weights share their prepacked form. A sparse initializer is a constant, and one
+that callers may override is not."""
 
 import ctypes
 import json

@@ -1,4 +1,4 @@
-// What operators between places compute of bf16, in memory that is no larger than what they are to touch.
+// Tests of the operators between matches in bf16, on memory that is no larger than what they may touch.
 #include "plugin/bf16.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ float value_of(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-/// All numbers, NaNs with and without a sign among them, one after the other.
+/// Returns all numbers, NaNs with and without a sign among them, one after the other.
 Row many(std::int64_t count) {
   Row made(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < made.size(); ++i) made[i] = static_cast<std::uint16_t>(i * 40503 + 0xff00);
@@ -119,7 +119,7 @@ TEST(Bf16, ReluLeavesNaNs) {
   }
 }
 
-// 257 numbers' sum is none of bf16.
+// bf16 does not hold the sum of these 257 numbers.
 TEST(Bf16, AMeanIsRoundedOnce) {
   Row plane(257, 0x3f80);
   EXPECT_EQ(mean_of(plane.data(), 257), 0x3f80);

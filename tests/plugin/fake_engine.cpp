@@ -25,7 +25,10 @@ OrtStatus* text_to(const std::string& text, char* out, std::size_t* size) {
 
 OrtStatus* get_output(OrtKernelContext* context, std::size_t i, const std::int64_t* dims, std::size_t rank,
                       OrtValue** out) {
-  if (i > 1) return *out = nullptr, nullptr;
+  if (i > 1) {
+    *out = nullptr;
+    return nullptr;
+  }
   OrtValue& output = i == 0 ? context->output : context->second;
   output.dims.assign(dims, dims + rank);
   std::size_t count = 1;
@@ -74,11 +77,13 @@ void put_objects(Table& table) {
       });
   put(
       table, ort::CustomOpDomain_Add, +[](OrtCustomOpDomain* domain, const OrtCustomOp* op) -> OrtStatus* {
-        return domain->ops.push_back(op), nullptr;
+        domain->ops.push_back(op);
+        return nullptr;
       });
   put(
       table, ort::AddCustomOpDomain, +[](OrtSessionOptions*, OrtCustomOpDomain* domain) -> OrtStatus* {
-        return state.domain = domain, nullptr;
+        state.domain = domain;
+        return nullptr;
       });
 }
 
@@ -92,26 +97,32 @@ void put_tensors(Table& table) {
   put(
       table, ort::CastTypeInfoToTensorInfo,
       +[](const OrtTypeInfo* info, const OrtTensorTypeAndShapeInfo** out) -> OrtStatus* {
-        return *out = &info->tensor, nullptr;
+        *out = &info->tensor;
+        return nullptr;
       });
   put(
       table, ort::GetTensorElementType,
       +[](const OrtTensorTypeAndShapeInfo* info, OrtElementType* out) -> OrtStatus* {
-        return *out = info->type, nullptr;
+        *out = info->type;
+        return nullptr;
       });
   put(
       table, ort::GetDimensionsCount,
       +[](const OrtTensorTypeAndShapeInfo* info, std::size_t* out) -> OrtStatus* {
-        return *out = info->dims.size(), nullptr;
+        *out = info->dims.size();
+        return nullptr;
       });
   put(
       table, ort::GetDimensions,
       +[](const OrtTensorTypeAndShapeInfo* info, std::int64_t* out, std::size_t count) -> OrtStatus* {
-        return std::copy_n(info->dims.begin(), count, out), nullptr;
+        std::copy_n(info->dims.begin(), count, out);
+        return nullptr;
       });
   put(
-      table, ort::GetTensorMutableData,
-      +[](OrtValue* value, void** out) -> OrtStatus* { return *out = value->data(), nullptr; });
+      table, ort::GetTensorMutableData, +[](OrtValue* value, void** out) -> OrtStatus* {
+        *out = value->data();
+        return nullptr;
+      });
 }
 
 void put_nodes(Table& table) {
@@ -121,13 +132,15 @@ void put_nodes(Table& table) {
       });
   put(
       table, ort::KernelInfo_GetInputCount, +[](const OrtKernelInfo* info, std::size_t* out) -> OrtStatus* {
-        return *out = info->inputs.size(), nullptr;
+        *out = info->inputs.size();
+        return nullptr;
       });
   put(
       table, ort::KernelInfoGetAttribute_int64,
       +[](const OrtKernelInfo* info, const char* name, std::int64_t* out) -> OrtStatus* {
         if (!info->ints.contains(name)) return refuse(OrtErrorCode::kFail, "no attribute of that name");
-        return *out = info->ints.at(name), nullptr;
+        *out = info->ints.at(name);
+        return nullptr;
       });
   put(
       table, ort::KernelInfoGetAttribute_string,
@@ -141,7 +154,8 @@ void put_nodes(Table& table) {
         if (!info->lists.contains(name)) return refuse(OrtErrorCode::kFail, "no attribute of that name");
         const std::vector<std::int64_t>& list = info->lists.at(name);
         if (out != nullptr) std::ranges::copy(list, out);
-        return *count = list.size(), nullptr;
+        *count = list.size();
+        return nullptr;
       });
   put(
       table, ort::KernelInfo_GetInputTypeInfo,
@@ -155,18 +169,21 @@ void put_nodes(Table& table) {
       table, ort::KernelInfoGetConstantInput_tensor,
       +[](const OrtKernelInfo* info, std::size_t i, int* is_constant, const OrtValue** out) -> OrtStatus* {
         *is_constant = info->inputs[i] != nullptr;
-        return *out = info->inputs[i], nullptr;
+        *out = info->inputs[i];
+        return nullptr;
       });
   put(
       table, ort::KernelContext_GetInput,
       +[](const OrtKernelContext* context, std::size_t i, const OrtValue** out) -> OrtStatus* {
-        return *out = context->inputs[i], nullptr;
+        *out = context->inputs[i];
+        return nullptr;
       });
   put(table, ort::KernelContext_GetOutput, &get_output);
   put(
       table, ort::KernelContext_GetGPUComputeStream,
       +[](const OrtKernelContext* context, void** out) -> OrtStatus* {
-        return *out = context->stream, nullptr;
+        *out = context->stream;
+        return nullptr;
       });
   put(table, ort::KernelContext_ParallelFor, &parallel_for);
 }

@@ -1,4 +1,4 @@
-// As much of ONNX Runtime as a plug-in calls: a table of functions over plain structs.
+// The parts of ONNX Runtime that a plug-in calls: a table of functions over plain structs.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ struct OrtKernelInfo {
   std::map<std::string, std::string> texts;
   std::map<std::string, std::int64_t> ints;
   std::map<std::string, std::vector<std::int64_t>> lists;
-  std::vector<OrtValue*> inputs;                ///< of each the initializer, nullptr: it is none
+  std::vector<OrtValue*> inputs;                ///< the initializer of each; nullptr if it has no initializer
   std::map<std::size_t, OrtElementType> types;  ///< of inputs that are not of f32
 };
 struct OrtKernelContext {
@@ -51,18 +51,18 @@ struct OrtKernelContext {
 
 namespace testing {
 
-/// What the engine was asked for since reset_engine().
+/// The plug-in's requests to the engine since reset_engine().
 struct Engine {
   std::atomic<int> parallel_calls = 0;
   bool refuses_parallel_calls = false;
   std::atomic<int> live = 0;            ///< objects that wait for their release
-  OrtCustomOpDomain* domain = nullptr;  ///< the last one that a session got
+  OrtCustomOpDomain* domain = nullptr;  ///< the last domain that a session got
 };
 Engine& engine();
 void reset_engine();
-/// Of a version, as the engine that a plug-in is loaded by.
+/// Returns the engine that loads a plug-in, of a certain version.
 const OrtApiBase* engine_base();
-/// One that has no version 17.
+/// Returns an engine without version 17.
 const OrtApiBase* old_engine_base();
 
 }  // namespace testing

@@ -1,5 +1,6 @@
-// The plug-in on an engine that is a stand-in, and for CUDA on a driver that is one, beside a library whose
-// kernels can be read (tests/deploy/by_hand): what it asks of both, and every node that is wrong.
+// Tests of the plug-in on an engine that is a stand-in, and for CUDA on a driver that is one, beside a
+// library whose kernels can be read (tests/deploy/by_hand): what it asks of both, and every node that is
+// wrong.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -29,7 +30,7 @@ constexpr const char* kFile = "liblehr_onnxruntime.so";
 /// A copy of the plug-in in a folder of its own, beside libraries; it loads each there once.
 class Plugin {
  public:
-  /// `path_in`: what it is loaded by, given its folder.
+  /// `path_in` returns the path by which the plug-in is loaded, given its folder.
   explicit Plugin(
       std::initializer_list<const char*> folders = {LEHR_BY_HAND},
       fs::path (*path_in)(const fs::path& folder) = +[](const fs::path& folder) { return folder / kFile; }) {
@@ -119,7 +120,7 @@ OrtValue counted(std::int64_t rows, std::int64_t columns, std::int64_t period = 
 
 class PluginOnFakes : public ::testing::Test {
  protected:
-  /// A product of any number of rows with a constant B, which is packed.
+  /// Returns a product of any number of rows with a constant B, which is packed.
   static std::unique_ptr<Node> product(const OrtCustomOp& op, OrtValue& b) {
     return std::make_unique<Node>(op, kOfRange, Ints{2, 0, 4, 2, 4, 8}, Ints{0, 8},
                                   std::vector<OrtValue*>{nullptr, &b});
@@ -234,7 +235,7 @@ TEST_F(PluginOnFakes, NodesWithTheSameWeightsPackThemOnce) {
   expect_right(*different, other, 8);
 }
 
-// An engine frees a closed session's weights before its nodes; those of another one may lie there then.
+// An engine frees a closed session's weights before its nodes. Weights of another session may lie there then.
 TEST_F(PluginOnFakes, OtherWeightsInTheSamePlaceAreOthers) {
   const Plugin plugin;
   OrtValue old = b_;
@@ -301,7 +302,7 @@ TEST_F(PluginOnFakes, ALibraryThatWasCutIsRefusedBeforeItIsLoaded) {
   EXPECT_THAT(product(plugin.op(), b_)->create(), HasSubstr("libkernels.so is cut: it has "));
 }
 
-// The loader gives the same path the same library as long as the process lives.
+// The loader returns the same library for the same path as long as the process lives.
 TEST_F(PluginOnFakes, ALibraryThatWasReplacedIsNamedWhereAFunctionIsMissing) {
   const Plugin plugin;
   const auto with = [&](const char* workload) {
@@ -373,7 +374,9 @@ TEST_F(PluginOnFakes, WrongNodesAreRefusedInASentence) {
             "a context has 1 to 4096 threads, not 5000");
   for (const char* name : {"version", "threads", "library", "workload", "shapes", "output_shapes"})
     EXPECT_EQ(refusal([&](OrtKernelInfo& info) {
-                info.ints.erase(name), info.texts.erase(name), info.lists.erase(name);
+                info.ints.erase(name);
+                info.texts.erase(name);
+                info.lists.erase(name);
               }),
               "no attribute of that name");
   const std::string no_shapes = "its attribute 'shapes' has no rank before so many dimensions, 8 at most";
@@ -454,7 +457,7 @@ class PluginOnFakeCuda : public ::testing::Test {
     return reinterpret_cast<Signature*>(dlsym(fake_, name));
   }
   int modules() const { return call<int()>("fake_cuda_modules")(); }
-  // C = A B on a stream.
+  // Computes C = A B on a stream.
   std::string run(Node& node, void* stream) {
     OrtValue a{{4, 4}, {}, a_.data()}, b{{4, 8}, {}, b_.data()};
     for (std::size_t i = 0; i < a_.size(); ++i) a_[i] = static_cast<float>(i % 7);
@@ -534,7 +537,7 @@ TEST_F(PluginOnFakes, AFunctionMayMakeSeveralTensorsOfOneType) {
   Node other(plugin.op(), "sums m=4 n=8", Ints{2, 4, 8}, Ints{4}, {nullptr});
   EXPECT_EQ(other.create(),
             "node 'a_node': it has 1 inputs and 1 outputs, and its kernel takes 1 and makes 2");
-  // The first of these is of f32, which the operator says of both.
+  // The first output is of f32, and the operator declares both as f32.
   Node mixed(plugin.op(), "means m=1..16 n=8", Ints{2, 4, 8}, Ints{4}, {nullptr});
   mixed.info.lists["output_shapes"] = {1, 4, 2, 4, 8};
   EXPECT_EQ(mixed.create(), "node 'a_node': its operator makes f32, and its kernel bf16");

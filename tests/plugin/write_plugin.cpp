@@ -1,4 +1,4 @@
-// write_plugin FOLDER: what `lehr apply` puts there, for the test of it with ONNX Runtime.
+// write_plugin FOLDER: writes what `lehr apply` writes there, for the plug-in's test with ONNX Runtime.
 #include <cstdio>
 #include <exception>
 #include <fstream>

@@ -1,4 +1,4 @@
-// The notations of problems: what each line means, and the sentence for a bad one.
+// Tests of the notations of problems: what each line means, and the sentence for a bad one.
 #include "problems/list.h"
 
 #include <gmock/gmock.h>
@@ -87,7 +87,7 @@ TEST(ProblemLine, ReadsBenchdnn) {
                     "g2mb4_ic64ih56iw55_oc32oh28ow55_kh3kw1_sh2sw1_ph1pw0_n\"layer:1\""),
             same("conv2d n=4 c=64 h=56 w=55 k=32 r=3 s=1 stride=2x1 pad=1x0x0x0 groups=2 layout=nhwc "
                  "epilogue=bias"));
-  // Square, the padding follows from the output; a dilation of 0 is none.
+  // Images are square, and the padding follows from the output. A dilation of 0 means 1.
   EXPECT_EQ(meaning("mb1ic16ih20oc8oh20kh3dh1"), same("conv2d c=16 h=20 w=20 k=8 r=3 s=3 pad=2 dilation=2"));
   EXPECT_EQ(meaning("ic16ih20oc8kh5ph2"), same("conv2d n=2 c=16 h=20 w=20 k=8 r=5 s=5 pad=2"));
   EXPECT_EQ(meaning("--conv --mb=7 --dt=f16 mb1ic16ih20oc8kh1"),

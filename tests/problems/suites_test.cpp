@@ -1,4 +1,4 @@
-// Lists of problems that come with the program.
+// Tests of the lists of problems that come with the program.
 #include "problems/suites.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-"""The lines of README.md, docs/ and other pages that somebody copies, run: `lehr ...` in a shell, and Python.
+"""Runs the lines of README.md, docs/ and other pages that users copy: `lehr ...` in a shell, and Python.
 
     documents_test.py PROGRAM
 
@@ -36,7 +36,7 @@ PAGES.append(ROOT / "examples/model/README.md")
 
 RUN = ("lehr ", "python3 examples/")
 
-# What a line has in it, and why it is not run here.
+# Texts of lines that are not run here, and why.
 NOT_RUN = {
     "'...'": "a part is left out",
     "--as model": "needs 20 trials",
@@ -51,7 +51,7 @@ if "avx2" not in Path("/proc/cpuinfo").read_text():
 
 
 def blocks(page):
-    """The indented blocks of a page: lists of lines."""
+    """Returns the indented blocks of a page: lists of lines."""
     found, before = [], ""
     for line in page.read_text().splitlines():
         if line.startswith("    "):
@@ -71,12 +71,13 @@ def is_python(block):
 
 
 def smaller(text):
-    """Sizes of three and more digits become 64, ranges of rows 1..4; fractions stay."""
+    """Replaces sizes: those of three and more digits become 64, ranges of rows 1..4; fractions stay."""
     return re.sub(r"(?<![\d.])\d{3,}(?![\dA-Za-z])", "64", re.sub(r"(?<=\.\.)\d{3,}\b", "4", text))
 
 
 def quick(line):
-    """A line of the shell that takes a second. Most tunings have a log of their own, which nobody exports."""
+    """Returns a line of the shell that takes a second. Most tunings have a log of their own, which nobody
+    exports."""
     command = line.partition(" #")[0].rstrip()
     if "gemm" in command:
         command = smaller(command)
@@ -85,7 +86,7 @@ def quick(line):
     if word == "tune" and ".." in command and "--m .." not in command:
         command += " --trials 8 --no-baseline"  # enough for a time at each size
     elif word == "tune" and "--model" not in command and "--trials" not in command:
-        # The winner of a shorter one may not be proven.
+        # The winner of a shorter tuning may not be proven.
         command += " --trials 1" if "--deterministic-check" in command else " --time 100ms"
         command += " --no-baseline" + (" --db tuned.db" if "--isa" not in command else "")
     if word == "tune" and "--isa" not in command and "--device" not in command:
@@ -104,7 +105,7 @@ def quick(line):
 
 
 def key_of(command):
-    """The same for two orders of flags."""
+    """Returns a key that is the same for any order of flags."""
     return tuple(sorted(re.split(r" (?=--)", command)))
 
 
@@ -124,7 +125,7 @@ def quick_python(text):
 
 
 def network(batch):
-    """A convolution and a product."""
+    """Returns a model of a convolution and a product."""
     filters, weights = numpy.ones((8, 3, 3, 3), "f4"), numpy.ones((8, 10), "f4")
     nodes = [
         helper.make_node("Conv", ["x", "filters"], ["sums"], pads=[1, 1, 1, 1]),
@@ -216,7 +217,7 @@ class Documents(unittest.TestCase):
 
         run = lehr.run
         self.enterContext(mock.patch.object(lehr, "run", run_once))
-        # What a page imports without a word on where it comes from.
+        # A library that pages import without a word on where it comes from.
         lehr.tune("gemm m=64 n=64 k=64 b=f32:row:constant", time=1, threads=1, device="cpu", db="imported.db")
         lehr.export(db="imported.db", out="imported")
         sys.path.insert(0, os.path.abspath("imported"))

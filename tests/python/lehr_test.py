@@ -1,4 +1,4 @@
-"""The package `lehr` over the program that LEHR_PROGRAM names: values, errors, interrupts, progress."""
+"""Tests the package `lehr` over the program that LEHR_PROGRAM names: values, errors, interrupts, progress."""
 
 import array
 import contextlib
@@ -50,7 +50,7 @@ class InAFolder(unittest.TestCase):
         self.enterContext(contextlib.chdir(self.enterContext(tempfile.TemporaryDirectory())))
 
     def stand_in(self, text):
-        """A program in place of lehr: Python's `text`."""
+        """Puts a program in place of lehr: Python's `text`."""
         file = Path("stand_in")
         file.write_text(f"#!{sys.executable}\nimport json, os, sys\n" + textwrap.dedent(text))
         file.chmod(file.stat().st_mode | stat.S_IXUSR)
@@ -121,7 +121,7 @@ class Results(InAFolder):
         self.assertIn("rows 1 to", found._repr_html_())
         several = lehr.tune([GEMM, text], db="log.db", **few)
         self.assertEqual([len(each.kernels) > 0 for each in several], [False, True])
-        # The second run times the kernels again and may choose another: the log's answer is its.
+        # The second run times the kernels again and may choose another: the log's answer is the second run's.
         best = lehr.best(db="log.db", workload=text)
         self.assertEqual([each.config for each in best], [several[1].config])
 

@@ -1,4 +1,4 @@
-// Nothing without a caller: what no program and no public header reaches is a test's, or goes.
+// Checks that nothing lacks a caller: code that no program and no public header reaches is a test's, or goes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ std::vector<std::string> lines_of(const std::string& path) {
   return lines;
 }
 
-/// CMake wrote which objects and archives there are, and which maps their links made.
+/// Reads the objects, archives and maps. CMake wrote the list of them, and of the maps that their links made.
 Linked linked(const std::string& name) {
   Linked result;
   const std::string lists = LEHR_REACHED_LISTS "/" + name;
@@ -47,7 +47,7 @@ Linked linked(const std::string& name) {
   return result;
 }
 
-/// What tests ask of the product and cannot ask elsewhere: it reads what is private there.
+/// Functions that only tests call, and that cannot be elsewhere: they read what is private.
 constexpr std::array kForTests = {
     std::string_view("lehr::CommandLine::app"),
     std::string_view("lehr::CompileWorkers::workers"),
@@ -77,8 +77,8 @@ TEST(Reached, CountsMentionsOfAFunction) {
   EXPECT_EQ(mentions("std::string text() { return text(1); }", "lehr::text[abi:cxx11]()"), 2);
 }
 
-/// Texts of all .cpp files by their names without folders. Those of runtime/ and plugin/ are compiled as one,
-/// of which each of their names has the whole text.
+/// Returns the texts of all .cpp files by their names without folders. The files of runtime/ and plugin/ are
+/// compiled as one, so each of their names has the whole text.
 std::map<std::string, std::vector<std::string>> product_sources() {
   std::map<std::string, std::vector<std::string>> sources;
   std::vector<std::string> joined = {"whole.cpp"};
@@ -96,7 +96,7 @@ std::map<std::string, std::vector<std::string>> product_sources() {
   return sources;
 }
 
-// A short function may have been inlined where its own file calls it. Of a group that only calls itself, the
+// A short function may have been inlined where its own file calls it. In a group that only calls itself, the
 // one that nobody calls is found, and the next once that is gone.
 TEST(Reached, AllOfTheProductIsReached) {
   std::vector<std::string> headers;

@@ -11,7 +11,7 @@
 namespace lehr::test {
 namespace {
 
-/// "" for what is no name of C++. A constructor has several symbols and one name.
+/// Returns "" for a symbol that is no name of C++. A constructor has several symbols and one name.
 std::string demangled(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> name(
@@ -19,8 +19,8 @@ std::string demangled(const std::string& symbol) {
   return status == 0 ? std::string(name.get()) : "";
 }
 
-/// The function whose section this is: ".text._ZN4lehr...", or one of the folders that GCC sorts functions
-/// into.
+/// Returns the function whose section this is: ".text._ZN4lehr...", or one of the folders that GCC sorts
+/// functions into.
 std::string function_of_section(std::string_view section) {
   constexpr std::string_view kText = ".text.";
   if (!section.starts_with(kText)) return "";
@@ -30,7 +30,8 @@ std::string function_of_section(std::string_view section) {
   return demangled(std::string(section));
 }
 
-/// A map lists what was thrown away first, and then the memory with what is in it.
+/// Adds the functions that a map keeps. It lists what was thrown away first, and then the memory with its
+/// contents.
 void add_kept(const std::string& map, std::set<std::string>& kept) {
   std::istringstream lines(map);
   bool in_memory = false;
@@ -42,7 +43,7 @@ void add_kept(const std::string& map, std::set<std::string>& kept) {
   }
 }
 
-/// Where the list of parameters begins: its bracket is the last that opens outside of all others.
+/// Returns where the list of parameters begins: its bracket is the last that opens outside of all others.
 std::size_t parameters_of(std::string_view function) {
   int depth = 0;
   for (std::size_t at = function.rfind(')'); at < function.size(); --at) {
@@ -56,7 +57,7 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Of "lehr::Space::sample[abi:cxx11](lehr::Rng&)" the qualified name, "lehr::Space::sample".
+/// Returns the qualified name, "lehr::Space::sample", of "lehr::Space::sample[abi:cxx11](lehr::Rng&)".
 std::string_view qualified_name(std::string_view function) {
   const std::string_view name = function.substr(0, parameters_of(function));
   return name.substr(0, name.find("[abi:"));
@@ -73,7 +74,7 @@ bool is_called_by_name(std::string_view function) {
          owner.substr(owner.rfind(':') + 1) != name;
 }
 
-/// "space.cpp" of "liblehr_space.a(space.cpp.o)", "space/space.cpp.o" and the like.
+/// Returns "space.cpp" for "liblehr_space.a(space.cpp.o)", "space/space.cpp.o" and the like.
 std::string source_of(std::string_view object) {
   object = object.substr(object.find_last_of("/(") + 1);
   return std::string(object.substr(0, object.find(".o")));

@@ -1,4 +1,4 @@
-// Functions that no program keeps, by what nm tells of objects and the linker's maps tell of programs.
+// Functions that no program keeps, by nm's symbols of objects and by the linker's maps of programs.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace lehr::test {
 
-/// What a program is made of and what its link kept of it.
+/// The objects of a program, and the parts that its link kept.
 struct Linked {
   /// `nm`'s lines of objects and archives, in which each function has a section of its own.
   std::string symbols;
@@ -16,14 +16,15 @@ struct Linked {
   std::vector<std::string> maps;
 };
 
-/// Functions of namespace lehr as C++ writes them, "lehr::Space::sample(lehr::Rng&) const", which are visible
-/// to other files, and of which no map keeps a section; with the name of the source that has them,
-/// "space.cpp". What is declared inline, a template's or of one file alone is not among them: the compiler
-/// makes none of those that it does not need. Nor are constructors, destructors and operators, which are
-/// called without their name.
+/// Returns the functions of namespace lehr of which no map keeps a section, as C++ writes them,
+/// "lehr::Space::sample(lehr::Rng&) const"; with the name of their source, "space.cpp". They are visible to
+/// other files. Inline functions, templates and functions of one file alone are not among them: the compiler
+/// makes only those that it needs. Nor are constructors, destructors and operators, which are called without
+/// their name.
 std::map<std::string, std::string> unreached(const Linked& linked);
 
-/// How often `text` has the function's name and a bracket, as a declaration, a definition and a call have.
+/// Returns how often `text` has the function's name and a bracket, as a declaration, a definition and a call
+/// have.
 int mentions(std::string_view text, std::string_view function);
 
 }  // namespace lehr::test

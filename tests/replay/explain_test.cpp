@@ -1,4 +1,4 @@
-// Records with planted times and predictions, explained.
+// Tests of records with planted times and predictions, explained.
 #include "replay/explain.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ Record record_of(const Config& config, std::optional<double> us) {
   return record;
 }
 
-/// Sampled kernels whose time is their value in one column.
+/// Returns sampled kernels whose time is their value in one column.
 std::vector<Record> kernels_ruled_by(std::string_view column, std::size_t count) {
   const TableOrigin origin = *origin_of(std::vector{record_of({}, 1)}, facts());
   const Space space = kernel_space(origin.workload, origin.limits).space;

@@ -1,4 +1,4 @@
-// Figures of searches whose answer can be told by hand.
+// Tests of the figures of searches whose answer can be worked out by hand.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -31,7 +31,7 @@ TEST(Figures, TellFractionsAndTrialsOverSeeds) {
   EXPECT_FALSE(figures.fraction[3]);  // no search was so long
   EXPECT_EQ(figures.trials_to[0], 20);
   EXPECT_EQ(figures.trials_to[1], 20);
-  EXPECT_FALSE(figures.trials_to[2]);  // two of three never came so far
+  EXPECT_FALSE(figures.trials_to[2]);  // two of three searches never came so far
 }
 
 TEST(Figures, ScoreIsOneForTheOptimumAndZeroForWhatRandomSearchExpects) {
@@ -47,10 +47,10 @@ TEST(Figures, ScoreIsOneForTheOptimumAndZeroForWhatRandomSearchExpects) {
 TEST(Figures, OfRandomSearchAreExact) {
   const Figures figures = figures_of_random(RandomBaseline(hundred()), 128);
   EXPECT_FALSE(figures.fraction[4]);
-  // P(none of the 42 fastest of 1000 in 16 draws) = 0.5007, of the 43 fastest 0.4923.
+  // P(not one of the 42 fastest of 1000 in 16 draws) = 0.5007, of the 43 fastest 0.4923.
   EXPECT_DOUBLE_EQ(figures.fraction[0]->median, 100.0 / 142);
   EXPECT_LT(figures.fraction[0]->p10, figures.fraction[0]->median);
-  EXPECT_EQ(figures.trials_to[0], 56);  // 12 rows are within 90 %: P(none in 55) = 0.5052, in 56 0.4988
+  EXPECT_EQ(figures.trials_to[0], 56);  // 12 rows are within 90 %: P(not one in 55) = 0.5052, in 56 0.4988
 }
 
 TEST(Figures, OverTablesLeaveOutWhatATableHasNot) {

@@ -1,4 +1,4 @@
-// The closed forms against what draws really do.
+// Tests of the closed forms against what draws really do.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace lehr::testing {
 namespace {
 
-// Best time of the rows in `subset`, the slowest of all where none of them has one.
+// Returns the best time of the rows in `subset`; the slowest of all where they all failed.
 double best_of(const Table& table, unsigned subset, double slowest) {
   double best = slowest;
   for (std::size_t i = 0; i < table.rows.size(); ++i)

@@ -1,4 +1,4 @@
-// Each format as its program writes it, and what is said of files that are not so.
+// Tests of each format as its program writes it, and of the message for files that are not so.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -184,7 +184,8 @@ TEST(Readers, TakeOurOwnLogsOneTablePerWorkloadAndDevice) {
   EXPECT_FALSE(tables[1].origin) << "its rows name no device";
 }
 
-// A log is replayed whatever became of its kernels, and says how many are others now.
+// A log is replayed whatever became of its kernels. The message has the number of kernels that are others
+// now.
 TEST(Readers, CountTheTimedRowsOfALogWhoseKernelsAreOthersNow) {
   const Folder folder;
   const std::string path = folder.file("log.db", "");
@@ -208,7 +209,7 @@ TEST(Readers, CountTheTimedRowsOfALogWhoseKernelsAreOthersNow) {
     append(10, 0);
     append(11, 0);
     append(12, 1);
-    append(std::nullopt, 1);  // what failed has no time that could belong to another kernel
+    append(std::nullopt, 1);  // a failed trial has no time that could belong to another kernel
     Record gone = record_of("f(i=1)", 5, device.identity);
     gone.source_hash = 5;
     database.append(gone);

@@ -1,4 +1,4 @@
-// Searches on tables: complete, repeatable, and better than chance.
+// Tests of searches on tables: complete, repeatable, and better than chance.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -135,8 +135,8 @@ TEST(ReplayTables, StopsWhenItIsToldTo) {
   EXPECT_EQ(replay_tables(tables, plan, [](std::size_t done, std::size_t) { return done < 3; }).size(), 1u);
 }
 
-// The search's quality, held by every run of the tests. The limits are below what the search reaches
-// (README.md of replay/) by about what a change of the seeds moves it.
+// Every run of the tests checks the search's quality. The limits are below what the search reaches (README.md
+// of replay/) by about as much as a change of the seeds moves it.
 TEST(Quality, GuidedSearchOnARecordedGemmStaysFarAheadOfRandom) {
   const std::vector<Table> tables =
       read_tables(LEHR_SOURCE_DIR "/tests/data/kernel_tuner_gemm_RTX_3090.json.gz");
@@ -155,8 +155,8 @@ TEST(Quality, GuidedSearchOnARecordedGemmStaysFarAheadOfRandom) {
   EXPECT_GE(searched.score, 0.6);
 }
 
-// As if from another device: the same configs, but large tiles in M are up to 1.6 times slower there, so that
-// its best config is another one.
+// Returns the table as if from another device: the same configs, but large tiles in M are up to 1.6 times
+// slower there, so that its best config is another one.
 Table elsewhere(Table table) {
   table.device = "elsewhere";
   for (TableRow& row : table.rows)
@@ -218,7 +218,7 @@ TEST(Quality, HintsOfAnotherDeviceDoNotMakeASearchWorse) {
   const Progress cold = progress(table, nullptr, 6), warm = progress(table, &*transfer, 6);
   EXPECT_LT(warm.trials_to_95, cold.trials_to_95 + 0.2);  // six seeds: their mean is good to a fifth
   EXPECT_LT(warm.best[0], cold.best[0] - 0.05) << "after 16 trials";
-  // Later both are near the optimum: a percent is what the seeds differ by.
+  // Later both are near the optimum: seeds differ by a percent.
   for (std::size_t i = 1; i < warm.best.size(); ++i) EXPECT_LT(warm.best[i], cold.best[i] + 0.01) << i;
 }
 

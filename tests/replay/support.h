@@ -15,17 +15,17 @@ class Folder {
   ~Folder();
   /// Writes `content` to a file of this name and returns its path.
   std::string file(const std::string& name, const std::string& content) const;
-  /// The same, gzipped.
+  /// Writes the same, gzipped.
   std::string gzipped(const std::string& name, const std::string& content) const;
 
  private:
   std::filesystem::path path_;
 };
 
-/// Rows k(i=0), k(i=1), ... with these times; 0 is a failure.
+/// Returns rows k(i=0), k(i=1), ... with these times; 0 is a failure.
 Table table_of(const std::vector<double>& times_us);
 
-/// k(x, y, z) with 8 x 8 x 4 rows, fastest at x=5, y=3, z=2; about one in ten fails.
+/// Returns k(x, y, z) with 8 x 8 x 4 rows, fastest at x=5, y=3, z=2; about one in ten fails.
 Table bowl();
 
 }  // namespace lehr::testing

@@ -1,4 +1,4 @@
-"""The page of `lehr report` in a browser: each section draws, and asks for nothing.
+"""Tests the page of `lehr report` in a browser: each section draws, and asks for nothing.
 
     page_test.py PROGRAM
 
@@ -68,7 +68,7 @@ class Browser:
         return json.loads(text)
 
     def call(self, method, session="", **parameters):
-        """Of the open page; of the browser where `session` is None."""
+        """Calls a method of the open page; of the browser where `session` is None."""
         self.calls += 1
         request = {"id": self.calls, "method": method, "params": parameters}
         if self.session and session is not None:
@@ -81,14 +81,14 @@ class Browser:
         return message["result"]
 
     def value(self, expression):
-        """What it is in the page, once a promise is kept."""
+        """Returns the value of an expression in the page, once a promise is kept."""
         found = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in found:
             raise AssertionError(f"{expression}: {found['exceptionDetails']}")
         return found["result"].get("value")
 
     def until(self, condition):
-        """Looks once a frame."""
+        """Waits until `condition` holds, which it checks once a frame."""
         look = f"requestAnimationFrame(() => kept(Boolean({condition})))"
         while not self.value(f"new Promise((kept) => {look})"):
             thrown = [each for each in self.events if each["method"] == "Runtime.exceptionThrown"]
@@ -132,7 +132,7 @@ class Page(unittest.TestCase):
         return ran.stdout
 
     def changed(self, change):
-        """The page with another document in it."""
+        """Returns the page with another document in it."""
         document = json.loads(json.dumps(self.document))
         change(document)
         data = json.dumps(document).replace("<", "\\u003c")
@@ -143,7 +143,7 @@ class Page(unittest.TestCase):
         return page
 
     def open(self, section, page=None):
-        """A section, which has to be drawn, silent and alone."""
+        """Opens a section, which has to be drawn, silent and alone."""
         address = (page or self.page).as_uri() + f"#{section}"
         self.browser.open(address)
         self.silent(address)
@@ -166,7 +166,7 @@ class Page(unittest.TestCase):
         return self.browser.value('document.querySelectorAll("canvas").length')
 
     def choose(self, label, value):
-        """In the first control of that name. The change is drawn when this returns."""
+        """Chooses in the first control of that name. The change is drawn when this returns."""
         find = f'[...document.querySelectorAll("label")].find((each) => each.innerText.startsWith("{label}"))'
         self.browser.value(
             f'{{ const made = {find}.querySelector("select, input"); made.value = {json.dumps(value)};'
@@ -182,7 +182,7 @@ class Page(unittest.TestCase):
                 with self.subTest(section, media=media, scheme=scheme):
                     self.open(section)
                     self.assertGreaterEqual(self.charts(), charts)
-        # Printed in dark it was light. The light changes while it is open.
+        # The page was light when printed in dark mode. The light changes while it is open.
         before = self.browser.value(PICTURES)
         self.browser.call("Emulation.setEmulatedMedia", media="", features=features)
         self.browser.until(f"{PICTURES} !== {json.dumps(before)}")

@@ -1,5 +1,5 @@
-// What a page tells of a log: the same figures as `best`, all that matters of many trials, and nothing that a
-// stranger's text could do.
+// Tests of the page of a log: it has the same figures as `best`, all that matters of many trials, and nothing
+// that a stranger's text could do.
 #include "report/report.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ std::string gemm(int m) {
   return to_text(parse_workload(fmt::format("gemm m={} n=64 k=64", m)));
 }
 
-/// A trial of knobs x and y; time 0: it failed.
+/// Returns a trial of knobs x and y; time 0: it failed.
 Record trial(const std::string& workload, int x, int y, double us, const std::string& session = "one") {
   Record record =
       us > 0 ? test::timed(workload, kDevice, us) : test::failed(workload, kDevice, FailureKind::kCompile);
@@ -46,7 +46,7 @@ Record trial(const std::string& workload, int x, int y, double us, const std::st
   return record;
 }
 
-/// A verdict with a document as a session writes it.
+/// Returns a verdict with a document as a session writes it.
 StoredVerdict verdict_of(const Record& winner, Ratio over_default) {
   StoredVerdict verdict = test::verdict(winner.workload, winner.device, winner.id);
   verdict.session = winner.session;
@@ -64,7 +64,7 @@ StoredVerdict verdict_of(const Record& winner, Ratio over_default) {
   return verdict;
 }
 
-/// Two tasks: one with finals, one with a single trial; and one of which nothing ran.
+/// Writes a log of two tasks: one with finals, one with a single trial; and one in which nothing ran.
 void fill(const std::filesystem::path& file, Ratio over_default = {1.3, {1.2, 1.4}}) {
   Database log = Database::open(file);
   for (int i = 0; i < 20; ++i) {
@@ -100,7 +100,8 @@ TEST(Report, HasTheFiguresOfBest) {
   json told = json::array();
   for (const json& task : document["tasks"])
     if (!task["winner"].is_null()) told.push_back(task["winner"]);
-  for (json& winner : best) winner.erase("lost");  // what an export would say, which a report does not ask
+  // An export would say this, and a report does not ask for it.
+  for (json& winner : best) winner.erase("lost");
   EXPECT_EQ(told, best);
   const json& task = document["tasks"][2];
   EXPECT_EQ(task["workload"], gemm(64));
@@ -149,7 +150,7 @@ TEST(Report, HasAWordForARatio) {
   EXPECT_EQ(word_of({0, {}}, true), "");
 }
 
-/// Two sessions, of which the first one took 7 s.
+/// There are two sessions, and the first one took 7 s.
 TEST(Report, PutsSessionsOneBehindTheOther) {
   std::vector<Record> records = {trial("w", 1, 1, 9), trial("w", 2, 1, 8), trial("w", 3, 1, 7, "two")};
   records[0].created_unix_ms = 1'003'000;
@@ -189,7 +190,10 @@ TEST(Report, KeepsWhatMattersOfManyTrials) {
     records.push_back(trial("w", i % 7, i % 5, us));
     if (us == 0)
       records.back().outcome = Failure{i < 1000 ? FailureKind::kCompile : FailureKind::kCrash, "it", {}};
-    if (us > 0 && us < best) best = us, ++improvements;
+    if (us > 0 && us < best) {
+      best = us;
+      ++improvements;
+    }
   }
   const std::vector<Session> sessions = sessions_of(records, {});
   const json cut = trials_of(records, sessions, 100);

@@ -1,4 +1,4 @@
-// What the processor is said to have, against what the compiler's library says.
+// Compares the processor's features as we find them with those that the compiler's library finds.
 #include <gtest/gtest.h>
 
 #include "runtime/cpu_features.h"

@@ -1,5 +1,5 @@
-// A library's kernels for CUDA on a driver that is a stand-in: which of them a context takes, how they are
-// launched, what is taken and given back, and every way of getting it wrong.
+// Tests of a library's kernels for CUDA on a driver that is a stand-in: which of them a context chooses, how
+// they are launched, what is allocated and freed, and every way of getting it wrong.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ constexpr CudaTensorMapArguments kMap = map_of_floats();
 constexpr const CudaTensorMapArguments* kMapsOfProduct[] = {&kMap, nullptr, &kMap};
 constexpr std::uint64_t kWorkspaces[] = {300, 4};
 
-// C = A B of 4 x 4 by 4 x 8, as the stand-in computes it for a kernel of that name.
+// Returns C = A B of 4 x 4 by 4 x 8, as the stand-in computes it for a kernel of that name.
 CudaKernel product(double time_us = 1) {
   CudaKernel kernel;
   kernel.name = "gemm_4_8_4";
@@ -78,7 +78,7 @@ CudaKernel product(double time_us = 1) {
   return kernel;
 }
 
-// C = 2 A of 16 elements, with a workspace that has to be zero when it begins.
+// Returns C = 2 A of 16 elements, with a workspace that has to be zero when it begins.
 CudaKernel with_workspaces(const char* name, std::uint32_t count = 1) {
   CudaKernel kernel = product();
   kernel.name = name;
@@ -92,6 +92,13 @@ CudaKernel with_workspaces(const char* name, std::uint32_t count = 1) {
 template <typename Value>
 CudaKernel with(Value CudaKernel::* member, Value value, CudaKernel kernel = product()) {
   kernel.*member = value;
+  return kernel;
+}
+
+// Returns the kernel as if it were for that architecture.
+CudaKernel for_arch(const char* arch, std::uint32_t number, CudaKernel kernel = product()) {
+  kernel.arch = arch;
+  kernel.arch_number = number;
   return kernel;
 }
 
@@ -136,7 +143,7 @@ class Library {
   std::vector<runtime::Function> functions_;
 };
 
-/// A context, or why there is none.
+/// A context, or the reason why it was not made.
 class Context {
  public:
   explicit Context(void* stream = nullptr, int device = 0) {
@@ -208,7 +215,7 @@ struct Double {
   }
 };
 
-// First: nothing has loaded the stand-in yet, and the library keeps what it has loaded.
+// This test comes first: nothing has loaded the stand-in yet, and the library keeps what it has loaded.
 TEST(LibraryCudaAlone, NeedsADriver) {
   if (void* const real = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
     dlclose(real);
@@ -244,7 +251,7 @@ class LibraryCuda : public ::testing::Test {
     fake<int(void**, unsigned)>("cuStreamCreate")(&stream_, 0);
   }
   std::string calls() const { return fake<const char*()>("fake_cuda_calls")(); }
-  // The calls since `before`, which was calls().
+  // Returns the calls since `before`, which was calls().
   std::string calls_since(const std::string& before) const { return calls().substr(before.size()); }
   int count(const std::string& call) const {
     int count = 0;
@@ -262,7 +269,7 @@ class LibraryCuda : public ::testing::Test {
   void refuse(const char* call, int code) const {
     fake<void(const char*, int)>("fake_cuda_refuse")(call, code);
   }
-  // What is taken of the driver: modules, pieces of memory, primary contexts.
+  // Returns what the driver has lent: modules, pieces of memory, primary contexts.
   std::vector<int> taken() const {
     return {fake<int()>("fake_cuda_modules")(), fake<int()>("fake_cuda_allocations")(),
             fake<int()>("fake_cuda_retained")()};
@@ -353,9 +360,7 @@ TEST_F(LibraryCuda, TakesTheFastestOfThoseThatWereTunedOnThisGpu) {
   EXPECT_EQ(taken({none, on(132, 2), on(114, 1)}), "1") << "the next one where the fastest has no room";
   EXPECT_EQ(taken({none, on(132, 1)}), "1") << "that takes as long";
   EXPECT_EQ(taken({none, on(114, 2)}), "1 other device");
-  CudaKernel newer = on(132, 0.5);
-  newer.arch = "sm_100a", newer.arch_number = 100;
-  EXPECT_EQ(taken({newer, none}),
+  EXPECT_EQ(taken({for_arch("sm_100a", 100, on(132, 0.5)), none}),
             "the kernel for 'function 0' needs blocks of 512 threads, and this GPU allows it 256");
   ptx.cubin = 2;
   ptx.ptx = 1;
@@ -372,10 +377,8 @@ TEST_F(LibraryCuda, SaysWhatAKernelNeeds) {
     return context.get() == nullptr ? context.said() : context.row().from_ptx != 0 ? "from PTX" : "";
   };
   const std::string needs = "the kernel for 'function 0' needs ";
-  CudaKernel other = product();
-  other.arch = "sm_100a", other.arch_number = 100;
-  EXPECT_EQ(said(other), needs + "sm_100a, and this GPU is sm_90: tune on one like it");
-  other.arch = "sm_80", other.arch_number = 80, other.this_arch_alone = false;
+  EXPECT_EQ(said(for_arch("sm_100a", 100)), needs + "sm_100a, and this GPU is sm_90: tune on one like it");
+  CudaKernel other = with(&CudaKernel::this_arch_alone, false, for_arch("sm_80", 80));
   EXPECT_EQ(said(other), needs + "sm_80, and this GPU is sm_90: tune on one like it");
   other.ptx = 1;
   EXPECT_EQ(said(other), "from PTX");
@@ -412,9 +415,7 @@ TEST_F(LibraryCuda, SharedMemoryIsAskedForAboveTheDefault) {
 }
 
 TEST_F(LibraryCuda, OthersRunWhereOneDoesNot) {
-  CudaKernel newer = product();
-  newer.arch = "sm_100a", newer.arch_number = 100;
-  const Library library({{newer}, {product()}});
+  const Library library({{for_arch("sm_100a", 100)}, {product()}});
   const Context context(stream_);
   ASSERT_NE(context.get(), nullptr) << context.said();
   Product one, other;
@@ -483,7 +484,7 @@ TEST_F(LibraryCuda, TensorMapsAreKeptUntilAnAddressIsAnother) {
   EXPECT_EQ(made(other.arguments(), 1), 0);
   EXPECT_EQ(made(other.arguments(), 2), 2) << "each function has its own";
   EXPECT_EQ(made({&product.a, &product.b, &other.c}), 0);
-  // Where the driver refused one, neither its address nor the one before is known any more.
+  // When the driver has refused a call, neither its address nor the one before is known any more.
   const auto refused = [&](const std::vector<void*>& arguments) {
     refuse("cuTensorMapEncodeTiled", 1);
     EXPECT_EQ(context.call(arguments), KERNELS_DRIVER_ERROR);

@@ -12,7 +12,7 @@
 namespace lehr::sass {
 namespace {
 
-/// What a command prints, and its exit code.
+/// Runs a command. Returns what it prints, and its exit code.
 std::pair<std::string, int> output_of(const std::string& command) {
   std::string text;
   FILE* const pipe = popen(command.c_str(), "r");
@@ -25,7 +25,7 @@ std::pair<std::string, int> output_of(const std::string& command) {
   return {text, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
 }
 
-/// The program, or why there is none.
+/// Returns the program and 0, or the reason why it is missing and another exit code.
 std::pair<std::string, int> nvdisasm() {
   static const std::pair<std::string, int> answer =
       output_of(LEHR_SOURCE_DIR "/tests/sass/nvdisasm " LEHR_BINARY_DIR "/nvdisasm");

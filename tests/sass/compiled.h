@@ -9,7 +9,7 @@
 
 namespace lehr::sass {
 
-/// A sentence, where nvdisasm is missing.
+/// Returns a sentence if nvdisasm is missing.
 std::optional<std::string> why_no_nvdisasm();
 
 struct Listing {
@@ -21,7 +21,7 @@ Listing disassembled(const std::string& cubin);
 
 }  // namespace lehr::sass
 
-/// At the beginning of a test that needs what `reason` misses; in CI it fails without it.
+/// Stands at the beginning of a test that needs what `reason` misses. In CI the test fails without it.
 #define SKIP_WITHOUT(reason)                                                    \
   if (const std::optional<std::string> why = reason) {                          \
     if (std::getenv("LEHR_CI") != nullptr) FAIL() << "skipped in CI: " << *why; \

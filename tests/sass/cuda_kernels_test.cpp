@@ -1,7 +1,7 @@
-// Sampled kernels of every CUDA family, compiled once by NVRTC and ptxas, and every rule held to what became
-// of them: they do not spill and fit the device, nothing that has an effect is lost between PTX and SASS
-// (kept.h), and main loops hold nothing that rules.cpp forbids. Many for two architectures, a few for each of
-// the others. tests/support/seed.h draws others, and more.
+// Tests of sampled kernels of every CUDA family, compiled once by NVRTC and ptxas. Every rule holds for the
+// result: kernels do not spill and fit the device, nothing that has an effect is lost between PTX and SASS
+// (kept.h), and main loops hold nothing that rules.cpp forbids. Many are for two architectures, a few for
+// each of the others. tests/support/seed.h draws others, and more.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -50,9 +50,9 @@ struct Candidate {
   std::string name;
   bool is_default = false;
   bool on_tensor_cores = false;
-  bool is_loop = false;  ///< a block sums up so many products that its main loop stays one
+  bool is_loop = false;  ///< a block adds so many products that its main loop stays a loop
 };
-/// The default without `rng`.
+/// Returns a config of the family; the default without `rng`.
 Candidate candidate(const Template& family, const Workload& workload, const Limits& limits, Rng* rng) {
   const Config config = rng == nullptr ? testing::default_of(family, workload, limits)
                                        : testing::sample_config(family.space(workload, limits), *rng).value();
@@ -65,8 +65,8 @@ Candidate candidate(const Template& family, const Workload& workload, const Limi
           has_loop && flops_of(workload) >= 1e9 && depth / config.find("split_k").value_or(1) >= 2048};
 }
 
-/// How many registers setmaxnreg gives a thread of the first warpgroup and of each other one; 0 where it does
-/// not.
+/// Returns how many registers setmaxnreg gives a thread of the first warpgroup and of each other one; 0 where
+/// it does not.
 std::pair<std::int64_t, std::int64_t> registers_dealt_out(const std::string& text) {
   const auto number = [&](std::string_view call) -> std::int64_t {
     const std::size_t at = text.find(call, text.find("extern \"C\""));
@@ -84,12 +84,12 @@ void expect_it_fits(const Source& source, const Resources& used, const Limits& l
   EXPECT_LE(launch.shared_bytes, limits.shared_bytes_per_block);
   ASSERT_TRUE(used.registers);
   EXPECT_LE((*used.registers + 7) / 8 * 8 * threads, limits.registers_per_core);
-  // Who asks for more registers than the block was launched with waits for ever.
+  // A warpgroup that asks for more registers than the block was launched with waits for ever.
   const auto [first, others] = registers_dealt_out(source.text);
   EXPECT_LE(128 * first + (threads - 128) * others, *used.registers * threads);
 }
 
-/// Loops that multiply, and those that bring what is multiplied where a warp of its own does that.
+/// Returns the loops that multiply, and the loops that load the operands where a warp of its own does that.
 std::vector<Loop> main_loops(const std::vector<Instruction>& function, bool on_tensor_cores) {
   if (!on_tensor_cores)
     return innermost(function, [](const Instruction& i) { return i.opcode.starts_with("FFMA"); }, 16);
@@ -116,8 +116,9 @@ void expect_rules_to_hold(const Candidate& one, const CudaImages& images, const 
                       << " instructions: " << *why;
 }
 
-/// A fourteenth of the candidates may be turned away, as they are in a tuning: for a register or two too few,
-/// at the cost of a compilation. No default may, where defaults are `tried` ones.
+/// Expects that the rules hold. A fourteenth of the candidates may be rejected, as in a tuning: for a
+/// register or two too few, at the cost of a compilation. If `tried`, the candidates are defaults, and all
+/// must pass.
 void expect_rules_to_hold(const std::vector<Candidate>& candidates, const Limits& limits, bool tried) {
   NvrtcCompiler compiler({.arch = limits.arch});
   std::size_t rejected = 0;
@@ -150,7 +151,7 @@ TEST_P(CudaKernels, CompileFitTheDeviceLoseNothingAndHaveCleanLoops) {
   const std::int64_t samples = testing::configs_wanted(is_wgmma ? 12 : 5);
   Rng rng = Rng(seed()).fork(family.name + limits.arch);
   std::vector<Candidate> candidates;
-  // In CI every other default on one of the two architectures, the others on the other.
+  // In CI every other default is compiled for one of the two architectures, the others for the other.
   const std::size_t step = is_wgmma || samples > 12 ? 1 : 2;
   for (std::size_t i = limits.arch == "sm_80" ? 0 : step - 1; i < usual.size(); i += step)
     candidates.push_back(candidate(family, usual[i], limits, nullptr));
@@ -164,7 +165,7 @@ TEST_P(CudaKernels, CompileFitTheDeviceLoseNothingAndHaveCleanLoops) {
   EXPECT_EQ(in_clusters > 0, is_wgmma) << in_clusters;
 }
 
-/// Runs the families that have no test of their own above.
+/// Returns the architectures whose families have no test of their own above.
 std::vector<std::string> other_archs() {
   std::vector<std::string> archs = known_cuda_archs();
   std::erase(archs, "sm_80");
@@ -199,7 +200,7 @@ TEST_P(EveryArchitecture, SamplesOfEveryFamilyObeyTheSameRules) {
 
 class PlainKernels : public ::testing::TestWithParam<std::string> {};
 
-/// In worker processes, as a tuning compiles.
+/// Kernels are compiled in worker processes, as a tuning compiles.
 TEST_P(PlainKernels, CompileAndFitTheDevice) {
   SKIP_WITHOUT(why_no_nvrtc());
   SCOPED_TRACE(::testing::Message() << "LEHR_TEST_SEED=" << seed());

@@ -6,10 +6,10 @@
 
 namespace lehr::sass {
 
-/// Each operator, type, layout and epilogue, in sizes that people have.
+/// Returns each operator, type, layout and epilogue, in sizes that people have.
 const std::vector<std::string>& usual_workloads();
-/// Long and short sums: k within one step, one tile, one row, where loops become straight code, and so long
-/// that they stay loops.
+/// Returns long and short sums: k within one step, one tile, one row, where loops become straight code, and
+/// so long that they stay loops.
 const std::vector<std::string>& odd_workloads();
 
 }  // namespace lehr::sass

@@ -14,8 +14,8 @@
 namespace lehr::sass {
 namespace {
 
-/// "n80k32" of "wgmma.mma_async.sync.aligned.m64n80k32.f32.e4m3.e4m3" and "m64": what follows `begin` in the
-/// part between dots that begins with it.
+/// Returns what follows `begin` in the part between dots that begins with it: "n80k32" for
+/// "wgmma.mma_async.sync.aligned.m64n80k32.f32.e4m3.e4m3" and "m64".
 std::string_view behind(std::string_view opcode, std::string_view begin) {
   while (!opcode.empty()) {
     const std::string_view part = opcode.substr(0, opcode.find('.'));
@@ -32,7 +32,7 @@ bool has_8_bit_floats(std::string_view opcode) {
   return has(opcode, ".e4m3") || has(opcode, ".e5m2");
 }
 
-/// "HGMMA.64x80x16", "QGMMA.64x80x32"
+/// Returns "HGMMA.64x80x16", "QGMMA.64x80x32", ...
 Kept wgmma(std::string_view opcode) {
   std::string shape(behind(opcode, "m64"));
   std::ranges::replace_if(shape, [](char c) { return c == 'n' || c == 'k'; }, 'x');
@@ -40,7 +40,7 @@ Kept wgmma(std::string_view opcode) {
   return {fmt::format("{}.64{}", name, shape)};
 }
 
-/// "HMMA.16816", "IMMA.16832": read off the SASS of NVRTC 12.9 and 13.0.
+/// Returns "HMMA.16816", "IMMA.16832", ...: read off the SASS of NVRTC 12.9 and 13.0.
 Kept mma(std::string_view opcode, std::string_view arch) {
   std::string shape(behind(opcode, "m16"));
   std::erase_if(shape, [](char c) { return c == 'n' || c == 'k'; });
@@ -50,7 +50,7 @@ Kept mma(std::string_view opcode, std::string_view arch) {
   return {"HMMA.16816", 2};  // conversions to f16, and two halves of k
 }
 
-/// Of cp.async.bulk.tensor; ".2d.shared::cluster.global" is a load.
+/// Returns the instruction for cp.async.bulk.tensor; ".2d.shared::cluster.global" is a load.
 Kept tensor_copy(std::string_view opcode) {
   const std::string dimensions =
       fmt::format("{}D", opcode.substr(std::string_view("cp.async.bulk.tensor.").size(), 1));
@@ -60,7 +60,7 @@ Kept tensor_copy(std::string_view opcode) {
 }
 
 struct Row {
-  std::string_view ptx, sass;  ///< what both begin with
+  std::string_view ptx, sass;  ///< the beginning that both have
 };
 constexpr std::array kRows = {
     Row{"cp.async.ca.", "LDGSTS"},
@@ -81,8 +81,8 @@ constexpr std::array kRows = {
     Row{"st.", "ST"},
 };
 
-/// What SASS may have more of than PTX though it is in no loop: where two ways meet at a barrier of the
-/// cluster, ptxas may put it, with what follows, at the end of both.
+/// True of instructions of which SASS may have more than PTX outside of loops: where two ways meet at a
+/// barrier of the cluster, ptxas may put it, with what follows, at the end of both.
 bool may_be_copied(std::string_view sass) {
   return sass.starts_with("UCGABAR_");
 }
@@ -91,15 +91,16 @@ bool is_matrix(std::string_view sass) {
   return has(sass, "MMA.");
 }
 
-/// ptxas waits for wgmma with one that multiplies nothing: "HGMMA.64x8x16.F16 RZ, gdesc[URZ], RZ, !UPT".
+/// True of the wgmma that multiplies nothing, by which ptxas waits: "HGMMA.64x8x16.F16 RZ, gdesc[URZ], RZ,
+/// !UPT".
 bool multiplies_nothing(const Instruction& i) {
   return is_tensor_core(i) && has(i.line, " RZ, gdesc[URZ], RZ");
 }
 
-/// Instructions of a kind in PTX, as those of SASS that they become.
+/// A kind of instruction in PTX, counted as the SASS that it becomes.
 struct Wanted {
   std::size_t count = 0;
-  bool repeats = false;                            ///< one of them at least
+  bool repeats = false;                            ///< one of the instructions is in a loop
   std::map<std::size_t, std::size_t> blocks = {};  ///< how many each basic block has
 
   std::size_t common_part() const {
@@ -134,7 +135,8 @@ std::vector<std::string> why_not_kept(const std::vector<PtxInstruction>& ptx,
     if (!kept || i.never) continue;
     const auto count = static_cast<std::size_t>(kept->count);
     Wanted& kind = wanted[kept->sass];
-    kind.count += count, kind.blocks[i.block] += count;
+    kind.count += count;
+    kind.blocks[i.block] += count;
     kind.repeats = kind.repeats || i.repeats;
   }
   std::vector<std::string> result;

@@ -1,4 +1,5 @@
-// What PTX becomes and which losses are found: by hand, and of a kernel that ptxas is known to break.
+// Tests of what PTX becomes and of which losses are found: by hand, and with a kernel that ptxas is known to
+// break.
 #include "kept.h"
 
 #include <fmt/core.h>
@@ -110,7 +111,7 @@ TEST(Kept, TheTableNamesWhatPtxBecomes) {
   EXPECT_EQ(text_of("add.f32", "sm_90a"), "");
 }
 
-/// One listing with `matrix` matrix instructions and a store.
+/// Returns one listing with `matrix` matrix instructions and a store.
 std::vector<Instruction> machine_of(int matrix) {
   std::string listing =
       "  /*0*/ HGMMA.64x8x16.F16 RZ, gdesc[URZ], RZ, !UPT, gsb0 ;\n  /*1*/ STG.E [R2], R4 ;\n";
@@ -135,8 +136,8 @@ TEST(Kept, FewerMoreWithoutALoopAndPartsOfABlockAreFound) {
               ElementsAre("PTX has 1 LDSM, SASS has 0"));
 }
 
-/// How gemm_wgmma wrote sums of two levels once: both groups of products in registers of one name, and each
-/// group's sums read behind its wait by one text, `first_level[e] + 0`.
+/// A text as gemm_wgmma once wrote sums of two levels: both groups of products in registers of one name, and
+/// each group's sums read behind its wait by one text, `first_level[e] + 0`.
 constexpr const char* kTwoLevelSums = R"(
 extern "C" __global__ void two_level(float* out, unsigned long long a, unsigned long long b) {
   float sums[8] = {}, first_level[4];
@@ -159,7 +160,7 @@ extern "C" __global__ void two_level(float* out, unsigned long long a, unsigned 
 }
 )";
 
-/// Why ptxas has not kept all of a kernel for sm_90a.
+/// Returns why ptxas has not kept all of a kernel for sm_90a.
 std::vector<std::string> losses(NvrtcCompiler& compiler, const Source& source) {
   const std::variant<CudaImages, Failure> images = compiler.images_of(source);
   if (const auto* failure = std::get_if<Failure>(&images)) return {failure->text};
@@ -167,7 +168,8 @@ std::vector<std::string> losses(NvrtcCompiler& compiler, const Source& source) {
   return why_not_kept(parse_ptx(made.ptx), disassembled(made.cubin).function, "sm_90a");
 }
 bool may_have_the_fault(const NvrtcCompiler& compiler) {
-  return compiler.version().major * 100 + compiler.version().minor <= 1305;  // newer ones are not known to
+  // Newer versions are not known to break it.
+  return compiler.version().major * 100 + compiler.version().minor <= 1305;
 }
 
 TEST(Kept, ProductsThatPtxasIsKnownToDropAreMissed) {
@@ -181,8 +183,7 @@ TEST(Kept, ProductsThatPtxasIsKnownToDropAreMissed) {
   EXPECT_THAT(losses(compiler, source), ElementsAre("PTX has 2 QGMMA.64x8x32, SASS has 1"));
 }
 
-/// Three configs that an H200 got wrong. What they were is the text of two stages, of which the second is
-/// left out.
+/// An H200 got three configs wrong. Their text was that of two stages, with the second left out.
 TEST(Kept, SumsOfTwoLevelsInOneStageAreAnotherTextThanInSeveral) {
   SKIP_WITHOUT(why_no_nvrtc());
   SKIP_WITHOUT(why_no_nvdisasm());
@@ -192,7 +193,9 @@ TEST(Kept, SumsOfTwoLevelsInOneStageAreAnotherTextThanInSeveral) {
       .bm = 256, .bn = 80, .k_atoms = 2, .stages = 2, .in_flight = 0, .cluster_bn = 4, .keep = 1};
   GemmWgmmaSchedule two{
       .bm = 128, .bn = 96, .k_atoms = 2, .consumers = 1, .stages = 2, .in_flight = 0, .keep = 1};
-  two.store = 1, two.stmatrix = 1, two.pdl = 1;
+  two.store = 1;
+  two.stmatrix = 1;
+  two.pdl = 1;
   GemmWgmmaSchedule three{.bm = 256, .bn = 128, .k_atoms = 2, .stages = 2, .in_flight = 0, .keep = 1};
   const Limits limits = cuda_limits("sm_90a");
   const auto source_of = [&](const GemmWgmmaSchedule& schedule, std::string_view k) {

@@ -15,7 +15,7 @@ std::string_view trimmed(std::string_view line) {
   return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
 }
 
-/// "%r1" of "%r1, 0;", or "" of "{%f1, %f2}, ...".
+/// Returns "%r1" for "%r1, 0;", and "" for "{%f1, %f2}, ...".
 std::string_view first_operand(std::string_view operands) {
   operands = trimmed(operands);
   return operands.substr(0, operands.find_first_of(",;|{["));
@@ -25,7 +25,7 @@ class Parser {
  public:
   void line(std::string_view text) {
     if (text.empty()) return;
-    // Text that is set into the code has a scope of its own, with labels that others have as well.
+    // Inline assembly has a scope of its own, with labels that other scopes have as well.
     if (text.front() == '{') scopes_.emplace_back();
     if (text == "}" && !scopes_.empty()) scopes_.pop_back();
     if (std::string_view("{}().").find(text.front()) != std::string_view::npos) return;
@@ -54,7 +54,7 @@ class Parser {
  private:
   struct ScopeNames {
     std::map<std::string, std::size_t> labels = {};  ///< the instruction behind each
-    /// For each predicate that says that a register is not 0, the register.
+    /// The register, for each predicate that says that a register is not 0.
     std::map<std::string, std::string> not_zero = {};
   };
 

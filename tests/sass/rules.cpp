@@ -7,7 +7,7 @@ namespace lehr::sass {
 namespace {
 
 struct Rule {
-  std::string_view opcode;  ///< what it begins with
+  std::string_view opcode;  ///< the beginning of the opcode
   std::string_view why;
 };
 constexpr std::array kForbidden = {
@@ -18,7 +18,7 @@ constexpr std::array kForbidden = {
     Rule{"STL", "registers were spilled, or an array was not split into registers"},
     Rule{"CCTL", "it changes what caches hold"},
 };
-/// Of these, what is meant to be there.
+/// Forbidden instructions that are there on purpose.
 constexpr std::array<Rule, 0> kMeant = {};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the main loop of a kernel must not do.
+// Rules of what the main loop of a kernel must not do.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace lehr::sass {
 
-/// One sentence, where the instruction does not belong into a main loop.
+/// Returns a sentence if the instruction does not belong into a main loop.
 std::optional<std::string> why_forbidden(const Instruction& instruction);
 
 }  // namespace lehr::sass

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
-/// "L" of "... `(L) ...".
+/// Returns "L" for "... `(L) ...".
 std::optional<std::string> target_of(std::string_view line) {
   const std::size_t from = line.find("`(");
   if (from == std::string_view::npos) return std::nullopt;
@@ -26,7 +26,7 @@ bool has_name(const Instruction& i, std::string_view name) {
   return i.opcode == name || i.opcode.starts_with(std::string(name) + ".");
 }
 
-/// "        /*0050*/               @P0 BRA `(.L_x_1) ;" without address and semicolon.
+/// Parses "        /*0050*/               @P0 BRA `(.L_x_1) ;" without address and semicolon.
 std::optional<Instruction> instruction_of(std::string_view line) {
   const std::size_t begin = line.find("/*"), end = line.find("*/");
   if (begin == std::string_view::npos || end == std::string_view::npos) return std::nullopt;
@@ -45,7 +45,7 @@ std::optional<Instruction> instruction_of(std::string_view line) {
   return result;
 }
 
-/// By the order of the listing, but for branches.
+/// Links instructions by the order of the listing, but for branches.
 void link(std::vector<Instruction>& function, const std::map<std::string, std::size_t>& labels) {
   const auto place = [&](const Instruction& i) {
     const std::optional<std::string> label = target_of(i.line);
@@ -53,7 +53,8 @@ void link(std::vector<Instruction>& function, const std::map<std::string, std::s
     CHECK(found != labels.end(), "a branch that leads nowhere: {}", i.line);
     return found->second;
   };
-  std::map<std::string, std::size_t> meeting;  // where those meet again that BSSY with a register sends apart
+  // The meeting point of the threads that BSSY with a register sends apart.
+  std::map<std::string, std::size_t> meeting;
   for (std::size_t n = 0; n < function.size(); ++n) {
     Instruction& i = function[n];
     const std::string operands = i.line.substr(i.line.find(i.opcode) + i.opcode.size());
@@ -105,12 +106,15 @@ class Dominators {
   const std::vector<std::size_t>& from(std::size_t i) const { return from_[i]; }
 
  private:
-  /// Reverse postorder of those that can be reached.
+  /// Numbers the reachable instructions in reverse postorder.
   void number(const std::vector<Instruction>& function) {
     std::vector<std::pair<std::size_t, std::size_t>>
-        path;  // an instruction, and how many that follow were visited
+        path;  // an instruction, and the number of its successors that were visited
     std::vector<bool> seen(function.size(), false);
-    if (!function.empty()) path.emplace_back(0, 0), seen[0] = true;
+    if (!function.empty()) {
+      path.emplace_back(0, 0);
+      seen[0] = true;
+    }
     while (!path.empty()) {
       auto& [i, visited] = path.back();
       if (visited == function[i].to.size()) {
@@ -119,7 +123,10 @@ class Dominators {
         continue;
       }
       const std::size_t next = function[i].to[visited++];
-      if (!seen[next]) seen[next] = true, path.emplace_back(next, 0);
+      if (!seen[next]) {
+        seen[next] = true;
+        path.emplace_back(next, 0);
+      }
     }
     std::reverse(order_.begin(), order_.end());
     for (std::size_t n = 0; n < order_.size(); ++n) rank_[order_[n]] = n;

@@ -1,5 +1,5 @@
-// Listings written by hand: which instructions are a loop's, and which of its instructions are not to be
-// there.
+// Tests of listings written by hand: which instructions are a loop's, and which of its instructions are not
+// to be there.
 #include "sass.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ TEST(Sass, InstructionsHaveOpcodesPredicatesAndWhatComesNext) {
 
 TEST(Sass, ALoopHasWhatLiesBehindTheEndAndNotTheLoopAroundIt) {
   const std::vector<Instruction> function = parse(kListing);
-  EXPECT_THAT(loops(function), SizeIs(3));  // what nobody reaches is none
+  EXPECT_THAT(loops(function), SizeIs(3));  // instructions that nobody reaches form no loop
   EXPECT_THAT(innermost(function, is_tensor_core), ElementsAre(ElementsAre(2, 3, 4, 5, 9, 10, 11)));
   EXPECT_THAT(innermost(function, is_tensor_core, 2), IsEmpty());
 }

@@ -1,4 +1,4 @@
-// The annealing strategy as a whole: quality against random search, its short list, budget.
+// Tests of the annealing strategy as a whole: quality against random search, its short list, budget.
 #include "search/anneal.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using testing::Landscape;
 
-// Configs measured until `target` was reached; batches + 1 of them if never.
+// Returns how many configs were measured until `target` was reached; batches + 1 of them if never.
 std::size_t trials_to(const std::vector<double>& curve, double target, std::size_t batch) {
   const auto reached = std::find_if(curve.begin(), curve.end(), [&](double best) { return best >= target; });
   return batch * static_cast<std::size_t>(reached - curve.begin() + 1);
@@ -83,7 +83,7 @@ TEST(AnnealStrategy, ListsTheBestWithTheirScoresAndNeighboursOfWhatWasMeasuredAm
   const Space space = testing::gemm_like_space();
   const Landscape landscape{space, 2};
   Rng rng(3);
-  AnnealStrategy anneal(space, 64);  // too few scores to find anything but what it begins with
+  AnnealStrategy anneal(space, 64);  // so few scores find nothing but the starting points
   const Point measured = space.sample(rng);
   anneal.observe(std::vector<Observed>{{measured, 1.0}});
   const auto near = space.neighbours(measured);

@@ -1,4 +1,4 @@
-// AutoTVM's plan: what it is made of, and how it is handed out.
+// Tests of AutoTVM's plan: what it is made of, and how it is handed out.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace lehr {
 namespace {
 
-// 40 x 40 configs; the score is highest, 1, at (30, 10), and negative far from it.
+// Returns 40 x 40 configs; the score is highest, 1, at (30, 10), and negative far from it.
 Space plane() {
   std::vector<std::int64_t> values;
   for (std::int64_t i = 0; i < 40; ++i) values.push_back(i);

@@ -18,15 +18,15 @@ struct Landscape {
   double operator()(const Point& point) const;
 };
 
-/// The landscape as a model would score it. `noise` is the standard deviation of an error in the exponent
-/// that is fixed per config: 0 is an oracle.
+/// Returns the score that a model would give the landscape. `noise` is the standard deviation of an error in
+/// the exponent that is fixed per config: 0 is an oracle.
 Score score_of(const Landscape& landscape, double noise = 0);
 
-/// The best value that hill climbing from many starts finds.
+/// Returns the best value that hill climbing from many starts finds.
 double reference_optimum(const Space& space, const Landscape& landscape);
 
-/// A whole tuning run: propose a batch, measure it on `fitness`, observe. Returns the best value after each
-/// batch. Configs for which `fitness` is below `failure_below` are observed as failures.
+/// Runs a whole tuning: proposes a batch, measures it on `fitness`, observes. Returns the best value after
+/// each batch. Configs for which `fitness` is below `failure_below` are observed as failures.
 std::vector<double> tune(Strategy& strategy, const std::function<double(const Point&)>& fitness,
                          const Score& score, std::size_t batch, std::size_t batches, std::uint64_t seed,
                          double failure_below = 0);

@@ -1,4 +1,4 @@
-// What every strategy owes its caller, whatever its method.
+// Tests of the properties that every strategy has, whatever its method.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Building a family's space and judging configs.
+// Tests of building a family's space and judging configs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -162,7 +162,7 @@ TEST(Points, AreEqualAndHashedAlikeWhereTheyAreTheSameConfig) {
 TEST(FamilySpace, RepairsToTheNearestAllowedValue) {
   const Space space = testing::small_space();
   const FamilySpace& family = space.families()[0];
-  Point point = {0, {3, 4, 1, 0, 0}};  // tile became 8, of which step 6 is no factor: 4 and 8 are as near
+  Point point = {0, {3, 4, 1, 0, 0}};  // tile became 8, and step 6 is no factor of it: 4 and 8 are as near
   ASSERT_TRUE(family.repair(point, 0));
   EXPECT_EQ(point, (Point{0, {3, 3, 1, 0, 0}}));
   point = {0, {1, 6, 2, 0, 0}};

@@ -1,4 +1,4 @@
-// The grid cursor visits what is valid, once.
+// Tests that the grid cursor visits all valid configs, once.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Schedules that are described once.
+// Tests of schedules that are described once.
 #include "space/knobs.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ struct Schedule {
   std::int64_t threads = 1, split = 0, mr = 1, pack = 0;
 };
 
-/// Of 64 rows; packing is a knob of some workloads only.
+/// Describes the knobs for 64 rows; packing is a knob of some workloads only.
 void visit(Knobs<Schedule>& k, bool packs) {
   using S = Schedule;
   k.knob(&S::threads, "threads", "CPU threads", {1, 8});

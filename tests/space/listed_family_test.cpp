@@ -1,4 +1,4 @@
-// A family that is a list behaves like any other.
+// Tests that a family that is a list behaves like any other.
 #include <gtest/gtest.h>
 
 #include <map>

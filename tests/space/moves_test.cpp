@@ -18,7 +18,7 @@ std::size_t first_difference(const Point& a, const Point& b) {
   return static_cast<std::size_t>(std::ranges::mismatch(a.knobs, b.knobs).in1 - a.knobs.begin());
 }
 
-// Position of the knob's value among what the knobs before it allow.
+// Returns the position of the knob's value among the values that the knobs before it allow.
 std::ptrdiff_t position(const FamilySpace& family, const Point& point, std::size_t knob) {
   const auto allowed = family.choices(point, knob);
   return std::ranges::find(allowed, point.knobs[knob]) - allowed.begin();

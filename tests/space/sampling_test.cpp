@@ -1,4 +1,5 @@
-// Sampling: uniform, valid, deterministic, and of a cost that does not follow the size of the product.
+// Tests of sampling: uniform, valid, deterministic, and of a cost that does not follow the size of the
+// product.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +15,7 @@ namespace {
 
 using Counts = std::unordered_map<Point, int, PointHash>;
 
-// Standard deviations by which the chi-square statistic of `counts` over `valid` exceeds its mean.
+// Returns by how many standard deviations the chi-square statistic of `counts` over `valid` exceeds its mean.
 double chi_square_excess(const Counts& counts, const std::vector<Point>& valid, int draws) {
   const double expected = static_cast<double>(draws) / static_cast<double>(valid.size());
   double statistic = 0;
@@ -27,7 +28,7 @@ double chi_square_excess(const Counts& counts, const std::vector<Point>& valid, 
   return (statistic - freedom) / std::sqrt(2 * freedom);
 }
 
-// What sample() must not do: each knob uniform over what its prefix allows.
+// Samples as sample() must not: each knob is uniform over what its prefix allows.
 std::optional<Point> prefix_sample(const FamilySpace& family, Rng& rng) {
   Point point;
   for (std::size_t i = 0; i < family.knobs().size(); ++i) {

@@ -10,7 +10,7 @@
 namespace lehr::testing {
 namespace {
 
-// A coin that is fixed by its arguments: random-looking but repeatable predicates.
+// Returns a coin that is fixed by its arguments: random-looking but repeatable predicates.
 bool coin(std::uint64_t seed, std::int64_t a, std::int64_t b, std::uint64_t percent) {
   return hash_combine(hash_combine(seed, static_cast<std::uint64_t>(a)), static_cast<std::uint64_t>(b)) %
              100 <
@@ -55,7 +55,7 @@ void expand(const FamilySpace& family, Point point, std::size_t knob, std::vecto
   }
 }
 
-/// The same test, which counts how often it is asked.
+/// Returns the same test, which counts how often it is asked.
 MembersTest counted(std::int64_t* asked, MembersTest test) {
   if (asked == nullptr) return test;
   return [=](const Members& p) {

@@ -1,4 +1,4 @@
-// What one instruction moves through a tensor map.
+// The elements that one instruction moves through a tensor map.
 #pragma once
 
 #include "ir/kernel.h"

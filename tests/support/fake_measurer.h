@@ -19,7 +19,7 @@ struct FakeClock {
   double now_s = 0;
 };
 
-/// One call per candidate; a contest re-times with `contest_us`. Counts what it was asked.
+/// A measurer with one call per candidate. A contest re-times with `contest_us`. It counts what it was asked.
 class FakeMeasurer : public Measurer {
  public:
   using OutcomeOf = std::function<Outcome(const Source&)>;
@@ -52,43 +52,45 @@ class FakeMeasurer : public Measurer {
   /// Half of a trial is compiling, the other half running.
   Spent spent() const override { return spent_; }
 
-  int window = 1;        ///< slots()
+  int window = 1;        ///< returned by slots()
   bool overlap = false;  ///< one more is asked for after each trial; else `window` more when all are done
   double prepare_s = 0;  ///< on the clock, for each prepare()
-  /// Seconds that a source's trial takes; empty: `trial_s`.
+  /// Seconds of a source's trial; empty: `trial_s`.
   std::function<double(const Source&)> seconds_of;
-  bool only_compiles = false;  ///< these are the compiler's, which TimeLeft::compile_s ends
+  bool only_compiles = false;  ///< the seconds are the compiler's, which TimeLeft::compile_s ends
   /// Called before each trial; tests use it to interrupt.
   std::function<void(int trial)> before_trial;
   /// Times in a contest, in round `round`; empty: the time of outcome_of.
   std::function<double(const Source&, int round)> contest_us;
-  /// How a source fails in a contest; empty: none does.
+  /// The failure of a source in a contest; empty: no source fails.
   std::function<std::optional<Failure>(const Source&)> contest_failure;
   /// Time of every baseline but "absent", which is reported as missing.
   double baseline_us = 50;
   double challenger_us = 60;
   bool finishes = true;  ///< whether a contest has the time that it needs
-  double swap_s = 0;     ///< on the clock, for each time that other inputs come in place
-  double usual_us = 0;   ///< reference_us()
-  /// How a source fails when it is proven; empty: none does.
+  double swap_s = 0;     ///< seconds on the clock for each change of inputs
+  double usual_us = 0;   ///< returned by reference_us()
+  /// The failure of a source when it is proven; empty: no source fails.
   std::function<std::optional<Failure>(const std::string& entry, Inputs)> proof_failure;
-  /// Seconds of a half-proof, in which all are checked `check_s`.
+  /// Seconds of one check. A half-proof has at least kLeastProofs of them, and takes all of its time.
   double check_s = 0;
 
   std::variant<Repetition, Failure> repetition;
   std::vector<std::string> repeated;  ///< entries
 
   int prepared = 0;
-  std::map<std::string, LibrarySearch> searches;   ///< of prepare_baselines() since the last prepare()
+  /// Searches of prepare_baselines() since the last prepare().
+  std::map<std::string, LibrarySearch> searches;
   std::map<std::string, LibraryFinding> findings;  ///< of baselines, by name
   std::map<std::string, double> overheads;         ///< ContestEntry::overhead_us of baselines, by name
   std::vector<std::string> measured;               ///< entries, in order
-  /// Counts for each batch that was compiled ahead: measured before it, and in it.
+  /// For each batch that was compiled ahead: how many sources were measured before it, and how many are in
+  /// it.
   std::vector<std::pair<std::size_t, std::size_t>> batches;
   std::vector<std::string> contested;  ///< entries of the last contest
   std::vector<std::string> proven;     ///< entries and "other" or "own", in order
   double last_budget_s = 0, last_most_s = 0;
-  std::vector<TimeLeft> left;  ///< when each of `measured` began
+  std::vector<TimeLeft> left;  ///< the time left when each of `measured` began
 
  private:
   OutcomeOf outcome_of_;

@@ -1,4 +1,4 @@
-// GPUs that nobody here has, as their drivers would describe them: logs of them must export from anywhere.
+// GPUs that are not here, as their drivers would describe them: logs of them must export from anywhere.
 #pragma once
 
 #include <array>

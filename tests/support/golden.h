@@ -5,12 +5,12 @@
 
 namespace lehr::testing {
 
-/// Set by the test program's main() when it is started with --update-golden.
+/// Switches --update-golden on. The test program's main() calls it.
 void set_update_golden(bool update);
 
 /// Fails the current test, showing the first differing line, unless `text` equals tests/golden/<name>.
 void expect_golden(const std::string& name, const std::string& text);
-/// The same of another file of the repository that is made of what the code says: "docs/json.md".
+/// Does the same with another file of the repository that is made of what the code says: "docs/json.md".
 void expect_generated(const std::string& path, const std::string& text);
 
 }  // namespace lehr::testing

@@ -1,4 +1,4 @@
-// Memory that ends where nothing may be touched, and a call that shows whether it was.
+// Memory that ends where nothing may be touched, and a call that shows whether anything was.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class Guarded {
 
   unsigned char* data() const { return begin_ + pages_ - bytes_; }
   std::size_t size() const { return bytes_; }
-  /// Whether nothing was written before data().
+  /// Returns whether nothing was written before data().
   bool intact() const;
 
  private:
@@ -25,7 +25,7 @@ class Guarded {
   std::size_t bytes_ = 0, pages_ = 0, mapped_ = 0;
 };
 
-/// Whether `run` came back without touching what it must not. On this thread.
+/// Returns whether `run` came back without touching what it must not. It runs on this thread.
 bool touches_nothing_else(const std::function<void()>& run);
 
 }  // namespace lehr::testing

@@ -110,7 +110,7 @@ class Interpreter {
     counts_.flops += static_cast<std::int64_t>(intrinsic.flops);
   }
 
-  // An index or count: its value, its loads and its divisions.
+  // Returns the value of an index or count, and counts its loads and its divisions.
   std::int64_t integer(const Expr& expr) {
     return expr.visit(overloaded{
         [&](const Int& n) { return n.value; },

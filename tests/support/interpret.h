@@ -28,7 +28,7 @@ struct CountedAccess {
 struct Counts {
   std::vector<CountedAccess> accesses;
   std::int64_t flops = 0;
-  /// By ir::Scope: global, scratch, shared, register.
+  /// Bytes by ir::Scope: global, scratch, shared, register.
   std::array<std::int64_t, 4> read_bytes{};
   std::array<std::int64_t, 4> written_bytes{};
   std::int64_t distinct_global_bytes = 0;
@@ -36,11 +36,12 @@ struct Counts {
   std::int64_t integer_divisions = 0;
 };
 
-/// Loops run to their bound, both branches of every If and Select run, and every lane is active: that is how
-/// ir::analyze defines its totals. A Load inside an index is 0.
+/// Counts what a kernel does. Loops run to their bound, both branches of every If and Select run, and every
+/// lane is active: that is how ir::analyze defines its totals. A Load inside an index is 0.
 Counts count(const ir::Kernel& kernel);
 
-/// The integer that `expr` is with the variables at `values` (by VarId). Loads are 0. Knows no Lets.
+/// Returns the integer that `expr` is with the variables at `values` (by VarId). Loads are 0. It does not
+/// know Lets.
 std::int64_t evaluate(const ir::Expr& expr, const std::vector<std::int64_t>& values);
 
 }  // namespace lehr::testing

@@ -50,7 +50,7 @@ constexpr const char* kEpilogues[] = {"bias",
                                       "avgpool(2)",
                                       "avgpool(7)"};
 
-/// Of sums in s32: what stands in quantized networks. The output's type follows.
+/// Epilogues of sums in s32, as in quantized networks. The output's type follows.
 constexpr const char* kIntegerEpilogues[] = {"bias",
                                              "dequant",
                                              "dequant+bias",
@@ -70,19 +70,20 @@ constexpr const char* kIntegerEpilogues[] = {"bias",
                                              "dequant+bias+relu+maxpool(2)+quant",
                                              "dequant+bias+relu+maxpool(3,2,1)+quant"};
 
-/// Every size up to `most`, small ones more often: its logarithm is uniform.
+/// Draws a size up to `most`, small ones more often: its logarithm is uniform.
 Size log_uniform(Rng& rng, Size most) {
   const double share = static_cast<double>(rng.below(1 << 20)) / (1 << 20);
   return std::clamp<Size>(static_cast<Size>(std::exp2(share * std::log2(static_cast<double>(most) + 1))), 1,
                           most);
 }
 
-/// A known size, or now and then any.
+/// Draws a known size, or now and then any.
 Size size_of(Rng& rng, std::span<const Size> known, Size most) {
   return chance(rng, 0.75) ? one_of(rng, known) : log_uniform(rng, most);
 }
 
-/// Type of the operands; what goes with it is the default or, now and then, another that frameworks have.
+/// Types of the operands. The types of the sums and the output are the default or, now and then, another one
+/// that frameworks have.
 struct Types {
   DType operand = DType::kF32, output = DType::kF32, accum = DType::kF32;
   Math math = Math::kStrict;
@@ -115,16 +116,19 @@ Layout layout_of(Rng& rng, double column) {
 Gemm gemm_of(Rng& rng, const Types& types) {
   const auto extent = [&] { return size_of(rng, kMatrices, 262144); };
   Gemm gemm;
-  gemm.m = extent(), gemm.n = extent(), gemm.k = extent();
-  // Few rows and few columns are what inference and linear classifiers have.
+  gemm.m = extent();
+  gemm.n = extent();
+  gemm.k = extent();
+  // Inference and linear classifiers have few rows and few columns.
   if (chance(rng, 0.15)) gemm.m = 1 + static_cast<Size>(rng.below(8));
   if (chance(rng, 0.15)) gemm.n = 1 + static_cast<Size>(rng.below(8));
   gemm.batch = chance(rng, 0.2) ? one_of<Size>(rng, kBatches) : 1;
   gemm.a = {types.operand, layout_of(rng, 0.25)};
   gemm.b = {second_for(types.operand), layout_of(rng, 0.35)};
   gemm.c = {types.output, layout_of(rng, 0.1)};
-  gemm.accum = types.accum, gemm.math = types.math;
-  // What attention and 8-bit operands are scaled by.
+  gemm.accum = types.accum;
+  gemm.math = types.math;
+  // The factors by which attention and 8-bit operands are scaled.
   if (!is_integer(types.accum) && chance(rng, 0.1)) gemm.alpha = chance(rng, 0.5) ? 0.125F : 0.00390625F;
   return gemm;
 }
@@ -134,7 +138,8 @@ Conv2d conv_of(Rng& rng, const Types& types) {
   conv.n = one_of<Size>(rng, kBatches);
   conv.h = conv.w = size_of(rng, kImages, 4096);
   if (chance(rng, 0.25)) conv.w = size_of(rng, kImages, 4096);
-  conv.c = size_of(rng, kChannels, 2048), conv.k = size_of(rng, kChannels, 2048);
+  conv.c = size_of(rng, kChannels, 2048);
+  conv.k = size_of(rng, kChannels, 2048);
   constexpr Size kFilters[] = {1, 1, 1, 1, 3, 3, 3, 3, 3, 3, 2, 4, 5, 5, 7, 9, 11};
   conv.r = conv.s = one_of<Size>(rng, kFilters);
   if (chance(rng, 0.12)) conv.s = one_of<Size>(rng, kFilters);
@@ -143,10 +148,13 @@ Conv2d conv_of(Rng& rng, const Types& types) {
   if (chance(rng, 0.05)) conv.stride_w = one_of<Size>(rng, kStrides);
   constexpr Size kDilations[] = {2, 2, 3, 4, 6, 12, 18};
   if (chance(rng, 0.1)) conv.dilation_h = conv.dilation_w = one_of<Size>(rng, kDilations);
-  if (chance(rng, 0.75)) {  // "same"; or none
+  if (chance(rng, 0.75)) {  // padding "same", or no padding
     conv.pad_top = conv.pad_bottom = conv.dilation_h * (conv.r - 1) / 2;
     conv.pad_left = conv.pad_right = conv.dilation_w * (conv.s - 1) / 2;
-    if (chance(rng, 0.1)) conv.pad_bottom += 1, conv.pad_right += 1;
+    if (chance(rng, 0.1)) {
+      conv.pad_bottom += 1;
+      conv.pad_right += 1;
+    }
   }
   if (chance(rng, 0.12)) {
     conv.groups = conv.c;
@@ -158,8 +166,11 @@ Conv2d conv_of(Rng& rng, const Types& types) {
     conv.k = (conv.k + conv.groups - 1) / conv.groups * conv.groups;
   }
   conv.layout = chance(rng, 0.4) ? ImageLayout::kNhwc : ImageLayout::kNchw;
-  conv.input = types.operand, conv.filter = second_for(types.operand);
-  conv.output = types.output, conv.accum = types.accum, conv.math = types.math;
+  conv.input = types.operand;
+  conv.filter = second_for(types.operand);
+  conv.output = types.output;
+  conv.accum = types.accum;
+  conv.math = types.math;
   return conv;
 }
 
@@ -172,17 +183,20 @@ bool is_valid(const Workload& workload) {
   }
 }
 
-/// An epilogue of integers with the output that it makes, and a zero point or none.
+/// Draws an epilogue of integers with the output that it makes, and a zero point or no zero point.
 void quantize(Rng& rng, double share_of_epilogues, Workload& workload) {
   if (chance(rng, share_of_epilogues))
     workload.epilogue = parse_epilogue(one_of<const char*>(rng, kIntegerEpilogues));
   DType output = has_dequant(workload.epilogue) ? DType::kF32 : DType::kS32;
   if (has_quant(workload.epilogue)) output = chance(rng, 0.5) ? DType::kU8 : DType::kS8;
   const ZeroPoint zero = chance(rng, 0.5) ? ZeroPoint::kInput : ZeroPoint::kNone;
-  if (Gemm* const gemm = std::get_if<Gemm>(&workload.problem))
-    gemm->c.type = output, gemm->zero = zero;
-  else
-    workload.conv2d().output = output, workload.conv2d().zero = zero;
+  if (Gemm* const gemm = std::get_if<Gemm>(&workload.problem)) {
+    gemm->c.type = output;
+    gemm->zero = zero;
+  } else {
+    workload.conv2d().output = output;
+    workload.conv2d().zero = zero;
+  }
 }
 
 }  // namespace

@@ -9,20 +9,21 @@
 
 namespace lehr::testing {
 
-/// What is drawn; the rest of a workload is always random.
+/// Bounds of the draw; the rest of a workload is always random.
 struct Ordinary {
-  /// Of the operands, the first one where they differ: f32, with strict math, bf16, u8 or s8; else any.
+  /// Type of the operands, of the first one where they differ: f32 (with strict math), bf16, u8 or s8.
+  /// Without a value, any.
   std::optional<DType> type = std::nullopt;
   double most_flops = 1e18;  ///< a larger workload is drawn again
   double most_bytes = 1e18;  ///< the same for all its tensors together
   double share_of_gemm = 0.35;
   double share_of_epilogues = 0.5;
-  double share_of_constant_b = 0.25;  ///< of the GEMMs: linear layers, whose weights stay
+  double share_of_constant_b = 0.25;  ///< share of the GEMMs that are linear layers, whose weights stay
 };
 
-/// A valid workload: a GEMM with extents to 262 144, batches, every layout; or a convolution with images to
-/// 4 096, channels to 2 048, filters to 11, strides, dilation, groups (depthwise, too), uneven padding, both
-/// layouts. The same generator state gives the same workload on every machine.
+/// Draws a valid workload: a GEMM with extents to 262 144, batches, every layout; or a convolution with
+/// images to 4 096, channels to 2 048, filters to 11, strides, dilation, groups (depthwise, too), uneven
+/// padding, both layouts. The same generator state gives the same workload on every machine.
 Workload ordinary_workload(Rng& rng, const Ordinary& kind = {});
 
 }  // namespace lehr::testing

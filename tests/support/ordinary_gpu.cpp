@@ -13,7 +13,7 @@ namespace {
 
 using Size = std::int64_t;
 
-/// Of the operands and of the output, and how exact.
+/// Types of the operands and of the output, and how exact the sums are.
 struct Numbers {
   DType operand = DType::kF32, output = DType::kF32;
   Math math = Math::kStrict;
@@ -24,7 +24,7 @@ constexpr Numbers kF32 = {}, kTf32 = {.math = Math::kTf32}, k3xTf32 = {.math = M
                   kE4M3TwoLevel = {DType::kE4M3, DType::kBF16, Math::kTwoLevel},
                   kE5M2 = {DType::kE5M2, DType::kBF16};
 
-// One entry per share: what these layers run in, by the defaults of frameworks and of inference engines.
+// One entry per share of the layers: their types by the defaults of frameworks and of inference engines.
 constexpr Numbers kLinearTypes[] = {kBF16, kBF16, kBF16, kBF16,         kBF16, kBF16, kF16,  kF16,
                                     kF16,  kE4M3, kE4M3, kE4M3TwoLevel, kS8,   kS8,   kTf32, kF32};
 constexpr Numbers kAttentionTypes[] = {kBF16, kBF16, kBF16, kBF16, kF16, kF16, kF16, kTf32, kF32};
@@ -32,7 +32,7 @@ constexpr Numbers kVisionTypes[] = {kF16, kF16, kF16, kBF16, kBF16, kTf32, kTf32
 constexpr Numbers kTrainingTypes[] = {kBF16, kBF16, kBF16, kBF16, kF16, kF16, kTf32, kTf32, kF32, kE5M2};
 
 // Width, width between the layers of a feed-forward block, heads, heads of keys and values, width of a head;
-// whether its feed-forward block has a gate. Of their configuration files.
+// whether its feed-forward block has a gate. The numbers are from the models' configuration files.
 struct LanguageModel {
   Size width, between, heads, key_heads, head;
   bool gated;
@@ -68,7 +68,7 @@ Size between(Rng& rng, Size least, Size most) {
   return least + static_cast<Size>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
 }
 
-/// A power of two from 1 to `most`, one itself.
+/// Draws a power of two from 1 to `most`, one itself.
 Size power_of_two(Rng& rng, Size most) {
   Size exponents = 0;
   while ((Size{2} << exponents) <= most) ++exponents;
@@ -79,11 +79,13 @@ bool is_eight_bit(const Numbers& numbers) {
   return size_of(numbers.operand) == 1;
 }
 
-/// C = A B with the operands stored as `layouts` says: n by rows, t by columns.
+/// Returns C = A B with the operands stored as `layouts` says: n by rows, t by columns.
 Workload product(const Numbers& numbers, std::string_view layouts, Size m, Size n, Size k) {
   const auto layout_of = [](char letter) { return letter == 't' ? Layout::kColumn : Layout::kRow; };
   Gemm gemm;
-  gemm.m = m, gemm.n = n, gemm.k = k;
+  gemm.m = m;
+  gemm.n = n;
+  gemm.k = k;
   gemm.a = {numbers.operand, layout_of(layouts[0])};
   gemm.b = {numbers.operand, layout_of(layouts[1])};
   gemm.c = {numbers.output, Layout::kRow};
@@ -92,8 +94,8 @@ Workload product(const Numbers& numbers, std::string_view layouts, Size m, Size 
   return {gemm, {}};
 }
 
-/// Weights lie by output channel, so B by columns; the few frameworks that store them the other way do so for
-/// types whose operands may lie as they like.
+/// Draws layouts. Weights lie by output channel, so B by columns. The few frameworks that store them the
+/// other way do so for types whose operands may lie as they like.
 std::string_view linear_layouts(Rng& rng, const Numbers& numbers) {
   return !is_eight_bit(numbers) && chance(rng, 0.15) ? "nn" : "nt";
 }
@@ -104,7 +106,7 @@ void add_epilogue(Rng& rng, Workload& workload, double share, std::string_view e
 
 constexpr double kFusedProducts = 0.12;  ///< few: no library of the finals has an epilogue to a product
 
-/// A linear layer of a language model with `rows` tokens.
+/// Draws a linear layer of a language model with `rows` tokens.
 Workload language_layer(Rng& rng, Size rows) {
   const LanguageModel model = one_of(rng, kLanguageModels);
   const Numbers numbers = one_of(rng, kLinearTypes);
@@ -141,7 +143,7 @@ Workload prefill(Rng& rng) {
   return language_layer(rng, chance(rng, 0.75) ? one_of(rng, kRows) : between(rng, 65, 8192));
 }
 
-/// Q K^T, scaled, or the probabilities times V; of each head of each sequence.
+/// Draws Q K^T, scaled, or the probabilities times V; of each head of each sequence.
 Workload attention(Rng& rng) {
   const LanguageModel model = one_of(rng, kLanguageModels);
   constexpr Size kLengths[] = {128, 197, 256, 384, 512, 577, 1024, 1500, 2048, 4096};
@@ -156,7 +158,7 @@ Workload attention(Rng& rng) {
   return workload;
 }
 
-/// A linear layer of a vision transformer, or of a classifier behind a convolutional network.
+/// Draws a linear layer of a vision transformer, or of a classifier behind a convolutional network.
 Workload vision(Rng& rng) {
   const Numbers numbers = one_of(rng, kVisionTypes);
   const std::string_view layouts = linear_layouts(rng, numbers);
@@ -186,7 +188,7 @@ Workload vision(Rng& rng) {
   }
 }
 
-/// What a linear layer's backward pass computes: the gradients of its inputs or of its weights.
+/// Draws a product of a linear layer's backward pass: the gradients of its inputs or of its weights.
 Workload training(Rng& rng) {
   const LanguageModel model = one_of(rng, kLanguageModels);
   constexpr Size kTokens[] = {512, 1024, 2048, 4096, 4096, 8192};
@@ -197,7 +199,7 @@ Workload training(Rng& rng) {
   return product(numbers, chance(rng, 0.8) ? "tn" : "tt", outputs, model.width, tokens);
 }
 
-// What images lie in, and in what types: frameworks' channels-last half precision, and PyTorch's default.
+// The layout and types of images: frameworks' channels-last half precision, and PyTorch's default.
 struct Images {
   Numbers numbers;
   ImageLayout layout = ImageLayout::kNhwc;
@@ -207,12 +209,13 @@ constexpr Images kImageKinds[] = {{kF16},  {kF16}, {kF16}, {kF16},  {kF16},     
                                   {kBF16}, {kS8},  {kS8},  {kTf32}, kPlainImages, kPlainImages, kPlainImages};
 constexpr Images kDepthwiseImages[] = {{kF16}, {kF16}, {kBF16}, kPlainImages};
 
-/// Square images of `side` pixels, the padding so that a stride of 1 keeps that.
+/// Returns a convolution of square images of `side` pixels, padded so that a stride of 1 keeps that.
 Workload convolution(Rng& rng, const Images& images, Size side, Size c, Size k, Size filter) {
   Conv2d conv;
   conv.n = power_of_two(rng, 64);
   conv.h = conv.w = side;
-  conv.c = c, conv.k = k;
+  conv.c = c;
+  conv.k = k;
   conv.r = conv.s = filter;
   conv.pad_top = conv.pad_bottom = conv.pad_left = conv.pad_right = filter / 2;
   conv.layout = images.layout;
@@ -276,7 +279,8 @@ Workload conv_3x3(Rng& rng) {
   return workload;
 }
 
-/// Fewer pixels come out: first layers, the first of a stage, its shortcut, a transformer's patches.
+/// Draws a convolution with fewer pixels in its output: first layers, the first of a stage, its shortcut, a
+/// transformer's patches.
 Workload conv_strided(Rng& rng) {
   const Images images = one_of(rng, kImageKinds);
   const auto [side, width] = resnet_stage(rng);
@@ -322,7 +326,8 @@ constexpr Kind kKinds[] = {{"decode", 4, &decode},           {"prefill", 4, &pre
                            {"conv_3x3", 3, &conv_3x3},       {"conv_strided", 1, &conv_strided},
                            {"conv_groups", 1, &conv_groups}, {"depthwise", 1, &depthwise}};
 
-/// Some microseconds to some milliseconds of a GPU that does 1000 TFLOP/s in 16 bits and 60 in f32.
+/// True of a workload that takes some microseconds to some milliseconds on a GPU that does 1000 TFLOP/s in 16
+/// bits and 60 in f32.
 bool has_ordinary_work(const Workload& workload) {
   const bool f32 = tensors_of(workload)[0].type == DType::kF32;
   const double most_flops = !f32 ? 1e12 : math_of(workload) == Math::kTf32 ? 0.5e12 : 0.15e12;

@@ -1,5 +1,5 @@
-// Random workloads as people bring them to a GPU: layers of published networks in the types that these run
-// in.
+// Random workloads as people bring them to a GPU: layers of published networks in the types that they use
+// there.
 #pragma once
 
 #include <string>
@@ -11,18 +11,19 @@
 namespace lehr::testing {
 
 struct GpuWorkload {
-  std::string kind;  ///< "decode", "attention", "conv_1x1", ...: what it is for, a word
+  std::string kind;  ///< a word for its use: "decode", "attention", "conv_1x1", ...
   Workload workload;
 };
 
-/// Valid workloads. Of each 25 of them 4 are products of decoding steps, 3 convolutions of 1 x 1, and so on,
-/// shuffled, so that a few are a fair sample, too. A kernel of each takes some microseconds to some
-/// milliseconds on a large GPU, and the tensors have 1.5 GB at most. The same generator state gives the same
+/// Draws valid workloads. Of each 25 of them 4 are products of decoding steps, 3 convolutions of 1 x 1, and
+/// so on, shuffled, so that a few are a fair sample, too. A kernel of each takes some microseconds to some
+/// milliseconds on a large GPU, and the tensors have at most 1.5 GB. The same generator state gives the same
 /// list on every machine.
 std::vector<GpuWorkload> ordinary_gpu_workloads(Rng& rng, std::size_t count);
 
-/// The flags of `lehr tune gemm` or `conv2d` that mean the workload, without those that say what is usual, as
-/// a step of bench/gpu/run has them: "m=16 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row accum=f32".
+/// Returns the flags of `lehr tune gemm` or `conv2d` that mean the workload, without those that say what is
+/// usual, as a step of bench/gpu/run has them: "m=16 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row
+/// accum=f32".
 std::string flags_text(const Workload& workload);
 
 }  // namespace lehr::testing

@@ -1,4 +1,4 @@
-// A problem as a worker has it before its first candidate, and what tests ask of one whose output is alone.
+// A problem as a worker has it before its first candidate, and helpers for one with a single output.
 #pragma once
 
 #include <algorithm>
@@ -12,21 +12,21 @@
 
 namespace lehr {
 
-/// asked_problem(), made.
+/// Returns asked_problem(), made.
 inline Problem problem_for(const Workload& workload, std::uint64_t seed) {
   Problem problem = asked_problem(workload, seed);
   make(problem, 1);
   return problem;
 }
 
-/// Number of its output in problem.arguments.
+/// Returns the number of its output in problem.arguments.
 inline std::size_t output_of(const Problem& problem) {
   return outputs_of(problem).at(0);
 }
 inline Argument& output_argument(Problem& problem) {
   return problem.arguments[output_of(problem)];
 }
-/// compare_output() of its output.
+/// Returns compare_output() of its output.
 inline Comparison compare_output(const Problem& problem, const void* bytes) {
   return compare_output(problem.arguments[output_of(problem)], "", bytes);
 }
@@ -37,7 +37,7 @@ inline std::vector<float> floats_of(DType type, const std::vector<unsigned char>
     values.push_back(static_cast<float>(load_element(type, bytes.data(), i)));
   return values;
 }
-/// The values of what is read, each as floats.
+/// Returns the values of the inputs, each as floats.
 inline std::vector<std::vector<float>> inputs_of(const Problem& problem) {
   std::vector<std::vector<float>> inputs;
   for (const Argument& argument : problem.arguments)

@@ -7,8 +7,8 @@
 
 namespace lehr::testing {
 
-/// The text of a valid workload with up to `most_elements` elements in a tensor. The same generator state
-/// gives the same text on every machine.
+/// Returns the text of a valid workload with up to `most_elements` elements in a tensor. The same generator
+/// state gives the same text on every machine.
 std::string random_rows(Rng& rng, double most_elements = 20000);
 
 }  // namespace lehr::testing

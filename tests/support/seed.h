@@ -1,4 +1,4 @@
-// What the property tests draw, and how much of it: the same little in each run, or what `scripts/test
+// The seeds and the extent of the property tests: the same little in each run, or what `scripts/test
 // --thorough` asks for in the environment.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace lehr::testing {
 
-/// `fixed`, or the number in LEHR_TEST_SEED. `random` there draws one, of which the program prints the
-/// number.
+/// Returns `fixed`, or the number in LEHR_TEST_SEED. If that says `random`, it draws a number, which the
+/// program prints.
 inline std::uint64_t test_seed(std::uint64_t fixed) {
   static const char* const wanted = std::getenv("LEHR_TEST_SEED");
   if (wanted == nullptr) return fixed;
@@ -24,7 +24,7 @@ inline std::uint64_t test_seed(std::uint64_t fixed) {
   return seed;
 }
 
-/// `few`, or the number in LEHR_TEST_CONFIGS.
+/// Returns `few`, or the number in LEHR_TEST_CONFIGS.
 inline std::int64_t configs_wanted(std::int64_t few) {
   const char* const wanted = std::getenv("LEHR_TEST_CONFIGS");
   return wanted != nullptr ? std::strtoll(wanted, nullptr, 10) : few;

@@ -1,4 +1,4 @@
-// Expressions as nobody builds them: nothing is folded.
+// Expressions without any folding, as no builder makes them.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace lehr::ir {
 
-/// The operation as it stands.
+/// Returns the operation as it stands.
 inline Expr unfolded(BinaryOp op, Expr a, Expr b) {
   const int depth = 1 + std::max(a.depth(), b.depth());
   const bool is_index = a.is_index() && b.is_index();

@@ -1,5 +1,5 @@
-// Kernel -> nullopt or what is wrong with it: the statements' rules (scopes, loops, buffers, barriers). The
-// rules of expressions are in verify_expr.cpp.
+// Checks a kernel and returns nullopt or what is wrong with it: the statements' rules (scopes, loops,
+// buffers, barriers). The rules of expressions are in verify_expr.cpp.
 #include "tests/support/verify.h"
 
 #include <algorithm>
@@ -23,12 +23,12 @@ constexpr std::array kOrdinals = {"first", "second", "third"};
 bool is_block_or_thread(LoopKind kind) {
   return kind >= LoopKind::kBlockX;
 }
-// A number of lanes into which a warp divides.
+// True of a number of lanes into which a warp divides.
 bool is_lane_group(const Expr& lanes) {
   const std::int64_t count = as_constant(lanes).value_or(0);
   return count <= 32 && is_power_of_two(count);
 }
-// So many consecutive threads agree: do all lanes of each warp?
+// True if, with so many consecutive threads that agree, all lanes of each warp do.
 bool of_whole_warps(std::int64_t group) {
   return group == kAllAlike || group % 32 == 0;
 }
@@ -43,7 +43,7 @@ class Verifier {
   }
 
  private:
-  // Sets the message, with the path of enclosing statements in front, and is false.
+  // Sets the message, with the path of enclosing statements in front, and returns false.
   template <typename... Args>
   bool fail(fmt::format_string<Args...> format, Args&&... args) {
     std::string place;
@@ -230,7 +230,7 @@ class Verifier {
     return true;
   }
 
-  /// Buffer::in_place_of.
+  /// Checks Buffer::in_place_of.
   bool in_place_rules(const Buffer& buffer) {
     if (!buffer.in_place_of) return true;
     if (!scope_.has(*buffer.in_place_of) || !scope_.is_alive(*buffer.in_place_of))
@@ -289,7 +289,8 @@ class Verifier {
     return true;
   }
 
-  /// PTX ISA 9.0, "cp.reduce.async.bulk": units of 16 bytes. What is added to must be zero at first.
+  /// Checks the rules of PTX ISA 9.0, "cp.reduce.async.bulk": units of 16 bytes. The destination must be zero
+  /// at first.
   bool reduction_rules(const Intrinsic& intrinsic) {
     if (!is_workspace(intrinsic.touches[1].buffer)) return fail("its sums must be in a workspace");
     const std::int64_t bytes = as_constant(intrinsic.args[0]).value_or(0);
@@ -302,7 +303,8 @@ class Verifier {
     return true;
   }
 
-  /// Kernel::programmatic. In between: what lets the next launch begin early is of no use earlier.
+  /// Checks Kernel::programmatic. In between: the instruction that lets the next launch begin early is of no
+  /// use earlier.
   bool launch_control(std::string_view name) {
     if (!kernel_.programmatic) return fail("the kernel does not overlap other launches");
     if (name == "griddepcontrol_wait") {
@@ -324,7 +326,7 @@ class Verifier {
     // Registers kept as vectors are touched one vector at a time, or in several whole ones from the first on.
     const bool vectors = buffer.lanes > 1 && run % buffer.lanes == 0 && run <= buffer.elements;
     const int lanes = vectors ? buffer.lanes : static_cast<int>(std::max<std::int64_t>(run, 1));
-    // What takes maps of either kind reads the map alone, which is the launch's own.
+    // A rule for maps of either kind checks the map alone, which is the launch's own.
     const bool map_alone = rule.map && !rule.im2col;
     if (!map_alone && !passes(scope_.check_access(touch.buffer, touch.index, lanes, std::nullopt)))
       return false;

@@ -8,7 +8,8 @@
 
 namespace lehr::ir {
 
-/// nullopt if the kernel is well formed, else one sentence that names the place ("in loop ko > store to acc:
+/// Returns nullopt if the kernel is well formed, else one sentence that names the place ("in loop ko > store
+/// to acc:
 /// ..."). Checks:
 /// - names are C identifiers and unique among variables and buffers; ids are in range;
 /// - every variable is bound where it is used, and once on a path;

@@ -19,10 +19,10 @@ bool is_identifier(const std::string& name) {
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
-/// Of the tensor map's limits: CUDA Driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col.
+/// Limits of tensor maps: CUDA Driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col.
 constexpr std::int64_t kMaxBox = 256;
 constexpr std::int64_t kMaxPixels = 1024;
-/// CUDA C++ Programming Guide 13.0, "Thread Block Clusters": what every device with clusters has.
+/// CUDA C++ Programming Guide 13.0, "Thread Block Clusters": the size that every device with clusters has.
 constexpr int kLargestCluster = 8;
 
 class Declarations {

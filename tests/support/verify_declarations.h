@@ -1,4 +1,4 @@
-// Internal to verify.h: the rules of what a kernel declares: names, buffers, parameters, clusters.
+// Internal to verify.h: the rules of a kernel's declarations: names, buffers, parameters, clusters.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace lehr::ir {
 
-/// nullopt, or a complaint without its place.
+/// Returns nullopt, or a complaint without its place.
 std::optional<std::string> why_bad_declarations(const Kernel& kernel);
 
 }  // namespace lehr::ir

@@ -14,7 +14,7 @@ namespace {
 bool is_16_bit_float(DType type) {
   return type == DType::kF16 || type == DType::kBF16;
 }
-/// Kept as bits: no target computes with them.
+/// True of a type that is kept as bits: no target computes with it.
 bool is_small(DType type) {
   return is_16_bit_float(type) || type == DType::kE4M3 || type == DType::kE5M2;
 }
@@ -25,7 +25,7 @@ bool is_real(DType type) {
 bool is_comparison(BinaryOp op) {
   return op == BinaryOp::kLt || op == BinaryOp::kLe || op == BinaryOp::kEq;
 }
-/// Of vectors, whose lanes are all ones or zeros.
+/// True of a vector whose lanes are all ones or zeros.
 bool is_mask(const Expr& expr) {
   const auto binary = expr.as_binary();
   return binary && (is_comparison(binary->op) ||
@@ -247,8 +247,8 @@ std::int64_t VerifyScope::group_of(const Expr& expr) const {
         return threads > 0 ? threads : least({&n.a, &n.b});
       },
       [&](const Unary& n) { return group_of(n.value); },
-      // What memory holds may differ between threads; but of one place of shared memory, read where no
-      // barrier lies between them, a difference would be a race.
+      // Memory may hold different values for different threads. But a difference in one place of shared
+      // memory, read where no barrier lies between them, would be a race.
       [&](const Load& n) {
         return kernel_.buffer(n.buffer).scope == Scope::kShared ? group_of(n.index) : std::int64_t{1};
       },
@@ -260,7 +260,7 @@ std::int64_t VerifyScope::group_of(const Expr& expr) const {
   });
 }
 
-// Whether every value of `expr` is certainly a multiple of `factor`.
+// Returns whether every value of `expr` is certainly a multiple of `factor`.
 bool VerifyScope::is_multiple(const Expr& expr, std::int64_t factor) const {
   if (factor == 1) return true;
   if (const auto constant = as_constant(expr)) return *constant % factor == 0;

@@ -14,15 +14,15 @@ namespace lehr::ir {
 /// Threads of a block that certainly agree on a value: all of them.
 inline constexpr std::int64_t kAllAlike = INT64_MAX;
 
-/// What the verifier knows of a bound variable.
+/// Facts that the verifier knows of a bound variable.
 struct VarFacts {
   bool is_static = false;              ///< a constant once unrolled loops are expanded
   std::int64_t group = kAllAlike;      ///< so many consecutive threads certainly have the same value
-  std::int64_t threads_per_value = 0;  ///< the value is thread x / this; 0: it is something else
-  const Expr* value = nullptr;         ///< of a Let; null for loop variables
+  std::int64_t threads_per_value = 0;  ///< the value is thread x / this; 0: it is another value
+  const Expr* value = nullptr;         ///< the value of a Let; nullptr for loop variables
 };
 
-/// Bindings and live buffers at one point. The check_ functions answer nullopt, or a complaint without its
+/// Bindings and live buffers at one point. The check_ functions return nullopt, or a complaint without its
 /// place.
 class VerifyScope {
  public:
@@ -36,23 +36,23 @@ class VerifyScope {
   bool is_alive(BufferId buffer) const { return alive_[static_cast<std::size_t>(buffer)]; }
   void set_alive(BufferId buffer, bool alive) { alive_[static_cast<std::size_t>(buffer)] = alive; }
 
-  /// Whether earlier launches may still run: parameters must not be touched.
+  /// Returns whether earlier launches may still run: parameters must not be touched then.
   bool is_early() const { return early_; }
   void set_early(bool early) { early_ = early; }
 
-  /// Any expression; `lanes` becomes its number of lanes.
+  /// Checks any expression; `lanes` becomes its number of lanes.
   std::optional<std::string> check_value(const Expr& expr, int& lanes) const;
-  /// One integer; `what` names it in the complaint ("the extent").
+  /// Checks one integer; `what` names it in the complaint ("the extent").
   std::optional<std::string> check_index(const Expr& expr, std::string_view what) const;
-  /// `lanes` elements of `buffer` from `index`.
+  /// Checks `lanes` elements of `buffer` from `index`.
   std::optional<std::string> check_access(BufferId buffer, const Expr& index, int lanes,
                                           const std::optional<Expr>& active) const;
 
   bool is_static(const Expr& expr) const;
-  /// So many consecutive threads, from a multiple of that number on, certainly agree on the value: kAllAlike,
-  /// 1, or 32 for "thread / 32".
+  /// Returns how many consecutive threads, from a multiple of that number on, certainly agree on the value:
+  /// kAllAlike, 1, or 32 for "thread / 32".
   std::int64_t group_of(const Expr& expr) const;
-  /// d if the expression is thread x / d, else 0.
+  /// Returns d if the expression is thread x / d, else 0.
   std::int64_t threads_per_value(const Expr& expr) const;
 
  private:
@@ -61,7 +61,7 @@ class VerifyScope {
     bool real = false;
     std::optional<DType> small = std::nullopt;  ///< a type that must be cast before arithmetic
   };
-  // The first complaint goes to `complaint`; the Type is meaningless once there is one.
+  // Returns the type of `expr`. The first complaint goes to `complaint`, and the Type is meaningless then.
   Type type_of(const Expr& expr, std::optional<std::string>& complaint) const;
   Type type_of_binary(const Expr& expr, const Binary& n, std::optional<std::string>& complaint) const;
   Type type_of_load(const Load& n, std::optional<std::string>& complaint) const;

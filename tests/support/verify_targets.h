@@ -1,4 +1,4 @@
-// What the verifier lets the kernels of each target have, beside the features of base/target.h.
+// The features that the verifier lets the kernels of each target have, beside the features of base/target.h.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ constexpr bool allows(Target target, bool Allowed::* what) {
   return kAllowed[target.index()].*what;
 }
 
-/// The names of the targets for which `holds` is true, for a message: "cuda".
+/// Returns the names of the targets for which `holds` is true, for a message: "cuda".
 template <typename Predicate>
 std::string names_where(Predicate holds) {
   std::string names;

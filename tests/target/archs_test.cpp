@@ -1,4 +1,4 @@
-// Limits of CUDA architectures: plain numbers that spaces are built from.
+// Tests of the limits of CUDA architectures: plain numbers that spaces are built from.
 #include "target/cuda/archs.h"
 
 #include <gmock/gmock.h>
@@ -71,7 +71,7 @@ TEST(CudaLimits, AreFoundByWhatTheDriverSays) {
   EXPECT_EQ(arch_of(13, 0), "");
 }
 
-/// Products of f16 for one multiply-add of f32.
+/// Returns how many products of f16 come with one multiply-add of f32.
 double gain(int major, int minor, const char* card) {
   const Limits limits = cuda_card_limits({major, minor}, card).value();
   return limits.tensor_gflops_f16 / limits.peak_gflops_f32;

@@ -1,4 +1,4 @@
-// Every target has a row in each table, and the row is whole.
+// Tests that every target has a row in each table, and that the row is whole.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -138,7 +138,8 @@ TEST(TargetTable, KnowsArchsByNameOnlyWhereKernelsDependOnNothingElse) {
     EXPECT_EQ(archs_of(target).portable, !archs_of(target).known().empty()) << name_of(target);
 }
 
-// The log of a CPU's row names its instruction set and its cores: all the rest is that of a usual server.
+// The log of a CPU's row names its instruction set and its cores: all other facts are those of a usual
+// server.
 TEST(CpuArchs, FollowFromTheInstructionSetAndTheCores) {
   const Limits wide = archs_of(Target::kCpu).limits("avx512", 4),
                narrow = archs_of(Target::kCpu).limits("neon", 0);

@@ -1,5 +1,5 @@
-// Kernels that are told how many rows there are: right for every number, with memory that ends behind the
-// last row, and nothing but the rows of the call in their text.
+// Tests of kernels that take the number of rows: right for every number, with memory that ends behind the
+// last row, and with only the most rows in their text.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -49,7 +49,7 @@ TEST(AnyRows, NarrowTypesAreRightForEveryNumber) {
                3, 4);
 }
 
-// Sizes that nobody chose.
+// The sizes are random.
 TEST(AnyRows, OrdinaryProductsAreRight) {
   const std::uint64_t seed = 20261128;
   Rng rng(seed);
@@ -61,7 +61,8 @@ TEST(AnyRows, OrdinaryProductsAreRight) {
   expect_right(texts, 1, seed);
 }
 
-/// Workloads of these sizes with each type and layout, and with each step of an epilogue that goes with it.
+/// Returns workloads of these sizes with each type and layout, and with each step of an epilogue that goes
+/// with it.
 std::vector<Workload> of_all_epilogues(const std::string& sizes) {
   std::vector<Workload> workloads;
   for (const EpilogueRow& row : kEpilogueRows) {
@@ -82,7 +83,8 @@ std::vector<Workload> of_all_epilogues(const std::string& sizes) {
   return workloads;
 }
 
-// A residual, which has as many rows as the call, was told in a comment: export left such kernels out.
+// A residual has as many rows as the call. A comment of the text once had that number, so export left such
+// kernels out.
 TEST(AnyRows, TheTextKnowsTheMostRowsAlone) {
   const Limits limits = cpu_limits(32, 2);
   Rng rng(5);

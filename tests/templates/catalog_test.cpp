@@ -1,5 +1,5 @@
-// Which families a workload gets: those of its operator and its target, and none that fails to describe
-// itself.
+// Tests of the families that a workload gets: those of its operator and its target, and no family that fails
+// to describe itself.
 #include "templates/catalog.h"
 
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ FamilySpace one_knob(std::string family) {
   return space;
 }
 
-/// A family that serves everything with one knob.
+/// Returns a family that serves everything with one knob.
 Template sound(const char* name = "sound") {
   return {
       .name = name,
@@ -98,7 +98,7 @@ TEST(Catalog, AFamilyOfTheOtherTargetOrOperatorSaysSo) {
   EXPECT_EQ(why_unserved(template_named("gemm_cpu"), kWorkload, cpu()), std::nullopt);
 }
 
-// What was written before a field came would ignore it, and be silently wrong.
+// A family that was written before a field came would ignore it, and be silently wrong.
 TEST(Catalog, AFamilyRefusesAWorkloadWithALaterFieldThatItDoesNotList) {
   const Workload tf32 = parse_workload("gemm m=8 n=8 k=8 math=tf32");
   Template old = sound();
@@ -115,7 +115,7 @@ std::string text_of(const Template& family, const Workload& workload, const Limi
   return emit(testing::lowered(family, workload, testing::default_of(family, workload, limits), limits)).text;
 }
 
-// So no family of ours, of either operator and target, ignores it.
+// This shows that no family of ours, of either operator and target, ignores it.
 TEST(Catalog, EveryFamilyRefusesAScaleOrMakesAnotherKernelOfIt) {
   int readers = 0;
   for (const Template& family : catalog()) {
@@ -141,7 +141,7 @@ TEST(Catalog, EveryFamilyRefusesAScaleOrMakesAnotherKernelOfIt) {
   EXPECT_GE(readers, 7);
 }
 
-// It is a permission: who has no use for it computes the same by the same kernel.
+// A constant B is a permission: a family without a use for it computes the same by the same kernel.
 TEST(Catalog, EveryFamilyServesAConstantB) {
   std::set<std::string> others;
   for (const Template& family : catalog()) {
@@ -233,7 +233,7 @@ TEST(Catalog, NoFamilyIsFaultyAndDefaultsAreOfTheSameFamiliesAsTheSpace) {
   EXPECT_GT(served, 50);
 }
 
-// A dilated 3 x 3 filter on a map smaller than its steps costs what one of 1 x 1 does, in every type and
+// A dilated 3 x 3 filter on a map smaller than its steps costs as much as one of 1 x 1, in every type and
 // layout.
 TEST(Catalog, CudaFamiliesLeaveOutTapsThatOnlyMeetPadding) {
   const Limits limits = cuda_limits("sm_90a");

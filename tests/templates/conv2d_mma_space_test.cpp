@@ -1,4 +1,5 @@
-// The schedules of conv2d_mma where images have few channels: the copies of single elements must leave some.
+// Tests of the schedules of conv2d_mma where images have few channels: the copies of single elements must
+// leave some.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -15,7 +16,8 @@
 namespace lehr {
 namespace {
 
-/// First layers of networks, groups of few channels, outputs of less than a tile, few and many products.
+/// Returns first layers of networks, groups of few channels, outputs of less than a tile, few and many
+/// products.
 const std::vector<std::string>& few_channels() {
   static const std::vector<std::string> all = {
       "h=14 w=14 c=3 k=1 r=3 s=3 stride=2 pad=1",
@@ -87,7 +89,7 @@ TEST(Conv2dMmaSpace, HoldsSchedulesForFewChannelsOfEveryType) {
   EXPECT_EQ(served.size(), 3 * operand_types().size() - 4);  // all but 8-bit floats on sm_80
 }
 
-// Each spilled with the larger number of stages (NVRTC 13.0).
+// Each config spilled with the larger number of stages (NVRTC 13.0).
 TEST(Conv2dMmaSpace, LeavesRegistersForTheTilesOfADeepRing) {
   const auto expect_most = [](const char* arch, const char* conv, const std::string& tiles, int most,
                               int too_many) {

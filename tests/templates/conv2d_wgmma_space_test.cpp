@@ -1,4 +1,5 @@
-// The schedules of conv2d_wgmma: legal by construction, whom it serves, and how it sees images and filters.
+// Tests of the schedules of conv2d_wgmma: legal by construction, which workloads it serves, and how it sees
+// images and filters.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +54,7 @@ TEST(Conv2dWgmmaSpace, SampledSchedulesLowerVerifyAndKeepTheStaticLimits) {
       EXPECT_EQ(family.space(workload, limits).why_invalid(testing::default_of(family, workload, limits)),
                 std::nullopt);
       const GemmWgmmaProblem problem = gemm_wgmma_problem(workload);
-      // Of the points with few outputs, hardly one is a schedule for few multiprocessors.
+      // Hardly any point for few outputs is a schedule for few multiprocessors.
       if (limits.cores == few.cores && problem.size.m <= 256) continue;
       const FamilySpace space = family.space(workload, limits);
       for (std::size_t i = 0; i < kConvSamples / (2 * convolutions().size()) + 1; ++i) {
@@ -92,7 +93,7 @@ TEST(Conv2dWgmma, SeesTheInputAsPixelsAndTheFiltersAsTaps) {
   EXPECT_FALSE(f.im2col);
 }
 
-// Of five rows three meet the image, of seven columns five: the filters keep all of them in memory.
+// Three of five rows meet the image, and five of seven columns. The filters keep all of them in memory.
 TEST(Conv2dWgmma, LeavesOutTapsThatOnlyMeetPadding) {
   const Limits limits = cuda_limits("sm_90a");
   const Template family = conv2d_wgmma_template();

@@ -1,4 +1,4 @@
-// The schedules of conv2d_winograd: legal by construction, and whom the family serves.
+// Tests of the schedules of conv2d_winograd: legal by construction, and which workloads the family serves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

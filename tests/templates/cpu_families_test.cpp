@@ -1,6 +1,6 @@
-// The CPU families: every sampled config lowers, verifies and keeps its static limits; sampled kernels,
-// compiled by the system compiler, equal the double-precision reference on odd shapes in every layout, and
-// touch nothing outside.
+// Tests of the CPU families: every sampled config lowers, verifies and keeps its static limits. Sampled
+// kernels, compiled by the system compiler, equal the double-precision reference on odd shapes in every
+// layout, and touch nothing outside.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -53,8 +53,8 @@ TEST(CpuFamilies, EverySampledConfigLowersVerifiesAndKeepsItsLimits) {
       const ir::Kernel kernel = lower(workload, config, limits);
       if (const auto malformed = ir::why_malformed(kernel)) FAIL() << *malformed;
       const ir::Analysis analysis = ir::analyze(kernel);
-      // F(4x4, 3x3) takes a quarter of the products; beyond the edge they count too. Those of taps that only
-      // meet padding are left out.
+      // F(4x4, 3x3) takes a quarter of the products; beyond the edge they count too. Products of taps that
+      // only meet padding are left out.
       double least = config.family == "conv2d_winograd_cpu" ? 0.25 : 0.99;
       if (workload.op() == Operator::kConv2d)
         least *= flops_of({cpu::conv_view(workload).conv, {}}) / flops_of(workload);
@@ -85,8 +85,8 @@ TEST(CpuFamilies, DefaultsArePointsOfTheSpace) {
   }
 }
 
-/// Statements that the compiler sees: those of an unrolled loop once for each turn. Another loop costs as
-/// much as some more.
+/// Counts the statements that the compiler sees: those of an unrolled loop once for each turn. Another loop
+/// costs as much as some more.
 std::int64_t written_out(const ir::Block& block) {
   constexpr std::int64_t kOfALoop = 8;
   std::int64_t count = 0;
@@ -104,7 +104,8 @@ std::int64_t written_out(const ir::Block& block) {
   return count;
 }
 
-// A line of 128 taps, written out, compiled for 12 s, and one of 512 for longer than a compilation may take.
+// A line of 128 taps, written out, once compiled for 12 s, and one of 512 for longer than a compilation may
+// take.
 TEST(CpuFamilies, WriteOutNoMoreOfALongFilterThanOfAShortOne) {
   constexpr std::int64_t kMost = 1500;
   Rng rng(66);
@@ -140,7 +141,7 @@ TEST(CpuFamilies, WriteOutNoMoreOfALongFilterThanOfAShortOne) {
     }
 }
 
-// With more than a few phases of the stride these are a loop.
+// Beyond a few, the phases of the stride are a loop.
 TEST(CpuFamilies, ConvolutionsOfLargeStridesEqualTheReference) {
   expect_right({"conv2d n=2 h=1 w=400 c=2 k=6 r=1 s=30 stride=1x12 pad=0x0x5x7",
                 "conv2d n=1 h=40 w=47 c=6 k=6 r=3 s=20 stride=11x19 pad=1x1x25x2 groups=6",
@@ -170,8 +171,8 @@ TEST(CpuFamilies, SampledProductsEqualTheReference) {
   expect_right(texts, 1, 77);
 }
 
-// Each step at least once, before and after others, on shapes with edges everywhere. `prefix` +
-// "epilogue=...".
+// Returns epilogues in which each step occurs at least once, before and after others, on shapes with edges
+// everywhere: each of `prefixes` + "epilogue=...".
 std::vector<std::string> with_epilogues(const std::vector<std::string>& prefixes) {
   std::vector<std::string> epilogues = {"bias+relu",
                                         "scale_shift+residual+relu",
@@ -206,7 +207,8 @@ TEST(CpuFamilies, SampledEpiloguesOfProductsEqualTheReference) {
   expect_right(with_epilogues(prefixes), 2, 79);
 }
 
-// Few columns are few rows of the transpose, whose C lies across; one column or row lies both ways.
+// A product of few columns becomes few rows of the transpose, whose C lies across. One column or row lies
+// both ways.
 TEST(CpuFamilies, ProductsOfFewColumnsEqualTheReference) {
   std::vector<std::string> texts, epilogues;
   for (const char* shape :
@@ -248,7 +250,8 @@ TEST(CpuFamilies, PackNothingBehindTheEndOfAnOperand) {
                4, 98, fused, "gemm_cpu", packs_blocks);
 }
 
-// B laid out beforehand, whose columns, rows and lines of padding nobody has written; and as it lies.
+// B is laid out beforehand, with columns, rows and lines of padding that nobody has written; or it is read as
+// it lies.
 TEST(CpuFamilies, SampledProductsWithAConstantBEqualTheReference) {
   std::vector<std::string> texts;
   for (const char* shape :
@@ -256,8 +259,9 @@ TEST(CpuFamilies, SampledProductsWithAConstantBEqualTheReference) {
         "gemm m=64 n=96 k=128", "gemm m=16 n=256 k=40 batch=3", "gemm m=2 n=130 k=8 batch=2"})
     for (const char* rest : {" b=f32:row:constant", " b=f32:column:constant"})
       texts.push_back(std::string(shape) + rest);
-  texts[0] += " epilogue=bias+gelu_tanh", texts[7] += " epilogue=swiglu alpha=0.5",
-      texts[3] += " c=f32:column";
+  texts[0] += " epilogue=bias+gelu_tanh";
+  texts[7] += " epilogue=swiglu alpha=0.5";
+  texts[3] += " c=f32:column";
   const auto is_prepacked = [](const Config& config) { return config.at("pack_b") == 2; };
   std::vector<std::string> as_rows = texts;
   std::erase_if(as_rows, [](const std::string& text) { return text.ends_with("c=f32:column"); });
@@ -279,7 +283,8 @@ TEST(CpuFamilies, SampledGatedProductsEqualTheReference) {
   expect_right(gated_products(), 2, 86);
 }
 
-// Once per sum: where blocks of k are added in C, behind the last one; in front of an epilogue.
+// The scale is applied once per sum: where blocks of k are added in C, behind the last one; in front of an
+// epilogue.
 TEST(CpuFamilies, SampledScaledProductsEqualTheReference) {
   const std::uint64_t seed = 101;
   Rng rng(seed);
@@ -304,8 +309,8 @@ TEST(CpuFamilies, SampledEpiloguesOfConvolutionsEqualTheReference) {
   expect_right(with_epilogues({all[1], all[3], all[6], all[7], all[9], all[10], all[12]}), 2, 80);
 }
 
-// On every layout of the output: channels along its rows and across them, and more elements than one thread
-// is given.
+// The pass runs on every layout of the output: channels along its rows and across them, and more elements
+// than one thread is given.
 TEST(CpuFamilies, AnEpilogueAsAPassOfItsOwnEqualsTheReference) {
   expect_right(with_epilogues({"gemm m=9 n=31 k=7 batch=2", "gemm m=33 n=65 k=17 c=f32:column",
                                convolutions()[3], depthwise_convolutions()[5], "gemm m=300 n=129 k=2",
@@ -315,7 +320,7 @@ TEST(CpuFamilies, AnEpilogueAsAPassOfItsOwnEqualsTheReference) {
                87, unfused);
 }
 
-/// Lines and columns that fill no window, blocks of lines, images, groups.
+/// Returns convolutions with lines and columns that fill no window, blocks of lines, images, groups.
 std::vector<std::string> pooled_convolutions() {
   std::vector<std::string> texts;
   for (const char* layout : {"nchw", "nhwc"})
@@ -336,8 +341,8 @@ TEST(CpuFamilies, SampledPooledConvolutionsEqualTheReference) {
   expect_right(texts, 1, 88);
 }
 
-/// Windows that overlap, that leave pixels out, that lie outside in part; images that hold one window or less
-/// than one, or one column.
+/// Returns windows that overlap, that leave pixels out, that lie outside in part; images that hold one window
+/// or less than one, or one column.
 std::vector<std::string> overlapping_pools() {
   std::vector<std::string> texts;
   for (const char* layout : {"nchw", "nhwc"})
@@ -373,7 +378,7 @@ TEST(CpuFamilies, SampledConvolutionsEqualTheReference) {
   expect_right(convolutions(), 1, 78);
 }
 
-/// Filters of which some taps only meet padding, images of one column, of one pixel.
+/// Returns filters of which some taps only meet padding, images of one column, of one pixel.
 std::vector<std::string> edge_convolutions() {
   std::vector<std::string> texts;
   for (const char* layout : {"nchw", "nhwc"})
@@ -434,7 +439,7 @@ TEST(CpuFamilies, SampledEpiloguesOfNhwcConvolutionsEqualTheReference) {
   expect_right(with_epilogues({all[1], all[3], all[4], all[6], all[11]}), 2, 84);
 }
 
-// Tiles of pixels begin and end anywhere in a line, and what pads them lies on any side.
+// Tiles of pixels begin and end anywhere in a line, and their padding lies on any side.
 TEST(CpuFamilies, PanelsOfPixelsOfAnyConvolutionEqualTheReference) {
   Rng rng(90);
   expect_right(odd_convolutions(rng, 60), 2, 91, fused, "conv2d_im2col_cpu");

@@ -30,7 +30,7 @@ const std::vector<std::string>& shapes() {
   return all;
 }
 
-// Odd sizes, strides, paddings that differ by side, dilation, groups, depthwise; 1x1 in both layouts.
+// Returns odd sizes, strides, paddings that differ by side, dilation, groups, depthwise; 1x1 in both layouts.
 const std::vector<std::string>& convolutions() {
   static const std::vector<std::string> all = {
       "conv2d h=1 w=1 c=1 k=1 r=1 s=1",
@@ -55,8 +55,8 @@ const std::vector<std::string>& convolutions() {
   return all;
 }
 
-// One filter a channel, or several; both layouts; every stride of its own way to copy a line; more input than
-// any output needs; a filter that is not written out.
+// Returns one filter a channel, or several; both layouts; strides that each copy a line in another way; more
+// input than any output needs; a filter that is not written out.
 const std::vector<std::string>& depthwise_convolutions() {
   static const std::vector<std::string> all = {
       "conv2d n=2 h=9 w=35 c=5 k=10 r=3 s=3 pad=1 groups=5",
@@ -72,7 +72,8 @@ const std::vector<std::string>& depthwise_convolutions() {
   return all;
 }
 
-// As above with nhwc images: blocks of channels, groups, several filters a channel, gaps between pixels.
+// Returns convolutions as above with nhwc images: blocks of channels, groups, several filters a channel, gaps
+// between pixels.
 const std::vector<std::string>& nhwc_convolutions() {
   static const std::vector<std::string> all = {
       "conv2d h=1 w=1 c=1 k=1 r=1 s=1 layout=nhwc",
@@ -108,14 +109,20 @@ std::vector<std::string> odd_convolutions(Rng& rng, int count) {
   std::vector<std::string> all;
   while (static_cast<int>(all.size()) < count) {
     Conv2d conv;
-    conv.n = drawn(1, 3), conv.h = drawn(1, 20), conv.w = drawn(1, 40);
-    conv.r = drawn(1, 5), conv.s = drawn(1, 10);
-    conv.stride_h = drawn(1, 3), conv.stride_w = drawn(1, 3);
-    conv.dilation_h = drawn(1, 3), conv.dilation_w = drawn(1, 2);
+    conv.n = drawn(1, 3);
+    conv.h = drawn(1, 20);
+    conv.w = drawn(1, 40);
+    conv.r = drawn(1, 5);
+    conv.s = drawn(1, 10);
+    conv.stride_h = drawn(1, 3);
+    conv.stride_w = drawn(1, 3);
+    conv.dilation_h = drawn(1, 3);
+    conv.dilation_w = drawn(1, 2);
     for (std::int64_t* pad : {&conv.pad_top, &conv.pad_bottom, &conv.pad_left, &conv.pad_right})
       *pad = std::max<std::int64_t>(0, drawn(-2, 8));
     conv.groups = std::max<std::int64_t>(1, drawn(-2, 6));
-    conv.c = conv.groups * drawn(1, 24), conv.k = conv.groups * drawn(2, 40);
+    conv.c = conv.groups * drawn(1, 24);
+    conv.k = conv.groups * drawn(2, 40);
     conv.layout = rng.below(2) == 0 ? ImageLayout::kNchw : ImageLayout::kNhwc;
     const bool fits = conv.dilation_h * (conv.r - 1) < conv.h + conv.pad_top + conv.pad_bottom &&
                       conv.dilation_w * (conv.s - 1) < conv.w + conv.pad_left + conv.pad_right;

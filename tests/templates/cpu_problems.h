@@ -11,15 +11,15 @@ namespace lehr::testing {
 
 Limits cpu_limits(int vector_bytes, int cores);
 
-/// Products, without layouts.
+/// Returns products, without layouts.
 const std::vector<std::string>& shapes();
-/// nchw.
+/// Returns convolutions in nchw.
 const std::vector<std::string>& convolutions();
 const std::vector<std::string>& depthwise_convolutions();
 const std::vector<std::string>& nhwc_convolutions();
-/// Of both operators.
+/// Returns problems of both operators.
 std::vector<std::string> all_shapes();
-/// Convolutions of which every size is drawn, most of them odd; no depthwise ones.
+/// Draws convolutions with random sizes, most of them odd; no depthwise ones.
 std::vector<std::string> odd_convolutions(Rng& rng, int count);
 
 }  // namespace lehr::testing

@@ -32,8 +32,8 @@ struct Candidate {
   Source source;
 };
 
-// One shared object for all candidates: starting the compiler would take as long as one of them. At -Og each
-// is compiled in less than half of the time of -O1.
+// Compiles one shared object for all candidates: starting the compiler would take as long as one of them. At
+// -Og each is compiled in less than half of the time of -O1.
 std::filesystem::path compile_all(const std::vector<Candidate>& candidates,
                                   const std::filesystem::path& dir) {
   std::ofstream text(dir / "all.cpp");
@@ -51,7 +51,7 @@ std::filesystem::path compile_all(const std::vector<Candidate>& candidates,
 
 using Entry = void (*)(void* const*, void*, long);
 
-/// The workload's tensors, the output NaN, and what the kernel has behind them.
+/// Returns the workload's tensors, the output filled with NaN, and the arguments behind them.
 std::vector<Guarded> tensors_for(const Candidate& candidate, const Problem& problem) {
   std::vector<Guarded> tensors;
   for (const Argument& argument : problem.arguments) {
@@ -67,7 +67,7 @@ std::vector<Guarded> tensors_for(const Candidate& candidate, const Problem& prob
   return tensors;
 }
 
-/// `workload`: of the rows that are there.
+/// Runs a candidate and compares its output. `workload` has the rows of the call.
 void run_and_compare(const Candidate& candidate, const Workload& workload, Entry prepack, Entry entry) {
   const Problem problem = problem_for(workload, 9);
   std::vector<Guarded> tensors = tensors_for(candidate, problem);
@@ -99,7 +99,7 @@ Source numbered(ir::Kernel kernel, std::size_t number, const char* stem) {
   return emit(kernel);
 }
 
-/// A sampled config, one that is `wanted` if any of many draws is.
+/// Returns a sampled config; a `wanted` one if any of many draws is.
 std::optional<Config> sample(const FamilySpace& family, Rng& rng,
                              const std::function<bool(const Config&)>& wanted) {
   std::optional<Config> config = testing::sample_config(family, rng);
@@ -123,7 +123,7 @@ std::vector<Candidate> candidates_of(const std::vector<std::string>& texts, int 
     Limits limits = cpu_limits(vector_bytes, 1 + static_cast<int>(rng.below(3)));
     const Workload workload = parse_workload(text);
     if (!is_of_f32(workload)) {
-      // Whatever processor runs it, the text is right.
+      // The text must be right whatever processor runs it.
       limits = cpu_limits(wanted ? 64 : std::vector<int>{16, 32, 64}[rng.below(3)], limits.cores);
       if (wanted || rng.below(2) == 0)
         limits.abilities = static_cast<int>(Ability::kBf16Dot) | static_cast<int>(Ability::kInt8Dot);
@@ -139,8 +139,9 @@ std::vector<Candidate> candidates_of(const std::vector<std::string>& texts, int 
   return candidates;
 }
 
-/// Where the call tells how many rows there are: with each number up to 70, and some above; with fewer and
-/// more than it was made for, where it takes any number.
+/// Returns the calls of a candidate. A kernel for fixed rows has one. A kernel for any number of rows is
+/// called with as many as it was made for, with fewer and with more. Else there is a call with each number up
+/// to 70, and with some above.
 std::vector<Workload> calls_of(const Candidate& candidate) {
   const std::int64_t most = candidate.source.most_rows;
   if (most == 0) return {candidate.workload};
@@ -178,7 +179,7 @@ Source fused(const Workload& workload, const Config& config, const Limits& limit
 Source unfused(const Workload& workload, const Config& config, const Limits& limits, std::size_t number) {
   const Workload plain = {workload.problem, {}};
   const Template& family = template_named(config.family);
-  // A pool may let an image be seen otherwise than without it.
+  // With a pool an image may be seen in another way than without it.
   const bool is_of_plain = !family.space(plain, limits).why_invalid(config);
   const ir::Kernel product = with_epilogue_operands(
       lower(plain, is_of_plain ? config : testing::default_of(family, plain, limits), limits), workload);

@@ -1,4 +1,4 @@
-// What the tests of the CUDA families share: workloads, and broken kernels.
+// Helpers of the CUDA families' tests: workloads, and broken kernels.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace lehr::testing {
 
-/// Layout number 0..7: bit 0 A, bit 1 B, bit 2 C stored by columns.
+/// Returns a product. Of its layout number 0..7, bit 0 stores A by columns, bit 1 B, bit 2 C.
 inline Workload gemm_of(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch, int layouts) {
   const auto layout = [&](int bit) { return (layouts >> bit & 1) != 0 ? Layout::kColumn : Layout::kRow; };
   Workload workload;
@@ -21,7 +21,7 @@ inline Workload gemm_of(std::int64_t m, std::int64_t n, std::int64_t k, std::int
   return workload;
 }
 
-/// Replaces every `what` in `text`; the answer is how many there were.
+/// Replaces every `what` in `text`, and returns how many there were.
 inline int replace_all(std::string& text, const std::string& what, const std::string& instead) {
   int count = 0;
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + instead.size())) {

@@ -17,8 +17,8 @@ namespace lehr::testing {
 
 class Mutants {
  public:
-  /// Every way of having `instead` in place of one occurrence of `what` in the text behind `after`. Some
-  /// kernels have none.
+  /// Adds a mutant for each occurrence of `what` in the text behind `after`, replaced by `instead`. Some
+  /// kernels have no occurrence.
   void add(const Source& source, const Workload& workload, const std::string& after, const std::string& what,
            const std::string& instead) {
     for (std::size_t at = source.text.find(what, source.text.find(after)); at != std::string::npos;
@@ -32,7 +32,7 @@ class Mutants {
     sources_.push_back(std::move(mutant));
     workloads_.push_back(workload);
   }
-  /// What blocks that split k need of one another (templates/shared/split_k.h).
+  /// Adds mutants of the steps that blocks which split k need (templates/shared/split_k.h).
   void add_those_of_split_k(const Source& source, const Workload& workload) {
     const std::size_t before = size();
     add(source, workload, "", "lehr_device_fence();", "");
@@ -53,7 +53,7 @@ class Mutants {
         inputs = make_inputs(workloads_[i], seed);
         reference = make_reference(workloads_[i], inputs);
       }
-      // One order finds most; what is asynchronous may need another.
+      // One order finds most mutants; an asynchronous one may need another.
       bool found = false;
       for (const emulator::Schedule& schedule :
            {emulator::Schedule(emulator::Order::kWarpAhead), emulator::rotated(0), emulator::rotated(1),

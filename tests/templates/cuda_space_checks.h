@@ -1,4 +1,4 @@
-// What must hold of every CUDA family's space of schedules.
+// Checks that hold for every CUDA family's space of schedules.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,9 +16,9 @@ namespace lehr::testing {
 
 inline constexpr std::uint64_t kSpaceSeed = 20251121;
 
-/// Ten thousand sampled schedules, on all architectures, over `workloads`, all of which Ampere and newer ones
-/// serve: each lowers to a kernel that the verifier accepts, with as many threads, as much shared memory and
-/// as many blocks as the device has. `check(workload, config, kernel)` holds more of each.
+/// Samples ten thousand schedules, on all architectures, over `workloads`, all of which Ampere and newer ones
+/// serve. Each lowers to a kernel that the verifier accepts, with as many threads, as much shared memory and
+/// as many blocks as the device has. `check(workload, config, kernel)` checks more of each.
 template <typename Check>
 void expect_legal_schedules(const Template& family, const std::vector<Workload>& workloads,
                             const Check& check) {

@@ -7,7 +7,8 @@
 
 namespace lehr::testing {
 
-/// Operands of `type` with the sums that go with it; layouts as in gemm_of().
+/// Returns a product with operands of `type`, and sums of the type that goes with it; layouts as in
+/// gemm_of().
 inline Workload mma_of(DType type, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
                        int layouts, Math math = Math::kStrict) {
   Workload workload = gemm_of(m, n, k, batch, layouts);
@@ -19,7 +20,7 @@ inline Workload mma_of(DType type, std::int64_t m, std::int64_t n, std::int64_t 
   return workload;
 }
 
-/// The same with a 16-bit C.
+/// Returns the same with a 16-bit C.
 inline Workload with_output(Workload workload, DType type) {
   workload.gemm().c.type = type;
   return workload;

@@ -1,5 +1,5 @@
-// gemm_mma's emitted CUDA text, run by the emulator: every barrier, wait, fence and bound is needed. That it
-// is right for all types, layouts and odd sizes is emulated_families_test's.
+// Tests by the emulator that every barrier, wait, fence and bound of gemm_mma's emitted CUDA text is needed.
+// emulated_families_test tests that it is right for all types, layouts and odd sizes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -77,7 +77,7 @@ TEST(GemmMmaEmulated, NeedsEveryBarrierWaitAndBound) {
   mutants.expect_each_to_be_found(kSeed);
 }
 
-/// The largest error of a kernel's output.
+/// Returns the largest error of a kernel's output.
 double worst_error(const emulator::Program& program, std::size_t kernel, const Workload& workload,
                    const std::vector<std::vector<float>>& inputs) {
   const emulator::Result run = program.run(kernel, {inputs[0], inputs[1]});
@@ -112,7 +112,7 @@ TEST(GemmMmaEmulated, SumsOfTwoLevelsAreAsExactAsTheyPromiseAndThoseOfOneAreNot)
   }
 }
 
-/// As on an H200, where sums of 3xTF32 that stayed in the tensor core were wrong from k = 520 on.
+/// On an H200, sums of 3xTF32 that stayed in the tensor core were wrong from k = 520 on.
 TEST(GemmMmaEmulated, SumsOf3xTf32StayAsExactAsF32AndThoseOfOneLevelDoNot) {
   const Config config = parse_config(
       "gemm_mma(bm=16, bn=16, wm=16, wn=16, bk=32, k_warps=1, split_k=1, stage_c=0, stages=3, "

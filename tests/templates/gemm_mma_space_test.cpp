@@ -1,4 +1,4 @@
-// The schedules of gemm_mma: legal by construction, and what serves whom.
+// Tests of the schedules of gemm_mma: legal by construction, and which family serves which workload.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -116,7 +116,7 @@ TEST(GemmMmaSpace, Of3xTf32UnrollsNoMoreFragmentsThanFitIntoRegisters) {
   EXPECT_EQ(why_invalid(32), std::nullopt);
 }
 
-// Each spilled with the larger number of stages (NVRTC 13.0 on sm_90a).
+// Each config spilled with the larger number of stages (NVRTC 13.0 on sm_90a).
 TEST(GemmMmaSpace, LeavesRegistersForTheTilesOfADeepRingThatComeThroughThem) {
   const Limits limits = cuda_limits("sm_90a");
   const auto why_invalid = [&](const char* workload, std::string config, int stages) {
@@ -169,7 +169,7 @@ TEST(GemmMmaSpace, ReachesEveryValueOfEveryKnob) {
   }
 }
 
-/// The names of the intrinsics in a kernel.
+/// Collects the names of the intrinsics in a kernel.
 void collect(const ir::Block& block, std::set<std::string>& names) {
   for (const ir::Stmt& stmt : block) {
     if (const auto* loop = std::get_if<ir::For>(&stmt.node)) collect(loop->body, names);
@@ -207,7 +207,7 @@ TEST(GemmMma, OnTuringCopiesThroughRegistersAndMultipliesHalvesOfK) {
   EXPECT_THAT(
       intrinsics_of(mma_of(DType::kF16, 64, 64, 64, 1, 2), "sm_80"),
       ElementsAre("cp_async_16", "cp_async_commit", "cp_async_wait", "ldmatrix_x4", "mma_m16n8k16_f32_f16"));
-  // 16 bytes at a time, where rows are aligned so.
+  // Copies are of 16 bytes, where rows are aligned so.
   const Limits turing = cuda_limits("sm_75");
   const Workload workload = mma_of(DType::kF16, 1000, 1000, 1000, 1, 2);
   const FamilySpace space = gemm_mma_template().space(workload, turing);
@@ -277,7 +277,7 @@ TEST(GemmMma, SaysWhomItDoesNotServe) {
   EXPECT_EQ(gemm_simt_template().why_not(gemm_of(8, 8, 8, 1, 0), limits), std::nullopt);
 }
 
-/// Families that serve a workload.
+/// Returns the families that serve a workload.
 std::set<std::string> families_of(const Workload& workload, const char* arch) {
   const Families found = families_for(catalog(), workload, cuda_limits(arch));
   EXPECT_EQ(found.defaults.size(), found.spaces.size());

@@ -1,5 +1,6 @@
-// gemm_simt's emitted CUDA text, run by the emulator: every barrier, wait, fence and bound is needed. That it
-// is right for all layouts and odd sizes, and moves what its analysis says, is emulated_families_test's.
+// Tests by the emulator that every barrier, wait, fence and bound of gemm_simt's emitted CUDA text is needed.
+// emulated_families_test tests that it is right for all layouts and odd sizes, and moves what its analysis
+// says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The schedules of gemm_simt: legal by construction, and what serves whom.
+// Tests of the schedules of gemm_simt: legal by construction, and which family serves which workload.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

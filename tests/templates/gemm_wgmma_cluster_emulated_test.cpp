@@ -1,4 +1,4 @@
-// Kernels of gemm_wgmma in clusters, run by the emulator: every step of what blocks do to each other is
+// Tests of gemm_wgmma's kernels in clusters, by the emulator: every step of what blocks do to each other is
 // needed.
 #include <gtest/gtest.h>
 
@@ -13,6 +13,18 @@ using lehr::testing::Faults;
 using lehr::testing::kGemmWgmmaSeed;
 using lehr::testing::mma_of;
 using lehr::testing::Mutants;
+
+/// Returns whether a cluster is more than two blocks high, and more than one wide.
+bool is_tall(const GemmWgmmaSchedule& s) {
+  return s.cluster_bm > 2 && s.cluster_bn > 1;
+}
+
+/// Returns the mask of the blocks that get a block's load, as the text has it.
+std::string mask_of(const GemmWgmmaSchedule& s) {
+  if (s.cluster_bn == 1) return " 3);";
+  if (is_tall(s)) return " (rank / 2 % 2 * 9 + 3) * (rank / 2 / 2 * 15 + 1));";
+  return s.cluster_bn == 4 ? " rank / 4 * 225 + 15);" : " rank / 2 * 9 + 3);";
+}
 
 TEST(GemmWgmmaClusters, NeedsEveryStepOfTheCluster) {
   const std::vector<Case> cases = {
@@ -48,18 +60,15 @@ TEST(GemmWgmmaClusters, NeedsEveryStepOfTheCluster) {
     faults.plant(mutants, "lehr_mbarrier_init_fence();", "");
     faults.plant(mutants, arrivals(s.sharing_blocks()), arrivals(s.sharing_blocks() - 1));
     faults.plant(mutants, arrivals(s.sharing_blocks()), arrivals(s.sharing_blocks() + 1));
-    const bool tall = s.cluster_bm > 2 && s.cluster_bn > 1;
+    const bool tall = is_tall(s);
     faults.plant(mutants, tall ? "rank ^ LEHR_MAX(member, (member - 1) * 2)" : "rank ^ member", "0");
     if (tall) faults.plant(mutants, "LEHR_MAX(member, (member - 1) * 2)", "member");
     faults.plant(mutants, fmt::format("member < {}", s.sharing_blocks()), "member < 1");
     faults.plant(mutants, "lehr_mbarrier_arrive_cluster(", "(void)(");
     faults.plant(mutants, "lehr_mbarrier_wait(empty", "(void)(empty");
     faults.plant(mutants, "lehr_tma_multicast_2d<0>(", "(void)(");
-    // A mask that leaves out a block.
-    const std::string mask = s.cluster_bn == 1   ? " 3);"
-                             : tall              ? " (rank / 2 % 2 * 9 + 3) * (rank / 2 / 2 * 15 + 1));"
-                             : s.cluster_bn == 4 ? " rank / 4 * 225 + 15);"
-                                                 : " rank / 2 * 9 + 3);";
+    // Each of these masks leaves out a block.
+    const std::string mask = mask_of(s);
     faults.plant(mutants, mask, " 1);");
     faults.plant(mutants, mask, " 2);");
     if (s.cluster_bn == 4)

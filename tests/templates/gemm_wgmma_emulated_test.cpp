@@ -1,4 +1,5 @@
-// gemm_wgmma's emitted CUDA text, run by the emulator: every mode is right, and every step of it is needed.
+// Tests of gemm_wgmma's emitted CUDA text, by the emulator: every mode is right, and every step of it is
+// needed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +57,7 @@ const std::vector<Workload>& workloads() {
   return all;
 }
 
-/// The ways of working that a config has.
+/// Returns the modes of a config.
 std::vector<std::string> modes_of(const Workload& workload, const GemmWgmmaSchedule& s) {
   std::vector<std::string> modes = {fmt::format("keep={}", s.keep), fmt::format("pdl={}", s.pdl)};
   const auto add = [&](bool has, std::string mode) {
@@ -81,7 +82,7 @@ std::vector<std::string> modes_of(const Workload& workload, const GemmWgmmaSched
   return modes;
 }
 
-/// A config with knobs that few have; nullopt where that would not be one of the space.
+/// Samples a config with knobs that few configs have; nullopt where it would not be in the space.
 std::optional<Config> sampled(const FamilySpace& space, Rng& rng) {
   Config config = testing::sample_config(space, rng).value();
   const auto set = [&](std::string_view name, std::uint64_t value) {
@@ -97,8 +98,8 @@ std::optional<Config> sampled(const FamilySpace& space, Rng& rng) {
   return space.why_invalid(config) ? std::nullopt : std::optional(config);
 }
 
-/// Each mode at least twice, on multiprocessors so few that a persistent block has several tiles; all else is
-/// emulated_families_test's.
+/// Runs each mode at least twice, on so few multiprocessors that a persistent block has several tiles.
+/// emulated_families_test runs all else.
 TEST(GemmWgmmaEmulated, IsRightInEachModeOnFewMultiprocessors) {
   SCOPED_TRACE(::testing::Message() << "seed " << kGemmWgmmaSeed);
   constexpr int kOfEach = 2, kDraws = 20000;
@@ -235,7 +236,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheStore) {
     }
     faults.plant(mutants, "lehr_tma_store_2d(", "(void)(");
     faults.plant(mutants, "lehr_elect_one(elected_3);",
-                 "elected_3[0] = thread % 32 == 0;");  // who has not issued waits
+                 "elected_3[0] = thread % 32 == 0;");  // a warp that has not issued waits
     // Consumers that take turns hardly ever meet at one barrier.
     if (faults.schedule().ping_pong == 0) faults.plant(mutants, "(consumer + 1)", "(1)");
     faults.plant(mutants, " ^ ", " + ");
@@ -280,7 +281,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfRowsFromRegisters) {
     faults.plant(mutants, "lehr_wgmma_fence();", "");
     faults.plant(mutants, "lehr_wgmma_wait<0>();", "");
     faults.plant(mutants, "lehr_mbarrier_wait(", "(void)(");
-    // One warp speaks for all, though each has read its own.
+    // One warp speaks for all, though each warp has read its own share.
     faults.plant(mutants, "empty + stage_2 * 2, member % 32 == 0",
                  "empty + stage_2 * 2, (member == 0) + (member == 1) + (member == 2) + (member == 3)");
     faults.plant(mutants, "reg / 2 * 4", "reg % 2 * 4");
@@ -331,7 +332,7 @@ TEST(GemmWgmmaEmulated, NeedsEveryStepOfTheTwoLevelsInOneStage) {
   mutants.expect_each_to_be_found(kGemmWgmmaSeed);
 }
 
-/// What the mode is for: with long k, sums that stay in the tensor core are worse than it permits.
+/// The mode prevents this: with long k, sums that stay in the tensor core are worse than it permits.
 TEST(GemmWgmmaEmulated, SumsOfTwoLevelsAreAsExactAsTheyPromiseAndThoseOfOneAreNot) {
   const char* const config =
       "gemm_wgmma(swap_ab=0, bm=64, bn=64, k_atoms=1, consumers=1, ping_pong=0, persistent=0, cluster_bm=1, "
@@ -348,7 +349,7 @@ TEST(GemmWgmmaEmulated, SumsOfTwoLevelsAreAsExactAsTheyPromiseAndThoseOfOneAreNo
     SCOPED_TRACE(to_text(workloads[i]));
     const bool two_level = workloads[i].gemm().math == Math::kTwoLevel;
     Problem problem = problem_for(workloads[i], kGemmWgmmaSeed);
-    // The library is asked for the same.
+    // The library gets the same request.
     EXPECT_EQ(cublaslt::lt_gemm(workloads[i], false).fast_accumulation, !two_level);
     const emulator::Result run = program.run(i, inputs_of(problem));
     ASSERT_FALSE(run.fault) << *run.fault;

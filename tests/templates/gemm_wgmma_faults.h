@@ -18,7 +18,7 @@ namespace lehr::testing {
 
 constexpr std::uint64_t kGemmWgmmaSeed = 9;
 
-/// So few multiprocessors that small problems keep persistent blocks busy.
+/// Returns limits with so few multiprocessors that small problems keep persistent blocks busy.
 inline Limits few_cores(int cores) {
   Limits limits = cuda_limits("sm_90a");
   limits.cores = cores;

@@ -1,4 +1,4 @@
-// The schedules of gemm_wgmma: legal by construction, and whom it serves.
+// Tests of the schedules of gemm_wgmma: legal by construction, and which workloads it serves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ TEST(GemmWgmmaSpace, TenThousandSampledSchedulesLowerVerifyAndKeepTheStaticLimit
           ASSERT_GE(each, 24);
           ASSERT_LE(each, 256);
         }
-        // Nobody was asked: of 132 multiprocessors, 120 hold clusters of four and of eight.
+        // No driver was asked: of 132 multiprocessors, 120 hold clusters of four and of eight.
         const std::int64_t usable = limits.cores == 132 && s.cluster() > 2 ? 120 : limits.cores;
         ASSERT_TRUE(s.persistent == 0 ||
                     launch.grid[0] == std::min<std::int64_t>(gemm_wgmma_grid(problem, s, limits).tiles,
@@ -103,7 +103,7 @@ TEST(GemmWgmmaSpace, HoldsItsDefault) {
     const Config config = testing::default_of(family, workload, limits);
     EXPECT_EQ(family.space(workload, limits).why_invalid(config), std::nullopt) << to_text(config);
   }
-  // What won large squares on an H200.
+  // This config won large squares on an H200.
   const auto default_of = [&](const Workload& workload) {
     return testing::schedule_of<gemm_wgmma_knobs>(testing::default_of(family, workload, limits), workload,
                                                   limits);
@@ -140,7 +140,8 @@ TEST(GemmWgmmaSpace, PersistentGridsAreAsManyClustersAsTheDriverCounts) {
   GemmWgmmaSchedule s;
   s.persistent = 1;
   const auto blocks = [&](std::int64_t bm, std::int64_t bn) {
-    s.cluster_bm = bm, s.cluster_bn = bn;
+    s.cluster_bm = bm;
+    s.cluster_bn = bn;
     return gemm_wgmma_grid(problem, s, limits).blocks;
   };
   EXPECT_EQ(blocks(1, 1), 114);
@@ -208,7 +209,7 @@ TEST(GemmWgmma, IsPartOfTheUnionOnlyOnHopper) {
   EXPECT_NE(odd.family("gemm_mma"), nullptr);
 }
 
-/// What wgmma or the tensor memory accelerator refuses, mma.sync takes: every type, layout and alignment has
+/// mma.sync takes what wgmma or the tensor memory accelerator refuses: every type, layout and alignment has
 /// schedules on the tensor cores.
 TEST(GemmWgmma, LeavesNoHolesInTheUnion) {
   const Limits limits = cuda_limits("sm_90a");
@@ -305,7 +306,7 @@ TEST(GemmWgmma, ReadsWhatAClusterSharesOnce) {
     const std::vector<float> row = featurize(kernel, limits);
     EXPECT_NEAR(std::exp2(row[feature_index("l1_traffic")]), each.reads * operand + 2048 * 2048 * 4,
                 0.25 * each.reads * operand);
-    // What one block brings is written in the shared memory of each.
+    // Data that one block brings is written in the shared memory of each block.
     EXPECT_NEAR(row[feature_index("shared_cycles")], shared_cycles, 1e-3);
   }
 }

@@ -1,4 +1,4 @@
-// Kernels of gemm_wgmma whose blocks split k, run by the emulator: every step of how their sums meet is
+// Tests of gemm_wgmma's kernels whose blocks split k, by the emulator: every step of how their sums meet is
 // needed.
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ TEST(GemmWgmmaSplit, NeedsEveryStepOfSumsThatAreAdded) {
     faults.plant(mutants, "__syncthreads();", "");
     faults.plant(mutants, "thread == 0) {\n          lehr_atomic", "thread < 2) {\n          lehr_atomic");
     if (!is_float) continue;
-    faults.plant(mutants, "split % 2", "0");  // more than two parts have one place
+    faults.plant(mutants, "split % 2", "0");  // more than two parts share one place
     faults.plant(mutants, "from_split + 1", "from_split");
   }
   ASSERT_GE(mutants.size(), 46u);

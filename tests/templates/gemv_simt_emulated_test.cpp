@@ -1,5 +1,5 @@
-// gemv_simt's emitted CUDA text, run by the emulator: every bound and barrier needed, the matrix streamed
-// once. That it is right for odd sizes and all layouts is emulated_families_test's.
+// Tests by the emulator that every bound and barrier of gemv_simt's emitted CUDA text is needed, and that the
+// matrix is streamed once. emulated_families_test tests that it is right for odd sizes and all layouts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ TEST(GemvSimtEmulated, ReadsItsMatrixOnceAndComputesTheSameInEachOrder) {
     const std::vector<std::vector<float>> inputs = make_inputs(workloads[i], kSeed);
     const emulator::Result run = program.run(i, inputs, emulator::Order::kForward);
     ASSERT_FALSE(run.fault) << *run.fault;
-    // Once, but for what stands in for outputs beyond its edge.
+    // The matrix is read once, but for the elements that stand in for outputs beyond its edge.
     const std::size_t matrix = g.n < g.m ? 0 : 1;
     EXPECT_GE(run.traffic.at(matrix).read_bytes, g.batch * g.k * std::max(g.m, g.n) * 4);
     const auto schedule = testing::schedule_of<gemv_simt_knobs>(configs[i], workloads[i], limits);
@@ -70,7 +70,7 @@ TEST(GemvSimtEmulated, NeedsEveryBarrierAndBound) {
     add(kernel, "lehr_warp_sum_f32(acc + i_6, 8);", "");
     add(kernel, "< 45", "< 46");
     add(kernel, "< 70", "< 71");
-    // Before its last k a matrix that is not contiguous along k has something in that place.
+    // Before its last k a matrix that is not contiguous along k has another element there.
     add("for (int round", ", 69)", ", 70)");
   }
   mutants.expect_each_to_be_found(kSeed);

@@ -1,4 +1,4 @@
-// The schedules of gemv_simt: legal by construction, and whom it serves.
+// Tests of the schedules of gemv_simt: legal by construction, and which workloads it serves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-// What the system's compiler makes of the kernels for processors with instructions for bf16 and 8-bit
-// integers, which need not be this one: the innermost loops multiply by these instructions, as many as the
-// tile has accumulators, and keep the accumulators in registers.
+// Tests of the code that the system's compiler makes of the kernels for processors with instructions for bf16
+// and 8-bit integers, which need not be this one. The innermost loops multiply by these instructions, as many
+// as the tile has accumulators, and keep the accumulators in registers.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -30,10 +30,10 @@ namespace {
 struct Instruction {
   std::uint64_t at = 0;
   std::string text;
-  std::uint64_t jumps_to = 0;  ///< 0: it is no jump to an address
+  std::uint64_t jumps_to = 0;  ///< 0: it does not jump to an address
 };
 
-/// By function.
+/// Returns the instructions of an object by function.
 std::map<std::string, std::vector<Instruction>> disassembled(const std::string& object) {
   std::map<std::string, std::vector<Instruction>> functions;
   FILE* const pipe = ::popen(("objdump -d --no-show-raw-insn " + object).c_str(), "r");
@@ -60,7 +60,7 @@ bool is_dot(const Instruction& instruction, const std::string& dot) {
   return instruction.text.find(dot) != std::string::npos;
 }
 
-/// The instructions of innermost loops that have such a dot.
+/// Returns the instructions of innermost loops that have such a dot.
 std::vector<std::vector<Instruction>> loops_with(const std::vector<Instruction>& function,
                                                  const std::string& dot) {
   std::vector<std::vector<Instruction>> loops;
@@ -101,7 +101,7 @@ void PrintTo(const Kind& kind, std::ostream* out) {
   *out << kind.types << " for " << kind.isa;
 }
 
-/// What the compiler makes of a text for a processor, by function.
+/// Returns the compiler's instructions of a text for a processor, by function.
 std::map<std::string, std::vector<Instruction>> compiled(const std::string& text, const Isa& target) {
   char dir_name[] = "/tmp/lehr_narrow_code_XXXXXX";
   const std::filesystem::path dir = ::mkdtemp(dir_name);
@@ -151,7 +151,7 @@ TEST_P(NarrowCode, MultipliesByTheInstructionAndKeepsItsSums) {
     SCOPED_TRACE(fmt::format("{} seed {}: {}", types, seed, of_entry.config));
     const auto loops = loops_with(functions.at(entry), dot);
     ASSERT_FALSE(loops.empty());
-    // That of a whole tile has the most; of a sampled schedule, too many registers may be asked for.
+    // The loop of a whole tile has the most dots. A sampled schedule may need too many registers.
     const auto dots_in = [&](const std::vector<Instruction>& loop) {
       return std::ranges::count_if(loop, [&](const auto& each) { return is_dot(each, dot); });
     };

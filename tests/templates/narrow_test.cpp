@@ -1,5 +1,6 @@
-// bf16 and 8-bit integers on the CPU: the kernels of every family that multiplies them, compiled and run, are
-// right on odd shapes, whether the text is that of a processor with the instructions or of one without.
+// Tests of bf16 and 8-bit integers on the CPU: the kernels of every family that multiplies them, compiled and
+// run, are right on odd shapes, whether the text is that of a processor with the instructions or of one
+// without.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -27,7 +28,7 @@ std::vector<std::string> with(const std::vector<std::string>& texts, const std::
   return all;
 }
 
-/// Without depthwise ones, which have a family of their own.
+/// Returns the texts without depthwise ones, which have a family of their own.
 std::vector<std::string> dense(std::vector<std::string> texts) {
   std::erase_if(texts, [](const std::string& text) { return text.find("groups=16") != std::string::npos; });
   return texts;
@@ -86,7 +87,7 @@ TEST(Narrow, ConvolutionsOf8BitIntegersAreRightBitForBit) {
   expect_right(with(nhwc_convolutions(), " x=s8 f=s7 y=s32 accum=s32"), 2, 36);
 }
 
-// Zero points, scales, saturation: every element as the scalar reference has it.
+// Zero points, scales and saturation give every element as the scalar reference has it.
 TEST(Narrow, QuantizedProductsAreRightBitForBit) {
   expect_right(
       with(shapes(), " a=u8 b=s8:row:constant c=u8 accum=s32 zero=input epilogue=bias+dequant+relu+quant"), 2,
@@ -133,7 +134,7 @@ TEST(Narrow, FewChannelsOfAPixelAreNotFilledUp) {
   EXPECT_EQ(families(""), 2u);
 }
 
-// An image of one pixel lies alike in both layouts: its sums have no other place to wait in than the output.
+// An image of one pixel lies alike in both layouts: only the output has room for its sums.
 TEST(Narrow, ConvolutionsToOnePixelAreRight) {
   for (const char* layout : {"nchw", "nhwc"}) {
     const std::vector<std::string> images = {

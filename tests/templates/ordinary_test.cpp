@@ -40,12 +40,13 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-/// One of each kind of device, with a number of CPU cores and a GPU beside Hopper's that differ from workload
-/// to workload.
+/// Returns one of each kind of device, with a number of CPU cores and a GPU beside Hopper's that differ from
+/// workload to workload.
 std::vector<Limits> devices(Rng& rng) {
   const int cores = std::array{1, 2, 6, 64}[rng.below(4)];
   std::vector<Limits> all = {cpu_limits(64, cores), cpu_limits(32, cores), cpu_limits(16, cores)};
-  all.back().arch = "neon", all.back().vector_registers = 32;
+  all.back().arch = "neon";
+  all.back().vector_registers = 32;
   all.push_back(limits_of(isa_named("x86-64-v4+avx512vnni+avx512bf16"), cores));
   const std::vector<std::string> archs = known_cuda_archs();
   all.push_back(cuda_limits("sm_90a"));
@@ -53,13 +54,13 @@ std::vector<Limits> devices(Rng& rng) {
   return all;
 }
 
-/// What the sweep has seen.
+/// Counts of what the sweep has seen.
 struct Seen {
   std::uint64_t kernels = 0;
   std::uint64_t texts = 0;  ///< a hash of all their texts: the same for a seed, whatever compiler built this
 };
 
-/// "" or what is wrong with the kernel of a config.
+/// Returns what is wrong with the kernel of a config; "" if it is right.
 std::string fault_of(const Workload& workload, const Config& config, const Limits& limits, Seen& seen) {
   const ir::Kernel kernel = lower(workload, config, limits);
   if (const auto malformed = ir::why_malformed(kernel)) return *malformed;
@@ -72,7 +73,7 @@ std::string fault_of(const Workload& workload, const Config& config, const Limit
   return "";
 }
 
-/// "" or what is wrong with a family that serves the workload.
+/// Returns what is wrong with a family that serves the workload; "" if it is right.
 std::string fault_of(const Template& family, const Workload& workload, const Limits& limits, Rng& rng,
                      Seen& seen) {
   Config config;
@@ -95,8 +96,8 @@ std::string fault_of(const Template& family, const Workload& workload, const Lim
   return "";
 }
 
-/// Draws `count` workloads of each of `kinds` and lets every family that serves one make kernels of it. How
-/// many are served by none.
+/// Draws `count` workloads of each of `kinds`, and lets every family that serves one make kernels of it.
+/// Returns how many have no family.
 std::uint64_t sweep(std::uint64_t seed, std::uint64_t count, std::span<const Ordinary> kinds) {
   fmt::print("seed {} (LEHR_TEST_SEED), {} workloads (LEHR_ORDINARY_COUNT)\n", seed, count);
   Rng rng(seed);
@@ -127,7 +128,7 @@ TEST(Ordinary, EveryWorkloadHasSpacesDefaultsKernelsTextAndFeaturesInEveryFamily
   EXPECT_LT(sweep(test_seed(1), count, kinds), count / 5);
 }
 
-// Depthwise ones of integers are served by none.
+// No family serves depthwise convolutions of integers.
 TEST(Ordinary, SoHasEveryWorkloadOfBf16AndIntegers) {
   const std::uint64_t count = from_environment("LEHR_ORDINARY_COUNT", 600);
   const std::array kinds = {Ordinary{.type = DType::kBF16}, Ordinary{.type = DType::kU8},

@@ -1,5 +1,5 @@
-// The spaces of all families, held against hashes (tests/golden/spaces.txt): a change of how schedules are
-// described is to change neither the schedules, nor their order, nor what the same seed draws.
+// Holds the spaces of all families against hashes (tests/golden/spaces.txt). A change of how schedules are
+// described must change neither the schedules, nor their order, nor what the same seed draws.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -77,7 +77,7 @@ std::vector<Limits> devices() {
           cuda_limits("sm_80"), cuda_limits("sm_89"), cuda_limits("sm_90a")};
 }
 
-/// Of all texts that it is given, in order.
+/// A hash of all texts that it is given, in order.
 class Digest {
  public:
   void add(std::string_view text) { hash_ = hash_combine(hash_, stable_hash(text)); }
@@ -94,7 +94,7 @@ std::string knobs_of(const FamilySpace& family) {
   return digest.text();
 }
 
-/// The config's text, as the hashes were made of.
+/// Returns the config's text, as the hashes were made of.
 std::string text_of(const Space& space, const std::optional<Point>& point) {
   return point ? to_text(space.config_of(*point)) : "none";
 }
@@ -114,7 +114,7 @@ std::string samples_of(const Space& space) {
   return digest.text();
 }
 
-/// A point that takes each knob from `a` or `b`, repaired: steps that are wider than a mutation's.
+/// Returns a point that takes each knob from `a` or `b`, repaired: steps that are wider than a mutation's.
 std::optional<Point> between(const Space& space, const Point& a, const Point& b, Rng& rng) {
   if (a.family != b.family) return std::nullopt;
   const FamilySpace& family = space.families()[a.family];
@@ -134,7 +134,8 @@ std::string moves_of(const Space& space, Point at) {
     digest.add(text_of(space, moved));
     const auto child = between(space, moved.value_or(at), other, rng);
     digest.add(text_of(space, child));
-    other = at, at = child.value_or(moved.value_or(at));
+    other = at;
+    at = child.value_or(moved.value_or(at));
   }
   digest.add(fmt::format("{}", rng.next()));
   return digest.text();
@@ -149,7 +150,7 @@ std::string neighbours_of(const Space& space) {
   return digest.text();
 }
 
-/// What is said of valid configs with one value changed, and of values drawn at random.
+/// Returns the sentences on valid configs with one value changed, and on values drawn at random.
 std::string sentences_of(const Space& space) {
   const FamilySpace& family = space.families()[0];
   Digest digest;

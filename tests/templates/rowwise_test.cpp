@@ -1,4 +1,4 @@
-// Kernels of row expressions: right for every expression, shape, type, schedule and number of rows.
+// Tests of kernels of row expressions: right for every expression, shape, type, schedule and number of rows.
 //
 //   LEHR_ROWS_COUNT=5000 LEHR_TEST_SEED=7 build/ci/tests/templates/rowwise_test --gtest_filter='*Random*'
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(Rowwise, RandomExpressionsAreRight) {
   const int count = asked == nullptr ? 100 : std::atoi(asked);
   const std::uint64_t seed = testing::test_seed(1);
   Rng rng(seed);
-  for (int done = 0; done < count; done += 50) {  // a compilation
+  for (int done = 0; done < count; done += 50) {  // configs of one compilation
     std::vector<std::string> texts;
     for (int i = 0; i < 50; ++i) texts.push_back(random_rows(rng));
     expect_right(texts, 1, seed + static_cast<std::uint64_t>(done));

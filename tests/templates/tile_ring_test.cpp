@@ -1,4 +1,5 @@
-// The first tiles of a ring: each is copied once, in order, and guarded where not all blocks have it.
+// Tests of the first tiles of a ring: each is copied once, in order, and guarded where not all blocks have
+// it.
 #include "templates/shared/tile_ring.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +61,7 @@ TEST(TileRing, PartsTilesWhereCopiesChange) {
             "  tile[ahead+1] = 1.0\n"
             "  barrier block\n");
   EXPECT_EQ(ring.lasts, (std::vector<std::int64_t>{0, 3}));
-  Ring behind;  // a change behind the first tiles is none
+  Ring behind;  // a change behind the first tiles does not count
   behind.text(2, {1, 8}, 7);
   EXPECT_EQ(behind.lasts, (std::vector<std::int64_t>{1}));
 }

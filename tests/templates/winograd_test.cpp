@@ -1,5 +1,5 @@
-// The minimal filtering algorithms: their matrices against the sum that they stand for, and the tolerance
-// that is stated for them against what f32 loses.
+// Tests of the minimal filtering algorithms: their matrices against the sum that they stand for, and their
+// stated tolerance against the errors of f32.
 #include "templates/shared/winograd.h"
 
 #include <gtest/gtest.h>
@@ -44,8 +44,8 @@ TEST(Winograd, FiltersALineExactly) {
   }
 }
 
-// One output tile's last element, where F(4x4, 3x3) loses most, over c channels in f32.
-// tolerance_test.cpp has the argument for what is left between the largest error and the tolerance.
+// Computes one output tile's last element, where F(4x4, 3x3) loses most, over c channels in f32.
+// tolerance_test.cpp has the argument for the distance between the largest error and the tolerance.
 TEST(Winograd, LosesSoMuchLessThanItsToleranceThatAMillionChecksDoAndMoreThanAHundredthOfIt) {
   const std::uint64_t seed = 6;
   Rng rng(seed);

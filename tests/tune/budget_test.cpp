@@ -1,4 +1,4 @@
-// Clocks of a run, by a clock that stands where the test puts it.
+// Tests of the clocks of a run, by a clock that stands where the test puts it.
 #include "tune/budget.h"
 
 #include <gtest/gtest.h>

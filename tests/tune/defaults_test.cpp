@@ -1,4 +1,4 @@
-// What a tuning, or a product that was never tuned, begins with.
+// Tests of the configs with which a tuning begins, and which a product that was never tuned gets.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Config first_default(const std::string& workload) {
   return defaults_of(parse_workload(workload)).at(0);
 }
 
-// Each of these began with a family that is several times slower there, because it stands last in the
+// Each of these once began with a family that is several times slower there, because it stands last in the
 // catalogue.
 TEST(Defaults, BeginWithTheFamilyThatSuitsTheSizes) {
   EXPECT_EQ(first_default("gemm m=768 n=1500 k=400 b=f32:column").family, "gemm_cpu");
@@ -63,7 +63,7 @@ TEST(Defaults, ShareOutWhatIsWorthIt) {
   EXPECT_EQ(first_default("gemm m=512 n=512 k=512").at("threads"), 2);
 }
 
-// A tuning of it ended with "lines=30 is not one of 1, 2, 3, ..." behind its search.
+// A tuning of it once ended with "lines=30 is not one of 1, 2, 3, ..." behind its search.
 TEST(Unfused, IsThereOrSaysThatItIsNotForEachScheduleBehindAPool) {
   Task task = task_of(
       parse_workload("conv2d n=2 h=27 w=27 c=164 k=128 r=1 s=1 layout=nhwc epilogue=bias+relu+maxpool(3)"),

@@ -1,5 +1,5 @@
-// Picks that are asked for one by one: how many before each outcome, who is told what, and what costs
-// nothing.
+// Tests of picks that are asked for one by one: how many before each outcome, who learns of which outcome,
+// and which picks cost nothing.
 #include "tune/evaluator.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace lehr::testing {
 namespace {
 
-/// Toy kernels, but those of 4 rows cannot be emitted, and packing changes nothing.
+/// Returns toy kernels. Those of 4 rows cannot be emitted, and packing changes nothing.
 Candidates odd_candidates() {
   Candidates candidates = toy_candidates();
   const auto lower = [space = candidates.space](const Point& point) {
@@ -27,7 +27,7 @@ Candidates odd_candidates() {
   return candidates;
 }
 
-/// What happened, in order: "ask", "run r c" where it is measured, "know r c p" of a trial.
+/// The events in order: "ask", "run r c" where a config is measured, "know r c p" of a trial.
 struct Diary {
   Task task = toy_task();
   Candidates candidates = odd_candidates();
@@ -92,7 +92,7 @@ TEST(Evaluator, WhatCostsNothingIsKnownAtOnceAndAnotherPickTakesItsPlace) {
   Diary diary;
   diary.measurer.window = 2;
   diary.measurer.overlap = true;
-  // One that cannot be emitted, and one that is equal to what is being measured.
+  // One cannot be emitted, and one is equal to what is being measured.
   EXPECT_EQ(diary.measure({toy_config(4, 1, 1, 0), toy_config(1, 1, 1, 0), toy_config(1, 1, 1, 1),
                            toy_config(2, 1, 1, 0)}),
             (Lines{"ask", "know 4 1 0", "ask", "ask", "ask", "run 1 1", "know 1 1 0", "know 1 1 1", "ask",
@@ -100,7 +100,7 @@ TEST(Evaluator, WhatCostsNothingIsKnownAtOnceAndAnotherPickTakesItsPlace) {
   EXPECT_EQ(diary.trials.measured(), 3);
   EXPECT_EQ(diary.trials.all()[2].origin, Origin::kTwin);
   EXPECT_EQ(diary.trials.all()[2].time_us(), diary.trials.all()[1].time_us());
-  // And to what was measured before.
+  // This one is equal to a kernel that was measured before.
   EXPECT_EQ(diary.measure({toy_config(2, 1, 1, 1)}), (Lines{"ask", "know 2 1 1", "ask"}));
 }
 

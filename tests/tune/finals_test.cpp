@@ -1,4 +1,5 @@
-// The end of a session: how its time is split, who is proven when, and who is told.
+// Tests of the end of a session: how its time is split, which config is proven when, and which one is
+// reported.
 #include "tune/finals.h"
 
 #include <gmock/gmock.h>
@@ -48,14 +49,14 @@ TEST(Plan, HasAsManyFinalistsAsTheTimePaysFor) {
 TEST(Plan, SetsTheProofsAside) {
   const FinalsCosts costs = costs_of(4, 1e-3, 0.02, 0.3);
   const FinalsPlan plan = *plan_finals(costs, {2, 2}, cpu());
-  // Inputs there and back, four checks of the fastest and of the default.
+  // The time behind the contest: inputs there and back, four checks of the fastest and of the default.
   EXPECT_NEAR(plan.contest.most_s, 2 - (0.6 + 8 * 0.02), 1e-9);
   EXPECT_LE(plan.contest.wanted_s, plan.contest.most_s);
   EXPECT_LT(plan.contest.libraries_s, plan.contest.most_s);
   EXPECT_EQ(plan.contest.last_s, 2);
 }
 
-// Finalists, libraries' searches, rounds, libraries, the unfused pair, and the proofs last.
+// Finalists go first, then libraries' searches, rounds, libraries, the unfused pair, and the proofs last.
 TEST(Plan, GivesUpWhatMattersLeastFirst) {
   FinalsCosts costs = costs_of(8, 2e-3, 0.02, 0.2);
   costs.challengers = 1;
@@ -93,7 +94,7 @@ TEST(Plan, WithoutALimitKeepsNothingBack) {
 
 // --- a contest and its proofs, on a clock of their own
 
-/// Kernels with true times on a machine whose calls, checks and swaps take them.
+/// Kernels with true times, on a machine whose calls, checks and swaps take time.
 class SlowMachine : public Measurer {
  public:
   struct Kernel {
@@ -166,7 +167,7 @@ class SlowMachine : public Measurer {
     return std::nullopt;
   }
 
-  /// Waking its process, a call to warm up, a block.
+  /// Returns the seconds of a turn: waking its process, a call to warm up, a block.
   static double turn_s(const Kernel& kernel) {
     const double call_s = kernel.us * 1e-6;
     return 1.6e-3 + call_s + std::max(2e-3, call_s);
@@ -189,7 +190,7 @@ struct Ran {
   bool planned = false;
 };
 
-/// As a session runs its finals, with costs that are known exactly.
+/// Runs the finals as a session does, with costs that are known exactly.
 Ran run(const std::vector<SlowMachine::Kernel>& kernels, double swap_s, TimeLeft left, double noise = 0.02,
         std::uint64_t seed = 1) {
   FinalsCosts costs;
@@ -249,7 +250,8 @@ TEST(Proofs, ADefaultThatIsToldIsProvenItself) {
   EXPECT_EQ(proof_of(ran, 0), ProofState::kProven);
 }
 
-// One that is wrong now and then is found by many calls; the next one takes its place, and is proven, too.
+// A kernel that is wrong now and then is found by many calls. The next one takes its place, and is proven,
+// too.
 TEST(Proofs, TheNextOneTakesThePlaceOfOneThatFails) {
   for (const Inputs wrong : {Inputs::kOther, Inputs::kPrepared}) {
     const Ran ran = run({{200, 0.01}, {100, 0.01, wrong}, {120, 0.01}}, 0.1, {4, 4});
@@ -275,7 +277,8 @@ struct Draw {
   TimeLeft left;
 };
 
-/// Sizes from a microsecond to half a second a call, inputs that take nothing or seconds, gains and losses.
+/// Draws sizes from a microsecond to half a second a call, inputs that take nothing or seconds, gains and
+/// losses.
 Draw draw_of(Rng& rng) {
   const auto within = [&](double low, double high) { return low * std::pow(high / low, rng.uniform()); };
   Draw draw;
@@ -296,7 +299,7 @@ Draw draw_of(Rng& rng) {
   return draw;
 }
 
-/// Whether `entry` beats the default in truth, by more than noise and the least gain may hide.
+/// Returns whether `entry` really beats the default, by more than noise and the least gain may hide.
 bool clearly_faster(const Draw& draw, std::size_t entry) {
   return draw.kernels[entry].us * 1.1 < draw.kernels[0].us;
 }
@@ -316,15 +319,15 @@ TEST(Proofs, OfRandomFinalsKeepTheirTimeAndLoseNoWinner) {
     }
     const Contender* const leader = leader_of(ran.result.contenders);
     ASSERT_NE(leader, nullptr) << "the default was right";
-    // Nothing that was timed to the end, right and clearly faster than what is told is passed over.
+    // No contender that was timed to the end, right and clearly faster than the reported one is passed over.
     for (const Contender& other : ran.result.contenders) {
       if (other.proof == ProofState::kFailed || !clearly_faster(draw, other.entry)) continue;
       EXPECT_LE(draw.kernels[leader->entry].us, 1.1 * draw.kernels[other.entry].us);
     }
-    // A planted fault is never told as proven.
+    // A planted fault is never reported as proven.
     EXPECT_TRUE(leader->proof != ProofState::kProven || !draw.kernels[leader->entry].wrong_on);
     (leader->proof == ProofState::kProven ? proven : provisional)++;
-    // A step may overrun by what its last call takes, and the least rounds by their last one.
+    // A step may overrun by the time of its last call, and the least rounds by that of their last one.
     double call_s = 0, round_s = 0;
     for (const Kernel& kernel : draw.kernels) {
       call_s = std::max(call_s, kernel.check_s);
@@ -338,7 +341,7 @@ TEST(Proofs, OfRandomFinalsKeepTheirTimeAndLoseNoWinner) {
   EXPECT_GT(none, 50);
 }
 
-// Costs that are known are paid: where the least that finals need was there, the fastest is proven.
+// Known costs are paid: where the least time of the finals was there, the fastest is proven.
 TEST(Proofs, OfRandomFinalsThatHaveTheirLeastTimeAreComplete) {
   const std::uint64_t seed = 77;
   Rng rng(seed);
@@ -398,7 +401,8 @@ TEST(Ranking, SeesASmallSteadyLeadInALargeSpread) {
   EXPECT_EQ(winner_of({base, steady}, 2), 1u);
 }
 
-// Seven rounds of nine passed the one-sided sign test that decided before; the interval of the ratio holds 1.
+// Seven rounds of nine would pass a one-sided sign test, which once decided; the interval of the ratio holds
+// 1.
 TEST(Ranking, KeepsTheDefaultWhenTheIntervalOfTheRatioHoldsOne) {
   ContestEntry base = entry("source 0", 100), often = entry("source 1", 95);
   base.round_us.assign(9, 100);

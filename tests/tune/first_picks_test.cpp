@@ -1,4 +1,4 @@
-// The list of a session's first picks against what a session measures.
+// Compares the list of a session's first picks with what a session measures.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -19,7 +19,7 @@ struct ColdSession {
   std::vector<FirstPick> picks() const {
     return first_picks(toy.candidates, toy.task.device.limits, seed, 1);
   }
-  /// What a session with the real tuner measures.
+  /// Returns what a session with the real tuner measures.
   std::vector<std::string> measured(int trials = 40) {
     toy.device.measurer = std::make_unique<FakeMeasurer>(toy.outcome_of, toy.clock);
     SessionOptions options = toy_options();
@@ -61,14 +61,14 @@ TEST(FirstPicks, DependOnTheSeedAndOnNothingElse) {
   EXPECT_NE(texts(cold), texts(other));
 }
 
-/// Of texts in their order.
+/// Returns a hash of texts in their order.
 std::uint64_t hash_of(const std::vector<std::string>& texts) {
   std::uint64_t hash = 0;
   for (const std::string& text : texts) hash = hash_combine(hash, stable_hash(text));
   return hash;
 }
 
-// What a seed leads to is kept: whoever means to change it writes the new numbers here.
+// A seed's picks are kept: a change that is meant to alter them writes the new numbers here.
 TEST(FirstPicks, SixtyFourOfASeedAreThoseOfEarlierVersions) {
   ColdSession cold;
   const std::vector<std::string> measured = cold.measured(64);

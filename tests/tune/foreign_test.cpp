@@ -1,4 +1,4 @@
-// A session over kernels that no template makes, for a problem that no workload of ours describes.
+// Tests a session over kernels that no template makes, for a problem that no workload of ours describes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kFastest = 4;
 
-/// Six ways to add two vectors, with a source and a row that are written by hand.
+/// Returns six ways to add two vectors, with a source and a row that are written by hand.
 Candidates six_additions() {
   FamilySpace family("add");
   family.add("unroll", "elements of an iteration", {1, 2, 3, 4, 5, 6});

@@ -1,4 +1,4 @@
-// Where the process on the knobs expects a gain.
+// Tests of where the Gaussian process on the knobs expects a gain.
 #include "tune/knob_process.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace lehr {
 namespace {
 
-// a is what decides, best at 11; b does nothing.
+// Returns a space of two knobs: a decides, best at 11; b does nothing.
 Space two_knobs() {
   FamilySpace family("f");
   std::vector<std::int64_t> values;
@@ -56,7 +56,7 @@ TEST(KnobProcess, GoesToTheBestAndPaysForNoTwinOfAMeasuredConfig) {
     search.process.renew(true, {}, search.seen, search.rng);
   }
   EXPECT_EQ(best, 10);
-  // It finds out that b does nothing, and tries few values of a twice.
+  // The Gaussian process finds out that b does nothing, and tries few values of a twice.
   std::ranges::sort(picked);
   EXPECT_GE(std::unique(picked.begin(), picked.end()) - picked.begin(), 7);
 }

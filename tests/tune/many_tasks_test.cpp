@@ -1,4 +1,4 @@
-// Several tasks under one budget: who gets turns, what the log answers, interrupts.
+// Tests of several tasks under one budget: which task gets turns, what the log answers, interrupts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ TEST(GainCurve, ExpectsHalfOfTheLastTurnsButNeverLessThanAnAverageCurve) {
   EXPECT_EQ(GainCurve().seconds_per_turn(9), 9);
 }
 
-/// A task of such a best time whose turns took a second each and saved nothing, as many as `turns`.
+/// Returns a task of such a best time whose turns, as many as `turns`, took a second each and saved nothing.
 TaskState state(double best_us, int turns = 0, double occurrences = 1) {
   TaskState state = {.occurrences = occurrences, .best_us = best_us};
   for (int i = 0; i < turns; ++i) state.curve.add_turn(best_us, best_us, 1);
@@ -51,7 +51,7 @@ TEST(NextTask, IsOneOfWhichNothingRanBeforeAnyOther) {
 
 TEST(NextTask, TakesAFirstTurnToBeAsLongAsTheOthersAre) {
   std::vector<TaskState> tasks = {state(10), state(100)};
-  tasks[1].curve.add_turn(100, 100, 8);  // 5 % expected, 5 us in 8 s; of the other 20 %, 2 us in as long
+  tasks[1].curve.add_turn(100, 100, 8);  // 5 % expected, 5 us in 8 s; for the other 20 %, 2 us in as long
   EXPECT_EQ(next_task(tasks, 0), 1u);
   tasks[0].best_us = 30;
   EXPECT_EQ(next_task(tasks, 0), 0u);
@@ -69,9 +69,17 @@ TEST(NextTask, IsNoneWhereNoTurnIsWorthItOrMayBeTaken) {
 
 TEST(Totals, HaveTheOneOfTwoThatIsUsed) {
   std::vector<SharedResult> results(3);
-  results[0].occurrences = 5, results[0].best_us = 10, results[0].default_us = 20, results[0].uses = 3;
-  results[1].occurrences = 2, results[1].best_us = 8, results[1].instead_of = 0, results[1].uses = 2;
-  results[2].occurrences = 1, results[2].best_us = 0, results[2].instead_of = 0;
+  results[0].occurrences = 5;
+  results[0].best_us = 10;
+  results[0].default_us = 20;
+  results[0].uses = 3;
+  results[1].occurrences = 2;
+  results[1].best_us = 8;
+  results[1].instead_of = 0;
+  results[1].uses = 2;
+  results[2].occurrences = 1;
+  results[2].best_us = 0;
+  results[2].instead_of = 0;
   const SharedTotals totals = totals_of(results);
   EXPECT_EQ(totals.best_us, 46);
   EXPECT_EQ(totals.default_us, 100);
@@ -153,7 +161,7 @@ TEST(ManyTasks, GiveTheTimeToTheTaskThatCountsMost) {
   EXPECT_DOUBLE_EQ(totals_of(results).best_us, total_us);
 }
 
-// Their inputs are put in place again before it, at which a measurer forgets it.
+// Before the finals the inputs are put in place again. A measurer forgets then how long libraries may search.
 TEST(ManyTasks, SayHowLongLibrariesMaySearchInTheirFinals) {
   SharedRun shared;
   shared.options.session.baselines = {"vendor"};
@@ -215,7 +223,7 @@ TEST(ManyTasks, GoOnWhenTheirListenerThrows) {
 TEST(ManyTasks, TakeWhatIsKnownFromTheLog) {
   SharedRun shared;
   const std::vector<SharedResult> first = shared.run({product(8), product(64, 30)});
-  // So little is promised that nothing is measured again.
+  // The promised gain is so small that nothing is measured again.
   for (int i = 0; i < 4; ++i) shared.run({product(8), product(64, 30)});
   const std::vector<SharedResult> again = shared.run({product(8), product(64, 30), product(512)});
   EXPECT_EQ(again[0].knowledge, Knowledge::kKnown);
@@ -337,9 +345,10 @@ TEST(ManyTasks, KeepTimeForWhatComesBehindThem) {
   EXPECT_NEAR(last_us, totals_of(results).best_us, 0.5 * last_us);
   EXPECT_LE(shared.clock.now_s, 1.1 * 17);
   EXPECT_GT(shared.clock.now_s, 12);
-  // Each has its default even where too little is left for what comes behind.
+  // Each task has its default even where too little time is left for what comes behind.
   SharedRun late;
-  late.options = shared.options, late.arrange = shared.arrange;
+  late.options = shared.options;
+  late.arrange = shared.arrange;
   late.options.behind_s = [](double, double) { return 100; };
   for (const SharedResult& each : late.run(tasks)) {
     EXPECT_GT(each.best_us, 0);

@@ -1,4 +1,4 @@
-// The small parts: stop rules, pool, scorer, learner, trials, judgement, summary.
+// Tests of the small parts of a tuning: stop rules, pool, scorer, learner, trials, judgement, summary.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

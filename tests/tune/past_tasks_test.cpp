@@ -1,4 +1,4 @@
-// Which rows of a log become other tasks, and how near these are.
+// Tests of which rows of a log become other tasks, and how near these are.
 #include "tune/past_tasks.h"
 
 #include <fmt/core.h>
@@ -55,13 +55,13 @@ TEST(PastTasks, LeaveOutAnswersAndFailuresAndTakeTheNearestFirst) {
   EXPECT_LT(tasks[0].weight, 1);
 }
 
-// Of a log of a million rows, too, no more is read.
+// No more rows are read of a log of a million rows, either.
 TEST(PastTasks, AreTheNearestOfMany) {
   const Task here = toy_task();
   const Candidates candidates = toy_candidates();
   const RowOf& rows = candidates.row_of;
   Database log = Database::open(":memory:");
-  // The task's own workload on many machines: as near as any, and more than are taken.
+  // The task's own workload was tuned on many machines: as near as any, and more than are taken.
   for (int machine = 0; machine < 20; ++machine)
     log.append(
         record_of(here.problem.text, fmt::format("machine {:02}", machine), toy_config(4, 4, 4, 0), 5));

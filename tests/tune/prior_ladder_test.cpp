@@ -1,5 +1,5 @@
-// The analytic prior against a ladder of structures that an H200 has climbed, and what it picks for the
-// shapes that the public kernels are about.
+// Compares the analytic prior with a ladder of structures that an H200 has climbed, and tests what it picks
+// for the shapes of the public kernels.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ double term_us(const Workload& workload, const Config& config, std::string_view 
   return 0;
 }
 
-/// Of `step`, in the order of the file.
+/// Returns the configs of `step`, in the order of the file.
 std::vector<Config> rungs(const std::string& step) {
   std::ifstream file(LEHR_SOURCE_DIR "/bench/gpu/ladder.txt");
   std::vector<Config> configs;
@@ -63,7 +63,7 @@ struct Rung {
   double measured_us, prior_us;
 };
 
-/// The committed results of the step bf16_4096, those with knobs that went left out.
+/// Returns the committed results of the step bf16_4096, without those whose knobs are gone.
 std::vector<Rung> measured_ladder() {
   std::ifstream file(LEHR_SOURCE_DIR "/bench/results/gpu/bench_ladder_bf16_4096.json");
   const nlohmann::json document = nlohmann::json::parse(file);
@@ -84,7 +84,10 @@ TEST(PriorLadder, HasTheOrderOfTheMeasuredOne) {
   std::vector<Rung> ladder = measured_ladder();
   ASSERT_EQ(ladder.size(), 16u);
   std::vector<double> prior, measured;
-  for (const Rung& rung : ladder) prior.push_back(rung.prior_us), measured.push_back(rung.measured_us);
+  for (const Rung& rung : ladder) {
+    prior.push_back(rung.prior_us);
+    measured.push_back(rung.measured_us);
+  }
   EXPECT_GE(spearman(prior, measured), 0.8);
   const double best = std::ranges::min(measured);
   std::ranges::stable_sort(ladder, {}, &Rung::prior_us);
@@ -122,7 +125,7 @@ TEST(PriorLadder, IsNotWonByTwoStages) {
 
 TEST(PriorLadder, CountingStagesCostsTheTensorCoresNothing) {
   const Config four = rungs("bf16_4096")[3],
-               three = with(four, "stages", 3);  // step % 3 is a division, step % 4 none
+               three = with(four, "stages", 3);  // step % 3 is a division, step % 4 is not
   EXPECT_NEAR(term_us(square(4096), three, "compute"), term_us(square(4096), four, "compute"), 1e-6);
 }
 
@@ -133,7 +136,7 @@ TEST(PriorLadder, TilesThatDoNotDivideTheGridReadNoMore) {
     const auto row = featurize(lower(square(4096), rungs("bf16_4096")[rung], kHopper), kHopper);
     EXPECT_NEAR(std::exp2(row[feature_index("l1_traffic")]), bytes, 0.03 * bytes) << rung;
   }
-  // The busiest blocks have 4 of 3.88 tiles, in whichever way they get them.
+  // The busiest blocks have 4 of 3.88 tiles, in whichever order they get them.
   const auto once = featurize(lower(square(4096), rungs("bf16_4096")[2], kHopper), kHopper);
   const auto several = featurize(lower(square(4096), rungs("bf16_4096")[3], kHopper), kHopper);
   const std::size_t efficiency = feature_index("wave_efficiency");
@@ -166,7 +169,7 @@ TEST(PriorLadder, TheL2DoesNotFollowTheMemory) {
   EXPECT_LT(term_us(square(4096), config, "dram"), term_us(square(4096), config, "dram", h100));
 }
 
-/// What a cold session measures first: 16 configs and what is left of the batch.
+/// Returns what a cold session measures first: 16 configs and the rest of the batch.
 std::vector<FirstPick> picks_for(const Workload& workload, std::uint64_t seed) {
   Task task = task_of(workload, {});
   task.device.limits = kHopper;
@@ -175,7 +178,8 @@ std::vector<FirstPick> picks_for(const Workload& workload, std::uint64_t seed) {
   return picks;
 }
 
-/// The structure of the kernels that win at 4096 and 8192 cubed, with a cluster of two or none.
+/// True of the structure of the kernels that win at 4096 and 8192 cubed, with a cluster of two or without
+/// one.
 bool is_of_winners(const Config& config) {
   return config.find("bm") == 128 && config.find("bn") == 256 && config.find("consumers") == 2 &&
          config.find("ping_pong") == 0 && config.find("persistent") == 1 &&

@@ -1,4 +1,5 @@
-// A tuning for a range of rows, on a machine whose times are a formula of a kernel's tile and the rows.
+// Tests of a tuning for a range of rows, on a machine whose times are a formula of a kernel's tile and the
+// rows.
 #include "tune/range.h"
 
 #include <gmock/gmock.h>
@@ -19,8 +20,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-/// A source has a tile by its text, takes as long for a tile that is begun as for a full one, and starts late
-/// where its tile is large. One that is for one row alone is the fastest there.
+/// Returns the time of a source. It has a tile by its text, takes as long for a tile that is begun as for a
+/// full one, and starts late where its tile is large. A source that is for one row alone is the fastest
+/// there.
 double us_of(const Source& source, std::int64_t rows) {
   const std::uint64_t hash = stable_hash(source.text);
   const auto tile = static_cast<std::int64_t>(1 + hash % 16);
@@ -62,7 +64,7 @@ class RowsMeasurer : public FakeMeasurer {
   }
 
   std::size_t held = 0;
-  double default_us = 1000;  ///< of the default of a held-out size
+  double default_us = 1000;  ///< time of the default of a held-out size
   std::vector<std::int64_t> contest_rows;
 
  private:
@@ -105,7 +107,7 @@ struct RangeFixture {
     return tune_range(range, device, {database}, options);
   }
 
-  /// What the set takes for so many rows, by the formula.
+  /// Returns the time of the set for so many rows, by the formula.
   double set_us(const RowSet& set, std::int64_t rows) const {
     const RowMember& member = member_for(set, rows);
     const std::optional<Record> record = database.find(member.record);
@@ -208,7 +210,7 @@ TEST(Range, HasTheSameSetForTheSameSeedAndTrials) {
   EXPECT_EQ(sets[0], sets[1]);
 }
 
-// 30 trials were asked for and 168 taken, most of them by the choice and at held-out sizes; with one it was
+// A limit of 30 trials once led to 168, most of them by the choice and at held-out sizes, and a limit of 1 to
 // 160.
 TEST(Range, MeasuresNoMoreThanItsTrials) {
   for (const char* b : {"f32:row", "f32:row:constant"})
@@ -233,7 +235,8 @@ TEST(Range, MeasuresNoMoreThanItsTrials) {
       }
 }
 
-// The set's loss was told beside what a short search had found, which was slower than no search at all.
+// The set's loss was once stated against what a short search had found, which was slower than no search at
+// all.
 TEST(Range, LosesToTheDefaultOfAHeldOutSize) {
   RangeFixture fixture;
   fixture.options.session.stop.time_s = 120;

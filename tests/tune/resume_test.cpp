@@ -1,4 +1,4 @@
-// What a second session makes of the first one's rows.
+// Tests of a second session over the first one's rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ TEST(Resume, ReusesEarlierTrialsAndSaysSo) {
     const bool known = first.contains(to_text(row.config));
     EXPECT_EQ(known, row.picked_by == "default" || row.picked_by == "resume") << row.picked_by;
   }
-  // 64 new ones, and at most the finalists again.
+  // There are 64 new trials, and at most the finalists again.
   EXPECT_GE(summary.measured, 64);
   EXPECT_LE(summary.measured, 64 + static_cast<int>(SessionOptions{}.finalists));
 }
@@ -58,7 +58,8 @@ TEST(Resume, StoresWithEachTrialWhatWasMeasuredAndWithWhatFacts) {
   }
 }
 
-// An emitter that changed without a new version: a time belongs to what was measured, and to nothing else.
+// The emitter has changed without a new version: a time belongs to the kernel that was measured, and to no
+// other.
 TEST(Resume, TakesNoTimeOfAnotherKernelForAnAnswer) {
   ToySession toy;
   toy.run();
@@ -66,7 +67,7 @@ TEST(Resume, TakesNoTimeOfAnotherKernelForAnAnswer) {
   const std::string identity = identity_of(toy.task.device);
   ASSERT_EQ(earlier_runs(rows, identity, toy.candidates, {}).answers.size(), rows.size());
   rows[3].source_hash ^= 1;
-  rows[5].source_hash = 0;  // a failure before there was a source has no more to go by than its version
+  rows[5].source_hash = 0;  // a failure before there was a source has only its version
   rows[5].outcome = Failure{FailureKind::kLower, "no", {}};
   const EarlierRuns earlier = earlier_runs(rows, identity, toy.candidates, {});
   EXPECT_EQ(earlier.answers.size(), rows.size() - 1);
@@ -80,7 +81,7 @@ TEST(Resume, TakesNoTimeOfAnotherKernelForAnAnswer) {
   EXPECT_FALSE(answers(rows[5], "elsewhere", toy.candidates));
 }
 
-// What export --remeasure asks for: that config and the default, whatever the budget, and a verdict.
+// export --remeasure asks for this: that config and the default, whatever the budget, and a verdict.
 TEST(Resume, MeasuresWhatIsWantedByNameAndJudgesIt) {
   ToySession toy;
   toy.run();
@@ -98,7 +99,7 @@ TEST(Resume, MeasuresWhatIsWantedByNameAndJudgesIt) {
   EXPECT_EQ(rows[1].picked_by, kPickedToRemeasure);
   EXPECT_EQ(rows[1].config, wanted);
   EXPECT_EQ(toy.database.verdicts({}).at(0).record_id, rows[1].id);
-  // The default, when it is what is wanted.
+  // The wanted config is the default.
   toy.options.session_id = "session-3";
   toy.options.wanted = {toy.candidates.space.point_of(toy_config(1, 1, 1, 0))};
   toy.run();
@@ -124,7 +125,7 @@ TEST(Resume, AProvenWinnerOfAnEarlierRunTakesPartInTheNextContest) {
   toy.options.session_id = "session-2";
   toy.options.stop = {.trials = 0, .time_s = 2};
   toy.options.finalists = 2;
-  // In single trials it looks slow this time, and face to face it is what it was.
+  // In single trials the winner looks slow this time. In the contest it is as fast as before.
   toy.outcome_of = [won](const Source& source) {
     Outcome outcome = toy_outcome(source);
     if (config_of(source) == won) std::get<Timing>(outcome).time_us *= 3;
@@ -152,7 +153,7 @@ TEST(Resume, WithoutTimeForItsWinnerAnEarlierVerdictStays) {
   EXPECT_EQ(second.earlier, "session-1");
   ASSERT_EQ(toy.database.verdicts({}).size(), 1u);
   EXPECT_EQ(toy.database.verdicts({}).at(0).record_id, winner);
-  // Asked not to look at earlier runs, it does not.
+  // With `reuse` off it does not look at earlier runs.
   toy.options.session_id = "session-3";
   toy.options.reuse = false;
   EXPECT_EQ(toy.run().earlier, "");
@@ -166,8 +167,8 @@ TEST(Resume, ModelLearnsFromReusedTrials) {
   EXPECT_GT(toy.run().fits, 0);
 }
 
-// A run that was killed or interrupted came to no verdict. The same command goes on where it was: with the
-// budget that is left, and without measuring anything again but the default.
+// A run that was killed or interrupted came to no verdict. The same command continues it: with the budget
+// that is left, and without measuring anything again but the default.
 TEST(Resume, GoesOnWithTheBudgetOfARunThatWasCutOff) {
   ToySession toy;
   toy.arrange = [&toy](FakeMeasurer& measurer) {
@@ -197,7 +198,7 @@ TEST(Resume, GoesOnWithTheBudgetOfARunThatWasCutOff) {
   EXPECT_GE(toy.run().measured, 64);
 }
 
-// A shard that was told to end while its winner was proven measured all its trials again in the next attempt.
+// A shard that was ended while its winner was proven once measured all its trials again in the next attempt.
 TEST(Resume, GivesNoSecondBudgetToARunThatWasCutOffInItsFinals) {
   ToySession toy;
   toy.arrange = [&toy](FakeMeasurer& measurer) {
@@ -207,7 +208,7 @@ TEST(Resume, GivesNoSecondBudgetToARunThatWasCutOffInItsFinals) {
     };
   };
   ASSERT_EQ(toy.run().measured, 64);
-  StoredVerdict cut_off;  // as it is where the contest had come to its end
+  StoredVerdict cut_off;  // as it is where the contest had ended
   cut_off.workload = toy.rows("session-1")[0].workload;
   cut_off.device = toy.rows("session-1")[0].device;
   cut_off.session = "session-1";
@@ -217,7 +218,8 @@ TEST(Resume, GivesNoSecondBudgetToARunThatWasCutOffInItsFinals) {
   toy.interrupted = false;
   toy.arrange = {};
   toy.options.session_id = "session-2";
-  EXPECT_LE(toy.run().measured, 1 + static_cast<int>(SessionOptions{}.finalists));  // the default and they
+  // The default and the finalists.
+  EXPECT_LE(toy.run().measured, 1 + static_cast<int>(SessionOptions{}.finalists));
 }
 
 TEST(Resume, DoesNotCountWhatAnotherSeedOrALargerBudgetSpent) {
@@ -236,7 +238,7 @@ TEST(Resume, DoesNotCountWhatAnotherSeedOrALargerBudgetSpent) {
   EXPECT_EQ(spent_by_cut_off_runs(rows, "here", 6, "", 10), 0);
   EXPECT_EQ(spent_by_cut_off_runs(rows, "there", 5, "", 10), 0);
   EXPECT_EQ(spent_by_cut_off_runs(rows, "here", 5, "a", 10), 0);
-  // Each run measures the default again: that is no further trial, and no larger budget either.
+  // Each run measures the default again, which counts neither as a further trial nor as a larger budget.
   Record again = rows[0];
   again.picked_by = "default";
   rows.insert(rows.end(), {again, again});
@@ -284,7 +286,7 @@ TEST(Resume, AFinalistThatFailsInTheFinalsIsARowAndNoWinner) {
   int rows = 0;
   for (const Record& row : toy.rows("session-1")) rows += row.picked_by == kPickedForFinals;
   EXPECT_EQ(rows, static_cast<int>(SessionOptions{}.finalists));
-  // Each has killed one worker: they are measured and timed once more, and then never again.
+  // Each of the two has killed one worker: they are measured and timed once more, and then never again.
   toy.options.session_id = "session-2";
   toy.options.stop.trials = 1;
   toy.run();
@@ -328,7 +330,7 @@ TEST(Session, ATimeThatNoDeviceReachesIsAFailedTrial) {
   EXPECT_EQ(summary.best->config, toy_config(1, 1, 1, 0));
 }
 
-// The probes of a machine that was busy with something else.
+// Probes of a machine that was busy with something else.
 TEST(Session, ATimeIsImplausibleOnlyWhereNoBurstComesNearIt) {
   for (const double burst : {1e9, 2e-3}) {
     ToySession toy;
@@ -370,7 +372,7 @@ TEST(Resume, TakesRowsOfAnotherCompilerAsHintsOnly) {
   const std::vector<Record> rows = toy.rows("session-2");
   EXPECT_EQ(rows[0].picked_by, "default");
   EXPECT_EQ(rows[1].picked_by, "transfer");
-  // The best of the other device is measured here at once.
+  // The best config of the other device is measured here at once.
   EXPECT_LT(std::get<Timing>(rows[1].outcome).time_us, 20);
 }
 
@@ -444,7 +446,7 @@ TEST(EarlierRuns, AnswersWithTheDeathOfAConfigThatHasKilledTwoWorkers) {
   EXPECT_EQ(result.deaths.at(candidates.space.point_of(other)), 1);
 }
 
-// Somebody else's machine may have been short of memory.
+// Another machine may have been short of memory.
 TEST(EarlierRuns, CountsTheDeathsThatWereSeenHereAlone) {
   const Candidates candidates = toy_candidates();
   const Config config = toy_config(4, 4, 4, 0), other = toy_config(8, 1, 1, 0);

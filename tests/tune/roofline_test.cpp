@@ -1,4 +1,5 @@
-// Shares of the roofline: roofs that rise, what a direct sum needs, and a session's one estimate.
+// Tests of shares of the roofline: roofs that rise, the time that a direct sum needs, and a session's one
+// estimate.
 #include "tune/roofline.h"
 #include "tests/support/isa_limits.h"
 
@@ -32,7 +33,7 @@ Limits limits_of(double gflops, double gbytes) {
 /// 1024 operations: at 1 GFLOP/s 1.024 us.
 const Workload kSmall = *toy_task().workload;
 
-/// 33.6 MB and as many operations.
+/// Returns a workload with 33.6 MB and as many operations.
 Workload row_times_matrix() {
   Workload workload = kSmall;
   workload.gemm().m = 1;
@@ -62,7 +63,7 @@ TEST(Roofline, CallsTimesImplausibleThatFourProbesWouldNotReach) {
   EXPECT_NE(roofline.why_implausible(0.001, own(900)), "");
   roofline.probed(Roof::kArithmetic, 200);
   EXPECT_EQ(roofline.why_implausible(0.0025, own(1024)), "");
-  // What kernels reach is no probe: a wrong one must not open the door to the next.
+  // The speed of a kernel is no probe: a wrong one must not open the door to the next.
   roofline.reached(kDirect, 0.0014);
   EXPECT_NE(roofline.why_implausible(0.00125, own(1024)), "");
   EXPECT_EQ(Roofline(kSmall, limits_of(0, 0)).why_implausible(1e-9, own(1024)), "");
@@ -76,7 +77,7 @@ TEST(Roofline, IsTheBandwidthBoundBeyondTheCaches) {
   EXPECT_EQ(Roofline(kSmall, limits_of(100, 10)).binding(), Roof::kArithmetic);
 }
 
-/// A card that does not exist: a rate for each type that no other one is a multiple of.
+/// Returns a card that does not exist: each type has a rate that is no multiple of another rate.
 Limits forged_card() {
   Limits limits = limits_of(100, 10);
   limits.target = Target::kCuda;
@@ -165,7 +166,7 @@ TEST(Roofline, IsTheShareOfTheTensorCoresOrTheMemoryOnAnH200) {
   EXPECT_EQ(decode.binding(), Roof::kMemory);
 }
 
-/// Clocks rise above those of a datasheet: such a kernel is at 100 %, and none is called implausible.
+/// Clocks rise above those of a datasheet: such a kernel is at 100 %, and it is not implausible.
 TEST(Roofline, OfTensorCoresRisesToWhatAKernelReachedAndRefusesOnlyFourTimesAsMuch) {
   Roofline roofline(parse_workload("gemm m=4096 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16"),
                     cuda_limits("sm_90a"));
@@ -203,8 +204,7 @@ TEST(Roofline, IsNeverBelowWhatACheckedKernelHasReached) {
   EXPECT_EQ(roofline.peaks().gbytes_per_s, 10);  // the operands are in the caches
 }
 
-/// A GPU's rates follow from its clocks instead of probes; a kernel that was faster than they say raises them
-/// all the same.
+/// A GPU's rates follow from its clocks instead of probes. A kernel that was faster raises them all the same.
 TEST(Roofline, RisesAboveAGpusComputedPeaksToo) {
   const Limits limits = cuda_limits("sm_90a");
   Roofline arithmetic(kSmall, limits);
@@ -263,7 +263,7 @@ TEST(Roofline, StaysUnknownWhereNoRateIsKnown) {
   EXPECT_EQ(no_memory.share(1), std::nullopt);
 }
 
-/// Products with pixels of the image, one by one.
+/// Returns the products with pixels of the image, counted one by one.
 double counted_flops(const Conv2d& conv, std::int64_t rows, std::int64_t columns) {
   double products = 0;
   for (std::int64_t y = 0; y < rows; ++y)
@@ -322,7 +322,7 @@ TEST(SavesProducts, IsTrueOfTheFamiliesWhoseKernelsDoFewerThanTheDirectSum) {
   EXPECT_EQ(found, 2);
 }
 
-/// A session whose picks do not matter here: at random, without a model.
+/// A session whose picks do not matter here: at random, without a cost model.
 struct QuickSession : ToySession {
   explicit QuickSession(double peak_gflops) {
     options.strategy = "random";
@@ -332,14 +332,14 @@ struct QuickSession : ToySession {
 };
 constexpr double kTooLow = 0.01;  // the fastest toys do 1024 operations in less than 30 us: above 0.03
 
-/// The machine was at half its speed: the corrected time is half of what the samples say.
+/// Returns an outcome of a machine at half its speed: the corrected time is half of the samples' time.
 Outcome at_half_speed(const Source& source) {
   Outcome outcome = toy_outcome(source);
   std::get<Timing>(outcome).time_us /= 2;
   return outcome;
 }
 
-/// The toy's candidates as a family of another name.
+/// Returns the toy's candidates as a family of another name.
 Candidates toys_named(const std::string& family_name) {
   Candidates toys = toy_candidates();
   FamilySpace family(family_name);

@@ -1,4 +1,5 @@
-// Few kernels for a range of rows: the choice, held against every other one, and who serves what.
+// Tests of the choice of few kernels for a range of rows, held against every other choice, and of which
+// kernel serves which rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,8 +15,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// Kernels of a tile each, which take a tile's time for every tile begun and some more for each tile's rows:
-/// small tiles waste nothing, large ones are faster where they are full.
+/// Returns times of kernels of a tile each. They take a tile's time for every tile begun, and some more for
+/// each tile's rows: small tiles waste nothing, large ones are faster where they are full.
 RowTimes tiled(Rng& rng, std::size_t kernels, const std::vector<std::int64_t>& sizes, double missing) {
   RowTimes times = {.sizes = sizes, .us = {}};
   for (std::size_t kernel = 0; kernel < kernels; ++kernel) {
@@ -30,7 +31,7 @@ RowTimes tiled(Rng& rng, std::size_t kernels, const std::vector<std::int64_t>& s
   return times;
 }
 
-/// Unserved sizes, worst loss, mean loss of some kernels; the definition once more.
+/// Returns unserved sizes, worst loss and mean loss of some kernels, by the definition once more.
 std::tuple<std::size_t, double, double> loss_of(const RowTimes& times,
                                                 const std::vector<std::size_t>& kernels) {
   std::size_t unserved = 0, served = 0;
@@ -44,12 +45,14 @@ std::tuple<std::size_t, double, double> loss_of(const RowTimes& times,
       ++unserved;
       continue;
     }
-    ++served, sum += us / best - 1, worst = std::max(worst, us / best - 1);
+    ++served;
+    sum += us / best - 1;
+    worst = std::max(worst, us / best - 1);
   }
   return {unserved, worst, served > 0 ? sum / static_cast<double>(served) : 0};
 }
 
-/// The least loss that any `most` kernels have.
+/// Returns the least loss that any `most` kernels have.
 std::tuple<std::size_t, double, double> least_loss(const RowTimes& times, std::size_t most) {
   std::tuple<std::size_t, double, double> least = {times.sizes.size() + 1, 0, 0};
   for (std::size_t set = 1; set < std::size_t{1} << times.us.size(); ++set) {
@@ -61,7 +64,7 @@ std::tuple<std::size_t, double, double> least_loss(const RowTimes& times, std::s
   return least;
 }
 
-/// Where layouts do not matter.
+/// Chooses where layouts do not matter.
 ChosenRows choose_any(const RowTimes& times, std::size_t most) {
   return choose_rows(times, std::vector<std::string>(times.us.size()), most);
 }
@@ -110,8 +113,8 @@ TEST(RowChoice, HasNoKernelThatEarnsNothing) {
   EXPECT_EQ(choose_any(twins, 6).kernels.size(), 1u);
 }
 
-// Two kernels: each alone loses a third of the speed somewhere. One after the other the first taken is the
-// one in between, which both of them make idle.
+// Each of two kernels alone loses a third of the speed somewhere. A choice one after the other takes first
+// the kernel in between, which the two make useless.
 TEST(RowChoice, ExchangesWhatWasTakenFirst) {
   const RowTimes times = {.sizes = {1, 8, 64}, .us = {{13, 13, 13}, {10, 10, 16}, {16, 10, 10}}};
   EXPECT_THAT(choose_any(times, 1).kernels, ElementsAre(0));
@@ -126,7 +129,7 @@ TEST(RowChoice, ServesFirstAndIsFastThen) {
   EXPECT_THAT(choose_any(times, 2).kernels, ElementsAre(0, 2));
 }
 
-// Kernels of two layouts and two that read what lies there: the best four would be one of each.
+// There are kernels of two layouts, and two that need no layout: the best four would be one of each.
 TEST(RowChoice, IsOfOneLayoutAndOfWhatNeedsNoneWhereThatPays) {
   const RowTimes times = {
       .sizes = {1, 8, 64},
@@ -161,7 +164,10 @@ TEST(RowChoice, LosesNoMoreInOneLayoutThanAnyOtherSetInOne) {
       std::vector<std::size_t> kernels;
       std::set<std::string> used;
       for (std::size_t kernel = 0; kernel < times.us.size(); ++kernel)
-        if ((set >> kernel & 1) != 0) kernels.push_back(kernel), used.insert(layouts[kernel]);
+        if ((set >> kernel & 1) != 0) {
+          kernels.push_back(kernel);
+          used.insert(layouts[kernel]);
+        }
       if (kernels.size() <= 3 && used.size() == 1)
         least = std::min(least, std::get<1>(loss_of(times, kernels)));
     }

@@ -1,4 +1,4 @@
-// The session on a toy space: order, budget, failures, resume, interruption, determinism.
+// Tests of the session on a toy space: order, budget, failures, resume, interruption, determinism.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -77,7 +77,7 @@ TEST(Session, KeepsTheDefaultWhenNothingBeatsItByMoreThanTheNoise) {
 
 TEST(Session, LetsTheContestDecideAndNotTheSingleTrials) {
   ToySession toy;
-  // In single trials everything looks twice as fast as the default; face to face it is slower.
+  // In single trials everything looks twice as fast as the default; in the contest it is slower.
   toy.arrange = [](FakeMeasurer& measurer) {
     measurer.contest_us = [](const Source& source, int) {
       return config_of(source) == toy_config(1, 1, 1, 0) ? 100.0 : 120.0;
@@ -246,7 +246,7 @@ TEST(Session, KeepsWhatLibrariesFoundForTheNextSession) {
   ASSERT_EQ(first.verdict.baseline, "vendor");
   EXPECT_EQ(toy.database.verdicts({})[0].algorithms_tried, 3);
   EXPECT_EQ(toy.database.verdicts({})[0].algorithms, 16);
-  // It goes on, and keeps what is new; of another version, too.
+  // The session continues, and keeps what is new; of another version, too.
   toy.options.session_id = "session-2";
   toy.options.stop.time_s = 0;
   found = finding_of("Vendor 1.0", 9, 16);
@@ -375,7 +375,7 @@ void expect_parts_to_add_up(const Elapsed& elapsed) {
     EXPECT_GE(part, -1e-9);
 }
 
-/// A time limit, and how long the default's trial and the others' take.
+/// Sets a time limit, and how long the default's trial and the others' take.
 void slow_down(ToySession& toy, double first_s, double others_s, double limit_s) {
   toy.options.stop = {.trials = 0, .time_s = limit_s};
   toy.arrange = [=](FakeMeasurer& measurer) {
@@ -422,13 +422,12 @@ TEST(Session, EndsWithinATenthOfItsLimitHoweverLongATrialTakes) {
       EXPECT_LE(summary.elapsed.parts.finals_s, 0.25 * limit_s + 1e-9) << limit_s << " " << others_s;
       for (const Record& row : toy.rows("session-1"))
         if (const auto* failure = std::get_if<Failure>(&row.outcome)) {
-          EXPECT_NE(failure->kind, FailureKind::kInterrupted);  // what was ended is as if it had never begun
+          EXPECT_NE(failure->kind, FailureKind::kInterrupted);  // an ended compilation counts as never begun
         }
     }
 }
 
-// A kernel with 512 unrolled taps was compiled for 30 s, of 5 s that were asked for, and the finals had
-// nothing.
+// A kernel with 512 unrolled taps once compiled for 30 s of a budget of 5 s, and the finals had nothing.
 TEST(Session, EndsACompilationWhenTheFinalsAreDue) {
   ToySession toy;
   slow_down(toy, 0.3, 0.1, 5);
@@ -486,7 +485,8 @@ TEST(Session, GivesNoVerdictWhereTheContestHadNotEnoughTime) {
   EXPECT_TRUE(toy.database.verdicts({}).empty());
 }
 
-// 1.15 to 3.4 times faster kernels were measured and not told, because the default was proven first.
+// Kernels 1.15 to 3.4 times as fast were once measured and not reported, because the default was proven
+// first.
 TEST(Session, TellsTheFastestAsProvisionalWhereThereIsNoTimeToProveIt) {
   ToySession toy;
   toy.options.stop = {.trials = 0, .time_s = 4};
@@ -631,7 +631,7 @@ TEST(Session, LeavesEveryRowAndTheBestSoFarWhenInterrupted) {
   };
   const Summary summary = toy.run();
   EXPECT_EQ(summary.stop, StopReason::kInterrupted);
-  EXPECT_EQ(summary.measured, 31);  // the running candidate ends, the rest of its batch is left
+  EXPECT_EQ(summary.measured, 31);  // the running candidate ends, and the rest of its batch is not measured
   EXPECT_EQ(toy.rows("session-1").size(), 31u);
   EXPECT_TRUE(toy.measurer->contested.empty());
   EXPECT_FALSE(summary.contested);

@@ -1,4 +1,4 @@
-// Sampled configs against the reference, on a measurer that knows which ones are wrong.
+// Tests of sampled configs against the reference, on a measurer that knows which ones are wrong.
 #include "tune/spot_check.h"
 
 #include <gmock/gmock.h>

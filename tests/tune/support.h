@@ -1,4 +1,4 @@
-// A toy session with everything that a test may turn.
+// A toy session in which a test may change everything.
 #pragma once
 
 #include <atomic>
@@ -30,10 +30,10 @@ class NearestModel : public CostModel {
   std::optional<Dataset> data_;
 };
 
-/// From now on `device` measures so.
+/// Makes `device` measure with `outcome_of` from now on.
 FakeMeasurer& fake(OpenDevice& device, FakeMeasurer::OutcomeOf outcome_of, FakeClock& clock);
 
-/// 64 trials, seed 1, annealing, "session-1".
+/// Returns 64 trials, seed 1, annealing, "session-1".
 SessionOptions toy_options();
 
 /// Runs toy sessions one after the other on one database.
@@ -55,7 +55,7 @@ struct ToySession {
   std::function<void(FakeMeasurer&)> arrange;
 
   Summary run();
-  /// Rows of a session, in order.
+  /// Returns the rows of a session, in order.
   std::vector<Record> rows(const std::string& session) const;
 };
 

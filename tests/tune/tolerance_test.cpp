@@ -1,5 +1,5 @@
-// The comparison of 16-bit outputs: accepts every right sum, finds one product that is missing among
-// thousands wherever the rounding does not hide it.
+// Tests of the comparison of 16-bit outputs: it accepts every right sum, and finds one product that is
+// missing among thousands wherever the rounding does not hide it.
 #include <gtest/gtest.h>
 
 #include <fmt/core.h>
@@ -17,11 +17,12 @@ constexpr std::uint64_t kSeed = 3;
 
 struct Drops {
   int hidden = 0;   ///< the output is one that a sum within the tolerance may have
-  int visible = 0;  ///< it is not
-  int found = 0;    ///< of all
+  int visible = 0;  ///< the rounding does not hide the difference
+  int found = 0;    ///< of all faults
 };
 
-/// Each element of C in turn without one of its products, in f32 and then rounded; checks right ones as well.
+/// Computes each element of C in turn without one of its products, in f32 and then rounded. Checks right ones
+/// as well.
 Drops drop_products(const std::string& text) {
   const Workload workload = parse_workload(text);
   const Gemm& g = workload.gemm();
@@ -55,7 +56,7 @@ Drops drop_products(const std::string& text) {
     std::vector<float> c = right;
     c[at] = missing[at];
     const bool found = !fault_of(c).empty();
-    // The same question, asked of the roundings themselves.
+    // Whether the fault is visible, by the roundings themselves.
     const double expected =
         load_element(output.expected_as, output.expected.data(), static_cast<std::int64_t>(at));
     const float low = rounded_to(g.c.type, static_cast<float>(expected - output.absolute));

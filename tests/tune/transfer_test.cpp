@@ -1,4 +1,4 @@
-// What other tasks tell: ranking, first picks; and searches with and without them.
+// Tests of what other tasks contribute: ranking, first picks; and of searches with and without them.
 #include "tune/transfer.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kColumns = 3;
 
-// Configs k(x, y) of 16 x 16; the fastest is at (x, 4).
+// Returns the time of a config k(x, y) of 16 x 16; the fastest is at (best_x, 4).
 double time_of(std::int64_t x, std::int64_t y, std::int64_t best_x) {
   return 100 * std::exp(0.1 * static_cast<double>(std::abs(x - best_x)) +
                         0.2 * static_cast<double>(std::abs(y - 4)));
@@ -26,7 +26,7 @@ double time_of(std::int64_t x, std::int64_t y, std::int64_t best_x) {
 std::vector<float> row_of(std::int64_t x, std::int64_t y) {
   return {static_cast<float>(x), static_cast<float>(y), 1};
 }
-// In space(), whose knobs' values are their positions.
+// Returns x of a point in space(), whose knobs' values are their positions.
 std::int64_t x_of(const Point& point) {
   return point.knobs[0];
 }
@@ -82,7 +82,7 @@ TEST(Transfer, PicksOnlyWhatTheSpaceHolds) {
 
 TEST(Transfer, PicksNothingThatWasSlowEverywhere) {
   const Transfer transfer({task(2), task(13)}, {});
-  // 10 %, 18 % slower than the best of the one, far from the other's.
+  // The first two are 10 % and 18 % slower than the one task's best, and far from the other's.
   const Space some({listed_family("k", {"x", "y"}, {{3, 4}, {2, 5}, {7, 9}})});
   const std::vector<Point> picks = transfer.first_picks(some, 8);
   ASSERT_EQ(picks.size(), 1U);
@@ -123,7 +123,7 @@ PastTask upside_down(std::int64_t best_x) {
   return past;
 }
 
-/// On features of the knobs, without a prior.
+/// Returns a tuner on features of the knobs, without a prior.
 Tuner plain_tuner(const Space& space) {
   Tuner tuner = annealing_tuner(space);
   tuner.model = std::make_unique<XgboostModel>();
@@ -132,8 +132,8 @@ Tuner plain_tuner(const Space& space) {
   return tuner;
 }
 
-/// Searches `task` for its best and returns the times in the order of measurement, with so many in hand at a
-/// time.
+/// Searches `task` for its best and returns the times in the order of measurement, with so many in flight at
+/// a time.
 std::vector<double> search(Searcher& searcher, std::int64_t best_x, std::size_t trials,
                            std::size_t slots = 1) {
   std::vector<double> times;
@@ -169,7 +169,7 @@ TEST(Searcher, FindsTheBestOfASmoothTaskInFewTrialsHoweverManyAreInHand) {
 }
 
 TEST(Searcher, LosesLittleToTasksThatMislead) {
-  // Hints that are upside down: half of the first picks are a cold start's all the same.
+  // The hints are upside down: half of the first picks are a cold start's all the same.
   const Space all = space();
   const Transfer misleads({upside_down(8)}, {}), helps({task(8)}, {});
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
@@ -181,7 +181,7 @@ TEST(Searcher, LosesLittleToTasksThatMislead) {
   }
 }
 
-/// Finds all rows equal.
+/// A prior that finds all rows equal.
 class FlatPrior : public CostModel {
  public:
   void fit(const Dataset&) override {}
@@ -190,7 +190,7 @@ class FlatPrior : public CostModel {
   }
 };
 
-/// Wants x = 12, whatever y is.
+/// A prior that wants x = 12, whatever y is.
 class WantsTwelve : public CostModel {
  public:
   void fit(const Dataset&) override {}

@@ -1,4 +1,4 @@
-// Whose turn it is: half each at first, more of them for who gains, an eighth at least.
+// Tests of whose turn it is: half each at first, more for the one that gains, at least an eighth.
 #include "tune/turns.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(Turns, ForgetAGain) {
   Turns turns;
   turns.other_result(100);
   turns.result(Turn::kProcess, 10);
-  turns.result(Turn::kTrees, 9.99);  // what is gained after ten times as much counts little beside it
+  turns.result(Turn::kTrees, 9.99);  // a gain after ten times as many turns counts little beside it
   EXPECT_NEAR(of_process(turns, 16, Turn::kTrees, 1), 14, 1);
   of_process(turns, 300, Turn::kTrees, 1);
   turns.result(Turn::kTrees, 1);

@@ -1,4 +1,4 @@
-// What is believed of a task that nobody measures.
+// Tests of the prediction for a task that nobody measures.
 #include "tune/untuned.h"
 
 #include <fmt/core.h>
@@ -84,7 +84,7 @@ TEST(Untuned, IsTheWinnerOfTheFinals) {
   EXPECT_EQ(found.expected.us, 7);
 }
 
-// A kernel that this version makes otherwise is no answer, however fast it was.
+// A kernel whose source is another one in this version is no answer, however fast it was.
 TEST(Untuned, PassesOverTrialsOfOtherKernels) {
   Database log = Database::open(":memory:");
   log.append(row_of(toy_config(8, 8, 1, 0), here(), 7));

@@ -34,7 +34,7 @@ TEST(EpilogueText, RoundTripsInItsOrder) {
   EXPECT_NE(parse_epilogue("bias+relu"), parse_epilogue("relu+bias"));
 }
 
-/// An epilogue that ends with the step.
+/// Returns an epilogue that ends with the step.
 std::string whole_example(const EpilogueRow& row) {
   return (row.of_integers && row.op != EpilogueOp::kDequant ? "dequant+" : "") + example_of(row);
 }

@@ -1,6 +1,6 @@
-// Integers: their texts, operands and inputs, and the reference against loops that are written out here, in
-// the arithmetic that kernels have. `--gtest_random_seed` or the clock seeds them; each failure prints the
-// seed.
+// Tests of integers: their texts, operands and inputs, and the reference against loops that are written out
+// here, in the arithmetic that kernels have. `--gtest_random_seed` or the clock seeds them; each failure
+// prints the seed.
 #include "workload/integers.h"
 
 #include <fmt/core.h>
@@ -112,7 +112,7 @@ TEST(IntegerOperands, HaveTheirOwnTypes) {
             " a:f16[4] b:f16[4] c:bf16[4] bias:bf16[2] residual:bf16[4]");
 }
 
-/// Rounds to f32 each time it is written, whatever the compiler contracts.
+/// A float that is rounded to f32 each time it is written, whatever the compiler contracts.
 using Rounded = volatile float;
 
 /// The steps of an epilogue, one after the other, as a kernel has them.
@@ -130,13 +130,16 @@ class Written {
   }
   bool has(const std::string& name) const { return std::ranges::count(specs_, name, &TensorSpec::name) > 0; }
 
-  /// Up to a pool or a quant.
+  /// Returns the value up to a pool or a quant.
   float value(std::int64_t sum, std::int64_t channel, std::int64_t element) const {
     Rounded x = static_cast<float>(sum);
     bool dequantized = false;
     for (const EpilogueStep& step : workload_.epilogue.steps) {
       const float n0 = step.numbers[0], n1 = step.numbers[1];
-      if (step.op == EpilogueOp::kDequant) x = x * of("dequant_scale", channel), dequantized = true;
+      if (step.op == EpilogueOp::kDequant) {
+        x = x * of("dequant_scale", channel);
+        dequantized = true;
+      }
       if (step.op == EpilogueOp::kBias && dequantized) x = x + of("bias", channel);
       if (step.op == EpilogueOp::kBias && !dequantized)
         x = static_cast<float>(sum + static_cast<std::int64_t>(of("bias", channel)));
@@ -165,7 +168,7 @@ class Written {
   std::vector<TensorSpec> specs_;
 };
 
-/// Every element of a product.
+/// Returns every element of a product.
 std::vector<float> written_product(const Workload& workload, const Tensors& in) {
   const Gemm& g = workload.gemm();
   const Written written(workload, in);
@@ -187,7 +190,7 @@ std::vector<float> written_product(const Workload& workload, const Tensors& in) 
   return out;
 }
 
-/// Every element of a convolution: of padding the zero point is read, and taken away again.
+/// Returns every element of a convolution. In the padding the zero point is read, and taken away again.
 std::vector<float> written_convolution(const Workload& workload, const Tensors& in) {
   const Conv2d& c = workload.conv2d();
   const Written written(workload, in);
@@ -400,7 +403,7 @@ TEST(IntegerInputs, ReachTheEndsOfTheirTypesAndOfTheOutputs) {
   EXPECT_GT(*std::ranges::max_element(scales), 1.5F * *std::ranges::min_element(scales));
 }
 
-// Of every length, type and zero point some elements saturate at one end or the other, and most do not.
+// For every length, type and zero point some elements saturate at one end or the other, and most do not.
 TEST(IntegerInputs, SpreadOverTheOutput) {
   for (const char* type : {"u8", "s8"})
     for (const char* zero : {"none", "input"})

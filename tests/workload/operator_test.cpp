@@ -20,13 +20,14 @@
 namespace lehr {
 namespace {
 
-/// Canonical text, or the sentence that says what is wrong, without words that came after the hashes below.
+/// Returns the canonical text, or the sentence that says what is wrong, without words that came after the
+/// hashes below.
 std::string answer(const std::string& text) {
   try {
     const Workload workload = parse_workload(text);
     const std::string canonical = to_text(workload);
     EXPECT_EQ(parse_workload(canonical), workload) << text;
-    // Came after the hashes, too.
+    // This came after the hashes, too.
     if (accum_of(workload) == DType::kS32 && to_text(workload.epilogue) == "bias")
       return "! epilogue=bias needs sums and outputs that are floating-point numbers, not s32";
     return canonical;
@@ -86,11 +87,11 @@ TEST(OperatorTables, HaveTheirOutputsLast) {
   }
 }
 
-/// One of each field that came later, not as usual.
+/// One value of each field that came later, other than the usual one.
 const std::map<std::string_view, std::string> kLater = {
     {"math", "math=tf32"}, {"alpha", "alpha=0.75"}, {"zero", "zero=input"}, {"rows", "rows=2"}};
 
-/// For which the field may be not as usual.
+/// Returns a text for which the field may have an unusual value.
 std::string plain_text(const OperatorTable& op, std::string_view field) {
   const bool gemm = op.name == "gemm";
   if (op.name == "rowwise") return "rowwise m=3 n=4 in=x:f32 out=y:f32 expr=y=x";
@@ -121,7 +122,7 @@ TEST(LaterFields, AreUnreadByWhoDoesNotListThem) {
       const std::string plain = plain_text(op, field.key);
       const Workload workload = parse_workload(plain + " " + given);
       EXPECT_EQ(why_unread(workload, std::array{field.key}), std::nullopt);
-      if (field.key == "rows") {  // and nothing but them is asked of a kernel of any number
+      if (field.key == "rows") {  // a kernel for any number of rows must support this field and no other
         EXPECT_EQ(why_unread(workload, {}), "its kernels are for a fixed number of rows");
         EXPECT_EQ(why_unread(parse_workload(plain), {}), "its kernels are for a fixed number of rows");
         continue;

@@ -10,8 +10,8 @@
 
 namespace lehr::testing {
 
-/// Of one of the operators: many valid, some with a wrong key, value or combination. The same on every
-/// machine.
+/// Returns a text of one of the operators: many are valid, some have a wrong key, value or combination. It is
+/// the same on every machine.
 inline std::string random_text(Rng& rng) {
   const auto one_of = [&](std::initializer_list<const char*> words) {
     return *(words.begin() + rng.below(words.size()));

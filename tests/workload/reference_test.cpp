@@ -18,7 +18,7 @@
 namespace lehr {
 namespace {
 
-// The definition, element by element.
+// Returns an element by the definition.
 double defined(const Workload& w, const std::vector<std::vector<float>>& in, std::int64_t batch,
                std::int64_t i, std::int64_t j) {
   const Gemm& g = w.gemm();
@@ -243,7 +243,7 @@ TEST(Reference, AllowsAConvolutionWhatItAllowsTheProductThatItIs) {
   }
 }
 
-/// Over every operator, layout and step, of sizes that no tile divides.
+/// Returns workloads of every operator, layout and step, of sizes that no tile divides.
 std::vector<Workload> assorted(Rng& rng) {
   std::vector<Workload> workloads;
   for (const char* text :
@@ -319,7 +319,7 @@ TEST(ReferenceAt, IsToldOfBothSidesOfEachGroup) {
 }
 
 TEST(ReferenceAt, CountsEachPixelOfWindowsThatOverlap) {
-  // 16 times 72 products.
+  // The output has 16 times 72 products.
   const Workload workload = parse_workload("conv2d n=8 h=66 w=66 c=8 k=64 r=3 s=3 epilogue=maxpool(4,1)");
   EXPECT_NEAR(static_cast<double>(telling_elements(workload, 0, 1000 * 16 * 72).size()), 1000, 100);
 }

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <map>
+#include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -46,15 +49,13 @@ TEST(RowExpressions, HaveOneText) {
 }
 
 std::string fault(const std::string& in, const std::string& out, const std::string& expression) {
+  const std::map<std::string_view, std::string> values = {
+      {"m", "4"}, {"n", "8"}, {"in", in}, {"out", out}, {"expr", expression}};
   try {
     Workload workload = operators()[static_cast<std::size_t>(Operator::kRowwise)].usual;
     for (const Field& field : operator_of(workload).fields) {
-      const std::string value = field.key == "m"    ? "4"
-                                : field.key == "n"  ? "8"
-                                : field.key == "in" ? in
-                                                    : out;
       if (field.key == "rows") continue;
-      field.read(field, field.key, field.key == "expr" ? expression : value, workload);
+      field.read(field, field.key, values.at(field.key), workload);
     }
     validate(workload);
   } catch (const Error& error) {
@@ -114,7 +115,7 @@ TEST(Rowwise, HasTensorsOfAllKinds) {
   EXPECT_EQ(tensors_of(with_rows(any, 24))[0].elements, 192);
 }
 
-/// Element by element, by the definition: x[r][j], and what else it needs.
+/// Compares each element with the definition: x[r][j], and the other inputs that it needs.
 TEST(Rowwise, ReferenceIsTheDefinition) {
   const Workload workload = parse_workload(
       "rowwise m=6 n=5 in=x:f32,k:f32:column/4,l:f32:column%4,s:f32:number out=y:f32,v:f32:row "
@@ -142,7 +143,7 @@ TEST(Rowwise, ReferenceIsTheDefinition) {
   }
 }
 
-/// How many of the elements have a value that may be anything.
+/// Counts the elements whose value may be anything.
 TEST(Rowwise, AlmostAllElementsAreKnown) {
   const std::uint64_t seed = testing::test_seed(4);
   Rng rng(seed);
@@ -163,12 +164,12 @@ TEST(Rowwise, AlmostAllElementsAreKnown) {
   EXPECT_LT(loose, 0.1 * all) << seed;
 }
 
-// What a wrong kernel computes must be found.
+// The tests below find what a wrong kernel computes.
 
 using Row = std::vector<float>;
 using Compute = std::function<Row(const Row& x)>;
 
-/// Rows of `text` for which what is computed is outside of the bounds.
+/// Returns how many rows of `text` have a computed value outside of the bounds.
 int wrong_rows(const std::string& text, std::uint64_t seed, const Compute& compute) {
   const Workload workload = parse_workload(text);
   const auto inputs = make_inputs(workload, seed);
@@ -207,7 +208,7 @@ struct Softmax {
 
 constexpr const char* kSoftmax = "out=y:f32 expr=y=exp(x-max(x))/sum(exp(x-max(x)))";
 
-/// The seed with which the first row has one spike, in its last column.
+/// Returns a seed with which the first row has one spike, in its last column.
 std::uint64_t seed_of_spike() {
   std::uint64_t seed = 1;
   while (mix64(seed) % 16 != 5) ++seed;

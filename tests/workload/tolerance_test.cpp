@@ -44,7 +44,7 @@ struct Product {
   }
   const float* b(std::int64_t p) const { return inputs[1].data() + p * gemm().n; }
 
-  /// |sum - expected| of every element; `row(i, sums)` makes those of row i, of zeros.
+  /// Returns |sum - expected| of every element. `row(i, sums)` adds the sums of row i to zeros.
   std::vector<double> errors(const std::function<void(std::int64_t, std::vector<float>&)>& row) const {
     std::vector<double> found;
     for (std::int64_t i = 0; i < gemm().m; ++i) {
@@ -57,7 +57,7 @@ struct Product {
     return found;
   }
 
-  /// The products `first`, `first + step`, ... of row i, `count` of them, added to its sums one by one.
+  /// Adds the products `first`, `first + step`, ... of row i, `count` of them, to its sums one by one.
   void add(std::int64_t i, std::int64_t first, std::int64_t step, std::int64_t count,
            std::vector<float>& sums) const {
     const std::int64_t n = gemm().n;
@@ -69,7 +69,7 @@ struct Product {
     }
   }
 
-  /// In `parts` interleaved or contiguous parts, which are then added up.
+  /// Sums in `parts` interleaved or contiguous parts, which are then added up.
   void add_parts(std::int64_t i, std::int64_t parts, bool interleaved, std::vector<float>& sums) const {
     const std::int64_t k = gemm().k, size = (k + parts - 1) / parts;
     for (std::int64_t part = 0; part < parts; ++part) {
@@ -87,8 +87,8 @@ double worst_of(const std::vector<double>& errors) {
   return *std::ranges::max_element(errors);
 }
 
-/// What the largest of a million times as many would be where tails are exponential, as they are here: the
-/// errors of probability 1 / N grow like ln(N). Where tails are shorter, it is less.
+/// Returns the expected largest error among a million times as many checks. Tails are exponential here: the
+/// errors of probability 1 / N grow like ln(N). With shorter tails it is less.
 double of_a_million_checks(double worst, double count) {
   return worst * std::log(count * 1e6) / std::log(count);
 }
@@ -170,7 +170,7 @@ TEST(Tolerance, BoundsTheSumsThemselves) {
 }
 
 // One product of a pair is added to the sum, then the other, as vdpbf16ps does it; in four sums side by side,
-// too. What tensor cores lose is not in this bound.
+// too. This bound does not cover the errors of tensor cores.
 TEST(Tolerance, OfBf16HoldsForProductsInPairs) {
   for (const auto& [m, n, k] : {std::array<int, 3>{300, 300, 64}, {100, 100, 1024}}) {
     const Product product(fmt::format("gemm m={} n={} k={} a=bf16 b=bf16 c=f32", m, n, k));
@@ -209,7 +209,7 @@ TEST(Tolerance, OfTf32LeavesOddsOfOneInAMillion) {
   }
 }
 
-/// Fraction bit `bits` of a number.
+/// Returns the value of fraction bit `bits` of a number.
 double unit_of(double number, int bits) {
   return number == 0 ? 1 : std::ldexp(1.0, std::ilogb(number) - bits);
 }
@@ -217,8 +217,8 @@ double cut(double value, double unit) {
   return std::trunc(value / unit) * unit;
 }
 
-/// How a tensor core adds up: so many products at a time, so many fraction bits of the largest of them and
-/// the sum, so many of the sum that is left (tests/emulator/tensor_sum.h).
+/// The way in which a tensor core adds up: so many products at a time, so many fraction bits of the largest
+/// of them and the sum, so many of the sum that is left (tests/emulator/tensor_sum.h).
 struct Adder {
   std::int64_t together;
   int aligned, kept;
@@ -226,7 +226,7 @@ struct Adder {
 constexpr Adder kVolta{4, 23, 23}, kAmpereTf32{4, 24, 23}, kAmpere{8, 24, 23}, kHopper{16, 25, 23},
     kAda8Bit{16, 13, 13}, kHopper8Bit{32, 13, 13};
 
-/// A sum as a tensor core makes it of `count` products from `first` on.
+/// Returns a sum as a tensor core makes it of `count` products from `first` on.
 double tensor_core_sum(const Product& product, const Adder& adder, std::int64_t i, std::size_t j,
                        std::int64_t first, std::int64_t count) {
   double sum = 0;
@@ -245,7 +245,8 @@ double tensor_core_sum(const Product& product, const Adder& adder, std::int64_t 
   return sum;
 }
 
-/// The errors where a tensor core adds up `together` products at a time, and f32 what it gives.
+/// Returns the errors of a tensor core that adds up `together` products at a time, while f32 adds the
+/// results.
 std::vector<double> errors_of(const Product& product, const Adder& adder, std::int64_t together) {
   const std::int64_t k = product.gemm().k;
   return product.errors([&](std::int64_t i, std::vector<float>& sums) {

@@ -1,5 +1,6 @@
-"""compare.py LIBRARY: a library of `lehr export`, with its Python module beside it, against torch. Each function's result against one in double precision, the
-same within a CUDA graph of torch's, and what it takes there beside torch's own product. Random inputs; needs torch alone."""
+"""compare.py LIBRARY: compares a library of `lehr export`, with its Python module beside it, with torch. Each
+function's result is held to one in double precision, and to the same within a CUDA graph of torch's. Its time there
+stands beside that of torch's own product. Random inputs; needs torch alone."""
 
 import importlib
 import os
@@ -21,7 +22,7 @@ TYPES = {
     "u8": torch.uint8,
 }
 FLOAT8 = (torch.float8_e4m3fn, torch.float8_e5m2)
-# How far a result may be off: the distance from the one in double precision by the length of that.
+# Largest error of a result: the distance from the one in double precision, divided by the length of that.
 ALLOWED = {"f64": 1e-12, "f32": 1e-5, "bf16": 4e-3, "f16": 6e-4, "s32": 0, "s8": 0}
 GPU = torch.cuda.is_available()  # else a dry run
 DEVICE = "cuda" if GPU else "cpu"
@@ -29,7 +30,7 @@ CALLS = 10  # of a graph
 
 
 def filled(tensor):
-    """Random numbers of a tensor's type in its strides, and the same in double precision."""
+    """Returns random numbers of a tensor's type in its strides, and the same in double precision."""
     lies = torch.empty_strided(tensor.shape, tensor.strides, dtype=TYPES[tensor.type], device=DEVICE)
     if lies.dtype.is_floating_point:
         values = torch.randn(tensor.shape, device=DEVICE)
@@ -40,12 +41,12 @@ def filled(tensor):
 
 
 def bits(array):
-    """As what DLPack has a name for."""
+    """Returns the tensor as a type for which DLPack has a name."""
     return array.view(torch.uint8) if array.dtype in FLOAT8 else array
 
 
 def convolved(fields, values):
-    """Images, channels first."""
+    """Returns the convolution of images, channels first."""
     numbers = lambda name: tuple(int(one) for one in fields[name].split("x"))
     x, filters = values["x"], values["f"]
     if fields["layout"] == "nhwc":
@@ -58,7 +59,7 @@ def convolved(fields, values):
 
 
 def wanted(workload, values):
-    """In double precision; None: its epilogue is none of these."""
+    """Returns the result in double precision; None if a step of its epilogue is not known here."""
     fields = dict(re.findall(r"(\w+)=(\S+)", workload))
     images = workload.startswith("conv2d")
     last = images and fields["layout"] == "nhwc"
@@ -81,7 +82,7 @@ def wanted(workload, values):
 
 
 def graph_of(call):
-    """Calls in a graph, after one on the stream that captures it, which makes the workspaces."""
+    """Captures calls in a graph, after one on the capturing stream, which makes the workspaces."""
     stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -106,7 +107,7 @@ def us_a_call(graph, rounds=10):
 
 
 def in_graph(kernel, inputs, out):
-    """Whether a graph of calls has the same result, and a line of times."""
+    """Returns whether a graph of calls has the same result, and a line of times."""
     first = out.clone()
     graph = graph_of(lambda: kernel(*map(bits, inputs), out=bits(out)))
     out.zero_()
@@ -123,7 +124,7 @@ def in_graph(kernel, inputs, out):
 
 
 def compare(kernel):
-    """Whether it is right, and a line about it."""
+    """Returns whether the function is right, and a line about it."""
     made = {tensor.name: filled(tensor) for tensor in kernel.inputs}
     inputs = [lies for lies, _ in made.values()]
     result = next(tensor for tensor in kernel.tensors if tensor.is_output)

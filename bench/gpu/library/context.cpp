@@ -1,7 +1,8 @@
-// What contexts of an exported library do on a driver. Each function of the library gets random inputs; what
-// the first context makes of them on the default stream, all others make to the bit: two on two streams at
-// once, one that another thread calls, one in a graph, one in a CUDA context of its own. Beside that it
-// prints what making a context takes, a call on a stream and in a graph, and what a call costs the host.
+// Tests what contexts of an exported library do on a driver. Each function of the library gets random inputs.
+// All contexts must have the same result to the bit as the first one on the default stream: two on two
+// streams at once, one that another thread calls, one in a graph, one in a CUDA context of its own. Prints
+// also how long making a context takes, a call on a stream and in a graph, and how much a call costs the
+// host.
 //   gpu_context LIBRARY
 #include <fmt/core.h>
 
@@ -31,13 +32,14 @@ using namespace lehr;
 using Bytes = std::vector<unsigned char>;
 using Context = ExportedLibrary::Context;
 
-/// What CudaDriver does without. The stand-ins have no `create`: then no context of CUDA's own is tried.
+/// Functions of the driver that CudaDriver does not use. The stand-ins have no `create`: then no context of
+/// CUDA's own is tried.
 struct ContextFunctions : LibraryFunctions {
   Function<CudaCode(void**, unsigned, int)> create{this, "cuCtxCreate_v2"};
   Function<CudaCode(void**)> current{this, "cuCtxGetCurrent"};
 };
 
-/// All that the questions are asked of. `own` and `in_own` are of a CUDA context beside the primary one.
+/// The contexts and the library under test. `own` and `in_own` are of a CUDA context beside the primary one.
 struct Asked {
   explicit Asked(const std::string& path) : library(path) {}
 
@@ -107,7 +109,7 @@ Bytes random_elements(DType type) {
   return bytes;
 }
 
-/// Random inputs; the output is poisoned.
+/// Returns random inputs; the output is poisoned.
 Arguments arguments_for(const Asked& asked, const kernels_function& function) {
   Arguments made;
   for (std::uint32_t i = 0; i < function.tensor_count; ++i) {
@@ -152,7 +154,7 @@ void expect_same(Asked& asked, const Bytes& wanted, const CudaMemory& output, co
   if (others > 0) fail(asked, fmt::format("{}: {} of {} bytes differ", how, others, wanted.size()));
 }
 
-/// Microseconds a call of `calls` on the stream, between two events.
+/// Returns microseconds a call of `calls` on the stream, between two events.
 double timed_us(const Asked& asked, const CudaStream& stream, int calls, const std::function<void()>& work) {
   expect(asked, stream.record_begin());
   work();
@@ -163,7 +165,7 @@ double timed_us(const Asked& asked, const CudaStream& stream, int calls, const s
   return us / calls;
 }
 
-/// The median of what a call costs the host: blocks of 100 calls, fewer than a driver's queue holds.
+/// Returns the median of what a call costs the host: blocks of 100 calls, fewer than a driver's queue holds.
 template <typename Work>
 double host_us(const Asked& asked, const CudaStream& stream, const Work& work) {
   std::array<double, 61> blocks;
@@ -195,7 +197,7 @@ void print_host_costs(const Asked& asked, const kernels_function& function, cons
   fmt::print("\n");
 }
 
-/// Two contexts on two streams at once, another thread, a graph; then what the calls take.
+/// Tests two contexts on two streams at once, another thread, and a graph. Then prints the times of calls.
 void ask_streams(Asked& asked, const kernels_function& function, const kernels_row& row,
                  const Arguments& arguments, const Bytes& wanted) {
   const ExportedFunctions& library = asked.library.functions();
@@ -208,9 +210,14 @@ void ask_streams(Asked& asked, const kernels_function& function, const kernels_r
   with_other[arguments.output] = reinterpret_cast<void*>(other.address());
   const auto call_first = [&] { call(asked, asked.first, function, arguments.addresses); };
 
-  poison(asked, output), poison(asked, other);
-  for (int i = 0; i < 40; ++i) call_first(), call(asked, asked.second, function, with_other);
-  expect(asked, asked.one.wait()), expect(asked, asked.two.wait());
+  poison(asked, output);
+  poison(asked, other);
+  for (int i = 0; i < 40; ++i) {
+    call_first();
+    call(asked, asked.second, function, with_other);
+  }
+  expect(asked, asked.one.wait());
+  expect(asked, asked.two.wait());
   expect_same(asked, wanted, output, "the first of two contexts at once");
   expect_same(asked, wanted, other, "the second of two contexts at once");
 
@@ -236,10 +243,11 @@ void ask_streams(Asked& asked, const kernels_function& function, const kernels_r
   fmt::print("    us a call: tuned {:.2f}, on a stream {:.2f}, in a graph {:.2f}\n", row.time_us, streamed,
              replayed);
   if (row.time_us < 12) print_host_costs(asked, function, arguments, other);
-  library.set_stream(asked.first.get(), nullptr), library.set_stream(asked.second.get(), nullptr);
+  library.set_stream(asked.first.get(), nullptr);
+  library.set_stream(asked.second.get(), nullptr);
 }
 
-/// The context of a CUDA context of its own, called while the primary one is current.
+/// Tests the context of a CUDA context of its own, called while the primary one is current.
 void ask_own(Asked& asked, const kernels_function& function, const Arguments& arguments,
              const Bytes& wanted) {
   set_current(asked, asked.own);
@@ -278,7 +286,7 @@ void ask(Asked& asked, const kernels_function& function) {
   if (asked.in_own) ask_own(asked, function, arguments, wanted);
 }
 
-/// What a function's call is beside: cuLaunchKernelEx of a kernel that does nothing.
+/// Prints the time of cuLaunchKernelEx with a kernel that does nothing, to compare with a function's call.
 void print_bare_launch(const Asked& asked) {
   constexpr const char* kNothing =
       ".version 7.8\n.target sm_80\n.address_size 64\n"
@@ -296,7 +304,7 @@ void print_bare_launch(const Asked& asked) {
   fmt::print("  host us a launch of an empty kernel: {:.2f}\n", us);
 }
 
-/// Contexts where none is current, where the primary one is, and in one of CUDA's own.
+/// Makes contexts where no CUDA context is current, where the primary one is, and in one of CUDA's own.
 void make_contexts(Asked& asked) {
   int device = 0;
   const CudaDriver::Functions& cuda = asked.driver->functions();
@@ -315,7 +323,8 @@ void make_contexts(Asked& asked) {
     asked.in_own = made(asked, "in one of its own");
     set_current(asked, asked.primary);
   }
-  expect(asked, asked.one.open(*asked.driver)), expect(asked, asked.two.open(*asked.driver));
+  expect(asked, asked.one.open(*asked.driver));
+  expect(asked, asked.two.open(*asked.driver));
 }
 
 int failures_of(const std::string& path) {

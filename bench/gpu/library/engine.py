@@ -31,9 +31,9 @@ def model(nodes, inputs, constants, outputs):
 
 
 class Case:
-    """One fused node and what it stands for. `tensors`: the node's inputs in the workload's order, shapes of those that a call brings, arrays
-    of those that stay. `plain`: the engine's nodes (operator, inputs, attributes), each but the last with an output t0, t1, ... `times`: as
-    many of both over the same inputs."""
+    """One fused node and the operators that it stands for. `tensors`: the node's inputs in the workload's order:
+    shapes of inputs that a call brings, arrays of constants. `plain`: the engine's nodes (operator, inputs,
+    attributes), each but the last with an output t0, t1, ... `times`: as many of both over the same inputs."""
 
     def __init__(self, name, library, workload, tensors, output, plain, tolerance, bf16=False, times=1):
         self.name, self.tolerance = name, tolerance
@@ -49,7 +49,7 @@ class Case:
         }
         constants, fused, own = {}, [], []
         for i in range(times):
-            # Each has constants of its own: of nodes that are alike the engine makes one.
+            # Each node has constants of its own, since the engine merges nodes that are alike.
             of = {one: one if one in self.inputs else f"{one}_{i}" for one in tensors}
             constants |= {of[one]: data + numpy.float32(i) / 8 for one, data in tensors.items() if one not in self.inputs}
             fused += self.fused_nodes(i, list(of.values()), attributes, bf16)
@@ -60,7 +60,7 @@ class Case:
         self.fused, self.plain = (model(nodes, self.inputs, constants, outputs) for nodes in (fused, own))
 
     def fused_nodes(self, i, names, attributes, bf16):
-        """With what casts a node of bf16 needs."""
+        """Returns the fused nodes, with the casts that a node of bf16 needs."""
         if not bf16:
             return [helper.make_node("Fused", names, [f"y{i}"], f"fused_{i}", domain="ai.lehr", **attributes)]
         casts = [helper.make_node("Cast", [one], [f"{one}_bf16_{i}"], to=TensorProto.BFLOAT16) for one in names]
@@ -108,7 +108,7 @@ class Bound:
         return [value.numpy() for value in self.outputs]
 
     def us(self, calls=100):
-        """The median of seven blocks."""
+        """Returns the median of seven blocks."""
         blocks = []
         for _ in range(8):
             begun = time.perf_counter()
@@ -125,7 +125,8 @@ def expect_right(case, got, reference, feeds, how):
 
 
 def ask(case, plugin):
-    """Results with the same workspaces again and again, in memory of its own and bound, by the provider's graph, from threads."""
+    """Compares results with the same workspaces again and again, in memory of its own and bound, by the provider's
+    graph, from threads."""
     reference = session(case.plain, plugin, provider=CPU)
     counted = ctypes.CDLL(plugin).lehr_onnxruntime_kernel_calls
     counted.restype = ctypes.c_uint64

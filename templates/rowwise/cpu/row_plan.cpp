@@ -5,7 +5,7 @@
 namespace lehr::cpu {
 namespace {
 
-/// Fewer operations than this are computed again rather than stored and loaded.
+/// Operations below which a value is computed again rather than stored and loaded.
 constexpr double kDear = 4;
 
 class Planner {
@@ -72,11 +72,11 @@ class Planner {
     plan_.roots.resize(at(plan_.passes));
     plan_.uses.assign(at(plan_.passes), std::vector<int>(plan_.expression.nodes.size(), 0));
     for (const RowReduction& each : plan_.reductions) plan_.roots[at(each.pass)].push_back(each.of);
-    // What is the same along the row is stored to all of it, when it is known.
+    // A value that is the same along the row is stored to all of it, once it is known.
     for (const int output : stored_) plan_.roots[at(plan_.ready[at(output)])].push_back(output);
   }
 
-  /// Whether a value is better kept than computed again.
+  /// Returns whether keeping a value pays, rather than computing it again.
   bool is_worth_keeping(int number) const {
     const RowNode& node = plan_.node(number);
     if (node.op == RowOp::kInput) return keep_ == RowKeep::kRegisters;

@@ -1,4 +1,4 @@
-// The text of a row expression: what one kernel computes for a few rows at once, vector by vector.
+// The statements of a row expression: one kernel computes a few rows at once, vector by vector.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,17 @@
 
 namespace lehr::cpu {
 
-/// Rows that are split: each part of the kernel computes a range of columns of all of them, one pass a step.
+/// Rows that are split: each part computes a range of columns of all rows, one pass in each step of the
+/// kernel.
 struct RowSplit {
   ir::BufferId partials{};  ///< [reduction][row][part]
-  std::int64_t rows = 1;    ///< that there is room for
+  std::int64_t rows = 1;    ///< rows for which there is room
   std::int64_t parts = 1;
   ir::VarId part{};
-  int pass = 0;  ///< of this step
+  int pass = 0;  ///< the pass of this step
 };
 
-/// The kernel that rows are computed in.
+/// The kernel that computes the rows.
 struct RowKernel {
   const Rowwise& rowwise;
   RowPlan plan;
@@ -27,8 +28,8 @@ struct RowKernel {
   bool across = false;     ///< a vector holds rows, not columns
   bool streaming = false;  ///< whole vectors are stored past the caches
   ir::KernelBuilder builder = {};
-  std::vector<ir::BufferId> in = {}, out = {};   ///< parameters; across, of tensors that vary: scratch memory
-  std::optional<RowSplit> split = std::nullopt;  ///< where rows are being split
+  std::vector<ir::BufferId> in = {}, out = {};   ///< parameters; across, scratch memory for tensors that vary
+  std::optional<RowSplit> split = std::nullopt;  ///< set while rows are being split
   ir::BufferId tail = {};  ///< a vector that is not 0 in the lanes of the last, partial vector of a row
 };
 
@@ -36,38 +37,39 @@ struct RowKernel {
 struct RowVector {
   ir::Expr row = ir::integer(0);                  ///< the first one
   ir::Expr column = ir::integer(0);               ///< the first one
-  std::optional<ir::Expr> active = std::nullopt;  ///< leading lanes that are there
-  ir::Expr slot = ir::integer(0);                 ///< which of its accumulators a reduction adds to
+  std::optional<ir::Expr> active = std::nullopt;  ///< number of leading lanes that exist; nullopt: all
+  ir::Expr slot = ir::integer(0);                 ///< the accumulator to which each reduction adds
 };
 
 /// Computes `rows` rows at once, interleaved.
 class RowSteps {
  public:
-  /// Each reduction has `slots` accumulators a row. Where there is a kept node a row has so many vectors.
+  /// Each reduction has `slots` accumulators a row. `vectors` are those of a row, for nodes that are kept.
   RowSteps(RowKernel& kernel, std::int64_t rows, std::int64_t slots, std::int64_t vectors, RowKeep keep);
-  /// The same for the pass of rows that are split, one at a time.
+  /// Computes one pass of rows that are split, one row at a time.
   RowSteps(RowKernel& kernel, std::int64_t slots);
 
-  /// What comes before the first pass, for the row from `row` on.
+  /// Returns the statements before the first pass, for the rows from `row` on.
   ir::Block begin(const ir::Expr& row);
-  /// One vector of each row in a pass.
+  /// Computes one vector of each row in a pass.
   ir::Block step(int pass, const RowVector& at);
-  /// What follows of the sums of a pass: values that are the same along a row, those that are outputs stored.
+  /// Computes the values that are the same along a row and follow from the sums of a pass, and stores
+  /// outputs.
   ir::Block end(int pass, const ir::Expr& row);
-  /// Instead of end(), where rows are split: leaves the part's own sums for the next steps.
+  /// Stores the part's own sums for the next steps, where rows are split. It stands in place of end().
   ir::Block leave(const ir::Expr& row);
-  /// What follows of the sums of the steps before, as end().
+  /// Adds the parts' sums of the steps before, and computes what follows from them as end() does.
   ir::Block gather(const ir::Expr& row);
   /// Makes room for the accumulators of a pass, and clears them.
   ir::Block clear(int pass);
 
  private:
-  struct Values;  // of one vector of one row
+  struct Values;  // nodes of one vector of one row
 
   void make_buffers(const RowPlan::Needs& needs);
   int lanes() const { return static_cast<int>(k_.lanes); }
   int width() const { return k_.across ? lanes() : 1; }
-  /// A constant in a vector of columns, or the same along rows.
+  /// Returns a constant in a vector of columns, or one that is the same along rows.
   ir::Expr constant(double value, int lanes) const;
   ir::Expr row_value(int node, const ir::Expr& row) const;
   ir::Expr operand(int node, Values& values);
@@ -84,7 +86,7 @@ class RowSteps {
   ir::Expr row_input(int node, const ir::Expr& at, const ir::Expr& row) const;
   void add_to(std::size_t reduction, Values& values);
   void store(std::size_t output, Values& values);
-  /// The block for each of the rows, unrolled; the body is told which one.
+  /// Repeats a block for each of the rows, unrolled; `body` gets the row's number.
   template <typename Body>
   ir::Block each_row(const Body& body);
   ir::Block row_values(int behind, const ir::Expr& row);

@@ -4,10 +4,10 @@
 //     for each pass: one a dependent reduction, the last one stores
 //       for steps of `vectors` vectors of columns    -> operands, reductions, outputs, in registers
 //
-// Few columns: a group of as many rows as a vector has lanes, which are brought to lie side by side
+// Few columns: a group has as many rows as a vector has lanes, and its rows are brought to lie side by side
 // (across). No reductions, and every tensor by elements: all rows are one. Few rows (split): each part has a
-// range of columns of all of them, and the passes are steps of the kernel, between which the parts' sums lie
-// in a workspace.
+// range of columns of all rows. The passes are steps of the kernel, and the parts' sums lie in a workspace
+// between them.
 #include "templates/rowwise/cpu/rowwise_cpu.h"
 
 #include <algorithm>
@@ -29,19 +29,19 @@ using cpu::RowPlan;
 using cpu::RowSplit;
 using cpu::RowSteps;
 
-/// Vectors that are kept in registers; beyond it the code of a row gets long, and more are spilled.
+/// Most vectors that are kept in registers: with more the code of a row gets long, and more are spilled.
 constexpr std::int64_t kMostKept = 32;
-/// Bytes of the values of a row that stay in a core's second-level cache.
+/// Most bytes of a row's kept values, such that they stay in a core's second-level cache.
 constexpr std::int64_t kMostScratch = 1 << 19;
-/// Bytes of outputs that may be worth storing past the caches.
+/// Least bytes of outputs that may be worth storing past the caches.
 constexpr std::int64_t kLeastStreamed = 1 << 18;
-/// Columns that are worth a step of all threads, which takes a microsecond or two, for each pass.
+/// Least columns that are worth a step of all threads, which takes a microsecond or two, for each pass.
 constexpr std::int64_t kLeastSplit = 1 << 14;
 
 struct Schedule {
   std::int64_t threads = 1, lanes = 16;
   std::int64_t across = 0;   ///< 1: rows in lanes
-  std::int64_t vectors = 1;  ///< of a step
+  std::int64_t vectors = 1;  ///< vectors of a step
   std::int64_t rows = 1;     ///< at once
   std::int64_t split = 0;    ///< 1: columns are shared out among threads, not rows
   std::int64_t keep = 0;     ///< RowKeep
@@ -52,13 +52,13 @@ bool is_by_elements(const RowTensor& tensor) {
   return tensor.varies ? tensor.line == RowTensor::Line::kRow : tensor.line == RowTensor::Line::kOnly;
 }
 
-/// Whether all rows are one.
+/// Returns whether all rows are one.
 bool is_flat(const Rowwise& r, const RowPlan& plan) {
   return !plan.has_reductions() && std::ranges::all_of(r.in, is_by_elements) &&
          std::ranges::all_of(r.out, is_by_elements);
 }
 
-/// Whether tensors can be brought to lie with their rows side by side.
+/// Returns whether tensors can be brought to lie with their rows side by side.
 bool goes_across(const Rowwise& r) {
   const auto goes = [](const RowTensor& tensor) {
     if (tensor.line == RowTensor::Line::kOnly) return true;
@@ -67,7 +67,7 @@ bool goes_across(const Rowwise& r) {
   return std::ranges::all_of(r.in, goes) && std::ranges::all_of(r.out, goes);
 }
 
-/// Rows that a schedule splits; the further ones are shared out as ever.
+/// Returns the most rows that a schedule splits. Any further rows are shared out among threads.
 std::int64_t most_split(const Schedule& s) {
   return 4 * s.threads;
 }
@@ -76,7 +76,7 @@ std::int64_t vectors_of(const Rowwise& r, const Schedule& s) {
   return s.across != 0 ? r.n : ceil_div(r.n, s.lanes);
 }
 
-/// Bytes of outputs that can be stored past the caches.
+/// Returns the bytes of outputs that can be stored past the caches.
 double stored_bytes(const Rowwise& r) {
   double bytes = 0;
   for (const RowTensor& tensor : r.out)
@@ -166,13 +166,13 @@ void add_tensors(Lowering& l) {
   if (any_rows(l.r)) b.kernel.rows = Rows{b.var("rows"), ((std::int64_t{1} << 31) - 1) / l.r.n, rows_of(l.r)};
 }
 
-/// The vectors of a row of which a part has its share, in steps; the last part has what is left.
+/// A part's share of the vectors of a row, in steps. The last part has the rest.
 struct Share {
   Expr first, count, is_last;
   std::int64_t most;
 };
 
-/// All columns of a group of rows in one pass, or a part's share of them.
+/// Computes all columns of a group of rows in one pass, or a part's share of them.
 Block columns(Lowering& l, RowSteps& steps, int pass, const Expr& row, const Share* share = nullptr) {
   KernelBuilder& b = l.k.builder;
   const Schedule& s = l.s;
@@ -209,7 +209,7 @@ Block columns(Lowering& l, RowSteps& steps, int pass, const Expr& row, const Sha
   return body;
 }
 
-/// A group of rows, from `row` on.
+/// Computes a group of rows, from `row` on.
 Block group(Lowering& l, std::int64_t rows, const Expr& row) {
   RowSteps steps(l.k, rows, l.s.vectors, vectors_of(l.r, l.s), static_cast<RowKeep>(l.s.keep));
   Block body = steps.begin(row);
@@ -273,11 +273,12 @@ Block across_group(Lowering& l, const Expr& row) {
                 block(loop(v, room / l.s.lanes, LoopKind::kSerial,
                            block(Store{outputs[i], to, load(lines, from, lanes), lanes, active})))));
   }
-  l.k.in = inputs, l.k.out = outputs;
+  l.k.in = inputs;
+  l.k.out = outputs;
   return body;
 }
 
-/// A thread's share of all elements, as vectors.
+/// Computes a thread's share of all elements, as vectors.
 Block flat_part(Lowering& l) {
   KernelBuilder& b = l.k.builder;
   const Schedule& s = l.s;
@@ -314,7 +315,7 @@ Block make_tail(Lowering& l) {
                      std::nullopt});
 }
 
-/// A thread's share of the rows from `from` on.
+/// Computes a thread's share of the rows from `from` on.
 Block rows_part(Lowering& l, std::int64_t from) {
   KernelBuilder& b = l.k.builder;
   const Schedule& s = l.s;
@@ -345,11 +346,12 @@ Block rows_part(Lowering& l, std::int64_t from) {
   return part;
 }
 
-/// A part's share of the columns of split rows in one pass.
+/// Computes a part's share of the columns of split rows in one pass.
 Block split_part(Lowering& l, int pass) {
   KernelBuilder& b = l.k.builder;
   const Schedule& s = l.s;
-  l.k.split->part = l.part, l.k.split->pass = pass;
+  l.k.split->part = l.part;
+  l.k.split->pass = pass;
   Block part = pass < l.k.plan.passes ? make_tail(l) : Block{};
   const VarId first = b.var("first"), count = b.var("count"), row = b.var("row");
   const std::int64_t tiles = l.r.n / s.lanes / s.vectors;
@@ -370,8 +372,8 @@ Block split_part(Lowering& l, int pass) {
   return part;
 }
 
-/// A step for each pass, and one more where an output is known behind the last one. The first one has the
-/// rows that are not split, too.
+/// Returns a step for each pass, and one more where an output is known behind the last one. The first step
+/// also computes the rows that are not split.
 Block split_steps(Lowering& l) {
   KernelBuilder& b = l.k.builder;
   const RowPlan& plan = l.k.plan;

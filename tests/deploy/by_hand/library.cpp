@@ -1,9 +1,10 @@
 // A library as `lehr export` writes it, whose kernels a test can read: products of 8 columns, 4 deep.
 //   m=4 on the processor, tuned with one thread;  m=1..16 with a constant B, packed by columns;
 //   m=4 on a GPU (a stand-in computes it);  m=4 there, 5 deep, whose kernel is a wrong one.
-// And what is no product: a copy by columns, for which the processor has to have the first feature that is
-// known; one of bf16; 2 A on a GPU, whose kernel leaves a workspace that it doesn't take again. Two outputs:
-// the means of up to 16 rows, and 2 X in bf16; the sums of 4 rows, and 2 X; 2 A on a GPU, beside a number.
+// It also has functions that are no products: a copy by columns, for which the processor has to have the
+// first feature that is known; one of bf16; 2 A on a GPU, whose kernel leaves a workspace that it doesn't
+// take again. Functions with two outputs: the means of up to 16 rows, and 2 X in bf16; the sums of 4 rows,
+// and 2 X; 2 A on a GPU, beside a number.
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -214,7 +215,7 @@ CudaKernel dirty_kernel() {
 }
 CudaKernel numbered_kernel() {
   CudaKernel kernel = dirty_kernel();
-  kernel.name = "workspace_none";  // what the stand-in takes for a workspace is an output here
+  kernel.name = "workspace_none";  // this argument, a workspace to the stand-in, is an output here
   kernel.workspace_count = 0;
   return kernel;
 }
