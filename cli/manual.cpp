@@ -12,7 +12,7 @@
 namespace lehr {
 namespace {
 
-/// Text as roff shows it to the letter.
+/// Returns text that roff shows literally.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const std::string_view line : split(text, '\n')) {
@@ -24,7 +24,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// Lines that stay as they are.
+/// Returns lines that roff keeps as they are.
 std::string as_is(std::string_view text) {
   return text.empty() ? "" : fmt::format(".PP\n.nf\n{}\n.fi\n", escaped(text));
 }
@@ -36,7 +36,7 @@ std::string item(const Flag& flag) {
   return fmt::format(".TP\n{}{}\n{}\n", names, flag.takes_value ? " \\fIVALUE\\fR" : "", escaped(flag.about));
 }
 
-/// What its parent takes, too, stands there.
+/// Whether a flag is documented at the parent command, which takes it, too.
 bool stands_above(const Flag& flag, const CLI::App& command) {
   return std::ranges::any_of(flags_of(*command.get_parent()), [&](const Flag& above) {
     return above.names == flag.names && above.about == flag.about;
