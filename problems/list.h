@@ -1,4 +1,4 @@
-// A list of problems as text, in the notations that benchmarks use.
+// Reads a list of problems as text, in the notations of benchmarks.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +27,11 @@ namespace lehr {
 Workload parse_problem_line(std::string_view line);
 
 struct ProblemList {
-  /// One that comes again is kept once.
+  /// A repeated problem is kept once.
   std::vector<Workload> problems;
-  /// A sentence for each line that is no problem, with the name of the list and the line.
+  /// A sentence for each line that is not a problem, with the name of the list and the line.
   std::vector<std::string> unusable;
-  /// How many lines ought to be problems.
+  /// Number of lines that should be problems.
   std::size_t lines = 0;
 };
 
