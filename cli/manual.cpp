@@ -12,14 +12,20 @@
 namespace lehr {
 namespace {
 
+std::string escaped_character(char c) {
+  if (c == '\\') return "\\e";
+  if (c == '-') return "\\-";
+  if (c == '\'') return "\\(aq";
+  return std::string(1, c);
+}
+
 /// Returns text that roff shows literally.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const std::string_view line : split(text, '\n')) {
     if (!out.empty()) out += '\n';
     if (line.starts_with('.') || line.starts_with('\'')) out += "\\&";
-    for (const char c : line)
-      out += c == '\\' ? "\\e" : c == '-' ? "\\-" : c == '\'' ? "\\(aq" : std::string(1, c);
+    for (const char c : line) out += escaped_character(c);
   }
   return out;
 }
