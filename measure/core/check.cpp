@@ -119,7 +119,7 @@ auto with_expected(const Argument& output, const Body& body) {
   return of_type(float{});
 }
 
-/// Calls find(first, last) for shares of [0, count) on so many threads, and adds the results.
+/// Calls find(first, last) for shares of [0, count) on this many threads, and adds the results.
 template <typename Find>
 Findings found_in_parts(std::int64_t count, int threads, const Find& find) {
   std::vector<Findings> shares(static_cast<std::size_t>(parts_of(count, threads)));

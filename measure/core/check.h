@@ -54,7 +54,7 @@ std::string fault_of(const Findings& findings, const Argument& output, const std
 
 /// Compares an output with the expected one. `bytes` has the device's type and was poisoned before the run
 /// (measure/core/element.h). Requires that each element was written and, if a number is expected, is not NaN.
-/// It is the tightest test that accepts each result within the tolerance after rounding. Runs on so many
+/// It is the tightest test that accepts each result within the tolerance after rounding. Runs on this many
 /// threads. Looks only at the first `elements` if that is not 0.
 Comparison compare_output(const Argument& output, const std::string& name, const void* bytes, int threads = 1,
                           std::int64_t elements = 0);

@@ -33,7 +33,7 @@ class Compiler {
   /// itself is missing or broken.
   virtual std::vector<Compiled> compile(std::span<const Source> sources, double most_s) = 0;
   std::vector<Compiled> compile(std::span<const Source> sources) { return compile(sources, kNoLimitS); }
-  /// Keeps object files from now on, up to so many bytes. A text with a kept object is not compiled again.
+  /// Keeps object files from now on, up to this many bytes. A text with a kept object is not compiled again.
   virtual void keep_objects([[maybe_unused]] std::int64_t most_bytes) {}
   /// Returns the path of the object file kept of this text, which the compiler owns; "": none was kept.
   virtual std::string kept_object(const Source&) const { return ""; }

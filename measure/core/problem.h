@@ -78,7 +78,7 @@ struct ProblemKind {
   /// Returns the problem of a text and seed, without values. Throws Error(kUser) for a text that is not
   /// valid.
   Problem (*ask)(const ProblemKind& kind, const std::string& text, std::uint64_t seed);
-  /// Sets the values, on so many threads.
+  /// Sets the values, on this many threads.
   void (*make_values)(Problem& problem, int threads);
   /// Sets the values and the expected ones, and the time of both.
   void (*make)(Problem& problem, int threads);
@@ -91,7 +91,7 @@ struct ProblemKind {
   /// Sets the tolerances of outputs that are compared whole.
   void (*set_tolerances)(Problem& problem) = nullptr;
   /// Returns elements of an output that tell different computations apart, ascending. Computing them takes
-  /// the host about so many products.
+  /// the host about this many products.
   std::vector<std::int64_t> (*telling)(const Problem& problem, std::size_t output,
                                        std::int64_t products) = nullptr;
   /// Computes the expected values of these elements, in Argument::expected_as.

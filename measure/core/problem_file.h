@@ -11,7 +11,7 @@ namespace lehr {
 /// in host byte order: the file lives as long as one session. An older file is replaced at once. Throws
 /// Error(kEnvironment) if it cannot be written (a full disk is named as such).
 void write_problem(const std::string& path, const Problem& problem);
-/// Reads a problem. If it was made, one of `kinds` makes its values again, on so many threads. Throws
+/// Reads a problem. If it was made, one of `kinds` makes its values again, on this many threads. Throws
 /// Error(kEnvironment) if the file cannot be read or is cut short.
 Problem read_problem(const std::string& path, std::span<const ProblemKind> kinds, int threads = 1);
 

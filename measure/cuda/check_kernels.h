@@ -52,7 +52,7 @@ struct CompareJob {
   std::uint64_t seed = 0;  ///< of the sum over the expected values' bits, each a word
   double relative = 0;     ///< Argument::relative
 };
-/// Argument of lehr_total(compared, summed, job, result), which adds the findings of so many blocks, in one
+/// Argument of lehr_total(compared, summed, job, result), which adds the findings of this many blocks, in one
 /// block.
 struct TotalJob {
   std::uint64_t number = 0;  ///< of the check
@@ -67,7 +67,7 @@ struct CheckResult {
   std::uint64_t expected_sum = 0;
   std::uint64_t sum = 0;  ///< lehr_sum's result
 };
-/// Returns the findings on an output of so many elements.
+/// Returns the findings on an output of this many elements.
 Findings findings_of(const CheckResult& result, std::int64_t elements);
 /// Words that lehr_compare writes per block: the members of CheckResult from `compared` on.
 inline constexpr std::size_t kPartialWords = 8;

@@ -47,7 +47,9 @@ int tensor_map_type(DType type, bool tf32) {
 }
 /// Returns enum CUtensorMapSwizzle.
 int tensor_map_swizzle(std::int64_t bytes) {
-  return bytes == 128 ? 3 : bytes == 64 ? 2 : bytes == 32 ? 1 : 0;
+  if (bytes == 128) return 3;
+  if (bytes == 64) return 2;
+  return bytes == 32 ? 1 : 0;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Name, instruction set, caches, cores, as the kernel and the CPU tell them.
+// Name, instruction set, caches, cores, as the kernel and the CPU report them.
 #include "measure/host/cpu_device.h"
 
 #include <unistd.h>

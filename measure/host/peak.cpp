@@ -213,7 +213,7 @@ class Pages {
   void* base_;
 };
 
-/// Returns the bytes per thread, in whole cache lines, of an array of so many times the last-level cache.
+/// Returns the bytes per thread, in whole cache lines, of an array of this many times the last-level cache.
 std::int64_t share_of(std::int64_t caches, std::int64_t l3_bytes, int threads) {
   constexpr std::int64_t kMiB = 1 << 20;
   return std::clamp<std::int64_t>(caches * l3_bytes, 64 * kMiB, 256 * kMiB) / threads / 64 * 64;

@@ -51,7 +51,7 @@ void require_sgemm(std::string_view name, const Workload& workload, const RunSet
 /// Runs the library's calls. Does not bind threads.
 class SgemmRunner : public VendorRunner {
  public:
-  /// `open` loads the library for calls on so many threads. It throws Error(kEnvironment) that says what to
+  /// `open` loads the library for calls on this many threads. It throws Error(kEnvironment) that says what to
   /// install.
   SgemmRunner(std::string name, Sgemm (*open)(int threads));
 

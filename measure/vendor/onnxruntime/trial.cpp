@@ -207,7 +207,7 @@ void add_unoptimized(const Engine& engine, const TrialRequest& request, std::vec
   }
 }
 
-/// Compares for so many kinds of inputs, each twice: what a first call prepares must not be used up by it.
+/// Compares for this many kinds of inputs, each twice: what a first call prepares must not be used up by it.
 void compare(LoadedNetwork& network, std::span<const Original> originals, const Comparison& comparison,
              ModelTrial& trial) {
   Agreement agreement;
