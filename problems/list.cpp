@@ -115,6 +115,13 @@ std::vector<std::string> columns_of(std::string_view line) {
   return names;
 }
 
+/// Returns our name of a key among `params`.
+std::string_view field_of_param(std::string_view key, bool product) {
+  if (key == "transA") return "a_trans";
+  if (key == "transB") return "b_trans";
+  return key == "layout" && !product ? "x_layout" : key;
+}
+
 /// Reads a row's `op` and `params`, with our own keys except for types and layouts.
 Workload params_workload(std::string_view op, std::string_view params) {
   const bool product = op == "gemm" || op == "gemm_batched";
@@ -124,10 +131,7 @@ Workload params_workload(std::string_view op, std::string_view params) {
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos) throw_user("'{}' is not key=value", part);
     const std::string_view key = part.substr(0, equals);
-    const std::string_view field = key == "transA"               ? "a_trans"
-                                   : key == "transB"             ? "b_trans"
-                                   : key == "layout" && !product ? "x_layout"
-                                                                 : key;
+    const std::string_view field = field_of_param(key, product);
     if (!fields.emplace(field, part.substr(equals + 1)).second) throw_user("'{}' is given twice", key);
   }
   return workload_of(product ? "gemm" : "conv2d", std::move(fields));

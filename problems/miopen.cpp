@@ -91,7 +91,9 @@ void apply_padding_mode(Fields& fields) {
 }
 
 std::string_view dtype_of(std::string_view word) {
-  return word == "conv" ? "f32" : word == "convfp16" ? "f16" : word == "convbfp16" ? "bf16" : "";
+  if (word == "conv") return "f32";
+  if (word == "convfp16") return "f16";
+  return word == "convbfp16" ? "bf16" : "";
 }
 
 }  // namespace
