@@ -57,7 +57,7 @@ std::uint32_t distance(const Row& row, std::uint32_t threads) {
   return row.threads > threads ? row.threads - threads : threads - row.threads;
 }
 
-// Returns the most that a call takes on so many threads: a kernel for fewer threads leaves some idle.
+// Returns the most that a call takes on this many threads: a kernel for fewer threads leaves some idle.
 double most_us(const Row& row, std::uint32_t threads) {
   const double us = time_of(row, 0);
   return row.threads > threads ? us * row.threads / threads : us;

@@ -93,7 +93,7 @@ kernels_status fail_without_kernel(kernels_context* context, const Function& fun
 
 /// Tests all kernels of a row.
 kernels_status self_test(kernels_context* context, const Function& function, const Row& row);
-/// Returns the time of so many rows, interpolated from measured times; `rows` 0: of the most rows.
+/// Returns the time of this many rows, interpolated from measured times; `rows` 0: of the most rows.
 double time_of(const Row& row, std::uint64_t rows);
 
 /// Fills `context->cuda`: loads the driver, finds the GPU's context, loads the modules of the kernels that

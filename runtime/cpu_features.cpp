@@ -104,12 +104,15 @@ Answers ask() {
   return answers;
 }
 
+// Returns the bits of XCR0 (volume 1, section 13.3).
+std::uint64_t xcr0_bits_of(Saved what) {
+  if (what == Saved::kAvx) return 0x6;
+  if (what == Saved::kAvx512) return 0xe6;
+  return what == Saved::kAmx ? 0x60000 : 0;
+}
+
 bool saves(std::uint64_t mask, Saved what) {
-  constexpr std::uint64_t kAvx = 0x6, kAvx512 = 0xe6, kAmx = 0x60000;  // XCR0, volume 1, section 13.3
-  const std::uint64_t needed = what == Saved::kAvx      ? kAvx
-                               : what == Saved::kAvx512 ? kAvx512
-                               : what == Saved::kAmx    ? kAmx
-                                                        : 0;
+  const std::uint64_t needed = xcr0_bits_of(what);
   return (mask & needed) == needed;
 }
 

@@ -45,7 +45,7 @@ struct Crew {
   std::atomic<std::uint32_t> at_work = 0;  ///< number of helpers that have not finished the round
   Array<pthread_t> helpers;
 
-  /// Starts so many helpers, or as many as possible. Returns none if there is no memory.
+  /// Starts this many helpers, or as many as possible. Returns none if there is no memory.
   static Owner<Crew> start(std::uint32_t helpers) {
     Owner<Crew> crew = Owner<Crew>::make();
     if (!crew || !crew->helpers.resize(helpers)) return {};

@@ -55,7 +55,7 @@ struct Member {
   std::uint64_t to = 0;
 };
 
-/// The time of a row for so many rows.
+/// The time of a row for this many rows.
 struct RowTime {
   std::uint64_t rows = 0;
   double us = 0;

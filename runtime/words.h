@@ -56,7 +56,7 @@ inline std::uint64_t whole_number(std::string_view digits) {
   return value;
 }
 
-/// Returns a text without its first characters, of which it must have so many.
+/// Returns a text without its first characters, of which it must have this many.
 inline std::string_view behind(std::string_view text, std::size_t characters) {
   return {text.data() + characters, text.size() - characters};
 }
