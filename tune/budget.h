@@ -58,7 +58,7 @@ class Budget {
   double elapsed_s() const;
   /// Returns the seconds until a share of the limit is spent. Negative after that; kNoLimitS without a limit.
   double left_s(double share = 1) const;
-  /// Keeps so many seconds for the end of the run.
+  /// Keeps this many seconds for the end of the run.
   void keep(double seconds) { kept_s_ = seconds; }
   /// Keeps a share, or the seconds that are needed if these are more, but at most half of `whole_s`.
   void keep_for_finals(double share_s, double needed_s, double whole_s);

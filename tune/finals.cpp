@@ -30,7 +30,7 @@ double least_proof_s(const FinalistCost& cost) {
   return 2 * kLeastProofs * cost.check_s;
 }
 
-/// The costs of a contest with so many finalists and libraries.
+/// The costs of a contest with this many finalists and libraries.
 class ContestCosts {
  public:
   ContestCosts(const FinalsCosts& costs, const ContestOptions& contest) : costs_(costs), contest_(contest) {}

@@ -81,10 +81,13 @@ void KnobFeatures::fill(std::size_t number, const Members& values, std::span<flo
   for (std::size_t i = 0; i < family.columns.size(); ++i) {
     const auto [knob, other, form] = family.columns[i];
     const std::int64_t value = value_of(knob);
-    row[family.first + i] = form == Form::kProduct     ? log_of(value) + log_of(value_of(other))
-                            : form == Form::kQuotient  ? log_of(value) - log_of(value_of(other))
-                            : form == Form::kAlignment ? alignment_of(value)
-                                                       : static_cast<float>(value);
+    float& column = row[family.first + i];
+    if (form == Form::kProduct)
+      column = log_of(value) + log_of(value_of(other));
+    else if (form == Form::kQuotient)
+      column = log_of(value) - log_of(value_of(other));
+    else
+      column = form == Form::kAlignment ? alignment_of(value) : static_cast<float>(value);
   }
 }
 

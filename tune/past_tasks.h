@@ -36,9 +36,9 @@ std::vector<PastTask> past_tasks(const Database& log, const Task& task, const Ca
                                  const RowOf& own_rows, std::size_t columns, bool kernels,
                                  std::size_t most_rows = kMostTasks * kMostTaskRows);
 
-/// Returns how many rows are worth reading for a search of so many trials or seconds (0: no limit): learning
-/// from them takes a twelfth of it. It depends on the limits and not on a clock, so that the same seed gets
-/// the same hints.
+/// Returns how many rows are worth reading for a search with these limits (0: no limit): learning from them
+/// takes a twelfth of it. It depends on the limits and not on a clock, so that the same seed gets the same
+/// hints.
 std::size_t hint_rows(int trials, double time_s);
 
 }  // namespace lehr

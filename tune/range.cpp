@@ -167,7 +167,7 @@ class RangeRun {
     return tasks;
   }
 
-  /// Returns the trials of each of so many searches until `share` of all is spent; 0 without a limit.
+  /// Returns the trials of each of this many searches until `share` of all is spent; 0 without a limit.
   int trials_each(double share, std::size_t searches) const {
     return trials_ == 0 ? 0 : std::max(1, left_trials(share) / static_cast<int>(searches));
   }
@@ -469,7 +469,7 @@ class RangeRun {
     compare(rows, member.source, opponents, std::max(0.2, seconds));
   }
 
-  /// Adds the schedule that a product of exactly so many rows has without any timing.
+  /// Adds the schedule that a product of exactly this many rows has without any timing.
   void add_default(std::int64_t rows, const RangeKernel& member, std::vector<Challenger>& opponents) const {
     const Candidates candidates = candidates_for(task_of(with_rows(range_, rows)));
     std::variant<Source, Failure> made = try_emit(candidates, candidates.defaults[0]);

@@ -61,8 +61,8 @@ std::vector<RangeKernel> range_kernels(const std::vector<RangeTask>& tasks, cons
 std::optional<Config> common_layout(const std::vector<RangeKernel>& kernels,
                                     const std::vector<std::int64_t>& sizes);
 
-/// Returns positions in `kernels` in the order in which they are worth a time at so many rows. A kernel found
-/// an octave away is ranked one lower. Kernels for another fixed number of rows are left out.
+/// Returns positions in `kernels` in the order in which they are worth a time at `rows`. A kernel found an
+/// octave away is ranked one lower. Kernels for another fixed number of rows are left out.
 std::vector<std::size_t> worth_timing(const std::vector<RangeKernel>& kernels, std::int64_t rows);
 
 /// Times kernels at sizes. Each time is a row of the log.
@@ -72,7 +72,7 @@ class RangeTimer {
   RangeTimer(const Workload& range, const OpenDevice& device, Database& log, const SessionOptions& session,
              const std::vector<RangeKernel>& kernels, std::function<void(const Trial&)> on_trial);
 
-  /// Times each kernel of `order` in a call of so many rows, until `enough` returns true. A kernel that
+  /// Times each kernel of `order` in a call of this many rows, until `enough` returns true. A kernel that
   /// failed has no time.
   void time_at(std::int64_t rows, const std::vector<std::size_t>& order, const std::function<bool()>& enough,
                TimeLeft left);

@@ -101,7 +101,7 @@ nlohmann::json to_json(const Summary& summary);
 /// Writes [low, high], or null if the interval is not known.
 void to_json(nlohmann::json& document, const Interval& interval);
 
-/// Returns the GFLOP/s of operations that take so many microseconds.
+/// Returns the GFLOP/s of operations that take this many microseconds.
 double gflops_of(double flops, double time_us);
 
 }  // namespace lehr
