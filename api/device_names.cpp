@@ -56,7 +56,7 @@ std::vector<std::string> names_here() {
   return names;
 }
 
-/// Returns the features, each behind the lowest level that it can be added to.
+/// Returns the features, each after the lowest level that it can be added to.
 std::vector<std::string> features_here() {
   std::vector<std::string> names;
   for (const Target target : kTargets)

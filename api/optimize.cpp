@@ -40,7 +40,7 @@ constexpr std::int64_t kObjectBytes = std::int64_t{64} << 20;
 constexpr double kLate = 1.1;
 
 /// Estimates the seconds that remain after tuning, without trying which matches pay: compiling the library's
-/// own code and linking (as long as so many kernels), the engine's inferences with inputs of all kinds,
+/// own code and linking (as long as this many kernels), the engine's inferences with inputs of all kinds,
 /// writing and loading the network, and the rest.
 double behind_s(double sum_us, double compile_s, std::size_t bytes) {
   constexpr double kCompilations = 14, kInferences = 300, kSecondsForEachByte = 2e-8, kRest_s = 1.5;
