@@ -34,7 +34,7 @@ void work_in(const Constants& constants, const OnnxNode& node, std::string_view 
 /// Whether a constant can be folded into others: its elements are finite. Constants of another type, or
 /// outside of the model's own file, are not read and pass here; work_in() reads them.
 bool is_foldable(const Constants& constants, std::string_view value);
-/// Whether a node's operation on its input `made`, with so many channels, can be folded. It cannot with a
+/// Whether a node's operation on its input `made`, with this many channels, can be folded. It cannot with a
 /// quotient by 0, a variance below 0, or values that other nodes compute.
 bool is_foldable(const Constants& constants, const OnnxNode& node, std::string_view made,
                  std::size_t channels);
