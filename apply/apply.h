@@ -71,7 +71,7 @@ struct Applied {
   std::vector<FolderFile> files;
 };
 
-/// Applies a bundle to a network. Throws as LibraryKernels; Error(kUser) if it has no kernel for so many
+/// Applies a bundle to a network. Throws as LibraryKernels; Error(kUser) if it has no kernel for this many
 /// threads, and for a network that cannot be rewritten; Error(kEnvironment) if the plug-in cannot be
 /// compiled.
 Applied apply(const Network& network, const ApplyRequest& request, const Tell& tell);

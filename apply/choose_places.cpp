@@ -188,7 +188,7 @@ class Search {
 
   std::vector<Replacement> those(const Chosen& choice) const { return those_of(all_, choice); }
 
-  /// Returns `best` with other kernels in each of so many runs of its matches, and without each run; and
+  /// Returns `best` with other kernels in each of this many runs of its matches, and without each run; and
   /// `best` without row expressions.
   std::vector<Chosen> with_other_runs(const Chosen& best, std::size_t runs) const {
     std::vector<std::size_t> places;
