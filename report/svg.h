@@ -9,7 +9,7 @@ namespace lehr::report {
 
 class Svg {
  public:
-  /// Begins a drawing of so many units, which are pixels if the page has room. A screen reader reads `title`.
+  /// Begins a drawing. The sizes are pixels if the page has room. A screen reader reads `title`.
   Svg(double width, double height, std::string_view title);
 
   void line(double x1, double y1, double x2, double y2, std::string_view style);

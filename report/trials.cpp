@@ -84,7 +84,7 @@ void add_knobs(const Config& config, std::size_t before, json& trials) {
 using Groups = std::map<std::int64_t, std::vector<double>>;
 
 /// Returns omega squared of log(time): the variance between the groups as a share of all, less the
-/// expectation by chance for so many groups.
+/// expectation by chance for this many groups.
 double explained_by(const Groups& groups) {
   double count = 0, sum = 0, squares = 0, between = 0;
   for (const auto& [value, times] : groups) {
