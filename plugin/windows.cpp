@@ -9,7 +9,7 @@ namespace {
 // overflow.
 constexpr std::int64_t kMostDimension = std::int64_t{1} << 31;
 
-// Reads one of `count` values of a list. If the list is not empty, it must have so many.
+// Reads one of `count` values of a list. If the list is not empty, it must have this many.
 bool element(const Array<std::int64_t>& list, std::size_t count, std::size_t i, std::int64_t& value,
              Sentence& error) {
   if (list.size() == 0) return true;
