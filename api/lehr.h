@@ -206,7 +206,7 @@ struct Progress {
   double elapsed_s = 0;
   std::optional<double> left_s = {};  ///< seconds until the end; nullopt: not known yet
   int trials = 0;
-  /// microseconds; 0: not timed. Sums over the tasks if several share their time
+  /// Microseconds; 0: not timed. Sums over the tasks if several share their time.
   double best_us = 0, default_us = 0;
   bool shared = false;  ///< whether several tasks share their time
   std::string json;     ///< the line that `--progress json` prints

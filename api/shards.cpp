@@ -63,7 +63,7 @@ cluster::Plan plan_of(const std::vector<Workload>& workloads, const TuneOptions&
     const double trial = cost_of_trial(workload);
     item.seconds = seconds_of(workload, options, together);
     item.cost = item.seconds > 0 ? item.seconds : trial * std::max(options.trials, 1);
-    // rounded: the text must be the same on processors that round differently
+    // Rounded: the text must be the same on processors that round differently
     item.cost = std::round(1e3 * item.cost) / 1e3;
     if (!is_range(workload) && (plan.probe.empty() || trial < least)) {
       plan.probe = item.workload;

@@ -22,7 +22,7 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Called once, before the first round. Returns how many of `threads`, at least 1, there are; 0 without
+  /// Starts the threads, once, before the first round. Returns how many of `threads` there are; 0 without
   /// memory.
   std::uint32_t start(std::uint32_t threads);
   /// Calls work(context, i) for i in [0, workers) and returns when all calls have returned. A second round at

@@ -28,7 +28,8 @@ class KnobFeatures {
   /// Borrows `space`.
   KnobFeatures(const Space& space, KnobColumns columns);
 
-  /// "MWG", "alignment MWG", "MWG * NWG", "MWG / NWG", ...; the family comes first if there are several.
+  /// Returns "MWG", "alignment MWG", "MWG * NWG", "MWG / NWG", ...; the family comes first if there are
+  /// several.
   const std::vector<std::string>& names() const { return names_; }
   RowOf rows() const;
   /// Fills the row of a config whose values need not be in the space, such as one of another table. CHECKs

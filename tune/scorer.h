@@ -32,7 +32,7 @@ class Scorer {
   std::vector<double> score(std::span<const Point> points, const Predict& predict);
 
   std::uint64_t scored() const { return scored_; }  ///< number of points that were scored
-  /// Number of rows that were made. The others were remembered.
+  /// Returns the number of rows that were made. The others were remembered.
   std::uint64_t made() const { return made_; }
 
  private:

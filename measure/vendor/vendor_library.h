@@ -58,9 +58,9 @@ struct VendorLibrary {
   std::string (*describe)(const std::vector<std::string>& folders);
 };
 
-/// VendorLibrary::variants of a library that needs no setting.
+/// Returns VendorLibrary::variants of a library that needs no setting.
 std::vector<BaselineVariant> as_it_comes(std::string_view arch, int threads);
-/// VendorLibrary::variants of a library that runs its threads with OpenMP.
+/// Returns VendorLibrary::variants of a library that runs its threads with OpenMP.
 std::vector<BaselineVariant> with_openmp(std::string_view arch, int threads);
 
 }  // namespace lehr

@@ -39,7 +39,7 @@ class Worker {
   /// Returns nullopt if the kernel in the slot was right in each call.
   std::optional<Failure> prove(const ProveRequest& request, double timeout_s);
 
-  /// Between these two the process is stopped and uses no CPU. A request continues it, too.
+  /// Stop the process, so that it uses no CPU, and continue it. A request continues it, too.
   void stop();
   void resume();
   /// Counts processes: slots that were loaded under another number are gone.
